@@ -1,9 +1,9 @@
-//! How a state grows with the events that it takes in, and how it becomes small again.
+//! Growth of a state with the events that it receives, and its size after compaction and retention.
 //!
-//! `cargo bench --bench growth -- [--events 40000] [--keep 10d] [--hook notify|refund]` takes in so many events at once;
-//! `-- --days 30 --events-a-day 10000 --keep 10d` does so on each day, and compacts the state at its end. The engine and
-//! the emulator run in this process, by a virtual clock; state directory, journal, index and vault are real. The daemon
-//! runs for a few minutes of each day.
+//! `cargo bench --bench growth -- [--events 40000] [--keep 10d] [--hook notify|refund]` receives all events at once.
+//! With `-- --days 30 --events-a-day 10000 --keep 10d` the events come day by day, and each day ends with a
+//! compaction. The engine and the emulator run in this process, by a virtual clock. State directory, journal, index
+//! and vault are real. The daemon runs for a few minutes of each day.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people")]
 
@@ -26,16 +26,16 @@ mod table;
 use course::{Hook, Wanted};
 use failed::Failed;
 
-/// What the script does for half of the events.
+/// The action of the script for half of the events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum HookArg {
-    /// It sends a notification.
+    /// Sends a notification.
     Notify,
-    /// It refunds the charge.
+    /// Refunds the charge.
     Refund,
 }
 
-/// Measures how a state grows.
+/// Measures the growth of a state.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// Events that come at once.
@@ -47,18 +47,18 @@ struct Arguments {
     /// Events on each of these days.
     #[arg(long, default_value_t = 10_000)]
     events_a_day: u64,
-    /// For how long settled events are kept.
+    /// Time for which settled events are kept.
     #[arg(long, default_value = "10d", value_parser = keep)]
     keep: TimeDelta,
-    /// What the script does for half of the events.
+    /// The action of the script for half of the events.
     #[arg(long, value_enum, default_value = "notify")]
     hook: HookArg,
-    /// `cargo bench` says this; without it (`cargo test --all-targets`) nothing is measured.
+    /// Set by `cargo bench`. Without it (`cargo test --all-targets`) nothing is measured.
     #[arg(long, hide = true)]
     bench: bool,
 }
 
-/// Days such as `10d`.
+/// Reads days such as `10d`.
 fn keep(text: &str) -> Result<TimeDelta, String> {
     let days =
         text.strip_suffix('d').and_then(|days| days.parse().ok()).and_then(TimeDelta::try_days);

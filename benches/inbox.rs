@@ -1,13 +1,14 @@
-//! What receiving costs, against a bare handler with the same group commit and two peers, all in the same run.
+//! Costs of receiving events, against a bare handler with the same group commit and two peers, all in the same run.
 //!
 //! `cargo bench --bench inbox -- [W1] [W2] [W3] [W4] [W5] [W6] [--events 20000] [--connections 1,16,64] [--rounds 3]
-//! [--json]`; without a name, all.
-//! Figures are medians of rounds in which all servers take turns; only the ratios mean anything on another machine.
+//! [--json]`; without a name, all. Figures are medians of rounds in which all servers take turns. Only the ratios are
+//! meaningful on another machine.
 //!
-//! `RECKON_PEERS` names a Python in which `fastapi` and `uvicorn` are installed; Debian's `webhook` is found by its name.
+//! `RECKON_PEERS` names a Python in which `fastapi` and `uvicorn` are installed; Debian's `webhook` is found by its
+//! name.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people")]
-#![expect(clippy::disallowed_methods, reason = "it measures real time")]
+#![expect(clippy::disallowed_methods, reason = "the bench measures real time")]
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -59,17 +60,17 @@ mod till;
 #[expect(dead_code, reason = "a merchant alone is needed here")]
 mod tree;
 
-/// What can be measured.
+/// The measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "UPPER")]
 enum Goal {
     /// Acknowledgements against the bare handler.
     W1,
-    /// The same against peers.
+    /// Acknowledgements against peers.
     W2,
-    /// How long one takes.
+    /// Time of each acknowledgement.
     W3,
-    /// CPU of each.
+    /// CPU of each acknowledgement.
     W4,
     /// Hooks run.
     W5,
@@ -77,17 +78,17 @@ enum Goal {
     W6,
 }
 
-/// Measures what receiving costs.
+/// Measures the costs of receiving events.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// Which goals; all, if none is named.
     #[arg(value_enum, ignore_case = true)]
     goals: Vec<Goal>,
-    /// How many events are posted at 16 and 64 connections, and have their hooks run; fewer at one, and to peers. Half
-    /// as many delayed actions wait in W6.
+    /// Number of events that are posted at 16 and 64 connections, and whose hooks run. Fewer are posted at one
+    /// connection, and to peers. In W6, half of this number are delayed actions that wait.
     #[arg(long, default_value_t = 20_000)]
     events: usize,
-    /// How many connections post at once.
+    /// Numbers of connections that post at once.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 16, 64])]
     connections: Vec<usize>,
     /// Rounds of each figure.
@@ -102,15 +103,15 @@ struct Arguments {
     /// Print one JSON object for each figure in place of the table.
     #[arg(long)]
     json: bool,
-    /// Be the limit program, which appends to this file.
+    /// Run as the limit program, which appends to this file.
     #[arg(long, hide = true)]
     limit: Option<PathBuf>,
-    /// `cargo bench` says this; without it (`cargo test --all-targets`) nothing is measured.
+    /// Set by `cargo bench`. Without it (`cargo test --all-targets`) nothing is measured.
     #[arg(long, hide = true)]
     bench: bool,
 }
 
-/// What all goals share.
+/// The parameters of all goals.
 #[derive(Debug)]
 struct Bench {
     binary: PathBuf,
@@ -145,13 +146,13 @@ async fn main() -> Result<ExitCode, Failed> {
     println!("{}", if json { report.json() } else { report.table() });
     std::fs::remove_dir_all(&bench.work)?;
     if let Err(why) = measured {
-        println!("not all was measured: {why}");
+        println!("not everything was measured: {why}");
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The goals that are wanted.
+/// Measures these goals; all, if none is named.
 async fn everything(bench: &Bench, goals: &[Goal], report: &mut Report) -> Result<(), Failed> {
     let wanted = |goal: Goal| goals.is_empty() || goals.contains(&goal);
     if [Goal::W1, Goal::W2, Goal::W3, Goal::W4].into_iter().any(wanted) {

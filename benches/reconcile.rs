@@ -1,11 +1,12 @@
-//! What reconciling costs, against limit programs that are measured in the same run.
+//! Costs of reconciling, against limit programs that are measured in the same run.
 //!
-//! `cargo bench --bench reconcile -- [R1 … R7] [J1] [M1] [S1] [--documents 1000,10000,100000] [--rounds 5] [--json]`; without
-//! a name, all. Figures are medians; only the ratios mean anything on another machine. A goal that is missed is printed
-//! with its figure, and what cannot be measured with the reason. One table at the end; progress on a terminal alone.
+//! `cargo bench --bench reconcile -- [R1 … R7] [J1] [M1] [S1] [--documents 1000,10000,100000] [--rounds 5] [--json]`;
+//! without a name, all. Figures are medians; only the ratios are meaningful on another machine. A missed goal is
+//! printed with its figure, and an impossible measurement with the reason. One table at the end; progress on a
+//! terminal alone.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people")]
-#![expect(clippy::disallowed_methods, reason = "it measures real time")]
+#![expect(clippy::disallowed_methods, reason = "the bench measures real time")]
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -23,7 +24,7 @@ mod connection;
 #[path = "../examples/rig/control.rs"]
 mod control;
 #[path = "reconcile/daemon.rs"]
-#[expect(dead_code, reason = "its process is known to it alone here")]
+#[expect(dead_code, reason = "only this bench counts its processes")]
 mod daemon;
 #[path = "reconcile/figures.rs"]
 mod figures;
@@ -38,7 +39,7 @@ mod m1_s1;
 #[path = "reconcile/meter.rs"]
 mod meter;
 #[path = "../examples/rig/proxy.rs"]
-#[expect(dead_code, reason = "not everything that a proxy can do is used here")]
+#[expect(dead_code, reason = "the bench uses only a part of the proxy")]
 mod proxy;
 #[path = "reconcile/r1_r2.rs"]
 mod r1_r2;
@@ -55,7 +56,7 @@ mod r7;
 #[path = "../examples/rig/random.rs"]
 mod random;
 #[path = "reconcile/report.rs"]
-#[expect(dead_code, reason = "everything here can be measured")]
+#[expect(dead_code, reason = "every goal here can be measured")]
 mod report;
 #[path = "../examples/rig/settings.rs"]
 mod settings;
@@ -64,20 +65,20 @@ mod settled;
 #[path = "../examples/rig/stand.rs"]
 mod stand;
 #[path = "../examples/rig/tree.rs"]
-#[expect(dead_code, reason = "what a checker asks of a tree is not asked here")]
+#[expect(dead_code, reason = "the bench needs no checks of a tree")]
 mod tree;
 #[path = "limits/typed.rs"]
 mod typed;
 #[path = "limits/walk.rs"]
 mod walk;
 
-/// What can be measured.
+/// The measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "UPPER")]
 enum Goal {
     /// A plan that changes nothing.
     R1,
-    /// The same with contents verified.
+    /// The same with verified contents.
     R2,
     /// A first load.
     R3,
@@ -97,13 +98,13 @@ enum Goal {
     S1,
 }
 
-/// Measures what reconciling costs.
+/// Measures the costs of reconciling.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// Which goals; all, if none is named.
     #[arg(value_enum, ignore_case = true)]
     goals: Vec<Goal>,
-    /// How many documents there are, one run for each.
+    /// Numbers of documents, one run for each.
     #[arg(long, value_delimiter = ',', default_values_t = [1_000, 10_000, 100_000])]
     documents: Vec<usize>,
     /// Rounds of each figure; first applies of many documents have fewer.
@@ -118,12 +119,12 @@ struct Arguments {
     /// Print one JSON object for each figure in place of the table.
     #[arg(long)]
     json: bool,
-    /// `cargo bench` says this; without it (`cargo test --all-targets`) nothing is measured.
+    /// Set by `cargo bench`. Without it (`cargo test --all-targets`) nothing is measured.
     #[arg(long, hide = true)]
     bench: bool,
 }
 
-/// What all goals share.
+/// The parameters of all goals.
 #[derive(Debug)]
 struct Bench {
     binary: PathBuf,
@@ -138,7 +139,7 @@ impl Bench {
         self.work.join(name)
     }
 
-    /// Rounds of a first apply: three of some thousands, one of a hundred thousand.
+    /// Returns the rounds of a first apply: three of some thousands of documents, one of a hundred thousand.
     fn apply_rounds(&self, documents: usize) -> usize {
         match documents {
             0..5_000 => self.rounds,
@@ -156,7 +157,7 @@ async fn main() -> Result<ExitCode, Failed> {
         println!("nothing measured: run it with `cargo bench --bench reconcile`");
         return Ok(ExitCode::SUCCESS);
     }
-    // Nothing here speaks TLS, but the HTTP client does not start without a provider.
+    // No connection of this bench uses TLS, but the HTTP client does not start without a provider.
     rustls::crypto::ring::default_provider().install_default().map_err(|_| "two providers")?;
     let work = std::env::temp_dir().join(format!("reckon-bench-{}", std::process::id()));
     if goals.is_empty() {
@@ -172,7 +173,7 @@ async fn main() -> Result<ExitCode, Failed> {
         Ok(()) => std::fs::remove_dir_all(&bench.work)?,
         Err(why) => {
             println!(
-                "not all was measured: {why}; what is there is kept in {}",
+                "not everything was measured: {why}; the files are kept in {}",
                 shown(&bench.work)
             );
             return Ok(ExitCode::FAILURE);
@@ -185,7 +186,7 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Every goal at every size. One settled state of each size serves all goals but R5 and R6.
+/// Measures every goal at every size. One settled state of each size serves all goals but R5 and R6.
 async fn everything(
     bench: &Bench,
     goals: &[Goal],

@@ -1,13 +1,14 @@
-//! What the emulator costs, against a limit program and a peer that are measured in the same run.
+//! Costs of the emulator, against a limit program and a peer that are measured in the same run.
 //!
-//! `cargo bench --bench sandbox -- [E1] [E2] [Y] [--objects 20000] [--charges 1000,10000] [--rounds 5] [--json]`; without a
-//! name, all. Figures are medians; only the ratios mean anything on another machine. A goal that is missed is printed with
-//! its figure, and what cannot be measured with the reason. One table at the end; progress on a terminal alone.
+//! `cargo bench --bench sandbox -- [E1] [E2] [Y] [--objects 20000] [--charges 1000,10000] [--rounds 5] [--json]`;
+//! without a name, all. Figures are medians; only the ratios are meaningful on another machine. A missed goal is
+//! printed with its figure, and an impossible measurement with the reason. One table at the end; progress on a
+//! terminal alone.
 //!
 //! `RECKON_PEERS` names a Python in which `localstripe` is installed.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people")]
-#![expect(clippy::disallowed_methods, reason = "it measures real time")]
+#![expect(clippy::disallowed_methods, reason = "the bench measures real time")]
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -32,7 +33,7 @@ mod figures;
 #[path = "limits/kept.rs"]
 mod kept;
 #[path = "sandbox/load.rs"]
-#[expect(dead_code, reason = "how long each answer took is of no interest here")]
+#[expect(dead_code, reason = "the bench needs no time of each answer")]
 mod load;
 #[path = "reconcile/meter.rs"]
 #[expect(dead_code, reason = "only running processes are measured here")]
@@ -46,7 +47,7 @@ mod served;
 #[path = "sandbox/year.rs"]
 mod year;
 
-/// What can be measured.
+/// The measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "UPPER")]
 enum Goal {
@@ -58,19 +59,19 @@ enum Goal {
     Y,
 }
 
-/// Measures what the emulator costs.
+/// Measures the costs of the emulator.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// Which goals; all, if none is named.
     #[arg(value_enum, ignore_case = true)]
     goals: Vec<Goal>,
-    /// How many objects are made and read, of the sandbox and of the limit program.
+    /// Number of objects that are made and read, at the sandbox and at the limit program.
     #[arg(long, default_value_t = 20_000)]
     objects: usize,
-    /// The same of localstripe, which writes all of them to the disk each time.
+    /// The same number for localstripe, which writes all objects to the disk each time.
     #[arg(long, default_value_t = 500)]
     peer_objects: usize,
-    /// How many recurring charges there are, one year for each.
+    /// Numbers of recurring charges, one year for each.
     #[arg(long, value_delimiter = ',', default_values_t = [1_000, 10_000])]
     charges: Vec<usize>,
     /// Rounds of each figure; a year of many charges has one.
@@ -85,15 +86,15 @@ struct Arguments {
     /// Print one JSON object for each figure in place of the table.
     #[arg(long)]
     json: bool,
-    /// Be the limit program.
+    /// Run as the limit program.
     #[arg(long, hide = true)]
     stub: bool,
-    /// `cargo bench` says this; without it (`cargo test --all-targets`) nothing is measured.
+    /// Set by `cargo bench`. Without it (`cargo test --all-targets`) nothing is measured.
     #[arg(long, hide = true)]
     bench: bool,
 }
 
-/// What all goals share.
+/// The parameters of all goals.
 #[derive(Debug)]
 struct Bench {
     binary: PathBuf,
@@ -101,7 +102,7 @@ struct Bench {
     peers: Option<PathBuf>,
     objects: usize,
     peer_objects: usize,
-    /// Rising.
+    /// In rising order.
     charges: Vec<usize>,
     rounds: usize,
     seed: u64,
@@ -143,13 +144,13 @@ async fn main() -> Result<ExitCode, Failed> {
     println!("{}", if json { report.json() } else { report.table() });
     std::fs::remove_dir_all(&bench.work)?;
     if let Err(why) = measured {
-        println!("not all was measured: {why}");
+        println!("not everything was measured: {why}");
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The goals that are wanted.
+/// Measures these goals; all, if none is named.
 async fn everything(bench: &Bench, goals: &[Goal], report: &mut Report) -> Result<(), Failed> {
     let wanted = |goal: Goal| goals.is_empty() || goals.contains(&goal);
     if wanted(Goal::E1) || wanted(Goal::E2) {

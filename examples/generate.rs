@@ -1,4 +1,4 @@
-//! Writes a believable tree of documents and a `reckon.yaml` into a folder, the same for the same seed.
+//! Writes a realistic tree of documents and a `reckon.yaml` into a folder, the same for the same seed.
 //!
 //! `cargo run --release --example generate -- --out DIR --documents 10000 --kinds mixed`
 
@@ -12,16 +12,16 @@ mod random;
 #[path = "rig/settings.rs"]
 mod settings;
 #[path = "rig/tree.rs"]
-#[expect(dead_code, reason = "what a checker asks of a tree is not asked here")]
+#[expect(dead_code, reason = "the generator needs no checks of a tree")]
 mod tree;
 
-/// Writes a believable tree of documents.
+/// Writes a realistic tree of documents.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// The folder; made if it is not there.
+    /// The folder; created if it is missing.
     #[arg(long)]
     out: PathBuf,
-    /// How many documents, merchants included.
+    /// Number of documents, merchants included.
     #[arg(long)]
     documents: usize,
     /// The same seed gives the same tree.
@@ -30,7 +30,7 @@ struct Arguments {
     /// Which kinds of documents.
     #[arg(long, value_enum, default_value = "mixed")]
     kinds: tree::Kinds,
-    /// How many documents in a file.
+    /// Number of documents in a file.
     #[arg(long, default_value_t = 1)]
     per_file: usize,
     #[command(flatten)]

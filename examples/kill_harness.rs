@@ -1,14 +1,15 @@
-//! The exactly-once promise, tried from outside: a sandbox, a proxy that loses answers, and a daemon killed at random
-//! moments, over documents of every kind. It uses nothing of `reckon` but the built program.
+//! Tests exactly-once from outside: a sandbox, a proxy that loses answers, and a daemon killed at random moments, over
+//! documents of every kind. The harness uses only the built program of `reckon`.
 //!
 //! `cargo build --release && cargo run --release --example kill_harness -- --documents 2000 --kills 30 --seed 1`, and
 //! once more with `--surface documented`.
 //!
-//! The proxy loses 20 % of all answers after the effect and errors 10 % before it. Ends with 1 if anything was made or
-//! paid twice without being reported, is missing without being held, or if a daemon ended by itself.
+//! The proxy loses 20 % of all answers after the effect and errors 10 % before it. The harness ends with 1 if an object
+//! or payment was made twice without a report, or is missing without being on hold. It also ends with 1 if a daemon
+//! ended by itself.
 
 #![expect(clippy::print_stdout, reason = "a program for people")]
-#![expect(clippy::disallowed_methods, reason = "it waits for real processes in real time")]
+#![expect(clippy::disallowed_methods, reason = "the harness waits for real processes in real time")]
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -26,7 +27,7 @@ mod judge;
 #[path = "rig/kill.rs"]
 mod kill;
 #[path = "rig/proxy.rs"]
-#[expect(dead_code, reason = "not everything that a proxy can do is used here")]
+#[expect(dead_code, reason = "the harness uses only a part of the proxy")]
 mod proxy;
 #[path = "rig/random.rs"]
 mod random;
@@ -37,25 +38,25 @@ mod stand;
 #[path = "rig/tree.rs"]
 mod tree;
 
-/// Kills the daemon, or `reckon apply`, at random moments and counts what it left.
+/// Kills the daemon, or `reckon apply`, at random moments and counts the results.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// The program.
     #[arg(long, default_value = "target/release/reckon")]
     binary: PathBuf,
-    /// Where everything is kept; made, and must be empty. Left out: a new folder for temporary files.
+    /// The folder for all files; created, and must be empty. Default: a new folder for temporary files.
     #[arg(long)]
     work: Option<PathBuf>,
-    /// How many documents.
+    /// Number of documents.
     #[arg(long, default_value_t = 2_000)]
     documents: usize,
     /// Which documents.
     #[arg(long, value_enum, default_value = "every")]
     kinds: tree::Kinds,
-    /// What is killed.
+    /// The process to kill.
     #[arg(long, value_enum, default_value = "daemon")]
     victim: kill::Victim,
-    /// How many kills.
+    /// Number of kills.
     #[arg(long, default_value_t = 30)]
     kills: usize,
     /// The seed of the tree, the losses and the kills.
@@ -100,7 +101,7 @@ async fn main() -> Result<ExitCode, Failed> {
         moments_ms: [arguments.earliest, arguments.latest],
         waits: [arguments.timeout, arguments.grace],
     };
-    println!("everything is kept in {}", folder.display());
+    println!("all files are in {}", folder.display());
     let report = kill::run(&trial).await?;
     print!("{report}");
     println!("{}", if report.is_good() { "nothing doubled, nothing forgotten" } else { "BROKEN" });

@@ -1,8 +1,8 @@
-//! A reverse proxy that loses answers, for trying out what a client makes of it. It uses nothing of `reckon`.
+//! A reverse proxy that loses answers, for trying a client's reaction. It uses nothing of `reckon`.
 //!
-//! `reckon sandbox --plain-http`, then
+//! Run `reckon sandbox --plain-http`, then
 //! `cargo run --release --example lossy_proxy -- --upstream http://127.0.0.1:8700 --seed 7 --lose 0.15 --error 0.05`,
-//! and point `service.base_url` at the address that it prints. It tells what it did when it is stopped (Ctrl-C).
+//! and point `service.base_url` at the address that it prints. When you stop it (Ctrl-C), it prints its counts.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people")]
 
@@ -16,7 +16,7 @@ use crate::connection::Failed;
 #[path = "rig/connection.rs"]
 mod connection;
 #[path = "rig/proxy.rs"]
-#[expect(dead_code, reason = "not everything that a proxy can do is used here")]
+#[expect(dead_code, reason = "the example uses only a part of the proxy")]
 mod proxy;
 #[path = "rig/random.rs"]
 mod random;
@@ -24,10 +24,10 @@ mod random;
 /// Loses answers between a client and a sandbox.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// The sandbox, on plain HTTP and by its number.
+    /// The sandbox, on plain HTTP and as a numeric address.
     #[arg(long, default_value = "http://127.0.0.1:8700")]
     upstream: String,
-    /// The same seed has the same luck.
+    /// The same seed gives the same losses.
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]

@@ -203,7 +203,7 @@ pub enum LoadError {
     /// The file is missing, or may not be read.
     #[error("failed to read {}: {source}", .file.display())]
     Unreadable { file: PathBuf, source: io::Error },
-    #[error("{} has {} problems", .0.file, .0.problems.len())]
+    #[error("{} is invalid (problems: {})", .0.file, .0.problems.len())]
     Invalid(Box<InvalidConfig>),
 }
 

@@ -1,4 +1,5 @@
-//! The course of a measurement: events come, are answered, become old and go; the state is compacted and measured.
+//! The course of a measurement: events arrive, are answered, grow old and are dropped. The state is compacted and
+//! measured.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,40 +10,40 @@ use super::failed::Failed;
 use super::sizes::{Sizes, resident};
 use super::stand::{Running, Stand};
 
-/// What the script does for half of the events.
+/// The action of the script for half of the events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hook {
-    /// It sends a notification.
+    /// Sends a notification.
     Notify,
-    /// It refunds the charge: money moves.
+    /// Refunds the charge: money moves.
     Refund,
 }
 
-/// What is measured.
+/// The parameters of a measurement.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     /// Events at once, or on each day.
     pub(crate) events: u64,
-    /// Days; 0: all events come at once.
+    /// Days; 0 means that all events come at once.
     pub(crate) days: u64,
-    /// For how long settled events are kept.
+    /// Time for which settled events are kept.
     pub(crate) keep: TimeDelta,
     pub(crate) hook: Hook,
 }
 
-/// A state at one moment.
+/// The size of a state at one moment.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) moment: String,
-    /// Events that the service showed so far.
-    pub(crate) told: u64,
-    /// Those of them that retention did not drop.
+    /// Events that were verified at the service so far.
+    pub(crate) verified: u64,
+    /// Verified events that retention did not drop.
     pub(crate) held: u64,
     pub(crate) sizes: Sizes,
     pub(crate) resident_kib: u64,
 }
 
-/// Everything that was measured.
+/// All figures of a measurement.
 #[derive(Debug, Clone)]
 pub(crate) struct Measured {
     pub(crate) rows: Vec<Row>,
@@ -53,18 +54,18 @@ pub(crate) struct Measured {
 
 /// Charges that are made before the service posts their events.
 const LUMP: u64 = 100;
-/// Looks for what is still to be done, before the measurement is given up.
+/// Checks for open work before the measurement is given up.
 const LOOKS_MAX: u32 = 10_000;
 /// The amount of a charge that no script answers.
 const LAST: u64 = 1001;
 /// Spans of `keep` after which everything is old.
 const SPANS: u32 = 4;
-/// Seconds in which the daemon looks for old events twice.
+/// Seconds in which the daemon's search for old events runs twice.
 const LOOK: u64 = 660;
 const DAY: u64 = 86_400;
 
 impl Hook {
-    /// Even amounts belong to one half of the charges, odd ones to the other.
+    /// Returns the script. It answers charges of even amounts, which are half of them.
     fn script(self) -> &'static str {
         match self {
             Self::Notify => {
@@ -79,7 +80,7 @@ impl Hook {
     }
 }
 
-/// Measures all of it in this empty folder.
+/// Runs the whole measurement in this empty folder.
 pub(crate) async fn measure(folder: &Path, wanted: &Wanted) -> Result<Measured, Failed> {
     let mut stand = Stand::new(folder, wanted.hook.script(), wanted.keep)?;
     stand.connect().await?;
@@ -122,7 +123,7 @@ async fn day_by_day(stand: &mut Stand, wanted: &Wanted, rows: &mut Vec<Row>) -> 
     Ok(())
 }
 
-/// So many events come and are answered.
+/// Makes this number of events and waits until they are answered.
 async fn comes(running: &Running<'_>, events: u64) -> Result<(), Failed> {
     let until = running.ledger()?.verified.saturating_add(events);
     let mut amount: u64 = 1000;
@@ -131,7 +132,7 @@ async fn comes(running: &Running<'_>, events: u64) -> Result<(), Failed> {
         if missing == 0 {
             return Ok(());
         }
-        // A charge is told of as made and as authorized.
+        // The service makes two events of a charge: created and authorized.
         for _ in 0..missing.div_ceil(2).min(LUMP) {
             amount = amount.saturating_add(1);
             running.charge(amount)?;
@@ -151,11 +152,11 @@ async fn settled(running: &Running<'_>) -> Result<(), Failed> {
             return Ok(());
         }
     }
-    Err(format!("not all was done: {:?}", running.ledger()?).into())
+    Err(format!("some work is not done: {:?}", running.ledger()?).into())
 }
 
-/// Time passes until all events of now were dropped, or would have been. The daemon runs while it looks for old ones, and
-/// not in between.
+/// Advances the time until retention has dropped all present events. The daemon runs only during its search for old
+/// events.
 async fn goes(stand: &mut Stand, keep: TimeDelta) -> Result<(), Failed> {
     let span = keep.to_std()?.saturating_add(Duration::from_secs(LOOK));
     let mut all = None;
@@ -163,7 +164,7 @@ async fn goes(stand: &mut Stand, keep: TimeDelta) -> Result<(), Failed> {
         tokio::time::advance(span).await;
         let ledger = stand
             .running(async |running| {
-                // The horizon stays behind the newest event: another one lets those before it go.
+                // The horizon stays behind the newest event, so another event lets retention drop the earlier ones.
                 running.charge(LAST)?;
                 running.wait(LOOK).await;
                 settled(running).await?;
@@ -182,5 +183,5 @@ async fn row(stand: &mut Stand, moment: &str) -> Result<Row, Failed> {
     let ledger = stand.running(async |running| running.ledger()).await?;
     let (resident_kib, _) = resident()?;
     let held = ledger.verified.saturating_sub(ledger.dropped);
-    Ok(Row { moment: moment.to_owned(), told: ledger.verified, held, sizes, resident_kib })
+    Ok(Row { moment: moment.to_owned(), verified: ledger.verified, held, sizes, resident_kib })
 }

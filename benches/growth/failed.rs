@@ -1,4 +1,4 @@
 //! A failure of the measurement.
 
-/// What failed, for people.
+/// An error for people.
 pub(crate) type Failed = Box<dyn std::error::Error + Send + Sync>;

@@ -1,4 +1,4 @@
-//! A daemon's engine over a real state directory, and the emulator that it talks to, in one process and by one virtual
+//! A daemon's engine over a real state directory, and the emulator as its service, in one process and by one virtual
 //! clock.
 
 use std::path::{Path, PathBuf};
@@ -49,15 +49,15 @@ use tower::ServiceExt;
 use super::failed::Failed;
 
 const START: &str = "2026-11-22T12:00:00Z";
-/// Where the service finds the daemon.
+/// The address at which the service finds the daemon.
 const BASE: &str = "https://daemon.example";
-/// The key of the state; it is made for this and opens nothing else.
+/// The key of the state; it opens nothing else.
 const KEY: [u8; 32] = [7; 32];
 const LINKS: [u8; 32] = [3; 32];
 const MERCHANT: &str = "apiVersion: reckon.dev/v1\nkind: Merchant\nmetadata: {name: acme}\nspec:\n  mode: test\n  \
     timezone: America/Chicago\n  credentials: {authorization_code: {env: CODE_ACME}}\n";
 
-/// One request to the emulator.
+/// Sends one request to the emulator.
 fn request(
     router: &axum::Router,
     method: &str,
@@ -79,12 +79,12 @@ fn request(
     Ok(serde_json::from_slice(&bytes)?)
 }
 
-/// The text at a pointer; empty where there is none.
+/// Returns the text at a pointer, empty where there is none.
 fn text(value: &Value, pointer: &str) -> String {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// Codes from the emulator.
+/// Resolves authorization codes from the emulator.
 struct FromSandbox(axum::Router);
 
 impl SecretResolver for FromSandbox {
@@ -100,7 +100,7 @@ impl SecretResolver for FromSandbox {
     }
 }
 
-/// Takes every notification at once.
+/// Accepts every notification at once.
 struct Taker;
 
 impl NotificationSender for Taker {
@@ -133,7 +133,7 @@ pub(crate) struct Stand {
     engines: u64,
 }
 
-/// The way to a running daemon.
+/// Access to a running daemon.
 pub(crate) struct Running<'a> {
     stand: &'a Stand,
     public: axum::Router,
@@ -141,7 +141,7 @@ pub(crate) struct Running<'a> {
 }
 
 impl Stand {
-    /// An empty state whose daemon runs this script and keeps events for so long.
+    /// Makes an empty state; its daemon runs this script and keeps events for the span `keep`.
     pub(crate) fn new(folder: &Path, script: &str, keep: TimeDelta) -> Result<Self, Failed> {
         let clock = Arc::new(VirtualClock::new(START.parse()?));
         let options = SandboxOptions { clock: clock.clone(), ..SandboxOptions::default() };
@@ -153,12 +153,12 @@ impl Stand {
         Ok(Self { folder, clock, sandbox, script, keep, key: String::new(), engines: 0 })
     }
 
-    /// The state directory.
+    /// Returns the state directory.
     pub(crate) fn state(&self) -> PathBuf {
         self.folder.join("state")
     }
 
-    /// Connects the merchant, whose events are posted to the daemon from now on.
+    /// Connects the merchant and has its events posted to the daemon from then on.
     pub(crate) async fn connect(&mut self) -> Result<(), Failed> {
         self.running(async |running| {
             running.wait(60).await;
@@ -180,12 +180,12 @@ impl Stand {
         request(&self.sandbox.router(), "GET", &format!("/_sandbox/{path}"), None, &Value::Null)
     }
 
-    /// A request to the service with the merchant's key.
+    /// Sends a request to the service with the merchant's key.
     fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, Failed> {
         request(&self.sandbox.router(), method, path, Some(&self.key), body)
     }
 
-    /// Runs the daemon while `act` goes on, and ends it cleanly.
+    /// Runs the daemon during `act`, and ends it cleanly.
     pub(crate) async fn running<T>(
         &mut self,
         act: impl AsyncFnOnce(&Running<'_>) -> Result<T, Failed>,
@@ -295,7 +295,7 @@ impl Stand {
         Ok((shared, index))
     }
 
-    /// Does what `store compact` does.
+    /// Does the same as `store compact`.
     pub(crate) async fn compact(&self) -> Result<(), Failed> {
         let owner =
             LockOwner { pid: std::process::id(), host: "bench".into(), started: START.into() };
@@ -304,13 +304,13 @@ impl Stand {
         let state = OpenState::open(&opening, &MasterKey::new(KEY))?;
         let (history, at) = (ArchivePolicy::KeepFor(self.keep.num_seconds()), self.clock.now());
         state.compact(&CompactionRequest { history, at, actor: "bench".to_owned() }).await?;
-        // Opening gives the fresh index its place.
+        // Opening the state puts the fresh index in its place.
         OpenState::open(&opening, &MasterKey::new(KEY))?.close().await?;
         Ok(())
     }
 }
 
-/// Waits until tasks and threads of an engine that ended have let go of its index.
+/// Waits until the tasks and threads of an ended engine have released its index.
 async fn let_go(index: &Arc<dyn Index>) -> Result<(), Failed> {
     for _ in 0..LOOKS_MAX {
         if Arc::strong_count(index) == 1 {
@@ -322,7 +322,7 @@ async fn let_go(index: &Arc<dyn Index>) -> Result<(), Failed> {
     Err("the engine that ended still holds its index".into())
 }
 
-/// Looks whether an engine that ended has let go.
+/// Checks for the release of the index by an ended engine.
 const LOOKS_MAX: u32 = 10_000;
 const SERVICE: &str = "https://127.0.0.1:8700";
 
@@ -347,7 +347,7 @@ fn settings() -> EngineSettings {
 }
 
 impl Running<'_> {
-    /// A card is charged so much.
+    /// Charges a card with this amount.
     pub(crate) fn charge(&self, minor: u64) -> Result<(), Failed> {
         let method = json!({"type": "card", "number": "4242424242424242", "exp_month": 12, "exp_year": 2031, "cvv": "123"});
         let charged =
@@ -355,7 +355,7 @@ impl Running<'_> {
         charged.get("id").map(|_| ()).ok_or_else(|| format!("no charge: {charged}").into())
     }
 
-    /// The service posts what it has to post.
+    /// Has the service post its events.
     pub(crate) async fn deliver(&self) -> Result<(), Failed> {
         let post = async |notice: sandbox::OutgoingWebhook| {
             let path = notice.url.strip_prefix(BASE)?;
@@ -367,12 +367,12 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// So much time passes.
+    /// Advances the time by this number of seconds.
     pub(crate) async fn wait(&self, seconds: u64) {
         tokio::time::sleep(Duration::from_secs(seconds)).await;
     }
 
-    /// How the merchant's events stand.
+    /// Returns the event ledger of the merchant.
     pub(crate) fn ledger(&self) -> Result<EventLedger, Failed> {
         Ok(self.facts.event_ledger(&"Merchant/acme".parse()?)?)
     }

@@ -7,10 +7,10 @@ use super::course::{Measured, Row};
 const HEAD: &str = "| moment | events | held | journal | archive | index | vault | together | resident |\n\
                     |---|---|---|---|---|---|---|---|---|\n";
 
-/// Bytes of each part for each event that the service showed; `together` is without the archive.
+/// Bytes of each part for each verified event; `together` is without the archive.
 pub(crate) fn for_each_event(measured: &Measured) -> String {
     table(measured, |row, bytes| {
-        let tenths = bytes.saturating_mul(10).checked_div(row.told).unwrap_or_default();
+        let tenths = bytes.saturating_mul(10).checked_div(row.verified).unwrap_or_default();
         format!("{}.{} B", tenths / 10, tenths % 10)
     })
 }
@@ -26,10 +26,10 @@ fn table(measured: &Measured, shown: impl Fn(&Row, u64) -> String) -> String {
         let sizes = &row.sizes;
         let parts = [sizes.journal, sizes.archive, sizes.index, sizes.vault, sizes.alive()];
         let parts = parts.map(|bytes| shown(row, bytes)).join(" | ");
-        let Row { moment, told, held, resident_kib, .. } = row;
+        let Row { moment, verified, held, resident_kib, .. } = row;
         // Writing to a string cannot fail.
         let _written =
-            writeln!(text, "| {moment} | {told} | {held} | {parts} | {resident_kib} KiB |");
+            writeln!(text, "| {moment} | {verified} | {held} | {parts} | {resident_kib} KiB |");
     }
     let Measured { start_kib, peak_kib, end_kib, .. } = measured;
     let resident = format!(

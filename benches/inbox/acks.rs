@@ -1,4 +1,4 @@
-//! W1 to W4: how many posts are answered, how long each takes, and what it costs.
+//! W1 to W4: acknowledged posts per second, the time of each, and its cost.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use crate::meter::Threads;
 use crate::receivers::{Receiver, Receiving};
 use crate::report::{Report, Row};
 
-/// An acknowledgement takes no longer, at 16 connections on a quiet disk.
+/// The longest permitted acknowledgement, at 16 connections on a quiet disk.
 const LONGEST: Duration = Duration::from_millis(100);
 
-/// What one receiver needed in one round.
+/// The figures of one receiver in one round.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sample {
     requests: usize,
@@ -30,7 +30,7 @@ impl Sample {
     }
 }
 
-/// One receiver at so many connections, all rounds.
+/// All rounds of one receiver at one number of connections.
 #[derive(Debug)]
 struct Side {
     receiver: Receiver,
@@ -63,7 +63,7 @@ impl Side {
             (Receiver::Webhook | Receiver::FastApi, 1) => bench.events / 20,
             (Receiver::Webhook | Receiver::FastApi, _) => bench.events / 5,
         };
-        // So many first, unmeasured: whatever is made with the first posts is there.
+        // A hundredth of the events goes first, unmeasured, since the first posts create things that later ones find.
         let warm = posts(&receiving, round.saturating_mul(2), bench.events / 100);
         load::run(receiving.address, &warm, self.connections).await?;
         let posts = posts(&receiving, round.saturating_mul(2).saturating_add(1), count);
@@ -87,7 +87,7 @@ impl Side {
     }
 }
 
-/// Posts of events that differ in their ids alone, about 400 bytes each.
+/// Returns posts of events that differ in their ids alone, about 400 bytes each.
 fn posts(to: &Receiving, round: usize, count: usize) -> Vec<Vec<u8>> {
     let Receiving { address, path, .. } = to;
     let post = |at: usize| {
@@ -107,7 +107,7 @@ fn posts(to: &Receiving, round: usize, count: usize) -> Vec<Vec<u8>> {
     (0..count).map(post).collect()
 }
 
-/// All receivers take turns.
+/// Measures all receivers in turns.
 pub(crate) async fn run(bench: &Bench, report: &mut Report) -> Result<(), Failed> {
     let all = [Receiver::Reckon, Receiver::Group, Receiver::Webhook, Receiver::FastApi];
     let side = |receiver, connections| Side { receiver, connections, samples: Vec::new() };

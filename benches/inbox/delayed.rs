@@ -21,7 +21,7 @@ use crate::report::{Report, Row};
 use crate::till::Till;
 use crate::tree::merchant_name;
 
-/// Hundredths: what waits may cost so much more.
+/// Hundredths of the CPU with no action waiting.
 const RATIO_MAX: u128 = 120;
 /// Requests one action a month ahead of each event.
 const DELAY: &str = r#"
@@ -64,7 +64,7 @@ impl Sink {
     }
 }
 
-/// Measures it; in each round both states take turns.
+/// Measures W6; in each round both states take turns.
 pub(crate) async fn run(bench: &Bench, report: &mut Report) -> Result<(), Failed> {
     let (mut bare, mut full) = (Vec::new(), Vec::new());
     let mut count = 0;
@@ -93,7 +93,7 @@ pub(crate) async fn run(bench: &Bench, report: &mut Report) -> Result<(), Failed
     Ok(())
 }
 
-/// The CPU of the notifications, and their number. `script` runs for half as many events before.
+/// Returns the CPU of the notifications, and their number. Before, `script` runs for half of the events.
 async fn once(bench: &Bench, folder: &Path, script: &str) -> Result<(Duration, usize), Failed> {
     let (stand, address) = receivers::stand(bench, folder).await?;
     let sink = Sink::start().await?;
@@ -107,28 +107,28 @@ async fn once(bench: &Bench, folder: &Path, script: &str) -> Result<(Duration, u
     let before = bench.events / 2;
     till.charge(&charges(before)).await?;
     let first = Daemon::start(&stand, address).await?;
-    let told = until(address, all(u64::try_from(before)?)).await?.told;
-    until(address, |stands| stands.ran >= told).await?;
+    let verified = until(address, all(u64::try_from(before)?)).await?.verified;
+    until(address, |counts| counts.ran >= verified).await?;
     first.stop()?;
-    // Events wait for a script whose file is gone, and it goes on where it was.
+    // Events wait for a script whose file is missing; the script continues where it stopped.
     fs::remove_file(folder.join("scripts/hook.rhai"))?;
     till.charge(&charges(bench.events)).await?;
     let mut daemon = Daemon::start(&stand, address).await?;
-    let wanted = told.saturating_add(u64::try_from(bench.events)?);
-    let all_told = until(address, all(wanted)).await?.told;
-    let notifications = usize::try_from(all_told.saturating_sub(told))?;
+    let wanted = verified.saturating_add(u64::try_from(bench.events)?);
+    let all_verified = until(address, all(wanted)).await?.verified;
+    let notifications = usize::try_from(all_verified.saturating_sub(verified))?;
     let cpu = daemon.cpu()?;
     settle(folder, NOTIFY)?;
     taken(&sink, notifications).await?;
     Ok((daemon.cpu()?.saturating_sub(cpu), notifications))
 }
 
-/// Waits until the sink has so many.
+/// Waits until the sink has this number of notifications.
 async fn taken(sink: &Sink, wanted: usize) -> Result<(), Failed> {
     let started = Instant::now();
     while sink.count() < wanted {
         if started.elapsed() > LONGEST {
-            return Err(format!("{} of {wanted} notifications came", sink.count()).into());
+            return Err(format!("{} of {wanted} notifications arrived", sink.count()).into());
         }
         tokio::time::sleep(LOOK).await;
     }

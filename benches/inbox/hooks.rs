@@ -1,4 +1,4 @@
-//! W5: hooks run over events that wait, with their completion on disk. The events are all there before the scripts are.
+//! W5: hooks run over waiting events, with their completion on disk. All events exist before the scripts do.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -19,13 +19,13 @@ use crate::tree::merchant_name;
 /// 20,000 hooks in a second of CPU.
 const EACH_MAX: Duration = Duration::from_micros(50);
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
-/// After so many looks without a new event there is none to come.
+/// Number of reads without a new event after which no more is expected.
 const QUIET_LOOKS: u32 = 40;
-/// How long reading the list of events, or running all hooks, may take.
+/// Longest time for reading the list of events, or for running all hooks.
 pub(crate) const LONGEST: Duration = Duration::from_mins(10);
-/// A set with a mistake: events wait.
+/// A set with a mistake, so that events wait.
 const WRONG: &str = "fn on_event(event) { nothing }\n";
-/// Looks at the event, keeps a count, asks for nothing.
+/// Reads the event, keeps a count, requests nothing.
 const SCRIPT: &str = "\
 fn on_event(event) {
     if event.data.amount > 100000 {
@@ -36,14 +36,14 @@ fn on_event(event) {
 }
 ";
 
-/// How far a merchant's events are.
+/// Progress of a merchant's events.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Stands {
-    pub(crate) told: u64,
+pub(crate) struct LedgerCounts {
+    pub(crate) verified: u64,
     pub(crate) ran: u64,
 }
 
-/// Measures it, each round with a state of its own.
+/// Measures W5, each round with a state of its own.
 pub(crate) async fn run(bench: &Bench, report: &mut Report) -> Result<(), Failed> {
     let mut samples = Vec::new();
     let mut count = 0;
@@ -68,7 +68,7 @@ pub(crate) async fn run(bench: &Bench, report: &mut Report) -> Result<(), Failed
     Ok(())
 }
 
-/// The CPU of all hooks, and how many there were.
+/// Returns the CPU of all hooks, and their number.
 async fn once(bench: &Bench, folder: &std::path::Path) -> Result<(Duration, usize), Failed> {
     let (stand, address) = receivers::stand(bench, folder).await?;
     fs::create_dir_all(folder.join("scripts"))?;
@@ -76,55 +76,56 @@ async fn once(bench: &Bench, folder: &std::path::Path) -> Result<(Duration, usiz
     let references: Vec<_> = (0..bench.events).map(|at| at.to_string()).collect();
     Till::of(&stand, &merchant_name(0)).await?.charge(&references).await?;
     let mut daemon = Daemon::start(&stand, address).await?;
-    // Every charge is told by one event at least.
+    // Every charge has one event at least.
     let wanted = u64::try_from(bench.events)?;
     until(address, all(wanted)).await?;
     let before = daemon.cpu()?;
-    let earlier = stands(address).await?.ran;
+    let earlier = counts(address).await?.ran;
     settle(folder, SCRIPT)?;
-    let done = until(address, |stands| stands.ran >= stands.told).await?;
+    let done = until(address, |counts| counts.ran >= counts.verified).await?;
     let cpu = daemon.cpu()?.saturating_sub(before);
     Ok((cpu, usize::try_from(done.ran.saturating_sub(earlier))?))
 }
 
-/// Puts a text in the place of the script; nobody reads half of it.
+/// Replaces the script by a rename, so that the daemon never reads half of it.
 pub(crate) fn settle(folder: &std::path::Path, script: &str) -> Result<(), Failed> {
     fs::write(folder.join("hook.new"), script)?;
     fs::rename(folder.join("hook.new"), folder.join("scripts/hook.rhai"))?;
     Ok(())
 }
 
-/// So many events are there, and for a while none has come: reading them is not what is measured.
-pub(crate) fn all(wanted: u64) -> impl FnMut(Stands) -> bool {
-    let (mut told, mut looks) = (0, 0_u32);
-    move |stands| {
-        looks = if stands.told == told { looks.saturating_add(1) } else { 0 };
-        told = stands.told;
-        told >= wanted && looks >= QUIET_LOOKS
+/// Returns a condition: this number of events is verified, and for a while no new one came. The bench does not measure
+/// the reading of events.
+pub(crate) fn all(wanted: u64) -> impl FnMut(LedgerCounts) -> bool {
+    let (mut verified, mut looks) = (0, 0_u32);
+    move |counts| {
+        looks = if counts.verified == verified { looks.saturating_add(1) } else { 0 };
+        verified = counts.verified;
+        verified >= wanted && looks >= QUIET_LOOKS
     }
 }
 
-/// Waits until the merchant's events are so far.
+/// Waits until the progress of the merchant's events fulfils the condition.
 pub(crate) async fn until(
     daemon: std::net::SocketAddr,
-    mut far: impl FnMut(Stands) -> bool,
-) -> Result<Stands, Failed> {
+    mut far: impl FnMut(LedgerCounts) -> bool,
+) -> Result<LedgerCounts, Failed> {
     let started = Instant::now();
     loop {
-        let stands = stands(daemon).await?;
-        if far(stands) {
-            return Ok(stands);
+        let counts = counts(daemon).await?;
+        if far(counts) {
+            return Ok(counts);
         }
         if started.elapsed() > LONGEST {
-            return Err(format!("the hooks are not done: {stands:?}").into());
+            return Err(format!("the hooks are not done: {counts:?}").into());
         }
         tokio::time::sleep(LOOK).await;
     }
 }
 
-async fn stands(daemon: std::net::SocketAddr) -> Result<Stands, Failed> {
+async fn counts(daemon: std::net::SocketAddr) -> Result<LedgerCounts, Failed> {
     let events = control::json(daemon, Method::GET, "/api/v1/events?limit=1", None).await?;
     let ledger = events.pointer("/receivers/0/ledger").ok_or("no receiver is shown")?;
     let number = |field| ledger.get(field).and_then(Value::as_u64).unwrap_or(0);
-    Ok(Stands { told: number("told"), ran: number("ran_to") })
+    Ok(LedgerCounts { verified: number("told"), ran: number("ran_to") })
 }

@@ -1,4 +1,4 @@
-//! The receivers that are compared, each a process of its own.
+//! The receivers under comparison, each a process of its own.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -18,13 +18,13 @@ use crate::daemon_address;
 use crate::stand::Stand;
 use crate::tree::{self, Kinds, merchant_name};
 
-/// How long a receiver may take to answer.
+/// Longest time until a receiver answers.
 const START_MAX: Duration = Duration::from_secs(30);
 const KNOCK: Duration = Duration::from_millis(20);
-/// Where all but the daemon take events.
+/// The path of events for all receivers but the daemon.
 const PATH: &str = "/hooks/events";
 
-/// Which one.
+/// A receiver under comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Receiver {
     /// The daemon, with one connected merchant.
@@ -41,7 +41,7 @@ pub(crate) enum Receiver {
 #[derive(Debug)]
 pub(crate) struct Receiving {
     pub(crate) address: SocketAddr,
-    /// Where events are posted.
+    /// The path to which events are posted.
     pub(crate) path: String,
     runs: Runs,
 }
@@ -52,15 +52,15 @@ enum Runs {
     Other(Ending),
 }
 
-/// A process that is told to end with this value.
+/// A process; dropping the value ends it.
 #[derive(Debug)]
 struct Ending(Child);
 
 impl Drop for Ending {
-    /// Told, not killed: its own processes end with it.
+    /// Sends TERM instead of KILL, so that the process ends its own children.
     fn drop(&mut self) {
-        let told = Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status();
-        if told.is_err() {
+        let sent = Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status();
+        if sent.is_err() {
             self.0.kill().unwrap_or_default();
         }
         drop(self.0.wait());
@@ -68,7 +68,7 @@ impl Drop for Ending {
 }
 
 impl Receiving {
-    /// Its process, if it is one whose CPU is counted.
+    /// Returns the number of the process whose CPU is counted.
     pub(crate) fn process(&self) -> u32 {
         match &self.runs {
             Runs::Daemon(both) => both.0.process(),
@@ -78,7 +78,7 @@ impl Receiving {
 }
 
 impl Receiver {
-    /// Starts it with nothing in it. `None`: it is not installed here.
+    /// Starts the receiver with an empty state. Returns `None` where it is not installed.
     pub(crate) async fn start(self, bench: &Bench) -> Result<Option<Receiving>, Failed> {
         let folder = bench.work.join("receiver");
         if folder.exists() {
@@ -101,7 +101,7 @@ async fn reckon(bench: &Bench, folder: &Path) -> Result<Receiving, Failed> {
     Ok(Receiving { address, path, runs: Runs::Daemon(Box::new((daemon, stand))) })
 }
 
-/// A sandbox and a settled state with one connected merchant, and where the daemon will listen.
+/// Makes a sandbox and a settled state with one connected merchant; also returns the daemon's address.
 pub(crate) async fn stand(bench: &Bench, folder: &Path) -> Result<(Stand, SocketAddr), Failed> {
     let tree = tree::documents(Kinds::Contacts, 2, bench.seed)?;
     let stand = Stand::start(&bench.binary, folder, "public", 1).await?;
@@ -124,7 +124,7 @@ fn group(folder: &Path) -> Result<Receiving, Failed> {
 
 async fn webhook(folder: &Path) -> Result<Option<Receiving>, Failed> {
     let hooks = folder.join("hooks.json");
-    // It answers when the program has run, as the others answer when the event is stored.
+    // `webhook` answers when its program has run, as the others answer when the event is stored.
     let hook = json!({
         "id": "events", "execute-command": "/bin/true", "include-command-output-in-response": true,
     });
@@ -146,7 +146,7 @@ async fn fast_api(python: Option<&PathBuf>, folder: &Path) -> Result<Option<Rece
     knocked(command, address).await
 }
 
-/// Starts a peer and waits until it answers anything at all.
+/// Starts a peer and waits for any answer.
 async fn knocked(mut command: Command, address: SocketAddr) -> Result<Option<Receiving>, Failed> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let Ok(child) = command.spawn() else { return Ok(None) };

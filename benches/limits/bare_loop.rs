@@ -1,4 +1,5 @@
-//! The limit of a first apply: the same requests, so many at once, with nothing kept and nothing checked but the status.
+//! The limit of a first apply: the same requests with the same concurrency. The loop keeps nothing and checks only the
+//! status.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,7 @@ use serde_json::json;
 
 use crate::connection::Failed;
 
-/// Makes `count` contacts, `at_once` at a time, and says how long it took.
+/// Makes `count` contacts, `at_once` at a time; returns the time that it took.
 pub(crate) async fn make_contacts(
     base_url: &str,
     token: &str,

@@ -1,4 +1,5 @@
-//! The limit of a journal: so many writers append records to one file, and one fdatasync answers everyone who waits.
+//! The limit of a journal: concurrent writers append records to one file, and one fdatasync answers every waiting
+//! writer.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -13,7 +14,7 @@ use crate::connection::Failed;
 /// Bytes of a record.
 const RECORD_BYTES: usize = 512;
 
-/// Appends `count` records, `writers` at a time, and says how long it took.
+/// Appends `count` records, `writers` at a time; returns the time that it took.
 pub(crate) async fn append_in_groups(
     path: &Path,
     count: usize,

@@ -1,4 +1,4 @@
-//! The limit of a receiver: a bare handler, and one fdatasync for all bodies that wait. Nothing is looked at.
+//! The limit of a receiver: a bare handler, and one fdatasync for all waiting bodies. It checks nothing.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -19,10 +19,10 @@ use crate::connection::Failed;
 /// Bodies made durable by one sync.
 const GROUP_MAX: usize = 1024;
 
-/// A body, and who waits for it.
+/// A body, and the sender that answers its request.
 type Job = (Bytes, oneshot::Sender<()>);
 
-/// Listens on any port of this machine, says on which, and appends to this file until it is killed.
+/// Listens on any port of this machine, prints the address, and appends to this file until it is killed.
 pub(crate) async fn serve(path: &Path) -> Result<(), Failed> {
     let file = File::create(path)?;
     let (queue, jobs) = mpsc::channel(GROUP_MAX);

@@ -1,4 +1,4 @@
-//! The limit of an emulator: what is posted is parsed and kept in a map under a new id, and nothing else is done.
+//! The limit of an emulator: it parses each post and keeps it in a map under a new id, and does nothing else.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -16,7 +16,7 @@ use crate::connection::Failed;
 /// Every object, by its id.
 type Kept = Arc<Mutex<HashMap<String, Value>>>;
 
-/// Listens on any port of this machine, says on which, and answers until it is killed.
+/// Listens on any port of this machine, prints the address, and answers until it is killed.
 pub(crate) async fn serve() -> Result<(), Failed> {
     let router = Router::new()
         .route("/v1/{kind}", post(create))
@@ -29,7 +29,7 @@ pub(crate) async fn serve() -> Result<(), Failed> {
 
 async fn create(State(kept): State<Kept>, Json(mut object): Json<Value>) -> Json<Value> {
     let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-    // As long as an id of the service.
+    // The id is as long as an id of the service.
     let id = format!("{:022x}", kept.len());
     if let Value::Object(fields) = &mut object {
         fields.insert("id".to_owned(), Value::from(id.clone()));

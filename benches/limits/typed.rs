@@ -12,7 +12,7 @@ use crate::connection::Failed;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "what is parsed is not looked at")]
+#[expect(dead_code, reason = "the parsed values are not read")]
 struct Document<S> {
     #[serde(rename = "apiVersion")]
     api_version: String,
@@ -22,14 +22,14 @@ struct Document<S> {
 }
 
 #[derive(Deserialize)]
-#[expect(dead_code, reason = "what is parsed is not looked at")]
+#[expect(dead_code, reason = "the parsed values are not read")]
 struct Metadata {
     name: String,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "what is parsed is not looked at")]
+#[expect(dead_code, reason = "the parsed values are not read")]
 struct Merchant {
     mode: String,
     timezone: String,
@@ -37,20 +37,20 @@ struct Merchant {
 }
 
 #[derive(Deserialize)]
-#[expect(dead_code, reason = "what is parsed is not looked at")]
+#[expect(dead_code, reason = "the parsed values are not read")]
 struct Credentials {
     authorization_code: Variable,
 }
 
 #[derive(Deserialize)]
-#[expect(dead_code, reason = "what is parsed is not looked at")]
+#[expect(dead_code, reason = "the parsed values are not read")]
 struct Variable {
     env: String,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "what is parsed is not looked at")]
+#[expect(dead_code, reason = "the parsed values are not read")]
 struct Contact {
     merchant: String,
     first_name: String,
@@ -59,14 +59,14 @@ struct Contact {
 }
 
 #[derive(Deserialize)]
-#[expect(dead_code, reason = "what is parsed is not looked at")]
+#[expect(dead_code, reason = "the parsed values are not read")]
 struct Address {
     address: String,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "what is parsed is not looked at")]
+#[expect(dead_code, reason = "the parsed values are not read")]
 struct Invoice {
     merchant: String,
     contact: String,
@@ -79,14 +79,14 @@ struct Invoice {
 }
 
 #[derive(Deserialize)]
-#[expect(dead_code, reason = "what is parsed is not looked at")]
+#[expect(dead_code, reason = "the parsed values are not read")]
 struct Item {
     description: String,
     rate_per_quantity: String,
 }
 
 #[derive(Deserialize)]
-#[expect(dead_code, reason = "what is parsed is not looked at")]
+#[expect(dead_code, reason = "the parsed values are not read")]
 struct Message {
     email_addresses: Vec<String>,
     subject: Option<String>,
@@ -94,7 +94,7 @@ struct Message {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "what is parsed is not looked at")]
+#[expect(dead_code, reason = "the parsed values are not read")]
 struct SavedMethod {
     merchant: String,
     #[serde(rename = "type")]
@@ -104,13 +104,13 @@ struct SavedMethod {
 }
 
 #[derive(Deserialize)]
-#[expect(dead_code, reason = "what is parsed is not looked at")]
+#[expect(dead_code, reason = "the parsed values are not read")]
 struct Source {
     card: Card,
 }
 
 #[derive(Deserialize)]
-#[expect(dead_code, reason = "what is parsed is not looked at")]
+#[expect(dead_code, reason = "the parsed values are not read")]
 struct Card {
     number: String,
     exp_month: u32,
@@ -124,7 +124,7 @@ struct Card {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "what is parsed is not looked at")]
+#[expect(dead_code, reason = "the parsed values are not read")]
 struct RecurringCharge {
     merchant: String,
     method: String,
@@ -136,7 +136,7 @@ struct RecurringCharge {
 }
 
 #[derive(Deserialize)]
-#[expect(dead_code, reason = "what is parsed is not looked at")]
+#[expect(dead_code, reason = "the parsed values are not read")]
 struct Schedule {
     start: String,
     interval_unit: String,
@@ -145,7 +145,7 @@ struct Schedule {
     end: Option<String>,
 }
 
-/// Reads, hashes and parses every file of a folder, which holds one document; says how many there were.
+/// Reads, hashes and parses every file of a folder, each with one document; returns their number.
 pub(crate) fn read_and_parse(folder: &Path) -> Result<usize, Failed> {
     let mut files = 0_usize;
     for entry in WalkDir::new(folder) {

@@ -1,4 +1,4 @@
-//! The limits of a plan that changes nothing: find every file and look at its size and time, or read and hash it.
+//! The limits of a plan that changes nothing: find every file and read its size and time, or read and hash it.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use walkdir::WalkDir;
 
-/// Walks a folder and stats its files: how many, how many bytes, and the newest time.
+/// Walks a folder and stats its files; returns their number, their bytes, and the newest time.
 pub(crate) fn walk_and_stat(folder: &Path) -> io::Result<(usize, u64, SystemTime)> {
     let (mut files, mut bytes, mut newest) = (0_usize, 0_u64, SystemTime::UNIX_EPOCH);
     for entry in WalkDir::new(folder) {
@@ -22,7 +22,8 @@ pub(crate) fn walk_and_stat(folder: &Path) -> io::Result<(usize, u64, SystemTime
     Ok((files, bytes, newest))
 }
 
-/// Walks a folder, reads its files and hashes them: how many, and a digest of all hashes in the order of the walk.
+/// Walks a folder, reads its files and hashes them. Returns their number, and a digest of all hashes in the order of
+/// the walk.
 pub(crate) fn walk_and_hash(folder: &Path) -> io::Result<(usize, blake3::Hash)> {
     let mut files = 0_usize;
     let mut all = blake3::Hasher::new();

@@ -1,4 +1,4 @@
-"""A receiver as many write it: FastAPI, and every body in SQLite before the 200."""
+"""A common receiver: FastAPI, which stores every body in SQLite before the 200."""
 
 import os
 import sqlite3

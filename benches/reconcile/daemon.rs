@@ -1,4 +1,4 @@
-//! A running daemon, and what it costs.
+//! A running daemon, and its costs.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Child, Command};
@@ -11,16 +11,16 @@ use crate::control;
 use crate::meter::{Threads, resident_kib};
 use crate::stand::Stand;
 
-/// How long it may take to be ready.
+/// Longest time until the daemon is ready.
 const READY_MAX: Duration = Duration::from_mins(5);
 const GLANCE: Duration = Duration::from_millis(20);
-/// How often it is asked whether it listens.
+/// Interval of checks for an answer.
 const KNOCK: Duration = Duration::from_micros(500);
-/// How long its memory must stay as it is.
+/// Time in which the memory must stay equal.
 const SETTLING: Duration = Duration::from_secs(2);
 const SETTLINGS_MAX: usize = 8;
 
-/// The daemon; it ends with this value.
+/// A daemon; dropping the value kills it.
 #[derive(Debug)]
 pub(crate) struct Daemon {
     child: Child,
@@ -36,13 +36,17 @@ impl Drop for Daemon {
     }
 }
 
-/// An address that is free now. The daemon's is chosen here so that nothing has to be read back from its state.
+/// Returns an address that is free now. The bench chooses the daemon's address, so it need not read it from the state.
 pub(crate) fn free_address() -> Result<SocketAddr, Failed> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }
 
 impl Daemon {
-    /// Starts `reckon run`, waits until it answers at all, and says how long that took. Errors: it ends, or takes too long.
+    /// Starts `reckon run` and waits for any answer; returns the time that it took.
+    ///
+    /// # Errors
+    ///
+    /// The daemon ends, or takes too long.
     pub(crate) async fn launch(
         stand: &Stand,
         listen: SocketAddr,
@@ -55,14 +59,14 @@ impl Daemon {
         Ok((daemon, started.elapsed()))
     }
 
-    /// Starts it and waits until it is ready.
+    /// Starts the daemon and waits until it is ready.
     pub(crate) async fn start(stand: &Stand, listen: SocketAddr) -> Result<Self, Failed> {
         let (mut daemon, _) = Self::launch(stand, listen).await?;
         daemon.ready().await?;
         Ok(daemon)
     }
 
-    /// Waits until it is ready: the whole state is open and the tree read. Says how long after its start that is.
+    /// Waits until the daemon is ready: the whole state is open and the tree read. Returns the time since its start.
     pub(crate) async fn ready(&mut self) -> Result<Duration, Failed> {
         self.until("/readyz", GLANCE).await?;
         Ok(self.started.elapsed())
@@ -82,7 +86,11 @@ impl Daemon {
         Ok(())
     }
 
-    /// Tells it to stop and waits until it has. Errors: it does not end well.
+    /// Stops the daemon and waits for its end.
+    ///
+    /// # Errors
+    ///
+    /// The exit status is not success.
     pub(crate) fn stop(mut self) -> Result<(), Failed> {
         Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status()?;
         let status = self.child.wait()?;
@@ -93,17 +101,17 @@ impl Daemon {
         }
     }
 
-    /// The number of its process.
+    /// Returns the number of the process.
     pub(crate) fn process(&self) -> u32 {
         self.child.id()
     }
 
-    /// CPU so far.
+    /// Returns the CPU so far.
     pub(crate) fn cpu(&mut self) -> Result<Duration, Failed> {
         self.threads.cpu(&self.child.id().to_string())
     }
 
-    /// Resident memory in KiB, once it has come to rest.
+    /// Returns the resident memory in KiB, once it no longer changes.
     pub(crate) async fn memory_kib(&self) -> Result<u64, Failed> {
         let mut before = 0;
         for _ in 0..SETTLINGS_MAX {

@@ -1,4 +1,4 @@
-//! A first apply, and what it is compared with: the same contacts, made by a bare loop.
+//! A first apply, and its limit: the same contacts, made by a bare loop.
 
 use std::time::{Duration, Instant};
 
@@ -12,23 +12,23 @@ use crate::meter;
 use crate::stand::{Stand, text};
 use crate::tree::{self, Kinds};
 
-/// What a run of something cost.
+/// The cost of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Cost {
-    /// Of all its threads.
+    /// CPU of all its threads.
     pub(crate) cpu: Duration,
-    /// From start to end.
+    /// Time from start to end.
     pub(crate) wall: Duration,
 }
 
-/// Applies the tree as it stands.
+/// Applies the present tree.
 pub(crate) fn apply(stand: &Stand) -> Result<Cost, Failed> {
     let (cpu, started) = (meter::children()?, Instant::now());
     stand.run(&["apply", "--yes"], &[0])?;
     Ok(Cost { wall: started.elapsed(), cpu: meter::children()?.saturating_sub(cpu) })
 }
 
-/// A new sandbox and a new state with one connected merchant; its contacts are written and not applied.
+/// Makes a new sandbox and a new state with one connected merchant. The contacts are written and not applied.
 pub(crate) async fn contacts(bench: &Bench, name: &str, count: usize) -> Result<Stand, Failed> {
     let tree = tree::documents(Kinds::Contacts, count.saturating_add(1), bench.seed)?;
     let stand = Stand::start(&bench.binary, &bench.folder(name), "public", 1).await?;
@@ -39,23 +39,24 @@ pub(crate) async fn contacts(bench: &Bench, name: &str, count: usize) -> Result<
     Ok(stand)
 }
 
-/// Ends the sandbox of a stand and takes its files away.
+/// Ends a sandbox and deletes its files.
 pub(crate) fn clear(stand: Stand) -> Result<(), Failed> {
     let folder = stand.folder.clone();
     drop(stand);
     Ok(std::fs::remove_dir_all(folder)?)
 }
 
-/// A token of another merchant for the bare loop.
+/// Returns a token of another merchant for the bare loop.
 pub(crate) async fn token(stand: &Stand) -> Result<String, Failed> {
     let sandbox = stand.sandbox.address;
     let asked = json!({"merchant": "bare-loop"});
     let path = "/_sandbox/credentials";
     let code = control::json(sandbox, Method::POST, path, Some(&asked)).await?;
+    let partner = &stand.partner;
     let asked = json!({
-        "client_id": text(&stand.partner, "client_id")?,
-        "client_secret": text(&stand.partner, "client_secret")?,
-        "redirect_uri": text(&stand.partner, "redirect_uri")?,
+        "client_id": text(partner, "client_id")?,
+        "client_secret": text(partner, "client_secret")?,
+        "redirect_uri": text(partner, "redirect_uri")?,
         "grant_type": "authorization_code",
         "scope": "payments",
         "code": text(&code, "authorization_code")?,

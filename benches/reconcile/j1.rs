@@ -1,5 +1,6 @@
-//! J1: the journal's group commit, against a bare loop that appends records of the same size to one file and calls
-//! fdatasync once for all who wait. In one run, in turns, on the same disk; what is folded is left out of both.
+//! J1: the journal's group commit, against a bare loop. The loop appends records of the same size to one file, and
+//! calls fdatasync once for all waiting writers. Both run in turns, in one run and on the same disk. Neither folds
+//! anything.
 
 use std::fs;
 use std::path::Path;
@@ -21,9 +22,9 @@ use crate::report::{Report, Row};
 
 /// Records of each writer in one round.
 const RECORDS_EACH: usize = 400;
-/// A text that makes a record of 512 bytes on disk, as those of the bare loop are.
+/// The length of a text that makes a record of 512 bytes on disk, as those of the bare loop are.
 const TEXT_BYTES: usize = 448;
-/// How many writers wait at once, and the least throughput in hundredths of the bare loop's.
+/// Numbers of concurrent writers, and the least throughput in hundredths of the bare loop's.
 const GOALS: [(usize, u128, &str); 2] =
     [(16, 85, "at least 0.85 of the bare loop"), (64, 70, "at least 0.70 of the bare loop")];
 
@@ -36,7 +37,7 @@ impl Fold<String> for Nothing {
     }
 }
 
-/// Measures with so many writers each; who is first alternates.
+/// Measures each number of writers; the first of the two programs alternates.
 pub(crate) async fn run(bench: &Bench, report: &mut Report) -> Result<(), Failed> {
     for (writers, goal, wanted) in GOALS {
         let count = writers.saturating_mul(RECORDS_EACH);
@@ -73,7 +74,7 @@ pub(crate) async fn run(bench: &Bench, report: &mut Report) -> Result<(), Failed
     Ok(())
 }
 
-/// Appends through the store's own door, so many writers at a time.
+/// Appends through the store's writer, `writers` at a time.
 async fn append(folder: &Path, writers: usize) -> Result<Duration, Failed> {
     let disk = |name: &str| RealDisk::open(&folder.join(name)).map(Arc::new);
     let (journal, _) = Journal::open(disk("journal")?, JournalOptions::default())?;

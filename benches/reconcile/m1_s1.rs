@@ -1,4 +1,4 @@
-//! M1 and S1: memory of the idle daemon, and how soon a process and a daemon are there.
+//! M1 and S1: memory of the idle daemon, and the start times of a process and of a daemon.
 
 use std::fs;
 use std::process::Stdio;
@@ -25,7 +25,7 @@ const STARTS: usize = 20;
 /// Starts of a daemon.
 const DAEMONS: usize = 3;
 
-/// How long `--version` takes.
+/// Measures the time of `--version`.
 pub(crate) fn version(bench: &Bench, report: &mut Report) -> Result<(), Failed> {
     let mut times = Vec::new();
     for _ in 0..STARTS {
@@ -61,7 +61,8 @@ fn started(
     });
 }
 
-/// A daemon without a state and without a document: how soon it listens, and its memory in KiB.
+/// Starts a daemon without a state and without a document. Measures the time until it listens; returns its memory in
+/// KiB.
 pub(crate) async fn empty(bench: &Bench, report: &mut Report) -> Result<u64, Failed> {
     let folder = bench.folder("empty");
     let stand = Stand::start(&bench.binary, &folder, "public", 0).await?;
@@ -92,7 +93,8 @@ pub(crate) async fn empty(bench: &Bench, report: &mut Report) -> Result<u64, Fai
     Ok(memory)
 }
 
-/// A daemon over a settled tree: how soon it listens after a clean end and after a kill, and what each resource takes.
+/// Starts a daemon over a settled tree. Measures the time until it listens, after a clean end and after a kill, and the
+/// memory of each resource.
 pub(crate) async fn run(
     bench: &Bench,
     settled: &Settled,

@@ -9,11 +9,11 @@ use crate::connection::Failed;
 /// The unit of `/proc/PID/stat`: a hundredth of a second on every Linux.
 const TICK: Duration = Duration::from_millis(10);
 
-/// CPU of all children that have ended so far, and of theirs. It is counted exactly and told in ticks: measure several
-/// short ones together.
+/// Returns the CPU of all ended children, and of their children. The kernel counts it exactly and shows it in ticks, so
+/// measure several short processes together.
 pub(crate) fn children() -> Result<Duration, Failed> {
     let text = fs::read_to_string("/proc/self/stat")?;
-    // The third field follows the name, which stands in parentheses; `cutime` and `cstime` are 16 and 17.
+    // The third field follows the name, which is in parentheses; `cutime` and `cstime` are 16 and 17.
     let (_, fields) = text.rsplit_once(") ").ok_or("stat has no name")?;
     let mut ticks: u32 = 0;
     for field in fields.split(' ').skip(13).take(2) {
@@ -22,7 +22,7 @@ pub(crate) fn children() -> Result<Duration, Failed> {
     Ok(TICK.saturating_mul(ticks))
 }
 
-/// CPU of the thread that asks, to the nanosecond.
+/// Returns the CPU of the calling thread, to the nanosecond.
 pub(crate) fn this_thread() -> Result<Duration, Failed> {
     schedstat(&fs::read_to_string("/proc/thread-self/schedstat")?)
 }
@@ -32,12 +32,12 @@ fn schedstat(text: &str) -> Result<Duration, Failed> {
     Ok(Duration::from_nanos(nanoseconds.ok_or("schedstat holds no number")?))
 }
 
-/// CPU of the threads of a process, to the nanosecond: those that are gone still count.
+/// CPU of the threads of a process, to the nanosecond. Ended threads still count.
 #[derive(Debug, Default)]
 pub(crate) struct Threads(BTreeMap<String, Duration>);
 
 impl Threads {
-    /// CPU so far; `process` is a number, or `self`.
+    /// Returns the CPU so far; `process` is a number, or `self`.
     pub(crate) fn cpu(&mut self, process: &str) -> Result<Duration, Failed> {
         for task in fs::read_dir(format!("/proc/{process}/task"))? {
             let task = task?;
@@ -52,7 +52,7 @@ impl Threads {
     }
 }
 
-/// Resident memory of a process, in KiB.
+/// Returns the resident memory of a process, in KiB.
 pub(crate) fn resident_kib(process: u32) -> Result<u64, Failed> {
     let text = fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));

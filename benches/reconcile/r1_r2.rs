@@ -1,5 +1,5 @@
-//! R1 and R2: a plan that changes nothing, as a cold command, against walk + stat of the same files; and with contents
-//! verified, against walk + read + BLAKE3.
+//! R1 and R2: a plan that changes nothing, as a cold command. R1 compares it with walk + stat of the same files, R2
+//! with verified contents, against walk + read + BLAKE3.
 
 use std::time::{Duration, Instant};
 
@@ -10,12 +10,12 @@ use crate::report::{Report, Row};
 use crate::settled::Settled;
 use crate::walk::{walk_and_hash, walk_and_stat};
 
-/// R1 may have the start of a process on top.
+/// The start of a process, which R1 allows on top.
 const START: Duration = Duration::from_millis(15);
 const R1_HUNDREDTHS: u128 = 150;
 const R2_HUNDREDTHS: u128 = 125;
 
-/// R1.
+/// Measures R1.
 pub(crate) fn plan(bench: &Bench, settled: &Settled, report: &mut Report) -> Result<(), Failed> {
     let specs = settled.stand.folder.join("specs");
     let limit = || Ok(walk_and_stat(&specs)?.0);
@@ -33,7 +33,7 @@ pub(crate) fn plan(bench: &Bench, settled: &Settled, report: &mut Report) -> Res
     Ok(())
 }
 
-/// R2.
+/// Measures R2.
 pub(crate) fn verify(bench: &Bench, settled: &Settled, report: &mut Report) -> Result<(), Failed> {
     let specs = settled.stand.folder.join("specs");
     let limit = || Ok(walk_and_hash(&specs)?.0);
@@ -51,7 +51,7 @@ pub(crate) fn verify(bench: &Bench, settled: &Settled, report: &mut Report) -> R
     Ok(())
 }
 
-/// Medians of limit and plan, which take turns. The first round warms the page cache and does not count.
+/// Returns the medians of limit and plan, which take turns. The first round warms the page cache and does not count.
 fn in_turns(
     bench: &Bench,
     settled: &Settled,

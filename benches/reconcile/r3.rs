@@ -1,4 +1,4 @@
-//! R3: a first load, with nothing kept from before, against read + BLAKE3 + a typed parse of the same files. CPU, since
+//! R3: a first load without a cache, against read + BLAKE3 + a typed parse of the same files. The figure is CPU, since
 //! the load has several threads and the limit has one.
 
 use crate::Bench;
@@ -10,10 +10,10 @@ use crate::settled::Settled;
 use crate::typed::read_and_parse;
 
 const GOAL_HUNDREDTHS: u128 = 130;
-/// Loads are measured together until there are so many documents: the kernel tells CPU in hundredths of a second.
+/// Number of documents that are measured together: the kernel shows CPU in hundredths of a second.
 const TOGETHER: usize = 20_000;
 
-/// Takes turns: limit, `validate`.
+/// Measures the limit and `validate` in turns.
 pub(crate) fn run(bench: &Bench, settled: &Settled, report: &mut Report) -> Result<(), Failed> {
     let specs = settled.stand.folder.join("specs");
     let documents = settled.documents();

@@ -1,7 +1,7 @@
-//! R4: one changed file in the running daemon; what it costs must not depend on how many files there are.
+//! R4: one changed file in the running daemon; the cost must not depend on the number of files.
 //!
-//! Only fields that the service can change in place are edited: a saved method's description, a recurring charge's
-//! amount. Calls are counted by a proxy between daemon and sandbox that harms nothing.
+//! The edits change only fields that the service can change in place: a saved method's description, a recurring
+//! charge's amount. A proxy between daemon and sandbox counts the calls and harms none.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -19,15 +19,15 @@ use crate::tree::{self, Document};
 const FEW: usize = 100;
 const EDITS: usize = 20;
 const GOAL_HUNDREDTHS: u128 = 120;
-/// How long an edit may take to reach the service.
+/// Longest time until an edit reaches the service.
 const EDIT_MAX: Duration = Duration::from_mins(1);
-/// How long the daemon is watched after an edit has reached the service: what it writes down afterwards counts.
+/// Time for which the daemon is measured after an edit has reached the service, so that its later writes count.
 const AFTER: Duration = Duration::from_millis(400);
-/// How long it must have made no call before the first edit.
+/// Time without a call before the first edit.
 const QUIET: Duration = Duration::from_secs(2);
 const GLANCE: Duration = Duration::from_millis(2);
 
-/// What one edit cost.
+/// The cost of one edit.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Cost {
     cpu: Duration,
@@ -35,7 +35,7 @@ pub(crate) struct Cost {
     calls: u64,
 }
 
-/// What an edit costs with few documents, to compare with.
+/// Measures an edit with few documents, for comparison.
 pub(crate) async fn few(bench: &Bench) -> Result<Cost, Failed> {
     let settled = Settled::make(bench, FEW).await?;
     let cost = measure(bench, &settled).await?;
@@ -43,7 +43,7 @@ pub(crate) async fn few(bench: &Bench) -> Result<Cost, Failed> {
     Ok(cost)
 }
 
-/// What it costs with many.
+/// Measures an edit with many documents.
 pub(crate) async fn run(
     bench: &Bench,
     settled: &Settled,
@@ -52,13 +52,13 @@ pub(crate) async fn run(
 ) -> Result<(), Failed> {
     let many = measure(bench, settled).await?;
     let ratio = times(many.cpu, few.cpu);
-    let told =
+    let shown =
         |cost: Cost| format!("{} CPU, {} calls, {}", ms(cost.cpu), cost.calls, ms(cost.wall));
     report.add(Row {
         goal: "R4 one edit in the daemon, CPU".to_owned(),
         count: settled.documents(),
-        figure: told(many),
-        limit: told(few),
+        figure: shown(many),
+        limit: shown(few),
         ratio,
         wanted: "at most 1.20 x that of 100 documents, the same calls",
         met: ratio <= GOAL_HUNDREDTHS && many.calls <= few.calls,
@@ -98,7 +98,7 @@ async fn quiet(proxy: &Proxy) {
     }
 }
 
-/// The document with another value in a field that can be changed in place; each number gives another value.
+/// Returns the document with another value in a field that can be changed in place; each number gives another value.
 fn edited(document: &Document, number: usize) -> Option<String> {
     let change = |line: &str| match document.kind {
         "SavedMethod" if line.starts_with("  description: ") => {

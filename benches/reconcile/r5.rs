@@ -1,5 +1,5 @@
-//! R5: a first apply to a service 20 ms away, 16 at once, every operation in the journal, against a bare loop of the
-//! same requests. Both on plain HTTP to the same sandbox; the merchant is connected beforehand.
+//! R5: a first apply to a service 20 ms away, 16 calls at once, every operation in the journal. The limit is a bare
+//! loop of the same requests. Both use plain HTTP to the same sandbox; the merchant is connected beforehand.
 
 use http::Method;
 use serde_json::json;
@@ -17,7 +17,7 @@ pub(crate) const AT_ONCE: usize = 16;
 const DELAY_MS: u64 = 20;
 const GOAL_HUNDREDTHS: u128 = 90;
 
-/// Takes turns, each round with a new sandbox and a new state: who is first alternates.
+/// Measures both in turns, each round with a new sandbox and a new state. The first of the two alternates.
 pub(crate) async fn run(
     bench: &Bench,
     documents: usize,

@@ -1,5 +1,5 @@
-//! R6: a first apply to a service without latency, 16 at once, every operation in the journal. Its rate against a loop
-//! that does nothing but append and sync in groups; its CPU against a bare loop of the same requests.
+//! R6: a first apply to a service without latency, 16 calls at once, every operation in the journal. The rate is
+//! compared with a loop that only appends and syncs in groups, the CPU with a bare loop of the same requests.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use crate::report::{Report, Row};
 
 const RATE_HUNDREDTHS: u128 = 50;
 const CPU_HUNDREDTHS: u128 = 600;
-/// What the group loop appends at least, so that its rate is one.
+/// Least number of appends of the group loop, so that its rate is meaningful.
 const APPENDS_MIN: usize = 10_000;
 
-/// Takes turns, each round with a new sandbox and a new state.
+/// Measures all in turns, each round with a new sandbox and a new state.
 pub(crate) async fn run(
     bench: &Bench,
     documents: usize,

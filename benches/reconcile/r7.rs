@@ -1,4 +1,4 @@
-//! R7: what one resource costs does not depend on how many there are.
+//! R7: the cost of one resource does not depend on the number of resources.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::report::{Report, Row};
 use crate::settled::Settled;
 
 const GOAL_HUNDREDTHS: u128 = 115;
-/// Plans are measured together until there are so many documents: the kernel tells CPU in hundredths of a second.
+/// Number of documents whose plans are measured together: the kernel shows CPU in hundredths of a second.
 const TOGETHER: usize = 50_000;
 const PLANS_MIN: usize = 5;
 
@@ -20,11 +20,11 @@ pub(crate) struct Cpu {
     documents: usize,
     apply: Duration,
     plans: Duration,
-    /// How many plans that was.
+    /// Number of plans in `plans`.
     count: usize,
 }
 
-/// What a settled tree cost and costs.
+/// Returns the CPU of a settled tree's first apply and of its plans.
 pub(crate) fn cost(bench: &Bench, settled: &Settled) -> Result<Cpu, Failed> {
     let documents = settled.documents();
     let count = TOGETHER.div_ceil(documents).max(PLANS_MIN).max(bench.rounds);

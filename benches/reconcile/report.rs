@@ -1,4 +1,4 @@
-//! What was measured: a table for people, or one JSON object for each figure.
+//! The report: a table for people, or one JSON object for each figure.
 
 use std::io::{IsTerminal, stderr};
 
@@ -10,23 +10,23 @@ use crate::figures::hundredths;
 /// One figure.
 #[derive(Debug)]
 pub(crate) struct Row {
-    /// The goal's name and what of it is measured.
+    /// The goal's name, with the measured part.
     pub(crate) goal: String,
-    /// How many there are of what the report counts.
+    /// Number of the things that the report counts.
     pub(crate) count: usize,
-    /// What was measured, with its unit.
+    /// The measured figure, with its unit.
     pub(crate) figure: String,
-    /// What the limit program needed; empty where the goal names a figure.
+    /// The limit program's figure; empty where the goal names a number.
     pub(crate) limit: String,
     /// The ratio, or the figure itself, in hundredths.
     pub(crate) ratio: u128,
-    /// What the goal asks for.
+    /// The goal, for people.
     pub(crate) wanted: &'static str,
-    /// Whether it is met.
+    /// The figure meets the goal.
     pub(crate) met: bool,
 }
 
-/// What could not be measured here.
+/// A goal that could not be measured here.
 #[derive(Debug)]
 struct Skipped {
     goal: String,
@@ -36,36 +36,36 @@ struct Skipped {
 /// Every figure, in the order of measuring.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// What the rows count.
+    /// The name of the things that the rows count.
     counted: &'static str,
     rows: Vec<Row>,
     skipped: Vec<Skipped>,
 }
 
 impl Report {
-    /// A report without a figure, whose rows count these.
+    /// Makes an empty report whose rows count these things.
     pub(crate) fn of(counted: &'static str) -> Self {
         Self { counted, rows: Vec::new(), skipped: Vec::new() }
     }
 
-    /// Takes a figure in.
+    /// Adds a figure.
     pub(crate) fn add(&mut self, row: Row) {
         self.rows.push(row);
     }
 
-    /// Says that something was not measured, and why.
+    /// Adds a goal that was not measured, with the reason.
     pub(crate) fn skip(&mut self, goal: &str, why: &'static str) {
         self.skipped.push(Skipped { goal: goal.to_owned(), why });
     }
 
-    /// Leaves out every figure but those of these goals: some are measured together.
+    /// Keeps only the figures of these goals, since some goals are measured together.
     pub(crate) fn only(&mut self, goals: &[String]) {
         let is_wanted = |name: &str| goals.iter().any(|goal| name.starts_with(goal));
         self.rows.retain(|row| is_wanted(&row.goal));
         self.skipped.retain(|skipped| is_wanted(&skipped.goal));
     }
 
-    /// One line for each figure, by goal and size; at the end what was not measured.
+    /// Formats one line for each figure, by goal and size, then the goals that were not measured.
     pub(crate) fn table(mut self) -> String {
         self.rows.sort_by(|one, other| (&one.goal, one.count).cmp(&(&other.goal, other.count)));
         let mut table = Table::new();
@@ -82,7 +82,7 @@ impl Report {
         table.to_string()
     }
 
-    /// One JSON object a line.
+    /// Formats one JSON object a line.
     pub(crate) fn json(self) -> String {
         let counted = self.counted;
         let rows = self.rows.into_iter().map(|row| {
@@ -101,17 +101,16 @@ impl Report {
     }
 }
 
-/// Says what is being done, on a terminal alone.
+/// Prints the progress, on a terminal alone.
 #[derive(Debug)]
 pub(crate) struct Progress(bool);
 
 impl Progress {
-    /// Silent where standard error is no terminal.
+    /// Prints nothing where standard error is no terminal.
     pub(crate) fn new() -> Self {
         Self(stderr().is_terminal())
     }
 
-    /// Says it.
     pub(crate) fn say(&self, what: &str) {
         if self.0 {
             eprintln!("{what}");

@@ -1,4 +1,4 @@
-//! A tree of documents that is settled on a sandbox: made once for each size, measured by many goals.
+//! A settled tree of documents on a sandbox: made once for each size, measured by many goals.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -12,19 +12,18 @@ use crate::first_apply::{Cost, apply};
 use crate::stand::Stand;
 use crate::tree::{self, Document, Kinds};
 
-/// The settings of a call that never fails.
+/// Timeout and grace of calls that never fail.
 const PATIENT: [&str; 2] = ["30s", "30s"];
 
 /// A settled tree of documents of all kinds.
 #[derive(Debug)]
 pub(crate) struct Settled {
-    /// Where it stands.
+    /// The sandbox and the folders.
     pub(crate) stand: Stand,
-    /// The documents.
     pub(crate) tree: Vec<Document>,
-    /// Where a daemon over it listens.
+    /// The address of a daemon over the tree.
     pub(crate) listen: SocketAddr,
-    /// What its first apply cost.
+    /// The cost of the first apply.
     pub(crate) first_apply: Cost,
 }
 
@@ -44,18 +43,22 @@ impl Settled {
         Ok(Self { stand, tree, listen, first_apply })
     }
 
-    /// How many documents there are.
+    /// Returns the number of documents.
     pub(crate) fn documents(&self) -> usize {
         self.tree.len()
     }
 
-    /// Puts the service behind another address, or back: `None` is the sandbox itself.
+    /// Points the configuration at another address of the service; `None` is the sandbox itself.
     pub(crate) fn behind(&self, service: Option<SocketAddr>) -> Result<(), Failed> {
         let service = service.unwrap_or(self.stand.sandbox.address);
         self.stand.settle_config(service, &self.listen.to_string(), PATIENT)
     }
 
-    /// Runs a plan and says how long it took. Errors: anything would change.
+    /// Runs a plan and returns its time.
+    ///
+    /// # Errors
+    ///
+    /// The plan would change something.
     pub(crate) fn plan(&self, more: &[&str]) -> Result<Duration, Failed> {
         let mut command = self.stand.command(&["plan", "--detailed-exitcode"])?;
         let started = std::time::Instant::now();
@@ -67,7 +70,7 @@ impl Settled {
         }
     }
 
-    /// Ends the sandbox and takes the files away.
+    /// Ends the sandbox and deletes the files.
     pub(crate) fn clear(self) -> Result<(), Failed> {
         let folder = self.stand.folder.clone();
         drop(self);

@@ -1,4 +1,4 @@
-//! E1 and E2: how fast objects are made and read, how soon a server answers, and what it holds in memory.
+//! E1 and E2: the rate of made and read objects, the time until a server answers, and its memory.
 
 use std::fs;
 use std::time::Duration;
@@ -19,10 +19,10 @@ const FIRST_ANSWER_MAX: Duration = Duration::from_millis(25);
 const START_KIB_MAX: u64 = 10 * 1024;
 /// One and a half KiB.
 const EACH_BYTES_MAX: u64 = 1536;
-/// After this a server that has nothing to do has come to rest.
+/// Time after which an idle server no longer changes its memory.
 const SETTLING: Duration = Duration::from_millis(500);
 
-/// What many requests cost a server.
+/// The cost of many requests to a server.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cost {
     requests: usize,
@@ -49,12 +49,12 @@ impl Cost {
     }
 }
 
-/// One server from its start to its end.
+/// The figures of one server from its start to its end.
 #[derive(Debug, Clone, Copy)]
 struct Sample {
     first_answer: Duration,
     start_kib: u64,
-    /// Bytes that each object added.
+    /// Bytes of memory for each object.
     each: u64,
     create: Cost,
     get: Cost,
@@ -106,7 +106,7 @@ impl Side {
         median(&self.samples.iter().map(of).collect::<Vec<_>>())
     }
 
-    /// The cost whose wall time is the middle one, with the middle CPU.
+    /// Returns the median of requests, wall time and CPU, each by itself.
     fn cost(&self, of: impl Fn(&Sample) -> Cost) -> Cost {
         let requests = self.middle(|sample| of(sample).requests);
         let wall = self.middle(|sample| of(sample).wall);
@@ -122,17 +122,21 @@ async fn cost(served: &Served, requests: &[Vec<u8>]) -> Result<(Cost, Answers), 
     Ok((Cost { requests: requests.len(), wall: answers.wall, cpu }, answers))
 }
 
-/// Everything that was made is what was read.
+/// Checks that the server returned exactly the objects that were made.
 fn need_same(made: &Answers, read: &Answers) -> Result<(), Failed> {
     let ids = |answers: &Answers| -> Result<Vec<String>, Failed> {
         let mut ids = answers.bodies.iter().map(|body| id(body)).collect::<Result<Vec<_>, _>>()?;
         ids.sort_unstable();
         Ok(ids)
     };
-    if ids(made)? == ids(read)? { Ok(()) } else { Err("other objects were read than made".into()) }
+    if ids(made)? == ids(read)? {
+        Ok(())
+    } else {
+        Err("the server returned other objects than were made".into())
+    }
 }
 
-/// Takes turns, each round with new processes and nothing in them.
+/// Measures all servers in turns, each round with new processes and empty states.
 pub(crate) async fn run(bench: &Bench, report: &mut Report) -> Result<(), Failed> {
     let sandbox = Server::Sandbox { binary: bench.binary.clone() };
     let mut sides = Vec::new();
@@ -208,7 +212,7 @@ fn against_localstripe(report: &mut Report, sandbox: &Side, localstripe: Option<
     });
 }
 
-/// What the others of a goal of E2 need.
+/// Formats the figures of the other servers for a goal of E2.
 fn others(stub: &str, localstripe: Option<String>) -> String {
     let localstripe = localstripe.unwrap_or_else(|| "not measured".to_owned());
     format!("stub {stub}, localstripe {localstripe}")

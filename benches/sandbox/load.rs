@@ -1,5 +1,5 @@
-//! Requests over so many connections at once, by a client that costs little: bytes are made beforehand, answers are read
-//! by their length and looked at afterwards.
+//! Concurrent requests by a client of low cost. Requests are built beforehand; answers are read by their length and
+//! checked afterwards.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -10,23 +10,27 @@ use tokio::task::JoinSet;
 
 use crate::connection::Failed;
 
-/// Enough for every answer here.
+/// Enough for every answer of these servers.
 const INBOUND_BYTES: usize = 16 << 10;
 const HEAD_END: &[u8] = b"\r\n\r\n";
 const LENGTH: &str = "content-length";
 
-/// What a run took, and what was answered.
+/// The answers of a run, with their times.
 #[derive(Debug)]
 pub(crate) struct Answers {
-    /// From the first request to the last answer.
+    /// Time from the first request to the last answer.
     pub(crate) wall: Duration,
     /// The bodies, in no order.
     pub(crate) bodies: Vec<Vec<u8>>,
-    /// How long each took, in the order of the bodies.
+    /// The time of each answer, in the order of the bodies.
     pub(crate) times: Vec<Duration>,
 }
 
-/// Sends every request once, each connection its share of them one after the other. Errors: an answer that is not 2xx.
+/// Sends every request once; each connection sends its share one after the other.
+///
+/// # Errors
+///
+/// An answer is not 2xx.
 pub(crate) async fn run(
     to: SocketAddr,
     requests: &[Vec<u8>],
@@ -109,7 +113,7 @@ impl Line {
     }
 }
 
-/// How long the parts of an answer are.
+/// Lengths of the parts of an answer.
 #[derive(Debug)]
 struct Head {
     bytes: usize,

@@ -1,4 +1,4 @@
-//! What is made and read again.
+//! The objects that are made and read again.
 
 use data_encoding::BASE64;
 use serde_json::{Value, json};
@@ -9,16 +9,16 @@ use crate::served::Served;
 /// A sort of object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Object {
-    /// Of the sandbox: checked, masked, kept with the days on which its card expires.
+    /// An object of the sandbox: checked, masked, and kept with the days on which its card expires.
     Card,
-    /// Of the sandbox: authorised, in the ledger, with its capture planned and two events.
+    /// An object of the sandbox: authorised, in the ledger, with its capture planned and two events.
     Charge,
-    /// Of localstripe.
+    /// An object of localstripe.
     Customer,
 }
 
 impl Object {
-    /// Many of them.
+    /// Returns the name in the plural.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Card => "saved cards",
@@ -27,7 +27,7 @@ impl Object {
         }
     }
 
-    /// Where it is made, and where it is read.
+    /// Returns the paths for making and for reading an object.
     fn paths(self) -> [&'static str; 2] {
         match self {
             Self::Card => ["/v1/cards", "/v1/cards"],
@@ -49,14 +49,14 @@ impl Object {
         }
     }
 
-    /// Requests that make so many.
+    /// Returns `count` requests that make objects.
     pub(crate) fn creates(self, of: &Served, count: usize) -> Vec<Vec<u8>> {
         let [path, _] = self.paths();
         let bodies = (0..count).map(|at| self.body(at).to_string());
         bodies.map(|body| request(of, "POST", path, &body)).collect()
     }
 
-    /// Requests that read what was answered.
+    /// Returns requests that read the made objects.
     pub(crate) fn gets(self, of: &Served, made: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Failed> {
         let [_, path] = self.paths();
         let ids = made.iter().map(|body| id(body));
@@ -72,7 +72,7 @@ fn card(at: usize) -> Value {
     })
 }
 
-/// The id of an object that was answered.
+/// Returns the id of an answered object.
 pub(crate) fn id(body: &[u8]) -> Result<String, Failed> {
     let object: Value = serde_json::from_slice(body)?;
     let id = object.get("id").and_then(Value::as_str).map(str::to_owned);

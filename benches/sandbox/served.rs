@@ -1,4 +1,4 @@
-//! The servers that are compared, each a process of its own.
+//! The servers under comparison, each a process of its own.
 
 use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -14,14 +14,14 @@ use serde_json::Value;
 use crate::connection::{Connection, Failed};
 use crate::control;
 
-/// How long a server may take to answer.
+/// Longest time until a server answers.
 const START_MAX: Duration = Duration::from_secs(30);
-/// How often it is asked where it does not say that it listens.
+/// Interval of checks for a server that does not print its address.
 const KNOCK: Duration = Duration::from_micros(500);
-/// A path that every server here answers somehow.
+/// A path to which every server here gives some answer.
 const FIRST_PATH: &str = "/v1/cards";
 
-/// Which server.
+/// A server under comparison.
 #[derive(Debug, Clone)]
 pub(crate) enum Server {
     /// The emulator, with its state in a folder.
@@ -32,7 +32,7 @@ pub(crate) enum Server {
     Localstripe { python: PathBuf },
 }
 
-/// A process that ends with this value.
+/// A process; dropping the value kills it.
 #[derive(Debug)]
 struct Ending(Child);
 
@@ -46,19 +46,19 @@ impl Drop for Ending {
 /// A server that answers.
 #[derive(Debug)]
 pub(crate) struct Served {
-    /// Where it listens.
+    /// The address at which the server listens.
     pub(crate) address: SocketAddr,
-    /// The key that it takes.
+    /// The key that the server accepts.
     pub(crate) key: String,
-    /// From its start to its first answer.
+    /// Time from the start to the first answer.
     pub(crate) first_answer: Duration,
     process: Ending,
-    /// Kept open, so that it may go on printing.
+    /// Kept open, so that the process can continue to print.
     _output: Option<BufReader<ChildStdout>>,
 }
 
 impl Server {
-    /// Starts it with nothing in it; what it keeps goes to `folder`.
+    /// Starts the server with an empty state, kept in `folder`.
     pub(crate) async fn start(&self, folder: &Path) -> Result<Served, Failed> {
         match self {
             Self::Sandbox { binary } => {
@@ -77,7 +77,7 @@ impl Server {
     }
 }
 
-/// Starts a server that says where it listens.
+/// Starts a server that prints its address.
 async fn listening(command: &mut Command) -> Result<Served, Failed> {
     let started = Instant::now();
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
@@ -93,7 +93,7 @@ async fn listening(command: &mut Command) -> Result<Served, Failed> {
     Ok(Served { address, key, first_answer, process, _output: Some(output) })
 }
 
-/// Starts a server that does not say when it listens.
+/// Starts a server that does not print its address.
 async fn knocked(command: &mut Command, address: SocketAddr) -> Result<Served, Failed> {
     let started = Instant::now();
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
@@ -119,12 +119,12 @@ async fn first_answer(address: SocketAddr) -> Result<(), Failed> {
 }
 
 impl Served {
-    /// The number of its process.
+    /// Returns the number of the process.
     pub(crate) fn process(&self) -> u32 {
         self.process.0.id()
     }
 
-    /// Learns the demo merchant's secret key of test mode.
+    /// Reads the demo merchant's secret key of test mode.
     pub(crate) async fn learn_key(&mut self) -> Result<(), Failed> {
         let path = "/_sandbox/credentials";
         let all = control::json(self.address, Method::GET, path, None).await?;

@@ -1,5 +1,5 @@
-//! Y: recurring charges of all schedules over a virtual year, in this process: the time of the clock's one step, and
-//! whether what was collected is to the cent what an oracle says that walks through the days.
+//! Y: recurring charges of all schedules over a virtual year, in this process. It measures the time of one step of the
+//! clock. It compares the collected amounts to the cent with an oracle that walks through the days.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::report::{Report, Row};
 /// Ten seconds for ten thousand charges.
 const EACH_MAX: Duration = Duration::from_millis(1);
 const GROWTH_HUNDREDTHS: u128 = 150;
-/// From so many on, one round has to do.
+/// From this number of charges on, one round suffices.
 const MANY: usize = 5_000;
 const NO_ORACLE: &str = "there is no python3 here";
 
@@ -34,14 +34,14 @@ impl Year {
         Self { emulator, made }
     }
 
-    /// The step over the whole year.
+    /// Advances the clock over the whole year; returns the time that it took.
     async fn pass(&self) -> Duration {
         let started = Instant::now();
         self.emulator.turn_to(&format!("{UNTIL}T23:00:00Z")).await;
         started.elapsed()
     }
 
-    /// How many charges stand as the oracle says.
+    /// Counts the charges that agree with the oracle.
     async fn same(&self, expect: &[Value]) -> usize {
         let mut same: usize = 0;
         for (id, expect) in self.made.iter().zip(expect) {
@@ -53,14 +53,14 @@ impl Year {
     }
 }
 
-/// A size, and what its year took.
+/// A number of charges, and the time of their year.
 #[derive(Debug, Clone, Copy)]
 struct Passed {
     count: usize,
     time: Duration,
 }
 
-/// Every size, the smallest first.
+/// Measures every size, the smallest first.
 pub(crate) async fn run(bench: &Bench, report: &mut Report) {
     let most = bench.charges.last().copied().unwrap_or(0);
     let all = charges(most, bench.seed);
@@ -90,7 +90,7 @@ pub(crate) async fn run(bench: &Bench, report: &mut Report) {
 }
 
 async fn compare(report: &mut Report, year: &Year, expect: Option<&[Value]>) {
-    let goal = "Y to the cent what the oracle says";
+    let goal = "Y amounts equal to the oracle's";
     let Some(expect) = expect else {
         report.skip(goal, NO_ORACLE);
         return;
@@ -111,7 +111,7 @@ fn to_u128(number: usize) -> u128 {
     u128::try_from(number).unwrap_or(u128::MAX)
 }
 
-/// How many payments were tried, where an oracle has counted them.
+/// Formats the number of tried payments, where an oracle has counted them.
 fn payments(expect: Option<&[Value]>) -> String {
     let tried = |one: &Value| one.get("tried").and_then(Value::as_u64);
     let sum = expect.map(|all| all.iter().filter_map(tried).fold(0, u64::saturating_add));

@@ -1,4 +1,4 @@
-//! HTTP/1 over one connection to this machine, opened when it is needed and kept while it lasts.
+//! HTTP/1 over one connection to this machine, opened on demand and reused while it lasts.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -10,7 +10,7 @@ use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-/// Anything that goes wrong in these programs; they end with it.
+/// Any error of these programs; they end with it.
 pub(crate) type Failed = Box<dyn Error + Send + Sync>;
 
 /// A connection that opens itself.
@@ -21,7 +21,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Nothing is opened yet.
+    /// Makes a connection; it opens with the first request.
     pub(crate) fn new(to: SocketAddr) -> Self {
         Self { to, open: None }
     }

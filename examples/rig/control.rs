@@ -1,4 +1,4 @@
-//! The control paths of a sandbox: what a checker may look at, and a client never may.
+//! The control paths of a sandbox: a checker may read them, a client never may.
 
 use std::net::SocketAddr;
 
@@ -9,7 +9,11 @@ use serde_json::Value;
 
 use crate::connection::{Connection, Failed};
 
-/// Asks a control path, or any other, with JSON; gives the text of the answer. Errors: any status but 2xx.
+/// Sends JSON to a control path, or any other; returns the text of the answer.
+///
+/// # Errors
+///
+/// Any status but 2xx.
 pub(crate) async fn ask(
     sandbox: SocketAddr,
     method: Method,
@@ -32,7 +36,7 @@ pub(crate) async fn ask(
     }
 }
 
-/// Asks and reads the answer as JSON.
+/// Sends a request and reads the answer as JSON.
 pub(crate) async fn json(
     sandbox: SocketAddr,
     method: Method,

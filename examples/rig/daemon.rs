@@ -1,4 +1,4 @@
-//! The daemon of a trial: started, asked whether it is ready, killed; and the notifications that it missed.
+//! The daemon of a trial: start, check of readiness, kill; and delivery of the notifications that it missed.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::Child;
@@ -12,18 +12,18 @@ use crate::control;
 use crate::judge::objects;
 use crate::stand::Stand;
 
-/// How often it is asked.
+/// Interval of checks for readiness.
 const GLANCE: Duration = Duration::from_millis(20);
-/// How often everything is looked at.
+/// Interval of checks for open work.
 const LOOK: Duration = Duration::from_millis(200);
-/// A daemon is ready in this time.
+/// Longest time until a daemon is ready.
 const START_TIME_MAX: Duration = Duration::from_mins(2);
-/// Nothing more comes when nothing came for so long.
+/// After this time without a change no further one is expected.
 const QUIET: Duration = Duration::from_secs(8);
-/// A daemon has nothing left to do in this time.
+/// Longest time until a daemon has nothing left to do.
 const QUIET_TIME_MAX: Duration = Duration::from_mins(20);
 
-/// A process that ends with this value.
+/// A process; dropping the value kills it.
 #[derive(Debug)]
 pub(crate) struct Process(pub(crate) Child);
 
@@ -34,18 +34,18 @@ impl Drop for Process {
     }
 }
 
-/// An address of this machine that nobody listens at now.
+/// Returns an address of this machine that is free now.
 pub(crate) fn free_address() -> Result<SocketAddr, Failed> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }
 
 impl Process {
-    /// How it ended, if it did.
+    /// Returns the exit code of an ended process.
     pub(crate) fn ended(&mut self) -> Result<Option<i32>, Failed> {
         Ok(self.0.try_wait()?.map(|status| status.code().unwrap_or(-1)))
     }
 
-    /// Waits until the daemon does its work; its exit code where it ended instead.
+    /// Waits until the daemon is ready; returns its exit code where it ended instead.
     pub(crate) async fn ready(&mut self, listen: SocketAddr) -> Result<Option<i32>, Failed> {
         let started = Instant::now();
         while control::ask(listen, Method::GET, "/readyz", None).await.is_err() {
@@ -60,7 +60,7 @@ impl Process {
         Ok(None)
     }
 
-    /// Waits until nothing is asked of the service any more, and every notification is delivered.
+    /// Waits until the daemon sends no more requests, and the service has delivered every notification.
     pub(crate) async fn quiet(&mut self, stand: &Stand) -> Result<(), Failed> {
         let (started, mut changed) = (Instant::now(), Instant::now());
         let mut before = None;
@@ -69,7 +69,7 @@ impl Process {
                 return Err(format!("the daemon ended by itself, with {code}").into());
             }
             if started.elapsed() > QUIET_TIME_MAX {
-                return Err("the daemon does not come to rest".into());
+                return Err("the daemon does not settle".into());
             }
             let now = (requests(stand).await?, redeliver(stand).await?, undecided(stand).await?);
             if now.1 > 0 || now.2 > 0 || before.replace(now) != Some(now) {
@@ -81,12 +81,12 @@ impl Process {
     }
 }
 
-/// The service tries again now what a daemon that was not there did not take: nobody waits for its ten minutes.
-/// Tells how many are on their way.
+/// Has the service repeat at once each failed delivery to the daemon, instead of after its ten minutes. Returns the
+/// number of open deliveries.
 pub(crate) async fn redeliver(stand: &Stand) -> Result<usize, Failed> {
     let path = "/_sandbox/webhooks";
-    let told = control::json(stand.sandbox.address, Method::GET, path, None).await?;
-    let all = told.get("deliveries").and_then(Value::as_array).cloned().unwrap_or_default();
+    let answer = control::json(stand.sandbox.address, Method::GET, path, None).await?;
+    let all = answer.get("deliveries").and_then(Value::as_array).cloned().unwrap_or_default();
     let mut waiting = 0_usize;
     for one in all.iter().filter(|one| one.get("state") != Some(&json!("delivered"))) {
         waiting = waiting.saturating_add(1);
@@ -102,8 +102,8 @@ pub(crate) async fn redeliver(stand: &Stand) -> Result<usize, Failed> {
 
 async fn requests(stand: &Stand) -> Result<u64, Failed> {
     let path = "/_sandbox/requests?limit=0";
-    let told = control::json(stand.sandbox.address, Method::GET, path, None).await?;
-    Ok(told.get("total").and_then(Value::as_u64).unwrap_or(0))
+    let answer = control::json(stand.sandbox.address, Method::GET, path, None).await?;
+    Ok(answer.get("total").and_then(Value::as_u64).unwrap_or(0))
 }
 
 async fn undecided(stand: &Stand) -> Result<usize, Failed> {
@@ -111,7 +111,7 @@ async fn undecided(stand: &Stand) -> Result<usize, Failed> {
     Ok(all.iter().filter(|one| one.get("state") == Some(&json!("submitted"))).count())
 }
 
-/// Tells the service where the daemon takes its notifications.
+/// Sets the daemon's address for notifications at the service.
 pub(crate) async fn tell_event_url(stand: &Stand, urls: &Value) -> Result<(), Failed> {
     let url = urls.pointer("/partner/event_url").and_then(Value::as_str);
     let url = url.ok_or("`events urls` names no Event URL")?;

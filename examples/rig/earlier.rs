@@ -1,4 +1,4 @@
-//! Charges that were made before there was a project: what recurring charges are made of later.
+//! Charges that were made before the project existed; later, recurring charges are made from them.
 
 use data_encoding::BASE64;
 use http::{Method, Request, header};
@@ -12,7 +12,7 @@ use crate::stand::{Stand, text};
 use crate::tree::Document;
 use crate::tree::every::{EARLIER_CHARGE, merchant_in};
 
-/// Makes one charge for each merchant of such documents, and names it in them. Tells how many there are.
+/// Makes one charge for each merchant of such documents, and writes its id into them. Returns the number of charges.
 pub(crate) async fn charges(stand: &Stand, tree: &mut [Document]) -> Result<usize, Failed> {
     let mut made: Vec<(String, String)> = Vec::new();
     for document in tree.iter_mut().filter(|document| document.text.contains(EARLIER_CHARGE)) {

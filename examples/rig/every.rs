@@ -1,20 +1,23 @@
-//! The documents that a mixed tree leaves out: applications and the merchants that come of them, bank accounts,
-//! invoices with files, recurring charges that begin with a payment or come of an earlier charge.
+//! The documents that a mixed tree leaves out:
+//! - applications, and the merchants that come from them;
+//! - bank accounts;
+//! - invoices with files;
+//! - recurring charges that begin with a payment, or come from an earlier charge.
 
 use super::{DOCUMENTS_PER_MERCHANT, Document, Tree, document, merchant_name, push};
 use crate::random::Random;
 
-/// So few documents do not hold one of every kind and sort.
+/// A smaller number of documents does not hold one of every kind and sort.
 const LEAST: usize = 40;
 /// Files that invoices share.
 pub(crate) const FILES: usize = 4;
-/// What the first recurring charge of an earlier charge collects, in cents: more than any other, and every one a
-/// cent more than the one before, since nothing else names them.
+/// The amount of the first recurring charge from an earlier charge, in cents: more than any other charge. Each further
+/// one collects a cent more, since only the amount identifies it.
 const CLONE_CENTS: usize = 500_000;
 
-/// Where the id of an earlier charge of its merchant belongs.
+/// The place for the id of an earlier charge of the merchant.
 pub(crate) const EARLIER_CHARGE: &str = "@earlier-charge@";
-/// Secrets of applicants: the variable, and what stands in it.
+/// Secrets of applicants: each variable with its value.
 pub(crate) const SECRETS: [(&str, &str); 4] = [
     ("CODE_BORN", "1970-02-28"),
     ("CODE_SSN", "000-12-3456"),
@@ -22,8 +25,9 @@ pub(crate) const SECRETS: [(&str, &str); 4] = [
     ("CODE_SIGNATURE", "[{\"lx\":1,\"ly\":2,\"mx\":3,\"my\":4}]"),
 ];
 
-/// The documents of a seed: a merchant for every 2,000; of the rest 2 % applications, each with the merchant that
-/// comes of it, 25 % invoices, 22 % saved methods, 20 % recurring charges, and contacts.
+/// Returns the documents of a seed: a merchant for every 2,000. Of the rest, 2 % are applications, each with the
+/// merchant that comes from it. Invoices are 25 %, saved methods 22 %, and recurring charges 20 %. The others are
+/// contacts.
 pub(super) fn documents(count: usize, seed: u64) -> Result<Vec<Document>, String> {
     if count < LEAST {
         return Err(format!("{count} documents are too few for this tree: at least {LEAST}"));
@@ -67,7 +71,7 @@ impl Tree {
         document("SavedMethod", format!("bank-{at}"), None, &spec)
     }
 
-    /// A recurring charge that collects at once.
+    /// Returns a recurring charge that collects at once.
     fn club(&mut self, at: usize, first_method: usize, methods: usize) -> Document {
         let method = self.same_merchant(at, first_method, methods);
         let (payer, merchant) = (self.name_at(method), merchant_name(self.merchant_of(at)));
@@ -79,7 +83,7 @@ impl Tree {
         document("RecurringCharge", format!("club-{at}"), Some(method), &spec)
     }
 
-    /// A recurring charge made of an earlier charge: its amount is its name.
+    /// Returns a recurring charge made from an earlier charge; the amount identifies it.
     fn clone_of(&mut self, at: usize) -> Document {
         let cents = CLONE_CENTS.saturating_add(at);
         let spec = format!(
@@ -93,23 +97,23 @@ impl Tree {
     }
 }
 
-/// What a recurring charge made of an earlier charge collects, in cents; `None` for another document.
+/// Returns the cents that a recurring charge from an earlier charge collects; `None` for another document.
 pub(crate) fn cents_of_clone(document: &Document) -> Option<usize> {
     let at = document.name.strip_prefix("clone-")?;
     at.parse::<usize>().ok().map(|at| CLONE_CENTS.saturating_add(at))
 }
 
-/// Does a document collect a payment at once?
+/// Returns whether a document collects a payment at once.
 pub(crate) fn collects_now(document: &Document) -> bool {
     document.kind == "RecurringCharge" && document.name.starts_with("club-")
 }
 
-/// The merchant that a document names.
+/// Returns the merchant that a document names.
 pub(crate) fn merchant_in(document: &Document) -> Option<&str> {
     document.text.lines().find_map(|line| line.strip_prefix("  merchant: "))
 }
 
-/// The name of one of the files.
+/// Returns the name of one of the files.
 pub(crate) fn file_name(at: usize) -> String {
     format!("terms-{}.txt", at.checked_rem(FILES).unwrap_or(0))
 }
@@ -120,7 +124,7 @@ fn with_file(mut invoice: Document, at: usize) -> Document {
     invoice
 }
 
-/// The merchant that comes of an application.
+/// Returns the merchant that comes from an application.
 fn applicant(at: usize, application: usize) -> Document {
     let spec = format!(
         "  mode: test\n  timezone: America/Chicago\n  credentials: {{application: harbor-{at}}}\n"

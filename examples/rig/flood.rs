@@ -1,5 +1,5 @@
-//! Payments are made at the service, their events posted to a daemon that is killed meanwhile, and at the end the
-//! service's own books say what the daemon's hooks did.
+//! A trial of hooks: it makes payments at the service, posts their events to a daemon, and kills the daemon meanwhile.
+//! At the end, the service's own books show the actions of the daemon's hooks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -28,25 +28,25 @@ mod flood_daemon;
 
 use flood_daemon::Killer;
 
-/// Payments between two looks at the events.
+/// Payments between two reads of the events.
 const BATCH: usize = 2_000;
-/// One payment of so many is answered by a hook.
+/// One payment in this number has the reference that a hook answers.
 const ACT_EVERY: u64 = 50;
-/// Posts that are made after each batch, in hundredths of those that wait: events overtake one another.
+/// Posts after each batch, in hundredths of the waiting ones, so that events overtake one another.
 const NOW_HUNDREDTHS: usize = 70;
 const GLANCE: Duration = Duration::from_millis(500);
-/// Everything is processed in this time after the last post.
+/// Longest time until everything is processed after the last post.
 const REST_MAX: Duration = Duration::from_mins(30);
-/// For the streams of chance.
+/// Constants that separate the random streams of one seed.
 const STREAMS: [u64; 3] = [0x0EE7_0001, 0x0EE7_0002, 0x0EE7_0003];
-/// The reference of payments that a hook answers, of others, and of the last one, which asks for the count.
+/// The references of payments: those that a hook answers, others, and the last one, which requests the count.
 const ACT: &str = "act";
 const PLAIN: &str = "plain";
 const COUNT: &str = "count";
-/// The reference of the hook's answer to that.
+/// The reference of the hook's answer to the last payment.
 const COUNTED: &str = "counted";
 
-/// How it is done.
+/// The parameters of a trial.
 #[derive(Debug, Clone)]
 pub(crate) struct Trial {
     pub(crate) binary: PathBuf,
@@ -58,7 +58,7 @@ pub(crate) struct Trial {
     pub(crate) seed: u64,
 }
 
-/// What came of it.
+/// The result of a trial.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     /// Events of the merchant, as the service counts them.
@@ -68,22 +68,22 @@ pub(crate) struct Report {
     lost: usize,
     forged: usize,
     killed: usize,
-    /// Daemons that ended before their moment.
+    /// Daemons that ended before their kill.
     ended: usize,
-    /// Events that the daemon processed.
-    told: usize,
-    /// Of those that were made up: known as such, or not looked up yet.
+    /// Events that the daemon verified.
+    verified: usize,
+    /// Forged events that the daemon knows as forged, or has not verified yet.
     made_up: usize,
-    /// What the hook itself counted.
+    /// The hook's own count.
     counted: u64,
-    /// Actions that were to be done, and were done once.
+    /// Requested actions that were done once.
     once: usize,
-    /// What is not as it should be.
+    /// Deviations, one line each.
     wrong: Vec<String>,
 }
 
 impl Report {
-    /// Did it go well?
+    /// Returns whether the trial went well.
     pub(crate) fn is_good(&self) -> bool {
         self.wrong.is_empty() && self.ended == 0 && self.once > 0
     }
@@ -98,19 +98,23 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "{repeated} posts had to be made again; {killed} daemons killed, {ended} ended by themselves"
+            "{repeated} posts had to be repeated; {killed} daemons killed, {ended} ended by themselves"
         )?;
-        let Self { told, made_up, counted, once, wrong, .. } = self;
+        let Self { verified, made_up, counted, once, wrong, .. } = self;
         writeln!(
             f,
-            "{told} events processed, {counted} times the hook ran, {once} payments by hooks made once"
+            "{verified} events processed, {counted} times the hook ran, {once} payments by hooks made once"
         )?;
         writeln!(f, "{made_up} forged events kept and not acted on; {} WRONG", wrong.len())?;
         wrong.iter().take(20).try_for_each(|line| writeln!(f, "{line}"))
     }
 }
 
-/// Runs it. Errors: something that stops the trial itself; what it finds is in the report.
+/// Runs a trial; deviations are in the report.
+///
+/// # Errors
+///
+/// The trial itself cannot continue.
 pub(crate) async fn run(trial: &Trial) -> Result<Report, Failed> {
     let stand = Stand::start(&trial.binary, &trial.folder, "public", 2).await?;
     let mut scene = Scene::set(&stand, trial).await?;
@@ -125,7 +129,7 @@ pub(crate) async fn run(trial: &Trial) -> Result<Report, Failed> {
     Ok(report)
 }
 
-/// The service, the merchants, and what is to be posted.
+/// The service, the merchants, and the posts.
 struct Scene<'a> {
     stand: &'a Stand,
     listen: SocketAddr,
@@ -134,11 +138,11 @@ struct Scene<'a> {
     random: Random,
     /// The daemon's path for the merchant's events.
     path: String,
-    /// And for the partner's, where a reference follows.
+    /// The daemon's path for the partner's events, where a reference follows.
     partner_path: String,
-    /// Events that were seen at the service.
+    /// Events that were read at the service.
     seen: BTreeSet<String>,
-    /// Posts of forgeries, and how many of them name an event.
+    /// Forged posts, and the number of them that name an event.
     forged: usize,
     made_up: usize,
 }
@@ -174,7 +178,7 @@ impl<'a> Scene<'a> {
         Ok(scene)
     }
 
-    /// Posts that nobody should act on: unknown ids, ids of another merchant's events, another merchant's codes.
+    /// Adds posts that must cause no action: unknown ids, ids of another merchant's events, another merchant's codes.
     async fn forge(&mut self, count: usize) -> Result<(), Failed> {
         let other = Till::of(self.stand, &merchant_name(1)).await?;
         let third = count / 3;
@@ -195,7 +199,7 @@ impl<'a> Scene<'a> {
         Ok(())
     }
 
-    /// The partner is told that somebody was approved who never applied, with a code that works.
+    /// Posts to the partner's path the approval of a merchant that never applied, with a code that works.
     async fn forge_code(&mut self, at: usize) -> Result<(), Failed> {
         let asked = json!({"merchant": "stranger"});
         let path = "/_sandbox/credentials";
@@ -208,7 +212,7 @@ impl<'a> Scene<'a> {
         Ok(())
     }
 
-    /// Payments, and posts of their events in another order.
+    /// Makes payments, and posts their events in another order.
     async fn flood(&mut self, trial: &Trial) -> Result<(), Failed> {
         while self.seen.len() < trial.events {
             let reference = |acts| if acts { ACT } else { PLAIN }.to_owned();
@@ -222,29 +226,31 @@ impl<'a> Scene<'a> {
         self.posts.make(self.listen, 100).await
     }
 
-    /// Waits until the daemon has processed all that the service tells, and has done all that hooks asked for.
+    /// Waits until the daemon has verified all events of the service, and all requested actions are done.
     async fn rest(&self, report: &mut Report) -> Result<(), Failed> {
         let started = Instant::now();
         loop {
             tokio::time::sleep(GLANCE).await;
             let now = books::daemon(self.listen, &merchant_name(0)).await?;
-            if now.is_at_rest() && now.told >= events(self.stand, &merchant_name(0)).await?.len() {
-                report.told = now.told;
+            if now.is_at_rest()
+                && now.verified >= events(self.stand, &merchant_name(0)).await?.len()
+            {
+                report.verified = now.verified;
                 report.made_up = now.made_up;
                 return Ok(());
             }
             if started.elapsed() > REST_MAX {
-                return Err(format!("the daemon does not come to rest: {now:?}").into());
+                return Err(format!("the daemon does not settle: {now:?}").into());
             }
         }
     }
 
-    /// One payment more, to which the hook answers with how often it ran.
+    /// Makes one more payment, to which the hook answers with the number of its runs.
     async fn count(&mut self, report: &mut Report) -> Result<(), Failed> {
         self.rest(report).await?;
-        // The hook counts what it ran for at the other merchant, too.
+        // The hook also counts events of the other merchant.
         let theirs = books::daemon(self.listen, &merchant_name(1)).await?;
-        let before = report.told.saturating_add(theirs.processed());
+        let before = report.verified.saturating_add(theirs.processed());
         self.till.charge(&[COUNT.to_owned()]).await?;
         self.post_new().await?;
         self.posts.make(self.listen, 100).await?;
@@ -260,21 +266,24 @@ impl<'a> Scene<'a> {
         Ok(())
     }
 
-    /// Compares what the service has with what its events ask for.
+    /// Compares the service's payments with those that its events request.
     async fn judge(&self, report: &mut Report) -> Result<(), Failed> {
         let all = events(self.stand, &merchant_name(0)).await?;
         report.events = all.len();
         (report.taken, report.repeated) = (self.posts.taken, self.posts.repeated);
         (report.lost, report.forged) = (self.posts.lost, self.forged);
-        if report.told != all.len() {
-            let told = report.told;
-            report.wrong.push(format!("{told} events were processed, and there are {}", all.len()));
+        if report.verified != all.len() {
+            let verified = report.verified;
+            report.wrong.push(format!(
+                "{verified} events were processed, and the service has {}",
+                all.len()
+            ));
         }
         if report.made_up != self.made_up {
             let wanted = self.made_up;
             report
                 .wrong
-                .push(format!("{} events are known as made up, not {wanted}", report.made_up));
+                .push(format!("{} events are known as forged, not {wanted}", report.made_up));
         }
         let payments = books::payments(self.stand, &merchant_name(0)).await?;
         let (once, mut wrong) = books::compare(&all, &payments);
@@ -287,7 +296,7 @@ impl<'a> Scene<'a> {
         Ok(())
     }
 
-    /// Takes in what happened since the last time.
+    /// Adds posts for the events since the last call.
     async fn post_new(&mut self) -> Result<(), Failed> {
         for (id, body) in events(self.stand, &merchant_name(0)).await? {
             if self.seen.insert(id) {
@@ -298,7 +307,8 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Counts every event but those of the last payment and of its answer, and pays once for each that asks for it.
+/// Returns the script. It counts every event but those of the last payment and of its answer, and pays once for each
+/// event that requests it.
 fn script(card: &str) -> String {
     let hook = books::HOOK;
     format!(
@@ -328,7 +338,7 @@ fn counted(event) {{
     )
 }
 
-/// The events of a merchant by their ids.
+/// Returns the events of a merchant by their ids.
 async fn events(stand: &Stand, merchant: &str) -> Result<BTreeMap<String, Value>, Failed> {
     let path = "/_sandbox/objects/events";
     let lines = control::ask(stand.sandbox.address, Method::GET, path, None).await?;

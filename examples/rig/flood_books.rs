@@ -1,4 +1,4 @@
-//! What the daemon says it did, and what the service's books say.
+//! The daemon's counts and the service's books, for comparison.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -10,55 +10,57 @@ use crate::connection::Failed;
 use crate::control;
 use crate::stand::{Stand, text};
 
-/// The references of hooks' payments begin with it; the event's id follows.
+/// The first word in the references of hooks' payments; the event's id follows.
 pub(crate) const HOOK: &str = "hook";
-/// What the first hook's payment is worth, in minor units.
+/// The amount of the first hook's payment, in minor units.
 const ACT_MINOR: u64 = 100;
 
-/// How a merchant's events stand at the daemon.
+/// Counts of a merchant's events at the daemon.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Stands {
-    /// Events that it processed.
-    pub(crate) told: usize,
-    /// Those that nobody at the service knows, or that were not looked up yet.
+pub(crate) struct LedgerCounts {
+    /// Events that the daemon verified.
+    pub(crate) verified: usize,
+    /// Events that the service does not know, or that the daemon has not verified yet.
     pub(crate) made_up: usize,
     ran: usize,
     /// Actions of hooks that are not settled.
-    wishes: usize,
+    actions: usize,
 }
 
-impl Stands {
-    /// Events whose hooks have run.
+impl LedgerCounts {
+    /// Returns the number of events whose hooks have run.
     pub(crate) fn processed(self) -> usize {
         self.ran
     }
 
-    /// Whether all hooks have run and nothing waits that they asked for.
+    /// Returns whether all hooks have run and none of their actions waits.
     pub(crate) fn is_at_rest(self) -> bool {
-        self.ran == self.told && self.wishes == 0
+        self.ran == self.verified && self.actions == 0
     }
 }
 
-/// Asks the daemon.
-pub(crate) async fn daemon(listen: SocketAddr, merchant: &str) -> Result<Stands, Failed> {
+/// Reads the counts of a merchant from the daemon.
+pub(crate) async fn daemon(listen: SocketAddr, merchant: &str) -> Result<LedgerCounts, Failed> {
     let status = control::json(listen, Method::GET, "/api/v1/status", None).await?;
     let receivers = status.pointer("/events/receivers").and_then(Value::as_array);
     let is_own = |one: &&Value| {
         let named = one.get("merchant").and_then(Value::as_str).unwrap_or_default();
         named.rsplit('/').next() == Some(merchant)
     };
-    let own = receivers.and_then(|all| all.iter().find(is_own)).ok_or("no such receiver")?;
+    let own = receivers
+        .and_then(|all| all.iter().find(is_own))
+        .ok_or("the status has no such receiver")?;
     let number = |field: &str| -> Result<usize, Failed> {
         let number = own.get("ledger").and_then(|ledger| ledger.get(field)?.as_u64());
-        Ok(usize::try_from(number.ok_or("a ledger without its numbers")?)?)
+        Ok(usize::try_from(number.ok_or("a ledger lacks a number")?)?)
     };
-    let wishes = status.pointer("/hooks/waiting").and_then(Value::as_array).map_or(0, Vec::len);
+    let actions = status.pointer("/hooks/waiting").and_then(Value::as_array).map_or(0, Vec::len);
     let made_up = number("forged")?.saturating_add(number("waiting")?);
-    Ok(Stands { told: number("told")?, made_up, ran: number("ran_to")?, wishes })
+    Ok(LedgerCounts { verified: number("told")?, made_up, ran: number("ran_to")?, actions })
 }
 
-/// The amounts of a merchant's payments by their references, in minor units. What the daemon writes behind a reference
-/// to know its payment again (`[…]`) is left out.
+/// Returns the amounts of a merchant's payments by their references, in minor units. It removes the mark `[…]` that the
+/// daemon appends to a reference.
 pub(crate) async fn payments(
     stand: &Stand,
     merchant: &str,
@@ -78,7 +80,7 @@ pub(crate) async fn payments(
     Ok(payments)
 }
 
-/// How many payments of hooks were made once, and everything that is otherwise.
+/// Returns the number of hook payments that were made once, and every deviation.
 pub(crate) fn compare(
     events: &BTreeMap<String, Value>,
     payments: &BTreeMap<String, Vec<u64>>,
@@ -100,11 +102,11 @@ pub(crate) fn compare(
     }
     let unasked = payments.keys().filter(|reference| reference.starts_with(HOOK));
     let unasked = unasked.filter(|reference| !wanted.contains(*reference));
-    wrong.extend(unasked.map(|reference| format!("{reference}: nobody asked for it")));
+    wrong.extend(unasked.map(|reference| format!("{reference}: no event requested it")));
     (once, wrong)
 }
 
-/// Resources of the daemon besides the merchants of the tree: a code of a stranger would have made one.
+/// Returns the daemon's resources besides the merchants of the tree. A stranger's code would have made one.
 pub(crate) async fn strangers(listen: SocketAddr) -> Result<Vec<String>, Failed> {
     let all = control::json(listen, Method::GET, "/api/v1/resources", None).await?;
     let items =

@@ -16,7 +16,7 @@ const MOMENTS_MS: [u64; 2] = [300, 2_500];
 const GLANCE: Duration = Duration::from_millis(20);
 const READY_MAX: Duration = Duration::from_mins(2);
 
-/// A daemon, and how often it was killed.
+/// A daemon, and the number of its kills.
 #[derive(Debug)]
 pub(crate) struct Killer<'a> {
     stand: &'a Stand,
@@ -26,7 +26,7 @@ pub(crate) struct Killer<'a> {
     left: usize,
     /// Daemons that were killed.
     pub(crate) killed: usize,
-    /// Those that had ended by themselves.
+    /// Daemons that had ended by themselves.
     pub(crate) ended: usize,
 }
 
@@ -38,7 +38,7 @@ impl Drop for Killer<'_> {
 }
 
 impl<'a> Killer<'a> {
-    /// Starts a daemon that is to be killed so often.
+    /// Starts a daemon that is killed `kills` times.
     pub(crate) async fn start(
         stand: &'a Stand,
         listen: SocketAddr,
@@ -51,7 +51,7 @@ impl<'a> Killer<'a> {
         Ok(killer)
     }
 
-    /// Waits until it does its work.
+    /// Waits until the daemon is ready.
     pub(crate) async fn ready(&mut self) -> Result<(), Failed> {
         let started = Instant::now();
         while control::ask(self.listen, Method::GET, "/readyz", None).await.is_err() {
@@ -63,7 +63,7 @@ impl<'a> Killer<'a> {
         Ok(())
     }
 
-    /// Kills it as often as it is to be, each time after a while.
+    /// Makes the remaining kills, each after a random time.
     pub(crate) async fn kill_all(&mut self) -> Result<(), Failed> {
         let [first, last] = MOMENTS_MS;
         while self.left > 0 {

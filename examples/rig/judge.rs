@@ -1,7 +1,7 @@
-//! What the sandbox holds against what the documents say: nothing twice, nothing missing that is not told.
+//! Compares the sandbox's objects with the documents: no object twice, and none missing without a report.
 //!
-//! It asks the sandbox itself, and finds things again by the names that the documents of the project fix (source ids and
-//! marks), worked out here a second time.
+//! It reads the sandbox itself, and identifies objects by the names that the project's documents define (source ids
+//! and marks), computed here a second time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -21,7 +21,7 @@ mod money;
 
 pub(crate) use money::objects;
 
-/// The kinds that leave something at the service, and where the sandbox shows it. A merchant leaves nothing.
+/// The kinds that leave an object at the service, and the sandbox's paths of these objects. A merchant leaves none.
 const KINDS: [(&str, &[&str]); 6] = [
     ("MerchantApplication", &["applications"]),
     ("Merchant", &[]),
@@ -31,53 +31,53 @@ const KINDS: [(&str, &[&str]); 6] = [
     ("RecurringCharge", &["recurring_charges"]),
 ];
 
-/// What `reckon intents` says.
+/// The output of `reckon intents`.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
-    /// By effect, how many intents wait for a person.
+pub(crate) struct Reported {
+    /// Number of intents that wait for a person, by effect.
     held: BTreeMap<String, usize>,
     /// Resources with an intent that is not done.
     open: BTreeSet<String>,
-    /// How often a resource was made again without proof.
+    /// Number of times that a resource was made again without proof.
     remade: BTreeMap<String, usize>,
     /// Resources that are ready.
     ready: BTreeSet<String>,
 }
 
-impl Told {
-    /// Reads the answers of `reckon intents -o json` and of `reckon get -o json`.
+impl Reported {
+    /// Reads the output of `reckon intents -o json` and of `reckon get -o json`.
     pub(crate) fn read(answer: &Value, resources: &Value) -> Result<Self, Failed> {
         let list = |field: &str| -> Result<Vec<Value>, Failed> {
             let list = answer.get(field).and_then(Value::as_array).cloned();
             list.ok_or_else(|| format!("`intents` has no `{field}`").into())
         };
-        let mut told = Self::default();
+        let mut reported = Self::default();
         for item in list("items")? {
             let word = |field: &str| item.get(field).map(plain).unwrap_or_default();
             let state = word("state").to_lowercase();
             if state.contains("held") {
-                add(&mut told.held, word("effect"));
+                add(&mut reported.held, word("effect"));
             }
             if !state.contains("done") {
-                told.open.insert(word("key"));
+                reported.open.insert(word("key"));
             }
         }
         for item in list("remade")? {
-            add(&mut told.remade, item.get("key").map(plain).unwrap_or_default());
+            add(&mut reported.remade, item.get("key").map(plain).unwrap_or_default());
         }
         let items = resources.get("items").and_then(Value::as_array);
         let items = items.ok_or("`get` has no `items`")?.iter();
         let ready = items.filter(|item| item.get("ready") == Some(&Value::Bool(true)));
-        told.ready = ready
+        reported.ready = ready
             .map(|item| {
                 let word = |field: &str| item.get(field).map(plain).unwrap_or_default();
                 format!("{}/{}/{}", word("kind"), word("namespace"), word("name"))
             })
             .collect();
-        Ok(told)
+        Ok(reported)
     }
 
-    /// Is there an intent of the resource that is not done?
+    /// Returns whether the resource has an intent that is not done.
     fn is_open(&self, key: &str) -> bool {
         self.open.contains(key)
     }
@@ -92,7 +92,7 @@ fn add(counts: &mut BTreeMap<String, usize>, key: String) {
     *count = count.saturating_add(1);
 }
 
-/// How the documents of one kind fared.
+/// The counts of one kind's documents.
 #[derive(Debug, Default)]
 struct Row {
     documents: usize,
@@ -105,7 +105,7 @@ struct Row {
     strangers: usize,
 }
 
-/// The comparison.
+/// The result of the comparison.
 #[derive(Debug)]
 pub(crate) struct Verdict {
     rows: Vec<(&'static str, Row)>,
@@ -115,7 +115,7 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    /// Is nothing doubled, missing or foreign without having been told?
+    /// Returns whether no object is doubled, missing or foreign without a report.
     pub(crate) fn is_good(&self) -> bool {
         let is_good =
             |row: &Row| row.doubled.is_empty() && row.missing.is_empty() && row.strangers == 0;
@@ -123,12 +123,12 @@ impl Verdict {
     }
 }
 
-/// Compares the sandbox with the documents; so many charges were there before them.
+/// Compares the sandbox with the documents; `before` charges existed earlier.
 pub(crate) async fn judge(
     stand: &Stand,
     tree: &[Document],
     before: usize,
-    told: Told,
+    reported: Reported,
 ) -> Result<Verdict, Failed> {
     let mut rows = Vec::new();
     // Places of documents that others cannot build upon.
@@ -141,39 +141,39 @@ pub(crate) async fn judge(
         let mut row = Row::default();
         let of_kind = tree.iter().enumerate().filter(|(_, document)| document.kind == kind);
         for (place, document) in of_kind {
-            let is_ready = kind == "Merchant" && told.ready.contains(&key_of(document));
+            let is_ready = kind == "Merchant" && reported.ready.contains(&key_of(document));
             let count = found.remove(&expected(document)).unwrap_or(usize::from(is_ready));
-            if count == 0 || told.open.contains(&key_of(document)) {
+            if count == 0 || reported.open.contains(&key_of(document)) {
                 stuck.insert(place);
             }
             let is_blocked = document.needs.is_some_and(|needs| stuck.contains(&needs))
-                || waits_for_another(tree, document, &told);
-            row.count(document, count, is_blocked, &told);
+                || waits_for_another(tree, document, &reported);
+            row.count(document, count, is_blocked, &reported);
         }
         row.strangers = found.values().sum();
         rows.push((kind, row));
     }
-    let payments = money::Payments::look(stand, tree, before, &told).await?;
-    Ok(Verdict { rows, held: told.held, remade: told.remade, payments })
+    let payments = money::Payments::look(stand, tree, before, &reported).await?;
+    Ok(Verdict { rows, held: reported.held, remade: reported.remade, payments })
 }
 
-/// What nothing marks is made one after the other: while one of a merchant is not settled, the others wait.
-fn waits_for_another(tree: &[Document], document: &Document, told: &Told) -> bool {
+/// Effects without a mark are done one after the other: while one of a merchant is open, the others wait.
+fn waits_for_another(tree: &[Document], document: &Document, reported: &Reported) -> bool {
     let alike = |other: &&Document| {
         cents_of_clone(other).is_some() && merchant_in(other) == merchant_in(document)
     };
     cents_of_clone(document).is_some()
-        && tree.iter().filter(alike).any(|other| told.is_open(&key_of(other)))
+        && tree.iter().filter(alike).any(|other| reported.is_open(&key_of(other)))
 }
 
 impl Row {
-    fn count(&mut self, document: &Document, count: usize, is_blocked: bool, told: &Told) {
+    fn count(&mut self, document: &Document, count: usize, is_blocked: bool, reported: &Reported) {
         let key = key_of(document);
         let one_more = |number: &mut usize| *number = number.saturating_add(1);
         one_more(&mut self.documents);
-        let remade = told.remade.get(&key).copied().unwrap_or(0);
+        let remade = reported.remade.get(&key).copied().unwrap_or(0);
         match count {
-            0 if told.open.contains(&key) => one_more(&mut self.held),
+            0 if reported.open.contains(&key) => one_more(&mut self.held),
             0 if is_blocked => one_more(&mut self.blocked),
             0 => self.missing.push(key),
             1 => one_more(&mut self.once),
@@ -189,7 +189,7 @@ fn key_of(document: &Document) -> String {
     format!("{}/default/{}", document.kind, document.name)
 }
 
-/// The name that a document's object carries at the service.
+/// Returns the name that a document's object has at the service.
 fn expected(document: &Document) -> String {
     let source_id = format!("{PARTNER}:{}", key_of(document));
     match (document.kind, cents_of_clone(document)) {
@@ -200,14 +200,14 @@ fn expected(document: &Document) -> String {
     }
 }
 
-/// `rk` and base32 of the first 128 bits of SHA-256.
+/// Returns `rk` and base32 of the first 128 bits of SHA-256.
 fn mark(source_id: &str) -> String {
     let digest = Sha256::digest(source_id.as_bytes());
     let (head, _) = digest.split_at(16);
     format!("rk{}", BASE32_NOPAD.encode(head).to_lowercase())
 }
 
-/// The name that an object carries.
+/// Returns the name that an object has.
 fn name_of(kind: &str, object: &Value) -> String {
     let word = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     match kind {
@@ -252,14 +252,14 @@ impl fmt::Display for Verdict {
             writeln!(f, "held for a person: {count} of {effect}")?;
         }
         for (key, count) in remade {
-            writeln!(f, "made again without proof, and told: {key}, {count} times")?;
+            writeln!(f, "made again without proof, and reported: {key}, {count} times")?;
         }
         for (_, row) in rows {
             for key in &row.doubled {
-                writeln!(f, "doubled and not told: {key}")?;
+                writeln!(f, "doubled and not reported: {key}")?;
             }
             for key in &row.missing {
-                writeln!(f, "missing and not told: {key}")?;
+                writeln!(f, "missing and not reported: {key}")?;
             }
         }
         Ok(())

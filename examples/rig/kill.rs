@@ -1,9 +1,9 @@
-//! Kills the daemon, or `reckon apply`, at random moments, again and again, behind a proxy that loses answers, and then
-//! looks whether anything was done twice or was forgotten.
+//! Kills the daemon, or `reckon apply`, at random moments, again and again, behind a proxy that loses answers. At the
+//! end it checks for effects that were done twice or forgotten.
 //!
-//! The merchants are connected first and in peace: an authorization code works once, and a lost one needs a person.
-//! (Those that come of an application are not: their code comes by a notification, when it comes.)
-//! The other documents arrive a part before each kill, so that every kill meets unfinished work.
+//! The merchants are connected first and without faults: an authorization code works once, and a lost one needs a
+//! person. A merchant of an application is connected later, since its code comes by a webhook. Before each kill some of
+//! the other documents are written, so that every kill meets unfinished work.
 
 use std::fmt;
 use std::fs;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::connection::Failed;
-use crate::judge::{Told, Verdict, judge};
+use crate::judge::{Reported, Verdict, judge};
 use crate::proxy::{Odds, Proxy};
 use crate::random::Random;
 use crate::stand::Stand;
@@ -29,30 +29,30 @@ mod earlier;
 
 use daemon::Process;
 
-/// How often the end of a child is looked for.
+/// Interval of checks for the end of a child.
 const GLANCE: Duration = Duration::from_millis(2);
-/// The last runs are not killed; this many have to be enough.
+/// Most runs at the end, which are not killed.
 const LAST_RUNS_MAX: usize = 10;
-/// A run that is not killed ends in this time.
+/// Longest time of a run that is not killed.
 const LAST_RUN_TIME_MAX: Duration = Duration::from_mins(15);
-/// Done, and blocked, held or declined.
+/// Exit codes: done; and blocked, on hold or declined.
 const GOOD_ENDS: [i32; 2] = [0, 3];
-/// For the streams of chance, so that a tree, a proxy and the kills of one seed do not run in step.
+/// Constants that separate the random streams, so that a tree, a proxy and the kills of one seed are independent.
 const STREAMS: [u64; 2] = [0x5EED_0001, 0x5EED_0002];
 
-/// What is killed.
+/// The process to kill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Victim {
-    /// `reckon run`, to which the documents are given while it runs.
+    /// `reckon run`; documents are written while it runs.
     Daemon,
-    /// `reckon apply`, to which they are given before.
+    /// `reckon apply`; documents are written before.
     Apply,
 }
 
-/// How it is done.
+/// The parameters of a trial.
 #[derive(Debug, Clone)]
 pub(crate) struct Trial {
-    /// What is killed.
+    /// The process to kill.
     pub(crate) victim: Victim,
     /// Which documents.
     pub(crate) kinds: Kinds,
@@ -60,15 +60,15 @@ pub(crate) struct Trial {
     pub(crate) binary: PathBuf,
     /// An empty folder.
     pub(crate) folder: PathBuf,
-    /// How many documents.
+    /// Number of documents.
     pub(crate) documents: usize,
-    /// How many kills.
+    /// Number of kills.
     pub(crate) kills: usize,
     /// The seed of everything.
     pub(crate) seed: u64,
     /// `public` or `documented`.
     pub(crate) surface: String,
-    /// What the proxy does.
+    /// The faults of the proxy.
     pub(crate) odds: Odds,
     /// The earliest and the latest moment of a kill, in milliseconds.
     pub(crate) moments_ms: [u64; 2],
@@ -76,29 +76,29 @@ pub(crate) struct Trial {
     pub(crate) waits: [String; 2],
 }
 
-/// What came of it.
+/// The result of a trial.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// What was killed.
+    /// The process that was killed.
     pub(crate) victim: Victim,
     /// Runs that were killed.
     pub(crate) killed: usize,
-    /// Runs that had ended before their moment, by exit code.
+    /// Exit codes of runs that had ended before their kill.
     pub(crate) ended: Vec<i32>,
-    /// Runs at the end that were left alone.
+    /// Runs at the end without a kill.
     pub(crate) last_runs: usize,
-    /// What the proxy did, in words.
+    /// The counts of the proxy, in words.
     pub(crate) losses: String,
     /// Calls of control paths; there must be none.
     pub(crate) control_calls: u64,
-    /// The comparison.
+    /// The result of the comparison.
     pub(crate) verdict: Verdict,
 }
 
 impl Report {
-    /// Did it go well?
+    /// Returns whether the trial went well.
     pub(crate) fn is_good(&self) -> bool {
-        // A daemon goes on until it is told to stop.
+        // A daemon runs until it is stopped.
         let ends = match self.victim {
             Victim::Apply => self.ended.iter().all(|code| GOOD_ENDS.contains(code)),
             Victim::Daemon => self.ended.is_empty(),
@@ -125,7 +125,11 @@ impl fmt::Display for Report {
     }
 }
 
-/// Runs it. Errors: something that stops the trial itself; what it finds is in the report.
+/// Runs a trial; deviations are in the report.
+///
+/// # Errors
+///
+/// The trial itself cannot continue.
 pub(crate) async fn run(trial: &Trial) -> Result<Report, Failed> {
     let mut tree = tree::documents(trial.kinds, trial.documents, trial.seed)?;
     let merchants = tree.iter().filter(|document| is_first(document)).count();
@@ -154,7 +158,7 @@ pub(crate) async fn run(trial: &Trial) -> Result<Report, Failed> {
                 kill(&stand, after).await?
             }
             Victim::Daemon => {
-                // One in four dies while it starts.
+                // One daemon in four is killed while it starts.
                 let patient = random.below(4) > 0;
                 let mut running = start(&stand)?;
                 let early = if patient { running.ready(listen).await? } else { None };
@@ -169,19 +173,20 @@ pub(crate) async fn run(trial: &Trial) -> Result<Report, Failed> {
         }
     }
     let last_runs = finish(&stand, trial.victim, listen).await?;
-    let told = Told::read(&asked(&stand, &["intents"])?, &asked(&stand, &["get"])?)?;
-    let verdict = judge(&stand, &tree, before, told).await?;
+    let intents = asked(&stand, &["intents"])?;
+    let reported = Reported::read(&intents, &asked(&stand, &["get"])?)?;
+    let verdict = judge(&stand, &tree, before, reported).await?;
     let (losses, control_calls) = (proxy.counts().to_string(), proxy.counts().control());
     let victim = trial.victim;
     Ok(Report { victim, killed, ended, last_runs, losses, control_calls, verdict })
 }
 
-/// Is it a merchant that is connected in peace?
+/// Returns whether the merchant is connected first and without faults.
 fn is_first(document: &Document) -> bool {
     document.kind == "Merchant" && document.needs.is_none()
 }
 
-/// The program with the secrets of the documents.
+/// Returns the program with the secrets of the documents.
 fn command(stand: &Stand, arguments: &[&str]) -> Result<std::process::Command, Failed> {
     let mut command = stand.command(arguments)?;
     command.envs(SECRETS);
@@ -195,14 +200,15 @@ fn start(stand: &Stand) -> Result<Process, Failed> {
 fn connect(stand: &Stand, proxy: &Proxy, tree: &[Document]) -> Result<(), Failed> {
     stand.write(tree, |_, document| is_first(document))?;
     proxy.calm(true);
-    // Nothing at the service is older than this state: its applications need no person.
+    // No object of the service is older than this state, so its applications need no person.
     stand.run(&["init", "--empty-remote", "--yes"], &[0])?;
     stand.run(&["apply", "--yes"], &[0])?;
     proxy.calm(false);
     Ok(())
 }
 
-/// Before which kill each document is written: by chance, but not before what it refers to. Merchants: the first.
+/// Chooses at random the kill before which each document is written, never before a document that it refers to.
+/// Merchants come first.
 fn parts(tree: &[Document], kills: usize, random: &mut Random) -> Vec<usize> {
     let mut parts: Vec<usize> = Vec::with_capacity(tree.len());
     for document in tree {
@@ -219,12 +225,12 @@ fn moment(trial: &Trial, random: &mut Random) -> Duration {
     Duration::from_millis(earliest.saturating_add(random.below(span)))
 }
 
-/// Starts `apply` and kills it after a while (SIGKILL); its exit code where it had ended by itself.
+/// Starts `apply` and kills it after this time (SIGKILL). Returns its exit code where it had ended by itself.
 async fn kill(stand: &Stand, after: Duration) -> Result<Option<i32>, Failed> {
     die(Process(command(stand, &["apply", "--yes"])?.spawn()?), after).await
 }
 
-/// Lets a process run for a while and kills it; its exit code where it had ended by itself.
+/// Runs a process for this time and kills it. Returns its exit code where it had ended by itself.
 async fn die(mut process: Process, after: Duration) -> Result<Option<i32>, Failed> {
     let started = Instant::now();
     while started.elapsed() < after {
@@ -237,8 +243,8 @@ async fn die(mut process: Process, after: Duration) -> Result<Option<i32>, Faile
     Ok(None)
 }
 
-/// Lets the daemon come to rest, if it is one, and runs `apply` undisturbed by kills until it is done, or says twice
-/// that something is held.
+/// Lets a daemon finish its work. Then it runs `apply` without kills until that is done, or twice reports something on
+/// hold.
 async fn finish(stand: &Stand, victim: Victim, listen: SocketAddr) -> Result<usize, Failed> {
     let mut before = None;
     for run in 1..=LAST_RUNS_MAX {
@@ -261,7 +267,7 @@ async fn finish(stand: &Stand, victim: Victim, listen: SocketAddr) -> Result<usi
     Err(format!("not finished after {LAST_RUNS_MAX} runs").into())
 }
 
-/// What a command answers in JSON.
+/// Returns a command's JSON output.
 fn asked(stand: &Stand, arguments: &[&str]) -> Result<Value, Failed> {
     let mut command = command(stand, arguments)?;
     let output = command.args(["-o", "json"]).stdout(Stdio::piped()).output()?;

@@ -1,4 +1,4 @@
-//! What was collected, against what the documents collect at once: every payment once, and no other.
+//! Compares the collected payments with those that the documents collect at once: every payment once, and no other.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use http::Method;
 use serde_json::Value;
 
-use super::{Told, expected, key_of, name_of};
+use super::{Reported, expected, key_of, name_of};
 use crate::connection::Failed;
 use crate::control;
 use crate::stand::Stand;
@@ -18,7 +18,7 @@ use crate::tree::every::collects_now;
 pub(crate) struct Payments {
     documents: usize,
     once: usize,
-    /// None, and neither is their recurring charge: the table says why.
+    /// Documents with neither a payment nor a recurring charge; the table shows the cause.
     none: usize,
     wrong: Vec<String>,
     /// Payments that no document asked for.
@@ -30,12 +30,12 @@ impl Payments {
         self.wrong.is_empty() && self.strangers == 0
     }
 
-    /// Compares the sandbox's transactions with the documents. `before` were there before the trial.
+    /// Compares the sandbox's transactions with the documents; `before` transactions existed before the trial.
     pub(super) async fn look(
         stand: &Stand,
         tree: &[Document],
         before: usize,
-        told: &Told,
+        reported: &Reported,
     ) -> Result<Self, Failed> {
         let recurring = objects(stand, "recurring_charges").await?;
         let mut names: BTreeMap<String, String> = BTreeMap::new();
@@ -56,21 +56,21 @@ impl Payments {
         for document in tree.iter().filter(|document| collects_now(document)) {
             let is_there = names.values().any(|name| *name == expected(document));
             let count = paid.remove(&expected(document)).unwrap_or(0);
-            payments.count(document, is_there, count, told);
+            payments.count(document, is_there, count, reported);
         }
         let others: usize = paid.values().sum();
         payments.strangers = strangers.saturating_sub(before).saturating_add(others);
         Ok(payments)
     }
 
-    fn count(&mut self, document: &Document, is_there: bool, count: usize, told: &Told) {
+    fn count(&mut self, document: &Document, is_there: bool, count: usize, reported: &Reported) {
         self.documents = self.documents.saturating_add(1);
         match (is_there, count) {
             (true, 1) => self.once = self.once.saturating_add(1),
             (false, 0) => self.none = self.none.saturating_add(1),
             _ => {
-                let (key, open) = (key_of(document), told.is_open(&key_of(document)));
-                self.wrong.push(format!("{key}: {count} payments (told: {open})"));
+                let (key, open) = (key_of(document), reported.is_open(&key_of(document)));
+                self.wrong.push(format!("{key}: {count} payments (reported: {open})"));
             }
         }
     }
@@ -81,7 +81,7 @@ impl fmt::Display for Payments {
         let Self { documents, once, none, wrong, strangers } = self;
         writeln!(
             f,
-            "payments at once: {documents} asked for, {once} made once, {none} not made and told above, {} WRONG, \
+            "payments at once: {documents} requested, {once} made once, {none} not made and reported above, {} WRONG, \
              {strangers} STRANGERS",
             wrong.len()
         )?;
@@ -93,7 +93,7 @@ fn word(object: &Value, field: &str) -> String {
     object.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// Everything of a kind that the sandbox keeps.
+/// Returns the sandbox's objects of a kind.
 pub(crate) async fn objects(stand: &Stand, kind: &str) -> Result<Vec<Value>, Failed> {
     let path = format!("/_sandbox/objects/{kind}");
     let lines = control::ask(stand.sandbox.address, Method::GET, &path, None).await?;

@@ -1,5 +1,5 @@
-//! What is posted to a daemon: every event up to three times or never, forgeries between them, in random order; each
-//! again and again until it is taken.
+//! The posts to a daemon: every event up to three times or never, with forgeries between them, in random order. Each
+//! post is repeated until the daemon takes it.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +15,7 @@ use crate::random::Random;
 
 /// Connections at once.
 const CONNECTIONS: usize = 16;
-/// After this a post that was not taken is made again.
+/// Interval before a refused post is repeated.
 const AGAIN: Duration = Duration::from_millis(20);
 
 /// One request to the daemon.
@@ -30,11 +30,11 @@ pub(crate) struct Post {
 pub(crate) struct Posts {
     random: Random,
     waiting: Vec<Post>,
-    /// Events that nobody posts.
+    /// Events that are never posted.
     pub(crate) lost: usize,
-    /// Posts that were taken.
+    /// Posts that the daemon took.
     pub(crate) taken: usize,
-    /// Those that had to be made again.
+    /// Posts that had to be repeated.
     pub(crate) repeated: usize,
 }
 
@@ -43,7 +43,7 @@ impl Posts {
         Self { random: Random::new(seed), waiting: Vec::new(), lost: 0, taken: 0, repeated: 0 }
     }
 
-    /// An event that happened: posted one to three times, and one of twenty never.
+    /// Adds an event that happened: one to three posts, and for one event in twenty none.
     pub(crate) fn event(&mut self, post: &Post) {
         if self.random.below(20) == 0 {
             self.lost = self.lost.saturating_add(1);
@@ -54,12 +54,12 @@ impl Posts {
         }
     }
 
-    /// Something that never happened.
+    /// Adds a post of an event that never happened.
     pub(crate) fn forged(&mut self, post: Post) {
         self.waiting.push(post);
     }
 
-    /// Makes so many hundredths of the posts, in random order; the others stay for later.
+    /// Makes this share of the posts, in hundredths and in random order; the others wait.
     pub(crate) async fn make(&mut self, to: SocketAddr, hundredths: usize) -> Result<(), Failed> {
         for at in (1..self.waiting.len()).rev() {
             let other = self.random.below(u64::try_from(at.saturating_add(1))?);
@@ -80,7 +80,7 @@ impl Posts {
     }
 }
 
-/// Makes posts until none is left; how many it made again.
+/// Makes posts until none is left; returns the number of repetitions.
 async fn work(to: SocketAddr, queue: Arc<Mutex<Vec<Post>>>) -> Result<usize, Failed> {
     let mut connection = Connection::new(to);
     let mut repeated = 0_usize;
@@ -98,7 +98,7 @@ fn next(queue: &Mutex<Vec<Post>>) -> Option<Post> {
     queue.lock().unwrap_or_else(PoisonError::into_inner).pop()
 }
 
-/// Whether the daemon took it: one that is not there, or has no room, did not.
+/// Returns whether the daemon took a post. An absent daemon, or one without room, did not.
 async fn taken(connection: &mut Connection, to: SocketAddr, post: &Post) -> Result<bool, Failed> {
     let request = Request::post(&post.path)
         .header(header::HOST, to.to_string())

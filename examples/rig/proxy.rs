@@ -1,7 +1,7 @@
 //! A reverse proxy that loses answers, in front of a sandbox on plain HTTP.
 //!
-//! The answer is lost after the effect, or there is an error before it; where reads are spared, only requests that
-//! change something are harmed. The sandbox's control paths are refused and counted: a client that calls one would be seen.
+//! It loses an answer after the effect, or fails before it. With `spare_reads` only requests that change something are
+//! harmed. It refuses and counts requests for the sandbox's control paths, so a client that uses one is detected.
 
 use std::fmt;
 use std::io;
@@ -22,17 +22,17 @@ use crate::connection::Connection;
 use crate::random::Random;
 
 const CONTROL: &str = "/_sandbox";
-/// How long nothing is accepted after the machine had no room for a connection.
+/// Pause after the machine had no room for a connection.
 const NO_ROOM: Duration = Duration::from_millis(50);
 const WHOLE: u64 = 1_000;
 
-/// How often something goes wrong.
+/// The rates of faults, and the longest delay.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Odds {
-    /// How often an answer is lost after the effect, from 0 to 1.
+    /// The share of answers that are lost after the effect, from 0 to 1.
     #[arg(long = "lose", default_value = "0.2", value_parser = per_mille)]
     pub(crate) lose_per_mille: u64,
-    /// How often there is an error before the effect: a 503 or a broken connection.
+    /// The share of requests that fail before the effect, from 0 to 1: with a 503 or a broken connection.
     #[arg(long = "error", default_value = "0.1", value_parser = per_mille)]
     pub(crate) error_per_mille: u64,
     /// The longest delay of a request, in milliseconds.
@@ -52,7 +52,7 @@ fn per_mille(text: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("`{text}` is not between 0 and 1 with at most three decimals"))
 }
 
-/// What happens to a request.
+/// The fate of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Pass,
@@ -61,7 +61,7 @@ enum Fate {
     Break,
 }
 
-/// How many requests had which fate.
+/// Number of requests with each fate.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     reads: AtomicU64,
@@ -110,7 +110,7 @@ impl fmt::Display for Counts {
 /// A running proxy.
 #[derive(Debug)]
 pub(crate) struct Proxy {
-    /// Where it listens.
+    /// The address at which the proxy listens.
     pub(crate) address: SocketAddr,
     shared: Arc<Shared>,
 }
@@ -136,12 +136,12 @@ impl Proxy {
         Ok(Self { address, shared })
     }
 
-    /// While calm, everything passes.
+    /// Sets whether every request passes.
     pub(crate) fn calm(&self, calm: bool) {
         self.shared.calm.store(calm, Ordering::SeqCst);
     }
 
-    /// What happened so far.
+    /// Returns the counts so far.
     pub(crate) fn counts(&self) -> &Counts {
         &self.shared.counts
     }
@@ -156,8 +156,8 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-/// Serves one connection with one connection of its own behind it. An error of a request closes it: that is what a
-/// lost answer is.
+/// Serves one connection with one connection of its own behind it. An error of a request closes it, which the client
+/// sees as a lost answer.
 async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     let behind = Arc::new(tokio::sync::Mutex::new(Connection::new(shared.upstream)));
     let service = service_fn(move |request| {
@@ -177,7 +177,7 @@ impl Shared {
         if request.uri().path().trim_start_matches('/').starts_with(CONTROL.trim_start_matches('/'))
         {
             count(&self.counts.control);
-            return Ok(plain(StatusCode::FORBIDDEN, "a client has no business here"));
+            return Ok(plain(StatusCode::FORBIDDEN, "control paths are not for clients"));
         }
         let changes = changes(request.method());
         let (fate, delay) = self.draw(changes);
@@ -189,7 +189,7 @@ impl Shared {
             }
             Fate::Break => {
                 count(&self.counts.broken);
-                Err(io::Error::other("broken off before the effect"))
+                Err(io::Error::other("the connection was closed before the effect"))
             }
             Fate::Pass | Fate::Lose => {
                 let request = whole(request).await.map_err(io::Error::other)?;
@@ -198,7 +198,7 @@ impl Shared {
                     (Fate::Lose, changes) => {
                         let Counts { reads_lost, lost, .. } = &self.counts;
                         count(if changes { lost } else { reads_lost });
-                        return Err(io::Error::other("lost after the effect"));
+                        return Err(io::Error::other("the answer was lost after the effect"));
                     }
                     (_, true) => count(&self.counts.changes),
                     (_, false) => count(&self.counts.reads),
@@ -208,7 +208,7 @@ impl Shared {
         }
     }
 
-    /// What happens to the next request, and how late.
+    /// Returns the fate and the delay of the next request.
     fn draw(&self, changes: bool) -> (Fate, Duration) {
         let Odds { lose_per_mille, error_per_mille, delay_ms_max, spare_reads } = self.odds;
         if self.calm.load(Ordering::SeqCst) || (spare_reads && !changes) {
@@ -241,7 +241,7 @@ fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
     answer
 }
 
-/// The request with its whole body, without what concerns one connection alone.
+/// Returns the request with its whole body, without the headers of one connection.
 async fn whole(request: Request<Incoming>) -> hyper::Result<Request<Full<Bytes>>> {
     let (mut head, body) = request.into_parts();
     for name in [header::CONNECTION, header::TRANSFER_ENCODING, header::CONTENT_LENGTH] {

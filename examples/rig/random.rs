@@ -1,16 +1,16 @@
-//! Numbers by chance that are the same for the same seed (SplitMix64): good enough to choose with, and no secret.
+//! Random numbers that are the same for the same seed (SplitMix64): good enough for choices, not for secrets.
 
 /// A stream of numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The stream of a seed.
+    /// Returns the stream of a seed.
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// A number from 0 to `below` - 1; 0 where `below` is 0.
+    /// Returns a number from 0 to `below` - 1; 0 where `below` is 0.
     pub(crate) fn below(&mut self, below: u64) -> u64 {
         self.next().checked_rem(below).unwrap_or(0)
     }

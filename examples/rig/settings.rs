@@ -1,28 +1,28 @@
-//! The `reckon.yaml` that goes with a tree.
+//! The `reckon.yaml` of a tree.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// What differs between one tree and another.
+/// The settings that differ between trees.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Settings {
-    /// Where the service is.
+    /// The address of the service.
     #[arg(long, default_value = "http://127.0.0.1:8700")]
     pub(crate) base_url: String,
     /// The authority of an https service, as `reckon.yaml` names it.
     #[arg(long)]
     pub(crate) ca_file: Option<String>,
-    /// Where the daemon listens.
+    /// The address at which the daemon listens.
     #[arg(long, default_value = "127.0.0.1:8780")]
     pub(crate) listen: String,
     /// The state directory, as `reckon.yaml` names it.
     #[arg(long, default_value = ".reckon")]
     pub(crate) state: String,
-    /// How long a call may take.
+    /// The longest time of a call.
     #[arg(long, default_value = "30s")]
     pub(crate) timeout: String,
-    /// How long after that it may still take effect.
+    /// Time after the timeout in which a call may still take effect.
     #[arg(long, default_value = "30s")]
     pub(crate) grace: String,
     /// The partner's redirect address.

@@ -1,4 +1,4 @@
-//! A test stand: a sandbox as a process, a folder with a tree, and the program to run over it.
+//! A test rig: a sandbox as a process, a folder with a tree, and the program to run over it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader};
@@ -14,16 +14,16 @@ use crate::control;
 use crate::settings::{self, Settings};
 use crate::tree::{Document, code_variable, merchant_name, write};
 
-/// The file that takes everything the processes say.
+/// The file for all output of the processes.
 const LOG: &str = "processes.log";
 
-/// A running sandbox; it ends with this value.
+/// A running sandbox; dropping the value kills it.
 #[derive(Debug)]
 pub(crate) struct Sandbox {
-    /// Where it listens.
+    /// The address at which the sandbox listens.
     pub(crate) address: SocketAddr,
     child: Child,
-    /// Kept open, so that the sandbox may go on printing.
+    /// Kept open, so that the sandbox can continue to print.
     _output: BufReader<ChildStdout>,
 }
 
@@ -37,18 +37,18 @@ impl Drop for Sandbox {
 /// A sandbox, the program and a folder.
 #[derive(Debug)]
 pub(crate) struct Stand {
-    /// Where `reckon.yaml` and the specs are.
+    /// The folder with `reckon.yaml` and the specs.
     pub(crate) folder: PathBuf,
     /// The service.
     pub(crate) sandbox: Sandbox,
-    /// What the sandbox says of the partner.
+    /// The sandbox's description of the partner.
     pub(crate) partner: Value,
     binary: PathBuf,
     environment: Vec<(String, String)>,
 }
 
 impl Stand {
-    /// Starts a sandbox that keeps its state in the folder, with codes for so many merchants.
+    /// Starts a sandbox that keeps its state in the folder, with codes for this number of merchants.
     pub(crate) async fn start(
         binary: &Path,
         folder: &Path,
@@ -78,7 +78,7 @@ impl Stand {
         })
     }
 
-    /// Writes `reckon.yaml`. The service is what answers at `service`: the sandbox, or a proxy before it.
+    /// Writes `reckon.yaml`. The address `service` is the sandbox, or a proxy before it.
     pub(crate) fn settle_config(
         &self,
         service: SocketAddr,
@@ -97,7 +97,7 @@ impl Stand {
         Ok(settings::write(&self.folder, &settings)?)
     }
 
-    /// Writes the documents of a tree that `chosen` says, one in a file.
+    /// Writes the documents of a tree for which `chosen` is true, one in a file.
     pub(crate) fn write(
         &self,
         tree: &[Document],
@@ -108,7 +108,7 @@ impl Stand {
         Ok(write(&self.folder, documents, 1)?)
     }
 
-    /// The program with these arguments; what it says goes to the log.
+    /// Returns the program with these arguments; its output goes to the log.
     pub(crate) fn command(&self, arguments: &[&str]) -> Result<Command, Failed> {
         let mut command = Command::new(&self.binary);
         command
@@ -122,7 +122,11 @@ impl Stand {
         Ok(command)
     }
 
-    /// Runs the program to its end. Errors: an exit code that `fine` does not hold.
+    /// Runs the program to its end.
+    ///
+    /// # Errors
+    ///
+    /// An exit code that is not in `fine`.
     pub(crate) fn run(&self, arguments: &[&str], fine: &[i32]) -> Result<i32, Failed> {
         let code = self.command(arguments)?.status()?.code();
         code.filter(|code| fine.contains(code)).ok_or_else(|| {
@@ -180,7 +184,7 @@ async fn code(sandbox: &Sandbox, merchant: usize) -> Result<String, Failed> {
     text(&answer, "authorization_code")
 }
 
-/// A text of an answer.
+/// Returns a text of an answer.
 pub(crate) fn text(answer: &Value, field: &str) -> Result<String, Failed> {
     let found = answer.get(field).and_then(Value::as_str).map(str::to_owned);
     found.ok_or_else(|| format!("the answer has no `{field}`").into())

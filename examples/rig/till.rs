@@ -14,22 +14,28 @@ use crate::stand::{Stand, text};
 /// Connections at once.
 const CONNECTIONS: usize = 16;
 
-/// One merchant's test mode.
+/// The test mode of one merchant.
 #[derive(Debug, Clone)]
 pub(crate) struct Till {
     service: SocketAddr,
-    /// What the secret key is sent as.
+    /// The secret key, encoded for the request header.
     user: String,
 }
 
 impl Till {
-    /// The till of a merchant that the sandbox knows by this name.
+    /// Returns the till of the merchant with this name at the sandbox.
     pub(crate) async fn of(stand: &Stand, merchant: &str) -> Result<Self, Failed> {
         let service = stand.sandbox.address;
         let all = control::json(service, Method::GET, "/_sandbox/credentials", None).await?;
-        let merchants = all.get("merchants").and_then(Value::as_array).ok_or("no merchants")?;
+        let merchants = all
+            .get("merchants")
+            .and_then(Value::as_array)
+            .ok_or("the sandbox shows no merchants")?;
         let own = merchants.iter().find(|one| one.get("name").is_some_and(|name| name == merchant));
-        let key = text(own.and_then(|one| one.get("test")).ok_or("no keys")?, "secret_key")?;
+        let key = text(
+            own.and_then(|one| one.get("test")).ok_or("the merchant has no keys")?,
+            "secret_key",
+        )?;
         Ok(Self { service, user: BASE64.encode(format!("{key}:").as_bytes()) })
     }
 
@@ -43,11 +49,11 @@ impl Till {
         load::run(self.service, &requests, CONNECTIONS).await.map(drop)
     }
 
-    /// Saves a card of the published test numbers; its id.
+    /// Saves a card of the published test numbers; returns its id.
     pub(crate) async fn save_card(&self) -> Result<String, Failed> {
         let request = self.post("/v1/cards", &card(0));
         let answers = load::run(self.service, &[request], 1).await?;
-        let body = answers.bodies.first().ok_or("a card was not answered")?;
+        let body = answers.bodies.first().ok_or("the service did not answer with a card")?;
         text(&serde_json::from_slice(body)?, "id")
     }
 

@@ -1,7 +1,7 @@
-//! A believable tree of documents, the same for the same seed: merchants first, and whatever a document refers to
-//! before the document itself.
+//! A realistic tree of documents, the same for the same seed. Merchants come first, and each document after those that
+//! it refers to.
 //!
-//! It writes text alone and uses nothing of `reckon`, so that it cannot share a mistake with it.
+//! The module writes text alone and uses nothing of `reckon`, so that it cannot share a mistake with it.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,7 +15,7 @@ pub(crate) mod every;
 
 /// Documents for each merchant of a mixed tree.
 const DOCUMENTS_PER_MERCHANT: usize = 2_000;
-/// Files in one folder: larger folders are slow to list and to look at.
+/// Files in one folder: larger folders are slow to list and to read.
 const FILES_PER_FOLDER: usize = 1_000;
 
 const FIRST: [&str; 16] = [
@@ -75,7 +75,7 @@ const SCHEDULES: [&str; 5] = [
     "{start: 2030-01-04, interval_unit: WEEK, interval_delay: 2}",
 ];
 
-/// Which kinds of documents there are.
+/// The kinds of documents in a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Kinds {
     /// One merchant and its contacts.
@@ -96,11 +96,15 @@ pub(crate) struct Document {
     pub(crate) name: String,
     /// The place in the tree of the document that it refers to besides its merchant.
     pub(crate) needs: Option<usize>,
-    /// What stands in the file.
+    /// The text of the file.
     pub(crate) text: String,
 }
 
-/// The documents of a seed. Errors: too few for their kinds.
+/// Returns the documents of a seed.
+///
+/// # Errors
+///
+/// Too few documents for their kinds.
 pub(crate) fn documents(kinds: Kinds, count: usize, seed: u64) -> Result<Vec<Document>, String> {
     let (merchants, least) = match kinds {
         Kinds::Contacts => (1, 2),
@@ -133,7 +137,7 @@ struct Tree {
 }
 
 impl Tree {
-    /// Adds so many documents and says where the first of them stands.
+    /// Adds `count` documents; returns the place of the first.
     fn all(&mut self, count: usize, one: impl Fn(&mut Self, usize) -> Document) -> usize {
         let first = self.documents.len();
         for at in 0..count {
@@ -161,12 +165,12 @@ impl Tree {
         format!("\"{}.{:02} USD\"", self.number(5, 3_000), self.number(0, 100))
     }
 
-    /// The merchant of the document at this place of its kind: they take turns.
+    /// Returns the merchant of the document at this place of its kind; the merchants take turns.
     fn merchant_of(&self, at: usize) -> usize {
         at.checked_rem(self.merchants).unwrap_or(0)
     }
 
-    /// The place in the tree of one of the `count` documents from `first` on that has the same merchant as `at`.
+    /// Returns a place in the tree: one of the `count` documents from `first` on, with the same merchant as `at`.
     fn same_merchant(&mut self, at: usize, first: usize, count: usize) -> usize {
         let merchant = self.merchant_of(at);
         let theirs = count.saturating_sub(merchant).div_ceil(self.merchants.max(1));
@@ -288,23 +292,23 @@ fn push(text: &mut String, more: std::fmt::Arguments<'_>) {
     text.write_fmt(more).unwrap_or_default();
 }
 
-/// The name of the merchant at this place.
+/// Returns the name of the merchant at this place.
 pub(crate) fn merchant_name(at: usize) -> String {
     format!("shop-{at}")
 }
 
-/// The variable that its authorization code is read from.
+/// Returns the variable with the merchant's authorization code.
 pub(crate) fn code_variable(at: usize) -> String {
     format!("CODE_SHOP_{at}")
 }
 
-/// The e-mail address of the contact of this name.
+/// Returns the e-mail address of the contact with this name.
 pub(crate) fn address(name: &str) -> String {
     format!("{name}@example.com")
 }
 
-/// Writes documents into `specs` under `folder`, so many in a file. The file of a document follows from its place in
-/// the tree, which `documents` gives beside it, so that a tree can be written in parts where a file holds one.
+/// Writes documents into `specs` under `folder`, `per_file` in a file. A document's place in the tree gives its file.
+/// So a tree can be written in parts, where a file holds one document.
 pub(crate) fn write<'a>(
     folder: &Path,
     documents: impl IntoIterator<Item = (usize, &'a Document)>,
@@ -338,7 +342,7 @@ fn save(folder: &Path, file: Option<(usize, String)>) -> io::Result<()> {
     fs::write(path, text)
 }
 
-/// Where the file of this number stands.
+/// Returns the path of the file with this number.
 pub(crate) fn file_of(folder: &Path, file: usize) -> std::path::PathBuf {
     let part = file / FILES_PER_FOLDER;
     folder.join("specs").join(format!("part-{part:03}")).join(format!("{file:06}.yaml"))

@@ -1,4 +1,4 @@
-//! Writes the seeds that are no text into a folder, for `fuzz/run`.
+//! Writes the binary seeds into a folder, for `fuzz/run`.
 
 use std::path::PathBuf;
 use std::{env, fs};

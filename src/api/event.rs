@@ -25,7 +25,7 @@ pub struct Event {
 }
 
 const START: Parameter =
-    Parameter::new("start_date", ParameterType::Moment, "from then on, in rising order");
+    Parameter::new("start_date", ParameterType::Moment, "events from this time on, oldest first");
 
 /// Lists events: newest first, or from `start_date` in rising order (service-facts, 75).
 #[derive(Debug, Clone, Copy, JsonSchema)]

@@ -83,14 +83,14 @@ pub struct PreviewOccurrence {
 const OCCURRENCES: Parameter = Parameter::new(
     "occurrences",
     ParameterType::Integer(1, PREVIEW_OCCURRENCES_MAX),
-    "how many are shown; 10 where left out",
+    "number of payments shown; 10 by default",
 );
 const START: Parameter =
-    Parameter::new("start_date", ParameterType::Date, "the first date; tomorrow where left out");
+    Parameter::new("start_date", ParameterType::Date, "the first date; tomorrow by default");
 const WITH_CHARGE: Parameter = Parameter::new(
     "start_date_charge",
     ParameterType::Flag,
-    "as if a charge of today started it; `start_date` is then today or left out",
+    "true: a charge of today starts the schedule; `start_date` is then today or left out",
 );
 
 /// Shows the predicted course of a recurring charge.

@@ -43,23 +43,23 @@ pub const PAGE: Parameter =
 pub const PAGE_SIZE: Parameter = Parameter::new(
     "page_size",
     ParameterType::Integer(1, PAGE_SIZE_MAX),
-    "results of a page; 20 where left out",
+    "results of a page; 20 by default",
 );
 /// Restricts a list to one account.
 pub const ACCOUNT: Parameter =
-    Parameter::new("account_id", ParameterType::Text, "of this account alone");
+    Parameter::new("account_id", ParameterType::Text, "only objects of this account");
 /// Restricts a list to one reference.
 pub const REFERENCE: Parameter =
-    Parameter::new("reference", ParameterType::Text, "with this reference alone");
+    Parameter::new("reference", ParameterType::Text, "only objects with this reference");
 /// Order of a list.
 pub const ORDER: Parameter = Parameter::new(
     "order_by",
     ParameterType::Text,
-    "fields separated by commas, `-` before one that falls; newest first where left out",
+    "fields separated by commas, `-` before a descending one; newest first by default",
 );
 /// Amount that a surcharge is calculated for.
 pub const AMOUNT: Parameter = Parameter::new(
     "amount",
     ParameterType::Integer(1, AMOUNT_MAX.cast_unsigned()),
-    "minor units; the answer then says what they come to",
+    "minor units; the answer then contains their surcharge and total",
 );

@@ -223,14 +223,17 @@ impl Endpoint for GetTransaction {
     type Reply = Transaction;
 }
 
-const TEXT: Parameter = Parameter::new("q", ParameterType::Text, "a text that some property holds");
+const TEXT: Parameter =
+    Parameter::new("q", ParameterType::Text, "a text that any property contains");
 const FIELDS: Parameter = Parameter::new(
     "qf",
     ParameterType::Texts("^[^:]+:.*$"),
-    "`name:text`: a property, dots for nesting, that begins with the text",
+    "`name:text`: only objects whose property, with dots for nesting, begins with the text",
 );
-const FROM: Parameter = Parameter::new("start_date", ParameterType::Moment, "made then or later");
-const UNTIL: Parameter = Parameter::new("end_date", ParameterType::Moment, "made then or earlier");
+const FROM: Parameter =
+    Parameter::new("start_date", ParameterType::Moment, "created at this time or later");
+const UNTIL: Parameter =
+    Parameter::new("end_date", ParameterType::Moment, "created at this time or earlier");
 
 /// Searches transactions; not in the two documents (service-facts, 44).
 #[derive(Debug, Clone, Copy, JsonSchema)]

@@ -67,7 +67,7 @@ pub struct Mark(String);
 
 /// Error for a text that is no [`Mark`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no mark: `rk` and 26 characters of lower-case base32")]
+#[error("`{0}` is not a mark: `rk` and 26 characters of lower-case base32")]
 pub struct MarkError(String);
 
 impl Mark {
@@ -144,7 +144,7 @@ pub struct Digest([u8; 32]);
 
 /// Error for a text that is no [`Digest`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no digest: 64 characters of lower-case hex")]
+#[error("`{0}` is not a digest: 64 characters of lower-case hex")]
 pub struct DigestError(String);
 
 impl Digest {

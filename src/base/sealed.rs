@@ -34,18 +34,18 @@ pub enum SealError {
     #[error("the identity file holds no line that begins with AGE-SECRET-KEY-1")]
     NoIdentity,
     /// A line of the identity file is no identity.
-    #[error("line {0} of the identity file is no X25519 identity (AGE-SECRET-KEY-1…)")]
+    #[error("line {0} of the identity file is not an X25519 identity (AGE-SECRET-KEY-1…)")]
     NotAnIdentity(usize),
     /// The text cannot be parsed.
-    #[error("it is damaged, or was not made by `reckon seal`")]
+    #[error("the sealed text is damaged, or was not made by `reckon seal`")]
     Damaged,
-    #[error("it was sealed for another identity")]
+    #[error("the text was sealed for another identity")]
     AnotherIdentity,
     /// The text is in another place than it was sealed for.
-    #[error("it was sealed for another place: run `reckon seal` for this one")]
+    #[error("the text was sealed for another place: run `reckon seal` for this one")]
     AnotherPlace,
     /// Sealing failed.
-    #[error("it could not be sealed")]
+    #[error("the text could not be sealed")]
     SealingFailed,
 }
 

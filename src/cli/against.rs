@@ -53,7 +53,7 @@ pub(super) fn run(
         out.note(&render::plan::problem(problem));
     }
     let rules = setup.config.rules(&ProcessEnv).unwrap_or_else(|error| {
-        out.note(&format!("the limits are not looked at: {error}"));
+        out.note(&format!("limits not checked: {error}"));
         PolicyRules::default()
     });
     let trees = ComparedTrees {

@@ -33,7 +33,10 @@ pub(super) fn tokens(state: &Path) -> Result<Tokens, CommandFailure> {
         None => make(&path).map_err(|error| failed(&error))?,
     };
     Tokens::parse(&text).map_err(|error| {
-        failed(&error).help("one line for each token; without the file, the daemon makes one with a token of its own")
+        failed(&error).help(
+            "write one token a line, or remove the file: the daemon then makes one with a new \
+            token",
+        )
     })
 }
 
@@ -45,7 +48,7 @@ fn text(path: &Path) -> io::Result<Option<Zeroizing<String>>> {
         Err(error) => return Err(error),
     };
     if file.metadata()?.permissions().mode() & 0o077 != 0 {
-        let what = "others may read it: change the tokens in it, then `chmod 600` it";
+        let what = "readable by other users; change its tokens, then `chmod 600` the file";
         return Err(io::Error::other(what));
     }
     let mut text = Zeroizing::new(String::new());

@@ -39,7 +39,9 @@ pub(super) async fn print_effects_since(
     out: Printer,
 ) -> Result<Vec<EffectReport>, CommandFailure> {
     let Reply::Effects(done) = client.ask(&EngineQuery::Effects(position)).await? else {
-        return Err(CommandFailure::bug("effects were not answered by effects"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected effects",
+        ));
     };
     for one in &done {
         line(one, out);

@@ -61,8 +61,8 @@ pub(super) fn load_valid(
     let problems = loaded.loader.problems();
     if problems.has_errors() && !args.isolate {
         out.note(&validate::text(&loaded.loader, &problems, out));
-        let failure = CommandFailure::input("reckon::apply::broken", "some documents are broken");
-        return Err(failure.help("mend them, or go on with the good ones: apply --isolate"));
+        let failure = CommandFailure::input("reckon::apply::broken", "some documents are invalid");
+        return Err(failure.help("correct them, or apply the valid ones: `reckon apply --isolate`"));
     }
     Ok(loaded)
 }
@@ -76,10 +76,10 @@ async fn apply_by_daemon(
 ) -> Result<Exit, CommandFailure> {
     let scope = scope(setup, &args.paths, &args.choice)?;
     if !scope.exclude.is_empty() {
-        let what = "the daemon holds the state, and does by itself whatever the files say";
-        return Err(CommandFailure::environment("reckon::apply::daemon", what).help(
-            "nothing can be left out of that: suspend it (`reckon suspend`), or stop the daemon first",
-        ));
+        let what =
+            "--exclude has no effect: the daemon holds the state and applies every file by itself";
+        return Err(CommandFailure::environment("reckon::apply::daemon", what)
+            .help("suspend the resource with `reckon suspend`, or stop the daemon first"));
     }
     out.note("the daemon holds the state and applies by itself; waiting for it");
     let before = daemon_plan(client, scope.clone()).await?;
@@ -105,7 +105,9 @@ async fn daemon_plan(client: &Daemon, scope: StepSelection) -> Result<PlanView, 
         return Err(unknown_names(names));
     }
     let Reply::Plan(plan) = reply else {
-        return Err(CommandFailure::bug("a plan was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected a plan",
+        ));
     };
     Ok(*plan)
 }
@@ -190,8 +192,11 @@ pub(super) fn confirm(
     }
     out.note(&render::plan::text(before, out.color));
     if !out.interactive {
-        let failure = CommandFailure::input("reckon::apply::unconfirmed", "no terminal to ask at");
-        return Err(failure.help("look at the plan, then say apply --yes"));
+        let failure = CommandFailure::input(
+            "reckon::apply::unconfirmed",
+            "not confirmed: no terminal to ask at",
+        );
+        return Err(failure.help("review the plan, then run `reckon apply --yes`"));
     }
     out.confirm("Apply this plan?")
 }
@@ -205,7 +210,7 @@ async fn run_engine(engine: &mut Engine, out: Printer) -> Result<Exit, CommandFa
         signals::stop().await;
         // Either signal may leave work undone, which is no success.
         signal.send_replace(Exit::Interrupted);
-        out.note("stopping; calls under way get their answers first");
+        out.note("stopping; waiting for the answers of calls in flight");
         // The engine may have ended by itself.
         drop(sender.send(EngineInput::Stop).await);
     });

@@ -20,14 +20,18 @@ pub(super) async fn run(
     out: Printer,
 ) -> Result<Exit, CommandFailure> {
     if args.paths.len() > 1 || !args.choice.target.is_empty() || !args.choice.exclude.is_empty() {
-        let what = format!("{} is a saved plan, which is applied alone and whole", path.display());
-        return Err(CommandFailure::input("reckon::plan_file::whole", what)
-            .help("name what is to be done when the plan is made: plan --target … --out FILE"));
+        let what = format!(
+            "{} is a saved plan: it takes no further paths, --target or --exclude",
+            path.display()
+        );
+        return Err(CommandFailure::input("reckon::plan_file::whole", what).help(
+            "choose the resources when you save the plan: `reckon plan --target … --out FILE`",
+        ));
     }
     let (saved, file) = plan_file::read(path)?;
     if !saved.changes() {
         applied::show(&saved.plan, &[], out)?;
-        out.note(&format!("{} is empty: nothing was done", saved.id));
+        out.note(&format!("{} contains no changes: nothing was done", saved.id));
         return Ok(Exit::Done);
     }
     if daemon(setup).await?.is_none() && !setup.has_state()? {
@@ -48,10 +52,10 @@ pub(super) async fn run(
 /// Returns the refusal beside a daemon: the daemon does what the files say, so a plan bounds
 /// nothing there.
 fn daemon_refusal() -> CommandFailure {
-    let what = "the daemon holds the state and does by itself, at once, whatever the files say: a saved \
-                plan bounds nothing beside it, and none was applied";
+    let what = "no plan was applied: the daemon holds the state and applies every file by itself, so a saved \
+        plan limits nothing";
     CommandFailure::environment("reckon::apply::daemon", what).help(
-        "`reckon plan` shows what the daemon has still to do; stop it to apply just a saved plan",
+        "list the pending changes with `reckon plan`; to apply only a saved plan, stop the daemon",
     )
 }
 
@@ -67,7 +71,7 @@ async fn apply_here(
     let engine = &mut own.engine;
     engine.check_saved_plan(saved, file)?.map_err(|why| unfit::failure(&why, path))?;
     if !apply::confirm(&saved.plan, args, out)? {
-        out.note("nothing was done; the plan may still be applied");
+        out.note("nothing was done; the plan can still be applied");
         return Ok(Exit::Done);
     }
     engine.use_plan(saved, host::actor()).await?;

@@ -93,7 +93,9 @@ async fn approve(
     out: Printer,
 ) -> Result<Option<BindingApproval>, CommandFailure> {
     let Reply::Approvals(waiting) = session.ask(EngineQuery::Approvals).await? else {
-        return Err(CommandFailure::bug("approvals were not answered by approvals"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected approvals",
+        ));
     };
     let Some(binding) = waiting.iter().find(|binding| binding.merchant == *key) else {
         return Err(nothing_waits(key, &waiting));
@@ -102,16 +104,18 @@ async fn approve(
         return Ok(None);
     }
     let Reply::Approved(approved) = session.approve(binding.clone()).await? else {
-        return Err(CommandFailure::bug("an approval was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected an approval",
+        ));
     };
     approved.map(|approval| Some(*approval)).ok_or_else(|| no_longer_waits(key))
 }
 
 /// Returns the failure where the binding that was shown does not wait any more.
 fn no_longer_waits(key: &Key) -> CommandFailure {
-    let message = format!("{} does not wait for this approval any more", key.short());
+    let message = format!("{} no longer waits for this approval", key.short());
     let failure = CommandFailure::input("reckon::approve::changed", message);
-    failure.help("look at what waits by now: say approve again")
+    failure.help("run `reckon approve` again for the present binding")
 }
 
 /// Shows the binding and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
@@ -122,9 +126,11 @@ fn confirm(binding: &LiveBinding, yes: bool, out: Printer) -> Result<bool, Comma
     }
     out.note(&render::live_binding(binding));
     if !out.interactive {
-        let failure =
-            CommandFailure::input("reckon::approve::unconfirmed", "no terminal to ask at");
-        return Err(failure.help("look at what would be bound, then say approve --yes"));
+        let failure = CommandFailure::input(
+            "reckon::approve::unconfirmed",
+            "not confirmed: no terminal to ask at",
+        );
+        return Err(failure.help("review the binding, then repeat the command with --yes"));
     }
     out.confirm("Approve this binding?")
 }
@@ -133,9 +139,9 @@ fn confirm(binding: &LiveBinding, yes: bool, out: Printer) -> Result<bool, Comma
 fn nothing_waits(key: &Key, waiting: &[LiveBinding]) -> CommandFailure {
     let names: Vec<String> = waiting.iter().map(|binding| binding.merchant.short()).collect();
     let help = match names.as_slice() {
-        [] => "nothing waits for an approval now; `reckon get` lists every resource".to_owned(),
-        names => format!("these wait: {}", names.join(", ")),
+        [] => "list all resources with `reckon get`; none waits for an approval now".to_owned(),
+        names => format!("name one that waits: {}", names.join(", ")),
     };
-    let message = format!("{} waits for no approval", key.short());
+    let message = format!("{} does not wait for an approval", key.short());
     CommandFailure::input("reckon::approve::nothing_waits", message).help(help)
 }

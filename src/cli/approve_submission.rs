@@ -1,5 +1,5 @@
 //! `approve MerchantApplication/NAME`: a person confirms that no lost state submitted a live
-//! application (docs/operations/store.md, "Where there is no backup").
+//! application (docs/operations/store.md, "Without a backup").
 
 use serde_json::json;
 
@@ -19,7 +19,9 @@ pub(super) async fn waiting_reason(
     key: &Key,
 ) -> Result<Option<String>, CommandFailure> {
     let Reply::Resource(found) = session.ask(EngineQuery::Resource(key.clone())).await? else {
-        return Err(CommandFailure::bug("a resource was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected a resource",
+        ));
     };
     let waits = Reason::MaybeSubmitted(Box::new(key.clone())).to_string();
     Ok(found.map(|found| found.message).filter(|message| *message == waits))
@@ -38,8 +40,8 @@ pub(super) async fn run(
         out.note(NOTHING);
         return Ok(Exit::Done);
     }
-    let next = if is_running { "the daemon goes on" } else { "`reckon apply` goes on" };
-    let told = format!("{} is approved: it is submitted once; {next}", key.short());
+    let next = if is_running { "the daemon continues" } else { "run `reckon apply` to continue" };
+    let told = format!("{} is approved and will be submitted once; {next}", key.short());
     out.result(&json!({ "approved": key }), || told)?;
     Ok(Exit::Done)
 }
@@ -56,9 +58,12 @@ pub(super) fn confirm(
     }
     out.note(&format!("{}: {why}", key.short()));
     if !out.interactive {
-        let failure =
-            CommandFailure::input("reckon::approve::unconfirmed", "nobody is there to agree");
-        return Err(failure.help("look for it at the service, then say approve --yes"));
+        let failure = CommandFailure::input(
+            "reckon::approve::unconfirmed",
+            "not confirmed: no terminal to ask at",
+        );
+        return Err(failure
+            .help("look for the application at the service, then repeat the command with --yes"));
     }
     out.confirm("Submit this application?")
 }
@@ -75,11 +80,13 @@ async fn approve(
     }
     let said = ReleaseRequest { keys: vec![key.clone()], done: false };
     let Reply::State(StateReply::Released(done)) = session.release(said).await? else {
-        return Err(CommandFailure::bug("a release was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected a release",
+        ));
     };
     if done {
         return Ok(true);
     }
-    let message = format!("{} does not wait for this approval any more", key.short());
+    let message = format!("{} no longer waits for this approval", key.short());
     Err(CommandFailure::input("reckon::approve::changed", message))
 }

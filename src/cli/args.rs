@@ -56,8 +56,8 @@ pub struct Cli {
     pub command: CliCommand,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done; 1 your input; 2 changes pending (plan \
-    --detailed-exitcode); 3 blocked, held or in doubt; 4 the environment; 5 a bug of ours.";
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 your input; 2 changes pending (plan --detailed-exitcode); 3 \
+    needs attention: blocked, on hold or in doubt; 4 the environment; 5 a bug in reckon.";
 
 /// The form of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

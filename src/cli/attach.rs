@@ -38,17 +38,20 @@ pub(super) async fn run(
     let Reply::Attached(attached) =
         StateSession::open(setup).await?.run_once(setup, request).await?
     else {
-        return Err(CommandFailure::bug("a token was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected the result of a \
+            token",
+        ));
     };
     attached.map_err(|why| {
         let help =
-            "`reckon get` shows how it stands; a token is taken while its reason is AwaitsIntake, and with --replace \
-             while it is InSync";
+            "check its reason with `reckon get`: it accepts a token while that is AwaitsIntake, and with \
+            --replace while it is InSync";
         CommandFailure::input("reckon::attach::refused", why).help(help)
     })?;
     let name = key.short();
     out.result(&json!({"attached": name}), || {
-        let place = if args.replace { " in the place of what is saved" } else { "" };
+        let place = if args.replace { " in place of the saved details" } else { "" };
         if is_running {
             format!("attached to {name}; the daemon saves it{place}")
         } else {

@@ -13,7 +13,10 @@ use super::{
 pub(super) async fn run(cli: &Cli, out: Printer) -> Result<Exit, CommandFailure> {
     match &cli.command {
         CliCommand::Init(args) => init::run(cli, args, out).await,
-        CliCommand::Chaos(_) => Err(CommandFailure::bug("the simulator runs outside")),
+        CliCommand::Chaos(_) => Err(CommandFailure::bug(
+            "internal error: the simulator was started inside a \
+            command",
+        )),
         CliCommand::Sandbox(args) => sandbox::run(cli, args, out).await,
         CliCommand::Validate(args) => validate::run(&Context::load(cli)?, args, out),
         CliCommand::Plan(args) => plan::run(cli, args, out).await,

@@ -56,7 +56,11 @@ impl NotificationSender for DaemonNotifier {
             if self.is_rehearsal {
                 // The text may hold a payer's link.
                 let (target, key) = (message.target.as_str(), message.key.as_str());
-                tracing::info!(target_name = target, key, "a rehearsal: nobody is told");
+                tracing::info!(
+                    target_name = target,
+                    key,
+                    "rehearsal: the notification is not sent"
+                );
                 return DeliveryResult::Done;
             }
             match self.outbox() {

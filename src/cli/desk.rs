@@ -51,7 +51,7 @@ impl DaemonQueries {
         if !matches!(question, EngineQuery::Plan | EngineQuery::Scoped(_) | EngineQuery::Save(_)) {
             return Err(CommandFailure::input(
                 "reckon::server::question",
-                "only a plan is made of a tree",
+                "a sent tree can only be planned",
             ));
         }
         let _one = self.planning.lock().unwrap_or_else(PoisonError::into_inner);
@@ -145,11 +145,11 @@ fn write_tree(files: &BTreeMap<String, String>) -> Result<TempTree, CommandFailu
     for (path, text) in files {
         let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
         if !plain || path.is_empty() {
-            let what = format!("{path:?} is no path below a folder of specs");
+            let what = format!("invalid path in the sent tree: {path:?}");
             return Err(CommandFailure::input("reckon::server::path", what));
         }
         git_tree::write(&folder.specs().join(path), text.as_bytes()).map_err(|error| {
-            let what = format!("keep a tree that was sent: {error}");
+            let what = format!("store the sent tree: {error}");
             CommandFailure::environment("reckon::server::keep", what)
         })?;
     }
@@ -165,9 +165,9 @@ impl AttachmentFiles for SentFiles {
         let file = self.0.get(path).ok_or_else(|| FileProblem {
             code: "reckon::file::unreadable",
             message: format!(
-                "the file {path} is not there, or may not be used, where the plan was asked for"
+                "the file {path} is missing, or not permitted, on the machine that asked for the plan"
             ),
-            help: "`reckon validate` says more there".to_owned(),
+            help: "run `reckon validate` on that machine".to_owned(),
         })?;
         let name = path.rsplit('/').next().unwrap_or(path).to_owned();
         Ok(AttachedFile { path: path.to_owned(), name, size: file.size, sha256: file.sha256 })

@@ -19,7 +19,10 @@ use crate::store::writer::Commit;
 pub(super) async fn run(cli: &Cli, args: &InitArgs, out: Printer) -> Result<Exit, CommandFailure> {
     let setup = Context::load(cli)?;
     if setup.server.is_some() {
-        return Err(local_only("`init --empty-remote`", "it is a word about the state itself"));
+        return Err(local_only(
+            "`init --empty-remote`",
+            "it is a statement about the state itself",
+        ));
     }
     let open = setup.open_bound(None).await?;
     let asked = confirm(&open, args.yes, out);
@@ -36,7 +39,7 @@ pub(super) async fn run(cli: &Cli, args: &InitArgs, out: Printer) -> Result<Exit
 }
 
 const DECLARED: &str =
-    "written down: objects on the service with marks that this state does not know are not ours";
+    "recorded: objects at the service with marks that this state does not know are not yours";
 
 /// Shows the objects that would be disowned and asks; without a terminal `--yes` is required.
 fn confirm(
@@ -52,14 +55,14 @@ fn confirm(
     if !out.interactive {
         let failure = CommandFailure::input(
             "reckon::init::unconfirmed",
-            "disowning objects needs an agreement",
+            "not confirmed: no terminal to ask at",
         );
         return Err(failure.help(
-            "take back what is yours (`reckon import KIND/NAME ID`, `reckon import --all`); if all of this is really not \
-             yours, say `reckon init --empty-remote --yes`",
+            "adopt your objects with `reckon import KIND/NAME ID` or `reckon import --all`; if none is yours, \
+            run `reckon init --empty-remote --yes`",
         ));
     }
-    let agreed = out.confirm("Disown all of it, for good?")?;
+    let agreed = out.confirm("Disown all of them permanently?")?;
     Ok((unknown, agreed))
 }
 

@@ -57,7 +57,9 @@ async fn newest_events(
     let session = StateSession::open_view(setup).await?;
     let reply = session.ask(question).await;
     let Reply::Events(view) = session.end(setup, reply).await? else {
-        return Err(CommandFailure::bug("events were not answered by events"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected events",
+        ));
     };
     Ok(*view)
 }
@@ -66,12 +68,14 @@ async fn show(setup: &Context, id: &str, out: Printer) -> Result<Exit, CommandFa
     let session = StateSession::open_view(setup).await?;
     let reply = session.ask(EngineQuery::Event(id.to_owned())).await;
     let Reply::Event(event) = session.end(setup, reply).await? else {
-        return Err(CommandFailure::bug("an event was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected an event",
+        ));
     };
     let Some(event) = event else {
         let failure =
             CommandFailure::input("reckon::events::unknown", format!("there is no event {id}"));
-        return Err(failure.help("`reckon events list` shows the newest ones"));
+        return Err(failure.help("list the newest events with `reckon events list`"));
     };
     out.result(&event, || render::events::event_detail(&event))?;
     Ok(Exit::Done)
@@ -92,7 +96,9 @@ async fn hooks(setup: &Context) -> Result<HooksView, CommandFailure> {
     let session = StateSession::open_view(setup).await?;
     let reply = session.ask(EngineQuery::Hooks).await;
     let Reply::Hooks(view) = session.end(setup, reply).await? else {
-        return Err(CommandFailure::bug("hooks were not answered by hooks"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected hooks",
+        ));
     };
     Ok(*view)
 }
@@ -103,9 +109,9 @@ async fn failed_events(setup: &Context, script: &str) -> Result<BTreeSet<String>
     let dead = view.dead.into_iter().filter(|one| one.script == script);
     let dead: BTreeSet<String> = dead.map(|one| one.event).collect();
     if dead.is_empty() {
-        let message = format!("no hook of the script `{script}` failed for good");
+        let message = format!("the script `{script}` has no failed hook run");
         let failure = CommandFailure::input("reckon::events::script", message);
-        return Err(failure.help("`reckon events dead` lists those that did"));
+        return Err(failure.help("list failed hook runs with `reckon events dead`"));
     }
     Ok(dead)
 }
@@ -123,12 +129,15 @@ async fn acknowledge_all(
             .run_once(setup, ControlRequest::Dismiss(event))
             .await?;
         let Reply::Dismissed(found) = reply else {
-            return Err(CommandFailure::bug("what was seen was not answered by it"));
+            return Err(CommandFailure::bug(
+                "internal error: unexpected response type; expected an \
+                acknowledgement",
+            ));
         };
         forgotten = forgotten.saturating_add(found);
     }
     out.result(&serde_json::json!({ "forgotten": forgotten }), || {
-        format!("{forgotten} of them are listed no more; the journal keeps them")
+        format!("{forgotten} acknowledged: no longer listed, still in the journal")
     })?;
     Ok(Exit::Done)
 }
@@ -140,12 +149,14 @@ async fn replay_all(setup: &Context, script: &str, out: Printer) -> Result<Exit,
         let reply =
             StateSession::open(setup).await?.run_once(setup, ControlRequest::Replay(event)).await?;
         let Reply::Replayed(found) = reply else {
-            return Err(CommandFailure::bug("a replay was not answered by one"));
+            return Err(CommandFailure::bug(
+                "internal error: unexpected response type; expected a replay",
+            ));
         };
         hooks = hooks.saturating_add(found);
     }
     out.result(&serde_json::json!({ "hooks": hooks }), || {
-        format!("{hooks} hooks are run again; the daemon does it at once")
+        format!("{hooks} hooks will run again; a running daemon starts them at once")
     })?;
     Ok(Exit::Done)
 }
@@ -155,17 +166,19 @@ async fn acknowledge(setup: &Context, id: &str, out: Printer) -> Result<Exit, Co
     let session = StateSession::open(setup).await?;
     let asked = ControlRequest::Dismiss(id.to_owned());
     let Reply::Dismissed(found) = session.run_once(setup, asked).await? else {
-        return Err(CommandFailure::bug("what was seen was not answered by it"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected an acknowledgement",
+        ));
     };
     if found == 0 {
-        let message = format!("nothing of event {id} is listed as dead");
+        let message = format!("event {id} has nothing to acknowledge");
         let failure = CommandFailure::input("reckon::events::forget", message);
-        return Err(failure.help("`reckon events dead` lists what is"));
+        return Err(failure.help("list failed hook runs and actions with `reckon events dead`"));
     }
     out.result(&serde_json::json!({ "forgotten": found }), || {
         format!(
-            "{} listed no more; the journal keeps it",
-            count_verb(found, "of it is", "of it are")
+            "{} acknowledged: no longer listed, still in the journal",
+            count_verb(found, "item", "items")
         )
     })?;
     Ok(Exit::Done)
@@ -176,16 +189,18 @@ async fn replay(setup: &Context, id: &str, out: Printer) -> Result<Exit, Command
     let Reply::Replayed(hooks) =
         session.run_once(setup, ControlRequest::Replay(id.to_owned())).await?
     else {
-        return Err(CommandFailure::bug("a replay was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected a replay",
+        ));
     };
     if hooks == 0 {
-        let message = format!("no hook of event {id} failed for good");
+        let message = format!("event {id} has no failed hook run");
         let failure = CommandFailure::input("reckon::events::replay", message);
-        return Err(failure.help("`reckon events dead` lists those that did"));
+        return Err(failure.help("list failed hook runs with `reckon events dead`"));
     }
     out.result(&serde_json::json!({ "hooks": hooks }), || {
-        let hooks = count_verb(hooks, "of its hooks is", "of its hooks are");
-        format!("{hooks} run again; the daemon does it at once")
+        let hooks = count_verb(hooks, "hook", "hooks");
+        format!("{hooks} will run again; a running daemon starts them at once")
     })?;
     Ok(Exit::Done)
 }

@@ -91,8 +91,7 @@ impl CommandFailure {
 
     /// Creates the failure of a bug of ours.
     pub fn bug(message: impl fmt::Display) -> Self {
-        let help =
-            "this should never happen; nothing was sent that is not in the journal".to_owned();
+        let help = "please report this bug; everything that was sent is in the journal".to_owned();
         Self { help: Some(help), ..Self::new(Exit::Bug, "reckon::bug", message) }
     }
 
@@ -117,13 +116,13 @@ impl From<OpenError> for CommandFailure {
 impl From<ReadModelError> for CommandFailure {
     fn from(error: ReadModelError) -> Self {
         Self::environment("reckon::state::index", error)
-            .help("run `reckon store rebuild`: the index is made again from the journal")
+            .help("rebuild the index from the journal: `reckon store rebuild`")
     }
 }
 
 /// Help where an environment variable is not set.
 pub(super) const WAY_ON: &str =
-    "export it; for a running sandbox, take its values: eval \"$(reckon sandbox env)\"";
+    "export the variable; for a running sandbox: eval \"$(reckon sandbox env)\"";
 
 impl From<ConfigError> for CommandFailure {
     fn from(error: ConfigError) -> Self {
@@ -151,8 +150,9 @@ impl From<LoadError> for CommandFailure {
                 );
                 Self { problems: broken.problems, ..failure }
             }
-            LoadError::Unreadable { .. } => Self::input("reckon::config::unreadable", error)
-                .help("`reckon init` scaffolds a repository; --config names another file"),
+            LoadError::Unreadable { .. } => Self::input("reckon::config::unreadable", error).help(
+                "scaffold a repository with `reckon init`, or name the file with --config FILE",
+            ),
         }
     }
 }

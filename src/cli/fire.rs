@@ -23,7 +23,7 @@ pub(super) async fn run(
     out: Printer,
 ) -> Result<Exit, CommandFailure> {
     if setup.server.is_some() {
-        return Err(local_only("`events fire`", "it asks the sandbox on this machine"));
+        return Err(local_only("`events fire`", "it uses the sandbox on this machine"));
     }
     check_type(&args.event)?;
     let (merchant, mode) = merchant(setup, args.merchant.as_deref())?;
@@ -32,7 +32,10 @@ pub(super) async fn run(
     let event = control(setup, "events", &order).await?;
     let id = event.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
     out.result(&event, || {
-        format!("{} is told as {id}: `reckon events show {id}`, `reckon events dead`", args.event)
+        format!(
+            "{} was sent as {id}; see `reckon events show {id}` and `reckon events dead`",
+            args.event
+        )
     })?;
     Ok(Exit::Done)
 }
@@ -42,13 +45,16 @@ fn check_type(kind: &str) -> Result<(), CommandFailure> {
     let names = EVENTS.iter().map(|row| row.name);
     if !names.clone().any(|name| name == kind) {
         let failure =
-            CommandFailure::input("reckon::events::type", format!("no event has the type {kind}"));
+            CommandFailure::input("reckon::events::type", format!("there is no event type {kind}"));
         return Err(failure.help(nearest::suggestion_help(kind, names)));
     }
     if PARTNERS.iter().any(|begin| kind.starts_with(begin)) {
-        let message = format!("{kind} is told to the partner, when an application is decided");
+        let message = format!(
+            "{kind} cannot be fired: the service sends it to the partner when an application \
+            is decided"
+        );
         return Err(CommandFailure::input("reckon::events::type", message)
-            .help("decide one: POST /_sandbox/applications/ID/decision"));
+            .help("decide an application: POST /_sandbox/applications/ID/decision"));
     }
     Ok(())
 }
@@ -64,13 +70,14 @@ fn merchant(setup: &Context, named: Option<&str>) -> Result<(Key, Mode), Command
     };
     match (&named, all.as_slice()) {
         (None, [one]) => Ok(one.clone()),
-        (None, []) => {
-            Err(CommandFailure::input("reckon::events::merchant", "no document is a merchant"))
-        }
-        (None, _) => Err(wrong("there are several merchants".to_owned())),
+        (None, []) => Err(CommandFailure::input(
+            "reckon::events::merchant",
+            "the documents contain no merchant",
+        )),
+        (None, _) => Err(wrong("no merchant named: the documents contain several".to_owned())),
         (Some(named), all) => {
             let found = all.iter().find(|(key, _)| key == named).cloned();
-            found.ok_or_else(|| wrong(format!("no document is {}", named.short())))
+            found.ok_or_else(|| wrong(format!("there is no merchant {}", named.short())))
         }
     }
 }

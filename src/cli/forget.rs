@@ -26,7 +26,9 @@ pub(super) async fn run(
     }
     let session = StateSession::open(setup).await?;
     let Reply::Forgot(forgot) = session.run_once(setup, ControlRequest::Forget(what)).await? else {
-        return Err(CommandFailure::bug("a word to forget was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected the result of forget",
+        ));
     };
     match &*forgot {
         ForgetResult::Resource(..) | ForgetResult::Object(..) => {
@@ -56,14 +58,14 @@ const NAMES: &str = "write KIND/NAME, or the id of an object that `reckon intent
 
 fn unknown(text: &str, nearest: Option<&str>) -> CommandFailure {
     let what = if text.contains('/') {
-        format!("nothing is known of {text}")
+        format!("no such resource: {text}")
     } else {
-        format!("no object {text} stands in the way of anything")
+        format!("no such unknown object: {text}")
     };
     let failure = CommandFailure::input("reckon::forget::unknown", what);
     match nearest {
         Some(name) => failure.help(format!("did you mean {name}?")),
-        None if text.contains('/') => failure.help("`reckon get` lists every resource"),
+        None if text.contains('/') => failure.help("list all resources with `reckon get`"),
         None => failure.help(NAMES),
     }
 }
@@ -75,8 +77,14 @@ fn confirm(what: &ForgetRequest, yes: bool, out: Printer) -> Result<bool, Comman
     }
     out.note(&render::adoption::forget_request(what));
     if !out.interactive {
-        let failure = CommandFailure::input("reckon::forget::unconfirmed", "no terminal to ask at");
-        return Err(failure.help("look at what would be forgotten, then say it with --yes"));
+        let failure = CommandFailure::input(
+            "reckon::forget::unconfirmed",
+            "not confirmed: no terminal to ask \
+            at",
+        );
+        return Err(
+            failure.help("review what would be forgotten, then repeat the command with --yes")
+        );
     }
     out.confirm("Forget it?")
 }

@@ -55,7 +55,10 @@ async fn act(
     let Reply::Action(acted) =
         session.run_once(setup, ControlRequest::Act(Box::new(action))).await?
     else {
-        return Err(CommandFailure::bug("an action was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected the result of an \
+            action",
+        ));
     };
     if acted.status == ActionStatus::Invalid {
         return Err(CommandFailure::input("reckon::gateway::invalid", acted.message));
@@ -85,9 +88,11 @@ fn confirm(action: &Action, yes: bool, out: Printer) -> Result<bool, CommandFail
     }
     out.note(&render::action_request(action));
     if !out.interactive {
-        let failure =
-            CommandFailure::input("reckon::gateway::unconfirmed", "no terminal to ask at");
-        return Err(failure.help("look at what would be done, then say it with --yes"));
+        let failure = CommandFailure::input(
+            "reckon::gateway::unconfirmed",
+            "not confirmed: no terminal to ask at",
+        );
+        return Err(failure.help("review the action, then repeat the command with --yes"));
     }
     out.confirm("Do it?")
 }

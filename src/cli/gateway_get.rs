@@ -31,7 +31,10 @@ pub(super) async fn run(
     let Reply::RemoteGet(shown) =
         session.run_once(setup, ControlRequest::RemoteGet(Box::new(showing))).await?
     else {
-        return Err(CommandFailure::bug("a look was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected an answer of the \
+            service",
+        ));
     };
     let body = shown.map_err(|why| CommandFailure::environment("reckon::gateway::get", why))?;
     out.result(&body, || render::json(&body))?;
@@ -63,7 +66,7 @@ fn parse_read(name: &str, args: &GatewayGetArgs) -> Result<RemoteGet, CommandFai
     if parameters.len() != wanted.len() {
         let takes = if wanted.is_empty() { "nothing".to_owned() } else { wanted.join(" ") };
         let given = count_verb(parameters.len(), "was given", "were given");
-        wrong.push(format!("its path takes {takes}, and {given}"));
+        wrong.push(format!("its path takes {takes}; {given}"));
     }
     let pairs = query.into_iter().filter_map(|pair| pair.split_once('='));
     let query: Vec<(String, String)> =
@@ -76,7 +79,7 @@ fn parse_read(name: &str, args: &GatewayGetArgs) -> Result<RemoteGet, CommandFai
     let body = match args.body.as_deref().map(serde_json::from_str::<Value>).transpose() {
         Ok(body) => body,
         Err(error) => {
-            wrong.push(format!("--body is no JSON: {error}"));
+            wrong.push(format!("--body is not valid JSON: {error}"));
             None
         }
     };
@@ -90,13 +93,13 @@ fn parse_read(name: &str, args: &GatewayGetArgs) -> Result<RemoteGet, CommandFai
     }
     let what = format!("{name}: {}", wrong.join("; "));
     Err(CommandFailure::input("reckon::gateway::get", what)
-        .help("`reckon gateway get` lists what each takes"))
+        .help("list all reads and their parameters with `reckon gateway get`"))
 }
 
 fn unknown(name: &str) -> CommandFailure {
     let known = nearest(name, READS.iter().map(|read| read.name));
     let help = known.map_or_else(
-        || "`reckon gateway get` lists what can be read".to_owned(),
+        || "list all reads with `reckon gateway get`".to_owned(),
         |known| format!("did you mean `{known}`?"),
     );
     CommandFailure::input("reckon::gateway::get", format!("there is no read called `{name}`"))
@@ -104,6 +107,9 @@ fn unknown(name: &str) -> CommandFailure {
 }
 
 fn no_merchant() -> CommandFailure {
-    CommandFailure::input("reckon::gateway::merchant", "nobody is named whose credentials are used")
-        .help("write the name of the merchant's document, such as --merchant acme")
+    CommandFailure::input(
+        "reckon::gateway::merchant",
+        "no merchant named: its credentials are needed",
+    )
+    .help("write the name of the merchant's document, such as --merchant acme")
 }

@@ -39,16 +39,18 @@ fn bytes(path: &Path) -> Result<Vec<u8>, CommandFailure> {
     let failed = |why: String| {
         CommandFailure::input("reckon::gateway::file", format!("{}: {why}", path.display()))
     };
-    let file = open_file(path).map_err(|error| failed(format!("it cannot be read: {error}")))?;
+    let file = open_file(path).map_err(|error| failed(format!("cannot be read: {error}")))?;
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX.saturating_add(1))
         .read_to_end(&mut bytes)
-        .map_err(|error| failed(format!("it cannot be read: {error}")))?;
+        .map_err(|error| failed(format!("cannot be read: {error}")))?;
     if bytes.is_empty() || u64::try_from(bytes.len()).unwrap_or(u64::MAX) > FILE_BYTES_MAX {
         let most = FILE_BYTES_MAX >> 20;
         let size = if bytes.is_empty() { "is empty" } else { "is too large" };
         let failure = failed(format!("the file {size}"));
-        return Err(failure.help(format!("a file has at least 1 byte and at most {most} MiB")));
+        return Err(
+            failure.help(format!("upload a file of at least 1 byte and at most {most} MiB"))
+        );
     }
     Ok(bytes)
 }
@@ -60,17 +62,17 @@ fn token(args: &TokenArgs, input: &mut impl Read) -> Result<String, CommandFailu
     }
     let failed = |why: &str| {
         let failure = CommandFailure::input("reckon::gateway::token", format!("--token -: {why}"));
-        failure.help("write the token on standard input, and nothing else")
+        failure.help("write only the token to standard input")
     };
     let mut text = String::new();
     input
         .take(TOKEN_BYTES_MAX.saturating_add(1))
         .read_to_string(&mut text)
-        .map_err(|_| failed("standard input is no text"))?;
+        .map_err(|_| failed("standard input is not valid UTF-8"))?;
     match text.trim() {
         "" => Err(failed("standard input is empty")),
         _ if u64::try_from(text.len()).unwrap_or(u64::MAX) > TOKEN_BYTES_MAX => {
-            Err(failed("standard input is longer than any token"))
+            Err(failed("standard input is too long for a token"))
         }
         token => Ok(token.to_owned()),
     }
@@ -91,7 +93,7 @@ mod tests {
         assert_eq!(read("-", " from-a-pipe\n"), Ok("from-a-pipe".to_owned()));
         assert_eq!(read("-", "\n"), Err("--token -: standard input is empty".to_owned()));
         let long = read("-", &"x".repeat(2_000)).unwrap_err();
-        assert_eq!(long, "--token -: standard input is longer than any token");
+        assert_eq!(long, "--token -: standard input is too long for a token");
         assert!(!format!("{:?}", TokenArgs { token: "canary".to_owned() }).contains("canary"));
     }
 
@@ -100,7 +102,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("letter.pdf");
         let told = |path: &Path| bytes(path).map(|bytes| bytes.len()).map_err(|one| one.message);
-        assert!(told(&path).unwrap_err().contains("it cannot be read"));
+        assert!(told(&path).unwrap_err().contains("cannot be read"));
         std::fs::write(&path, b"").unwrap();
         assert!(told(&path).unwrap_err().ends_with("the file is empty"));
         std::fs::write(&path, b"Dear Jane").unwrap();

@@ -74,7 +74,7 @@ fn parse_settings(
     let names: Vec<&str> = settings.iter().map(|setting| setting.name).collect();
     let failure =
         CommandFailure::input("reckon::gateway::set", format!("--set: {}", wrong.join("; ")));
-    Err(failure.help(format!("write NAME=VALUE; what can be set: {}", names.join(", "))))
+    Err(failure.help(format!("write NAME=VALUE with one of these names: {}", names.join(", "))))
 }
 
 /// Parses one setting.

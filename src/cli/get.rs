@@ -29,7 +29,9 @@ pub(super) async fn run(
     let session = StateSession::open_view(setup).await?;
     let reply = session.ask(EngineQuery::Resources).await;
     let Reply::Resources(mut items) = session.end(setup, reply).await? else {
-        return Err(CommandFailure::bug("resources were not answered by resources"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected resources",
+        ));
     };
     if let Some(wanted) = wanted {
         wanted.check(&items)?;
@@ -75,7 +77,7 @@ fn unknown(key: &Key, items: &[ResourceView]) -> CommandFailure {
     let names: Vec<String> = keys.map(|key| key.short()).collect();
     let help = match nearest(&key.short(), names.iter().map(String::as_str)) {
         Some(name) => format!("did you mean {name}?"),
-        None => format!("list them: reckon get {}", key.kind),
+        None => format!("list its resources: `reckon get {}`", key.kind),
     };
     let what = format!("no such resource: {}", key.short());
     CommandFailure::input("reckon::usage::unknown_resource", what).help(help)
@@ -89,7 +91,7 @@ fn parse_filter(text: &str) -> Result<GetFilter, CommandFailure> {
     let row = row.ok_or_else(|| {
         let names: Vec<&str> = KINDS.iter().map(|row| row.name).collect();
         CommandFailure::input("reckon::usage::kind", format!("there is no kind {kind:?}"))
-            .help(format!("the kinds are {}", names.join(", ")))
+            .help(format!("write one of {}", names.join(", ")))
     })?;
     let Some(rest) = rest else { return Ok(GetFilter::Kind(row.name)) };
     let key = format!("{}/{rest}", row.name).parse();
@@ -102,9 +104,14 @@ pub(super) fn parse_resource(text: &str) -> Result<Key, CommandFailure> {
     match parse_filter(text)? {
         GetFilter::One(key) => Ok(key),
         GetFilter::Kind(kind) => {
-            let failure =
-                CommandFailure::input("reckon::usage::key", format!("{kind} is a whole kind"));
-            Err(failure.help(format!("name one resource: {kind}/NAME or {kind}/NAMESPACE/NAME")))
+            let failure = CommandFailure::input(
+                "reckon::usage::key",
+                format!(
+                    "{kind} is a kind, and one resource is \
+                    needed"
+                ),
+            );
+            Err(failure.help(format!("write {kind}/NAME or {kind}/NAMESPACE/NAME")))
         }
     }
 }
@@ -118,15 +125,17 @@ pub(super) async fn describe(
     let session = StateSession::open_view(setup).await?;
     let reply = session.ask(EngineQuery::Resource(args.key.clone())).await;
     let Reply::Resource(found) = session.end(setup, reply).await? else {
-        return Err(CommandFailure::bug("a resource was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected a resource",
+        ));
     };
     let Some(found) = found else {
         let key = args.key.short();
         return Err(CommandFailure::input(
             "reckon::usage::unknown_resource",
-            format!("there is no {key}"),
+            format!("no such resource: {key}"),
         )
-        .help("`reckon get` lists every resource"));
+        .help("list all resources with `reckon get`"));
     };
     out.result(&found, || render::resources::describe(&found, out.color))?;
     Ok(Exit::Done)

@@ -61,7 +61,8 @@ impl Revision {
     fn find(folder: &Path, name: &str) -> Result<Self, CommandFailure> {
         let name = if name.is_empty() { "HEAD" } else { name };
         let wrong = || {
-            CommandFailure::input("reckon::git::revision", format!("git knows no commit {name:?} here"))
+            CommandFailure::input("reckon::git::revision", format!("there is no commit {name:?} in this \
+                repository"))
                 .help("name a branch, a tag or a commit of the repository that holds the specs; fetch it first if this clone lacks it")
         };
         if name.starts_with('-') {
@@ -154,7 +155,7 @@ fn contents(
     let mut git = Git::at(folder).command(&["cat-file", "--batch"]);
     let mut git = git.stderr(Stdio::null()).spawn().map_err(not_started)?;
     let (Some(mut asks), Some(answers)) = (git.stdin.take(), git.stdout.take()) else {
-        return Err(CommandFailure::bug("git was started without its streams"));
+        return Err(CommandFailure::bug("internal error: git was started without its streams"));
     };
     let read = thread::scope(|scope| {
         let asking = scope
@@ -166,7 +167,9 @@ fn contents(
         });
         // The asking thread ends once its reader is gone.
         drop(answers);
-        read.and(asking.join().unwrap_or_else(|_| Err(io::Error::other("the asking thread ended"))))
+        read.and(
+            asking.join().unwrap_or_else(|_| Err(io::Error::other("the writing thread ended"))),
+        )
     });
     drop(git.kill());
     drop(git.wait());
@@ -244,7 +247,7 @@ impl RemovedOnDrop {
 impl Drop for RemovedOnDrop {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_dir_all(&self.0) {
-            tracing::warn!(%error, path = %self.0.display(), "remove what was read of a revision");
+            tracing::warn!(%error, path = %self.0.display(), "cannot remove the temporary tree of a revision");
         }
     }
 }
@@ -260,7 +263,7 @@ fn make_dir(path: &Path) -> io::Result<()> {
 fn run(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>, CommandFailure> {
     Git::at(folder).output(arguments, &[]).map_err(|trouble| {
         CommandFailure::environment("reckon::git::failed", trouble)
-            .help("`plan --against` needs the git program, and the specs in a git repository")
+            .help("install git, and keep the specs in a git repository")
     })
 }
 

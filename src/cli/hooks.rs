@@ -58,9 +58,8 @@ pub(super) fn folder(setup: &Context) -> Result<ScriptFolder, CommandFailure> {
     let place = FolderLocation::from_config(&setup.root, &path);
     folder::read(&place, &name.to_string_lossy()).map_err(|error| {
         let what = format!("read the scripts in {place}: {error}");
-        CommandFailure::environment("reckon::hooks::folder", what).help(
-            "put the folder itself there, or write its real path: `scripts: /PATH/TO/SCRIPTS`",
-        )
+        CommandFailure::environment("reckon::hooks::folder", what)
+            .help("write the real path of the folder, without links: `scripts: /PATH/TO/SCRIPTS`")
     })
 }
 
@@ -108,7 +107,7 @@ pub(super) fn invalid_scripts(
     out: Printer,
 ) -> CommandFailure {
     let message = shown::check_report(folder, &problems, diagnostic_look(out));
-    let what = format!("the scripts have problems, so {so}\n{message}");
+    let what = format!("{so}: the scripts have errors\n{message}");
     CommandFailure { problems, ..CommandFailure::input("reckon::hooks::broken", what) }
 }
 

@@ -16,13 +16,12 @@ use crate::hooks::repl::{Repl, ReplOutcome};
 use crate::hooks::{Hooks, TIME_MAX};
 use crate::render::hooks::typed;
 
-const HELP: &str = "\
-:event ID     bind `event` to an event that is known, and forget what was asked for
-:script NAME  read what this script keeps
-:actions      show everything that was asked for
-:clear        forget it
+const HELP: &str = ":event ID     bind `event` to a known event, and drop all requested actions
+:script NAME  read the stored values of this script
+:actions      list the requested actions
+:clear        drop the requested actions
 :quit         leave
-Everything else is evaluated: `reckon hooks doc` lists what can be called. Nothing that is asked for is done.";
+Everything else is evaluated; `reckon hooks doc` lists the functions. Requested actions are never done.";
 
 /// The session, and the lines of an unfinished input.
 struct Prompt<'a> {
@@ -92,7 +91,7 @@ impl Prompt<'_> {
 
     async fn evaluate(&mut self, is_end: bool) -> Result<(), CommandFailure> {
         let Some(mut repl) = self.repl.take() else {
-            return Err(CommandFailure::bug("it is gone"));
+            return Err(CommandFailure::bug("internal error: the interpreter is missing"));
         };
         let text = self.typed.trim_end().to_owned();
         let merchant = repl.merchant().cloned();
@@ -106,7 +105,7 @@ impl Prompt<'_> {
         match answer {
             ReplOutcome::Incomplete if !is_end => self.typed = typed,
             ReplOutcome::Incomplete => {
-                self.wrong("this is not at its end: a `}`, `)`, `]` or a value is missing")?;
+                self.wrong("incomplete input: a `}`, `)`, `]` or a value is missing")?;
             }
             ReplOutcome::Done(done) => self.print(&typed::json(&done), || typed::text(&done))?,
             ReplOutcome::Failed(problem) => {
@@ -120,7 +119,12 @@ impl Prompt<'_> {
     }
 
     async fn command(&mut self, command: &str) -> Result<(), CommandFailure> {
-        let Some(repl) = self.repl.as_mut() else { return Err(CommandFailure::bug("it is gone")) };
+        let Some(repl) = self.repl.as_mut() else {
+            return Err(CommandFailure::bug(
+                "internal \
+            error: the interpreter is missing",
+            ));
+        };
         let (word, rest) = command.split_once(' ').unwrap_or((command, ""));
         match (word, rest.trim()) {
             ("event", id) if !id.is_empty() => match rehearsal::event(self.session, id).await {
@@ -139,7 +143,7 @@ impl Prompt<'_> {
             }
             ("clear", "") => repl.clear(),
             ("help", "") => return self.out.text(HELP),
-            _ => return self.wrong("there is no such command: `:help` lists them"),
+            _ => return self.wrong("no such command; list all with `:help`"),
         }
         Ok(())
     }

@@ -29,7 +29,9 @@ async fn view(setup: &Context) -> Result<HooksView, CommandFailure> {
     let session = StateSession::open_view(setup).await?;
     let reply = session.ask(EngineQuery::Hooks).await;
     let Reply::Hooks(view) = session.end(setup, reply).await? else {
-        return Err(CommandFailure::bug("hooks were not answered by hooks"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected hooks",
+        ));
     };
     Ok(*view)
 }
@@ -50,7 +52,10 @@ pub(super) async fn forget(
     let session = StateSession::open(setup).await?;
     let asked = ControlRequest::ForgetScript(args.script.clone());
     let Reply::ScriptForgotten(kept) = session.run_once(setup, asked).await? else {
-        return Err(CommandFailure::bug("a script that was let go was not answered by it"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected the \
+            forgotten script",
+        ));
     };
     let kept = kept.ok_or_else(|| cannot_forget(&known, args))?;
     out.result(&json!({ "script": args.script, "events": script.waiting, "kept": kept }), || {
@@ -68,15 +73,14 @@ fn cannot_forget(known: &[ScriptView], args: &HooksForgetArgs) -> CommandFailure
             "reckon::hooks::in_use",
             format!("the script `{name}` is in use"),
         );
-        return failure
-            .help("remove its file first: events then wait for it until it is forgotten");
+        return failure.help("remove its file first; its events then wait until you forget it");
     }
     let failure =
-        CommandFailure::input("reckon::hooks::script", format!("no script is called `{name}`"));
+        CommandFailure::input("reckon::hooks::script", format!("there is no script `{name}`"));
     let absent = known.iter().filter(|one| one.absent.is_some());
     let absent: Vec<&str> = absent.map(|one| one.script.as_str()).collect();
     failure.help(if absent.is_empty() {
-        "no script is absent: `reckon hooks list` shows all".to_owned()
+        "list all scripts with `reckon hooks list`; none is absent".to_owned()
     } else {
         nearest::suggestion_help(name, absent)
     })
@@ -89,8 +93,15 @@ fn confirm(script: &ScriptView, yes: bool, out: Printer) -> Result<bool, Command
     }
     out.note(&shown::forget_request(script));
     if !out.interactive {
-        let failure = CommandFailure::input("reckon::hooks::unconfirmed", "no terminal to ask at");
-        return Err(failure.help("read what would be forgotten, then add --yes"));
+        let failure = CommandFailure::input(
+            "reckon::hooks::unconfirmed",
+            "not confirmed: no \
+            terminal to ask at",
+        );
+        return Err(failure.help(
+            "review what would be forgotten, then repeat the command with \
+            --yes",
+        ));
     }
     out.confirm("Forget it?")
 }

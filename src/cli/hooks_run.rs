@@ -20,9 +20,11 @@ pub(super) async fn run(
     out: Printer,
 ) -> Result<Exit, CommandFailure> {
     if !args.dry_run {
-        let what = "scripts are run in earnest by the daemon alone, once for each event";
+        let what = "missing --dry-run: only the daemon runs scripts with effect, once for each \
+            event";
         return Err(CommandFailure::input("reckon::hooks::run", what).help(format!(
-            "add --dry-run to see what they would ask for; `reckon events replay {}` runs those again that failed for good",
+            "add --dry-run to see the requested actions; run failed hooks again with `reckon \
+            events replay {}`",
             args.event
         )));
     }
@@ -35,7 +37,7 @@ pub(super) async fn run(
         let runs: String = ends.iter().flatten().map(tried::text).collect();
         let failures = ends.iter().filter_map(|end| end.as_ref().err());
         let problems: Vec<_> = failures.map(|failure| failure.problem(&folder.scripts)).collect();
-        let none = if ends.is_empty() { "no script answers this event\n" } else { "" };
+        let none = if ends.is_empty() { "no script handles this event\n" } else { "" };
         [runs.as_str(), none, &shown::problem_report(&folder, &problems, diagnostic_look(out))]
             .concat()
     })?;

@@ -79,8 +79,8 @@ fn cases_without_script(source: &ScriptSource, script: &str) -> PlacedIssue {
         length: 1,
         code: "reckon::hooks::cases".to_owned(),
         severity: crate::model::issue::Severity::Error,
-        message: format!("there is no script `{script}.rhai` that these cases are of"),
-        help: "name the file like its script: `NAME.test.yaml`".to_owned(),
+        message: format!("there is no script `{script}.rhai` for these cases"),
+        help: "name the file after its script: `NAME.test.yaml`".to_owned(),
         related: Vec::new(),
     }
 }

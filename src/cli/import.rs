@@ -22,7 +22,7 @@ pub(super) async fn run(
         return import_all::run(setup, args, (sort, merchant), out).await;
     }
     let (Some(what), Some(id)) = (&args.what, &args.id) else {
-        return Err(CommandFailure::input("reckon::import::usage", "name a document and an id"));
+        return Err(CommandFailure::input("reckon::import::usage", "missing document and id"));
     };
     let (key, id, unverified) = (parse_resource(what)?, id.clone(), args.unverified);
     let asked = AdoptRequest { key, id, unverified, write: args.yes };
@@ -32,8 +32,12 @@ pub(super) async fn run(
     }
     out.note(&render::adoption::adoption_result(&looked));
     if !out.interactive {
-        let failure = CommandFailure::input("reckon::import::unconfirmed", "no terminal to ask at");
-        return Err(failure.help("look at what would be taken over, then say it with --yes"));
+        let failure = CommandFailure::input(
+            "reckon::import::unconfirmed",
+            "not confirmed: no \
+            terminal to ask at",
+        );
+        return Err(failure.help("review the takeover, then repeat the command with --yes"));
     }
     if !out.confirm("Take it over?")? {
         out.note("nothing was written");
@@ -51,7 +55,10 @@ pub(super) async fn ask(
     let session = StateSession::open(setup).await?;
     let reply = session.run_once(setup, ControlRequest::Import(Box::new(asked))).await?;
     let Reply::Imported(adopted) = reply else {
-        return Err(CommandFailure::bug("an import was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected the \
+            result of an import",
+        ));
     };
     Ok(*adopted)
 }
@@ -70,8 +77,8 @@ fn print_outcome(adopted: &AdoptionReport, out: Printer) -> Result<Exit, Command
         }
         AdoptionStatus::Unknown => CommandFailure::input("reckon::import::unknown", what()),
         AdoptionStatus::Unverified => CommandFailure::input("reckon::import::unverified", what()).help(
-            "look at it in the portal of the service; then say it once more with --unverified, and your word is written \
-             down in its place",
+            "compare the object with the document in the portal of the service, then repeat the \
+            command with --unverified; reckon records that you vouch for it",
         ),
         AdoptionStatus::Unreachable => CommandFailure::environment("reckon::import::unreachable", what()),
     };

@@ -81,7 +81,10 @@ pub(super) async fn run(
         let session = StateSession::open(setup).await?;
         let reply = session.run_once(setup, ControlRequest::ImportAll(part.to_vec())).await?;
         let Reply::AllImported(items) = reply else {
-            return Err(CommandFailure::bug("an import was not answered by one"));
+            return Err(CommandFailure::bug(
+                "internal error: unexpected response type; expected \
+                the result of an import",
+            ));
         };
         all.items.extend(items);
     }
@@ -104,7 +107,10 @@ async fn inventory(
     let session = StateSession::open(setup).await?;
     let Reply::Inventory(found) = session.run_once(setup, ControlRequest::Inventory(asked)).await?
     else {
-        return Err(CommandFailure::bug("an inventory was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected an \
+            inventory",
+        ));
     };
     found.map_err(|why| CommandFailure::environment("reckon::import::unreadable", why))
 }
@@ -120,7 +126,7 @@ fn folder(setup: &Context, into: Option<&Path>) -> Result<PathBuf, CommandFailur
         return check_no_links(setup, &beneath).map(|()| into.to_owned());
     }
     let what = format!("{} is not beneath the folder of specs", into.display());
-    let help = format!("name a folder beneath {}: reckon reads no other", specs.display());
+    let help = format!("name a folder beneath {}; reckon reads no other", specs.display());
     Err(CommandFailure::input("reckon::import::into", what).help(help))
 }
 
@@ -129,7 +135,7 @@ fn folder(setup: &Context, into: Option<&Path>) -> Result<PathBuf, CommandFailur
 fn check_no_links(setup: &Context, folder: &Path) -> Result<(), CommandFailure> {
     match FolderLocation::from_config(&setup.root, &setup.root.join(folder)).open() {
         Err(error @ PathError::Link { .. }) => {
-            let what = format!("{} cannot take documents: {error}", folder.display());
+            let what = format!("{} cannot hold documents: {error}", folder.display());
             let failure = CommandFailure::input("reckon::import::into", what);
             Err(failure.help("name a folder of the specs that is reached without links"))
         }
@@ -153,8 +159,12 @@ fn confirm(
     }
     out.note(&render::adoption::import_candidates(found, &folder.display().to_string()));
     if !out.interactive {
-        let failure = CommandFailure::input("reckon::import::unconfirmed", "no terminal to ask at");
-        return Err(failure.help("look at what would be taken over, then say it with --yes"));
+        let failure = CommandFailure::input(
+            "reckon::import::unconfirmed",
+            "not confirmed: no \
+            terminal to ask at",
+        );
+        return Err(failure.help("review the takeover, then repeat the command with --yes"));
     }
     out.confirm("Take these over?")
 }
@@ -164,7 +174,7 @@ fn write(folder: &Path, key: &Key, id: &str, spec: &Value) -> Result<PathBuf, Co
     let failed = |path: &Path, error: std::io::Error| {
         let what = format!("write {}: {error}", path.display());
         CommandFailure::environment("reckon::import::write", what)
-            .help("what was written stays: say the command once more and it goes on")
+            .help("repeat the command to continue; the documents already written stay")
     };
     std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
     let text = document(key, id, spec);
@@ -182,7 +192,7 @@ fn write(folder: &Path, key: &Key, id: &str, spec: &Value) -> Result<PathBuf, Co
             Err(error) => return Err(failed(&path, error)),
         }
     }
-    Err(CommandFailure::bug("every number is taken"))
+    Err(CommandFailure::bug("internal error: no free file name"))
 }
 
 fn document(key: &Key, id: &str, spec: &Value) -> String {

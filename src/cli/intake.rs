@@ -26,10 +26,14 @@ pub(super) async fn link(
     let session = StateSession::open(setup).await?;
     let reply = session.ask(EngineQuery::IntakeLink(key.clone())).await;
     let Reply::IntakeLink(terms) = session.end(setup, reply).await? else {
-        return Err(CommandFailure::bug("a payer's link was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected a \
+            payer's link",
+        ));
     };
     let terms = terms.map_err(|why| {
-        let help = "`reckon get` shows how it stands; a link is made while its reason is AwaitsIntake or InSync";
+        let help = "check its reason with `reckon get`: a link is made while that is AwaitsIntake \
+            or InSync";
         CommandFailure::input("reckon::link::none", why).help(help)
     })?;
     let days = days.unwrap_or(DAYS);
@@ -39,7 +43,12 @@ pub(super) async fn link(
     };
     let look = LocalQuery::Intake { key: key.clone(), terms, days };
     let told = server.local_query(look).await?;
-    let link = told.as_str().ok_or_else(|| CommandFailure::bug("a link is no text"))?;
+    let link = told.as_str().ok_or_else(|| {
+        CommandFailure::bug(
+            "internal error: the link is not a \
+        string",
+        )
+    })?;
     Ok((Secret::from(link), replaces))
 }
 
@@ -51,7 +60,12 @@ pub(super) fn make_link(
     days: u16,
 ) -> Result<Secret, CommandFailure> {
     let until = SystemClock.now().checked_add_signed(TimeDelta::days(i64::from(days)));
-    let until = until.ok_or_else(|| CommandFailure::bug("a link that outlives the calendar"))?;
+    let until = until.ok_or_else(|| {
+        CommandFailure::bug(
+            "internal error: the end of the link is \
+        out of range",
+        )
+    })?;
     let link = IntakeLink { key: key.clone(), terms, until };
     Ok(Secret::from(setup.public_routes()?.intake_url(&base(setup)?, &link)))
 }

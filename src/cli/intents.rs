@@ -27,7 +27,9 @@ async fn list(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
     let session = StateSession::open_view(setup).await?;
     let reply = session.ask(EngineQuery::Intents).await;
     let Reply::Intents(view) = session.end(setup, reply).await? else {
-        return Err(CommandFailure::bug("intents were not answered by intents"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected intents",
+        ));
     };
     out.result(&view, || render::intents::text(&view, out.color))?;
     Ok(if view.items.is_empty() && view.unknown_objects.is_empty() {
@@ -46,14 +48,18 @@ async fn dismiss(
     let request = ControlRequest::DismissOrphan(args.id, args.reason.clone());
     let session = StateSession::open(setup).await?;
     let Reply::OrphanSeen(found) = session.run_once(setup, request).await? else {
-        return Err(CommandFailure::bug("a dismissal was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected a \
+            dismissal",
+        ));
     };
     let Some(key) = found else {
-        let message = format!("intent {} made nothing again that is listed", args.id);
+        let message = format!("intent {} is not listed under MADE AGAIN", args.id);
         let failure = CommandFailure::input("reckon::intents::not_listed", message);
-        return Err(failure.help("`reckon intents` lists what was made again"));
+        return Err(failure.help("list objects that were created again with `reckon intents`"));
     };
-    let text = || format!("{} of {} is listed no more; the journal keeps it", args.id, key.short());
+    let text =
+        || format!("{} of {} is no longer listed; the journal keeps it", args.id, key.short());
     out.result(&serde_json::json!({ "dismissed": args.id, "key": key }), text)?;
     Ok(Exit::Done)
 }
@@ -67,13 +73,16 @@ async fn resolve(
     let request = ControlRequest::Resolve(args.id, args.said.0.clone());
     let session = StateSession::open(setup).await?;
     let Reply::Resolved(resolved) = session.run_once(setup, request).await? else {
-        return Err(CommandFailure::bug("a word on an intent was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected a \
+            resolution",
+        ));
     };
     let exit = match &resolved {
         ResolveResult::Unknown => {
-            let message = format!("there is no intent {} that is not settled", args.id);
+            let message = format!("there is no unsettled intent {}", args.id);
             let failure = CommandFailure::input("reckon::intents::unknown", message);
-            return Err(failure.help("`reckon intents` lists those that are not"));
+            return Err(failure.help("list unsettled intents with `reckon intents`"));
         }
         ResolveResult::Settled(_) => Exit::Done,
         ResolveResult::Busy(_) | ResolveResult::Unsettled(..) => Exit::NeedsAttention,
@@ -91,7 +100,8 @@ fn other_object(name: &str, why: &str) -> CommandFailure {
     let failure =
         CommandFailure::input("reckon::intents::differs", format!("{name} is not settled: {why}"));
     let failure = failure.help(
-        "look for the object by the mark that `reckon intents` shows; if there is none, say `--as not-done`",
+        "look for the object by the mark in `reckon intents`; if it does not exist, use `--as \
+        not-done`",
     );
     CommandFailure { exit: Exit::NeedsAttention, ..failure }
 }
@@ -107,8 +117,8 @@ fn unreadable_object(name: &str, why: &str, args: &ResolveArgs) -> CommandFailur
         format!("{name} is not settled: {why}"),
     );
     failure.help(format!(
-        "look at the object in the portal of the service; then say `reckon intents resolve {} --as unverified:{id}`, and \
-         your word is written down in its place",
+        "check the object in the portal of the service, then run `reckon intents resolve {} --as \
+        unverified:{id}`; reckon records that you vouch for it",
         args.id
     ))
 }

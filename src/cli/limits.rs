@@ -17,6 +17,6 @@ pub(super) fn refuse_whole_plan(
         return Ok(None);
     }
     plan::show(&engine.plan_of(scope), out)?;
-    out.note("nothing was done: a limit of reckon.yaml stands in the way of the whole plan");
+    out.note("nothing was done: a limit in reckon.yaml blocks the whole plan");
     Ok(Some(Exit::NeedsAttention))
 }

@@ -29,7 +29,8 @@ pub(super) async fn run(
     let link = match key.kind.as_str() {
         SavedMethodKind::NAME => intake_link(setup, &key, args.days, out).await?,
         InvoiceKind::NAME if args.days.is_some() => {
-            let what = "the service alone says how long the link of an invoice is good for";
+            let what = "--days does not apply: the service decides how long the link of an \
+                invoice is valid";
             return Err(CommandFailure::input("reckon::link::days", what).help("leave --days out"));
         }
         InvoiceKind::NAME => portal_link(setup, &key).await?,
@@ -53,9 +54,7 @@ async fn intake_link(
     let (link, replaces) = intake::link(setup, key, days).await?;
     if replaces {
         let name = key.short();
-        out.note(&format!(
-            "{name} is saved already: what is given under this link takes its place"
-        ));
+        out.note(&format!("{name} is saved already: the details given under this link replace it"));
     }
     Ok(link)
 }
@@ -64,13 +63,15 @@ async fn intake_link(
 async fn portal_link(setup: &Context, key: &Key) -> Result<Secret, CommandFailure> {
     let request = ControlRequest::Link(key.clone());
     let Reply::Link(link) = StateSession::open(setup).await?.run_once(setup, request).await? else {
-        return Err(CommandFailure::bug("a link was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected a link",
+        ));
     };
     link.map(|link| link.0).ok_or_else(|| {
-        let what = format!("there is no portal link of {} now", key.short());
+        let what = format!("no portal link of {} is available now", key.short());
         CommandFailure::input("reckon::link::none", what).help(
-            "there is one of an invoice that exists on the service and is not under way: \
-             `reckon get` shows how it stands",
+            "check its status with `reckon get`: the invoice must exist at the service, with no \
+            effect in flight",
         )
     })
 }

@@ -40,9 +40,10 @@ fn default_folder(state: &Path) -> PathBuf {
 pub(super) fn print_finding(found: &OpenReport) {
     if let Some(RollbackDetected { marked, head, epoch }) = &found.put_back {
         print_note(&format!(
-            "warning: this state was put back: it ends at record {head}, and its mark says that record {marked} was written. \
-             Epoch {epoch} began: every merchant is looked at again, what may have been sent since is looked for before it is \
-             sent, and what nothing can find is held (`reckon store release` ends that)"
+            "warning: this state was put back: it ends at record {head}, but its mark names \
+            record {marked}. Epoch {epoch} began: reckon reads every merchant again, looks for \
+            each effect that may have been sent since before sending it, and holds effects that \
+            cannot be looked for (`reckon store release` ends that)"
         ));
     }
     if let Some(why) = &found.unmarked {

@@ -34,7 +34,10 @@ async fn of_client(
 ) -> Result<Vec<PastEvent>, CommandFailure> {
     let reply = client.request(&ControlRequest::Local(Box::new(LocalQuery::Past(since)))).await?;
     let Reply::Local(LocalReply(value)) = reply else {
-        return Err(CommandFailure::bug("a look was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected an \
+            answer",
+        ));
     };
     serde_json::from_value(value).map_err(CommandFailure::bug)
 }

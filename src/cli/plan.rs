@@ -64,7 +64,9 @@ async fn make_plan(
         return Ok(plan);
     }
     let Reply::Plan(plan) = ask_about_plan(setup, fresh, EngineQuery::Scoped(scope)).await? else {
-        return Err(CommandFailure::bug("a plan was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected a plan",
+        ));
     };
     Ok(*plan)
 }

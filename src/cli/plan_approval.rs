@@ -35,7 +35,7 @@ pub(super) fn checksum(what: &str) -> Result<Option<String>, CommandFailure> {
     let text = std::fs::read(path).map_err(|error| broken(&error))?;
     let plan: serde_json::Value = serde_json::from_slice(&text).map_err(|error| broken(&error))?;
     let checksum = plan.get("checksum").and_then(serde_json::Value::as_str);
-    checksum.map(|text| Some(text.to_owned())).ok_or_else(|| broken(&"it holds no checksum"))
+    checksum.map(|text| Some(text.to_owned())).ok_or_else(|| broken(&"missing `checksum`"))
 }
 
 /// Runs the command.
@@ -88,7 +88,9 @@ async fn confirm_before_state(
 
 async fn present_plan(session: &StateSession) -> Result<PlanView, CommandFailure> {
     let Reply::Plan(plan) = session.ask(EngineQuery::Plan).await? else {
-        return Err(CommandFailure::bug("a plan was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected a plan",
+        ));
     };
     Ok(*plan)
 }
@@ -113,7 +115,10 @@ async fn approve(
         StateSession::Own(own) => own.engine.approve_plan_offline(plan).await?,
     };
     let Reply::PlanApproved(answer) = reply else {
-        return Err(CommandFailure::bug("an approval was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected an \
+            approval",
+        ));
     };
     Ok(Some(*answer))
 }
@@ -126,9 +131,12 @@ pub(super) fn confirm(plan: &PlanView, yes: bool, out: Printer) -> Result<bool, 
     }
     out.note(&render::plan::text(plan, out.color));
     if !out.interactive {
-        let failure =
-            CommandFailure::input("reckon::approve::unconfirmed", "no terminal to ask at");
-        return Err(failure.help("look at the plan, then say approve --yes"));
+        let failure = CommandFailure::input(
+            "reckon::approve::unconfirmed",
+            "not confirmed: no terminal to \
+                ask at",
+        );
+        return Err(failure.help("review the plan, then repeat the command with --yes"));
     }
     out.confirm("Approve this plan, for these steps and at most these amounts?")
 }
@@ -137,22 +145,26 @@ pub(super) fn confirm(plan: &PlanView, yes: bool, out: Printer) -> Result<bool, 
 pub(super) fn not_approved(answer: &PlanApprovalResult) -> CommandFailure {
     match answer {
         PlanApprovalResult::Beyond { moves, ceiling } => {
-            let most =
-                ceiling.map_or_else(|| "none of that currency".to_owned(), |most| most.to_string());
+            let most = ceiling
+                .map_or_else(|| "no money in that currency".to_owned(), |most| most.to_string());
             let message = format!("the plan moves {moves}, and --ceiling allows {most}");
             let failure = CommandFailure::input("reckon::approve::beyond_ceiling", message);
-            failure.help("look at the plan; then say what it may move, or lower the amounts")
+            failure.help("review the plan, then raise --ceiling or lower the amounts")
         }
         PlanApprovalResult::Nothing => {
-            let message = "the plan moves no money, removes nothing and sends no e-mail";
+            let message = "nothing to approve: the plan moves no money, removes nothing and sends \
+                no e-mail";
             CommandFailure::input("reckon::approve::nothing_waits", message)
-                .help("`reckon plan` shows what waits")
+                .help("list the pending changes with `reckon plan`")
         }
         PlanApprovalResult::Changed { checksum } => {
-            let message = "the plan is not the one that this checksum names";
+            let message = "the present plan has another checksum";
             CommandFailure::input("reckon::approve::changed", message)
-                .help(format!("look at `reckon plan`; the present one is {checksum}"))
+                .help(format!("review `reckon plan`, then approve the present checksum {checksum}"))
         }
-        PlanApprovalResult::Approved { .. } => CommandFailure::bug("an approval was refused"),
+        PlanApprovalResult::Approved { .. } => CommandFailure::bug(
+            "internal error: the approval \
+            was refused",
+        ),
     }
 }

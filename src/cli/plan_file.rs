@@ -36,7 +36,10 @@ pub(super) async fn save(
     };
     let reply = plan::ask_about_plan(setup, fresh, EngineQuery::Save(Box::new(saving))).await?;
     let Reply::Saved(saved) = reply else {
-        return Err(CommandFailure::bug("a plan was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected a \
+            saved plan",
+        ));
     };
     let text = render::json(&*saved);
     out_file::write(path, &format!("{text}\n"), OWNER).map_err(|error| {
@@ -44,7 +47,7 @@ pub(super) async fn save(
         CommandFailure::environment("reckon::plan_file::write", what)
     })?;
     let name = path.display();
-    out.note(&format!("saved as {name}: `reckon apply {name}` applies just this, once"));
+    out.note(&format!("saved as {name}; `reckon apply {name}` applies exactly this plan, once"));
     Ok(saved.plan)
 }
 
@@ -71,9 +74,9 @@ pub(super) fn read(path: &Path) -> Result<(SavedPlan, Value), CommandFailure> {
         CommandFailure::input("reckon::plan_file::unreadable", what)
     })?;
     SavedPlan::read(&text).map_err(|error| {
-        let what = format!("{} is no saved plan, or is damaged: {error}", path.display());
+        let what = format!("{} is not a saved plan, or is damaged: {error}", path.display());
         CommandFailure::input("reckon::plan_file::unreadable", what)
-            .help("`reckon plan --out FILE` saves one; a damaged one has to be made again")
+            .help("save a plan with `reckon plan --out FILE`; a damaged one cannot be repaired")
     })
 }
 

@@ -28,8 +28,7 @@ fn read(args: &ApplyArgs) -> Result<AllowPrune, CommandFailure> {
                 "reckon::prune::name",
                 format!("--allow-prune {word}: {error}"),
             );
-            failure
-                .help("write KIND/NAME or KIND/NAMESPACE/NAME of what is to be removed, or `all`")
+            failure.help("write KIND/NAME or KIND/NAMESPACE/NAME of the removal, or `all`")
         })?;
         allowing.keys.push(key);
     }
@@ -52,9 +51,12 @@ pub(super) fn allowed_removals(
 }
 
 fn nothing_to_allow(key: &Key) -> CommandFailure {
-    let message = format!("there is nothing to allow about {}", key.short());
+    let message = format!("no guarded removal of {}", key.short());
     let failure = CommandFailure::input("reckon::prune::nothing_to_allow", message);
-    failure.help("its document is there, or it stays on the service as it is: `reckon plan` shows what is guarded")
+    failure.help(
+        "list guarded removals with `reckon plan`; this resource has its document, or \
+        stays at the service",
+    )
 }
 
 /// Records the allowed removals in this process.
@@ -82,7 +84,10 @@ pub(super) async fn record_by_daemon(
     }
     let Reply::Allowed(about) = client.request(&ControlRequest::Allow(allowing.clone())).await?
     else {
-        return Err(CommandFailure::bug("a word was not answered by what it is about"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected the \
+            allowed removals",
+        ));
     };
     print_recorded(&about, out);
     match allowing.keys.iter().find(|key| !about.contains(key)) {
@@ -93,7 +98,7 @@ pub(super) async fn record_by_daemon(
 
 fn print_recorded(about: &[Key], out: Printer) {
     for key in about {
-        out.note(&format!("{}: its removal, or its new name, is meant; written down", key.short()));
+        out.note(&format!("{}: removal or new name allowed; recorded", key.short()));
     }
 }
 

@@ -25,7 +25,10 @@ pub(super) async fn run(
     let Reply::Recovered(read) =
         session.run_once(setup, ControlRequest::ResyncEvents(asked)).await?
     else {
-        return Err(CommandFailure::bug("lists that are read again were not answered by them"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected the \
+            recovered lists",
+        ));
     };
     let read = read.map_err(|why| CommandFailure::input("reckon::events::recover", why))?;
     let told = serde_json::json!({ "since": timestamp(&since), "merchants": read });

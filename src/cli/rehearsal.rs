@@ -36,7 +36,7 @@ struct SessionReads {
 impl SessionReads {
     fn ask(&self, ask: ScriptRead) -> Result<Value, String> {
         let (answer, answered) = answers::channel();
-        let gone = "nobody answers any more";
+        let gone = "the session has ended";
         self.questions.send((ask, answer)).map_err(|_| gone.to_owned())?;
         answered.recv().map_err(|_| gone.to_owned())?
     }
@@ -61,7 +61,7 @@ impl Reads for SessionReads {
     }
 
     fn remote(&self, name: &str, args: &Value) -> Result<Value, String> {
-        let nobody = || "no merchant is named: `args` needs the field `merchant`".to_owned();
+        let nobody = || "no merchant named: `args` needs the field `merchant`".to_owned();
         let named = args.get("merchant").and_then(Value::as_str);
         let named = named.and_then(|name| format!("Merchant/{name}").parse().ok());
         let merchant = named.or_else(|| self.merchant.clone()).ok_or_else(nobody)?;
@@ -86,11 +86,14 @@ pub(super) fn merchant(event: &Value) -> Option<Key> {
 pub(super) async fn event(session: &StateSession, id: &str) -> Result<Value, CommandFailure> {
     let question = EngineQuery::TrialRun(TrialRunQuery::Event(id.to_owned()));
     let Reply::ScriptData(event) = session.ask(question).await? else {
-        return Err(CommandFailure::bug("an event was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected an \
+            event",
+        ));
     };
     let unknown = |why: &str| {
         let failure = CommandFailure::input("reckon::events::unknown", why);
-        failure.help("`reckon events list` shows the newest ones")
+        failure.help("list the newest events with `reckon events list`")
     };
     match event {
         Ok(Value::Null) => Err(unknown(&format!("there is no event {id}"))),
@@ -114,7 +117,7 @@ pub(super) async fn on_stage<T: Send + 'static>(
         drop(answer.send(answer_read(session, ask).await));
     }
     let done = worker.await.map_err(CommandFailure::bug)?;
-    done.ok_or_else(|| CommandFailure::bug("a run ended where it never should"))
+    done.ok_or_else(|| CommandFailure::bug("internal error: the script run panicked"))
 }
 
 async fn answer_read(session: &StateSession, ask: ScriptRead) -> Result<Value, String> {
@@ -125,14 +128,14 @@ async fn answer_read(session: &StateSession, ask: ScriptRead) -> Result<Value, S
         }
         (ScriptRead::Remote(showing), StateSession::Own(_)) => {
             return Err(format!(
-                "`{}` is read from the service by a daemon alone: start `reckon run`",
+                "`{}` needs a running daemon, which reads from the service: start `reckon run`",
                 showing.read
             ));
         }
     };
     match reply {
         Ok(Reply::ScriptData(answer) | Reply::RemoteGet(answer)) => answer,
-        Ok(_) => Err("it was answered by something else".to_owned()),
+        Ok(_) => Err("internal error: unexpected response type".to_owned()),
         Err(failure) => Err(failure.message),
     }
 }

@@ -43,7 +43,7 @@ pub(super) async fn run(
     out: Printer,
 ) -> Result<Exit, CommandFailure> {
     if setup.server.is_some() {
-        return Err(local_only("`run`", "it is the daemon"));
+        return Err(local_only("`run`", "it starts the daemon itself"));
     }
     let setup = Arc::new(setup);
     if daemon(&setup).await?.is_some() {

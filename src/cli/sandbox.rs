@@ -97,7 +97,7 @@ impl Listen {
         let plain_http = plain_http || base.as_str().starts_with("http://");
         let listen = loopback(base.as_str());
         let listen =
-            listen.map_err(|failure| failure.help("name an address: --listen 127.0.0.1:8700"))?;
+            listen.map_err(|failure| failure.help("choose an address: --listen 127.0.0.1:8700"))?;
         Ok(Self { listen, plain_http })
     }
 }
@@ -129,7 +129,7 @@ fn parse_clock(text: &str) -> Result<Option<DateTime<Utc>>, CommandFailure> {
 /// Opens the sandbox's state.
 fn open(dir: &Path, options: SandboxOptions) -> Result<Sandbox, CommandFailure> {
     let failed = |error: &dyn std::fmt::Display| {
-        let what = format!("the sandbox's state {}: {error}", dir.display());
+        let what = format!("open the sandbox's state {}: {error}", dir.display());
         CommandFailure::environment("reckon::sandbox::state", what)
     };
     private_dir(dir).map_err(|error| failed(&error))?;
@@ -160,8 +160,7 @@ pub(super) fn embed(setup: &Context) -> Result<EmbeddedSandbox, CommandFailure> 
     let listen = loopback(base.as_str())?;
     let dir = setup.state.join("sandbox");
     let taken = |error| {
-        cannot_listen(error)
-            .help("another sandbox may be running: stop it, or change service.base_url")
+        cannot_listen(error).help("stop the other sandbox if one runs, or change service.base_url")
     };
     let place = BoundAddress::bind(listen, base.as_str().starts_with("http://")).map_err(taken)?;
     let own = own_url(base.as_str(), listen, &place);
@@ -193,7 +192,8 @@ fn loopback(url: &str) -> Result<SocketAddr, CommandFailure> {
     address.ok_or_else(|| {
         let what = format!("a sandbox cannot listen at service.base_url {url}");
         CommandFailure::input("reckon::sandbox::address", what).help(
-            "run --sandbox needs a loopback address with a port, such as https://127.0.0.1:8700",
+            "set service.base_url to a loopback address with a port, such as \
+            https://127.0.0.1:8700",
         )
     })
 }

@@ -43,7 +43,8 @@ pub(super) async fn control(
     let base = setup.config.require("service.base_url", base, &ProcessEnv)?.as_str().to_owned();
     let not_one = || {
         let message = format!("{base} is not a sandbox: only a sandbox makes events on request");
-        let help = "start one, `reckon sandbox` or `reckon run --sandbox`, and use its address as service.base_url";
+        let help = "start `reckon sandbox` or `reckon run --sandbox`, and set service.base_url to \
+            its address";
         CommandFailure::input("reckon::sandbox::none", message).help(help)
     };
     if !is_loopback(&base) {
@@ -54,14 +55,14 @@ pub(super) async fn control(
     let answer = http.post(url).json(order).send().await.map_err(|error| {
         let what = format!("reach the sandbox at {base}: {error}");
         CommandFailure::environment("reckon::sandbox::env", what)
-            .help("start it first: reckon sandbox")
+            .help("start it first: `reckon sandbox`")
     })?;
     let refused = !answer.status().is_success();
     let value: Value = answer.json().await.map_err(|_| not_one())?;
     if refused {
         let message = value.pointer("/messages/0/message").or_else(|| value.get("message"));
-        let message = message.and_then(Value::as_str).unwrap_or("it did not say why");
-        let what = format!("the sandbox refuses: {message}");
+        let message = message.and_then(Value::as_str).unwrap_or("no reason given");
+        let what = format!("the sandbox refused: {message}");
         return Err(CommandFailure::input("reckon::sandbox::refused", what));
     }
     Ok(value)
@@ -143,7 +144,7 @@ fn client(setup: &Context, tls: bool) -> Result<reqwest::Client, CommandFailure>
     if let Some(ca) = setup.config.service.ca_file.as_ref().filter(|_| tls) {
         let path = ca.get(&ProcessEnv)?;
         let pem = setup::pem(&path).map_err(|error| {
-            failed(&format!("{}: {error}", path.display())).help("start it first: reckon sandbox")
+            failed(&format!("{}: {error}", path.display())).help("start it first: `reckon sandbox`")
         })?;
         let ca = reqwest::Certificate::from_pem(&pem).map_err(|error| failed(&error))?;
         builder = builder.tls_certs_merge([ca]);
@@ -168,7 +169,7 @@ async fn ask(
             "reckon::sandbox::env",
             format!("reach the sandbox at {base}: {error}"),
         )
-        .help("start it first: reckon sandbox")
+        .help("start it first: `reckon sandbox`")
     };
     let answer = request.send().await.map_err(failed)?.error_for_status().map_err(failed)?;
     answer.json().await.map_err(failed)

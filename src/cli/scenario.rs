@@ -94,9 +94,11 @@ impl Scenario {
             CommandFailure::input("reckon::scenario::read", format!("{shown}: {error}"))
         })?;
         let story = serde_yaml::from_slice(&bytes).map_err(|error| {
-            CommandFailure::input("reckon::scenario::shape", format!("{shown}: {error}"))
-                .help("a scenario has `about`, `clock` and `steps`; a step has `request`, such as `POST /v1/charges`, and \
-                       `say`, `as`, `merchant`, `body`, `expect`, `keep`; examples/scenarios has ten of them")
+            CommandFailure::input("reckon::scenario::shape", format!("{shown}: {error}")).help(
+                "write `about`, `clock` and `steps`; a step has `request`, such as `POST \
+                    /v1/charges`, and `say`, `as`, `merchant`, `body`, `expect`, `keep`; see \
+                    examples/scenarios",
+            )
         })?;
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned());
         Ok(Self { name: name.unwrap_or_default(), digest: sha256(&bytes), story })

@@ -34,8 +34,8 @@ pub(super) fn run(setup: &Context, args: &SealArgs, out: Printer) -> Result<Exit
     if setup.config.secrets.age.is_none() {
         let what = format!("`secrets.age` is missing in {}", setup.config.file);
         return Err(CommandFailure::input("reckon::config::missing", what).help(
-            "make an identity with `age-keygen -o age.key`, keep it out of git, and name it: \
-             `secrets: {age: {file: age.key}}`",
+            "create an identity with `age-keygen -o age.key`, keep it out of git, and name it: \
+            `secrets: {age: {file: age.key}}`",
         ));
     }
     let broken = |why: String| CommandFailure::environment("reckon::seal::identity", why);
@@ -65,7 +65,7 @@ fn field(args: &SealArgs) -> Result<String, CommandFailure> {
 fn value(out: Printer) -> Result<Secret, CommandFailure> {
     let stdin = io::stdin().lock();
     if stdin.is_terminal() {
-        out.note("type the value, which is shown, and end it with Ctrl-D; better, pipe it in");
+        out.note("type the value (it is shown) and end with Ctrl-D; piping it in is safer");
     }
     let mut bytes = Zeroizing::new(Vec::new());
     let read = stdin.take(VALUE_BYTES_MAX.saturating_add(1)).read_to_end(&mut bytes);
@@ -74,7 +74,7 @@ fn value(out: Printer) -> Result<Secret, CommandFailure> {
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > VALUE_BYTES_MAX {
         return Err(wrong("the value is longer than 64 KiB"));
     }
-    let text = std::str::from_utf8(&bytes).map_err(|_| wrong("the value is no UTF-8 text"))?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| wrong("the value is not valid UTF-8"))?;
     let text = text.strip_suffix('\n').unwrap_or(text);
     let text = text.strip_suffix('\r').unwrap_or(text);
     if text.trim().is_empty() {

@@ -64,7 +64,7 @@ impl SecretResolver for OpenedSecrets {
         } else if let Some((sealed, field)) = text("age").zip(text("field")) {
             self.open_sealed(sealed, &place(key, field))
         } else {
-            Err("its source is none that this version knows".to_owned())
+            Err("unknown source".to_owned())
         };
         found.map_err(|why| {
             let message = format!("the secret of {} cannot be read: {why}", key.short());
@@ -75,7 +75,7 @@ impl SecretResolver for OpenedSecrets {
     fn attachment(&self, path: &str, sha256: Digest) -> Result<Vec<u8>, SecretError> {
         let folder = self.attachments.as_ref();
         let folder =
-            folder.ok_or_else(|| "secrets.attachments in reckon.yaml names no folder".to_owned());
+            folder.ok_or_else(|| "secrets.attachments is not set in reckon.yaml".to_owned());
         let read = folder.and_then(|folder| run_blocking(|| folder.read(path, sha256)));
         read.map_err(|message| SecretError { message })
     }
@@ -91,8 +91,8 @@ impl OpenedSecrets {
     fn variable(&self, name: &str) -> Result<Secret, String> {
         if !self.variables.is_open(name) {
             return Err(format!(
-                "the variable {name} is not open to specs: add it to secrets.env in reckon.yaml \
-                 (one that reckon.yaml reads itself never is)"
+                "the variable {name} is not open to specs: add it to secrets.env in reckon.yaml, \
+                unless reckon.yaml reads it itself"
             ));
         }
         let value = (self.env)(name).filter(|value| !value.is_empty());
@@ -101,7 +101,7 @@ impl OpenedSecrets {
 
     /// Reads a file beneath the opened folder.
     fn file(&self, name: &str) -> Result<Secret, String> {
-        let folder = self.files.as_ref().ok_or("secrets.files in reckon.yaml names no folder")?;
+        let folder = self.files.as_ref().ok_or("secrets.files is not set in reckon.yaml")?;
         let identity = self.identity()?;
         let folder = FolderLocation::from_config(&self.dir, folder);
         file::read_beneath(&folder, name, identity.as_deref())
@@ -124,12 +124,12 @@ impl OpenedSecrets {
     /// Opens a sealed text for the field at `place`.
     fn open_sealed(&self, sealed: &str, place: &str) -> Result<Secret, String> {
         let opened = self.keyring()?.open(sealed, place);
-        opened.map_err(|error| format!("its sealed text does not open: {error}"))
+        opened.map_err(|error| format!("open its sealed text: {error}"))
     }
 
     /// Reads the identities of `secrets.age`.
     pub(super) fn keyring(&self) -> Result<Keyring, String> {
-        let path = self.identity()?.ok_or("secrets.age in reckon.yaml names no identity file")?;
+        let path = self.identity()?.ok_or("secrets.age is not set in reckon.yaml")?;
         let what = |why: String| format!("the identity file {} {why}", path.display());
         let text = file::text(&path).map_err(what)?;
         Keyring::read(&text).map_err(|error| format!("{}: {error}", path.display()))

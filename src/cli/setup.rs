@@ -151,13 +151,13 @@ impl Context {
         let inside = self.config_places().iter().any(of);
         let why = match (inside, self.config_named) {
             (true, _) => "is in the same git work tree as the specs",
-            (false, false) => "was merely found, not named",
+            (false, false) => "was found by default, not named",
             (false, true) => return None,
         };
         let file = &self.config.file;
         Some(format!(
-            "it is live, but {file} {why}: keep it outside their repository and name it with \
-             --config FILE"
+            "it is live, but {file} {why}: keep {file} outside the repository of the specs and \
+            name it with --config FILE"
         ))
     }
 
@@ -210,7 +210,10 @@ impl Context {
     /// Refuses to work on the state of a daemon elsewhere.
     fn require_local(&self) -> Result<(), CommandFailure> {
         if self.server.is_some() {
-            return Err(server::local_only("this command", "it works on the state itself"));
+            return Err(server::local_only(
+                "this command",
+                "it works on the state on this machine",
+            ));
         }
         Ok(())
     }

@@ -72,7 +72,7 @@ pub(super) async fn record_signed(
 /// Runs `approve --signed`: shows the status of every file.
 pub(super) async fn run(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
     let Some(place) = SignedConfig::of(setup)? else {
-        let what = "policy.approvals.signed does not say who may sign approvals";
+        let what = "policy.approvals.signed is not set in reckon.yaml";
         return Err(CommandFailure::input("reckon::approval::not_configured", what)
             .help("name a file of allowed signers: `signed: {signers: /etc/reckon/signers}`"));
     };
@@ -88,7 +88,10 @@ pub(super) async fn run(setup: &Context, out: Printer) -> Result<Exit, CommandFa
             Ok(Reply::Plan(plan)) => {
                 Ok(examine(&place, &plan, &KnownApprovals::default(), SystemClock.now()).view)
             }
-            Ok(_) => Err(CommandFailure::bug("a plan was not answered by one")),
+            Ok(_) => Err(CommandFailure::bug(
+                "internal error: unexpected response type; expected \
+                a plan",
+            )),
             Err(error) => Err(error.into()),
         },
     };
@@ -96,7 +99,7 @@ pub(super) async fn run(setup: &Context, out: Printer) -> Result<Exit, CommandFa
     let view = session.end(setup, told).await?;
     out.result(&view, || render::signed::text(&view))?;
     if beside {
-        out.note("the daemon holds the state, and takes in by itself what counts");
+        out.note("the daemon holds the state, and records valid approvals by itself");
     }
     Ok(if view.problems().next().is_some() { Exit::Input } else { Exit::Done })
 }
@@ -129,12 +132,12 @@ fn note_answer(view: &mut SignedApprovalsView, number: usize, answer: &PlanAppro
         PlanApprovalResult::Beyond { moves, ceiling } => {
             let most = ceiling
                 .as_ref()
-                .map_or_else(|| "none of that currency".to_owned(), ToString::to_string);
+                .map_or_else(|| "no money in that currency".to_owned(), ToString::to_string);
             format!("the plan moves {moves}, and its ceilings allow {most}")
         }
     };
     file.status = SignedFileStatus::Refused;
-    let help = "look at the plan; then say what it may move, or lower the amounts";
+    let help = "review the plan, then raise the ceilings or lower the amounts";
     file.problems.push(problem(&file.file, "reckon::approval::beyond_ceiling", refused, help));
 }
 
@@ -212,8 +215,8 @@ fn examine_repo(
     let sought = SoughtDocuments { keys: keys(plan), cx: place.reading() };
     let mut judge = Judge::new(repo, sought, known.applied.clone(), now);
     for file in &odd {
-        let help = "an approval is a plain file";
-        let what = "this is a link or a folder".to_owned();
+        let help = "replace it by a plain file";
+        let what = "not a plain file, but a link or a folder".to_owned();
         look.refuse(&file.shown, vec![problem(&file.shown, "reckon::approval::form", what, help)]);
     }
     for file in &files {

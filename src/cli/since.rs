@@ -18,9 +18,9 @@ pub(super) fn parse_since(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc
         CommandFailure::input("reckon::since", what)
             .help("write a moment such as 2026-11-30T12:00:00Z, a date, or a time before now: 90m, 12h, 7d, 2w")
     };
-    let moment = moment.ok_or_else(|| wrong(format!("{text:?} is no time")))?;
+    let moment = moment.ok_or_else(|| wrong(format!("{text:?} is not a time")))?;
     if moment > now {
-        return Err(wrong(format!("{text:?} is still to come")));
+        return Err(wrong(format!("{text:?} is in the future")));
     }
     Ok(moment)
 }

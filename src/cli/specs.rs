@@ -57,17 +57,17 @@ fn nearest_path(path: &Path) -> String {
     let wanted = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     match nearest(wanted, names.iter().map(String::as_str)) {
         Some(name) => format!("did you mean {}?", path.with_file_name(name).display()),
-        None => "paths are relative to the working directory".to_owned(),
+        None => "write the path relative to the working directory".to_owned(),
     }
 }
 
 /// Returns the failure of chosen names that no resource has.
 pub(super) fn unknown_names(unknown: &[UnknownName]) -> CommandFailure {
     let names: Vec<String> = unknown.iter().map(|one| one.key.short()).collect();
-    let what = format!("nothing is called {}", names.join(" or "));
+    let what = format!("no such resource: {}", names.join(" or "));
     let meant: Vec<&str> = unknown.iter().filter_map(|one| one.nearest.as_deref()).collect();
     let help = match meant.as_slice() {
-        [] => "`reckon get` lists every resource".to_owned(),
+        [] => "list all resources with `reckon get`".to_owned(),
         meant => format!("did you mean {}?", meant.join(" or ")),
     };
     CommandFailure::input("reckon::choice::unknown", what).help(help)

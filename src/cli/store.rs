@@ -100,7 +100,7 @@ fn text(report: &CheckOutput) -> String {
         format!("open intents  {}", report.open_intents),
     ];
     if let Some(why) = &report.rebuilt {
-        lines.push(format!("index         made again from the journal: {why}"));
+        lines.push(format!("index         rebuilt from the journal: {why}"));
     }
     if let Some(path) = &report.moved_aside {
         lines.push(format!("              the damaged one was moved to {path}"));
@@ -113,7 +113,7 @@ fn text(report: &CheckOutput) -> String {
     }
     if report.begins_behind > 0 {
         lines.push(format!(
-            "begins        behind record {}, at a snapshot that holds",
+            "begins        after record {}, at a valid snapshot",
             report.begins_behind
         ));
     }

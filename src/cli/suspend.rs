@@ -24,9 +24,12 @@ pub(super) async fn run(
 ) -> Result<Exit, CommandFailure> {
     let reason = args.reason.trim().to_owned();
     if reason.is_empty() || reason.chars().count() > REASON_LENGTH_MAX {
-        let what = format!("a reason has 1 to {REASON_LENGTH_MAX} characters");
+        let what = format!("--reason is empty or too long: 1 to {REASON_LENGTH_MAX} characters");
         let failure = CommandFailure::input("reckon::suspend::reason", what);
-        return Err(failure.help("say why: those who find it suspended will ask"));
+        return Err(failure.help(
+            "write the reason for the suspension; it is shown beside the \
+            resource",
+        ));
     }
     let now = SystemClock.now();
     let until = args.until.as_deref().map(|text| parse_end(text, now)).transpose()?;
@@ -65,7 +68,10 @@ async fn record_in(
 ) -> Result<SuspensionResult, CommandFailure> {
     let reply = session.suspend(pause).await;
     let Reply::Suspension(paused) = session.end(setup, reply).await? else {
-        return Err(CommandFailure::bug("a suspension was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected a \
+            suspension",
+        ));
     };
     Ok(*paused)
 }
@@ -76,19 +82,19 @@ fn print_outcome(paused: &SuspensionResult, out: Printer) -> Result<Exit, Comman
         SuspensionResult::Suspended(_) | SuspensionResult::Resumed { key: _, still: None } => {}
         SuspensionResult::Resumed { key: _, still: Some(still) } => out.note(&help(still)),
         SuspensionResult::NotSuspended { key, still } => {
-            let what = format!("{} was not suspended by `reckon suspend`", key.short());
+            let what = format!("not suspended by `reckon suspend`: {}", key.short());
             let failure = CommandFailure::input("reckon::resume::not_suspended", what);
             return Err(match still {
                 Some(still) => failure.help(help(still)),
-                None => failure.help("`reckon describe` shows how it stands"),
+                None => failure.help("check its conditions with `reckon describe`"),
             });
         }
         SuspensionResult::Unknown { key, nearest } => {
-            let what = format!("nothing is called {}", key.short());
+            let what = format!("no such resource: {}", key.short());
             let failure = CommandFailure::input("reckon::suspend::unknown", what);
             return Err(match nearest {
                 Some(name) => failure.help(format!("did you mean {name}?")),
-                None => failure.help("`reckon get` lists every resource"),
+                None => failure.help("list all resources with `reckon get`"),
             });
         }
     }
@@ -100,11 +106,11 @@ fn print_outcome(paused: &SuspensionResult, out: Printer) -> Result<Exit, Comman
 fn help(still: &RemainingSuspension) -> String {
     match still {
         RemainingSuspension::Document(file, line) => format!(
-            "its document suspends it (reckon.dev/suspend, {file}:{line}): the file has to change"
+            "remove reckon.dev/suspend from its document ({file}:{line}), which suspends it, too"
         ),
         RemainingSuspension::Merchant(merchant) => {
             let merchant = merchant.short();
-            format!("it is suspended with {merchant}: `reckon resume {merchant}`")
+            format!("run `reckon resume {merchant}`: it is suspended with its merchant")
         }
     }
 }
@@ -122,9 +128,9 @@ pub(super) fn parse_end(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>,
     let moment = text.parse::<DateTime<Utc>>().ok();
     let moment = moment.or_else(|| Some(date(text)?.and_time(NaiveTime::MIN).and_utc()));
     let moment = moment.or_else(|| now.checked_add_signed(parse_duration(text)?));
-    let moment = moment.ok_or_else(|| wrong(format!("{text:?} is no time")))?;
+    let moment = moment.ok_or_else(|| wrong(format!("{text:?} is not a time")))?;
     if moment <= now {
-        return Err(wrong(format!("{text:?} is over already")));
+        return Err(wrong(format!("{text:?} is in the past")));
     }
     Ok(moment)
 }

@@ -22,7 +22,7 @@ pub(super) fn failure(unfit: &PlanUnfit, file: &Path) -> CommandFailure {
     match unfit {
         PlanUnfit::Form(version) => CommandFailure::input(
             "reckon::plan_file::form",
-            format!("the plan is of form {version}, and this program reads form {SAVED_PLAN}"),
+            format!("the plan has format {version}; this program reads format {SAVED_PLAN}"),
         )
         .help("apply it with the program that made it, or make a new plan"),
         PlanUnfit::Partner(partner) => CommandFailure::environment(
@@ -32,24 +32,30 @@ pub(super) fn failure(unfit: &PlanUnfit, file: &Path) -> CommandFailure {
         .help("apply it with the configuration that it was made with"),
         PlanUnfit::State => CommandFailure::environment(
             "reckon::plan_file::other_state",
-            "the plan was made by another state than this one",
+            "the plan was made with another state",
         )
-        .help("apply it over the state that made it, or make a new plan over this one"),
+        .help("apply it with that state, or make a new plan with this state"),
         PlanUnfit::Edited => CommandFailure::input(
             "reckon::plan_file::edited",
-            "the plan is not as it was saved: its seal does not fit what it says",
+            "the plan was edited: its seal does not match its content",
         )
         .help(new_plan_help(file)),
         PlanUnfit::Epoch { plan, state } => CommandFailure::environment(
             "reckon::plan_file::epoch",
-            format!("the state was restored since: the plan is of epoch {plan}, the state of {state}"),
+            format!(
+                "the state was restored since: the plan has epoch {plan}, the state has epoch \
+                {state}"
+            ),
         )
         .help(new_plan_help(file)),
         PlanUnfit::Ahead { plan, state } => CommandFailure::environment(
             "reckon::plan_file::ahead",
-            format!("the state ends at record {state} and the plan was made at {plan}: the state is an older copy"),
+            format!(
+                "the state is an older copy: it ends at record {state}, and the plan was made \
+                at record {plan}"
+            ),
         )
-        .help("use the state that made the plan, or `reckon store restore`"),
+        .help("use the state that made the plan, or run `reckon store restore`"),
         PlanUnfit::Used(used) => used_failure(used, file),
         PlanUnfit::Stale(moved) => stale_failure(moved, file),
     }
@@ -60,20 +66,21 @@ fn used_failure(used: &UsedBefore, file: &Path) -> CommandFailure {
     let UsedBefore { plan, actor, at, done, open, left } = used;
     let steps = done.len().saturating_add(open.len()).saturating_add(left.len());
     let mut parts = vec![format!(
-        "{plan} was applied at {} by {actor}, and a plan is applied once; of its {} {} done",
+        "{plan} was already applied at {} by {actor}; of its {} {} done",
         timestamp(at),
         count_noun(steps, "step"),
         count_verb(done.len(), "is", "are"),
     )];
-    let others = [(open, "under way or in doubt"), (left, "not done")];
+    let others = [(open, "in flight or in doubt"), (left, "not done")];
     let others = others.iter().filter(|(list, _)| !list.is_empty());
     parts.extend(others.map(|(list, what)| format!("{} {what} ({})", list.len(), names(list))));
     let help = if open.is_empty() && left.is_empty() {
-        "nothing is left of it to do; other changes need a new plan".to_owned()
+        "make a new plan for other changes; this one is done".to_owned()
     } else {
         let file = file.display();
         format!(
-            "make a new plan of what is left: `reckon plan --out {file}`; `reckon intents` shows what is not settled"
+            "make a new plan of the rest: `reckon plan --out {file}`; list unsettled effects with \
+            `reckon intents`"
         )
     };
     CommandFailure::input("reckon::plan_file::used", parts.join(", ")).help(help)
@@ -82,7 +89,7 @@ fn used_failure(used: &UsedBefore, file: &Path) -> CommandFailure {
 /// Returns the failure of a plan whose basis has changed.
 fn stale_failure(moved: &[PlanChange], file: &Path) -> CommandFailure {
     let said = |one: &PlanChange| format!("{}{}: {}", place(one), one.key.short(), one.what);
-    let mut lines = vec!["the plan is not up to date; since it was made".to_owned()];
+    let mut lines = vec!["the plan is out of date; since it was made".to_owned()];
     lines.extend(moved.iter().take(LISTED_MAX).map(said));
     let more = moved.len().saturating_sub(LISTED_MAX);
     lines.extend((more > 0).then(|| format!("and {more} more")));

@@ -82,21 +82,25 @@ async fn rotate(
     let session = StateSession::open(setup).await?;
     let asked = ControlRequest::Rotate(RotationRequest { merchant, step });
     let Reply::Rotated(rotated) = session.run_once(setup, asked).await? else {
-        return Err(CommandFailure::bug("an exchange of addresses was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected the \
+            rotated addresses",
+        ));
     };
     let addresses = rotated.map_err(|why| {
         CommandFailure::input("reckon::events::rotate", why).help(
-            "`--finish` ends an exchange once the service has the new addresses; `--rotate --finish` is for one \
-             that somebody else knows: the old one ends at once",
+            "end an exchange with `--finish` once the service has the new addresses; for a leaked \
+            address, use `--rotate --finish`, which ends the old one at once",
         )
     })?;
     let next = match step {
         RotationStep::Begun => {
-            "new; the one before is good until `reckon events urls --finish`: tell the service the new one"
+            "new; configure it at the service; the old one stays valid until `reckon events urls \
+            --finish`"
         }
-        RotationStep::Finished => "finished: the one before is good no more",
+        RotationStep::Finished => "finished; the old one is no longer valid",
         RotationStep::AtOnce => {
-            "new, and the one before is good no more: tell the service the new one now"
+            "new; configure it at the service now; the old one is no longer valid"
         }
     };
     for address in addresses {
@@ -109,7 +113,10 @@ async fn rotate(
 async fn rotations(setup: &Context) -> Result<Vec<(WebhookAddress, Rotation)>, CommandFailure> {
     if let Some(daemon) = daemon(setup).await? {
         let Reply::Addresses(found) = daemon.ask(&EngineQuery::Addresses).await? else {
-            return Err(CommandFailure::bug("addresses were not answered by addresses"));
+            return Err(CommandFailure::bug(
+                "internal error: unexpected response type; expected \
+                addresses",
+            ));
         };
         return Ok(found);
     }

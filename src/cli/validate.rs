@@ -86,7 +86,7 @@ fn live_warnings(setup: &Context, loader: &Loader, paths: &[PathBuf]) -> Vec<Pla
         .collect();
     let why = if live.is_empty() { None } else { setup.live_refused() };
     let Some(why) = why else { return Vec::new() };
-    let help = "keep reckon.yaml outside of this repository and name it: --config FILE";
+    let help = "keep reckon.yaml outside this repository and name it with --config FILE";
     let issue = Issue::error("reckon::merchant::live_refused", "spec.mode", why, help).as_warning();
     let found = live.into_iter().filter_map(|key| loader.place_issue(key, &issue));
     found.filter(|problem| is_chosen(setup, paths, &problem.file)).collect()

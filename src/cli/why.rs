@@ -64,10 +64,10 @@ pub(super) async fn run(
 }
 
 fn unknown(args: &WhyArgs) -> CommandFailure {
-    let what = format!("neither the journal nor the documents know {:?}", args.what);
+    let what = format!("neither the journal nor the documents contain {:?}", args.what);
     CommandFailure::input("reckon::why::unknown", what).help(
-        "give an id of the service, a mark, an event, an intent such as i-000012, an approval, or KIND/NAME; \
-         `reckon get` lists every resource",
+        "write an id of the service, a mark, an event, an intent such as i-000012, an approval, \
+        or KIND/NAME; list all resources with `reckon get`",
     )
 }
 
@@ -163,7 +163,10 @@ impl TrailSource {
             Self::Daemon(client) => {
                 let reply = client.ask(&EngineQuery::JournalRefs(wanted)).await?;
                 let Reply::State(StateReply::Trail(sought)) = reply else {
-                    return Err(CommandFailure::bug("a trail was not answered by one"));
+                    return Err(CommandFailure::bug(
+                        "internal error: unexpected response type; \
+                        expected a history",
+                    ));
                 };
                 Ok(sought)
             }
@@ -214,7 +217,7 @@ async fn merchant(
 
 pub(super) fn journal_failure(error: crate::store::error::StoreError) -> CommandFailure {
     CommandFailure::environment("reckon::why::journal", error)
-        .help("`reckon store check` says more")
+        .help("run `reckon store check` for details")
 }
 
 /// Returns the view of a resource's history.

@@ -114,18 +114,18 @@ fn method(method: Method) -> http::Method {
 fn parse_address(setting: &'static str, address: &str) -> Result<Url, ClientError> {
     let fault = |why: &str| ClientError::Address { setting, why: why.to_owned() };
     let url = Url::parse(address).map_err(|error| fault(&error.to_string()))?;
-    let host = url.host_str().ok_or_else(|| fault("it names no host"))?.to_owned();
+    let host = url.host_str().ok_or_else(|| fault("the host is missing"))?.to_owned();
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(fault("it holds a user name or password"));
+        return Err(fault("a user name or password is not allowed"));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(fault("it holds a query or fragment"));
+        return Err(fault("a query or fragment is not allowed"));
     }
     match url.scheme() {
         "https" => Ok(url),
         "http" if is_loopback(&host) => Ok(url),
         "http" => Err(ClientError::PlainHttp { setting, host }),
-        _ => Err(fault("its scheme is neither https nor http")),
+        _ => Err(fault("the scheme is neither https nor http")),
     }
 }
 

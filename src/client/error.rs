@@ -4,7 +4,7 @@
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ClientError {
     /// No valid address, or one with parts that do not belong there.
-    #[error("use the service address `{setting}`: {why}")]
+    #[error("invalid service address `{setting}`: {why}")]
     #[diagnostic(
         code(reckon::client::address),
         help("write scheme, host and port, such as https://127.0.0.1:8700")
@@ -15,11 +15,12 @@ pub enum ClientError {
         why: String,
     },
     /// Plain HTTP would carry keys unencrypted.
-    #[error("use the service address `{setting}`: http:// to {host}, which is not a loopback IP")]
+    #[error("invalid service address `{setting}`: http:// to {host}, which is not a loopback IP")]
     #[diagnostic(
         code(reckon::client::plain_http),
         help(
-            "use https://, with `service.ca_file` for an authority of your own; http:// is for 127.0.0.1 and [::1] alone"
+            "use https://, with `service.ca_file` for an authority of your own; http:// is only for 127.0.0.1 and \
+             [::1]"
         )
     )]
     PlainHttp {
@@ -28,14 +29,14 @@ pub enum ClientError {
         host: String,
     },
     /// `ca_file` holds no valid certificates.
-    #[error("read the certificates of `service.ca_file`")]
+    #[error("no usable certificates in `service.ca_file`")]
     #[diagnostic(
         code(reckon::client::ca_file),
-        help("it holds PEM: one or more blocks that begin with -----BEGIN CERTIFICATE-----")
+        help("write PEM: one or more blocks that begin with -----BEGIN CERTIFICATE-----")
     )]
     Certificates(#[source] Option<reqwest::Error>),
     /// TLS setup failed, mostly because the machine has no certificates at all.
-    #[error("set up TLS")]
+    #[error("TLS cannot be set up")]
     #[diagnostic(
         code(reckon::client::tls),
         help("install the system's CA certificates, or name an authority in `service.ca_file`")

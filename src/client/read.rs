@@ -37,22 +37,22 @@ const PASSES_MAX: u32 = 3;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
     /// 404: the item, or the path, does not exist.
-    #[error("read what the service does not have")]
+    #[error("the service does not have the object")]
     NotFound(ServiceProblem),
     /// Another 4xx.
-    #[error("read what the service refuses to show ({0})")]
+    #[error("the service refuses to show the object (HTTP {0})")]
     Refused(u16, ServiceProblem),
     /// 401, or a missing credential.
-    #[error("read with a credential that the service does not take")]
+    #[error("the service refuses the credential, or there is none")]
     Unauthorised,
     /// No usable answer after all permitted attempts.
-    #[error("reach the service: {reason}")]
+    #[error("no usable answer from the service: {reason}")]
     Unreachable {
         /// The last failure.
         reason: ServiceText,
     },
     /// The call is not a GET, so it might change something and was not sent.
-    #[error("read by {endpoint}, which is not a read")]
+    #[error("internal error: {endpoint} is not a read")]
     NotARead { endpoint: String },
 }
 

@@ -47,8 +47,8 @@ impl FromText for Checksum {
         let whole = text.len() == CHECKSUM && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let wrong = || {
             let message =
-                format!("`{text}` is no checksum of a plan: it has {CHECKSUM} characters");
-            InvalidValue::new(message, "`reckon approve CHECKSUM --write FILE` writes the file")
+                format!("`{text}` is not the checksum of a plan, which has {CHECKSUM} characters");
+            InvalidValue::new(message, "write the file with `reckon approve CHECKSUM --write FILE`")
         };
         whole.then(|| Self(text.to_ascii_lowercase())).ok_or_else(wrong)
     }
@@ -65,7 +65,7 @@ impl FromText for ExpiryTime {
         moment.map(Self).ok_or_else(|| {
             let help =
                 "write a moment such as 2026-11-30T12:00:00Z, or a date: its first moment in UTC";
-            InvalidValue::new(format!("`{text}` is no time"), help)
+            InvalidValue::new(format!("`{text}` is not a time"), help)
         })
     }
 }
@@ -107,11 +107,16 @@ impl ApprovalFile {
 
 impl ConfigReader<'_> {
     fn read_approval(&mut self) -> Option<ApprovalFile> {
-        let help = "`reckon approve CHECKSUM --write FILE` writes such a file";
+        let help = "write the file with `reckon approve CHECKSUM --write FILE`";
         let (slices, findings) = split(&self.source.text);
         self.findings.extend(findings);
         let [slice] = slices.as_slice() else {
-            self.report("reckon::approval::form", 0..0, "an approval is one document", help);
+            self.report(
+                "reckon::approval::form",
+                0..0,
+                "an approval file must have exactly one document",
+                help,
+            );
             return None;
         };
         let linted = lint(&self.source.text, slice, Keep::All);
@@ -119,7 +124,7 @@ impl ConfigReader<'_> {
         self.findings.extend(linted.findings);
         let root = linted.root.filter(|_| clean)?;
         if !matches!(root.value, NodeValue::Map(_)) {
-            self.report("reckon::approval::form", root.span, "an approval is a mapping", help);
+            self.report("reckon::approval::form", root.span, "an approval must be a mapping", help);
             return None;
         }
         self.report_unknown_keys(&root, &KEYS);
@@ -144,7 +149,7 @@ impl ConfigReader<'_> {
         match self.scalar(node, node.span.clone())? {
             Setting::Literal(value) => Some(value),
             Setting::Env(_) => {
-                let message = "an approval names no variables: what was signed is what counts";
+                let message = "an approval cannot name a variable: only the signed text counts";
                 let help = "write the value itself";
                 self.report("reckon::approval::form", node.span.clone(), message, help);
                 None

@@ -102,7 +102,7 @@ impl ConfigReader<'_> {
         };
         if !matches!(entry.value.value, NodeValue::Map(_)) {
             let help = "write `{acme: {per_day: [\"500.00 USD\"]}}`";
-            let message = "`merchants` is a mapping of merchants to limits";
+            let message = "`merchants` must be a mapping of merchants to limits";
             self.report("reckon::config::value", entry.key_span.clone(), message, help);
         }
         let merchants = entry.value.entries().iter();
@@ -115,7 +115,7 @@ impl ConfigReader<'_> {
         entry: &NodeEntry,
     ) -> Option<(Key, (String, LimitSection))> {
         let Ok(key) = format!("{MERCHANT}/{}", entry.key).parse::<Key>() else {
-            let message = format!("`{}` names no merchant", entry.key);
+            let message = format!("`{}` is not the name of a merchant", entry.key);
             let help = "write its name, or its namespace and name: `acme` or `books/acme`";
             self.report("reckon::config::value", entry.key_span.clone(), &message, help);
             return None;
@@ -151,7 +151,7 @@ impl ConfigReader<'_> {
                 .is_some_and(|found| value.iter().any(|one| is_same_currency(one, found)));
             if twice {
                 let help = "write one amount for each currency";
-                let message = "this currency is here twice";
+                let message = "the list has two amounts of this currency";
                 self.report("reckon::config::value", item.span.clone(), message, help);
             }
             value.extend(found.map(|value| WithLine { value, line }));

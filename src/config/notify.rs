@@ -115,7 +115,7 @@ impl FromText for SecretUrl {
     fn from_text(text: &str, dir: &Path) -> Result<Self, InvalidValue> {
         HttpUrl::from_text(text, dir).map(|_| Self(Secret::from(text))).map_err(|_| {
             InvalidValue::new(
-                "this is no web address that is encrypted",
+                "the text is not an encrypted web address",
                 "write one that begins with `https://`, or name its variable: `{env: NAME}`",
             )
         })
@@ -135,7 +135,7 @@ impl FromText for MailAddress {
             Ok(Self(Secret::from(text)))
         } else {
             Err(InvalidValue::new(
-                "this is no e-mail address",
+                "the text is not an e-mail address",
                 "write one, such as `ops@example.com`",
             ))
         }
@@ -146,7 +146,7 @@ fn parse_word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, Inv
     let found = words.iter().find(|(known, _)| *known == text);
     found.map(|(_, value)| *value).ok_or_else(|| {
         let help = nearest::suggestion_help(text, words.iter().map(|(known, _)| *known));
-        InvalidValue::new(format!("`{text}` is not possible here"), help)
+        InvalidValue::new(format!("unknown value `{text}`"), help)
     })
 }
 
@@ -166,7 +166,7 @@ impl FromText for u16 {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         let port = text.parse().ok().filter(|port| *port > 0);
         port.ok_or_else(|| {
-            InvalidValue::new(format!("`{text}` is no port"), "write a number, such as `587`")
+            InvalidValue::new(format!("`{text}` is not a port"), "write a number, such as `587`")
         })
     }
 }
@@ -182,8 +182,8 @@ impl ConfigReader<'_> {
             self.report(
                 "reckon::config::value",
                 span,
-                "`notify` is a mapping",
-                "write targets by name beneath it",
+                "`notify` must be a mapping",
+                "write targets under it, each with its name as key",
             );
         }
         let mut targets = NotifyTargets::new();
@@ -206,7 +206,7 @@ impl ConfigReader<'_> {
     fn target(&mut self, entry: &NodeEntry) -> Option<NotifyTarget> {
         let (node, span) = (&entry.value, entry.key_span.clone());
         if !matches!(node.value, NodeValue::Map(_)) {
-            self.report("reckon::config::value", span, "a target is a mapping", EXAMPLE);
+            self.report("reckon::config::value", span, "a target must be a mapping", EXAMPLE);
             return None;
         }
         self.report_unknown_keys(node, &TARGET);
@@ -230,8 +230,8 @@ impl ConfigReader<'_> {
                 self.report(
                     "reckon::config::value",
                     span,
-                    "a target is an address or mail, not both",
-                    "make two of it",
+                    "the target has both `url` and `mail`",
+                    "write two targets",
                 );
                 None
             }

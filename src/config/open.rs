@@ -12,7 +12,7 @@ impl FromText for EnvPattern {
             None => (text, false),
         };
         if !is_variable_name(name) {
-            let message = format!("`{text}` names no variables");
+            let message = format!("`{text}` is not the name of a variable");
             return Err(InvalidValue::new(
                 message,
                 "write a name, or a prefix and `*`, such as `CODE_*`",

@@ -22,7 +22,7 @@ impl ConfigReader<'_> {
         };
         if !matches!(entry.value.value, NodeValue::Map(_)) {
             let help = "write `{card-of-jane: [/usr/bin/vault, kv, get, jane]}`";
-            let message = "`exec` is a mapping of names to programs";
+            let message = "`exec` must be a mapping of names to programs";
             self.report("reckon::config::value", entry.value.span.clone(), message, help);
         }
         let programs = entry.value.entries().iter();
@@ -39,7 +39,7 @@ impl ConfigReader<'_> {
         let items = entry.value.items();
         if items.is_empty() {
             let help = "write a list, such as `[/usr/bin/vault, kv, get, jane]`; no shell reads it";
-            let message = "a program is a list: the program itself, then its arguments";
+            let message = "a program must be a list: the program itself, then its arguments";
             self.report("reckon::config::value", entry.key_span.clone(), message, help);
         }
         items.iter().filter_map(|item| self.scalar(item, item.span.clone())).collect()

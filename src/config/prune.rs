@@ -44,7 +44,7 @@ impl FromText for Percentage {
         let number = number.parse::<u32>().ok().filter(|number| *number <= 100);
         number.map(Self).ok_or_else(|| {
             InvalidValue::new(
-                format!("`{text}` is no share of a hundred"),
+                format!("`{text}` is not a percentage"),
                 "write a whole number from 0 to 100, such as `30`",
             )
         })
@@ -57,7 +57,7 @@ impl FromText for GuardMode {
             "refuse" => Ok(Self::Refuse),
             "allow" => Ok(Self::Allow),
             _ => Err(InvalidValue::new(
-                format!("`{text}` is nothing that a guard does"),
+                format!("unknown value `{text}`"),
                 nearest::suggestion_help(text, ["refuse", "allow"]),
             )),
         }

@@ -24,7 +24,10 @@ const fn secret(path: &'static str, doc: &'static str) -> SpecField {
 const PRIVATE: &[SpecField] = &[
     secret("partner.client_secret", "The partner's client secret."),
     secret("secrets.key", "The key of the vault."),
-    secret("notify.url", "The address of a chat or program: whoever knows it may write there."),
+    secret(
+        "notify.url",
+        "The address of a chat or program; the address alone is enough to write there.",
+    ),
     secret("notify.password", "The password of a mail server."),
 ];
 
@@ -87,7 +90,7 @@ impl ConfigReader<'_> {
         };
         for other in others {
             let start = other.range.start;
-            let (message, help) = ("the file has a second document", "keep everything in one");
+            let (message, help) = ("the file has a second document", "keep one document");
             self.report(
                 "reckon::config::second_document",
                 start..start.saturating_add(1),
@@ -103,7 +106,7 @@ impl ConfigReader<'_> {
             self.report(
                 "reckon::config::not_a_mapping",
                 root.span,
-                "the file is no mapping",
+                "the file is not a mapping",
                 EMPTY_HELP,
             );
             return None;

@@ -35,7 +35,7 @@ impl ConfigReader<'_> {
             }
             Some(entry) if entry.value.text() == Some(expect) => {}
             Some(entry) => {
-                let message = format!("`{key}` of this file is `{expect}`");
+                let message = format!("`{key}` must be `{expect}`");
                 self.report("reckon::config::value", value_span(entry), &message, &help);
             }
         }
@@ -57,12 +57,12 @@ impl ConfigReader<'_> {
             self.report_unknown_keys(&entry.value, known);
             return Some(&entry.value);
         }
-        let message = format!("`{key}` is a mapping");
+        let message = format!("`{key}` must be a mapping");
         self.report(
             "reckon::config::value",
             value_span(entry),
             &message,
-            "write its fields beneath it",
+            "write the fields under it",
         );
         None
     }
@@ -72,7 +72,7 @@ impl ConfigReader<'_> {
             return &[];
         };
         if !matches!(entry.value.value, NodeValue::Seq(_)) {
-            let message = format!("`{key}` is a list");
+            let message = format!("`{key}` must be a list");
             self.report("reckon::config::value", value_span(entry), &message, "write `[…]`");
         }
         entry.value.items()
@@ -122,7 +122,7 @@ impl ConfigReader<'_> {
 
     pub(super) fn report_unknown_keys(&mut self, node: &Node, known: &[&'static str]) {
         for entry in node.entries().iter().filter(|entry| !known.contains(&entry.key.as_str())) {
-            let message = format!("the key `{}` is unknown", entry.key);
+            let message = format!("unknown key `{}`", entry.key);
             let help = nearest::suggestion_help(&entry.key, known.iter().copied());
             self.report("reckon::config::unknown_key", entry.key_span.clone(), &message, &help);
         }
@@ -151,5 +151,5 @@ fn value_span(entry: &NodeEntry) -> Range<usize> {
 }
 
 fn not_a_scalar() -> InvalidValue {
-    InvalidValue::new("one value belongs here", "write it, or name its variable: `{env: NAME}`")
+    InvalidValue::new("expected one value", "write the value, or name its variable: `{env: NAME}`")
 }

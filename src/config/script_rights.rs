@@ -41,7 +41,7 @@ impl FromText for ScriptPower {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         Self::from_word(text).ok_or_else(|| {
             let help = nearest::suggestion_help(text, Self::ALL.map(Self::word));
-            InvalidValue::new(format!("`{text}` is no right of scripts"), help)
+            InvalidValue::new(format!("unknown right `{text}`"), help)
         })
     }
 }
@@ -59,7 +59,7 @@ impl FromText for MerchantKey {
         let key = format!("{MERCHANT}/{text}").parse();
         key.map(Self).map_err(|_| {
             let help = "write its name, or its namespace and name: `acme` or `books/acme`";
-            InvalidValue::new(format!("`{text}` names no merchant"), help)
+            InvalidValue::new(format!("`{text}` is not the name of a merchant"), help)
         })
     }
 }
@@ -100,7 +100,8 @@ impl ConfigReader<'_> {
             NodeValue::Seq(items) => items.iter().filter_map(|one| self.power(one)).collect(),
             NodeValue::Map(_) => self.powers_by_merchant(&entry.value),
             NodeValue::Scalar { .. } | NodeValue::Skipped => {
-                let (span, message) = (entry.key_span.clone(), "`allow` is a list or a mapping");
+                let (span, message) =
+                    (entry.key_span.clone(), "`allow` must be a list or a mapping");
                 self.report("reckon::config::value", span, message, EXAMPLE);
                 Vec::new()
             }

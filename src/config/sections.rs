@@ -96,7 +96,12 @@ impl ConfigReader<'_> {
     fn plan(&mut self, node: &Node) -> Option<PartnerPlan> {
         if !matches!(node.value, NodeValue::Map(_)) {
             let help = "write `{id: basic, trust: false}`";
-            self.report("reckon::config::value", node.span.clone(), "a plan is a mapping", help);
+            self.report(
+                "reckon::config::value",
+                node.span.clone(),
+                "a plan must be a mapping",
+                help,
+            );
             return None;
         }
         self.report_unknown_keys(node, &PLAN);

@@ -64,7 +64,7 @@ pub enum ConfigError {
     },
     /// Exit code 4. The variable's text is not shown.
     #[error(
-        "the variable `{variable}`, which {file}:{line} names, does not fit: {message}; {help}"
+        "the variable `{variable}`, which {file}:{line} names, has an invalid value: {message}; {help}"
     )]
     Invalid {
         variable: String,

@@ -45,7 +45,7 @@ impl FromText for AuthorEvidence {
             "signed" => Ok(Self::Signed),
             "named" => Ok(Self::Named),
             _ => Err(InvalidValue::new(
-                format!("`{text}` is no way to know who wrote a document"),
+                format!("unknown value `{text}`"),
                 nearest::suggestion_help(text, ["signed", "named"]),
             )),
         }
@@ -83,7 +83,7 @@ impl ConfigReader<'_> {
         };
         if node.entry("signers").is_none_or(|entry| entry.value.is_null()) {
             let help = "write `signers: /etc/reckon/signers`, a file of allowed signers as ssh-keygen reads it";
-            let message = "nobody may sign an approval: `signers` is missing";
+            let message = "`signers` is missing, so no person can sign an approval";
             self.report("reckon::config::missing", node.span.clone(), message, help);
         }
         Some(section)
@@ -126,6 +126,6 @@ mod tests {
     fn what_is_wrong_is_told() {
         assert_eq!(check("{signers: s, authors: any, keys: 1}").unwrap_err().len(), 2);
         let missing = check("{folder: approvals}").unwrap_err();
-        assert_eq!(missing, ["nobody may sign an approval: `signers` is missing"]);
+        assert_eq!(missing, ["`signers` is missing, so no person can sign an approval"]);
     }
 }

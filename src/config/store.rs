@@ -78,10 +78,9 @@ impl FromText for CompactionMode {
         match text {
             "auto" => Ok(Self::Auto),
             "never" => Ok(Self::Never),
-            _ => Err(InvalidValue::new(
-                format!("`{text}` does not say when the state is compacted"),
-                "write `auto` or `never`",
-            )),
+            _ => {
+                Err(InvalidValue::new(format!("unknown value `{text}`"), "write `auto` or `never`"))
+            }
         }
     }
 }
@@ -93,7 +92,7 @@ impl FromText for ArchiveRetention {
             "drop" => Ok(Self::Drop),
             other => Duration::from_text(other, dir).map(Self::For).map_err(|_| {
                 InvalidValue::new(
-                    format!("`{other}` does not say how long the history is kept"),
+                    format!("`{other}` is not a retention of the history"),
                     "write `keep`, `drop` or a time such as `365d`",
                 )
             }),

@@ -230,7 +230,7 @@ fn neither_a_problem_nor_the_text_beside_it_shows_a_secret() {
     let masked = "partner: {client_secret: •••••••, redirect_uri: hunter2}\nsecrets: {key: ••••}\n";
     assert_eq!(*broken.source.source().text, format!("{HEAD}{masked}"));
     let said: Vec<_> = broken.problems.iter().map(|problem| problem.message.as_str()).collect();
-    let expect = ["`•••` is no web address", "the key is not 32 bytes in base64"];
+    let expect = ["`•••` is not a web address", "the key is not 32 bytes in base64"];
     assert_eq!(said, expect);
 }
 

@@ -53,7 +53,7 @@ impl FromText for VaultKey {
         bytes.map(|key| Self(key.into())).ok_or_else(|| {
             InvalidValue::new(
                 "the key is not 32 bytes in base64",
-                "make one with `openssl rand -base64 32`",
+                "create one with `openssl rand -base64 32`",
             )
         })
     }
@@ -63,9 +63,9 @@ impl FromText for HttpUrl {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         let example = "write it like `https://api.example.com`";
         let wrong = |why: &str| InvalidValue::new(format!("`{text}` {why}"), example);
-        let uri: Uri = text.parse().map_err(|_| wrong("is no web address"))?;
+        let uri: Uri = text.parse().map_err(|_| wrong("is not a web address"))?;
         let host = uri.host().filter(|host| !host.is_empty());
-        let host = host.ok_or_else(|| wrong("is no web address"))?;
+        let host = host.ok_or_else(|| wrong("is not a web address"))?;
         if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
             return Err(wrong("holds a user name"));
         }
@@ -77,7 +77,7 @@ impl FromText for HttpUrl {
                 let help = "write `https://`; plain HTTP is for a loopback IP, such as `http://127.0.0.1:8700`";
                 return Err(InvalidValue::new(message, help));
             }
-            Some(_) | None => return Err(wrong("is no web address")),
+            Some(_) | None => return Err(wrong("is not a web address")),
         }
         Ok(Self(text.trim_end_matches('/').to_owned()))
     }
@@ -91,7 +91,7 @@ fn is_loopback(host: &str) -> bool {
 impl FromText for Duration {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         let wrong = || {
-            let message = format!("`{text}` is no length of time");
+            let message = format!("`{text}` is not a duration");
             InvalidValue::new(
                 message,
                 "write a number and a unit: `500ms`, `30s`, `5m`, `2h` or `7d`",
@@ -115,7 +115,7 @@ impl FromText for Duration {
 impl FromText for SocketAddr {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         text.parse().map_err(|_| {
-            let message = format!("`{text}` is no address to listen at");
+            let message = format!("`{text}` is not an address to listen at");
             InvalidValue::new(message, "write an IP and a port, such as `127.0.0.1:8780`")
         })
     }
@@ -148,7 +148,7 @@ fn check_not_empty(text: &str) -> Result<(), InvalidValue> {
     if text.trim().is_empty() {
         return Err(InvalidValue::new(
             "the value is empty",
-            "write it, or name its variable: `{env: NAME}`",
+            "write the value, or name its variable: `{env: NAME}`",
         ));
     }
     Ok(())
@@ -186,7 +186,7 @@ fn parse_word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, Inv
     let found = words.iter().find(|(known, _)| *known == text);
     found.map(|(_, value)| *value).ok_or_else(|| {
         let help = nearest::suggestion_help(text, words.iter().map(|(known, _)| *known));
-        InvalidValue::new(format!("`{text}` is not possible here"), help)
+        InvalidValue::new(format!("unknown value `{text}`"), help)
     })
 }
 
@@ -209,7 +209,7 @@ impl FromText for u32 {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         let wrong = || {
             InvalidValue::new(
-                format!("`{text}` is no number"),
+                format!("`{text}` is not a number"),
                 "write a whole number, such as `10`",
             )
         };

@@ -79,7 +79,7 @@ impl FromText for IpNet {
         let network = text.parse::<Self>().ok();
         let network = network.or_else(|| Some(Self::from(text.parse::<IpAddr>().ok()?)));
         network.map(|network| network.trunc()).ok_or_else(|| {
-            let message = format!("`{text}` is no network");
+            let message = format!("`{text}` is not a network");
             InvalidValue::new(
                 message,
                 "write it like `192.0.2.0/24`, `2001:db8::/32` or `192.0.2.7`",
@@ -91,7 +91,7 @@ impl FromText for IpNet {
 impl FromText for NonZeroU32 {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         text.parse().map_err(|_| {
-            let message = format!("`{text}` is no number above zero");
+            let message = format!("`{text}` is not a number above zero");
             InvalidValue::new(message, "write a whole number, such as `100`")
         })
     }

@@ -166,13 +166,13 @@ impl Control {
 }
 
 fn not_ready() -> ControlError {
-    let message = "the daemon is starting, and cannot tell this yet";
-    ControlError::new(ControlError::BUSY, message, "ask again in a moment")
+    let message = "the daemon is starting and cannot answer this yet";
+    ControlError::new(ControlError::BUSY, message, "try again in a moment")
 }
 
 fn query_panicked() -> ControlError {
-    let help = "this is a mistake of ours: please report it";
-    ControlError::new("our_mistake", "the look ended without an answer", help)
+    let help = "please report this bug";
+    ControlError::new("our_mistake", "internal error: the query ended without an answer", help)
 }
 
 #[cfg(test)]

@@ -147,7 +147,7 @@ impl ControlError {
         Self::new(
             Self::STOPPED,
             "the engine stopped before it answered",
-            "look at the daemon's log, start it again and ask again",
+            "check the daemon's log, restart it and repeat the command",
         )
     }
 }
@@ -233,7 +233,7 @@ impl Control {
     ) -> Result<Receipt, ControlError> {
         let inbox = self.inbox.get().ok_or_else(ControlError::engine_stopped)?;
         inbox.post(merchant, mode, body).await.map_err(|error| {
-            tracing::error!(%error, "a posted event could not be stored");
+            tracing::error!(%error, "a webhook could not be stored");
             ControlError::engine_stopped()
         })
     }

@@ -20,7 +20,7 @@ impl Control {
     ) -> Result<Option<bool>, ControlError> {
         let Some(inbox) = self.inbox.get() else { return Ok(None) };
         let opens = inbox.is_address_valid(address, generation).map_err(|error| {
-            tracing::error!(%error, "which addresses are good cannot be read");
+            tracing::error!(%error, "cannot read the valid webhook addresses");
             ControlError::engine_stopped()
         })?;
         Ok(Some(opens))
@@ -33,7 +33,7 @@ impl Control {
     pub fn accepts_events_of(&self, merchant: &Key) -> Result<bool, ControlError> {
         let inbox = self.inbox.get().ok_or_else(ControlError::engine_stopped)?;
         inbox.accepts_events_of(merchant).map_err(|error| {
-            tracing::error!(%error, "a merchant cannot be read");
+            tracing::error!(%error, "cannot read a merchant");
             ControlError::engine_stopped()
         })
     }

@@ -42,7 +42,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
     /// Another process answers at this path.
-    #[error("another process serves {}; ask it, or stop it first", path.display())]
+    #[error("another process serves {}; use that process, or stop it first", path.display())]
     Served { path: PathBuf },
     /// The operating system refuses.
     #[error("{what} {}: {source}", path.display())]
@@ -124,7 +124,7 @@ impl ControlSocket {
                         connections.spawn(connection.run(seats.clone()));
                     }
                     Err(error) => {
-                        tracing::warn!(%error, "accept on the control socket");
+                        tracing::warn!(%error, "cannot accept a connection on the control socket");
                         tokio::time::sleep(ACCEPT_PAUSE).await;
                     }
                 },
@@ -138,7 +138,7 @@ impl Drop for ControlSocket {
     fn drop(&mut self) {
         let ours = fs::symlink_metadata(&self.path).is_ok_and(|now| now.ino() == self.inode);
         if ours && let Err(error) = fs::remove_file(&self.path) {
-            tracing::warn!(%error, path = %self.path.display(), "remove the control socket");
+            tracing::warn!(%error, path = %self.path.display(), "cannot remove the control socket");
         }
     }
 }
@@ -204,7 +204,7 @@ async fn answer(control: &Control, actor: u32, line: &[u8]) -> Response {
         }
         Err(error) => Err(ControlError::new(
             ControlError::BAD_REQUEST,
-            format!("the request cannot be read: {error}"),
+            format!("invalid request: {error}"),
             "send one JSON object a line, such as {\"ask\":\"overview\"}",
         )),
     }
@@ -224,19 +224,19 @@ where
 fn not_allowed() -> ControlError {
     ControlError::new(
         ControlError::NOT_ALLOWED,
-        "this socket answers its owner and root alone",
-        "run the command as the user that runs the daemon",
+        "permission denied: only the owner of this socket and root may use it",
+        "run the command as the user of the daemon",
     )
 }
 
 fn busy() -> ControlError {
-    let message = format!("{CONNECTIONS_MAX} others are connected");
-    ControlError::new(ControlError::BUSY, message, "ask again in a moment")
+    let message = format!("too many connections: {CONNECTIONS_MAX} are open");
+    ControlError::new(ControlError::BUSY, message, "try again in a moment")
 }
 
 fn too_long() -> ControlError {
     let message = format!("the request has more than {REQUEST_BYTES_MAX} bytes");
-    ControlError::new(ControlError::TOO_LONG, message, "send a shorter one")
+    ControlError::new(ControlError::TOO_LONG, message, "send a shorter request")
 }
 
 #[cfg(test)]

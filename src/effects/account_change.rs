@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(check(shown("ach_accounts", "ch1", "Till")), "happened ch1");
         assert_eq!(check(shown("merchant_accounts", "ch1", "Main")), "absent");
         assert_eq!(check(shown("merchant_accounts", "ch2", "Till")), "absent");
-        assert_eq!(check(no_path()), "absent", "the next try is told so");
+        assert_eq!(check(no_path()), "absent", "the next try gets the same answer");
         assert!(check(RemoteAnswer::Items(Vec::new())).starts_with("unknown"));
     }
 

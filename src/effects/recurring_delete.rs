@@ -89,7 +89,7 @@ mod tests {
             ProblemMessage::new("resource_not_found", "gone").with_context("RecurringCharge[ch1]");
         let gone = RemoteAnswer::Missing(ServiceProblem::from_messages(vec![gone]));
         assert_eq!(check(gone), "happened ch1");
-        assert_eq!(check(no_path()), "absent", "the next try is told that there is no such path");
+        assert_eq!(check(no_path()), "absent", "the next try gets the same answer");
         assert!(check(RemoteAnswer::Items(Vec::new())).starts_with("unknown"));
     }
 

@@ -225,7 +225,7 @@ mod tests {
         assert!(matches!(of(json!({"reckon": "another"})), LookupResult::NotFound));
         assert!(
             matches!(of(json!(null)), LookupResult::Inconclusive(_)),
-            "any of ours, or of somebody"
+            "a refund without a mark may be of any origin"
         );
         assert!(matches!(looked(&json!({"amount_refunded": 0})).0, LookupResult::NotFound));
     }

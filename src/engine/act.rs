@@ -60,8 +60,10 @@ impl Engine {
             Ok(()) => self.start_action(key, &ready, reply),
             Err(LaneBlocked::Running) => self.lanes.defer_action(asked, reply),
             Err(LaneBlocked::Unsettled(held)) => {
-                let why =
-                    format!("{held} is not settled: nothing may tell the two apart (intents)");
+                let why = format!(
+                    "{held} is not settled, and its effect could not be distinguished \
+                        from this one; see `reckon intents`"
+                );
                 let told = report(Some(key), &asked.action.verb, ActionStatus::Blocked, why);
                 reply.send(Reply::Action(Box::new(told))).unwrap_or_default();
             }
@@ -96,7 +98,7 @@ async fn run_action(
 ) -> TaskResult {
     let Some((key, verb)) = jobs.first().map(|job| (job.effect.key.clone(), verb(&job.effect)))
     else {
-        return TaskResult::Broken(EngineError::Bug("an action has no try".to_owned()));
+        return TaskResult::Broken(EngineError::Bug("the action has no try".to_owned()));
     };
     let mut told =
         report(Some(key.clone()), &verb, ActionStatus::NotSent, "nothing was sent".to_owned());
@@ -107,8 +109,7 @@ async fn run_action(
         let wait = match finished {
             TaskResult::Broken(error) => return TaskResult::Broken(error),
             TaskResult::Unauthorised(key, merchant) => {
-                let why =
-                    format!("the service takes the credentials of {} no more", merchant.short());
+                let why = format!("the service refuses the credentials of {}", merchant.short());
                 let told = report(Some(key.clone()), &verb, ActionStatus::Blocked, why);
                 let finished = TaskResult::Unauthorised(key, merchant);
                 return finished.with_reply(Reply::Action(Box::new(told)), reply);

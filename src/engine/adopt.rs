@@ -80,7 +80,7 @@ async fn run_import(
         None => {
             let id = &ready.asked.id;
             let merchant = ready.wallet.merchant.short();
-            let why = format!("the service has no such object of {merchant} by the id {id}");
+            let why = format!("{merchant} has no such object at the service: {id}");
             Ok(ready.report(AdoptionStatus::Unknown, why))
         }
     }
@@ -114,16 +114,13 @@ async fn compare_object(
 ) -> Result<AdoptionReport, EngineError> {
     let told = |stands, why: String| Ok(ready.report(stands, why));
     if item.get("id").and_then(Value::as_str) != Some(ready.asked.id.as_str()) {
-        return told(
-            AdoptionStatus::Refused,
-            "the service answered with another object".to_owned(),
-        );
+        return told(AdoptionStatus::Refused, "the service returned another object".to_owned());
     }
     if let Some(why) = (back.ended_reason)(item) {
         return told(AdoptionStatus::Refused, format!("{why}: there is nothing left to manage"));
     }
     let Some(said) = &ready.wanted.assumed.applied else {
-        return Err(EngineError::Bug("a document says nothing of what it puts there".to_owned()));
+        return Err(EngineError::Bug("a document without a spec to apply".to_owned()));
     };
     let number = document_number(shared, back, &ready.asked.key, &ready.wanted.manifest.spec);
     let meeting = ImportCandidate {
@@ -138,7 +135,7 @@ async fn compare_object(
     let met = meeting.compare();
     if !met.immutable.is_empty() {
         let why = format!(
-            "the object is another one than the document says, in what can never change: {}",
+            "the object differs from the document in fields that cannot change: {}",
             met.immutable.join(", ")
         );
         let told = ready.report(AdoptionStatus::Refused, why);
@@ -172,7 +169,7 @@ async fn import_unverified(
     ready: &ReadyImport,
 ) -> Result<AdoptionReport, EngineError> {
     let Some((applied, believed)) = assume_unseen(&ready.wanted.assumed) else {
-        return Err(EngineError::Bug("a document says nothing of what it puts there".to_owned()));
+        return Err(EngineError::Bug("a document without a spec to apply".to_owned()));
     };
     let nothing = ImportComparison {
         applied,
@@ -185,8 +182,8 @@ async fn import_unverified(
     if !ready.asked.unverified {
         let kind = &ready.asked.key.kind;
         let why = format!(
-            "the service shows nothing of a {kind} by its id, so nothing of it can be verified: not that it is there, not \
-             whose it is, not what it says"
+            "the service does not show a {kind} by its id, so its existence, its owner and its \
+            content cannot be verified"
         );
         return Ok(AdoptionReport {
             unverified_fields: nothing.unverified,
@@ -211,14 +208,14 @@ async fn write_import(
     let (stands, message) = if before.is_some_and(same) {
         (
             AdoptionStatus::AlreadyAdopted,
-            format!("{id} is known as this already; nothing was written"),
+            format!("{id} is already managed by this document; nothing was recorded"),
         )
     } else if ready.asked.write {
         shared.write(Vec::new(), vec![record(shared, ready, &met, verified)]).await?;
         tracing::info!(%key, %id, actor = ready.actor, verified, "taken over");
-        (AdoptionStatus::Adopted, format!("{id} is managed as this from now on"))
+        (AdoptionStatus::Adopted, format!("{id} is now managed by this document"))
     } else {
-        (AdoptionStatus::Adoptable, format!("{id} can be taken over as this"))
+        (AdoptionStatus::Adoptable, format!("{id} can be taken over by this document"))
     };
     let told = ready.report(stands, message);
     Ok(AdoptionReport { changes: met.changes, unverified_fields: met.unverified, ..told })

@@ -146,7 +146,8 @@ impl Engine {
             TaskResult::RetryLater(key, unable, _) => {
                 let again = self.account_refresh.under_way.remove(key);
                 if again {
-                    tracing::warn!(key = %key, reason = unable.message(), "not read again");
+                    tracing::warn!(key = %key, reason = unable.message(), "cannot read the \
+                        accounts again");
                     self.busy.remove(key);
                     self.release_merchant(key);
                 }

@@ -95,7 +95,7 @@ impl Engine {
         let digest = self.token_digest(&attaching.token);
         let manifest = match self.may_attach(&attaching, link.as_ref()) {
             result if self.is_known(&key, digest, result.is_ok()) => {
-                tracing::debug!(%key, "the same token once more");
+                tracing::debug!(%key, "the same token again");
                 return reply.send(Reply::Attached(Ok(key))).unwrap_or_default();
             }
             Err(why) => return reply.send(Reply::Attached(Err(why))).unwrap_or_default(),
@@ -213,13 +213,15 @@ fn check_tokens(attaching: &AttachToken) -> Result<(), String> {
     let all: Vec<&str> =
         [&attaching.token].into_iter().chain(&attaching.more).map(Secret::expose).collect();
     if !all.iter().all(|text| is_token(text)) {
-        return Err("this is no one-time token: it has letters, digits, `_` and `-`".to_owned());
+        return Err(
+            "not a one-time token: a token consists of letters, digits, `_` and `-`".to_owned()
+        );
     }
     if all.len() > TOKENS_MAX {
-        return Err(format!("these are more than {TOKENS_MAX} tokens"));
+        return Err(format!("too many tokens: at most {TOKENS_MAX}"));
     }
     if all.iter().collect::<BTreeSet<_>>().len() < all.len() {
-        return Err("a token works once: each of these has to be another one".to_owned());
+        return Err("the same token twice: each token works once".to_owned());
     }
     Ok(())
 }

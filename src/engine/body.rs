@@ -80,7 +80,7 @@ pub(super) fn borrowed_details(key: &Key) -> String {
 /// Opens a value of the vault.
 fn open_sealed(shared: &EngineShared, reference: &str) -> Result<Value, SecretError> {
     let failed = |why: String| SecretError { message: format!("open a sealed value: {why}") };
-    let blob = reference.parse().map_err(|_| failed("it is not named well".to_owned()))?;
+    let blob = reference.parse().map_err(|_| failed("invalid digest".to_owned()))?;
     let bytes = shared.vault.unseal(&blob).map_err(|error| failed(error.to_string()))?;
     Ok(Value::from(String::from_utf8_lossy(&bytes).into_owned()))
 }
@@ -93,7 +93,7 @@ fn attached_file(
 ) -> Result<Value, SecretError> {
     let digest = sha256.and_then(Value::as_str).and_then(|text| text.parse().ok());
     let digest =
-        digest.ok_or_else(|| SecretError { message: "a file has no digest".to_owned() })?;
+        digest.ok_or_else(|| SecretError { message: "no digest of the file".to_owned() })?;
     let bytes = shared.secrets.attachment(path, digest)?;
     Ok(Value::from(data_encoding::BASE64.encode(&bytes)))
 }
@@ -105,7 +105,7 @@ fn partner(shared: &EngineShared, name: &str) -> Result<Value, SecretError> {
         "client_id" => Ok(Value::from(partner.client_id.expose())),
         "client_secret" => Ok(Value::from(partner.client_secret.expose())),
         "redirect_uri" => Ok(Value::from(partner.redirect_uri.as_str())),
-        other => Err(SecretError { message: format!("the partner has no value {other}") }),
+        other => Err(SecretError { message: format!("there is no partner value {other}") }),
     }
 }
 
@@ -149,7 +149,10 @@ pub(super) fn call(shared: &EngineShared, intent: &Intent) -> Result<Call, Engin
         StoredBody::Plain(text) => Some(text.clone().into_bytes()),
         StoredBody::Sealed { reference, digest: _ } => {
             let reference = reference.parse().map_err(|error| {
-                EngineError::Bug(format!("{} names no blob: {error}", intent.id))
+                EngineError::Bug(format!(
+                    "invalid reference to a sealed value: {} ({error})",
+                    intent.id
+                ))
             })?;
             Some(shared.vault.unseal(&reference)?.to_vec())
         }

@@ -77,19 +77,22 @@ impl PlanCap {
             return Ok(());
         };
         if let Some((_, before)) = self.sent.get(key) {
-            return Err(format!("{key} was to be asked for once, and {before} was sent already"));
+            return Err(format!("{key}: planned once, but {before} was already sent"));
         }
         let (sort, most) = planned.most.ok_or_else(|| {
-            format!("{key} was to move no money, and {amount} minor units are about to be sent")
+            format!(
+                "{key}: planned to move no money, but {amount} minor units are about to be \
+                sent"
+            )
         })?;
         if amount > most && !planned.open {
-            return Err(format!("{key}: {amount} minor units, and its plan says {most}"));
+            return Err(format!("{key}: {amount} minor units, but the plan has {most}"));
         }
         let total = self.totals.get(&sort).copied().unwrap_or_default();
         let sum = self.sums.entry(sort).or_default();
         let after = sum.saturating_add(amount);
         if after > total && !self.open {
-            return Err(format!("{after} minor units in all, and the plan says {total}"));
+            return Err(format!("{after} minor units in total, but the plan has {total}"));
         }
         *sum = after;
         self.sent.insert(key.clone(), (sort, amount));
@@ -124,7 +127,7 @@ impl Engine {
             AMOUNTS.iter().find_map(|path| effect.expect.get(*path).and_then(Value::as_i64));
         let Some(asked) = asked else { return Ok(()) };
         bounds.count(key, asked).map_err(|why| {
-            EngineError::Bug(format!("more money than the plan says is not sent: {why}"))
+            EngineError::Bug(format!("not sent, since it exceeds the plan: {why}"))
         })?;
         bounds.tries.insert(key.clone(), effect.applied.digest);
         Ok(())

@@ -34,7 +34,7 @@ impl Engine {
     /// Compacts because a person asks for it.
     pub(super) fn compact(&self, drop_history: bool, actor: String, reply: oneshot::Sender<Reply>) {
         let Some(CompactionPlan { compactor, history, .. }) = self.compaction.clone() else {
-            let why = "this process does not compact its state".to_owned();
+            let why = "this process cannot compact its state".to_owned();
             return drop(reply.send(Reply::Compacted(Err(why))));
         };
         let history = if drop_history { ArchivePolicy::Drop } else { history };
@@ -56,7 +56,7 @@ impl Engine {
             match compactor.is_due() {
                 Ok(false) => {}
                 Ok(true) => log_result(&compactor.compact(&wanted).await),
-                Err(error) => tracing::error!(%error, "the size of the state is not known"),
+                Err(error) => tracing::error!(%error, "cannot read the size of the state"),
             }
         });
     }
@@ -76,6 +76,6 @@ fn log_result(done: &Result<CompactionResult, OpenError>) {
             tracing::info!(before, after, segments = done.segments, "the state was compacted");
         }
         Err(OpenError::Closing) => {}
-        Err(error) => tracing::error!(%error, "the state could not be compacted"),
+        Err(error) => tracing::error!(%error, "cannot compact the state"),
     }
 }

@@ -78,19 +78,21 @@ impl Engine {
         let refuse = |why: String, help: String| Err(ForgetResult::Refused(why, help));
         if let Some(manifest) = self.known_state.desired().manifest(key) {
             let place = format!("{}:{}", manifest.place.file, manifest.place.line);
-            let why = format!("the document of {name} stands at {place}: it would be made again");
+            let why = format!(
+                "the document of {name} is at {place}: the object would be created \
+                again"
+            );
             let help = format!(
-                "take the document out first; then `reckon forget {name}` lets the object go. A running daemon removes \
-                 nothing meanwhile, unless the document says reckon.dev/deletion: delete"
+                "remove the document first, then run `reckon forget {name}`; a running daemon \
+                removes nothing meanwhile, unless the document has reckon.dev/deletion: delete"
             );
             return refuse(why, help);
         }
         let coverage = self.known_state.desired().tree_state;
         if self.known_state.desired().broken.contains(key) || coverage != TreeState::Complete {
-            let why = format!(
-                "some file is broken, so whether the document of {name} is gone is not known"
-            );
-            return refuse(why, "`reckon validate` tells what is wrong with the files".to_owned());
+            let why =
+                format!("some files are invalid, so the document of {name} may be in one of them");
+            return refuse(why, "run `reckon validate` and correct the files".to_owned());
         }
         let Some(known) = self.known_state.observed(key) else {
             let names: Vec<String> = self.planner.steps().map(|step| step.key.short()).collect();
@@ -99,15 +101,15 @@ impl Engine {
         };
         if let Some(open) = self.known_state.open_intent(key) {
             let why = format!("an effect of {name} is not settled (intent {})", open.intent.id);
-            return refuse(why, "`reckon intents` shows it, and how it is settled".to_owned());
+            return refuse(why, "settle it first, as `reckon intents` shows".to_owned());
         }
         if self.busy.contains(key) {
-            let why = format!("something is under way for {name}");
-            return refuse(why, "ask again in a moment".to_owned());
+            let why = format!("an effect of {name} is in flight");
+            return refuse(why, "try again in a moment".to_owned());
         }
         if let Some(next) = &known.moved_to {
-            let why = format!("what was known as {name} is {} by now", next.short());
-            return refuse(why, format!("`reckon forget {}`", next.short()));
+            let why = format!("{name} was renamed to {}", next.short());
+            return refuse(why, format!("run `reckon forget {}`", next.short()));
         }
         self.check_unused(key)
     }
@@ -133,7 +135,12 @@ impl Engine {
             more => format!(" and {more} more"),
         };
         let why = format!("{} is used by {}{more}", key.short(), named.join(", "));
-        Err(ForgetResult::Refused(why, "forget those first, or give them another one".to_owned()))
+        Err(ForgetResult::Refused(
+            why,
+            "forget those first, or change their documents to use \
+            another one"
+                .to_owned(),
+        ))
     }
 
     /// Builds the record that an object is not ours.
@@ -151,8 +158,8 @@ impl Engine {
             return Ok(Err(ForgetResult::Unknown(meant.map(str::to_owned))));
         };
         if self.busy.contains(&key) {
-            let why = format!("something is under way for {}", key.short());
-            return Ok(Err(ForgetResult::Refused(why, "ask again in a moment".to_owned())));
+            let why = format!("an effect of {} is in flight", key.short());
+            return Ok(Err(ForgetResult::Refused(why, "try again in a moment".to_owned())));
         }
         let at = self.shared.now();
         let disowned = Disowned { key: key.clone(), remote_id: id.clone(), actor, at };

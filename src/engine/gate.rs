@@ -29,7 +29,7 @@ impl Engine {
         let tree = self.tree_name();
         let whole = match self.find_exceeded(&guard, &tree) {
             Ok(whole) => whole,
-            Err(error) => return tracing::error!(%error, "the plan cannot be compared with limits"),
+            Err(error) => return tracing::error!(%error, "cannot compare the plan with the limits"),
         };
         let mut counting = guard.counting();
         let moved = counting.whole != whole || counting.tree != tree;

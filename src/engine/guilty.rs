@@ -61,7 +61,7 @@ fn issues(kind: &str, refusal: &ServiceRefusal) -> Vec<Issue> {
         let said = message.context.as_ref().and_then(|one| guilty::locate(fields, one.as_str()));
         let path = said.map_or_else(|| "spec".to_owned(), |path| format!("spec.{path}"));
         let text = format!("the service refused it (HTTP {}): {}", refusal.status, message.text());
-        let help = "change it: the same request is not sent again, and nothing came of this one";
+        let help = "change this field: the refused request had no effect and is not sent again";
         Issue::error(REFUSED, &path, text, help)
     };
     refusal.problem.messages.iter().map(issue).collect()

@@ -122,7 +122,7 @@ impl Engine {
             let problems = found.problems;
             tracing::error!(
                 problems,
-                "the scripts are wrong (`reckon hooks check`): the last good ones stay in use"
+                "the scripts have errors (`reckon hooks check`); the last valid ones stay in use"
             );
         }
         self.scripts.found = Some(found);

@@ -66,7 +66,7 @@ impl Engine {
     fn inventory_context(&self, asked: &InventoryRequest) -> Result<InventoryContext, String> {
         let InventoryRequest { merchant, list } = asked;
         let back = READ_BACKS.iter().copied().find(|back| back.list_name == *list);
-        let back = back.ok_or_else(|| format!("the service has no list called {list}"))?;
+        let back = back.ok_or_else(|| format!("the service has no list of {list}"))?;
         let owner = self.known_state.observed(merchant).filter(|owner| owner.exists);
         let named = self.known_state.desired().manifests.contains_key(merchant);
         if merchant.kind.as_str() != MERCHANT || !(named || owner.is_some()) {
@@ -74,7 +74,7 @@ impl Engine {
         }
         let owner = owner.ok_or_else(|| {
             let name = merchant.short();
-            format!("{name} is not connected yet: `reckon apply --target {name}` first")
+            format!("{name} is not connected yet; run `reckon apply --target {name}` first")
         })?;
         let known = self.known_state.known_keys();
         let (mut ours, mut methods) = (BTreeMap::new(), Vec::new());
@@ -118,7 +118,7 @@ async fn read_inventory(
     Ok(answer.and_then(|answer| match answer {
         Some(RemoteAnswer::Items(items)) => Ok(known.compare_all(&items)),
         Some(RemoteAnswer::Missing(_) | RemoteAnswer::Body(_)) | None => {
-            Err(format!("the service shows no list of {}", known.back.list_name))
+            Err(format!("the service does not list {}", known.back.list_name))
         }
     }))
 }
@@ -162,7 +162,7 @@ impl InventoryContext {
         };
         match self.free_name(sketch.kind, &sketch.name) {
             Some(key) => ImportOption::New(key, sketch.spec),
-            None => ImportOption::Impossible("no name for it is free".to_owned()),
+            None => ImportOption::Impossible("no free name".to_owned()),
         }
     }
 

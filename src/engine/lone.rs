@@ -128,8 +128,10 @@ impl Engine {
                 false
             }
             Err(LaneBlocked::Unsettled(held)) => {
-                let why =
-                    format!("{held} is not settled: nothing may tell the two apart (intents)");
+                let why = format!(
+                    "{held} is not settled, and its effect could not be distinguished \
+                        from this one; see `reckon intents`"
+                );
                 self.busy.remove(key);
                 self.backoff.clear(key);
                 self.lanes.waiting.insert(key.clone());

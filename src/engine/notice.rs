@@ -82,9 +82,9 @@ pub(super) async fn receive(
         learn(shared, notice, key, &mut news)?;
     }
     if let Some(reason) = &event.ignored {
-        tracing::warn!(%reason, "a notification is ignored (`reckon events list`)");
+        tracing::warn!(%reason, "partner webhook ignored (`reckon events list`)");
     } else {
-        tracing::info!(?matched, "a notification was stored");
+        tracing::info!(?matched, "partner webhook stored");
     }
     // Last: a crash may keep only the first records, and with this one among them the results would
     // be skipped when the webhook is sent again.

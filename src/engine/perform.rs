@@ -156,7 +156,7 @@ async fn write_and_send(
 
 /// Returns the row of an effect.
 pub(super) fn row(name: &str) -> Result<&'static EffectRow, EngineError> {
-    effect_row(name).ok_or_else(|| EngineError::Bug(format!("no effect is called {name}")))
+    effect_row(name).ok_or_else(|| EngineError::Bug(format!("unknown effect: {name}")))
 }
 
 /// Reads the state just before sending. An effect whose evidence needs that state is not sent

@@ -73,11 +73,11 @@ async fn run_queries(
     write: RecordWhen,
 ) -> Result<TaskResult, ReadFailure> {
     let row = reading_row(reading.name)
-        .ok_or_else(|| EngineError::Bug(format!("no reading is called {}", reading.name)))?;
+        .ok_or_else(|| EngineError::Bug(format!("unknown reading: {}", reading.name)))?;
     let answers = answers(shared, &(row.queries)(&reading.subject), wallet).await?;
     match interpret(shared, row, reading, &answers)? {
         Ok(learned) if write == RecordWhen::IfChanged && is_known(shared, reading, &learned)? => {
-            tracing::debug!(key = %reading.key, reading = reading.name, "nothing new");
+            tracing::debug!(key = %reading.key, reading = reading.name, "unchanged");
             Ok(TaskResult::Changed(reading.key.clone()))
         }
         Ok(learned) => write_reading(shared, reading, wallet, learned).await,

@@ -24,7 +24,7 @@ impl Engine {
         reply: oneshot::Sender<Reply>,
     ) {
         let Some(rekeyer) = self.rekeyer.clone() else {
-            let why = "this process does not exchange the key of its state".to_owned();
+            let why = "this process cannot exchange the key of its state".to_owned();
             return drop(reply.send(Reply::Rekeyed(Err(why))));
         };
         let wanted = RekeyRequest { new_key_file, at: self.shared.now(), actor };
@@ -37,7 +37,7 @@ impl Engine {
                     "the key of the state was exchanged"
                 ),
                 Err(error) => {
-                    tracing::error!(%error, "the key of the state was not exchanged as asked");
+                    tracing::error!(%error, "cannot exchange the key of the state");
                 }
             }
             // The asker may have gone away.

@@ -79,7 +79,9 @@ impl FromStr for ManualResolution {
             }
             None if text == "not-done" => Ok(Self::NotDone),
             None if text == "retry" => Ok(Self::Retry),
-            None if text == "done" => Err("say which object it made: done:REMOTE_ID".to_owned()),
+            None if text == "done" => {
+                Err("write the id of the created object: done:REMOTE_ID".to_owned())
+            }
             Some(_) | None => {
                 Err("write done:REMOTE_ID, unverified:REMOTE_ID, not-done or retry".to_owned())
             }
@@ -167,7 +169,7 @@ fn unsettled_reason(state: &IntentState) -> String {
     match state {
         IntentState::InDoubt { attempt: _, reason }
         | IntentState::OnHold { attempt: _, reason } => reason.clone(),
-        IntentState::Open { .. } | IntentState::Closed => "it is on its way".to_owned(),
+        IntentState::Open { .. } | IntentState::Closed => "in flight".to_owned(),
     }
 }
 

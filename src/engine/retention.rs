@@ -230,10 +230,10 @@ mod tests {
         let horizon = |polled, before, now| read(polled, before, now, None);
         assert_eq!(horizon(None, None, 100), None, "its list was never read");
         assert_eq!(horizon(Some(99), None, 100), Some(at(90)));
-        assert_eq!(horizon(Some(50), None, 100), Some(at(50) - LATE), "nobody listened since");
+        assert_eq!(horizon(Some(50), None, 100), Some(at(50) - LATE), "no webhook was read since");
         assert_eq!(horizon(Some(99), Some(90), 20), Some(at(90)), "the clock went back");
-        assert_eq!(read(Some(50), None, 100, Some(100)), Some(at(90)), "it told nothing since");
+        assert_eq!(read(Some(50), None, 100, Some(100)), Some(at(90)), "no event since");
         assert_eq!(read(Some(50), None, 100, Some(60)), Some(at(59)), "our clock may be ahead");
-        assert_eq!(read(None, None, 100, Some(100)), None, "nothing was ever told");
+        assert_eq!(read(None, None, 100, Some(100)), None, "never polled");
     }
 }

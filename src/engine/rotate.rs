@@ -67,10 +67,10 @@ impl Engine {
         }
         Ok(match asked.step {
             RotationStep::Begun if !under_way.is_empty() => {
-                Err(format!("the exchange is not finished yet: {}", since.join(", ")))
+                Err(format!("an exchange is already in progress: {}", since.join(", ")))
             }
             RotationStep::Finished if under_way.is_empty() => {
-                Err("no address is being exchanged".to_owned())
+                Err("no exchange is in progress".to_owned())
             }
             RotationStep::Finished => Ok(under_way),
             RotationStep::Begun | RotationStep::AtOnce => Ok(all),
@@ -83,5 +83,5 @@ fn unknown_merchant(key: &Key, merchants: &[Key]) -> String {
     let names: Vec<String> = merchants.iter().map(Key::short).collect();
     let meant = nearest(&key.short(), names.iter().map(String::as_str));
     let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
-    format!("no document is {}{meant}", key.short())
+    format!("there is no merchant {}{meant}", key.short())
 }

@@ -234,7 +234,7 @@ async fn look_up(
                     return Ok(stopped);
                 }
                 failures = failures.saturating_add(1);
-                tracing::warn!(intent = %intent.id, reason, "cannot look yet");
+                tracing::warn!(intent = %intent.id, reason, "cannot look for the effect yet");
                 shared.random(|rng| jittered_delay(failures, rng)).max(Duration::from_millis(100))
             }
         };

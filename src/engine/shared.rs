@@ -41,7 +41,10 @@ pub trait SecretResolver: Send + Sync {
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError>;
     /// Returns the file that a spec attaches; its content must have this digest.
     fn attachment(&self, path: &str, _sha256: Digest) -> Result<Vec<u8>, SecretError> {
-        let message = format!("the file {path} cannot be read: no folder of attachments is open");
+        let message = format!(
+            "the file {path} cannot be read: no folder of attachments is \
+            configured"
+        );
         Err(SecretError { message })
     }
 }
@@ -160,7 +163,7 @@ pub enum EngineError {
     #[error("run a task of the engine: {0}")]
     Task(#[from] tokio::task::JoinError),
     /// An impossible situation.
-    #[error("our own mistake: {0}")]
+    #[error("internal error: {0}")]
     Bug(String),
 }
 
@@ -229,9 +232,12 @@ impl EngineShared {
         if let Some(secret) = opened.get(reference) {
             return Ok(secret.clone());
         }
-        let blob = reference
-            .parse()
-            .map_err(|error| EngineError::Bug(format!("a credential names no blob: {error}")))?;
+        let blob = reference.parse().map_err(|error| {
+            EngineError::Bug(format!(
+                "invalid reference to a sealed credential: \
+                {error}"
+            ))
+        })?;
         let bytes = self.vault.unseal(&blob)?;
         let secret = Secret::from(String::from_utf8_lossy(&bytes).into_owned());
         opened.insert(reference.to_owned(), secret.clone());

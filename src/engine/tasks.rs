@@ -221,7 +221,7 @@ impl Engine {
         if matches!(unable, TaskFailure::Waiting(_)) {
             tracing::info!(key = %key, reason = unable.message(), "waits");
         } else {
-            tracing::warn!(key = %key, failures, reason = unable.message(), "put off");
+            tracing::warn!(key = %key, failures, reason = unable.message(), "effect delayed");
         }
         self.failures.insert(key.clone(), unable);
         let made = self.planner.recompute(&self.known_state, [key]);

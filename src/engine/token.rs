@@ -50,7 +50,7 @@ pub(super) async fn weigh_token(
     else {
         return Ok(finding);
     };
-    tracing::debug!(intent = %intent.id, ?standing, "its token was looked at");
+    tracing::debug!(intent = %intent.id, ?standing, "token checked");
     // An object that a token saves carries the mark; one that a token changes shows none.
     let changes = is_fresh(intent) && intent.target.is_some();
     Ok(apply_token_state(standing, changes, (finding, answers)))

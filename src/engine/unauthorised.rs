@@ -102,8 +102,8 @@ pub(super) async fn handle_foreign_refusal(
 
 /// Builds the failure of refused partner credentials, after the token was renewed.
 fn partner_refused() -> TaskFailure {
-    let why = "the service refuses the partner application's own credentials: look at \
-               partner.client_id and partner.client_secret in reckon.yaml";
+    let why = "the service refuses the credentials of the partner application; check \
+        partner.client_id and partner.client_secret in reckon.yaml";
     TaskFailure::Denied(why.to_owned())
 }
 
@@ -142,7 +142,7 @@ fn unauthorised_record(
     if known.is_some_and(|known| known.is_same_credentials(&what)) {
         return Ok(None);
     }
-    tracing::warn!(merchant = %merchant, "the service takes its credentials no more");
+    tracing::warn!(merchant = %merchant, "the service refuses the credentials of the merchant");
     Ok(Some(Record::Unauthorised(Box::new(CredentialsRefused {
         merchant: merchant.clone(),
         credentials: what,
@@ -217,7 +217,7 @@ impl Engine {
         self.shared.refused_merchants().forget(merchant);
         self.replan(BTreeSet::from([key.clone(), merchant.clone()]));
         if self.planner.has_work(key) {
-            let why = "the service does not take the credentials".to_owned();
+            let why = "the service refuses the credentials".to_owned();
             self.schedule_retry(key.clone(), TaskFailure::Blocked(why), Duration::ZERO);
         }
         Ok(())

@@ -226,7 +226,7 @@ fn pack(key: &Key, known: &Observed) -> Result<Packed<Observed>, ReadModelError>
 /// The state was read from the fold and packed here, so this is a mistake of ours.
 fn unreadable(key: &Key, error: &serde_json::Error) -> Observed {
     let at = DateTime::<Utc>::MIN_UTC;
-    let reason = format!("what is known of it cannot be read again: {error}");
+    let reason = format!("internal error: the known state cannot be decoded: {error}");
     let held = Some(OnHold { intent: None, reason, at });
     Observed { exists: true, on_hold: held, ..Observed::unknown(key.clone(), at) }
 }

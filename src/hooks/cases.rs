@@ -83,7 +83,7 @@ pub fn parse_cases(source: &ScriptSource) -> Result<Vec<Case>, Box<PlacedIssue>>
         let (line, column) = place.map_or((1, 1), |place| (place.line(), place.column()));
         let text = error.to_string();
         let message = text.split(" at line ").next().unwrap_or(&text);
-        let message = format!("this is no file of cases: {message}");
+        let message = format!("not a file of cases: {message}");
         Box::new(PlacedIssue {
             severity: Severity::Error,
             ..source.problem((line.max(1), column.max(1)), "cases", &message, HELP)
@@ -91,7 +91,8 @@ pub fn parse_cases(source: &ScriptSource) -> Result<Vec<Case>, Box<PlacedIssue>>
     })
 }
 
-const HELP: &str = "write `cases: [{name, event, state, expect: {actions, kept, log, fails}}]`; docs/guides/hooks.md shows one";
+const HELP: &str = "write `cases: [{name, event, state, expect: {actions, kept, log, fails}}]`, \
+    as in docs/guides/hooks.md";
 
 /// Runs one case of a script.
 pub fn run(hooks: &Hooks, script: &str, case: &Case) -> CaseResult {
@@ -104,17 +105,17 @@ fn run_case(hooks: &Hooks, script: &str, case: &Case) -> Option<String> {
     let kind = case.event.get("type").and_then(Value::as_str).unwrap_or_default();
     let handler = hooks.handlers(kind).into_iter().find(|handler| handler.script == script);
     let Some(handler) = handler else {
-        return Some(format!("no function of {script} answers an event of type `{kind}`"));
+        return Some(format!("no function of {script} handles an event of type `{kind}`"));
     };
     let reads: Arc<dyn Reads> = Arc::new(case.state.clone());
     let ended = hooks.run(&handler, &case.event, &reads, Some(TIME_MAX));
     match (ended, &case.expect.fails) {
         (Err(failure), Some(expected)) if failure.message.contains(expected) => None,
         (Err(failure), Some(expected)) => {
-            Some(format!("it fails, but does not say `{expected}`:\n{failure}"))
+            Some(format!("the failure does not contain `{expected}`:\n{failure}"))
         }
         (Err(failure), None) => Some(format!("it fails:\n{failure}")),
-        (Ok(_), Some(expected)) => Some(format!("it ends well, and should fail with `{expected}`")),
+        (Ok(_), Some(expected)) => Some(format!("it succeeds, but should fail with `{expected}`")),
         (Ok(run), None) => compare(&case.expect, &run),
     }
 }

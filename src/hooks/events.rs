@@ -28,50 +28,47 @@ const APPLICATION: &str = "application";
 
 /// Every event type (service-facts, 72; partner-api, Events).
 pub static EVENTS: &[EventRow] = &[
-    event_row("transaction.created", TRANSACTION, "A transaction was made."),
+    event_row("transaction.created", TRANSACTION, "A transaction was created."),
     event_row(
         "transaction.authorized",
         TRANSACTION,
-        "A payment, refund or credit was accepted, and is not settled yet.",
+        "A payment, refund or credit was accepted, but is not settled yet.",
     ),
     event_row("transaction.completed", TRANSACTION, "A transaction was captured or settled."),
-    event_row(
-        "transaction.voided",
-        TRANSACTION,
-        "A transaction was taken back before it was settled.",
-    ),
+    event_row("transaction.voided", TRANSACTION, "A transaction was voided before it was settled."),
     event_row(
         "transaction.failed",
         TRANSACTION,
-        "A transaction was declined, or came back; `failure_code` says why.",
+        "A transaction was declined or returned; `failure_code` gives the reason.",
     ),
     event_row(
         "transaction.updated",
         TRANSACTION,
-        "Something about a transaction changed, such as a refund of it.",
+        "A transaction changed, for example by a refund.",
     ),
     event_row(
         "transaction.pending_parent_settlement",
         TRANSACTION,
         "A refund waits until its eCheck is settled.",
     ),
-    event_row("recurring_charge.created", RECURRING, "A recurring charge was made."),
+    event_row("recurring_charge.created", RECURRING, "A recurring charge was created."),
     event_row("recurring_charge.updated", RECURRING, "A recurring charge changed."),
     event_row(
         "recurring_charge.completed",
         RECURRING,
-        "A recurring charge reached its end or its limit, or was cancelled: `status_reason` says which.",
+        "A recurring charge reached its end or its limit, or was cancelled; `status_reason` says \
+        which.",
     ),
     event_row("recurring_charge.deleted", RECURRING, "A recurring charge was deleted."),
     event_row(
         "recurring_charge.payment_method.expiring",
         RECURRING,
-        "Its card expires this month; told on the first day of the month.",
+        "Its card expires this month; sent on the first day of the month.",
     ),
     event_row(
         "recurring_charge.payment_method.expired",
         RECURRING,
-        "Its card has expired; told on the first day of the month after.",
+        "Its card has expired; sent on the first day of the following month.",
     ),
     event_row(
         "recurring_charge.occurrence.created",
@@ -79,36 +76,36 @@ pub static EVENTS: &[EventRow] = &[
         "The next payment of a recurring charge is planned.",
     ),
     event_row("recurring_charge.occurrence.updated", OCCURRENCE, "A planned payment changed."),
-    event_row("recurring_charge.occurrence.paid", OCCURRENCE, "A planned payment was made."),
+    event_row("recurring_charge.occurrence.paid", OCCURRENCE, "A planned payment was paid."),
     event_row(
         "recurring_charge.occurrence.failed",
         OCCURRENCE,
-        "A planned payment was declined; `attempts` and `transactions` say what was tried.",
+        "A planned payment was declined; `attempts` and `transactions` show the tries.",
     ),
     event_row(
         "recurring_charge.occurrence.ignored",
         OCCURRENCE,
-        "A planned payment was taken out of the collection.",
+        "A planned payment was removed from the collection.",
     ),
     event_row(
         "payment_method.expiring",
         METHOD,
-        "A saved card expires this month; told on the first day of the month.",
+        "A saved card expires this month; sent on the first day of the month.",
     ),
     event_row(
         "payment_method.expired",
         METHOD,
-        "A saved card has expired; told on the first day of the month after.",
+        "A saved card has expired; sent on the first day of the following month.",
     ),
     event_row(
         "merchant.provisioned",
         APPLICATION,
-        "An application was approved and its merchant made.",
+        "An application was approved, and its merchant created.",
     ),
     event_row(
         "merchant_application.declined",
         APPLICATION,
-        "An application was declined; `reason` in `data` says why, as far as it is told.",
+        "An application was declined; `reason` in `data` gives the reason, if the service does.",
     ),
 ];
 
@@ -126,16 +123,22 @@ pub static FIELDS: &[EventField] = &[
     EventField { name: "type", doc: "its type, such as `transaction.failed`" },
     EventField {
         name: "created",
-        doc: "when it happened, as text: the only time there is; `date(event.created)` reckons with it",
+        doc: "the time of the event, as text, and the only time in a run; `date(event.created)` \
+            converts it",
     },
     EventField { name: "mode", doc: "`test` or `live`" },
     EventField { name: "merchant", doc: "the name of the Merchant document, or `()`" },
-    EventField { name: "resource", doc: "our document that it is about, as `Kind/name`, or `()`" },
+    EventField {
+        name: "resource",
+        doc: "the document that the event is about, as `Kind/name`, or \
+        `()`",
+    },
     EventField {
         name: "data",
-        doc: "the record as the service shows it; what it leaves out is not there, so ask with `event.data.get(\"reference\")`",
+        doc: "the record as the service shows it; a field that the service omits is missing, so \
+            read it with `event.data.get(\"reference\")`",
     },
-    EventField { name: "previous", doc: "what was known of the record before, or `()`" },
+    EventField { name: "previous", doc: "the record as known before, or `()`" },
 ];
 
 /// Returns the function for events of a type: `on_transaction_failed` for `transaction.failed`.

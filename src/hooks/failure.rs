@@ -70,13 +70,14 @@ impl RunFailure {
         let source = source.cloned().unwrap_or_else(nowhere);
         let function = || source.definition(&self.function, usize::MAX);
         let help = match self.cause {
-            FailureCause::Script => {
-                "nothing of what it asked for before is done, and nothing is kept"
+            FailureCause::Script => "none of its requested actions is done, and nothing is stored",
+            FailureCause::LimitExceeded => {
+                "stay within the bounds of a run, which `reckon hooks \
+                doc` lists"
             }
-            FailureCause::LimitExceeded => "`reckon hooks doc` lists the bounds of a run",
-            FailureCause::TimedOut => "look for a loop that does too much; reads do not count",
-            FailureCause::Panic => "this is a mistake of ours: please report it",
-            FailureCause::Missing => "`reckon hooks check` lists the scripts",
+            FailureCause::TimedOut => "shorten its loops; the time of reads does not count",
+            FailureCause::Panic => "please report this bug",
+            FailureCause::Missing => "list the scripts with `reckon hooks check`",
         };
         source.problem(self.place.unwrap_or_else(function), "run", &self.message, help)
     }
@@ -85,7 +86,7 @@ impl RunFailure {
 /// Returns cause, message and place of an error of the language.
 #[expect(
     clippy::wildcard_enum_match_arm,
-    reason = "of what is left the language's own words are told"
+    reason = "the language's own text describes every other error"
 )]
 pub(super) fn classify(error: &EvalAltResult) -> (FailureCause, String, Option<(usize, usize)>) {
     let (inner, place) = innermost(error, None);

@@ -72,10 +72,10 @@ pub fn read(root: &FolderLocation, shown: &str) -> Result<ScriptFolder, PathErro
             text: Arc::from(text.as_deref().map(source::without_bom).unwrap_or_default()),
         };
         if let Err(message) = &bytes {
-            let help = "put the file itself there";
+            let help = "replace it by the file itself";
             folder.problems.push(source.problem((1, 1), "file", message, help));
         } else if text.is_none() {
-            let message = format!("the file is no UTF-8 text of at most {FILE_MAX} bytes");
+            let message = format!("the file is not UTF-8 text of at most {FILE_MAX} bytes");
             folder.problems.push(source.problem((1, 1), "file", &message, "save it as UTF-8"));
         }
         let into = if source.path.ends_with(cases::ENDING) {

@@ -72,8 +72,8 @@ impl ScriptEvent {
 }
 
 /// Returns the record within an event.
-fn record(mut told: Map) -> Dynamic {
-    let (data, reason) = (told.remove("data").unwrap_or_default(), told.remove("reason"));
+fn record(mut event: Map) -> Dynamic {
+    let (data, reason) = (event.remove("data").unwrap_or_default(), event.remove("reason"));
     let Some(reason) = reason.filter(|_| data.is_map()) else { return data };
     let mut data = data.try_cast::<Map>().unwrap_or_default();
     data.insert("reason".into(), reason);

@@ -74,9 +74,8 @@ pub(super) fn experiment_engine(sources: &[ScriptSource]) -> Engine {
 
 /// Returns the problem for a failure of the check itself; the set is refused all the same.
 pub(super) fn check_failure_problem(sources: &[ScriptSource]) -> Vec<PlacedIssue> {
-    let message =
-        "the scripts could not be checked: a function of ours failed where it never should";
-    let help = "leave out one script after the other to find which it is, and report it";
+    let message = "internal error: the check of the scripts panicked";
+    let help = "remove one script after the other to find the cause, then report this bug";
     sources.first().map(|source| source.problem((1, 1), "bug", message, help)).into_iter().collect()
 }
 
@@ -142,6 +141,6 @@ fn digest<'a>(sources: impl Iterator<Item = &'a ScriptSource>) -> Digest {
 /// Converts an error of the language to a problem of a file.
 fn module_problem(source: &ScriptSource, error: &EvalAltResult) -> PlacedIssue {
     let (_, message, place) = super::failure::classify(error);
-    let help = "a module's constants are reckoned once, when it is loaded: keep them plain";
+    let help = "use plain constants: a module computes them once, when it is loaded";
     source.problem(place.unwrap_or((1, 1)), "module", &message, help)
 }

@@ -161,7 +161,7 @@ impl Repl {
         drop(timed);
         self.engine.set_default_tag(Dynamic::UNIT);
         let wrong = |message: &str, place| {
-            let help = "nothing of what this line asked for before counts";
+            let help = "the actions that this line requested before are dropped";
             self.without_imports(source(text).problem(place, "run", message, help))
         };
         let problem = match ended {
@@ -172,7 +172,7 @@ impl Repl {
                 let (_, message, place) = classify(&error);
                 wrong(&message, place.unwrap_or((1, 1)))
             }
-            Err(_) => wrong("a function of ours failed where it never should", (1, 1)),
+            Err(_) => wrong("internal error: the line panicked", (1, 1)),
         };
         self.scope.rewind(size);
         ReplOutcome::Failed(Box::new(problem))

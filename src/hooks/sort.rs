@@ -114,7 +114,7 @@ impl ArgumentType {
             Self::Map => "a map",
             Self::Body => "a text or a map",
             Self::Name => "a name",
-            Self::Amount => "an amount above nothing",
+            Self::Amount => "an amount above zero",
             Self::Money => "money",
             Self::Moment => "a date or time",
             Self::Resource => "a resource",
@@ -298,7 +298,7 @@ fn check_amount(text: &str) -> Result<(), ArgumentError> {
         split_message(ArgumentType::Amount, &error.to_string())
     })?;
     if money.minor() <= 0 {
-        let message = format!("takes an amount above nothing, not {money}");
+        let message = format!("takes an amount above zero, not {money}");
         return Err(ArgumentError::new(message, "write an amount such as `\"125.00 USD\"`"));
     }
     Ok(())

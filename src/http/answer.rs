@@ -40,30 +40,30 @@ fn json(status: StatusCode, body: &impl Serialize) -> Response {
 }
 
 pub(super) async fn no_such_path() -> Response {
-    let help = "ask /api/v1/status, /api/v1/resources, /api/v1/plan or /api/v1/intents";
-    error(StatusCode::NOT_FOUND, &ControlError::new("no_such_path", "there is nothing here", help))
+    let help = "request /api/v1/status, /api/v1/resources, /api/v1/plan or /api/v1/intents";
+    error(StatusCode::NOT_FOUND, &ControlError::new("no_such_path", "no such path", help))
 }
 
 pub(super) fn no_such_resource(key: &Key) -> Response {
-    let message = format!("no file and no fact speaks of {key}");
-    let help = "/api/v1/resources lists what there is";
+    let message = format!("no such resource: {key}");
+    let help = "list all resources with /api/v1/resources";
     error(StatusCode::NOT_FOUND, &ControlError::new("no_such_resource", message, help))
 }
 
 /// Responds that the body of a request cannot be read.
 pub(super) fn bad_body(why: &serde_json::Error, help: &str) -> Response {
-    let message = format!("the body cannot be read: {why}");
+    let message = format!("invalid body: {why}");
     error(StatusCode::BAD_REQUEST, &ControlError::new(ControlError::BAD_REQUEST, message, help))
 }
 
 pub(super) fn bad_key(why: &str) -> Response {
-    let help = "ask /api/v1/resources/KIND/NAMESPACE/NAME; the namespace is `default` as a rule";
+    let help = "request /api/v1/resources/KIND/NAMESPACE/NAME; the default namespace is `default`";
     error(StatusCode::BAD_REQUEST, &ControlError::new(ControlError::BAD_REQUEST, why, help))
 }
 
 pub(super) fn wrong_method() -> Response {
-    let message = "this path does not take that method";
-    let help = "paths that look take GET, paths that write take POST";
+    let message = "method not allowed for this path";
+    let help = "use GET for paths that read, and POST for paths that write";
     let refusal = ControlError::new("method_not_allowed", message, help);
     let mut response = error(StatusCode::METHOD_NOT_ALLOWED, &refusal);
     response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, POST"));
@@ -72,22 +72,23 @@ pub(super) fn wrong_method() -> Response {
 
 /// Responds that a required token is missing.
 pub(super) fn no_token() -> Response {
-    let message = "this needs a token, and there was none";
-    let help = "send it: `authorization: Bearer …`, or `--token-file F` of a command; the daemon keeps its tokens in \
-                `api.token` of its state directory";
+    let message = "missing token";
+    let help = "send a token: `authorization: Bearer …`, or `--token-file FILE` of a command; the \
+        tokens are in `api.token` of the state directory";
     unauthorised(&ControlError::new(ControlError::TOKEN_NEEDED, message, help))
 }
 
 /// Responds that the token is unknown.
 pub(super) fn wrong_token() -> Response {
-    let message = "the daemon does not know this token";
-    let help = "compare it with `api.token` in the daemon's state directory, which is read when the daemon starts";
+    let message = "unknown token";
+    let help = "compare it with `api.token` in the daemon's state directory; the daemon reads \
+        that file when it starts";
     unauthorised(&ControlError::new(ControlError::WRONG_TOKEN, message, help))
 }
 
 /// Responds that a read-only token cannot write.
 pub(super) fn read_only() -> Response {
-    let message = "this token only looks, and this changes something, or tells a secret";
+    let message = "read-only token: this request changes something, or returns a secret";
     let help = "use a token without `read` in the daemon's `api.token`";
     error(StatusCode::FORBIDDEN, &ControlError::new(ControlError::READ_ONLY, message, help))
 }
@@ -95,7 +96,7 @@ pub(super) fn read_only() -> Response {
 /// Responds that no token is enough for this request.
 pub(super) fn local_only() -> Response {
     let help = "run the command on the daemon's machine, without --server";
-    forbidden("this is only done on the daemon's own machine", help)
+    forbidden("this request is only permitted on the daemon's own machine", help)
 }
 
 fn unauthorised(why: &ControlError) -> Response {
@@ -111,12 +112,12 @@ pub(super) fn forbidden(message: &str, help: &str) -> Response {
 
 pub(super) fn too_slow(limit: Duration) -> Response {
     let message = format!("the engine did not answer within {} seconds", limit.as_secs());
-    let help = "ask again; if it lasts, look at the daemon's log";
+    let help = "try again; if it persists, check the daemon's log";
     error(StatusCode::SERVICE_UNAVAILABLE, &ControlError::new("engine_busy", message, help))
 }
 
 pub(super) fn wrong_reply() -> Response {
-    let message = "the engine answered another question";
-    let help = "this is a mistake of ours: please report it";
+    let message = "internal error: unexpected response type";
+    let help = "please report this bug";
     error(StatusCode::INTERNAL_SERVER_ERROR, &ControlError::new("our_mistake", message, help))
 }

@@ -48,7 +48,7 @@ async fn show(State(door): State<ApplyState>, Path(link): Path<String>) -> Respo
 /// Returns the page with the button.
 fn invitation() -> Response {
     let inner = html! {
-        p { "Go on to the payment service to finish and send your application." }
+        p { "Continue at the payment service to complete and send your application." }
         p.quiet {
             "The page that opens is good for five minutes. Come back to this link whenever you need another one."
         }

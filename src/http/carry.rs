@@ -51,7 +51,10 @@ fn other_version(headers: &HeaderMap) -> Option<Response> {
     if theirs == VERSION {
         return None;
     }
-    let message = format!("the daemon is reckon {VERSION}, and the client is reckon {theirs}");
+    let message = format!(
+        "version mismatch: the daemon is reckon {VERSION}, the client is reckon \
+        {theirs}"
+    );
     let help = "run the same version on both sides";
     let error = ControlError::new(ControlError::OTHER_VERSION, message, help);
     Some(answer::error(StatusCode::CONFLICT, &error))

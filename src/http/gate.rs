@@ -228,7 +228,7 @@ mod tests {
         }
         let lines = [("x-forwarded-for", "192.0.2.7"), ("x-forwarded-for", "198.51.100.7")];
         assert!(!hears("10.1.1.1", &lines), "the last line counts");
-        assert!(!hears("10.1.1.1", &[]), "a proxy that names nobody speaks for itself");
+        assert!(!hears("10.1.1.1", &[]), "a proxy without an address is its own client");
         let both = |other| [("x-forwarded-for", "192.0.2.7"), ("forwarded", other)];
         assert!(hears("10.1.1.1", &both("for=192.0.2.7")));
         assert!(!hears("10.1.1.1", &both("for=198.51.100.7")), "one of the two is made up");

@@ -22,8 +22,11 @@ use crate::base::local::{NonLocal, is_from_another_page, non_local_reason};
 use crate::base::secret::Secret;
 
 /// Message and help for a page of another origin.
-const OTHER_PAGE: (&str, &str) =
-    ("a page of another origin asks", "ask with a program, or from a page of this listener");
+const OTHER_PAGE: (&str, &str) = (
+    "request from a page of another origin",
+    "send the request from a program, or from a page of this \
+        listener",
+);
 /// Scheme of the header that carries a token.
 const BEARER: &str = "bearer";
 
@@ -105,17 +108,17 @@ fn view_refusal(request: &Request) -> Option<(&'static str, &'static str)> {
     };
     Some(match why {
         NonLocal::Peer => (
-            "without a token only programs on this machine are answered",
-            "send the token: `authorization: Bearer …`, or `--token-file F` of a command",
+            "missing token: only programs on this machine need none",
+            "send the token: `authorization: Bearer …`, or `--token-file FILE` of a command",
         ),
         NonLocal::Page => OTHER_PAGE,
         NonLocal::Proxy => (
-            "the request came through a proxy, without a token",
-            "send the token, which a proxy must not add; or ask the listener itself",
+            "missing token: the request came through a proxy",
+            "send the token (a proxy must not add it), or connect to the listener directly",
         ),
         NonLocal::Host => (
-            "the Host header does not name this machine, and there is no token",
-            "ask at http://127.0.0.1, http://[::1] or http://localhost, or send the token",
+            "missing token: the Host header does not name this machine",
+            "connect to http://127.0.0.1, http://[::1] or http://localhost, or send the token",
         ),
     })
 }

@@ -64,7 +64,7 @@ async fn take(State(door): State<IntakeState>, Path(text): Path<String>, body: B
     match tokio::time::timeout(ANSWER_MAX, taken).await {
         Ok(Ok(Reply::Attached(Ok(_)))) => redirect_back(&text),
         Ok(Ok(Reply::Attached(Err(why)))) => {
-            tracing::info!(key = %link.key, why, "a payer's token was not taken");
+            tracing::info!(key = %link.key, why, "a payer's token was refused");
             let mut page = door.present_page(link).await;
             if page.status() == StatusCode::OK {
                 *page.status_mut() = StatusCode::CONFLICT;

@@ -97,8 +97,8 @@ async fn readyz(State(door): State<AppState>) -> Response {
     if *door.ready.borrow() {
         return ok(&serde_json::json!({ "ready": true }));
     }
-    let why = "the daemon is starting: it recovers what is open and reads the specs";
-    let help = "ask again in a moment; its log says how far it is";
+    let why = "the daemon is starting: it settles open intents and reads the specs";
+    let help = "try again in a moment; the daemon's log shows its progress";
     error(StatusCode::SERVICE_UNAVAILABLE, &ControlError::new("not_ready", why, help))
 }
 
@@ -160,7 +160,7 @@ async fn resource(
     path: Result<Path<ResourcePathParts>, PathRejection>,
 ) -> Response {
     let Ok(Path((kind, namespace, name))) = path else {
-        return answer::bad_key("the path is not UTF-8");
+        return answer::bad_key("the path is not valid UTF-8");
     };
     let key = match format!("{kind}/{namespace}/{name}").parse::<Key>() {
         Ok(key) => key,

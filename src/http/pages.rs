@@ -86,13 +86,14 @@ impl<'a> HtmlPage<'a> {
 /// Responds to a link that leads nowhere: forged, mistyped, or of another daemon. The page never
 /// says which.
 pub(super) fn dead_link_page() -> Response {
-    let inner = html! { p { "This link leads to nothing. Please ask the sender for a new one." } };
+    let inner = html! { p { "This link is not valid. Please ask the sender for a new one." } };
     message_page("Not found", inner, StatusCode::NOT_FOUND)
 }
 
 /// Responds where the daemon does not know the present status.
 pub(super) fn unavailable_page() -> Response {
-    let inner = html! { p { "This cannot be opened just now. Please open the link again a little later." } };
+    let inner = html! { p { "This page is not available at the moment. Please open the link again \
+    a little later." } };
     message_page("Please come back", inner, StatusCode::SERVICE_UNAVAILABLE)
 }
 

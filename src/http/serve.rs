@@ -83,7 +83,7 @@ async fn accept_until(listener: TcpListener, router: Router, shutdown: impl Futu
             accepted = listener.accept() => match accepted {
                 Ok((stream, address)) => {
                     let Some(seat) = seats.take(address.ip()) else {
-                        tracing::debug!(peer = %address, "there is no seat for a connection");
+                        tracing::debug!(peer = %address, "connection refused: too many are open");
                         continue;
                     };
                     let peer = Peer { address, permits: seat.permits };
@@ -94,7 +94,7 @@ async fn accept_until(listener: TcpListener, router: Router, shutdown: impl Futu
                     });
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "accept a connection");
+                    tracing::warn!(%error, "cannot accept a connection");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             },
@@ -104,6 +104,6 @@ async fn accept_until(listener: TcpListener, router: Router, shutdown: impl Futu
     stop.send_replace(true);
     let ended = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout(STOP_MAX, ended).await.is_err() {
-        tracing::warn!("connections were cut at the stop");
+        tracing::warn!("open connections were closed at shutdown");
     }
 }

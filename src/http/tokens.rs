@@ -97,10 +97,10 @@ impl Token {
             _ => return Err("the right of a token is `read` or `write`"),
         };
         if secret.len() < LENGTH_MIN || secret.len() > LENGTH_MAX {
-            return Err("a token has 32 to 512 characters; `openssl rand -hex 32` makes one");
+            return Err("a token has 32 to 512 characters; create one with `openssl rand -hex 32`");
         }
         if !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err("a token holds visible ASCII characters alone");
+            return Err("a token may contain only visible ASCII characters");
         }
         let actor = name.map_or_else(|| "api token".to_owned(), |name| format!("api token {name}"));
         Ok(Self { secret: Secret::from(secret), caller: ApiCaller { actor, may_write } })

@@ -156,7 +156,7 @@ impl WebhookState {
         match answered {
             PostAnswer::Stored => Json(serde_json::json!({ "stored": true })).into_response(),
             PostAnswer::Malformed => {
-                let why = "this is no event: an object with the `id` of one was expected";
+                let why = "not an event: expected an object with `id`";
                 let why = Json(serde_json::json!({ "message": why }));
                 (StatusCode::BAD_REQUEST, why).into_response()
             }

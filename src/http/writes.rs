@@ -102,16 +102,20 @@ struct SuspendBody {
 }
 
 async fn suspend(State(door): State<AppState>, who: MaybeCaller, body: Bytes) -> Response {
-    let help = r#"send {"resource": "KIND/NAME", "reason": TEXT, "until": MOMENT}; without `until` it lasts"#;
+    let help = r#"send {"resource": "KIND/NAME", "reason": TEXT, "until": MOMENT}; without `until` it does not end"#;
     let done = async {
         let actor = writer(who)?;
         let SuspendBody { resource: key, reason, until } = read(&body, help)?;
         let reason = reason.trim().to_owned();
         if reason.is_empty() || reason.chars().count() > REASON_LENGTH_MAX {
-            return Err(invalid_value("a reason has 1 to 500 characters", "say why"));
+            return Err(invalid_value(
+                "`reason` is empty or too long: 1 to 500 characters",
+                "write the reason for \
+                the suspension",
+            ));
         }
         if until.is_some_and(|until| until <= SystemClock.now()) {
-            return Err(invalid_value("`until` is over already", "name a moment that is to come"));
+            return Err(invalid_value("`until` is in the past", "write a moment in the future"));
         }
         let request =
             ControlRequest::Suspend(Box::new(SuspensionRequest::Suspend { key, reason, until }));
@@ -160,7 +164,7 @@ struct ApproveBody {
 }
 
 async fn approve(State(door): State<AppState>, who: MaybeCaller, body: Bytes) -> Response {
-    let help = r#"send {"plan": CHECKSUM, "ceilings": [AMOUNT]}, or {"binding": …} as it waits: {"merchant": "Merchant/NAME"} tells it; or {"application": "MerchantApplication/NAME"}"#;
+    let help = r#"send {"plan": CHECKSUM, "ceilings": [AMOUNT]}, {"binding": …} as {"merchant": "Merchant/NAME"} returns it, or {"application": "MerchantApplication/NAME"}"#;
     let done = async {
         let actor = writer(who)?;
         match read(&body, help)? {
@@ -204,7 +208,7 @@ async fn approve(State(door): State<AppState>, who: MaybeCaller, body: Bytes) ->
                 application: Some(key),
                 ..
             } => door.approve_submission(key, actor).await,
-            ApproveBody { .. } => Err(invalid_value("one thing is approved at a time", help)),
+            ApproveBody { .. } => Err(invalid_value("more than one approval in a request", help)),
         }
     };
     merge_outcome(done.await)
@@ -262,9 +266,9 @@ async fn resolve(
         let ResolveBody { r#as: word } = read(&body, help)?;
         let said: ManualResolution =
             word.parse().map_err(|why: String| invalid_value(&why, help))?;
-        let id: IntentId = id
-            .parse()
-            .map_err(|_| invalid_value("this is no intent", "name one as /api/v1/intents does"))?;
+        let id: IntentId = id.parse().map_err(|_| {
+            invalid_value("invalid intent", "write an intent as in /api/v1/intents")
+        })?;
         Ok(resolve_response(&door.write(ControlRequest::Resolve(id, said), actor).await?))
     };
     merge_outcome(done.await)
@@ -295,7 +299,7 @@ struct ReconcileBody {
 async fn reconcile(State(door): State<AppState>, who: MaybeCaller, body: Bytes) -> Response {
     let done = async {
         writer(who)?;
-        let help = r#"send nothing, or {"wait": true} for an answer once it is done"#;
+        let help = r#"send no body, or {"wait": true} to wait until it is done"#;
         let ReconcileBody { wait } = read(&body, help)?;
         if wait {
             return Ok(respond_when_ready(async move { settled_status(&door).await }));

@@ -75,7 +75,7 @@ impl Amount {
 
     fn not_decimal(&self, path: &str, cx: &CheckCx) -> Issue {
         let message = format!(
-            "{} is a number of minor units, and `policy.amounts: decimal` wants a decimal amount",
+            "{} is a number of minor units, and `policy.amounts: decimal` requires a decimal amount",
             self.minor
         );
         let minor = self.money(cx.currency);

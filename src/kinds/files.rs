@@ -86,7 +86,7 @@ pub(super) fn inspect_all(
 fn no_folder() -> FileProblem {
     FileProblem {
         code: "reckon::file::closed",
-        message: "no folder of attachments is open to specs".to_owned(),
+        message: "reckon.yaml opens no folder of attachments to specs".to_owned(),
         help: "write `secrets: {attachments: DIR}` in reckon.yaml, or the `fref_` id of an uploaded file"
             .to_owned(),
     }

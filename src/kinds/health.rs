@@ -19,7 +19,7 @@ pub(super) fn of_method(known: &Observed, now: DateTime<Utc>) -> Health {
     let Some((month, over)) = expiry(known) else { return Health::healthy() };
     let named = month.format("%Y-%m");
     let (reason, status, message, since, turns) = if now >= over {
-        let message = format!("the card expired at the end of {named}; it can pay nothing");
+        let message = format!("the card expired at the end of {named} and can no longer pay");
         ("CardExpired", ConditionStatus::False, message, over, None)
     } else if now >= month {
         let message = format!("the card expires at the end of {named}");

@@ -22,7 +22,7 @@ const HIDDEN: &str = "…";
 /// Names of a card's security code.
 const SECURITY_CODES: [&str; 5] = ["cvv", "cvv2", "cvc", "cvc2", "csc"];
 const SECURITY_CODE_HELP: &str =
-    "leave it out: nothing may keep a card's security code, and saving a card needs none";
+    "remove the field: a card's security code must not be stored, and saving a card needs none";
 
 /// Parser's message about a place, split into its parts.
 #[derive(Debug, PartialEq, Eq)]
@@ -146,12 +146,12 @@ impl DecodeError {
                     .underline_key()
             }
             ParserMessage::Duplicate { name } => {
-                let message = format!("the field `{name}` stands there twice");
-                Issue::error("reckon::spec::duplicate_field", path, message, "keep one of them")
+                let message = format!("duplicate field `{name}`");
+                Issue::error("reckon::spec::duplicate_field", path, message, "keep one of the two")
                     .underline_key()
             }
             ParserMessage::Word { found, known } => {
-                let message = format!("`{found}` is not possible here");
+                let message = format!("unknown value `{found}`");
                 let help = suggestion(found, &known);
                 Issue::error("reckon::spec::unknown_value", path, message, help)
             }
@@ -166,8 +166,8 @@ impl DecodeError {
                 Issue::error("reckon::spec::wrong_value", path, message, help)
             }
             ParserMessage::Other => {
-                let message = if message == HIDDEN { "this cannot be read" } else { message };
-                let help = "look at the indentation and the quotes around it";
+                let message = if message == HIDDEN { "the value cannot be read" } else { message };
+                let help = "check the indentation and the quotes around it";
                 Issue::error("reckon::spec::unreadable", path, message, help)
             }
         }
@@ -176,12 +176,12 @@ impl DecodeError {
 
 fn unknown_issue(path: &str, name: &str, known: &[&str]) -> Issue {
     if SECURITY_CODES.contains(&name) {
-        let message = format!("`{name}` is no field of any spec");
+        let message = format!("no spec has a field `{name}`");
         return Issue::error("reckon::spec::security_code", path, message, SECURITY_CODE_HELP)
             .underline_key();
     }
     let message = match name {
-        HIDDEN => "there is a field here that does not exist".to_owned(),
+        HIDDEN => "unknown field".to_owned(),
         name => format!("there is no field `{name}` here"),
     };
     let help = suggestion(name, known);
@@ -200,8 +200,9 @@ fn type_issue(path: &str, found: &str, expected: &str) -> Issue {
         let cents = if cents { "0" } else { "" };
         let minor = minor.unwrap_or_default();
         let help = format!("write `\"{number}{cents} USD\"`, in quotes{minor}");
-        let message =
-            format!("the number {number} has no currency, and is no whole number of minor units");
+        let message = format!(
+            "the number {number} has no currency, and is not a whole number of minor units"
+        );
         return Issue::error("reckon::amount::float", path, message, help);
     }
     let message =

@@ -97,9 +97,9 @@ impl Mutability {
     pub const fn words(self) -> &'static str {
         match self {
             Self::InPlace => "in place",
-            Self::ReplaceByToken => "by a fresh token",
+            Self::ReplaceByToken => "by a new one-time token",
             Self::Immutable => "never",
-            Self::LocalOnly => "reckon's own matter",
+            Self::LocalOnly => "only in reckon",
         }
     }
 }

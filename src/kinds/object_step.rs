@@ -54,7 +54,7 @@ pub fn plan_object(
     let Some(merchant) = merchant_of(manifest) else {
         return StepDecision::idle(
             PlannedAction::Blocked,
-            Reason::Unsuitable("it names no merchant".to_owned()),
+            Reason::Unsuitable("the document names no merchant".to_owned()),
         );
     };
     let made =
@@ -100,8 +100,8 @@ fn import_required(manifest: &Manifest, have: Option<&Observed>) -> Option<Reaso
     let name = manifest.key.short();
     unknown.then(|| {
         Reason::Unsuitable(format!(
-            "its object is on the service already, as {id} (reckon.dev/adopts), and is not made: `reckon import {name} \
-             {id}` takes it over"
+            "the object exists at the service as {id} (reckon.dev/adopts) and is not created: run `reckon import \
+             {name} {id}` to adopt it"
         ))
     })
 }
@@ -183,7 +183,8 @@ fn changed_step(
         return StepDecision { changes, ready: (kind.unready)(have).is_none(), ..draft };
     }
     let Some(target) = have.remote_id.clone() else {
-        let why = "its id on the service is not known, so it cannot be changed".to_owned();
+        let why =
+            "the id of the object at the service is unknown, so it cannot be changed".to_owned();
         return StepDecision {
             changes,
             ..StepDecision::idle(PlannedAction::Blocked, Reason::Unsuitable(why))

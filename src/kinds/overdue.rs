@@ -21,8 +21,8 @@ fn date(spec: &Value, pointer: &str) -> Option<NaiveDate> {
 pub(super) fn invoice(spec: &Value, today: NaiveDate) -> Vec<Issue> {
     let over = date(spec, "/invoice_date").filter(|date| *date < today);
     let issue = |date: NaiveDate| {
-        let message = format!("the invoice date {date} is over");
-        let help = "write a later date, unless the invoice is meant to bear this one";
+        let message = format!("the invoice date {date} is in the past");
+        let help = "write a later date, unless you want this one on the invoice";
         Issue::error("reckon::invoice::past", "spec.invoice_date", message, help).as_warning()
     };
     over.map(issue).into_iter().collect()
@@ -49,7 +49,7 @@ pub(super) fn schedule(spec: &Value, today: NaiveDate) -> Vec<Issue> {
     let over = date(spec, "/schedule/start").filter(|start| *start < least);
     let issue = |start: NaiveDate| {
         let message = format!("the schedule began on {start}, more than a year ago");
-        let help = "check the year; payments before today are not made up for";
+        let help = "check the year; payments before today are not collected";
         Issue::error("reckon::recurring_charge::old_start", "spec.schedule.start", message, help)
             .as_warning()
     };

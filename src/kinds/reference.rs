@@ -31,7 +31,7 @@ pub fn resolve(kind: &str, text: &str, namespace: &Name) -> Result<Key, NameErro
 pub fn issue(path: &str, kind: &str, text: &str) -> Option<Issue> {
     let error = resolve(kind, text, &Name::default_namespace()).err()?.to_string();
     let (message, help) = error.rsplit_once("; ").unwrap_or((&error, "write a name"));
-    let message = format!("this names no {kind}: {message}");
+    let message = format!("invalid name of a {kind}: {message}");
     let help = format!("{help} (a name, or NAMESPACE/NAME)");
     Some(Issue::error("reckon::reference::malformed", path, message, help))
 }
@@ -75,12 +75,12 @@ pub fn bearer_token(manifest: &Manifest, what: &str, find: Find<'_>) -> Option<I
     let credentials = merchant.spec.get("credentials")?;
     credentials.get("keys").is_some().then(|| {
         let message =
-            format!("{what} needs an access token, and {} has gateway keys alone", merchant.key);
+            format!("{what} needs an access token, and {} has only gateway keys", merchant.key);
         let help = "give the merchant an `authorization_code` or an `access_token`";
         Issue::error("reckon::reference::keys_alone", MERCHANT_FIELD, message, help).with_related(
             Some(merchant.key.clone()),
             "spec.credentials.keys",
-            "the gateway accepts these, the partner interface does not",
+            "the gateway accepts these keys, the partner interface does not",
         )
     })
 }

@@ -83,28 +83,28 @@ impl SecretSource {
         let (code, message, help) = match self.source() {
             None => (
                 "reckon::secret::not_one_source",
-                "a secret comes from exactly one place",
+                "a secret has exactly one source",
                 forms.as_str(),
             ),
             Some(SecretSourceRef::Env(name)) if !is_variable(name) => (
                 "reckon::secret::env_name",
-                "this is no name of an environment variable",
+                "invalid name of an environment variable",
                 "write capital letters, digits and `_`, such as `{env: CODE_ACME}`",
             ),
             Some(SecretSourceRef::File(name)) if !is_relative(name) => (
                 "reckon::secret::file_name",
-                "this is no file beneath the folder of secrets",
+                "invalid path of a file in the folder of secrets",
                 "write a relative path without `..`, such as `{file: acme/code}`",
             ),
             Some(SecretSourceRef::Exec(name)) if !is_program(name) => (
                 "reckon::secret::exec_name",
-                "this is no name of a program",
+                "invalid name of a program",
                 "write a name that `secrets.exec` of reckon.yaml declares, such as `{exec: card-of-jane}`; never a command",
             ),
             Some(SecretSourceRef::Age(text)) if !is_sealed(text) => (
                 "reckon::secret::age_malformed",
-                "this is no sealed text",
-                "write the whole of what `reckon seal KIND/NAME FIELD` prints, with its first and last line",
+                "the text is not a sealed text",
+                "write the whole text that `reckon seal KIND/NAME FIELD` prints, with its first and last line",
             ),
             Some(SecretSourceRef::Literal(text)) if text.expose().trim().is_empty() => {
                 ("reckon::secret::empty", "the secret is empty", forms.as_str())
@@ -125,7 +125,7 @@ impl SecretSource {
     pub fn hidden_issue(&self, path: &str) -> Option<Issue> {
         self.issue(path).or_else(|| {
             self.literal().map(|_| {
-                let message = "a secret stands here in the open";
+                let message = "the secret is in plain text";
                 let help = format!("write {FORMS}");
                 Issue::error("reckon::secret::in_the_open", path, message, help)
             })

@@ -162,7 +162,7 @@ pub fn ready_state(cx: &StepCx<'_>, key: &Key) -> Result<Arc<Observed>, Reason> 
 pub fn ready_id(cx: &StepCx<'_>, key: &Key) -> Result<RemoteId, Reason> {
     let observed = ready_state(cx, key)?;
     observed.remote_id.clone().ok_or_else(|| {
-        Reason::Unsuitable(format!("the id of {} on the service is not known", key.short()))
+        Reason::Unsuitable(format!("the id of {} at the service is unknown", key.short()))
     })
 }
 
@@ -180,7 +180,7 @@ pub fn find_account<'a>(list: &'a Value, wanted: &str, what: &str) -> Result<&'a
     match (by_id, found.next(), found.next()) {
         (Some(item), _, _) | (None, Some(item), None) => Ok(item),
         (None, Some(_), Some(_)) => Err(Reason::AccountUnsuitable(format!(
-            "the merchant has more than one {what} called {wanted:?}: name its id"
+            "the merchant has more than one {what} called {wanted:?}: write its id"
         ))),
         (None, None, _) => {
             let all: Vec<&str> = items.iter().map(|item| text(item, "name")).collect();

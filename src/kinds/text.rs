@@ -13,7 +13,7 @@ pub const EMAIL_LENGTH_MAX: usize = 254;
 pub fn not_blank(path: &str, text: &str, example: &str) -> Option<Issue> {
     text.trim().is_empty().then(|| {
         let help = format!("write a text, such as `{example}`");
-        Issue::error("reckon::text::empty", path, "this is empty", help)
+        Issue::error("reckon::text::empty", path, "the text is empty", help)
     })
 }
 
@@ -21,7 +21,8 @@ pub fn not_blank(path: &str, text: &str, example: &str) -> Option<Issue> {
 pub fn at_most(path: &str, text: &str, max: usize) -> Option<Issue> {
     let length = text.chars().count();
     (length > max).then(|| {
-        let message = format!("this has {length} characters, and the service keeps {max}");
+        let message =
+            format!("the text has {length} characters, and the service keeps at most {max}");
         let help = format!("write at most {max} characters");
         Issue::error("reckon::text::too_long", path, message, help)
     })
@@ -36,7 +37,7 @@ pub fn not_blank_and_at_most(path: &str, text: &str, example: &str, max: usize) 
 /// message does not repeat it.
 pub fn email(path: &str, address: &Personal) -> Option<Issue> {
     (!is_email(address.expose())).then(|| {
-        let message = "this is no e-mail address";
+        let message = "the text is not an e-mail address";
         Issue::error("reckon::text::email", path, message, "write one, such as `jane@example.com`")
     })
 }
@@ -58,7 +59,7 @@ pub fn postal_code(path: &str, code: &str) -> Option<Issue> {
     let fits = !code.is_empty() && problems.into_list().is_empty();
     (!fits).then(|| {
         let help = "write 3 to 9 letters and digits, at most 10 characters with spaces and dashes";
-        Issue::error("reckon::text::postal_code", path, "this is no postal code", help)
+        Issue::error("reckon::text::postal_code", path, "the text is not a postal code", help)
     })
 }
 

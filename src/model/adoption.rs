@@ -119,19 +119,20 @@ pub fn describe_unknown_objects(strays: &[UnknownObject]) -> String {
     let named: Vec<String> = strays.iter().take(NAMED_MAX).map(ToString::to_string).collect();
     let more = match strays.len().saturating_sub(named.len()) {
         0 => String::new(),
-        more => format!(" and {more} more (`reckon intents` names all)"),
+        more => format!(" and {more} more (`reckon intents` lists all)"),
     };
     let named = format!("{}{more}", named.join(", "));
     let out = resolving_commands(strays);
     if strays.iter().all(|stray| stray.is_duplicate) {
         return format!(
-            "the service holds another object with its mark: {named}. End one of them there; or {out}"
+            "the service has a second object with the mark of this resource: {named}; end one of the two at the \
+             service, or {out}"
         );
     }
     let count = strays.len();
     format!(
-        "the service holds objects with marks of ours that this state does not know ({count}): {named}. The state may have \
-         been lost, or another one is in use: {out}; `reckon intents` lists them with these commands"
+        "the service has objects with marks of ours that this state does not know ({count}): {named}; the state \
+         may have been lost, or another state is in use; {out}; `reckon intents` lists the objects with these commands"
     )
 }
 
@@ -139,10 +140,12 @@ pub fn describe_unknown_objects(strays: &[UnknownObject]) -> String {
 fn resolving_commands(strays: &[UnknownObject]) -> String {
     if let [UnknownObject { id, .. }] = strays {
         return format!(
-            "say `reckon import KIND/NAME {id}` if it belongs to a document, or `reckon forget {id}` if it belongs to none"
+            "run `reckon import KIND/NAME {id}` if the object belongs to a document, or `reckon forget {id}` if it \
+             belongs to none"
         );
     }
-    "say `reckon import KIND/NAME ID` of each that belongs to a document, and `reckon forget ID` of each that belongs to none"
+    "run `reckon import KIND/NAME ID` for each object that belongs to a document, and `reckon forget ID` for each \
+     other one"
         .to_owned()
 }
 
@@ -279,9 +282,9 @@ mod tests {
         {
             assert!(told.contains(part), "{told}");
         }
-        assert!(!told.contains("--empty-remote"), "the dangerous way is no way out: {told}");
+        assert!(!told.contains("--empty-remote"), "the dangerous option is not offered: {told}");
         let told = describe_unknown_objects(&[stray("card_9", true)]);
-        assert!(told.contains("another object with its mark: card_9"), "{told}");
+        assert!(told.contains("a second object with the mark of this resource: card_9"), "{told}");
         assert!(!told.contains("--empty-remote"), "{told}");
     }
 }

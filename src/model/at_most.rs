@@ -90,7 +90,7 @@ mod tests {
         for at in 100..200 {
             assert!(counted.allows(&bound(at)));
         }
-        assert!(!counted.allows(&bound(100)), "forgotten: nobody knows how many there were");
+        assert!(!counted.allows(&bound(100)), "the count of a dropped span is unknown");
     }
 
     #[test]

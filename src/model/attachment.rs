@@ -112,8 +112,8 @@ impl fmt::Display for AwaitedDetails {
         let (once_more, flag) = if *replaces { (" once more", " --replace") } else { ("", "") };
         write!(
             f,
-            "waits for the payer's {sort}{once_more}: `reckon link {name}` prints the link to send, \
-             `reckon attach {name}{flag} --token TOKEN` brings a token that you have"
+            "waits for the payer's {sort}{once_more}: `reckon link {name}` prints the link to send, `reckon attach \
+             {name}{flag} --token TOKEN` supplies a token that you have"
         )
     }
 }

@@ -94,8 +94,8 @@ impl Epoch {
     pub fn action_hold_reason(&self, action: &Key) -> String {
         let name = action.short();
         format!(
-            "{}, and nothing can tell whether this was done in between; if it was not, say `reckon store release \
-             {name}`, and else `reckon store release --done {name}`",
+            "{}, and no lookup can prove whether the action was done in between; if it was not, run `reckon store \
+             release {name}`; if it was, run `reckon store release --done {name}`",
             self.began.describe()
         )
     }

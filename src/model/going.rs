@@ -140,22 +140,22 @@ impl fmt::Display for RemovalStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Neutralised(how) => {
-                write!(f, "its document is gone, and says deletion: delete; {how}")
+                write!(f, "document missing (reckon.dev/deletion: delete); {how}")
             }
             Self::Deauthorised => write!(
                 f,
-                "its document is gone, and says deletion: delete; its authorization is given back and its \
-                 credentials are erased"
+                "document missing (reckon.dev/deletion: delete); the authorisation is withdrawn and the credentials \
+                 are erased"
             ),
             Self::Ended(how) => write!(
                 f,
-                "it was ended on the service when its document was gone ({how}): raise \
-                 reckon.dev/generation to begin a new one"
+                "the object was ended while its document was missing ({how}); raise reckon.dev/generation to create \
+                 a new one"
             ),
             Self::Guarded { key, trip } => write!(
                 f,
-                "its document is gone, but {} stops its removal: {} (set at {}); if it is meant: reckon \
-                 apply --allow-prune {}, or --allow-prune all",
+                "document missing, but {} blocks the removal: {} (set at {}); if you want the removal, run `reckon \
+                 apply --allow-prune {}`, or `--allow-prune all` for all blocked ones",
                 trip.guard,
                 trip.why,
                 trip.set_at,
@@ -163,32 +163,33 @@ impl fmt::Display for RemovalStatus {
             ),
             Self::Unmarked { delay } => write!(
                 f,
-                "its document is gone: apply marks it now, and removes it when it is still gone after \
-                 {delay} (policy.prune.delay)"
+                "document missing: `apply` marks it now, and removes the object if the document is still missing \
+                 after {delay} (policy.prune.delay)"
             ),
             Self::Marked { until, since } => write!(
                 f,
-                "its document is gone since {}: it is removed by an apply after {}, if it is still gone then",
+                "document missing since {}: an `apply` after {} removes the object, if the document is still \
+                 missing then",
                 timestamp(since),
                 timestamp(until)
             ),
             Self::LooksRenamed { key, from } => write!(
                 f,
-                "it says the same as {}, whose document is gone: write reckon.dev/moved-from: {} to go on \
-                 with that one, or, if both are meant: reckon apply --allow-prune {}",
+                "same content as {}, whose document is missing; to keep that object, write `reckon.dev/moved-from: \
+                 {}`; to have both, run `reckon apply --allow-prune {}`",
                 from.short(),
                 former_name(key, from),
                 key.short()
             ),
             Self::Moved { from } => write!(
                 f,
-                "it takes over from {}; nothing changes on the service by that",
+                "takes over the object of {}; nothing changes at the service",
                 from.short()
             ),
             Self::MovedAway { to } => write!(
                 f,
-                "its name on the service belongs to {}, which was moved from it: to move it back, remove that document and \
-                 write `reckon.dev/moved-from: {}` here; else choose another name",
+                "this name belongs to the object of {}, which was moved from it; to move the object back, remove \
+                 that document and write `reckon.dev/moved-from: {}` here; otherwise choose another name",
                 to.short(),
                 whole_name(to)
             ),

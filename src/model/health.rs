@@ -34,7 +34,7 @@ impl Health {
 
     /// Returns the health of a resource without an object.
     pub fn not_created() -> Self {
-        let message = "there is no object that could be healthy".to_owned();
+        let message = "the object does not exist".to_owned();
         Self {
             status: ConditionStatus::Unknown,
             reason: "NotCreated",

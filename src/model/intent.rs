@@ -281,7 +281,7 @@ impl fmt::Display for EffectProof {
             Self::Answer => "answered",
             Self::Found => "found",
             Self::Duplicate => "refused as a duplicate",
-            Self::Person => "told by a person",
+            Self::Person => "confirmed by a person",
         })
     }
 }

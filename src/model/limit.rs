@@ -50,15 +50,15 @@ impl LimitExceeded {
 
     fn sentence(&self, command: &str) -> String {
         let Self { limit, allowed: allows, resulting: would, place, approvers, .. } = self;
-        let what = if self.scope == LimitScope::Plan { "the whole plan" } else { "this" };
+        let what = if self.scope == LimitScope::Plan { "the whole plan" } else { "this step" };
         let who = if *approvers > 1 {
             format!("have {approvers} people approve")
         } else {
             "approve".to_owned()
         };
         format!(
-            "{limit} allows {allows} ({place}), and {what} would make it {would}: raise it there, or {who} the plan: \
-             {command}{}",
+            "{limit} allows {allows} ({place}), and {what} would make it {would}; raise the limit there, or {who} \
+             the plan: {command}{}",
             self.approval_progress()
         )
     }
@@ -71,7 +71,7 @@ impl LimitExceeded {
             return String::new();
         }
         let more = count_verb(missing, "more person has", "more people have");
-        format!(" ({} did, {more} to)", approved_by.join(", "))
+        format!(" ({} approved; {more} to approve)", approved_by.join(", "))
     }
 }
 

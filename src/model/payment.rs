@@ -191,7 +191,7 @@ mod tests {
         );
         assert_eq!(three.last.reason.as_deref(), Some("card_declined"));
         let occurrences = told(&[(OCCURRENCE, "FAILED", None)]);
-        assert_eq!(occurrences.failures, 1, "where no transaction is told");
+        assert_eq!(occurrences.failures, 1, "no transaction was shown");
         let paid = [declined.as_slice(), &[("transaction", "AUTHORIZED", None)]].concat();
         assert_eq!((told(&paid).failures, told(&paid).since), (0, at(3)));
     }

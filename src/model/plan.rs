@@ -85,7 +85,7 @@ pub struct Replaced {
 impl fmt::Display for Replaced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let old = self.old_number.as_ref().or(self.old_id.as_ref());
-        let old = old.map_or("(its number is not known)", String::as_str);
+        let old = old.map_or("(number unknown)", String::as_str);
         write!(f, "old invoice {old} stays payable; the new one is {}", self.source_id)
     }
 }

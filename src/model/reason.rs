@@ -222,103 +222,106 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Settled => write!(f, "the service matches the file"),
-            Self::NotCreated => write!(f, "the service does not have it yet"),
+            Self::NotCreated => write!(f, "the object does not exist at the service yet"),
             Self::Changed => write!(f, "the file changed"),
             Self::Renewed => {
-                write!(f, "the file changed; all details are sent again, by a fresh one-time token")
+                write!(f, "the file changed; all details are sent again, with a new one-time token")
             }
             Self::DetailsGiven => {
-                write!(f, "a payer gave other details, which take the place of what is saved")
+                write!(f, "a payer entered other details, which replace the saved ones")
             }
             Self::Drifted(fields) => {
                 write!(
                     f,
-                    "somebody else changed {} on the service; it is put back",
+                    "drift: {} changed at the service; the value of the document is put back",
                     fields.join(", ")
                 )
             }
             Self::DriftReturns(fields) => write!(
                 f,
-                "{} was put back twice and changed again: something else changes it, so it is left \
-                 alone. Find out what does; or let it be with reckon.dev/ignore-drift, or change the \
-                 document",
+                "drift: {} changed again after two corrections, so reckon leaves the change; find the program that \
+                 makes it, allow it with reckon.dev/ignore-drift, or change the document",
                 fields.join(", ")
             ),
             Self::Vanished(why) => write!(
                 f,
-                "{why}, by somebody else; it is not made again by itself: remove the document, or raise \
-                 reckon.dev/generation to have another one"
+                "{why}, not by reckon; reckon does not create the object again: remove the document, or raise \
+                 reckon.dev/generation for a new object"
             ),
-            Self::Replaced => write!(f, "its generation was raised; the old one stays as it is"),
-            Self::NotConnected => write!(f, "its credentials and accounts are not known yet"),
-            Self::NotSurveyed => write!(f, "its readable objects were not looked at yet"),
-            Self::Removed => write!(f, "its document is gone, and says deletion: delete"),
+            Self::Replaced => write!(f, "generation raised; the old object stays unchanged"),
+            Self::NotConnected => write!(f, "credentials and accounts are not known yet"),
+            Self::NotSurveyed => write!(f, "the objects at the service are not read yet"),
+            Self::Removed => write!(f, "document missing (reckon.dev/deletion: delete)"),
             Self::Orphaned => write!(
                 f,
-                "its document is gone; the object is left as it is (reckon.dev/deletion: orphan)"
+                "document missing; the object stays unchanged (reckon.dev/deletion: orphan)"
             ),
             Self::PruneSuspended => write!(
                 f,
-                "its document was not seen, but some file is broken: nothing is removed until \
-                 every file reads well"
+                "document missing, but some files are invalid; nothing is removed until `reckon validate` passes"
             ),
             Self::WaitsFor(keys) => write!(f, "waits for {}", join_keys(keys)),
             Self::CannotChange(fields) => {
                 write!(
                     f,
-                    "the service cannot change {}; put the old value back, or raise reckon.dev/generation in its \
-                     annotations (to 1 where there is none) to have a new one made: the old one stays as it is",
+                    "the service cannot change {}; write the old value, or raise reckon.dev/generation (to 1 if \
+                     there is none) to create a new object: the old one stays unchanged",
                     fields.join(", ")
                 )
             }
             Self::AwaitsDecision => write!(f, "underwriting has not decided yet"),
             Self::AwaitsApplicant => write!(
                 f,
-                "waits for the applicant to finish it; `reckon events urls` prints the link to send"
+                "waits for the applicant to finish the sign-up; `reckon events urls` prints the link to send"
             ),
             Self::AwaitsIntake(awaited) => write!(f, "{awaited}"),
             Self::AwaitsApproval(binding) => write!(
                 f,
-                "waits for the approval of a person: look at what its code opened, and say \
-                 `reckon approve {}`",
+                "waits for approval: check the accounts that the code of the application opened, then run `reckon \
+                 approve {}`",
                 binding.merchant.short()
             ),
             Self::MaybeSubmitted(application) => {
                 let name = application.short();
                 write!(
                     f,
-                    "this state began empty, and the service lists no applications: a state that is lost may have \
-                     submitted it. If underwriting does not have it, say `reckon approve {name}`"
+                    "this state began empty, and the service lists no applications: a lost state may have submitted \
+                     this one; if underwriting does not have it, run `reckon approve {name}`"
                 )
             }
             Self::AwaitsAuthorization(help) => {
-                write!(f, "the service takes its credentials no more: {help}")
+                write!(f, "the service refuses the credentials: {help}")
             }
             Self::BoundElsewhere(other) => write!(
                 f,
-                "its credentials open the account that {} is bound to: give it its own and raise \
+                "the credentials open the account of {}: write credentials of this merchant, and raise \
                  reckon.dev/generation",
                 other.short()
             ),
             Self::Declined(why) => {
-                write!(f, "underwriting declined it ({why}); the applicant has to contact support")
+                write!(
+                    f,
+                    "underwriting declined the application ({why}); the applicant has to contact support"
+                )
             }
-            Self::TestPassed => write!(f, "the test ended well; its code is never exchanged"),
-            Self::TestFailed => write!(f, "the test was declined, as it was to be"),
+            Self::TestPassed => write!(f, "the test passed; its code is never exchanged"),
+            Self::TestFailed => write!(f, "the test was declined, as requested"),
             Self::Refused(why) => {
-                write!(f, "the service refused it: {why}")
+                write!(f, "refused by the service: {why}")
             }
-            Self::InFlight => write!(f, "a call for it is on its way"),
-            Self::InDoubt(why) => write!(f, "an answer was lost ({why}); it is being settled"),
+            Self::InFlight => write!(f, "an effect is in progress"),
+            Self::InDoubt(why) => {
+                write!(f, "in doubt: an answer was lost ({why}); settlement is in progress")
+            }
             Self::OnHold(why) => write!(f, "on hold: {why}"),
             Self::UnknownObjects(strays) => {
                 write!(f, "on hold: {}", adoption::describe_unknown_objects(strays))
             }
             Self::BrokenDocument => {
-                write!(f, "its document has problems: `reckon validate` shows them")
+                write!(f, "the document is invalid: `reckon validate` shows the problems")
             }
             Self::Suspended => {
-                write!(f, "suspended by reckon.dev/suspend: remove the annotation to go on")
+                write!(f, "suspended by reckon.dev/suspend: remove the annotation to resume")
             }
             Self::SuspendedBy(suspension) => write!(f, "{suspension}"),
             Self::Removal(going) => write!(f, "{going}"),

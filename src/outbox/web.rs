@@ -87,13 +87,13 @@ fn interpret_status(status: u16) -> DeliveryResult {
 /// Interprets an error: only an error from before the request was written proves anything.
 fn interpret_error(error: reqwest::Error, url: &Url) -> DeliveryResult {
     let error = error.without_url();
-    let told = mask_address(root_cause(&error), url);
+    let cause = mask_address(root_cause(&error), url);
     if error.is_connect() || error.is_builder() {
-        DeliveryResult::NotSent(format!("the target was not reached: {told}"))
+        DeliveryResult::NotSent(format!("the target was not reached: {cause}"))
     } else if error.is_timeout() {
         DeliveryResult::InDoubt("the target did not answer in time".to_owned())
     } else {
-        DeliveryResult::InDoubt(format!("the target did not answer: {told}"))
+        DeliveryResult::InDoubt(format!("the target did not answer: {cause}"))
     }
 }
 

@@ -63,35 +63,37 @@ fn check_move(
     let desired = world.desired();
     let (name, own) = (from.short(), key.short());
     if from == key {
-        return Err(format!("reckon.dev/moved-from: {own} is its own name: remove the annotation"));
+        return Err(format!(
+            "reckon.dev/moved-from: {own} is the name of this document itself: remove the annotation"
+        ));
     }
     if desired.manifests.contains_key(from) || desired.broken.contains(from) {
         return Err(format!(
-            "reckon.dev/moved-from: {name} still has a document: remove that, or the annotation"
+            "reckon.dev/moved-from: {name} still has a document: remove that document, or the annotation"
         ));
     }
     if let Some(other) = absences.claims(from).find(|other| *other != key) {
         return Err(format!(
-            "reckon.dev/moved-from: {} says, too, that it was moved from {name}: let one of them say it",
+            "reckon.dev/moved-from: {} names {name} as its former name, too: keep the annotation in one document",
             other.short()
         ));
     }
     if have.is_some_and(|have| have.exists) {
         return Err(format!(
-            "reckon.dev/moved-from: {own} is on the service under its own name: remove the annotation"
+            "reckon.dev/moved-from: {own} already has an object of its own: remove the annotation"
         ));
     }
     let known = world.observed(from);
     if let Some(to) = known.as_ref().and_then(|known| known.moved_to.as_ref()) {
         return Err(format!(
-            "reckon.dev/moved-from: {name} was moved to {} before: name that one",
+            "reckon.dev/moved-from: {name} was moved to {} before: write that name",
             to.short()
         ));
     }
     if !known.is_some_and(|known| known.exists) {
         return Err(format!(
-            "reckon.dev/moved-from: nothing is known of {name}, so nothing can be taken over: correct the \
-             name, or remove the annotation to have {own} made new"
+            "reckon.dev/moved-from: {name} has no known object to take over: correct the name, or remove the \
+             annotation to create {own}"
         ));
     }
     Ok(())

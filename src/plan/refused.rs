@@ -38,29 +38,30 @@ fn is_token_from_person(known: &Observed) -> bool {
 /// is not retried by itself: a document asks for a payment once, and money is not guessed.
 pub(super) fn advice(known: &Observed, refusal: &ServiceRefusal) -> String {
     if refusal.lacks_token() && is_token_from_person(known) {
-        return "its one-time token was used or has ended: give another one".to_owned();
+        return "the one-time token was used or has expired: supply another one".to_owned();
     }
     if refusal.lacks_token() {
-        return "its one-time token was used or has ended: `apply` makes another one each time, `run` every ten minutes"
+        return "the one-time token was used or has expired: `apply` creates another one each time, `run` every ten \
+                minutes"
             .to_owned();
     }
     if refusal.may_pass() {
-        return "refused for what is set at the service, which may change: `apply` tries it again each time, `run` every \
-                ten minutes"
+        return "refused because of a setting at the service, which may change: `apply` tries again each time, `run` \
+                every ten minutes"
             .to_owned();
     }
     match ErrorClass::of(FailureSignal::Answer(refusal.status, &refusal.problem)) {
         Some(ErrorClass::Declined) => decline_advice(refusal.problem.code()),
         Some(ErrorClass::Invalid) => {
-            "invalid: nothing of it is sent until its document changes".to_owned()
+            "invalid: not sent again until the document changes".to_owned()
         }
         Some(
             class @ (ErrorClass::Transient
             | ErrorClass::Throttled
             | ErrorClass::Unauthorised
             | ErrorClass::Unknown),
-        ) => format!("{class}: nothing of it is sent until its document changes"),
-        None => "nothing of it is sent until its document changes".to_owned(),
+        ) => format!("{class}: not sent again until the document changes"),
+        None => "not sent again until the document changes".to_owned(),
     }
 }
 
@@ -68,17 +69,17 @@ pub(super) fn advice(known: &Observed, refusal: &ServiceRefusal) -> String {
 fn decline_advice(code: &str) -> String {
     let paid = retry::method_of_code(code);
     match paid.map(|paid| retry::next_wait(paid, code, 1)) {
-        Some(Ok(_)) => "declined by the payer's bank, which may say otherwise on another day: it \
-                        is tried again when its document changes"
+        Some(Ok(_)) => "declined by the payer's bank, which may approve it on another day: tried again when the \
+                        document changes"
             .to_owned(),
         Some(Err(RetryDenied::Never(why))) => {
-            format!("declined by the payer's bank for good ({why}): give other details")
+            format!("declined by the payer's bank for good ({why}): supply other details")
         }
         Some(Err(
             RetryDenied::TriesExhausted { .. } | RetryDenied::NotBefore(_) | RetryDenied::Unknown,
         ))
         | None => {
-            "declined by the payer's bank: it is tried again when its document changes".to_owned()
+            "declined by the payer's bank: tried again when the document changes".to_owned()
         }
     }
 }
@@ -127,14 +128,18 @@ mod tests {
         assert!(advice(&own, &refusal).contains("`run` every ten minutes"));
         let given = known(refusal.clone(), json!({ATTACHED: {"sealed": "00"}}));
         assert!(!is_retried(&given));
-        assert!(advice(&given, &refusal).ends_with("was used or has ended: give another one"));
+        assert!(advice(&given, &refusal).ends_with("was used or has expired: supply another one"));
     }
 
     #[test]
     fn a_refusal_says_its_class_and_what_helps() {
-        check(422, "invalid_data", "invalid: nothing of it is sent until");
+        check(422, "invalid_data", "invalid: not sent again until");
         check(418, "", "unknown: ");
-        check(422, "unavailable_for_merchant_policy", "refused for what is set at the service");
+        check(
+            422,
+            "unavailable_for_merchant_policy",
+            "refused because of a setting at the service",
+        );
         check(422, "card_declined_insufficient_funds", "declined by the payer's bank, which may");
         check(422, "card_expired", "declined by the payer's bank for good (the card has expired)");
         check(

@@ -209,7 +209,7 @@ fn count_over(most: &CountLimit, number: u32, what: &str) -> Option<LimitExceede
 fn typical_over(most: &CountLimit, money: Money, base: i64) -> Option<LimitExceeded> {
     exceeds(money.minor(), base, most.maximum).then(|| {
         let usual = Money::new(base, money.currency());
-        let allows = format!("{} % of what is usual, {usual},", most.maximum);
+        let allows = format!("{} % of the usual {usual}", most.maximum);
         exceeded(
             &most.name,
             &most.place,

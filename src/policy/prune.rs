@@ -228,7 +228,7 @@ pub fn rename_trip(prune: &PruneGuards, twin: &RenameCandidate, all: usize) -> G
     GuardTripped {
         guard: "policy.prune.renames",
         why: format!(
-            "{} is new and says the same{more}; a new name takes over by reckon.dev/moved-from",
+            "{} is new and has the same content{more}; a new name takes the object over by reckon.dev/moved-from",
             new.short()
         ),
         set_at: prune.refuse_renames.set_at.clone(),
@@ -319,6 +319,8 @@ mod tests {
         assert_eq!(count((0..3).map(|n| twin(n, false)).collect()), 3);
         assert!(probable_renames(&PruneGuards::without_guards(), vec![twin(0, true)]).is_empty());
         let trip = rename_trip(&PruneGuards::default(), &twin(0, true), 2);
-        assert!(trip.why.starts_with("Contact/new0 is new and says the same (2 such pairs)"));
+        assert!(
+            trip.why.starts_with("Contact/new0 is new and has the same content (2 such pairs)")
+        );
     }
 }

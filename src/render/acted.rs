@@ -103,11 +103,14 @@ fn next_step(stands: ActionStatus, key: &Key) -> String {
     let mut text = String::new();
     let told = match stands {
         ActionStatus::Done | ActionStatus::Invalid => return text,
-        ActionStatus::Refused => "nothing was done; say it again only if something has changed",
-        ActionStatus::OnHold => "look at `reckon intents`; a person has to settle it",
-        ActionStatus::InDoubt => "its answer was lost; `reckon intents` shows how it stands",
-        ActionStatus::NotSent => "nothing was sent, and nothing will be: say it again",
-        ActionStatus::Blocked => "nothing was sent; say it again once that is mended",
+        ActionStatus::Refused => {
+            "nothing was done; repeat the command only if something has \
+            changed"
+        }
+        ActionStatus::OnHold => "needs attention: settle it as `reckon intents` shows",
+        ActionStatus::InDoubt => "its answer was lost; check its status with `reckon intents`",
+        ActionStatus::NotSent => "nothing was sent, and nothing will be; repeat the command",
+        ActionStatus::Blocked => "nothing was sent; repeat the command once that is corrected",
     };
     // Writing to a string cannot fail.
     let _written = write!(text, "{told} ({})", clean(&key.short()));

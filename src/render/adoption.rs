@@ -18,7 +18,7 @@ pub fn adoption_result(adopted: &AdoptionReport) -> String {
     if !adopted.changes.is_empty() {
         push_line(
             &mut out,
-            "  the next plan changes, from what is there to what the document says:",
+            "  the next plan changes, from the present value to that of the document:",
         );
     }
     for change in &adopted.changes {
@@ -33,7 +33,7 @@ pub fn adoption_result(adopted: &AdoptionReport) -> String {
         push_line(
             &mut out,
             &format!(
-                "  not shown by the service, believed as the document says: {}",
+                "  not shown by the service, assumed to match the document: {}",
                 clean(&fields)
             ),
         );
@@ -46,13 +46,13 @@ pub fn import_candidates(found: &[InventoryItem], folder: &str) -> String {
     let mut out = String::new();
     for InventoryItem { id, import_option: what } in found {
         let told = match what {
-            ImportOption::Known(key) => format!("is known as {}", key.short()),
+            ImportOption::Known(key) => format!("is already known as {}", key.short()),
             ImportOption::Document(key) => format!("is taken over for {}", key.short()),
             ImportOption::New(key, _) => {
                 format!("is taken over for {}, a new document in {folder}", key.short())
             }
             ImportOption::Skipped(why) | ImportOption::Impossible(why) => {
-                format!("is left as it is: {why}")
+                format!("is skipped: {why}")
             }
         };
         push_line(&mut out, &format!("{} {}", clean(id.as_str()), clean(&told)));
@@ -64,12 +64,12 @@ pub fn import_candidates(found: &[InventoryItem], folder: &str) -> String {
 pub fn forget_request(what: &ForgetRequest) -> String {
     match what {
         ForgetRequest::Resource(key) => format!(
-            "{} is managed no more; its object stays as it is at the service",
+            "{} will no longer be managed; its object stays unchanged at the service",
             clean(&key.short())
         ),
         ForgetRequest::Object(id) => {
             format!(
-                "the object {} belongs to no document of yours, whatever its mark says",
+                "the object {} will be ignored, although it carries your mark",
                 clean(id.as_str())
             )
         }
@@ -80,7 +80,7 @@ pub fn forget_request(what: &ForgetRequest) -> String {
 pub fn forget_result(forgot: &ForgetResult) -> String {
     match forgot {
         ForgetResult::Resource(key, Some(id)) => format!(
-            "{} is forgotten; {} stays as it is at the service\n",
+            "{} is forgotten; {} stays unchanged at the service\n",
             clean(&key.short()),
             clean(id.as_str())
         ),
@@ -90,7 +90,7 @@ pub fn forget_result(forgot: &ForgetResult) -> String {
             clean(id.as_str()),
             clean(&key.short())
         ),
-        ForgetResult::Unknown(_) => "nothing is called so\n".to_owned(),
+        ForgetResult::Unknown(_) => "no such resource or object\n".to_owned(),
         ForgetResult::Refused(why, help) => format!("{}; {}\n", clean(why), clean(help)),
     }
 }
@@ -98,10 +98,10 @@ pub fn forget_result(forgot: &ForgetResult) -> String {
 /// Renders the unknown objects that carry our marks and block resources, with the ways out of each.
 /// The dangerous last resort comes once, at the end.
 pub(super) fn unknown_objects(out: &mut String, view: &IntentsView) {
-    push_line(out, "Objects on the service with marks of ours that are not known:");
+    push_line(out, "Unknown objects at the service that carry your mark:");
     for stray in &view.unknown_objects {
         let UnknownObjectView { id, list, mark, key, second, way_out } = stray;
-        let what = if *second { "a second one with the mark of" } else { "stands in the way of" };
+        let what = if *second { "is a second object with the mark of" } else { "blocks" };
         push_line(out, "");
         push_line(out, &format!("{} ({}) {what} {}", clean(id), clean(list), clean(&key.short())));
         push_line(out, &format!("  mark       {}", clean(mark)));
@@ -120,8 +120,8 @@ pub(super) fn unknown_objects(out: &mut String, view: &IntentsView) {
 fn last_resort(out: &mut String, unknown: &DisownPreview) {
     let count = count_noun(unknown.objects.len(), "object");
     let text = format!(
-        "DANGEROUS: `{}` disowns {count} at once. Their documents are then made again{}. Use it only if \
-         none of them is yours.",
+        "DANGEROUS: `{}` disowns {count} at once. Their documents are then created again{}. Run \
+        it only if none of them is yours.",
         unknown.command,
         risk(unknown)
     );
@@ -146,13 +146,14 @@ pub fn disown_request(unknown: &DisownPreview) -> String {
     if unknown.objects.is_empty() {
         push_line(
             &mut out,
-            "No object with an unknown mark was found so far. From now on none stops a merchant.",
+            "No object with an unknown mark was found so far. From now on, such an object blocks \
+            no merchant.",
         );
         return out;
     }
     push_line(
         &mut out,
-        "These objects carry marks of ours that this state does not know; they would be disowned:",
+        "These objects carry your mark but are unknown to this state; they would be disowned:",
     );
     for DisownedView { id, list, merchant, status, money } in &unknown.objects {
         let money = money

@@ -12,12 +12,12 @@ const LABEL_WIDTH: usize = 13;
 pub fn live_binding(binding: &LiveBinding) -> String {
     let LiveBinding { merchant, application, generation, mode, name, public_keys } = binding;
     let mut out = format!("{} would be bound for real money to\n", clean(&merchant.short()));
-    let name = name.as_deref().map_or_else(|| "not told".to_owned(), clean);
+    let name = name.as_deref().map_or_else(|| "not known".to_owned(), clean);
     fact(&mut out, "name", &name);
     let keys: Vec<String> = public_keys.iter().map(PublicKey::as_str).map(clean).collect();
     fact(&mut out, "public keys", &keys.join(", "));
     fact(&mut out, "mode", mode.as_str());
-    let by = format!("the code that the approval of {} brought", clean(&application.short()));
+    let by = format!("the code from the approval of {}", clean(&application.short()));
     fact(&mut out, "opened by", &by);
     fact(&mut out, "generation", &generation.to_string());
     out
@@ -25,7 +25,7 @@ pub fn live_binding(binding: &LiveBinding) -> String {
 
 /// Renders the approval with its actor, and the next step.
 pub fn approval_result(approval: &BindingApproval, is_running: bool) -> String {
-    let next = if is_running { "the daemon goes on" } else { "`reckon apply` goes on" };
+    let next = if is_running { "the daemon continues" } else { "run `reckon apply` to continue" };
     let merchant = clean(&approval.binding.merchant.short());
     format!("{merchant} is approved by {}; {next}\n", clean(&approval.actor))
 }
@@ -59,12 +59,12 @@ mod tests {
           name         Harbor\u{1b}[2J Books
           public keys  m_1, m_2
           mode         live
-          opened by    the code that the approval of MerchantApplication/books/harbor brought
+          opened by    the code from the approval of MerchantApplication/books/harbor
           generation   2
         ");
         let at = "2026-11-21T12:00:00Z".parse().unwrap();
         let approval = BindingApproval { binding: shown, at, actor: "uid 1000".to_owned() };
-        let text = "Merchant/harbor is approved by uid 1000; the daemon goes on\n";
+        let text = "Merchant/harbor is approved by uid 1000; the daemon continues\n";
         assert_eq!(approval_result(&approval, true), text);
         assert!(approval_result(&approval, false).contains("`reckon apply`"));
     }

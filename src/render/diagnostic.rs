@@ -51,7 +51,7 @@ pub fn text(problems: &[PlacedIssue], sources: &Sources, look: OutputStyle) -> S
     }
     let more = problems.len().saturating_sub(SHOWN_MAX);
     if more > 0 {
-        let line = format!("{more} more; the JSON form has all of them\n");
+        let line = format!("{more} more; `-o json` lists all\n");
         out.push_str(&line);
     }
     out

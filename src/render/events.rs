@@ -20,8 +20,8 @@ pub fn text(view: &EventsView, color: bool) -> String {
     } else {
         event_rows(&mut out, paint, view.items.iter());
     }
-    post_rows(&mut out, paint, "Posted, not yet looked up:", &view.waiting);
-    post_rows(&mut out, paint, "Posted by somebody, and unknown to the service:", &view.forged);
+    post_rows(&mut out, paint, "Posted, not yet verified:", &view.waiting);
+    post_rows(&mut out, paint, "Forged (the service has no such event):", &view.forged);
     ignored_webhooks(&mut out, paint, &view.ignored);
     if !view.receivers.is_empty() {
         push_line(&mut out, "");
@@ -40,7 +40,7 @@ fn ignored_webhooks(out: &mut String, paint: Paint, all: &[IgnoredView]) {
     if all.is_empty() {
         return;
     }
-    push_line(out, &format!("\n{}", paint.bold("Partner notifications that were ignored:")));
+    push_line(out, &format!("\n{}", paint.bold("Ignored partner webhooks:")));
     for one in all {
         let (reference, reason) = (clean(&one.reference), clean(&one.reason));
         push_line(out, &format!("  {reference}  {}: {reason}", one.at));
@@ -79,15 +79,18 @@ pub fn resync_result(read: &[ResyncedEvents], since: &str) -> String {
         if let Some(horizon) = &one.horizon {
             push_line(
                 &mut out,
-                &format!("  events up to {horizon} are past `events.keep`: none of them is new"),
+                &format!(
+                    "  events up to {horizon} are older than `events.keep` and do not count \
+                    as new"
+                ),
             );
         }
         if let Some(why) = &one.trouble {
-            push_line(&mut out, &format!("  not read to its end: {}", clean(why)));
+            push_line(&mut out, &format!("  read only in part: {}", clean(why)));
         }
     }
     if read.is_empty() {
-        push_line(&mut out, "There is no merchant whose events could be read.");
+        push_line(&mut out, "No merchant has events to read.");
     }
     out
 }
@@ -98,7 +101,8 @@ pub fn failed_runs(view: &HooksView) -> String {
     if view.problems > 0 {
         push_line(
             &mut out,
-            "The scripts in the folder are wrong (`reckon hooks check`): older ones are in use.",
+            "The scripts in the folder have errors (`reckon hooks check`); the last valid ones \
+            are in use.",
         );
     }
     super::hooks::roster::needing_attention(&mut out, &view.known);
@@ -116,14 +120,14 @@ pub fn failed_runs(view: &HooksView) -> String {
             );
         }
     };
-    failed(&mut out, "Failed for good; `reckon events replay ID` runs them again:", &view.dead);
+    failed(&mut out, "Failed; `reckon events replay ID` runs them again:", &view.dead);
     hidden_count(&mut out, view.dead.len(), view.totals.dead);
-    failed(&mut out, "Failed, and are run again:", &view.failed);
+    failed(&mut out, "Failed, will be retried:", &view.failed);
     hidden_count(&mut out, view.failed.len(), view.totals.failed);
     failed_actions(&mut out, &view.undone);
     for (number, wish) in view.waiting.iter().enumerate() {
         if number == 0 {
-            push_line(&mut out, "Asked for by a hook, and not done yet:");
+            push_line(&mut out, "Requested by a hook, not done yet:");
         }
         let until = wish.at.as_ref().map(|at| format!(", not before {at}"));
         let (verb, name) = (clean(&wish.verb), clean(&wish.name));
@@ -133,15 +137,15 @@ pub fn failed_runs(view: &HooksView) -> String {
             &format!("  {verb} {name} of {script}, event {event}{}", until.unwrap_or_default()),
         );
         if let Some(held) = &wish.on_hold {
-            push_line(&mut out, &format!("    waits for you: {}", clean(held)));
+            push_line(&mut out, &format!("    needs attention: {}", clean(held)));
         }
         if let Some(waits) = &wish.waits {
-            push_line(&mut out, &format!("    looked for first: {}", clean(waits)));
+            push_line(&mut out, &format!("    must be looked for first: {}", clean(waits)));
         }
     }
     hidden_count(&mut out, view.waiting.len(), view.totals.waiting);
     if out.is_empty() {
-        push_line(&mut out, "No hook failed, and nothing waits.");
+        push_line(&mut out, "No hook failed, and no action waits.");
     }
     out
 }
@@ -160,7 +164,8 @@ fn failed_actions(out: &mut String, all: &[FailedActionView]) {
         if number == 0 {
             push_line(
                 out,
-                "Asked for by a hook, and not done; `reckon events dead --forget EVENT` once you have seen it:",
+                "Requested by a hook, not done; acknowledge with `reckon events dead --forget \
+                EVENT`:",
             );
         }
         let (verb, name, script) = (clean(&one.verb), clean(&one.name), clean(&one.script));
@@ -169,8 +174,8 @@ fn failed_actions(out: &mut String, all: &[FailedActionView]) {
             ActionOutcome::Done => "done",
             ActionOutcome::Skipped => "skipped",
             ActionOutcome::Refused => "refused",
-            ActionOutcome::Invalid => "not possible",
-            ActionOutcome::Unknown => "not known whether it was done",
+            ActionOutcome::Invalid => "invalid",
+            ActionOutcome::Unknown => "unknown",
         };
         push_line(out, &format!("  {verb} {name} of {script}, event {event}: {fate}: {why}"));
         push_line(out, &format!("    {}", one.help));
@@ -185,8 +190,8 @@ pub fn event_detail(event: &EventView) -> String {
     say("merchant", clean(&event.merchant));
     say("type", event.kind.as_deref().map_or_else(|| "not known".to_owned(), clean));
     say("created", event.created.clone().unwrap_or_else(|| "not known".to_owned()));
-    say("stands", standing_word(event).to_owned());
-    say("heard", format!("{}, {}", event.first, post_count(event.posts)));
+    say("status", standing_word(event).to_owned());
+    say("received", format!("{}, {}", event.first, post_count(event.posts)));
     if let Some(object) = &event.object {
         say("object", object_text(object));
     }
@@ -198,7 +203,7 @@ pub fn event_detail(event: &EventView) -> String {
 
 fn post_count(posts: u32) -> String {
     match posts {
-        0 => "by the list of events".to_owned(),
+        0 => "in the list of events".to_owned(),
         posts => {
             format!("posted {}", count_noun(posts, "time"))
         }
@@ -206,7 +211,7 @@ fn post_count(posts: u32) -> String {
 }
 
 fn event_rows<'a>(out: &mut String, paint: Paint, items: impl Iterator<Item = &'a EventView>) {
-    let header = ["CREATED", "TYPE", "OBJECT", "STANDS", "EVENT"];
+    let header = ["CREATED", "TYPE", "OBJECT", "STATUS", "EVENT"];
     let rows: Vec<Vec<String>> = items.map(|item| row_cells(item).to_vec()).collect();
     for (number, row) in table_lines(&header, &rows, None).iter().enumerate() {
         push_line(out, &if number == 0 { paint.bold(row) } else { row.clone() });
@@ -247,13 +252,13 @@ fn object_text(object: &RemoteObject) -> String {
 /// Returns the standing of an event in a word or two.
 fn standing_word(item: &EventView) -> &'static str {
     match (item.freshness, item.status.as_str()) {
-        (Some(Freshness::Newer), _) => "news",
-        (Some(Freshness::Same), _) => "nothing new",
+        (Some(Freshness::Newer), _) => "new",
+        (Some(Freshness::Same), _) => "duplicate",
         (Some(Freshness::Older), _) => "older",
-        (Some(Freshness::Undecided), _) => "cannot be told",
+        (Some(Freshness::Undecided), _) => "undecided",
         (None, "forged") => "forged",
-        (None, "other_mode") => "of the other mode",
-        (None, _) => "not looked up",
+        (None, "other_mode") => "other mode",
+        (None, _) => "not verified",
     }
 }
 
@@ -262,7 +267,7 @@ fn receiver_line(receiver: &ReceiverView) -> String {
     let ledger = &receiver.ledger;
     let name = clean(&receiver.merchant);
     let Some(lag) = receiver.lag_seconds else {
-        return format!("{name}: its events were not looked at yet.");
+        return format!("{name}: its events were not read yet.");
     };
     let newest =
         receiver.age_seconds.map_or_else(String::new, |age| format!(", the newest {age} s old"));
@@ -271,11 +276,11 @@ fn receiver_line(receiver: &ReceiverView) -> String {
         count_noun(ledger.verified, "event")
     );
     for (number, what) in [
-        (ledger.missed, "came by the list alone"),
-        (ledger.stale, "older than what was known"),
-        (ledger.waiting, "posted and not looked up"),
+        (ledger.missed, "found only in the list"),
+        (ledger.stale, "older than the known version"),
+        (ledger.waiting, "posted and not verified"),
         (ledger.forged, "forged"),
-        (ledger.malformed, "garbled"),
+        (ledger.malformed, "malformed"),
     ] {
         if number > 0 {
             told.push_str("; ");

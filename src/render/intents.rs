@@ -13,12 +13,12 @@ pub fn resolve_result(resolved: &ResolveResult) -> String {
     match resolved {
         ResolveResult::Unknown => "there is no such intent\n".to_owned(),
         ResolveResult::Busy(key) => {
-            format!("{} is being settled just now; nothing was written\n", clean(&key.short()))
+            format!("{} is being settled now; nothing was recorded\n", clean(&key.short()))
         }
         ResolveResult::Settled(key) => format!("{} is settled\n", clean(&key.short())),
         ResolveResult::Differs(key, why) | ResolveResult::Unverified(key, why) => {
             format!(
-                "{} is not settled, and nothing was written: {}\n",
+                "{} is not settled, and nothing was recorded: {}\n",
                 clean(&key.short()),
                 clean(why)
             )
@@ -74,15 +74,16 @@ fn advice(out: &mut String, paint: Paint, item: &IntentView) {
         sentence(out, reason);
     }
     let todo = match item.state.as_str() {
-        "open" => "It is on its way. If nothing runs, `reckon apply` goes on with it.".to_owned(),
+        "open" => "In flight. If no process runs, `reckon apply` continues it.".to_owned(),
         "in_doubt" => {
-            "An answer was lost. `reckon apply` or the daemon finds out what became of it, in the way \
-             that `settled` names."
+            "An answer was lost. `reckon apply` or the daemon settles the intent in the way that \
+            `settled` names."
                 .to_owned()
         }
         _ => format!(
-            "It is left alone until a person knows whether it took effect. Look for it at the service, then say \
-             `reckon intents resolve {} --as done:REMOTE_ID`, `--as not-done`, or `--as retry`.",
+            "Needs attention: nothing is sent until you resolve it. Look for its effect at the \
+            service, then run `reckon intents resolve {} --as done:REMOTE_ID`, `--as not-done`, \
+            or `--as retry`.",
             item.id
         ),
     };
@@ -123,9 +124,9 @@ fn recreated(out: &mut String, paint: Paint, view: &IntentsView) {
     out.push('\n');
     sentence(
         out,
-        "Nothing proved that the first try failed, so the service may have these twice. Look for \
-         a second one there, remove it by hand, and say `reckon intents dismiss ID --reason TEXT`; \
-         `reckon.dev/on-doubt: hold` in a document asks to be held instead.",
+        "No proof that the first try failed, so these may exist twice at the service. Look for a \
+        second one there, remove it by hand, and run `reckon intents dismiss ID --reason TEXT`. \
+        With `reckon.dev/on-doubt: hold` in its document, a resource is put on hold instead.",
     );
 }
 
@@ -175,8 +176,8 @@ mod tests {
 
         7 Invoice/jane
           the answer names another amount
-          It is left alone until a person knows whether it took effect. Look for it at the
-          service, then say `reckon intents resolve 7 --as done:REMOTE_ID`, `--as
+          Needs attention: nothing is sent until you resolve it. Look for its effect at
+          the service, then run `reckon intents resolve 7 --as done:REMOTE_ID`, `--as
           not-done`, or `--as retry`.
           mark       rkabcdefghijklmnopqrstuvwxyz
           source id  acme:Invoice/default/jane
@@ -188,10 +189,10 @@ mod tests {
         INTENT  MADE AGAIN
         3       Contact/jo
 
-          Nothing proved that the first try failed, so the service may have these twice.
-          Look for a second one there, remove it by hand, and say `reckon intents dismiss
-          ID --reason TEXT`; `reckon.dev/on-doubt: hold` in a document asks to be held
-          instead.
+          No proof that the first try failed, so these may exist twice at the service.
+          Look for a second one there, remove it by hand, and run `reckon intents dismiss
+          ID --reason TEXT`. With `reckon.dev/on-doubt: hold` in its document, a resource
+          is put on hold instead.
         "#);
         for state in ["open", "in_doubt", "held"] {
             let one = IntentsView { items: vec![item(state, None)], ..IntentsView::default() };

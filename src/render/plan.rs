@@ -146,7 +146,7 @@ fn notes(plan: &PlanView) -> Vec<String> {
         notes.push(format!("{problems} in the files: `reckon validate` shows where."));
     }
     if plan.coverage == TreeState::Incomplete {
-        notes.push("Not every document is good: absence of one removes nothing.".to_owned());
+        notes.push("Some documents are invalid: a missing document removes nothing.".to_owned());
     }
     notes.extend(verified_lists(plan));
     notes
@@ -173,9 +173,9 @@ fn verified_lists(plan: &PlanView) -> Vec<String> {
 fn origin(plan: &PlanView) -> String {
     if let Some(trees) = &plan.against {
         let after =
-            trees.after.as_deref().map_or_else(|| "the tree as it stands".to_owned(), short_hash);
+            trees.after.as_deref().map_or_else(|| "the present tree".to_owned(), short_hash);
         let before = short_hash(&trees.before);
-        return format!("From {before} to {after}, as if the service were just as {before} says");
+        return format!("From {before} to {after}, as if the service matched {before} exactly");
     }
     let commit = plan.commit.as_deref().map(|commit| format!(", commit {}", short_hash(commit)));
     let (position, head) = (plan.position, short_hash(&plan.head));

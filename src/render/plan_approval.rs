@@ -21,7 +21,7 @@ pub fn plan_approval_result(answer: &PlanApprovalResult) -> String {
     }
     let missing = approvers.saturating_sub(approved_by.len());
     let next = if missing == 0 {
-        "it may pass the limits; `reckon apply`, or a daemon, goes on".to_owned()
+        "it may pass the limits; run `reckon apply`, or let the daemon continue".to_owned()
     } else {
         let people = count_verb(missing, "more person", "more people");
         format!("{people} must approve it: so far {}", clean(&approved_by.join(", ")))

@@ -117,8 +117,8 @@ pub fn describe(item: &ResourceView, color: bool) -> String {
     if item.possible_orphans > 0 {
         let times = count_noun(item.possible_orphans, "time");
         let text = format!(
-            "it was made again {times} without proof that the try before had failed: look \
-             for doubles at the service (`reckon intents` names them)"
+            "created again {times} without proof that the earlier try had failed; look for \
+            duplicates at the service (`reckon intents` lists them)"
         );
         sentence(&mut out, paint, "Doubles", &text);
     }
@@ -150,7 +150,7 @@ fn payments(out: &mut String, paint: Paint, payments: Option<&PaymentsView>) {
 /// Renders the time of the last observation, and its confidence.
 fn observation(out: &mut String, paint: Paint, item: &ResourceView) {
     if let Some(time) = &item.verified_at {
-        let text = format!("at {}: the service shows it as it is known", clean(time));
+        let text = format!("at {}: the service shows the known values", clean(time));
         return sentence(out, paint, "Verified", &text);
     }
     let Some(time) = &item.last_known else { return };
@@ -158,9 +158,7 @@ fn observation(out: &mut String, paint: Paint, item: &ResourceView) {
         Some(Confidence::CannotBeVerified) => {
             "the service does not show it, so it cannot be verified"
         }
-        Some(Confidence::Verified | Confidence::LastKnown) | None => {
-            "what changed since is not seen"
-        }
+        Some(Confidence::Verified | Confidence::LastKnown) | None => "later changes are not seen",
     };
     sentence(out, paint, "Last known", &format!("at {}; {worth}", clean(time)));
 }
@@ -173,13 +171,13 @@ fn not_known() -> String {
 fn verdict_meaning(verdict: &str) -> &str {
     match verdict {
         "settled" => "nothing",
-        "create" => "it is made at the service",
+        "create" => "it is created at the service",
         "update" => "it is changed at the service",
         "delete" => "it is removed from the service",
         "read" => "it is read from the service",
         "orphan" => "nothing: its document is gone and the object stays",
-        "wait" => "nothing before something else happens",
-        "blocked" => "nothing before a person changes something",
+        "wait" => "nothing until its dependencies are ready",
+        "blocked" => "nothing until you change something",
         other => other,
     }
 }

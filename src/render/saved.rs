@@ -71,14 +71,17 @@ fn description_lines(saved: &SavedPlan, file: &str) -> Vec<String> {
     )];
     if *dirty == Some(true) {
         let commit = plan.commit.as_deref().map_or_else(|| "any commit".to_owned(), short_hash);
-        lines.push(format!("The files held changes that are not in {commit}"));
+        lines.push(format!("The files contained changes that are not in {commit}"));
     }
     if !scope.is_everything() {
         lines.push(format!("Chosen: {}", selection(scope)));
     }
     lines.push(if saved.changes() {
         let file = clean(file);
-        format!("It changes something; `reckon apply {file}` says whether it still may, and does it once")
+        format!(
+            "It contains changes; `reckon apply {file}` applies them once, if nothing has \
+            moved"
+        )
     } else {
         "It is empty: nothing would change".to_owned()
     });

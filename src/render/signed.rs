@@ -78,7 +78,7 @@ impl SignedApprovalsView {
 pub fn text(view: &SignedApprovalsView) -> String {
     let mut out = String::new();
     if view.files.is_empty() && view.problems.is_empty() {
-        return "no approval files are committed\n".to_owned();
+        return "there are no committed approval files\n".to_owned();
     }
     for file in &view.files {
         end(&mut out, &file_line(file));
@@ -100,8 +100,8 @@ pub fn problem_text(problem: &PlacedIssue) -> String {
 pub fn file_line(file: &ApprovalFileView) -> String {
     let (word, more) = match file.status {
         SignedFileStatus::Counts => ("counts", ""),
-        SignedFileStatus::Known => ("known", "  written down before"),
-        SignedFileStatus::OtherPlan => ("waits", "  names another plan than the present one"),
+        SignedFileStatus::Known => ("known", "  recorded before"),
+        SignedFileStatus::OtherPlan => ("waits", "  names another plan"),
         SignedFileStatus::Refused => ("refused", ""),
     };
     let signed = file.signer.as_ref().zip(file.signature.as_ref()).map(|(who, evidence)| {

@@ -14,7 +14,7 @@ pub fn text(paused: &SuspensionResult) -> String {
             format!("{} was not suspended\n", clean(&key.short()))
         }
         SuspensionResult::Unknown { key, nearest: _ } => {
-            format!("nothing is called {}\n", clean(&key.short()))
+            format!("no such resource: {}\n", clean(&key.short()))
         }
     }
 }

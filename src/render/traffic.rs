@@ -11,7 +11,8 @@ pub(super) fn text(traffic: &TrafficView) -> String {
     for silent in silent {
         let (host, since, next) = (clean(&silent.host), &silent.since, &silent.next);
         let told = format!(
-            "The service at {host} has not answered well since {since}: no call goes there; it is asked again at {next}."
+            "The service at {host} has been failing since {since}: calls pause; the next try is \
+            at {next}."
         );
         push_line(&mut out, &told);
     }
@@ -39,7 +40,7 @@ mod tests {
             next: "2026-11-22T01:00:30.000Z".to_owned(),
         });
         insta::assert_snapshot!(text(&traffic), @r"
-        The service at pay.example:443 has not answered well since 2026-11-22T01:00:00.000Z: no call goes there; it is asked again at 2026-11-22T01:00:30.000Z.
+        The service at pay.example:443 has been failing since 2026-11-22T01:00:00.000Z: calls pause; the next try is at 2026-11-22T01:00:30.000Z.
         The service throttles 1 merchant (3 times so far): calls wait.
         ");
     }

@@ -139,7 +139,7 @@ impl From<&EffectHistory> for EffectHistoryView {
             asked_by: intent.cause.actor.clone(),
             intent: intent.id.to_string(),
             effect: intent.effect.clone(),
-            outcome: last.map_or("written down", |last| last.what.as_str()).to_owned(),
+            outcome: last.map_or("recorded", |last| last.what.as_str()).to_owned(),
             expected: expected.map(|(path, value)| (path.to_owned(), value.clone())).collect(),
             progress: story.progress.clone(),
             request: format!("{} {}", intent.request.method.as_str(), intent.request.path),
@@ -171,7 +171,7 @@ pub fn text(view: &WhyView, color: bool) -> String {
     }
     let head = format!("head {} at record {}", short_hash(&view.head), view.position);
     let whole = view.verified_from.map_or_else(
-        || format!("{head}; --verify looks at the whole chain"),
+        || format!("{head}; --verify checks the whole chain"),
         |first| format!("every record from {first} on, to the {head}"),
     );
     push_line(&mut out, &format!("\njournal   {whole}"));
@@ -187,7 +187,7 @@ fn resource_text(out: &mut String, paint: Paint, resource: &ResourceHistoryView)
         effect_text(out, paint, effect);
     }
     if !resource.others.is_empty() {
-        push_line(out, "\n  also written about it");
+        push_line(out, "\n  other records");
         resource.others.iter().rev().for_each(|other| progress_line(out, other));
     }
     if !resource.dropped.is_empty() {
@@ -211,14 +211,14 @@ fn effect_text(out: &mut String, paint: Paint, effect: &EffectHistoryView) {
         fact(out, "money", &words::money_text(money));
     }
     for (path, wanted) in &effect.expected {
-        fact(out, "asked for", &format!("{} = {}", clean(path), value_text(wanted)));
+        fact(out, "requested", &format!("{} = {}", clean(path), value_text(wanted)));
     }
     effect.progress.iter().rev().for_each(|happened| progress_line(out, happened));
-    let stands = record_text(effect.record);
+    let record = record_text(effect.record);
     fact(
         out,
-        "promised",
-        &format!("{}  {stands}  {}", timestamp(&effect.at), clean(&effect.request)),
+        "intent",
+        &format!("{}  {record}  {}", timestamp(&effect.at), clean(&effect.request)),
     );
     fact(out, "name", &format!("{}  {}", clean(&effect.source_id), clean(&effect.mark)));
     if let Some(approval) = &effect.approval {
@@ -237,12 +237,12 @@ fn cause_text(out: &mut String, effect: &EffectHistoryView) {
         fact(out, "approved", &format!("past a limit, by the plan approval {}", clean(approval)));
     }
     if let Some(person) = &effect.asked_by {
-        return fact(out, "asked by", &clean(person));
+        return fact(out, "actor", &clean(person));
     }
     let line = effect.changed.first().map(|(first, _)| *first).or(effect.line);
     match file_place(effect.file.as_deref(), line) {
         Some(place) => fact(out, "file", &format!("{place}{}", commit.unwrap_or_default())),
-        None => fact(out, "file", "not from a file: a command asked for it"),
+        None => fact(out, "file", "not from a file: a command requested it"),
     }
     match &effect.author {
         Some(author) => {
@@ -255,9 +255,9 @@ fn cause_text(out: &mut String, effect: &EffectHistoryView) {
             fact(out, "author", "not known: the change was in no commit");
         }
         None if effect.commit.is_some() => {
-            fact(out, "author", "not known: the repository or its commit is not here");
+            fact(out, "author", "not known: the repository or its commit is missing here");
         }
-        None => fact(out, "author", "not known: the files stood in no git commit"),
+        None => fact(out, "author", "not known: the files were in no git commit"),
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) const PATH: &str = "/oauth/authorize";
 const CARRIED: [&str; 5] = ["response_type", "client_id", "redirect_uri", "scope", "state"];
 /// Permissions that the page lists.
 const ABILITIES: [&str; 4] = [
-    "Take payments by card and eCheck, and give them back",
+    "Take payments by card and eCheck, and refund them",
     "Save payment methods and schedule recurring payments",
     "Make contacts and send invoices in your name",
     "See your accounts and your transactions",
@@ -77,14 +77,14 @@ fn request_error(cx: &ChangeUnit<'_>, wish: &ConsentParameters) -> Option<&'stat
     }
     if parameter(wish, "redirect_uri") != cx.settings.redirect_uri {
         return Some(
-            "The application that sent you here wants you back at an address that is not its own.",
+            "The application that sent you here names a return address that is not its own.",
         );
     }
     if parameter(wish, "response_type") != "code" {
-        return Some("The application asks for something other than a code.");
+        return Some("The application that sent you here must request a code.");
     }
     let fits = matches!(parameter(wish, "scope"), "" | SCOPE_PAYMENTS | SCOPE_PAYMENTS_OLD);
-    (!fits).then_some("The application asks for a permission that you cannot give here.")
+    (!fits).then_some("The application requests a permission that you cannot give here.")
 }
 
 /// Redirects to the partner with one parameter and the state.
@@ -105,9 +105,9 @@ fn redirect_back(wish: &ConsentParameters, name: &str, value: &str) -> SandboxAn
 fn render_error(cx: &ChangeUnit<'_>, why: &str) -> SandboxAnswer {
     let inner = html! {
         p.notice.bad role="alert" { (why) }
-        p { "Nothing was allowed." }
+        p { "No access was granted." }
     };
-    let (brand, title) = (&cx.environment.options.brand, "This request cannot go on");
+    let (brand, title) = (&cx.environment.options.brand, "This request cannot continue");
     SandboxPage::new(brand, title, inner).narrow().answer(StatusCode::BAD_REQUEST)
 }
 

@@ -28,7 +28,7 @@ impl std::fmt::Debug for OutgoingWebhook {
 
 /// Failed delivery round: the sandbox's own state failed.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
-#[error("send what the sandbox's outbox holds: its state failed")]
+#[error("send the posts of the sandbox's outbox: its state failed")]
 pub struct DeliverError;
 
 impl From<SandboxRefusal> for DeliverError {

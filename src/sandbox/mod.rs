@@ -147,7 +147,7 @@ pub enum SandboxError {
     #[error("open the sandbox's state: {0}")]
     Index(#[from] IndexError),
     /// The stored state cannot be parsed.
-    #[error("open the sandbox's state: what is stored cannot be read")]
+    #[error("open the sandbox's state: a stored value cannot be read")]
     Unreadable,
 }
 

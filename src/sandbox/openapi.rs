@@ -95,8 +95,8 @@ fn document(all: &[Operation], surface: ServiceSurface) -> Value {
         "info": {
             "title": "Payment service (sandbox)",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "The service that this sandbox stands in for: its partner side and its payment gateway. \
-                Fields that hold nothing are left out; a null in a request counts as left out; whole numbers may be \
+            "description": "The payment service that this sandbox emulates: its partner API and its payment gateway. \
+                Empty fields are left out. A null in a request counts as a missing field. Whole numbers may be \
                 strings.",
         },
         "servers": [{"url": "/"}],

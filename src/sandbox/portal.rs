@@ -91,7 +91,7 @@ pub(crate) fn pay(
 fn payer_message(refusal: &SandboxRefusal) -> String {
     let texts = refusal.problem.messages.iter().filter_map(|one| one.message.clone());
     let texts: Vec<String> = texts.collect();
-    format!("The payment was not taken: {}. Nothing was charged.", texts.join("; "))
+    format!("The payment was not accepted: {}. Nothing was charged.", texts.join("; "))
 }
 
 /// Charges the amount due. A refusal before the charge does not use the token up.

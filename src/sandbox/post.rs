@@ -23,7 +23,7 @@ pub(super) async fn deliver_forever(sandbox: Sandbox) -> Infallible {
     let client = match client() {
         Ok(client) => client,
         Err(error) => {
-            tracing::error!(%error, "the sandbox cannot send notifications");
+            tracing::error!(%error, "the sandbox cannot send webhooks");
             return pending().await;
         }
     };
@@ -36,7 +36,7 @@ pub(super) async fn deliver_forever(sandbox: Sandbox) -> Infallible {
             async move { post(&client, notice).await }
         });
         if let Err(error) = sent.await {
-            tracing::error!(%error, "the sandbox cannot send notifications now");
+            tracing::error!(%error, "the sandbox cannot send webhooks now");
         }
     }
 }
@@ -53,7 +53,7 @@ async fn post(client: &Client, notice: OutgoingWebhook) -> Option<u16> {
         Ok(answer) => Some(answer.status().as_u16()),
         Err(error) => {
             let error = error.without_url();
-            tracing::debug!(%error, "a notification was not taken");
+            tracing::debug!(%error, "a webhook was not accepted");
             None
         }
     }

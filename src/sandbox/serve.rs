@@ -144,7 +144,7 @@ fn set_timeout(builder: &mut Builder) {
 
 /// Error that closes a connection without an answer.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
-#[error("the connection is dropped on order")]
+#[error("a fault dropped the connection")]
 struct DroppedConnection;
 
 type ConnectionService =

@@ -15,7 +15,7 @@ pub(crate) const PATH: &str = "/";
 
 /// Pages for people: path, name and description.
 const LINKS: [(&str, &str, &str); 3] = [
-    (openapi::PAGE, "API reference", "Every request that the service takes, with examples"),
+    (openapi::PAGE, "API reference", "Every request that the service accepts, with examples"),
     ("/_sandbox/mailbox", "Mailbox", "The e-mails that invoices sent; none leaves this machine"),
     (
         "/_sandbox/credentials",
@@ -30,7 +30,7 @@ const COMMANDS: [(&str, &str); 2] = [
         "eval \"$(reckon sandbox env)\"",
         "Set the variables with which your configuration reaches this sandbox:",
     ),
-    ("reckon plan", "See what your files would change here:"),
+    ("reckon plan", "Show what your files would change here:"),
 ];
 
 /// GET of the page.
@@ -45,7 +45,7 @@ pub(crate) fn show(
 
 fn inner() -> Markup {
     html! {
-        p { "A complete stand-in for the payment service, on your own machine. Its money, its cards and its e-mails are \
+        p { "A complete emulator of the payment service, on your own machine. Its money, its cards and its e-mails are \
              not real." }
         ul.cards {
             @for (path, name, about) in LINKS {

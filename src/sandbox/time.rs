@@ -78,7 +78,7 @@ impl Sandbox {
         };
         let due: TimerEntry = serde_json::from_value(value)?;
         if due::run_entry(&mut cx, &key, &due).is_err() {
-            tracing::error!(?due, "what fell due could not be done and is left out");
+            tracing::error!(?due, "a due action failed and is skipped");
             cx = self.cx(live, moment);
             cx.remove(&key);
         }

@@ -207,10 +207,10 @@ impl fmt::Display for SimLimit {
 impl fmt::Display for Approver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, every_s, thinks_s, times, ceilings } = self;
-        let most = if *ceilings { ", and says how much at most" } else { "" };
+        let most = if *ceilings { ", with a ceiling for each amount" } else { "" };
         write!(
             f,
-            "person  {name} looks every {every_s} s, and approves {times} plans after {thinks_s} s{most}"
+            "person  {name} reads the plan every {every_s} s, and approves {times} plans after {thinks_s} s{most}"
         )
     }
 }

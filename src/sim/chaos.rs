@@ -152,7 +152,7 @@ impl fmt::Display for SeedFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { seed, law, text, script } = self;
         writeln!(f, "seed {seed} breaks {law}: {text}")?;
-        writeln!(f, "  repeat it: reckon chaos --seed {seed} --runs 1")?;
+        writeln!(f, "  to repeat: reckon chaos --seed {seed} --runs 1")?;
         script.iter().try_for_each(|line| writeln!(f, "  {line}"))
     }
 }

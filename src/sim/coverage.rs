@@ -69,15 +69,15 @@ fn crash_points() -> Vec<CrashPoint> {
 }
 
 /// Returns the number of events with each outcome, by its name.
-fn event_outcomes(heard: &EventOutcomes) -> [(&'static str, u32); 6] {
-    let EventOutcomes { listed, read_back, stale, posts, forged, malformed: garbled } = *heard;
+fn event_outcomes(outcomes: &EventOutcomes) -> [(&'static str, u32); 6] {
+    let EventOutcomes { listed, read_back, stale, posts, forged, malformed: garbled } = *outcomes;
     [
-        ("event told in a list", listed),
+        ("event in a list", listed),
         ("event read by its id", read_back),
-        ("event older than what was known", stale),
+        ("event older than the known state", stale),
         ("post of an event", posts),
-        ("post of an id that nobody has", forged),
-        ("post of no event", garbled),
+        ("post of an unknown id", forged),
+        ("post without an event", garbled),
     ]
 }
 
@@ -129,7 +129,7 @@ impl fmt::Display for FaultCoverage {
         for (name, count) in &self.events {
             writeln!(f, "  {count:>6}  {name}")?;
         }
-        writeln!(f, "what hooks did:")?;
+        writeln!(f, "hooks:")?;
         for (name, count) in &self.hooks {
             writeln!(f, "  {count:>6}  {name}")?;
         }

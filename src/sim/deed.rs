@@ -54,7 +54,7 @@ impl PersonRequest {
 impl fmt::Display for PersonRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refresh => f.write_str("look at everything"),
+            Self::Refresh => f.write_str("read everything at the service"),
             Self::Command(command) => write!(f, "{command}"),
             Self::Pay(payment) => write!(f, "{payment}"),
         }

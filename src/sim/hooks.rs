@@ -227,7 +227,7 @@ impl fmt::Display for HookPlan {
                 EditTime::Life(life) => writeln!(f, "scripts before life {life}: {edit}")?,
             }
         }
-        self.fates.iter().try_for_each(|(nth, way)| writeln!(f, "tell    number {nth}: {way:?}"))
+        self.fates.iter().try_for_each(|(nth, way)| writeln!(f, "notify  number {nth}: {way:?}"))
     }
 }
 

@@ -138,10 +138,10 @@ impl fmt::Display for Incident {
         write!(f, "step {}: ", self.at())?;
         match self {
             Self::Restore { kept, asks, .. } => {
-                let then = if *asks { ", and somebody looks at the service" } else { "" };
+                let then = if *asks { ", and a person refreshes from the service" } else { "" };
                 write!(f, "a backup from before step {kept} is restored{then}")
             }
-            Self::Forget { .. } => f.write_str("the state is lost, and an empty one is begun"),
+            Self::Forget { .. } => f.write_str("the state is lost, and an empty one begins"),
             Self::Lose { what, .. } => write!(f, "lost or damaged: {what:?}"),
             Self::Jump { seconds, .. } => write!(f, "the clock jumps by {seconds} s"),
             Self::Refuse { what, seconds, .. } => {

@@ -117,7 +117,7 @@ fn draw_delayed_decision(dice: &mut Dice) -> DelayedDecision {
 /// overtakes the first.
 fn draw_misdelivered(thoughts: Option<DelayedDecision>, dice: &mut Dice) -> Vec<Misdelivery> {
     let second = thoughts.and_then(|thoughts| thoughts.approves_after_s).unwrap_or(0);
-    let mut strays = Vec::new();
+    let mut misdeliveries = Vec::new();
     for nth in 1..=WEBHOOKS_MAX {
         let Some(detour) = dice.pick(post::DETOURS).copied().filter(|_| dice.percent(50)) else {
             continue;
@@ -128,15 +128,15 @@ fn draw_misdelivered(thoughts: Option<DelayedDecision>, dice: &mut Dice) -> Vec<
             1 => second.saturating_add(dice.between(10, 900)),
             _ => dice.between(1_800, 7_200),
         };
-        strays.push(Misdelivery { nth, detour, seconds });
+        misdeliveries.push(Misdelivery { nth, detour, seconds });
     }
-    strays
+    misdeliveries
 }
 
 impl fmt::Display for NetBehaviour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for stray in &self.misdelivered {
-            writeln!(f, "post    {stray}")?;
+        for misdelivery in &self.misdelivered {
+            writeln!(f, "post    {misdelivery}")?;
         }
         for storm in &self.storms {
             writeln!(f, "storm   {storm}")?;

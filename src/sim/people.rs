@@ -94,12 +94,12 @@ impl People {
 impl fmt::Display for People {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(Settler { every_s, retries }) = self.settler {
-            let first = if retries { ", and first asks to settle it once more" } else { "" };
-            writeln!(f, "person  looks at what is held every {every_s} s{first}")?;
+            let first = if retries { ", and first requests one retry" } else { "" };
+            writeln!(f, "person  reads the intents on hold every {every_s} s{first}")?;
         }
         self.limits.iter().try_for_each(|bound| writeln!(f, "{bound}"))?;
         if let Some(above) = self.above {
-            writeln!(f, "limit   above {above} it takes two people")?;
+            writeln!(f, "limit   above {above}, two people must approve")?;
         }
         self.approvers.iter().try_for_each(|approver| writeln!(f, "{approver}"))
     }

@@ -250,7 +250,11 @@ impl<'a> SimRun<'a> {
             (Ok(kept), Ok(rebuilt)) if kept == rebuilt => {}
             (Ok(kept), Ok(rebuilt)) => self.violate(
                 "journal",
-                format!("the index says {}, the journal {}", kept.short(), rebuilt.short()),
+                format!(
+                    "the digest of the index is {}, that of the journal {}",
+                    kept.short(),
+                    rebuilt.short()
+                ),
             ),
             (Err(error), _) => {
                 self.violate("journal", format!("the index cannot be read: {error}"));
@@ -288,7 +292,7 @@ impl<'a> SimRun<'a> {
             () = &mut post => return Ok(LifeEnd::Stopped),
             ended = &mut running => {
                 ended?;
-                return Err(EngineError::Bug("it ended although nobody told it to".to_owned()));
+                return Err(EngineError::Bug("the engine ended without a stop".to_owned()));
             }
             drove = self.take_steps(sender, open) => drove,
         };
@@ -343,7 +347,7 @@ impl<'a> SimRun<'a> {
             let head = self.acknowledged;
             let how = if crash.death == Death::Power { "power failure" } else { "crash" };
             let text =
-                format!("record {} was acknowledged and is gone after a {how}", head.sequence);
+                format!("record {} was acknowledged and is missing after a {how}", head.sequence);
             self.violate("journal", text);
         }
     }

@@ -333,7 +333,7 @@ impl fmt::Display for SimScript {
                 writeln!(f, "edit    after {} ms{restart}: {change}", step.wait_ms)?;
             }
             for deed in &step.requests {
-                writeln!(f, "ask     after {} ms{restart}: {deed}", step.wait_ms)?;
+                writeln!(f, "request after {} ms{restart}: {deed}", step.wait_ms)?;
             }
         }
         for strike in &self.strikes {

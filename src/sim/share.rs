@@ -17,7 +17,7 @@ use crate::model::intent::IntentProgress;
 use crate::sandbox::ServiceSurface;
 
 /// Reason of all holds that a restored backup causes.
-const RESTORED: &str = "a backup was restored, and nothing tells whether it was made in between";
+const RESTORED: &str = "a backup was restored, and the object may have been made in between";
 
 /// Start of a hold's reason if the answer differs from the request (law 4).
 pub(super) const DIFFERS: &str = "the answer is not what was asked";
@@ -130,7 +130,8 @@ pub(super) fn check_provable(surface: ServiceSurface, shares: &Shares, found: &m
     for effect in PROVABLE {
         let Some(share) = shares.get(*effect) else { continue };
         if surface == ServiceSurface::Public && share.needed_a_person > share.after_a_loss {
-            let text = format!("{effect} needed a person although everything shows: {share}");
+            let text =
+                format!("{effect} needed a person on a service that shows everything: {share}");
             found.push(Violation::new("proof", text));
         }
     }
@@ -222,7 +223,7 @@ pub(super) fn write_table(
     shares: &Shares,
     f: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
-    let heads = "intents   person  after a loss   percent  other amount  still held  why a person was needed";
+    let heads = "intents   person  after a loss   percent  other amount     on hold  reasons";
     writeln!(f, "{surface:<22}    {heads}")?;
     shares.iter().try_for_each(|(effect, share)| writeln!(f, "  {effect:<22}{share}"))
 }

@@ -377,7 +377,7 @@ impl fmt::Display for FileChange {
 
 impl fmt::Display for Doc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let goes = if self.removes_object { ", it ends with its document" } else { "" };
+        let goes = if self.removes_object { ", its object is removed with it" } else { "" };
         write!(f, "{} {:?} generation {}{goes}", self.name, self.body, self.generation)
     }
 }

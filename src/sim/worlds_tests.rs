@@ -48,7 +48,7 @@ fn a_lost_change_that_nothing_shows_is_put_back_when_the_file_goes_back() {
     ];
     let report = world(vec![card("s0-m0"), recurring(500)], steps, strike);
     assert_eq!(report.violations, Vec::new());
-    assert_eq!(report.shares["recurring.change"].intents, 2, "the change, and what undoes it");
+    assert_eq!(report.shares["recurring.change"].intents, 2, "the change, and its reversal");
 }
 
 /// Seeds that once broke a law. A deletion went on although its document was back, or another

@@ -131,7 +131,7 @@ fn not_utf8(at: usize) -> Finding {
     Finding::error(
         "reckon::yaml::not_utf8",
         at..at.saturating_add(replacement),
-        "this byte is not UTF-8",
+        "invalid UTF-8 byte",
         "save the file as UTF-8",
     )
 }
@@ -154,19 +154,19 @@ fn control_character(text: &str) -> Option<Finding> {
         '\0' => Finding::error(
             "reckon::yaml::nul",
             span,
-            "a NUL byte stands here",
-            "remove it; a file is text",
+            "the file contains a NUL byte",
+            "remove the byte; a document is text",
         ),
         '\u{feff}' => Finding::error(
             "reckon::yaml::byte_order_mark",
             span,
-            "a byte order mark stands inside the file",
-            "remove it; it comes from joining files that start with one",
+            "the file contains a byte order mark after its start",
+            "remove the mark; it remains where files that start with one were joined",
         ),
         _ => Finding::error(
             "reckon::yaml::control_character",
             span,
-            format!("the control character U+{:04X} stands here", u32::from(found)),
+            format!("the file contains the control character U+{:04X}", u32::from(found)),
             "remove it, or write it escaped inside double quotes",
         ),
     })

@@ -82,7 +82,7 @@ pub fn secret_place(fields: &[SpecField], text: &str) -> Result<String, String> 
     let items = secret().map(|field| field.path.replace("[]", "[0]"));
     let items: Vec<String> = items.collect();
     Err(match items.as_slice() {
-        [] => "this kind has no secret".to_owned(),
+        [] => "this kind has no secret field".to_owned(),
         items => nearest::suggestion_help(place, items.iter().map(String::as_str)),
     })
 }

@@ -211,17 +211,17 @@ pub fn cycle_issue(link: &DocumentLink, group: &[Key]) -> Issue {
         more => format!(" and {more} more"),
     };
     let message = match group {
-        [_] => "the document needs itself".to_owned(),
-        _ => format!("these documents need each other: {}{more}", members.join(", ")),
+        [_] => "the document refers to itself".to_owned(),
+        _ => format!("these documents refer to each other: {}{more}", members.join(", ")),
     };
-    let help = "take one of the references away";
+    let help = "remove one of the references";
     Issue { path: link.path.clone(), ..Issue::error("reckon::link::cycle", "", message, help) }
 }
 
 /// Returns the issue of a document whose name another document has too.
 pub fn duplicate_issue(key: &Key) -> Issue {
     let message = format!("{} is defined more than once", key.short());
-    let help = "give one of them another name, or remove it";
+    let help = "rename or remove one of them";
     Issue::error("reckon::link::duplicate", "metadata.name", message, help)
 }
 

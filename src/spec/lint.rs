@@ -151,7 +151,7 @@ impl<'a> Lint<'a> {
             self.report(Finding::error(
                 "reckon::yaml::tag",
                 word,
-                "a tag changes what the value is",
+                "tags are not supported: a tag changes the type of the value",
                 "remove the word that starts with `!`; quote the value if it must be text",
             ));
         }
@@ -161,7 +161,7 @@ impl<'a> Lint<'a> {
         self.report(Finding::error(
             "reckon::yaml::alias",
             span,
-            "anchors and aliases are not read",
+            "anchors and aliases are not supported",
             "write the value where it is used",
         ));
     }
@@ -243,8 +243,8 @@ impl<'a> Lint<'a> {
             self.report(Finding::error(
                 "reckon::yaml::too_deep",
                 start..start.saturating_add(1),
-                format!("the value stands deeper than {DEPTH_MAX} levels"),
-                "no field of a manifest is that deep",
+                format!("the value is nested deeper than {DEPTH_MAX} levels"),
+                "remove levels; no field of a document is nested that deep",
             ));
             return Err(LintStop);
         }

@@ -251,7 +251,7 @@ impl Loader {
             }
             FileReading::Changed(file) => self.replace(&Arc::from(path), Some(*file), touched),
             FileReading::Unreadable(error) => {
-                let message = format!("it cannot be read: {error}");
+                let message = format!("the file cannot be read: {error}");
                 self.source_problems.insert(path.to_owned(), unreadable_problem(path, message));
                 self.replace(&Arc::from(path), None, touched);
             }
@@ -352,7 +352,7 @@ fn unsettled_problem() -> SourceProblem {
         path: String::new(),
         code: "reckon::source::unsettled",
         message: "files change while they are read".to_owned(),
-        help: "run again when nothing writes to the folder".to_owned(),
+        help: "run the command again when no program writes to the folder".to_owned(),
     }
 }
 

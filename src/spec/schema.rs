@@ -76,8 +76,9 @@ fn metadata() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "name": name("What the document is called; with kind and namespace its name for ever."),
-            "namespace": name("`default` where it is left out."),
+            "name": name("The name of the document; together with kind and namespace it identifies the resource for \
+                          ever."),
+            "namespace": name("The namespace; `default` if it is left out."),
             "labels": {
                 "description": "Texts of your own.",
                 "type": ["object", "null"],

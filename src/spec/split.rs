@@ -84,7 +84,7 @@ impl Splitter {
             self.findings.push(Finding::error(
                 "reckon::yaml::directive",
                 range.start..end,
-                "a directive changes how the file is read",
+                "this directive is not supported",
                 "remove the line",
             ));
         }

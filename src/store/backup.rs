@@ -42,16 +42,16 @@ pub enum BackupError {
     #[error("the state is empty: there is nothing to back up yet")]
     Empty,
     /// The place is occupied.
-    #[error("{path} is there already; name a place where nothing is")]
+    #[error("{path} already exists; choose a path that does not exist")]
     Occupied { path: String },
     /// The place holds no backup, or one of a later program version.
-    #[error("{path} is no backup that this program can read: {why}")]
+    #[error("{path} is not a readable backup: {why}")]
     Unreadable { path: String, why: String },
     /// A compaction removed files while they were copied.
-    #[error("the state was compacted while it was copied; nothing was kept: run it again")]
+    #[error("the state was compacted during the copy; nothing was kept: run the backup again")]
     Compacted,
     /// The backup that was written does not verify.
-    #[error("the backup was written and does not prove itself: {}; nothing was kept", list(.wrong))]
+    #[error("the backup failed its verification: {}; nothing was kept", list(.wrong))]
     Unverified {
         /// Every problem found.
         wrong: Vec<BackupProblem>,

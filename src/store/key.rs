@@ -150,10 +150,15 @@ fn read_private(file: File, path: &Path) -> Result<Zeroizing<String>, MasterKeyE
 #[derive(Debug, thiserror::Error)]
 pub enum MasterKeyError {
     /// Not 32 bytes of base64. The text itself is never shown.
-    #[error("read the key: it is not 32 bytes in base64; `openssl rand -base64 32` makes one")]
+    #[error(
+        "read the key: it is not 32 bytes in base64; create one with `openssl rand -base64 32`"
+    )]
     Malformed,
     /// Others may read the key file.
-    #[error("read the key file {path}: others may read it; `chmod 600` it, or make a new key")]
+    #[error(
+        "read the key file {path}: readable by other users; `chmod 600` it, or create a new \
+        key"
+    )]
     Exposed { path: PathBuf },
     /// The key file is a link, so its target is not ours to exchange.
     #[error(

@@ -29,12 +29,12 @@ pub fn private_dir(dir: &Path) -> io::Result<()> {
     match is_own.then(|| fs::set_permissions(dir, Permissions::from_mode(OWN))) {
         Some(Ok(())) => {
             tracing::warn!(
-                "other users of this machine could enter {shown}: it is closed to them now"
+                "other users of this machine had access to {shown}; their access is now removed"
             );
         }
         Some(Err(_)) | None => {
             tracing::warn!(
-                "other users of this machine can enter {shown}: close it with `chmod 0700`"
+                "other users of this machine have access to {shown}: run `chmod 0700 {shown}`"
             );
         }
     }

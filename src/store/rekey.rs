@@ -57,19 +57,20 @@ pub enum RekeyError {
     InDoubt(#[source] VaultError),
     /// The new key opens the state, and its file is not in its place yet.
     #[error(
-        "the key was exchanged, and its file is not in its place yet: {0}; the next command puts it there"
+        "the key was exchanged, but its file is not in place yet: {0}; the next command puts it \
+        there"
     )]
     Unsettled(#[source] MasterKeyError),
     /// The new key opens the state, and the journal has no record of it.
-    #[error("the key was exchanged, and the journal does not tell it: {0}")]
+    #[error("the key was exchanged, but the journal does not record it: {0}")]
     Unrecorded(#[source] StoreError),
     /// The configuration gives the key, and no new one was given.
     #[error(
-        "exchange the key: secrets.key gives it; name the file of the new one with --new-key-file"
+        "exchange the key: secrets.key holds it; name the file of the new key with --new-key-file"
     )]
     NewMissing,
     /// A new key was given, although the command generates it.
-    #[error("exchange the key: {} is exchanged for a new one; leave --new-key-file out", path.display())]
+    #[error("exchange the key: a new key replaces {}; leave --new-key-file out", path.display())]
     NewUnexpected { path: PathBuf },
 }
 

@@ -64,13 +64,13 @@ pub enum RestoreError {
     #[error(transparent)]
     Backup(#[from] BackupError),
     /// The backup does not verify.
-    #[error("the backup does not hold, and nothing was changed:\n{}", lines(.wrong))]
+    #[error("the backup is invalid; nothing was changed:\n{}", lines(.wrong))]
     Unverified {
         /// Every problem of the backup.
         wrong: Vec<BackupProblem>,
     },
     /// The directory holds a state already.
-    #[error("{} holds a state already; nothing was changed", dir.display())]
+    #[error("{} already holds a state; nothing was changed", dir.display())]
     Occupied { dir: PathBuf },
     #[error(transparent)]
     Open(#[from] OpenError),
@@ -136,7 +136,8 @@ fn has_journal(dir: &Path) -> bool {
 fn foreign_partner(kept: &ExistingBackup, wanted: &RestoreRequest) -> Vec<BackupProblem> {
     let found = &kept.manifest.partner;
     let other = wanted.partner.as_ref().filter(|partner| *partner != found);
-    let why = |partner: &String| format!("it is of {found:?}, and partner.name is {partner:?}");
+    let why =
+        |partner: &String| format!("it belongs to {found:?}, but partner.name is {partner:?}");
     other
         .map(|partner| BackupProblem { what: "partner".to_owned(), why: why(partner) })
         .into_iter()

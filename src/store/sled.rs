@@ -125,7 +125,7 @@ impl SledIndex {
 
     /// Returns the value of an entry from its stored bytes.
     fn value(&self, key: &[u8], stored: &[u8]) -> Result<Vec<u8>, IndexError> {
-        let broken = || corrupt(&self.path, "a value has lost its form");
+        let broken = || corrupt(&self.path, "a value is malformed");
         match StoredValue::read(stored).ok_or_else(broken)? {
             StoredValue::Whole(value) => Ok(value.to_vec()),
             StoredValue::Chunked(count) => {

@@ -209,7 +209,7 @@ fn add_record(story: &mut ResourceHistory, stands: RecordRef, record: Record) {
         Record::Approval(approval) => story.approvals.push((stands, *approval)),
         Record::Released(release) => {
             let made = if release.done { "done" } else { "not made" };
-            let detail = Some(format!("{made} since the backup, said by {}", release.actor));
+            let detail = Some(format!("{made} since the backup, by {}", release.actor));
             story.others.push(entry(stands, release.at, "released", detail));
         }
         Record::EventVerified(told) => {
@@ -259,10 +259,10 @@ fn add_record(story: &mut ResourceHistory, stands: RecordRef, record: Record) {
 /// Returns a word for the freshness of an event.
 fn freshness_word(standing: Freshness) -> &'static str {
     match standing {
-        Freshness::Newer => "news",
-        Freshness::Same => "nothing new",
-        Freshness::Older => "older than what was known",
-        Freshness::Undecided => "read again",
+        Freshness::Newer => "new",
+        Freshness::Same => "duplicate",
+        Freshness::Older => "older than the known version",
+        Freshness::Undecided => "undecided, read again",
     }
 }
 
@@ -273,7 +273,7 @@ fn entry(stands: RecordRef, at: DateTime<Utc>, what: &str, detail: Option<String
 /// Returns the entry of an observation that did not come from an effect.
 fn observation_entry(stands: RecordRef, fact: &Observation) -> HistoryEntry {
     let what = match fact.exists {
-        Some(false) => "seen to be gone",
+        Some(false) => "found missing",
         Some(true) if fact.remote_id.is_some() => "seen",
         Some(true) | None => "noted",
     };

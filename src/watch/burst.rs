@@ -42,7 +42,7 @@ impl Burst {
             Ok(event) if event.need_rescan() => return self.mark_lost(),
             Ok(event) => event,
             Err(error) => {
-                tracing::warn!(%error, "the watch of the specs failed");
+                tracing::warn!(%error, "watching the specs failed");
                 return self.mark_lost();
             }
         };

@@ -176,11 +176,11 @@ impl WatchedTree {
         self.armed = match armed {
             Ok(Ok(armed)) => Some(armed),
             Ok(Err(error)) => {
-                tracing::warn!(%error, "the specs are looked at once a minute only");
+                tracing::warn!(%error, "cannot watch the specs; checking them once a minute");
                 None
             }
             Err(error) => {
-                tracing::error!(%error, "watch the specs");
+                tracing::error!(%error, "cannot watch the specs");
                 None
             }
         };

@@ -1,4 +1,4 @@
-//! Code in messages is between a pair of backticks.
+//! Checks that the backticks around code in messages come in pairs.
 
 use std::fs;
 use std::path::Path;
@@ -6,21 +6,21 @@ use std::path::Path;
 use super::tokens::literals;
 use super::{Source, assert_none, sources};
 
-/// Files whose texts are pieces: what another library says is taken apart, or Markdown is made.
+/// Files whose texts are fragments: they parse another library's messages, or write Markdown.
 const PIECES: [&str; 3] =
     ["src/kinds/misfit.rs", "src/render/plan/markdown.rs", "src/spec/document/annotations.rs"];
 
-/// Code that begins or ends with a space.
+/// Permitted code that begins or ends with a space.
 const SPACED: [&str; 2] = [" - TEST", ": "];
 
-/// Returns whether the backticks of a text pair, and no pair is within another one.
+/// Returns true if the backticks of a text pair, and no pair is within another one.
 fn is_paired(text: &str) -> bool {
     let parts: Vec<&str> = text.split('`').collect();
     let mut codes = parts.iter().skip(1).step_by(2);
     parts.len() % 2 == 1 && codes.all(|code| code.trim() == *code || SPACED.contains(code))
 }
 
-/// The texts of a file, without those of its tests.
+/// Returns the texts of a file whose backticks do not pair, without those of its tests.
 fn crossed(source: &Source) -> Vec<String> {
     let is_test = ["/tests", "_tests.rs"].iter().any(|part| source.path.contains(part));
     if is_test || PIECES.contains(&source.path.as_str()) {
@@ -51,7 +51,7 @@ fn the_backticks_of_every_problem_of_a_script_pair() {
     assert_none(&broken.collect::<Vec<_>>());
 }
 
-/// Messages and helps without the code that they are about, their lines joined.
+/// Returns the messages and helps of a rendered problem in one line, without the quoted source.
 fn said(text: &str) -> String {
     let mut is_code = false;
     let words = text.lines().filter(|line| {

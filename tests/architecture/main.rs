@@ -1,12 +1,12 @@
-//! The floors of the house: which module may import which, who may use which library, how long a file may be.
+//! Checks of the source tree: permitted imports, libraries with one user, printing, and the length of a file.
 //!
-//! A wrong edge fails here with file and line. Comments and text literals are not code and may mention anything.
+//! A forbidden import fails with file and line. Comments and text literals are not code and may mention anything.
 
 #![expect(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
     clippy::unwrap_used,
-    reason = "a test that fails loudly is right here; the helpers are not marked as tests"
+    reason = "a failure here is a failed test; the helpers have no test attribute"
 )]
 
 use std::fmt;
@@ -18,7 +18,7 @@ mod tokens;
 
 use tokens::{imports, tokens};
 
-/// Every top-level module and its floor; a module imports from lower floors only. Exceptions: [`may_import`].
+/// Top-level modules with their floors. A module imports from lower floors only; [`may_import`] has the exceptions.
 const FLOORS: [(&str, u8); 20] = [
     ("base", 0),
     ("api", 10),
@@ -42,41 +42,41 @@ const FLOORS: [(&str, u8); 20] = [
     ("cli", 70),
 ];
 
-/// Houses of their own, beside the floors: only `cli` and `sim` know them.
+/// Modules beside the floors. Only the roots, `cli` and `sim` may import them.
 const BESIDE: [&str; 2] = ["sandbox", "sim"];
 
-/// Libraries that one module alone may mention.
+/// Libraries that only one module may mention, each with that module.
 const LIBRARIES: [(&str, &str); 4] =
     [("reqwest", "client"), ("sled", "store"), ("rhai", "hooks"), ("lettre", "outbox")];
 
-/// Files that may mention a library all the same, with the reason.
+/// Files that may mention another module's library, with the reason.
 const EXCEPTIONS: [(&str, &str, &str); 5] = [
     (
         "src/cli/sandbox_env.rs",
         "reqwest",
-        "it asks the sandbox's control paths, which the client must never do",
+        "requests the sandbox's control paths, which the client must never do",
     ),
-    ("src/cli/server/client.rs", "reqwest", "it asks a daemon of ours, and never the service"),
-    ("src/cli/server/address.rs", "reqwest", "it takes the address of a daemon apart"),
+    ("src/cli/server/client.rs", "reqwest", "requests a reckon daemon, and never the service"),
+    ("src/cli/server/address.rs", "reqwest", "parses the address of a daemon"),
     (
         "src/outbox/web.rs",
         "reqwest",
-        "it tells the operator's own targets something, and never the service",
+        "sends notifications to the operator's targets, and never to the service",
     ),
     (
         "src/sandbox/post.rs",
         "reqwest",
-        "it is the emulated service that calls the partner, which the client never plays",
+        "is the emulated service that calls the partner, which the client never does",
     ),
 ];
 
-/// Types of words from outside, and where they may be made: where an answer, or what a receiver says, is classified.
+/// Types of text from outside. They are made only where a service's answer or a receiver's response is classified.
 const OUTSIDE: [&str; 4] = ["ServiceText", "ServiceCode", "ServicePlace", "ServiceProblem"];
 
-/// The functions that make them of foreign words.
+/// Functions that make these types of foreign text.
 const CLEANING: [&str; 2] = ["cleaned", "checked"];
 
-/// The files that may, with the words that they take in.
+/// Files that may call these functions, each with the text that it converts.
 const CLEANERS: [(&str, &str); 9] = [
     ("src/base/outside", "the types themselves"),
     ("src/client/classify.rs", "answers of the service, and failures of the connection"),
@@ -89,13 +89,11 @@ const CLEANERS: [(&str, &str); 9] = [
     ("src/outbox/known.rs", "what a receiver of a notification answers"),
 ];
 
-/// Macros that print.
 const PRINTING_MACROS: [&str; 5] = ["print", "println", "eprint", "eprintln", "dbg"];
 
-/// Functions that give the streams themselves.
+/// Functions of std that return an output stream.
 const STREAMS: [&str; 2] = ["stdout", "stderr"];
 
-/// Modules that may print.
 const MAY_PRINT: [&str; 2] = ["cli", "main"];
 
 const FILE_LINES_MAX: usize = 400;
@@ -115,7 +113,7 @@ fn only_the_command_line_prints() {
     assert_none(&violations(prints));
 }
 
-/// Closes S2: words from outside are made in few places, and the wire's form of a refusal ends there.
+/// Closes S2: few files make types of text from outside. Only they, `api` and `sandbox` use the wire form of a refusal.
 #[test]
 fn words_from_outside_are_made_where_answers_are_classified() {
     assert_none(&violations(foreign_words));
@@ -210,7 +208,7 @@ fn a_planted_library_and_a_planted_print_are_caught() {
     assert_eq!(prints(&source("src/cli/a.rs", "println!();")).len(), 0);
 }
 
-/// May `from` import this path, given without the leading `crate`?
+/// Returns true if `from` may import this path, given without the leading `crate`.
 fn may_import(from: &str, path: &[String]) -> bool {
     let to = path.first().map_or("", String::as_str);
     match from {
@@ -233,7 +231,7 @@ fn floor(module: &str) -> Option<u8> {
     FLOORS.iter().find(|(name, _)| *name == module).map(|(_, floor)| *floor)
 }
 
-/// One broken rule, where it is broken.
+/// A broken rule, with its place.
 struct Violation {
     path: String,
     line: usize,
@@ -254,14 +252,14 @@ struct Source {
 }
 
 impl Source {
-    /// The top-level module that the file belongs to; `lib` and `main` for the roots.
+    /// Returns the top-level module of the file; `lib` and `main` for the roots.
     fn module(&self) -> &str {
         let inside = self.path.strip_prefix("src/").unwrap_or(&self.path);
         let first = inside.split('/').next().unwrap_or(inside);
         first.strip_suffix(".rs").unwrap_or(first)
     }
 
-    /// How many `super` lead from the file's module to the root of the crate.
+    /// Returns the number of `super` from the file's module to the root of the crate.
     fn depth(&self) -> usize {
         let folders = self.path.matches('/').count();
         if self.path.ends_with("/mod.rs") { folders - 1 } else { folders }
@@ -297,7 +295,7 @@ fn borrowed_libraries(source: &Source) -> Vec<Violation> {
     mentions.collect()
 }
 
-/// Words from outside that are made, or held as they came, where nobody looked for them.
+/// Returns the places outside the permitted files that make a type of foreign text, or use the wire form of a refusal.
 fn foreign_words(source: &Source) -> Vec<Violation> {
     let takes_in = CLEANERS.iter().any(|(path, _)| source.path.starts_with(path));
     if takes_in || ["api", "sandbox"].contains(&source.module()) {
@@ -309,14 +307,14 @@ fn foreign_words(source: &Source) -> Vec<Violation> {
             && words[1..].iter().any(|word| CLEANING.contains(&word.text.as_str()))
     });
     let made = makes.map(|words| {
-        source.violation(words[0].line, format!("{} is made of foreign words", words[0].text))
+        source.violation(words[0].line, format!("{} is made of foreign text", words[0].text))
     });
     let wire = imports(&tokens, source.depth(), is_module).into_iter().filter(|(_, path)| {
         path.first().is_some_and(|module| module == "api")
             && path.iter().any(|one| one == "Problem")
     });
     let held = wire.map(|(line, _)| {
-        source.violation(line, "api::Problem is the wire's: use ServiceProblem".to_owned())
+        source.violation(line, "api::Problem is the wire form: use ServiceProblem".to_owned())
     });
     made.chain(held).collect()
 }
@@ -342,7 +340,7 @@ fn assert_none(broken: &[String]) {
     assert!(broken.is_empty(), "\n{}\n", broken.join("\n"));
 }
 
-/// Every Rust file under `src`, in the order of their paths.
+/// Returns every Rust file under `src`, sorted by path.
 fn sources() -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths = Vec::new();

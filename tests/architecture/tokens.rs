@@ -1,15 +1,14 @@
-//! Just enough of the language to see which paths a file mentions: its words and signs, without comments and
-//! literals, and the paths that start at the root of the crate.
+//! A minimal tokenizer of Rust. It finds the paths from the root of the crate that a file mentions, without comments
+//! and literals.
 
-/// A word or a sign of the code, and its line from 1.
+/// A word or a sign of the code.
 pub(crate) struct Token {
-    /// The word or sign.
     pub(crate) text: String,
-    /// Counted from 1.
+    /// Line number, counted from 1.
     pub(crate) line: usize,
 }
 
-/// The code without comments, text and character literals; `::` is one sign.
+/// Splits code into words and signs, without comments, text and character literals. `::` is one sign.
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut rest = text;
@@ -27,7 +26,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// The text literals of the code as they are written, with their lines from 1.
+/// Returns the text literals of the code as they are written, with their lines from 1.
 pub(crate) fn literals(text: &str) -> Vec<(usize, &str)> {
     let mut literals = Vec::new();
     let mut at = 0;
@@ -44,7 +43,7 @@ pub(crate) fn literals(text: &str) -> Vec<(usize, &str)> {
     literals
 }
 
-/// The length of the word or sign that the text begins with.
+/// Returns the length of the word or sign that the text begins with.
 fn word_length(text: &str, first: char) -> usize {
     match text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len()) {
         0 if text.starts_with("::") => 2,
@@ -53,7 +52,7 @@ fn word_length(text: &str, first: char) -> usize {
     }
 }
 
-/// The length of the comment or literal that the text begins with, if it does.
+/// Returns the length of the comment or literal that the text begins with, if any.
 fn literal_length(text: &str) -> Option<usize> {
     let until = |from: usize, end: &str| {
         text[from..].find(end).map_or(text.len(), |at| from + at + end.len())
@@ -83,7 +82,7 @@ fn literal_length(text: &str) -> Option<usize> {
     }
 }
 
-/// The length of a quoted literal with backslash escapes.
+/// Returns the length of a quoted literal with backslash escapes.
 fn quoted_length(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -95,10 +94,10 @@ fn quoted_length(text: &str, quote: char) -> usize {
     text.len()
 }
 
-/// The line and the parts of a path, from the root of the crate on.
+/// The line and the parts of a path from the root of the crate.
 pub(crate) type Import = (usize, Vec<String>);
 
-/// Every path that starts at the root of the crate, by `crate::` or by enough `super::`, groups spelled out.
+/// Returns every path from the root of the crate, by `crate::` or by enough `super::`. Groups are expanded.
 pub(crate) fn imports(tokens: &[Token], depth: usize, is_module: fn(&str) -> bool) -> Vec<Import> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -116,7 +115,7 @@ pub(crate) fn imports(tokens: &[Token], depth: usize, is_module: fn(&str) -> boo
     found
 }
 
-/// Past a chain of `super::`: the next token, and how many there were.
+/// Skips a chain of `super::`. Returns the position of the next token, and the number of `super`.
 fn skip_supers(tokens: &[Token], mut at: usize) -> (usize, usize) {
     let mut supers = 0;
     while text_at(tokens, at) == "super" && text_at(tokens, at + 1) == "::" {
@@ -130,7 +129,7 @@ fn text_at(tokens: &[Token], at: usize) -> &str {
     tokens.get(at).map_or("", |token| token.text.as_str())
 }
 
-/// Follows one path or `{group}` of paths after a prefix; returns where it ends.
+/// Follows one path or `{group}` of paths after a prefix. Returns the position behind it.
 fn expand(tokens: &[Token], mut at: usize, prefix: &[String], found: &mut Vec<Import>) -> usize {
     let mut path = prefix.to_vec();
     while text_at(tokens, at) != "{" {

@@ -1,6 +1,8 @@
-"""Drives Chromium through a payer's page: a card and a bank account are typed into the service's own fields, and what
-waited for them becomes active without another command. Arguments: the program, its folder (a daemon runs there), the
-sandbox's address, a folder for pictures. Ends with an error at the first thing that is not as it should be.
+"""Drives Chromium through a payer's page.
+
+The script types a card and a bank account into the service's own fields. The resources that waited for them become active
+without another command. Arguments: the program, its folder (a daemon runs there), the sandbox's address, a folder for
+pictures. Ends with an error at the first failed check.
 """
 
 import base64
@@ -50,18 +52,18 @@ def visit(page, address):
     page.execute_script("window.isBefore = true")
     page.get(address)
     there = "return document.readyState === 'complete' && !window.isBefore"
-    wait(page, lambda: page.execute_script(there), "the page is there")
+    wait(page, lambda: page.execute_script(there), "the page is complete")
 
 
 def opened(page, address):
-    """Opens a payer's link; returns when its hosted fields are there."""
+    """Opens a payer's link; returns when its hosted fields are ready."""
     visit(page, address)
     ready = "return Array.from(document.querySelectorAll('.hosted')).every(function (one) { return one.firstChild; })"
     wait(page, lambda: page.execute_script(ready), "the fields of the service are shown")
     for place in page.find_elements(By.CSS_SELECTOR, ".hosted iframe"):
         assert place.get_attribute("src").startswith(SERVICE + "/"), place.get_attribute("src")
         page.switch_to.frame(place)
-        wait(page, lambda: page.find_element(By.ID, "field").get_attribute("aria-label"), "the field is set up")
+        wait(page, lambda: page.find_element(By.ID, "field").get_attribute("aria-label"), "the field is ready")
         page.switch_to.default_content()
 
 
@@ -81,19 +83,19 @@ def submit(page):
 
 
 def sent(page):
-    """Every request that the browser made since this was asked last."""
+    """Returns every request of the browser since the last call."""
     messages = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
     return [one["params"]["request"] for one in messages if one["method"] == "Network.requestWillBeSent"]
 
 
 def quiet(page):
-    """Nothing was blocked or failed on the page; that a link has ended is told by its status."""
-    told = [one for one in page.get_log("browser") if "status of 410" not in one["message"]]
-    assert told == [], told
+    """Asserts that the page blocked nothing and had no error. An ended link has its own status."""
+    failed = [one for one in page.get_log("browser") if "status of 410" not in one["message"]]
+    assert failed == [], failed
 
 
 def focused(page):
-    """The id of the input that has the focus, or of the place of the hosted field that has it."""
+    """Returns the id of the input with the focus, or of the place of the hosted field with the focus."""
     return page.execute_script("""
       var one = document.activeElement;
       return one.tagName === "IFRAME" ? one.parentNode.id : one.id;""")
@@ -105,15 +107,15 @@ def card(page):
     opened(page, link)
     readable(page, PICTURES, "intake-card")
     submit(page)
-    wait(page, lambda: error(page, "number") == "Please fill this in", "what is missing is told beside its field")
+    wait(page, lambda: error(page, "number") == "Please fill this in", "a missing value is reported beside its field")
     assert [error(page, one) for one in ("expiry", "cvv", "name")] == ["Please fill this in"] * 3
     assert page.find_element(By.ID, "name").get_attribute("aria-invalid") == "true"
-    wait(page, lambda: focused(page) == "number", "the first field that is wrong has the focus")
+    wait(page, lambda: focused(page) == "number", "the first wrong field has the focus")
     fill(page, "number", CARD[:-1] + "3")
     page.find_element(By.ID, "expiry").send_keys("13/31")
     page.find_element(By.ID, "name").send_keys("Jane Doe")
     submit(page)
-    wait(page, lambda: error(page, "number") == "Card number is invalid", "a wrong digit is told beside its field")
+    wait(page, lambda: error(page, "number") == "Card number is invalid", "a wrong digit is reported beside its field")
     assert error(page, "expiry") == "Write month and year, such as 08/31" and error(page, "name") == ""
     readable(page, PICTURES, "intake-card-error")
     sent(page)
@@ -138,7 +140,7 @@ def card(page):
 
 
 def another(page):
-    """Another card in the place of the stored one: a token comes for the charge, too, which goes on with it."""
+    """Replaces the stored card by another one. The page also makes a token for the charge, which continues with that card."""
     link = reckon("link", "savedmethod/jane-card")
     opened(page, link)
     assert "takes the place of the one that is kept now" in page.page_source
@@ -151,15 +153,15 @@ def another(page):
     submit(page)
     wait(page, lambda: "are saved" in page.page_source, "the other card is saved")
     held(page, OTHER, "/v1/tokens", 2)
-    wait(page, lambda: kept("recurring_charges")["method"]["number"].endswith(OTHER[-4:]), "the charge has it")
+    wait(page, lambda: kept("recurring_charges")["method"]["number"].endswith(OTHER[-4:]), "the charge has the other card")
     assert kept("cards")["number"].endswith(OTHER[-4:])
-    wait(page, lambda: resource("RecurringCharge", "club")["ready"], "the charge goes on")
+    wait(page, lambda: resource("RecurringCharge", "club")["ready"], "the charge continues")
     visit(page, link)
     assert "not needed any more" in page.page_source
 
 
 def kept(kind):
-    """The only object of a kind that the service has."""
+    """Returns the service's only object of a kind."""
     with urllib.request.urlopen(SERVICE + "/_sandbox/objects/" + kind) as answer:
         lines = answer.read().decode().splitlines()
     assert len(lines) == 1, lines
@@ -167,7 +169,7 @@ def kept(kind):
 
 
 def held(page, number, path, tokens=1):
-    """The number went to the service's tokens alone, from a frame of the service; we were sent tokens and nothing else."""
+    """Asserts that only the service's tokens received the number, from a frame of the service. The daemon received only tokens."""
     requests = sent(page)
     bodies = [(one["url"], one.get("postData", "")) for one in requests]
     with_it = [url for url, body in bodies if number in body or number in url]
@@ -196,11 +198,11 @@ def bank(page):
     submit(page)
     wait(page, lambda: "are saved" in page.page_source, "the account is saved")
     held(page, ACCOUNT, "/v1/tokens")
-    wait(page, lambda: resource("SavedMethod", "jane-bank")["ready"], "the account is there")
+    wait(page, lambda: resource("SavedMethod", "jane-bank")["ready"], "the account is ready")
 
 
 def lost(page):
-    """The service's library cannot be had: the page says so and asks for nothing."""
+    """Blocks the service's library: the page reports the failure and shows no form."""
     link = reckon("link", "SavedMethod/later")
     page.execute_cdp_cmd("Network.enable", {})
     page.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*hosted-fields.js"]})
@@ -214,7 +216,7 @@ def lost(page):
 
 
 def over(page, link):
-    """The document asks for another one: an older link has ended."""
+    """Raises the document's generation: the older link has ended."""
     tree = pathlib.Path(FOLDER, "specs", "tree.yaml")
     name = "name: later"
     tree.write_text(tree.read_text().replace(name, name + ", annotations: {reckon.dev/generation: '1'}"))
@@ -228,19 +230,19 @@ def over(page, link):
 
 
 def applicant(page):
-    """The button of an applicant's link leads to the service's page, which lets itself be finished later."""
+    """Follows the button of an applicant's link to the service's page. The applicant may finish that page later."""
     link = next(word for word in reckon("events", "urls").split() if "/apply/" in word)
     visit(page, link)
     readable(page, PICTURES, "apply")
     page.find_element(By.CSS_SELECTOR, "main button").click()
-    wait(page, lambda: page.current_url.startswith(SERVICE + "/merchant_applications/sign_up/"), "the form is there")
+    wait(page, lambda: page.current_url.startswith(SERVICE + "/merchant_applications/sign_up/"), "the form is shown")
     visit(page, link[:-4])
-    assert "leads to nothing" in page.page_source
+    assert "is not valid." in page.page_source
     readable(page, PICTURES, "dead-link")
 
 
 def by_hand(page):
-    """A token that somebody else's page got is brought by a command, on its standard input."""
+    """Attaches a token from another page with a command, on its standard input."""
     visit(page, reckon("link", "SavedMethod/later"))
     key = page.find_element(By.ID, "intake").get_attribute("data-public-key")
     basic = "Basic " + base64.b64encode((key + ":").encode()).decode()
@@ -249,8 +251,8 @@ def by_hand(page):
         "Authorization": basic, "Content-Type": "application/json"})
     with urllib.request.urlopen(request) as answer:
         token = json.load(answer)["id"]
-    told = reckon("-vvv", "attach", "savedmethod/later", "--token", "-", given=token + "\n")
-    assert told == "attached to SavedMethod/later; the daemon saves it", told
+    printed = reckon("-vvv", "attach", "savedmethod/later", "--token", "-", given=token + "\n")
+    assert printed == "attached to SavedMethod/later; the daemon saves it", printed
     wait(page, lambda: resource("SavedMethod", "later")["ready"], "the card is saved")
 
 
@@ -258,8 +260,8 @@ def main():
     PICTURES.mkdir(parents=True, exist_ok=True)
     page = browser()
     try:
-        wait(page, lambda: resource("SavedMethod", "jane-card")["reason"] == "AwaitsIntake", "the card is waited for")
-        wait(page, lambda: resource("SavedMethod", "later")["reason"] == "AwaitsIntake", "all are waited for")
+        wait(page, lambda: resource("SavedMethod", "jane-card")["reason"] == "AwaitsIntake", "the card waits for its payer")
+        wait(page, lambda: resource("SavedMethod", "later")["reason"] == "AwaitsIntake", "all methods wait for their payers")
         card(page)
         another(page)
         bank(page)

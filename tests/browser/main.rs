@@ -1,8 +1,8 @@
-//! The pages that people see, in headless Chromium.
+//! The daemon's and the sandbox's pages, in headless Chromium.
 //!
-//! Of the sandbox: hosted fields on a page of another origin, sign-up, consent, portal and mailbox (`pages.py`). Of the
-//! daemon: the page on which a payer gives the details of a saved method (`intake.py`). Both need Chromium and a Python
-//! with selenium, which `.ci/run` installs and names in `RECKON_BROWSER`.
+//! Of the sandbox: hosted fields on a page of another origin, sign-up, consent, portal and mailbox (`pages.py`). Of
+//! the daemon: the page on which a payer gives the details of a saved method (`intake.py`). Both need Chromium and a
+//! Python with selenium, which `.ci/run` installs and names in `RECKON_BROWSER`.
 #![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
 use std::ffi::OsString;
@@ -73,8 +73,8 @@ fn succeeds(command: &mut Command) -> String {
     shown
 }
 
-/// A merchant, three methods that payers give, an application that waits for its applicant, and a charge that waits for the
-/// first method.
+/// A merchant, three methods whose payers give the details, an application that waits for its applicant, and a charge
+/// that waits for the first method.
 const PAYERS: &str = "apiVersion: reckon.dev/v1
 kind: Merchant
 metadata: {name: acme}

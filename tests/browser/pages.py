@@ -1,6 +1,8 @@
-"""Drives Chromium through what people see of the sandbox: hosted fields on a page of another origin, the sign-up, the
-consent, the portal, and the mailbox. Arguments: the sandbox's address, a folder for pictures. Prints a line for each rule that it saw
-kept (docs/reference/service.md), and ends with an error at the first one that is not.
+"""Drives Chromium through the pages of the sandbox: hosted fields on a page of another origin, the sign-up, the consent,
+the portal, and the mailbox.
+
+Arguments: the sandbox's address, a folder for pictures. Prints a line for each rule of docs/reference/service.md that the
+pages keep, and ends with an error at the first broken one.
 """
 
 import base64
@@ -83,11 +85,11 @@ def seen(*rules):
 
 
 def visit(page, address):
-    """Opens an address; returns when that page, and no longer the one before, is there as a whole."""
+    """Opens an address; returns when the new page is complete."""
     page.execute_script("window.isBefore = true")
     page.get(address)
     there = "return document.readyState === 'complete' && !window.isBefore"
-    wait(page, lambda: page.execute_script(there), "the page is there")
+    wait(page, lambda: page.execute_script(there), "the page is complete")
 
 
 def picture(page, name, wide=1100, tall=900):
@@ -98,19 +100,19 @@ def picture(page, name, wide=1100, tall=900):
 
 
 def fill(page, selector, text):
-    """Types into the hosted field that stands in a place of the page."""
+    """Types into the hosted field in a place of the page."""
     page.switch_to.frame(page.find_element(By.CSS_SELECTOR, selector + " iframe"))
     page.find_element(By.ID, "field").clear()
     page.find_element(By.ID, "field").send_keys(text)
     page.switch_to.default_content()
 
 
-# The colour of what is typed, as a script within a hosted field asks for it.
+# The expression for the text colour, for a script within a hosted field.
 COLOUR = "getComputedStyle(field).color"
 
 
 def within(page, selector, script):
-    """What a script answers about the input of the hosted field that stands in a place of the page."""
+    """Returns the value of a script about the input of the hosted field in a place of the page."""
     page.switch_to.frame(page.find_element(By.CSS_SELECTOR, selector + " iframe"))
     answer = page.execute_script("var field = document.getElementById('field'); return " + script)
     page.switch_to.default_content()
@@ -118,7 +120,7 @@ def within(page, selector, script):
 
 
 def begin(page, config):
-    """Shows hosted fields; answers the exception, if one is thrown."""
+    """Shows hosted fields; returns the exception, if one is thrown."""
     script = """
       var config = arguments[0];
       window.states = [];
@@ -160,22 +162,22 @@ def errors(page, key, shop):
     seen("26.1")
     without = configuration(key)
     del without["publicKey"]
-    told = begin(page, without)
-    assert told["code"] == 2 and any("publicKey" in one for one in told["messages"]), told
+    thrown = begin(page, without)
+    assert thrown["code"] == 2 and any("publicKey" in one for one in thrown["messages"]), thrown
     seen("25.1")
     lost = configuration(key)
     lost["fields"][0]["selector"] = "#nowhere"
-    told = begin(page, lost)
-    assert told["code"] == 2 and "#nowhere" in told["messages"][0], told
+    thrown = begin(page, lost)
+    assert thrown["code"] == 2 and "#nowhere" in thrown["messages"][0], thrown
     seen("25.6")
     wrong = configuration(key)
     wrong["fields"][0]["input"]["type"] = "shoe"
     wrong["fields"][1] = {"input": {"type": "cvv"}}
-    told = begin(page, wrong)
-    assert told["code"] == 2 and len(told["messages"]) == 2, told
-    assert "fields[0].input.type" in told["messages"][0] and "fields[1].selector" in told["messages"][1], told
-    assert set(told) == {"code", "message", "messages"} and isinstance(told["message"], str)
-    assert all(isinstance(one, str) for one in told["messages"]), told
+    thrown = begin(page, wrong)
+    assert thrown["code"] == 2 and len(thrown["messages"]) == 2, thrown
+    assert "fields[0].input.type" in thrown["messages"][0] and "fields[1].selector" in thrown["messages"][1], thrown
+    assert set(thrown) == {"code", "message", "messages"} and isinstance(thrown["message"], str)
+    assert all(isinstance(one, str) for one in thrown["messages"]), thrown
     seen("27.1")
     kinds = page.execute_script("""
       var map = Service.HostedFields.exceptionMap;
@@ -193,9 +195,9 @@ def card(page, key, shop):
     config["fields"][0]["unknown"] = [1]
     config["fields"][0]["input"]["css"]["odd"] = 1
     config["fields"].append({"selector": "#extra", "input": {"type": "text", "name": "matter", "required": False, "odd": True}})
-    told = begin(page, config)
-    assert told is None, told
-    wait(page, lambda: state(page)["isReady"], "the fields get ready")
+    thrown = begin(page, config)
+    assert thrown is None, thrown
+    wait(page, lambda: state(page)["isReady"], "the fields are ready")
     seen("25.5")
     frames = page.find_elements(By.TAG_NAME, "iframe")
     assert len(frames) == 3 and all(frame.get_attribute("src").startswith(BASE + "/") for frame in frames)
@@ -210,11 +212,11 @@ def card(page, key, shop):
     assert early["error"]["code"] == 4 and len(early["error"]["messages"]) == 2, early
     last, now = page.execute_script("return [window.states[window.states.length - 1], window.fields.getState()]")
     assert last == now, (last, now)
-    told = {field["selector"]: field["error"] for field in last["fields"]}
+    found = {field["selector"]: field["error"] for field in last["fields"]}
     wanted = {"#number": "Card number length is invalid", "#cvv": "Card code length is invalid", "#extra": ""}
-    assert told == wanted, told
+    assert found == wanted, found
     seen("26.6")
-    assert within(page, "#number", COLOUR) == "rgb(7, 8, 9)", "what is wrong looks so"
+    assert within(page, "#number", COLOUR) == "rgb(7, 8, 9)", "a wrong input has the colour of wrong inputs"
     picture(page, "hosted-error")
     fill(page, "#number", CARD)
     fill(page, "#cvv", "123")
@@ -246,7 +248,7 @@ def card(page, key, shop):
 
 
 def unseen(page):
-    """The number is nowhere on the merchant's page, nor in what it asked for."""
+    """Asserts that neither the merchant's page nor its requests hold the card number."""
     inside = page.execute_script("""
       return document.documentElement.outerHTML + JSON.stringify(localStorage) + JSON.stringify(sessionStorage) +
         document.cookie + JSON.stringify(window.states) + location.href;""")
@@ -255,7 +257,7 @@ def unseen(page):
     assert CARD not in bare(json.dumps(Shop.asked)), "the number was sent to the shop"
     sent = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
     requests = [one["params"] for one in sent if one["method"] == "Network.requestWillBeSent"]
-    assert requests, "what the page asks for is written down"
+    assert requests, "the browser logs the requests of the page"
     carrying = [one["request"]["url"] for one in requests if CARD in bare(json.dumps(one))]
     assert carrying == [], carrying
     seen("26.5")
@@ -267,13 +269,13 @@ def surcharge(page, key, shop):
     config = configuration(key, surchargeEnabled=True)
     config["fields"][0]["input"]["format"] = False
     assert begin(page, config) is None
-    wait(page, lambda: state(page)["isReady"], "the fields get ready")
+    wait(page, lambda: state(page)["isReady"], "the fields are ready")
     fill(page, "#number", "42424242424")
     time.sleep(0.3)
     assert state(page)["surchargeable"] == "unknown", "eleven digits"
     fill(page, "#number", "424242424242")
     wait(page, lambda: state(page)["surchargeable"] is True, "a surcharge is set")
-    assert within(page, "#number", "field.value") == "424242424242", "no blanks are put in"
+    assert within(page, "#number", "field.value") == "424242424242", "the field adds no blanks"
     seen("26.7")
     ask("POST", "/_sandbox/policy", {"merchant": "demo", "surcharges": []})
 
@@ -285,8 +287,8 @@ def bank(page, key, shop):
         {"selector": "#account", "input": {"type": "bank_account_number"}},
     ]
     assert begin(page, {"publicKey": key, "fields": fields}) is None
-    wait(page, lambda: state(page)["isReady"], "the fields get ready")
-    assert "surchargeable" not in state(page), "nobody enabled it"
+    wait(page, lambda: state(page)["isReady"], "the fields are ready")
+    assert "surchargeable" not in state(page), "surcharges are not enabled"
     seen("25.2")
     fill(page, "#routing", "000000013")
     fill(page, "#account", "1234567890")
@@ -298,14 +300,14 @@ def bank(page, key, shop):
 def failures(page, key, shop):
     visit(page, shop)
     assert begin(page, configuration("m_0000000000000000000000")) is None
-    wait(page, lambda: state(page)["isReady"], "the fields get ready")
+    wait(page, lambda: state(page)["isReady"], "the fields are ready")
     fill(page, "#number", CARD)
     fill(page, "#cvv", "123")
     refused = token(page, {"exp_month": 10, "exp_year": 2030})
     assert refused["error"]["code"] == 4 and refused["error"]["messages"] == ["Not authorized"], refused
     visit(page, shop)
     assert begin(page, configuration(key)) is None
-    wait(page, lambda: state(page)["isReady"], "the fields get ready")
+    wait(page, lambda: state(page)["isReady"], "the fields are ready")
     fill(page, "#number", CARD)
     fill(page, "#cvv", "123")
     ask("POST", "/_sandbox/faults", {"fault": "reset", "path": "/v1/tokens", "times": 100})
@@ -316,24 +318,24 @@ def failures(page, key, shop):
 
 
 def focused(page):
-    """The id of the input that has the focus, or of the place of the hosted field that has it."""
+    """Returns the id of the input with the focus, or of the place of the hosted field with the focus."""
     return page.execute_script("""
       var one = document.activeElement;
       return one.tagName === "IFRAME" ? one.parentNode.id : one.id;""")
 
 
 def around(page):
-    """The pages that lead to others, and the one where nothing is."""
+    """Reads the pages that lead to others, and the page of an unknown address."""
     visit(page, BASE + "/")
     readable(page, PICTURES, "start")
     visit(page, BASE + "/nothing/here")
     readable(page, PICTURES, "not-found")
     page.find_element(By.CSS_SELECTOR, "main a").click()
-    wait(page, lambda: "Payment sandbox" in page.title, "the start page is one press away")
+    wait(page, lambda: "Payment sandbox" in page.title, "the button leads to the start page")
     visit(page, BASE + "/openapi")
     box = page.find_element(By.ID, "search")
     box.send_keys("refund")
-    wait(page, lambda: "operations" in page.find_element(By.ID, "found").text, "the search finds")
+    wait(page, lambda: "operations" in page.find_element(By.ID, "found").text, "the search finds operations")
     shown = [one for one in page.find_elements(By.CSS_SELECTOR, "details.operation") if one.is_displayed()]
     shown[0].find_element(By.TAG_NAME, "summary").click()
     readable(page, PICTURES, "openapi")
@@ -349,12 +351,12 @@ def consent(page, partner):
     visit(page, BASE + "/oauth/authorize" + query)
     readable(page, PICTURES, "consent")
     page.find_element(By.CSS_SELECTOR, "button[value=allow]").click()
-    wait(page, lambda: page.find_elements(By.ID, "merchant-error"), "the missing choice is told")
+    wait(page, lambda: page.find_elements(By.ID, "merchant-error"), "the missing choice is reported")
     assert focused(page) == "merchant", focused(page)
     readable(page, PICTURES, "consent-error")
     Select(page.find_element(By.ID, "merchant")).select_by_visible_text("demo")
     page.find_element(By.CSS_SELECTOR, "button[value=allow]").click()
-    wait(page, lambda: "code=" in page.current_url, "the code comes back")
+    wait(page, lambda: "code=" in page.current_url, "the redirect carries the code")
     assert page.current_url.startswith(partner["redirect_uri"] + "?code=") and page.current_url.endswith("&state=s1")
 
 
@@ -383,10 +385,10 @@ def sign_up(page, partner):
     readable(page, PICTURES, "sign-up")
     page.find_element(By.ID, "business_website").send_keys("https://harbor.example")
     page.find_element(By.CSS_SELECTOR, "main form button:not([type])").click()
-    wait(page, lambda: page.find_elements(By.CSS_SELECTOR, "[aria-invalid=true]"), "wrong fields are told")
+    wait(page, lambda: page.find_elements(By.CSS_SELECTOR, "[aria-invalid=true]"), "wrong fields are marked")
     wrong = page.find_elements(By.CSS_SELECTOR, "span.error")
     assert all(page.find_element(By.ID, one.get_attribute("id").replace("-error", "")) for one in wrong)
-    assert "notice" in page.switch_to.active_element.get_attribute("class"), "the list of what is wrong has the focus"
+    assert "notice" in page.switch_to.active_element.get_attribute("class"), "the list of problems has the focus"
     assert page.find_element(By.ID, "business_website").get_attribute("value") == "https://harbor.example"
     readable(page, PICTURES, "sign-up-error")
     for link in page.find_elements(By.CSS_SELECTOR, ".notice a"):
@@ -413,7 +415,7 @@ def sign_up(page, partner):
 
 
 def invoiced(partner, merchant, messages):
-    """The id of a new invoice, whose messages go out."""
+    """Makes an invoice and sends its messages; returns its id."""
     code = ask("POST", "/_sandbox/credentials", {"merchant": "demo"})["authorization_code"]
     body = {"client_id": partner["client_id"], "client_secret": partner["client_secret"],
             "grant_type": "authorization_code", "scope": "payments", "redirect_uri": partner["redirect_uri"], "code": code}
@@ -435,10 +437,10 @@ def portal(page, partner, merchant):
     readable(page, PICTURES, "portal")
     time.sleep(0.3)
     page.find_element(By.CSS_SELECTOR, "#payment button").click()
-    told = lambda place: page.find_element(By.ID, place + "-error").text
-    wait(page, lambda: told("number") == "Please fill this in", "what is missing is told beside its field")
-    assert [told(one) for one in ("cvv", "expiry", "name")] == ["Please fill this in"] * 3
-    wait(page, lambda: focused(page) == "number", "the first field that is wrong has the focus")
+    message = lambda place: page.find_element(By.ID, place + "-error").text
+    wait(page, lambda: message("number") == "Please fill this in", "a missing value is reported beside its field")
+    assert [message(one) for one in ("cvv", "expiry", "name")] == ["Please fill this in"] * 3
+    wait(page, lambda: focused(page) == "number", "the first wrong field has the focus")
     readable(page, PICTURES, "portal-error")
     fill(page, "#number", CARD)
     fill(page, "#cvv", "123")
@@ -468,10 +470,10 @@ def mailbox(page, partner, merchant):
     assert len(subjects) == 2 and subjects[0].startswith("Your invoice of November"), subjects
     readable(page, PICTURES, "mailbox")
     page.find_element(By.CSS_SELECTOR, "ol.mails a").click()
-    wait(page, lambda: page.find_elements(By.CSS_SELECTOR, "iframe.mail"), "the e-mail is there")
+    wait(page, lambda: page.find_elements(By.CSS_SELECTOR, "iframe.mail"), "the e-mail is shown")
     frame = page.find_element(By.CSS_SELECTOR, "iframe.mail")
     wait(page, lambda: page.execute_script("return arguments[0].contentDocument.readyState", frame) == "complete",
-         "what a mail program shows is there")
+         "the frame of the e-mail is complete")
     readable(page, PICTURES, "mail", frame)
     page.switch_to.frame(frame)
     message = page.find_element(By.CSS_SELECTOR, "h1 + p").text

@@ -1,10 +1,10 @@
-"""Whether a page can be read and used: by its widths, its colours, its labels, what can be pressed, and the frame of an e-mail in it."""
+"""Checks that a page can be read and used: its widths, colours, labels, controls, and the frame of an e-mail in it."""
 
 import base64
 
 from selenium.webdriver.support.ui import WebDriverWait
 
-# What is too faint to read (WCAG 2.2, 1.4.3): a text, its colour and the colour behind it.
+# Texts that are too faint to read (WCAG 2.2, 1.4.3), each with its colour and the colour behind it.
 FAINT = """
   var inside = arguments[0] ? arguments[0].contentDocument : document;
   function parts(colour) { return colour.match(/[0-9.]+/g).map(Number); }
@@ -26,11 +26,11 @@ FAINT = """
     return Array.from(element.childNodes).some(function (one) { return one.nodeType === 3 && one.data.trim(); });
   }).map(function (element) {
     return [element.textContent.trim(), getComputedStyle(element).color, behind(element)];
-  }).filter(function (told) {
-    var lights = [light(told[1]), light(told[2])].sort(function (one, other) { return other - one; });
+  }).filter(function (text) {
+    var lights = [light(text[1]), light(text[2])].sort(function (one, other) { return other - one; });
     return (lights[0] + 0.05) / (lights[1] + 0.05) < 4.5;
   });"""
-# What is too small to be pressed (WCAG 2.2, 2.5.8); a link within a sentence may be as small as its line.
+# Controls that are too small to press (WCAG 2.2, 2.5.8); a link within a sentence may be as small as its line.
 SMALL = """
   return Array.from(document.querySelectorAll("a, button, input:not([type=hidden]), select, textarea, summary"))
     .filter(function (one) {
@@ -38,16 +38,16 @@ SMALL = """
       var box = one.getBoundingClientRect(), inline = getComputedStyle(one).display === "inline";
       return !inline && (box.height < 24 || box.width < 24);
     }).map(function (one) { return one.outerHTML.slice(0, 80); });"""
-# Inputs that nothing names.
+# Inputs without a label.
 NAMELESS = """
   return Array.from(document.querySelectorAll("input:not([type=hidden]), select, textarea")).filter(function (one) {
     return one.offsetParent !== null && !one.labels.length && !one.getAttribute("aria-label");
   }).map(function (one) { return one.outerHTML.slice(0, 80); });"""
-# By how many pixels something is wider than what it is in: the page, or the frame of an e-mail.
+# Number of pixels by which the content is wider than the page, or than the frame of an e-mail.
 TOO_WIDE = """
   var root = (arguments[0] ? arguments[0].contentDocument : document).documentElement;
   return root.scrollWidth - root.clientWidth;"""
-# By how many pixels the frame of an e-mail is not as tall as what is in it.
+# Number of pixels by which the frame of an e-mail is shorter than its content.
 CUT = """
   var inside = arguments[0].contentDocument.documentElement;
   return Math.ceil(inside.getBoundingClientRect().height) - arguments[0].clientHeight;"""
@@ -57,7 +57,10 @@ def wait(page, condition, what):
 
 
 def readable(page, pictures, name, frame=None):
-    """Nothing is cut, too wide, too faint, too small or without a name: in a wide window and in narrow ones, light and dark."""
+    """Checks a page in a wide window and in narrow ones, light and dark.
+
+    No content is cut, too wide, too faint, too small or without a label.
+    """
     for scheme in ["light", "dark"]:
         page.execute_cdp_cmd("Emulation.setEmulatedMedia", {
             "features": [{"name": "prefers-color-scheme", "value": scheme}]})
@@ -71,7 +74,7 @@ def readable(page, pictures, name, frame=None):
 def seen_at(page, pictures, name, wide, frame):
     page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
         "width": wide, "height": 900, "deviceScaleFactor": 1, "mobile": False})
-    wait(page, lambda: page.execute_script("return innerWidth") == wide, "the window is as wide as it is told")
+    wait(page, lambda: page.execute_script("return innerWidth") == wide, "the window has the width")
     if frame:
         wait(page, lambda: page.execute_script(CUT, frame) == 0, "the whole e-mail is shown")
     for inside in [None, frame] if frame else [None]:

@@ -17,14 +17,18 @@ pub(crate) fn trial(name: &str, run: fn() -> Result<(), String>) -> Trial {
     })
 }
 
-/// Returns an environment variable that names a program; `Err` says which variable is missing, and what it should name.
+/// Returns an environment variable that names a program.
+///
+/// # Errors
+///
+/// The variable is missing; the error names it and the program.
 pub(crate) fn named(name: &str, what: &str) -> Result<OsString, String> {
     variable(name).ok_or_else(|| format!("{name} is not set; it names {what}"))
 }
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "the caller of the tests says where its programs are"
+    reason = "the caller names the programs of the tests in the environment"
 )]
 pub(crate) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)

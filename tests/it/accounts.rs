@@ -1,5 +1,5 @@
-//! A merchant's accounts, end to end: which one is taken, whose key signs, its currency, trust money, and the
-//! host of its brand.
+//! Accounts of a merchant, end to end: the chosen account, the key that signs, currency, trust money, and the brand's
+//! host.
 
 use crate::support::applicants;
 use crate::support::payments::{
@@ -170,7 +170,7 @@ async fn an_application_goes_to_the_host_of_its_merchant_s_brand() {
         assert_eq!(submitted.len(), 1);
         assert_eq!(submitted[0]["host"], host);
         let token = requests(&world, "POST", "/oauth/token");
-        assert_eq!(token[0]["host"], "127.0.0.1:8700", "the brand has the web paths alone");
+        assert_eq!(token[0]["host"], "127.0.0.1:8700", "the brand's host serves web paths only");
     }
     let two =
         applicants::MERCHANT.replace("mode: test,", "mode: test, web_url: https://brand.example,");

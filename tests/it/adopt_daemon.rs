@@ -1,4 +1,5 @@
-//! A running daemon leaves alone what is there already, and goes on with it once it is taken over over its socket.
+//! Adoption and release beside a running daemon, over its socket. Before the adoption the daemon leaves the object
+//! alone.
 
 use crate::support::payments::{MERCHANT, START, document};
 use crate::support::world::World;
@@ -13,17 +14,17 @@ use reckon::sandbox::ServiceSurface;
 use serde_json::json;
 use tokio::sync::mpsc;
 
-/// Somebody saves a card.
+/// Saves a card outside reckon. Returns its id.
 fn saved(world: &World) -> String {
     let body = json!({"type": "card", "number": "4242424242424242", "exp_month": 12, "exp_year": 2031, "cvv": "999"});
     let card = world.ask("acme", "POST", "/v1/cards", &body);
     card.get("id").and_then(|id| id.as_str()).unwrap().to_owned()
 }
 
-/// What was taken over.
+/// Adopts an object over the socket. Returns the report.
 async fn imported(client: &SocketClient, asked: AdoptRequest) -> AdoptionReport {
     let reply = client.request(&ControlRequest::Import(Box::new(asked))).await.unwrap();
-    let Reply::Imported(adopted) = reply else { panic!("no answer") };
+    let Reply::Imported(adopted) = reply else { panic!("unexpected response") };
     *adopted
 }
 
@@ -43,14 +44,14 @@ async fn a_daemon_takes_over_what_is_there_and_lets_it_go() {
     let (sender, events) = mpsc::channel(8);
     let serving = tokio::spawn(door.serve(Control::new(sender.clone()), std::future::pending()));
     let acting = async {
-        let client = SocketClient::connect(&path).await.unwrap().expect("somebody listens");
+        let client = SocketClient::connect(&path).await.unwrap().expect("a daemon listens");
         client.ask(&EngineQuery::Settle).await.unwrap();
         let before = world.objects("cards").len();
         let merchant = "Merchant/acme".parse().unwrap();
         let asked =
             ControlRequest::Inventory(InventoryRequest { merchant, list: "cards".to_owned() });
         let Ok(Reply::Inventory(Ok(found))) = client.request(&asked).await else {
-            panic!("no answer")
+            panic!("unexpected response")
         };
         let key: reckon::base::id::Key = "SavedMethod/jane".parse().unwrap();
         assert!(
@@ -65,13 +66,17 @@ async fn a_daemon_takes_over_what_is_there_and_lets_it_go() {
         };
         let looked = imported(&client, asked(false)).await;
         let all = ControlRequest::ImportAll(vec![asked(true)]);
-        let Ok(Reply::AllImported(taken)) = client.request(&all).await else { panic!("no answer") };
+        let Ok(Reply::AllImported(taken)) = client.request(&all).await else {
+            panic!("unexpected response")
+        };
         client.ask(&EngineQuery::Settle).await.unwrap();
         let after = world.objects("cards");
         world.remove("card.yaml");
         client.ask(&EngineQuery::Settle).await.unwrap();
         let forget = ControlRequest::Forget(ForgetRequest::Resource(key.clone()));
-        let Ok(Reply::Forgot(gone)) = client.request(&forget).await else { panic!("no answer") };
+        let Ok(Reply::Forgot(gone)) = client.request(&forget).await else {
+            panic!("unexpected response")
+        };
         sender.send(EngineInput::Stop).await.unwrap();
         (before, looked, taken, after, gone)
     };
@@ -79,12 +84,12 @@ async fn a_daemon_takes_over_what_is_there_and_lets_it_go() {
         tokio::join!(engine.run(events, RunUntil::Stopped), acting);
     serving.abort();
     ran.unwrap();
-    assert_eq!(before, 1, "its document makes none");
+    assert_eq!(before, 1, "its document creates no second card");
     assert_eq!(looked.status, AdoptionStatus::Adoptable);
-    assert_eq!(looked.changes.len(), 1, "its description: {:?}", looked.changes);
+    assert_eq!(looked.changes.len(), 1, "only the description changes: {:?}", looked.changes);
     assert_eq!(taken.first().map(|one| one.status), Some(AdoptionStatus::Adopted));
     let described = after.iter().map(|card| card.get("description").and_then(|one| one.as_str()));
-    assert_eq!(described.collect::<Vec<_>>(), [Some("Mine")], "the daemon went on with it");
+    assert_eq!(described.collect::<Vec<_>>(), [Some("Mine")], "the daemon applies the document");
     let key = "SavedMethod/jane".parse().unwrap();
     assert_eq!(*gone, ForgetResult::Resource(key, Some(id.parse().unwrap())));
     assert_eq!(world.objects("cards").len(), 1);

@@ -1,4 +1,5 @@
-//! Who a merchant is, and the first live binding, end to end: approved, another's, anew, beside a daemon.
+//! Approvals of live merchants and live applications, end to end: accounts of other merchants, raised generations, and
+//! a daemon.
 
 use crate::support::applicants;
 use crate::support::covers;
@@ -21,12 +22,12 @@ use reckon::store::writer::Commit;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-/// The tree of the onboarding with real money.
+/// Returns the tree of the onboarding with a live merchant.
 fn live() -> String {
     format!("{COMPLETE}{}", MERCHANT.replace("mode: test", "mode: live"))
 }
 
-/// A merchant that is opened by the code in the file of its name.
+/// Returns a merchant with an authorization code from the file of its name.
 fn by_code(name: &str, mode: &str, generation: u32) -> String {
     format!(
         "---\napiVersion: reckon.dev/v1\nkind: Merchant\nmetadata: {{name: {name}, annotations: \
@@ -39,15 +40,15 @@ fn told(told: &[String], start: &str) -> bool {
     told.iter().any(|one| one.starts_with(start))
 }
 
-/// What waits for an approval.
+/// Returns the bindings that wait for an approval.
 fn waiting(world: &World) -> Vec<LiveBinding> {
     let Reply::Approvals(waiting) = world.engine().answer(EngineQuery::Approvals).unwrap() else {
-        panic!("approvals are answered by approvals");
+        panic!("unexpected response");
     };
     waiting
 }
 
-/// Approves in a process in which nothing runs.
+/// Approves a binding while no engine runs.
 async fn approve(world: &World, binding: &LiveBinding) -> Option<BindingApproval> {
     let approving = ApproveLive { binding: binding.clone(), actor: "uid 7".to_owned() };
     let reply = world.engine().approve_offline(approving).await.unwrap();
@@ -55,20 +56,20 @@ async fn approve(world: &World, binding: &LiveBinding) -> Option<BindingApproval
     approved.map(|approval| *approval)
 }
 
-/// What is known of a merchant.
+/// Returns the observed state of a merchant.
 fn known(world: &World, name: &str) -> Observed {
     let key = format!("Merchant/{name}").parse().unwrap();
-    ReadModel::new(world.index.clone()).observed_state(&key).unwrap().expect("something")
+    ReadModel::new(world.index.clone()).observed_state(&key).unwrap().expect("a state")
 }
 
-/// What the service has of a merchant in a mode.
+/// Returns a field of a merchant in a mode, as the service has it.
 fn of_service(world: &World, merchant: &str, mode: &str, field: &str) -> Value {
     let all = world.control("GET", "credentials", &Value::Null);
     let mut merchants = all["merchants"].as_array().unwrap().iter();
     merchants.find(|one| one["name"] == merchant).unwrap()[mode][field].clone()
 }
 
-/// The public keys of a merchant's accounts in a mode, in order.
+/// Returns the public keys of a merchant's accounts in a mode, sorted.
 fn public_keys(world: &World, merchant: &str, mode: &str) -> Value {
     let accounts = of_service(world, merchant, mode, "accounts");
     let accounts = accounts.as_array().unwrap().iter();
@@ -81,7 +82,7 @@ fn public_key(world: &World, merchant: &str, mode: &str) -> Value {
     of_service(world, merchant, mode, "public_key")
 }
 
-/// Submits, and has the service approve with a code that opens this merchant; answers the plan.
+/// Submits the application, and lets the service approve it with a code for this merchant. Returns the plan.
 async fn approved_with(world: &World, merchant: &str) -> Vec<String> {
     world.settle().await;
     let (reference, code) = (world.reference(), world.code(merchant));
@@ -113,7 +114,7 @@ async fn a_live_binding_waits_for_a_person_and_nothing_is_sent_for_it_before() {
     assert_eq!(world.settle().await, Vec::<String>::new());
     let contacts = world.objects("contacts");
     assert_eq!((contacts.len(), &contacts[0]["test_mode"]), (1, &json!(false)));
-    assert_eq!(approve(&world, &binding).await, None, "it is approved already");
+    assert_eq!(approve(&world, &binding).await, None, "the binding is approved already");
     covers::covers(&["30.4"]);
 }
 
@@ -242,7 +243,7 @@ async fn keys_that_take_the_place_of_a_code_leave_nothing_of_its_token() {
     }
 }
 
-/// A token of a merchant, exchanged elsewhere.
+/// Exchanges a code outside reckon. Returns the token of the merchant.
 fn token(world: &World, merchant: &str) -> String {
     let partner = world.control("GET", "credentials", &Value::Null)["partner"].clone();
     let body = json!({"client_id": partner["client_id"], "client_secret": partner["client_secret"],
@@ -264,13 +265,13 @@ async fn an_approval_reaches_the_daemon_over_its_socket_and_it_goes_on_by_itself
     let (sender, events) = mpsc::channel(8);
     let serving = tokio::spawn(door.serve(Control::new(sender.clone()), std::future::pending()));
     let acting = async {
-        let client = SocketClient::connect(&path).await.unwrap().expect("somebody listens");
+        let client = SocketClient::connect(&path).await.unwrap().expect("a daemon listens");
         let Ok(Reply::Approvals(waiting)) = client.ask(&EngineQuery::Approvals).await else {
-            panic!("no approvals");
+            panic!("unexpected response");
         };
         let approve = ControlRequest::Approve(Box::new(waiting[0].clone()));
         let Ok(Reply::Approved(Some(approval))) = client.request(&approve).await else {
-            panic!("not approved");
+            panic!("the daemon did not approve");
         };
         let again = client.request(&approve).await;
         client.ask(&EngineQuery::Settle).await.unwrap();
@@ -287,7 +288,7 @@ async fn an_approval_reaches_the_daemon_over_its_socket_and_it_goes_on_by_itself
     assert_eq!(world.plan(), Vec::<String>::new());
 }
 
-/// What a person says of the application.
+/// Releases the application, as a person does. Returns false if it did not wait.
 async fn release(world: &World) -> bool {
     let application: Key = "MerchantApplication/harbor".parse().unwrap();
     let said = ReleaseRequest { keys: vec![application], done: false };
@@ -296,7 +297,7 @@ async fn release(world: &World) -> bool {
     done
 }
 
-/// Closes M8: a lost state does not submit an application a second time.
+/// Closes M8: after the loss of a state the application is not submitted a second time.
 #[tokio::test(start_paused = true)]
 async fn a_live_application_of_a_state_that_began_empty_waits_for_a_person() {
     let mut world = world(COMPLETE);
@@ -312,21 +313,21 @@ async fn a_live_application_of_a_state_that_began_empty_waits_for_a_person() {
     let after = world.settle().await;
     assert!(told(&after, "Wait MerchantApplication/harbor: AwaitsDecision"), "{after:?}");
     assert_eq!(world.objects("applications").len(), 1);
-    assert!(!release(&world).await, "nothing waits any more");
+    assert!(!release(&world).await, "the application does not wait any more");
 
     world.lose_the_state();
     assert_eq!(world.settle().await, waits);
-    assert_eq!(world.objects("applications").len(), 1, "it is not submitted again");
+    assert_eq!(world.objects("applications").len(), 1, "the application is not submitted again");
 }
 
-/// Closes M8: a person who vouches for the service is not asked, nor is anybody about a test.
+/// Closes M8: a test needs no approval, nor does an application at a service that a person declared empty.
 #[tokio::test(start_paused = true)]
 async fn a_test_waits_for_nobody_and_a_declared_service_neither() {
     let mut world = world(&format!("{COMPLETE}  test: validate\n"));
     world.cautious_start = true;
     let after = world.settle().await;
     assert!(!after.iter().any(|one| one.contains("AwaitsApproval")), "{after:?}");
-    assert!(world.requests() > 0, "it is sent: {after:?}");
+    assert!(world.requests() > 0, "the test is sent: {after:?}");
 
     let mut world = applicants::world(COMPLETE);
     world.cautious_start = true;
@@ -337,7 +338,7 @@ async fn a_test_waits_for_nobody_and_a_declared_service_neither() {
     assert!(told(&after, "Wait MerchantApplication/harbor: AwaitsDecision"), "{after:?}");
 }
 
-/// Closes M8: the command shows why, asks, and approves once.
+/// Closes M8: the command shows the reason, asks, and approves once.
 #[test]
 fn approve_takes_an_application_that_a_lost_state_may_have_submitted() {
     let shell = Shell::start();

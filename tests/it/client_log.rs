@@ -1,5 +1,4 @@
-//! What the client logs. A test binary of its own, with one test: whether a log line is heard is decided once for a
-//! whole process, by whichever thread comes first.
+//! Log lines of the client: they hold nothing of a call's content.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -15,7 +14,7 @@ use reckon::model::outcome::Outcome;
 
 const CANARY: &str = "canary4242424242424242";
 
-/// Lines that a subscriber wrote.
+/// The lines that a subscriber wrote.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
 

@@ -1,4 +1,4 @@
-//! What somebody else changes on the service: seen, shown, put back, and never made again by itself.
+//! Drift, end to end. reckon shows and reverts changes of others, and creates nothing again without a person's order.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
-/// A world with a merchant, a card and a recurring charge.
+/// Builds a world with a merchant, a card and a recurring charge.
 async fn connected(surface: ServiceSurface, annotations: &str) -> World {
     let world = World::new(surface, START);
     let rent = recurring("rent", "jane", "description: Rent\n  ");
@@ -19,13 +19,13 @@ async fn connected(surface: ServiceSurface, annotations: &str) -> World {
     world
 }
 
-/// Somebody else changes the recurring charge.
+/// Changes the recurring charge outside reckon.
 fn change(world: &World, fields: &Value) {
     let id = only(world, "recurring_charges")["id"].as_str().unwrap().to_owned();
     world.ask("acme", "PATCH", &format!("/v1/recurring/charges/{id}"), fields);
 }
 
-/// An engine that has looked at everything.
+/// Returns an engine after a complete resync.
 async fn looked(world: &World) -> Engine {
     let mut engine = world.engine();
     engine.sweep_everything().await.unwrap();
@@ -38,12 +38,12 @@ fn confidence(engine: &Engine, name: &str) -> Option<Confidence> {
 
 fn resource(engine: &Engine, name: &str) -> ResourceView {
     let Reply::Resources(all) = engine.answer(EngineQuery::Resources).unwrap() else {
-        panic!("another answer")
+        panic!("unexpected response")
     };
     all.into_iter().find(|one| one.name == name).unwrap()
 }
 
-/// The reason and the message of whether a resource is as its document says.
+/// Returns the reason and the message of the condition `Synced`.
 fn synced(engine: &Engine, name: &str) -> (String, String) {
     let synced = resource(engine, name).conditions.swap_remove(0);
     (synced.reason, synced.message)
@@ -53,7 +53,7 @@ fn synced(engine: &Engine, name: &str) -> (String, String) {
 async fn what_somebody_else_changed_is_shown_and_put_back() {
     let world = connected(ServiceSurface::Public, "{}").await;
     change(&world, &json!({"amount": 99_900, "description": "Mine now"}));
-    assert_eq!(world.plan(), Vec::<String>::new(), "nobody has looked yet");
+    assert_eq!(world.plan(), Vec::<String>::new(), "no resync has run yet");
     let shown = told(&looked(&world).await);
     assert!(shown[0].contains("Update RecurringCharge/rent: Drifted"), "{shown:?}");
     assert!(shown[0].contains("amount, description"), "{shown:?}");
@@ -70,7 +70,7 @@ async fn what_somebody_else_changed_is_shown_and_put_back() {
 #[tokio::test(start_paused = true)]
 async fn a_look_that_teaches_nothing_writes_nothing() {
     let world = connected(ServiceSurface::Public, "{}").await;
-    // The first look learns what the service counts by itself.
+    // The first resync learns the values that the service counts by itself.
     let before = looked(&world).await.plan_view().position;
     let after = looked(&world).await.plan_view();
     assert_eq!(after.position, before);
@@ -101,7 +101,7 @@ async fn drift_of_a_field_that_others_may_change_is_no_matter() {
     assert_eq!(told(&looked(&world).await), Vec::<String>::new());
     change(&world, &json!({"amount": 99_901, "description": "Mine"}));
     let shown = told(&looked(&world).await);
-    assert!(shown[0].contains("changed description on"), "{shown:?}");
+    assert!(shown[0].contains("drift: description changed"), "{shown:?}");
     assert_eq!(world.settle().await, Vec::<String>::new());
     assert_eq!(only(&world, "recurring_charges")["amount"], 99_901);
 }
@@ -135,8 +135,8 @@ async fn a_card_that_somebody_removed_is_not_saved_again_without_a_word() {
     assert!(shown[0].contains("Blocked SavedMethod/jane: Vanished"), "{shown:?}");
 }
 
-/// A look counts only for the object that it began with. The list is slow, and meanwhile
-/// the card is deleted and saved again by ourselves: the new one is neither gone nor changed.
+/// A read counts only for the object with which it began. The list is slow; meanwhile reckon deletes the card and saves
+/// it again. The new card counts as neither removed nor changed.
 #[tokio::test(start_paused = true)]
 async fn a_card_that_was_exchanged_while_its_list_was_read_is_not_taken_for_removed() {
     let world = World::new(ServiceSurface::Documented, START);
@@ -162,7 +162,7 @@ async fn a_card_that_was_exchanged_while_its_list_was_read_is_not_taken_for_remo
         }
         tokio::time::sleep(Duration::from_secs(3)).await;
         let second = only(&world, "cards")["id"].clone();
-        assert_ne!(second, first, "it was exchanged before the list was there");
+        assert_ne!(second, first, "the card was replaced before the list arrived");
         assert!(looked.await.is_ok());
         assert_eq!(only(&world, "cards")["id"], second);
     };
@@ -174,7 +174,7 @@ async fn a_card_that_was_exchanged_while_its_list_was_read_is_not_taken_for_remo
     assert_eq!(world.plan(), Vec::<String>::new());
 }
 
-/// Closes M11: what cannot be read is not said to match.
+/// Closes M11: a resource that cannot be read is not reported as a match.
 #[tokio::test(start_paused = true)]
 async fn no_claim_is_made_of_what_was_never_read() {
     let world = connected(ServiceSurface::Documented, "{}").await;

@@ -1,4 +1,4 @@
-//! Whatever happens to a tree by mistake, no collection stops or starts without a person's word.
+//! Mistakes in a tree: none stops or starts a collection without a person's order.
 
 use crate::support::world::World;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 const START: &str = "2029-12-01T10:00:00Z";
 const FILES: [&str; 3] = ["north.yaml", "south.yaml", "west.yaml"];
-/// Charges in a file.
+/// Number of charges in a file.
 const EACH: usize = 5;
 
 const HEAD: &str = r#"
@@ -23,20 +23,20 @@ metadata: {name: card}
 spec: {merchant: acme, type: card, source: {card: {number: "4242424242424242", exp_month: 12, exp_year: 2031}}}
 "#;
 
-/// One mistake.
+/// A mistake in a tree.
 #[derive(Debug, Clone)]
 enum Edit {
-    /// A folder is removed.
+    /// A file loses its documents.
     Removed(usize),
-    /// A render that went wrong gives nothing.
+    /// A failed render leaves every file empty.
     Empty,
-    /// A merge that went wrong keeps some documents and its own marks.
+    /// A failed merge keeps some documents, and leaves conflict marks.
     Merged(usize, usize),
-    /// Every document of a folder gets other names.
+    /// The documents of a file get other names.
     Renamed(usize),
-    /// A folder becomes a namespace.
+    /// The documents of a file get another namespace.
     Namespaced(usize),
-    /// A folder's documents forget to say what happens when they go.
+    /// The documents of a file lose the annotation `reckon.dev/deletion`.
     Silent(usize),
 }
 
@@ -52,7 +52,7 @@ fn edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// The charges of a file; each collects an amount of its own.
+/// Returns the charges of a file; each collects an amount of its own.
 fn charges(file: usize) -> Vec<String> {
     let of = |n: usize| {
         let number = n.checked_add(file.checked_mul(EACH).unwrap()).unwrap();
@@ -100,7 +100,7 @@ fn make(world: &World, edit: &Edit) {
     }
 }
 
-/// Recurring charges on the service, and how many occurrences may fire.
+/// Counts the recurring charges at the service, and those with a pending occurrence.
 fn collections(world: &World) -> (usize, usize) {
     let all = world.objects("recurring_charges");
     let firing = all.iter().filter(|charge| {
@@ -119,11 +119,11 @@ async fn check(surface: ServiceSurface, edits: &[Edit]) {
     let before = collections(&world);
     for edit in edits {
         make(&world, edit);
-        let told = world.settle().await;
-        assert_eq!(collections(&world), before, "after {edit:?}: {told:?}");
+        let plan = world.settle().await;
+        assert_eq!(collections(&world), before, "after {edit:?}: {plan:?}");
     }
     write_all(&world);
-    assert_eq!(world.settle().await, Vec::<String>::new(), "all is as it was");
+    assert_eq!(world.settle().await, Vec::<String>::new(), "the tree is as before");
     assert_eq!(collections(&world), before);
 }
 

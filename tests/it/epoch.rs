@@ -1,5 +1,5 @@
-//! After a restore: what the lost state may have sent since the backup is looked for, or held, and
-//! nothing is done twice.
+//! Epochs, after a restore. reckon searches for what the lost state may have sent since the backup, or puts it on hold,
+//! and does nothing twice.
 
 use std::sync::Arc;
 
@@ -87,19 +87,19 @@ async fn a_contact_that_the_backup_does_not_know_is_held_until_a_person_says_tha
     assert_eq!(world.settle().await, [""; 0]);
     assert_eq!(world.objects("contacts").len(), 2);
     restore(&mut world, &backup, true).await;
-    let told = world.settle().await;
-    assert_eq!(told.len(), 1, "{told:?}");
+    let plan = world.settle().await;
+    assert_eq!(plan.len(), 1, "{plan:?}");
     for part in ["Contact/bob", "epoch 1", "2026-11-20 08:00", "reckon store release Contact/bob"] {
-        assert!(told[0].contains(part), "{part}: {told:?}");
+        assert!(plan[0].contains(part), "{part}: {plan:?}");
     }
-    assert_eq!(world.objects("contacts").len(), 2, "nothing was made twice");
+    assert_eq!(world.objects("contacts").len(), 2, "nothing is created twice");
     let bob: Key = "Contact/bob".parse().unwrap();
     let mut engine = world.engine();
     let said = ReleaseRequest { keys: vec![bob], done: false };
     let reply = engine.release_offline(said, "uid 1000".to_owned()).await.unwrap();
     assert_eq!(reply, Reply::State(StateReply::Released(true)));
     assert_eq!(world.settle().await, [""; 0]);
-    assert_eq!(world.objects("contacts").len(), 3, "a person asked for it");
+    assert_eq!(world.objects("contacts").len(), 3, "a person ordered the creation");
 }
 
 #[tokio::test(start_paused = true)]
@@ -112,7 +112,7 @@ async fn without_an_epoch_it_would_be_made_twice() {
     world.settle().await;
     restore(&mut world, &backup, false).await;
     world.settle().await;
-    assert_eq!(world.objects("contacts").len(), 3, "this is what the epoch is there for");
+    assert_eq!(world.objects("contacts").len(), 3, "an epoch prevents this");
 }
 
 #[tokio::test(start_paused = true)]
@@ -142,7 +142,7 @@ async fn a_card_that_the_lost_state_saved_stops_the_merchant_and_is_then_found()
     assert!(told.iter().any(|line| line.contains("marks of ours")), "{told:?}");
     declare(&world).await;
     assert_eq!(world.settle().await, [""; 0]);
-    assert_eq!(world.objects("cards").len(), 1, "it was looked for before it was saved");
+    assert_eq!(world.objects("cards").len(), 1, "reckon searches for the card before it saves one");
 }
 
 #[tokio::test(start_paused = true)]
@@ -157,7 +157,7 @@ async fn a_card_that_is_not_there_is_saved_after_it_was_looked_for() {
     assert_eq!(world.objects("cards").len(), 1);
 }
 
-/// Closes S10: a snapshot of the whole machine takes the mark along, so the first creation of a process looks at the list.
+/// Closes S10: a snapshot of the whole machine includes the mark, so the first creation of a process reads the list.
 #[tokio::test(start_paused = true)]
 async fn a_machine_that_was_put_back_saves_no_card_a_second_time() {
     let mut world = start();
@@ -170,10 +170,10 @@ async fn a_machine_that_was_put_back_saves_no_card_a_second_time() {
     restore(&mut world, &backup, false).await;
     let told = world.settle().await;
     assert!(told.iter().any(|line| line.contains("marks of ours")), "{told:?}");
-    assert_eq!(world.objects("cards").len(), 1, "it is there already");
+    assert_eq!(world.objects("cards").len(), 1, "the card exists already");
 }
 
-/// `init --empty-remote`.
+/// Declares the service empty, as `init --empty-remote` does.
 async fn declare(world: &World) {
     let (journal, _) =
         Journal::open(Arc::new(world.journal.clone()), JournalOptions::default()).unwrap();

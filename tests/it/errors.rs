@@ -1,13 +1,13 @@
-//! `docs/reference/errors.md` lists every code that the program can print, and no other.
+//! Checks that `docs/reference/errors.md` lists every code that the program can print, and no other.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-/// What every code but those of the HTTP interface begins with.
+/// Prefix of every code, except those of the HTTP interface.
 const PREFIX: &str = "reckon::";
-/// Words that begin like a code and are none: the program itself, and the name of a log.
+/// Paths with this prefix that are no codes: the program itself, and the name of a log.
 const OTHERS: [&str; 2] = ["reckon::cli::main", "reckon::effects"];
 /// Calls whose first text is the end of a code: the folder, the call, and the beginning of the code.
 const CALLS: [(&str, &str, &str); 3] = [
@@ -15,14 +15,14 @@ const CALLS: [(&str, &str, &str); 3] = [
     ("src/hooks/", ".report(", "reckon::hooks::"),
     ("src/cli/signed/", ".untrusted(", "reckon::approval::"),
 ];
-/// Where the codes of the HTTP interface are.
+/// Folders that raise the codes of the HTTP interface.
 const INTERFACE: [&str; 3] = ["src/control/", "src/http/", "src/cli/server/"];
-/// What such an error is made with.
+/// Call that makes an error of the HTTP interface.
 const MADE: &str = "ControlError::new(\"";
-/// Where the end of a code stands before its severity, and what is between them.
+/// File in which the end of a code precedes its severity, with the text between them.
 const REACH: (&str, &str) = ("src/hooks/check/reach.rs", "\", Severity::");
 
-/// The code of the program without its tests.
+/// Returns the path and the text of every source file, without tests.
 fn sources() -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::from(ROOT).join("src")];
@@ -44,7 +44,7 @@ fn is_test(path: &str) -> bool {
     ["/tests", "/testing", "_tests.rs"].into_iter().any(|part| path.contains(part))
 }
 
-/// A file without its comments and without the tests at its end.
+/// Strips the comments of a file, and the tests at its end.
 fn program(text: &str) -> String {
     let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
     let lines = text[..end].lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -60,7 +60,7 @@ fn word(text: &str) -> &str {
     &text[..end]
 }
 
-/// Whole codes: as a text, or as `code(…)` of an error type.
+/// Finds whole codes: as a text, or as `code(…)` of an error type.
 fn whole(text: &str) -> impl Iterator<Item = String> {
     let parts = text.match_indices(PREFIX).filter(|(at, _)| {
         let before = &text[..*at];
@@ -73,7 +73,7 @@ fn whole(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// The first text behind each call, where it is one word.
+/// Returns the first text behind each call, if it is one word.
 fn ends<'a>(text: &'a str, call: &'a str) -> impl Iterator<Item = &'a str> {
     text.match_indices(call).filter_map(move |(at, _)| {
         let rest = &text[at..][call.len()..];
@@ -83,7 +83,7 @@ fn ends<'a>(text: &'a str, call: &'a str) -> impl Iterator<Item = &'a str> {
     })
 }
 
-/// Codes of the HTTP interface: constants, and texts that errors are made of.
+/// Finds the codes of the HTTP interface: constants, and texts of which errors are made.
 fn interface(text: &str) -> Vec<String> {
     let mut found: Vec<String> = ends(text, MADE).map(str::to_owned).collect();
     let constants = text.lines().filter(|line| {
@@ -98,7 +98,7 @@ fn interface(text: &str) -> Vec<String> {
     found
 }
 
-/// Every code of the source.
+/// Returns every code of the source.
 fn raised() -> BTreeSet<String> {
     let mut codes = BTreeSet::new();
     for (path, text) in sources() {
@@ -121,7 +121,7 @@ fn raised() -> BTreeSet<String> {
     codes
 }
 
-/// Every code of the tables, in their order.
+/// Returns every code of the tables, in their order.
 fn listed() -> Vec<String> {
     let text = fs::read_to_string(Path::new(ROOT).join("docs/reference/errors.md")).unwrap();
     let (_, tables) = text.split_once("# Every code\n").unwrap();
@@ -137,11 +137,11 @@ fn every_code_of_the_program_is_explained_and_no_other() {
     let missing: Vec<&String> = raised.difference(&known).collect();
     let gone: Vec<&String> = known.difference(&raised).collect();
     assert!(missing.is_empty(), "docs/reference/errors.md does not explain {missing:#?}");
-    assert!(gone.is_empty(), "docs/reference/errors.md explains what no code raises: {gone:#?}");
+    assert!(gone.is_empty(), "docs/reference/errors.md explains unused codes: {gone:#?}");
     assert!(raised.len() > 300, "the search found {} codes", raised.len());
 }
 
-/// Each row has a cause and a way on.
+/// Each row has a cause and a remedy.
 #[test]
 fn every_row_says_the_cause_and_what_to_do() {
     let text = fs::read_to_string(Path::new(ROOT).join("docs/reference/errors.md")).unwrap();

@@ -1,4 +1,4 @@
-//! The gateway's events at the daemon's door: nothing missed, nothing twice, nothing forged.
+//! Events of the gateway at the daemon: none is missed or handled twice, and forged events have no effect.
 
 mod lag;
 
@@ -21,7 +21,7 @@ use reckon::model::rotation::{RotationRequest, RotationStep, WebhookAddress};
 use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 
-/// A merchant that is connected, a card and a recurring charge.
+/// Builds a world with a connected merchant, a card and a recurring charge.
 async fn connected(surface: ServiceSurface) -> World {
     let world = World::new(surface, START);
     world.write(
@@ -32,7 +32,7 @@ async fn connected(surface: ServiceSurface) -> World {
     world
 }
 
-/// Somebody takes money at the merchant's, without us.
+/// Charges a card of the merchant outside reckon. Returns the id.
 fn charge(world: &World, minor: i64) -> String {
     let method = json!({"type": "card", "number": "4242424242424242", "exp_month": 12, "exp_year": 2031, "cvv": "123"});
     let charge =
@@ -40,7 +40,7 @@ fn charge(world: &World, minor: i64) -> String {
     charge["id"].as_str().unwrap().to_owned()
 }
 
-/// Every event that the service has of the merchant.
+/// Returns the events that the service has of the merchant, at most 100.
 fn events(world: &World) -> Vec<Value> {
     let list = world.ask("acme", "GET", "/v1/events?page_size=100", &Value::Null);
     list["results"].as_array().unwrap().clone()
@@ -82,14 +82,14 @@ async fn an_event_that_was_posted_is_read_back_and_taken_in_once() {
             assert_eq!(
                 told(ears).await,
                 ids(&world),
-                "the list adds what was not posted, and nothing twice"
+                "the list adds the events that were not posted, each once"
             );
         })
         .await;
     covers::covers(&["51.8"]);
 }
 
-/// Has addresses exchanged; answers which, or why not.
+/// Rotates addresses. Returns them, or the refusal.
 async fn rotate(
     ears: &Ears<'_>,
     step: RotationStep,
@@ -99,12 +99,13 @@ async fn rotate(
     let asked = ControlRequest::Rotate(RotationRequest { merchant, step });
     let Reply::Rotated(rotated) = ears.control.handle(asked, "uid 7".to_owned()).await.unwrap()
     else {
-        panic!("another answer")
+        panic!("unexpected response")
     };
     rotated
 }
 
-/// What is answered at the addresses of the generations 0, 1 and 2: the partner's, and the merchant's.
+/// Posts to the addresses of the generations 0, 1 and 2. Returns the status at the partner's address and at the
+/// merchant's.
 async fn doors(ears: &Ears<'_>) -> [(u16, u16); 3] {
     let outside = PublicRoutes::new(&[3; 32]);
     let mut answers = [(0, 0); 3];
@@ -126,7 +127,7 @@ async fn an_address_that_is_exchanged_is_good_until_that_is_finished() {
             ears.wait(5).await;
             assert_eq!(doors(ears).await, [(200, 200), (404, 404), (404, 404)]);
             let nothing = rotate(ears, RotationStep::Finished, None).await.unwrap_err();
-            assert_eq!(nothing, "no address is being exchanged");
+            assert_eq!(nothing, "no exchange is in progress");
             let begun = rotate(ears, RotationStep::Begun, Some("acme")).await;
             assert_eq!(begun, Ok(vec![acme()]));
             assert_eq!(doors(ears).await, [(200, 200), (404, 200), (404, 404)]);
@@ -140,7 +141,7 @@ async fn an_address_that_is_exchanged_is_good_until_that_is_finished() {
     world
         .hearing(async |ears| {
             ears.wait(1).await;
-            assert_eq!(doors(ears).await[0], (200, 200), "another process knows it, too");
+            assert_eq!(doors(ears).await[0], (200, 200), "the next process knows the rotation");
             assert_eq!(rotate(ears, RotationStep::Finished, None).await, Ok(vec![acme()]));
             assert_eq!(doors(ears).await, [(200, 404), (404, 200), (404, 404)]);
             let both = vec![WebhookAddress::Partner, acme()];
@@ -151,13 +152,13 @@ async fn an_address_that_is_exchanged_is_good_until_that_is_finished() {
     assert_ne!(partner_address(), PublicRoutes::new(&[3; 32]).event_url(BASE, 1));
 }
 
-/// Has the lists read again from this moment on.
+/// Reads the lists of events again from this time on.
 async fn recover(ears: &Ears<'_>, since: &str, without_hooks: bool) -> Vec<ResyncedEvents> {
     let since = since.parse().unwrap();
     let asked = ControlRequest::ResyncEvents(ResyncEvents { merchant: None, since, without_hooks });
     let Reply::Recovered(read) = ears.control.handle(asked, "uid 7".to_owned()).await.unwrap()
     else {
-        panic!("another answer")
+        panic!("unexpected response")
     };
     read.unwrap()
 }
@@ -173,10 +174,10 @@ async fn lists_that_are_read_again_add_what_is_not_known_and_nothing_twice() {
             ears.wait(5).await;
             let known = told(ears).await.len();
             let all = ids(&world).len();
-            assert!(known < all, "what happened long before the first look is no news");
+            assert!(known < all, "events from long before the first poll are not recorded");
             let read = recover(ears, "2020-01-01T00:00:00Z", false).await;
             let number = |number: usize| u64::try_from(number).unwrap();
-            let [one] = &read[..] else { panic!("one merchant: {read:?}") };
+            let [one] = &read[..] else { panic!("not one merchant: {read:?}") };
             assert_eq!((one.read, one.new), (number(all), number(all - known)));
             assert_eq!((one.merchant.as_str(), &one.waits), ("Merchant/acme", &None));
             assert_eq!(one.trouble, None);
@@ -186,7 +187,7 @@ async fn lists_that_are_read_again_add_what_is_not_known_and_nothing_twice() {
             assert_eq!((again[0].read, again[0].new), (number(all), 0));
             charge(&world, 900);
             ears.wait(70).await;
-            assert_eq!(told(ears).await, ids(&world), "the usual look goes on from where it was");
+            assert_eq!(told(ears).await, ids(&world), "the regular poll continues at its position");
         })
         .await;
 }
@@ -213,9 +214,9 @@ async fn the_sandbox_tells_an_event_on_order_and_it_can_be_read_back() {
             let told = ears.events().await.items;
             let told = told.into_iter().find(|one| event["id"] == one.id.as_str()).unwrap();
             assert_eq!(told.kind.as_deref(), Some("transaction.failed"));
-            assert_eq!(told.via, Some(Via::ReadBack), "the service has it");
+            assert_eq!(told.via, Some(Via::ReadBack), "the service has the event");
             let real = world.ask("acme", "GET", &format!("/v1/transactions/{id}"), &Value::Null);
-            assert_eq!(real["amount"], 700, "the object itself stays as it is");
+            assert_eq!(real["amount"], 700, "the object itself is unchanged");
             let known = events(&world).len();
             for refused in [
                 order("merchant.provisioned", &Value::Null),
@@ -316,7 +317,7 @@ async fn posts_cannot_make_us_call_the_service_without_bound() {
             assert!((60..100).contains(&calls), "{calls} calls for 1000 posts");
             charge(&world, 900);
             ears.wait(70).await;
-            assert!(told(ears).await.is_superset(&ids(&world)), "real ones are not kept waiting");
+            assert!(told(ears).await.is_superset(&ids(&world)), "real events are not delayed");
         })
         .await;
 }
@@ -404,7 +405,7 @@ async fn a_resource_is_looked_at_as_soon_as_an_event_speaks_of_it() {
             ears.wait(30).await;
             let again =
                 world.ask("acme", "GET", &format!("/v1/recurring/charges/{id}"), &Value::Null);
-            assert_eq!(again["amount"], 2000, "the difference was seen and mended");
+            assert_eq!(again["amount"], 2000, "the drift is found and reverted");
         })
         .await;
 }
@@ -412,7 +413,7 @@ async fn a_resource_is_looked_at_as_soon_as_an_event_speaks_of_it() {
 async fn rent(control: &Control) -> ResourceView {
     let key = "RecurringCharge/rent".parse().unwrap();
     let Ok(Reply::Resource(Some(view))) = control.ask(EngineQuery::Resource(key)).await else {
-        panic!("another answer")
+        panic!("unexpected response")
     };
     *view
 }
@@ -442,7 +443,7 @@ async fn a_charge_whose_card_is_declined_says_so_and_goes_on_saying_it_after_a_r
             assert_eq!(
                 view.conditions[0].status,
                 ConditionStatus::True,
-                "it is as its document says"
+                "the charge matches its document"
             );
             assert_eq!(healthy(&view).status, ConditionStatus::False);
             since.clone_from(&healthy(&view).since);
@@ -453,7 +454,7 @@ async fn a_charge_whose_card_is_declined_says_so_and_goes_on_saying_it_after_a_r
             assert_eq!(last.reason.as_deref(), Some("card_declined"));
             assert!(last.amount.is_some() && last.currency.as_deref() == Some("USD"), "{last:?}");
             let Ok(Reply::Metrics(metrics)) = ears.control.ask(EngineQuery::Metrics).await else {
-                panic!("another answer")
+                panic!("unexpected response")
             };
             assert_eq!(metrics.conditions["Healthy"]["False"], 1);
             assert_eq!(metrics.reasons["PaymentFailed"], 1);
@@ -463,12 +464,12 @@ async fn a_charge_whose_card_is_declined_says_so_and_goes_on_saying_it_after_a_r
     world
         .hearing(async |ears| {
             let again = rent(&ears.control).await;
-            assert_eq!((again.ready, &healthy(&again).since), (false, &since), "a restart");
+            assert_eq!((again.ready, &healthy(&again).since), (false, &since), "after a restart");
         })
         .await;
 }
 
-/// The address of a merchant's events in the form before: its parts are joined by dots.
+/// Returns a merchant's address of events in the earlier form, whose parts are joined by dots.
 fn older_address(text: &str) -> String {
     let key = *keyed_digest(&[3; 32], "outside", b"").as_bytes();
     let code = keyed_digest(&key, "gateway-token", text.as_bytes()).to_string();
@@ -479,8 +480,8 @@ fn merchant_document(namespace: &str, name: &str) -> String {
     MERCHANT.replace("name: acme", &format!("name: {name}, namespace: {namespace}"))
 }
 
-/// Closes S3: the events of `Merchant/a.b/acme` reach it, by its address and by the one of the form before; the latter no
-/// more once `Merchant/a/b.acme` could be meant, too.
+/// Closes S3: events reach `Merchant/a.b/acme` by its address, and by the one in the earlier form. The earlier form is
+/// refused once it could also mean `Merchant/a/b.acme`.
 #[tokio::test(start_paused = true)]
 async fn the_events_of_a_merchant_in_a_namespace_with_a_dot_reach_it() {
     let world = World::new(ServiceSurface::Public, START);

@@ -1,6 +1,6 @@
-//! Every field of every kind: applied, edited, told by the plan, applied again, and then nothing is left to do.
+//! Every field of every kind: applied, edited, shown by the plan, applied again, and then nothing is left to do.
 //!
-//! The fields are the schema's own. A field without a case fails by its path; a case is one line of a table.
+//! The fields come from the schema. A field without a case fails by its path; a case is one line of a table.
 
 mod application;
 mod case;
@@ -25,7 +25,7 @@ use reckon::sandbox::ServiceSurface;
 use round::faults;
 use serde_json::{Value, json};
 
-/// One table a kind.
+/// One table per kind.
 const TABLES: [Table; 6] = [
     application::TABLE,
     merchant::TABLE,
@@ -35,7 +35,7 @@ const TABLES: [Table; 6] = [
     recurring::TABLE,
 ];
 
-/// What stands for what in a table's texts.
+/// Placeholders in a table's texts, with their values.
 type Names = BTreeMap<&'static str, String>;
 
 #[test]
@@ -95,7 +95,7 @@ async fn every_field_of_a_contact() {
     assert_eq!(faults(&contact::TABLE, as_it_is).await, Vec::<String>::new());
 }
 
-/// Two files to attach.
+/// Writes two files to attach.
 async fn with_letters(world: &mut World) -> Names {
     for name in ["letter.txt", "other.txt"] {
         world.attach(name, name);
@@ -113,7 +113,7 @@ async fn every_field_of_a_saved_method() {
     assert_eq!(faults(&method::TABLE, as_it_is).await, Vec::<String>::new());
 }
 
-/// The merchant is there, with two charges of somebody else's.
+/// Connects the merchant, and makes two charges outside reckon.
 async fn with_earlier_charges(world: &mut World) -> Names {
     world.write(documents::MERCHANTS);
     assert_eq!(world.settle().await, Vec::<String>::new());
@@ -130,7 +130,7 @@ async fn every_field_of_a_recurring_charge() {
     assert_eq!(faults(&recurring::TABLE, with_earlier_charges).await, Vec::<String>::new());
 }
 
-/// Merchants that somebody else has opened: a token of one, and the keys of three others.
+/// Opens merchants outside reckon. Provides a token of one, and the keys of three others.
 async fn with_opened_merchants(world: &mut World) -> Names {
     with_an_applicant(world).await;
     let token = token(world, "opened");
@@ -150,7 +150,7 @@ async fn with_opened_merchants(world: &mut World) -> Names {
     names
 }
 
-/// A test key of a merchant.
+/// Returns a test key of a merchant.
 fn key(world: &World, merchant: &str, key: &str) -> String {
     let all = world.control("GET", "credentials", &Value::Null);
     let merchants = all["merchants"].as_array().unwrap();
@@ -158,7 +158,7 @@ fn key(world: &World, merchant: &str, key: &str) -> String {
     merchant["test"][key].as_str().unwrap().to_owned()
 }
 
-/// A `payments` token of a merchant.
+/// Returns a `payments` token of a merchant.
 fn token(world: &World, merchant: &str) -> String {
     let code = world.code(merchant);
     let partner = world.control("GET", "credentials", &Value::Null)["partner"].clone();

@@ -1,4 +1,4 @@
-//! The fuzz targets of `fuzz/`, for some seconds each: seeds of the corpus, changed at random.
+//! Runs the fuzz targets of `fuzz/` for some seconds each, on seeds of the corpus with random changes.
 
 #[path = "../../fuzz/src/targets.rs"]
 #[expect(unreachable_pub, reason = "the fuzz crate has the same file, and exports it")]
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::{Config, TestRunner};
 
-/// One change of a seed.
+/// A change of a seed.
 #[derive(Debug, Clone)]
 enum Edit {
     Put(Index, Vec<u8>),
@@ -21,7 +21,7 @@ enum Edit {
     Flip(Index, u8),
 }
 
-/// Texts that parsers treat in ways of their own.
+/// Texts that parsers treat specially.
 const WORDS: [&str; 24] = [
     "---\n",
     "...\n",
@@ -99,7 +99,7 @@ fn changed(mut seed: Vec<u8>, edits: &[Edit]) -> Vec<u8> {
     seed
 }
 
-/// The seeds of a target that are kept as files.
+/// Returns the seeds of a target that are kept as files.
 fn corpus(target: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
     let files = fs::read_dir(folder).unwrap();

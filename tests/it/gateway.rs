@@ -1,4 +1,4 @@
-//! A person's commands that change the service: each done once, whatever happens to its answer.
+//! Gateway commands that change the service: each is done once, whatever happens to its answer.
 
 mod by_hand;
 mod changes;
@@ -31,10 +31,10 @@ async fn a_charge_is_made_once_whatever_becomes_of_its_answer() {
             let looks = || requests(&world, "GET", "/v1/events").len();
             let before = looks();
             let acted = act(&world, "charge", None, charged()).await;
-            assert_eq!(looks() - before > 1, !lost.is_empty(), "events tell of a lost answer");
+            assert_eq!(looks() - before > 1, !lost.is_empty(), "events settle a lost answer");
             let held = surface == ServiceSurface::Documented && lost == "error_before";
             if held {
-                // No event came since: nothing proves that there was no charge.
+                // No event arrived since, so nothing proves that there was no charge.
                 assert_eq!(acted.status, ActionStatus::OnHold, "{acted:?}");
                 assert_eq!(world.objects("transactions"), Vec::<Value>::new());
                 continue;
@@ -81,7 +81,7 @@ async fn what_cannot_be_meant_is_told_and_nothing_is_sent() {
     check("charge", json!({"amount": usd(1), "method": "jane", "x": 1}), "unknown field").await;
     check("credit", json!({"amount": usd(1), "method": "jane", "hold": true}), "a hold").await;
     check("charge", json!({"amount": usd(1), "method": "jan"}), "no SavedMethod/jan").await;
-    // A number goes nowhere, and is not said back.
+    // A card number is neither sent nor repeated in the message.
     for number in ["4012000010000", "4012 0000 1000 0", "99-88-77-66-55", &"4".repeat(24)] {
         let fields = json!({"amount": usd(1), "method": number});
         let acted = act(&world, "charge", None, fields).await;
@@ -106,7 +106,7 @@ async fn a_decline_is_told_and_leaves_nothing_open() {
         assert_eq!(acted.status, ActionStatus::Refused, "{acted:?}");
         assert!(acted.message.contains("card_declined_insufficient_funds"), "{}", acted.message);
         let Reply::Intents(view) = world.engine().answer(EngineQuery::Intents).unwrap() else {
-            panic!("another answer");
+            panic!("unexpected response");
         };
         assert!(view.items.is_empty());
     }
@@ -122,7 +122,7 @@ async fn the_two_documents_report_no_decline_so_a_lost_one_waits_for_a_person() 
     assert!(acted.message.contains("nothing tells how it ended"), "{}", acted.message);
 }
 
-/// The recurring charge and its pending occurrence.
+/// Returns the ids of the recurring charge and of its pending occurrence.
 fn occurrence(world: &World) -> (String, String) {
     let recurring = only(world, "recurring_charges")["id"].as_str().unwrap().to_owned();
     let path = format!("/v1/recurring/charges/{recurring}/occurrences");
@@ -163,7 +163,11 @@ async fn an_occurrence_is_ignored_and_a_charge_cancelled_whatever_becomes_of_the
             assert_eq!(acted.status, ActionStatus::Done, "{surface:?} {lost}: {acted:?}");
             let path = format!("/v1/recurring/charges/{recurring}/occurrences/{occurrence}");
             assert_eq!(world.ask("acme", "GET", &path, &Value::Null)["status"], "IGNORED");
-            assert_eq!(world.objects("occurrences").len(), 2, "it, and the one that it opened");
+            assert_eq!(
+                world.objects("occurrences").len(),
+                2,
+                "the ignored occurrence and the next one"
+            );
             fault(&world, "/v1/recurring/charges/", lost);
             let acted = act(&world, "cancel", None, json!({"recurring": recurring})).await;
             match surface {
@@ -171,7 +175,7 @@ async fn an_occurrence_is_ignored_and_a_charge_cancelled_whatever_becomes_of_the
                     assert_eq!(acted.status, ActionStatus::Done, "{lost}: {acted:?}");
                     assert_eq!(only(&world, "recurring_charges")["status"], "COMPLETED");
                 }
-                // The two documents know no way to end one.
+                // The two interface documents name no way to end a recurring charge.
                 ServiceSurface::Documented => {
                     assert_ne!(acted.status, ActionStatus::Done, "{lost}: {acted:?}");
                 }
@@ -189,22 +193,22 @@ async fn a_person_settles_what_nothing_can_prove() {
     assert_eq!(held.status, ActionStatus::OnHold);
     let view = |world: &World| {
         let Reply::Intents(view) = world.engine().answer(EngineQuery::Intents).unwrap() else {
-            panic!("another answer");
+            panic!("unexpected response");
         };
         view.items
     };
     let Reply::Metrics(counts) = world.engine().answer(EngineQuery::Metrics).unwrap() else {
-        panic!("another answer");
+        panic!("unexpected response");
     };
     assert_eq!(counts.intents["held"].0, 1, "{counts:?}");
     let id = view(&world)[0].id.parse().unwrap();
     let say = async |said| done(&world, ControlRequest::Resolve(id, said)).await;
     let Reply::Resolved(still) = say(ManualResolution::Retry).await else {
-        panic!("another answer")
+        panic!("unexpected response")
     };
     assert!(matches!(still, ResolveResult::Unsettled(..)), "{still:?}");
     let Reply::Resolved(settled) = say(ManualResolution::NotDone).await else {
-        panic!("another answer")
+        panic!("unexpected response")
     };
     assert!(matches!(settled, ResolveResult::Settled(_)), "{settled:?}");
     assert!(view(&world).is_empty());
@@ -223,9 +227,9 @@ async fn a_person_can_name_what_was_made() {
     let said = ManualResolution::Unverified("t-found-by-hand".parse().unwrap());
     let id = "1".parse().unwrap();
     let first = done(&world, ControlRequest::Resolve(id, said.clone())).await;
-    assert_eq!(first, Reply::Resolved(ResolveResult::Unknown), "that one is settled");
+    assert_eq!(first, Reply::Resolved(ResolveResult::Unknown), "intent 1 is settled");
     let Reply::Intents(view) = world.engine().answer(EngineQuery::Intents).unwrap() else {
-        panic!("another answer");
+        panic!("unexpected response");
     };
     let id = view.items[0].id.parse().unwrap();
     let doubted = done(&world, ControlRequest::Resolve(id, unread)).await;
@@ -236,7 +240,7 @@ async fn a_person_can_name_what_was_made() {
     assert_eq!(world.objects("transactions"), Vec::<Value>::new());
 }
 
-/// Closes M13: the transaction that a person names is read; another one is refused with what differs.
+/// Closes M13: the transaction that a person names is read. Another one is refused, with the differences.
 #[tokio::test(start_paused = true)]
 async fn m13_the_transaction_that_a_person_names_is_read() {
     let world = connected(ServiceSurface::Public).await;
@@ -247,7 +251,7 @@ async fn m13_the_transaction_that_a_person_names_is_read() {
         world.ask("acme", "POST", "/v1/charges", &charge)["id"].as_str().unwrap().to_owned()
     };
     let wrong = by_hand(700, "Books");
-    // One of the same mark: nothing but a person can tell which one is meant.
+    // A charge with the same mark: only a person can decide which one is meant.
     let key = "Action/tuition".parse().unwrap();
     let twin = by_hand(12500, &SourceId::new("acme", &key, 0).mark().tag("Tuition"));
     fault(&world, "/v1/charges", "drop_after");
@@ -259,7 +263,7 @@ async fn m13_the_transaction_that_a_person_names_is_read() {
     let made = made.find(|id| !known.contains(id)).unwrap();
     let intents = |world: &World| {
         let Reply::Intents(view) = world.engine().answer(EngineQuery::Intents).unwrap() else {
-            panic!("another answer");
+            panic!("unexpected response");
         };
         view.items
     };
@@ -273,13 +277,13 @@ async fn m13_the_transaction_that_a_person_names_is_read() {
     ] {
         let Reply::Resolved(told) = say(ManualResolution::Done(other.parse().unwrap())).await
         else {
-            panic!("another answer");
+            panic!("unexpected response");
         };
         assert!(matches!(&told, ResolveResult::Differs(_, told) if told.contains(why)), "{told:?}");
     }
     let own = made.as_str();
     let Reply::Resolved(told) = say(ManualResolution::Done(own.parse().unwrap())).await else {
-        panic!("another answer");
+        panic!("unexpected response");
     };
     assert!(matches!(told, ResolveResult::Settled(_)), "{told:?}");
     let acted = act(&world, "charge", Some("tuition"), charged()).await;
@@ -332,7 +336,7 @@ async fn a_refusal_for_the_country_is_no_refusal_of_the_credentials() {
         assert!(acted.message.contains("401"), "{}", acted.message);
         let failed = only(&world, "transactions");
         assert_eq!(failed["failure_code"], "not_authorized_country_denied");
-        assert_eq!(world.settle().await, Vec::<String>::new(), "the merchant is not held");
+        assert_eq!(world.settle().await, Vec::<String>::new(), "the merchant is not on hold");
         from(json!([]));
         let tokens = requests(&world, "POST", "/oauth/token").len();
         let acted = act(&world, "charge", Some("from-home"), charged()).await;
@@ -340,7 +344,7 @@ async fn a_refusal_for_the_country_is_no_refusal_of_the_credentials() {
         assert_eq!(
             requests(&world, "POST", "/oauth/token").len(),
             tokens,
-            "nobody authorised again"
+            "no token was requested again"
         );
     }
     covers::covers(&["32.5"]);

@@ -1,4 +1,5 @@
-//! Each script goes through events by itself: a slow one delays only itself, and one that is renamed goes on where it was.
+//! Each script processes events independently: a slow one delays only itself, and a renamed one continues at its
+//! position.
 
 mod roster;
 mod stopped;
@@ -17,7 +18,7 @@ use reckon::sandbox::ServiceSurface;
 use reckon::store::facts::ReadModel;
 use serde_json::{Value, json};
 
-/// It reads from the service, which takes its time.
+/// Reads from the service, which answers slowly.
 const SLOW: &str = r#"
 fn on_transaction_authorized(event) {
     let known = remote("transaction.get", #{id: event.data.id});
@@ -33,7 +34,7 @@ fn on_transaction_authorized(event) {
 }
 "#;
 
-/// A set of scripts by their names.
+/// Loads a set of scripts by their names.
 fn scripts(all: &[(&str, &str)]) -> ScriptSet {
     let source = |(name, text): &(&str, &str)| {
         let path = format!("{name}.rhai");
@@ -70,14 +71,14 @@ fn charge_at(world: &World, merchant: &str, minor: i64) {
     assert!(world.ask(merchant, "POST", "/v1/charges", &charge)["id"].is_string());
 }
 
-/// The service answers reads of transactions only after 20 seconds.
+/// Makes the service answer reads of transactions only after 20 seconds.
 fn slow(world: &World) {
     let order = json!({"method": "GET", "path": "/v1/transactions/", "fault": "delay",
         "delay_ms": 20_000});
     world.control("POST", "faults", &order);
 }
 
-/// How many were told that begin so.
+/// Counts the notifications that begin with this word.
 fn told(pigeon: &Pigeon, word: &str) -> usize {
     let begins = |body: &Value| body.as_str().unwrap().starts_with(word);
     pigeon.carried().iter().filter(|one| begins(&one.body)).count()
@@ -85,7 +86,7 @@ fn told(pigeon: &Pigeon, word: &str) -> usize {
 
 async fn hooks(ears: &Ears<'_>) -> HooksView {
     let Ok(Reply::Hooks(view)) = ears.control.ask(EngineQuery::Hooks).await else {
-        panic!("another answer")
+        panic!("unexpected response")
     };
     *view
 }
@@ -94,12 +95,12 @@ async fn kept(ears: &Ears<'_>, script: &str) -> Value {
     let asked = TrialRunQuery::Kept { script: script.to_owned(), key: "count".to_owned() };
     let Ok(Reply::ScriptData(Ok(kept))) = ears.control.ask(EngineQuery::TrialRun(asked)).await
     else {
-        panic!("another answer")
+        panic!("unexpected response")
     };
     kept
 }
 
-/// How many events are known, and how many have been through every script.
+/// Returns the number of known events, and the number of those that every script has processed.
 fn ledger(world: &World) -> (u64, u64) {
     let ledger = ReadModel::new(world.index.clone()).event_ledger(&merchant()).unwrap();
     (ledger.verified, ledger.ran_to)
@@ -117,11 +118,15 @@ async fn a_slow_script_delays_only_itself() {
                 charge(&world, minor * 100);
             }
             ears.wait(75).await;
-            assert_eq!(told(&pigeon, "quick"), 5, "the quick one has been through them all");
+            assert_eq!(told(&pigeon, "quick"), 5, "the quick script has processed all events");
             assert!(told(&pigeon, "slow") < 3, "{}", told(&pigeon, "slow"));
             charge(&world, 900);
             ears.wait(65).await;
-            assert_eq!(told(&pigeon, "quick"), 6, "it takes new ones on meanwhile");
+            assert_eq!(
+                told(&pigeon, "quick"),
+                6,
+                "the quick script processes new events meanwhile"
+            );
             ears.wait(300).await;
             assert_eq!((told(&pigeon, "quick"), told(&pigeon, "slow")), (6, 6));
             assert_eq!(kept(ears, "quick").await, json!(6));
@@ -130,7 +135,7 @@ async fn a_slow_script_delays_only_itself() {
     let (known, ran_to) = ledger(&world);
     assert_eq!(known, ran_to);
     let facts = ReadModel::new(world.index.clone());
-    assert_eq!(facts.hook_cursors(&merchant()).unwrap(), [], "nobody is ahead of another one");
+    assert_eq!(facts.hook_cursors(&merchant()).unwrap(), [], "no script is ahead of another one");
 }
 
 #[tokio::test(start_paused = true)]
@@ -171,12 +176,16 @@ async fn what_a_script_was_run_for_it_is_not_run_for_again_whatever_it_is_called
         })
         .await;
     let (known, ran_to) = ledger(&world);
-    assert!(ran_to < known, "the slow one is behind: {ran_to} of {known}");
+    assert!(ran_to < known, "the slow script is behind: {ran_to} of {known}");
     let renamed = scripts(&[("renamed", QUICK), ("slow", SLOW)]);
     world
         .hearing_with(Some(renamed), Some(pigeon.clone()), async |ears| {
             ears.wait(300).await;
-            assert_eq!(kept(ears, "renamed").await, Value::Null, "it was run for all of them");
+            assert_eq!(
+                kept(ears, "renamed").await,
+                Value::Null,
+                "the script ran for all of them before"
+            );
             charge(&world, 900);
             ears.wait(100).await;
             assert_eq!(kept(ears, "renamed").await, json!(1));
@@ -245,7 +254,7 @@ async fn a_wrong_set_is_shown_and_the_last_good_one_goes_on() {
     engine.use_scripts(good).unwrap();
     engine.use_scripts(ScriptSet { hooks: None, files, problems: 2 }).unwrap();
     let Ok(Reply::Hooks(view)) = engine.answer(EngineQuery::Hooks) else {
-        panic!("another answer")
+        panic!("unexpected response")
     };
     assert_eq!((view.loaded, view.files), (Some(loaded), Some(files.to_string())));
     assert_eq!((view.scripts, view.problems), (vec!["quick".to_owned()], 2));
@@ -278,7 +287,7 @@ async fn what_a_script_keeps_is_counted_over_all_merchants() {
         .await;
 }
 
-/// It counts, and reads from the service where this holds.
+/// Returns a script that counts, and that reads from the service if this condition holds.
 fn counting(asks: &str) -> String {
     format!(
         r#"
@@ -339,7 +348,7 @@ fn on_transaction_authorized(event) {
             ears.wait(1).await;
             assert_eq!((told(&pigeon, "later"), hooks(ears).await.waiting.len()), (1, 0));
             ears.wait(3600).await;
-            assert_eq!(told(&pigeon, "later"), 1, "once");
+            assert_eq!(told(&pigeon, "later"), 1, "the action is done once");
         })
         .await;
 }

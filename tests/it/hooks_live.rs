@@ -1,4 +1,4 @@
-//! Hooks of a running daemon: each event goes to them once, and what they ask for is done once.
+//! Hooks of a running daemon: each event runs them once, and each action that they request is done once.
 
 use crate::support::payments;
 use crate::support::webhooks;
@@ -31,7 +31,7 @@ fn on_transaction_authorized(event) {
 }
 "#;
 
-/// A set of one script.
+/// Loads a set of one script.
 fn scripts(name: &str, text: &str) -> ScriptSet {
     let path = format!("{name}.rhai");
     let source = ScriptSource { display_path: format!("scripts/{path}"), path, text: text.into() };
@@ -71,7 +71,7 @@ fn refunds(world: &World) -> usize {
 
 async fn hooks(ears: &Ears<'_>) -> HooksView {
     let Ok(Reply::Hooks(view)) = ears.control.ask(EngineQuery::Hooks).await else {
-        panic!("another answer")
+        panic!("unexpected response")
     };
     *view
 }
@@ -93,7 +93,7 @@ async fn what_a_hook_asks_for_is_done_once() {
     world
         .hearing_with(Some(renamed), None, async |ears| {
             ears.wait(300).await;
-            assert_eq!(refunds(&world), 1, "a script that is renamed asks for the same");
+            assert_eq!(refunds(&world), 1, "a renamed script requests the same action");
         })
         .await;
 }
@@ -140,7 +140,11 @@ fn on_transaction_voided(event) { kv_set("mended", true); }
             ears.wait(3600).await;
             let view = hooks(ears).await;
             assert_eq!((view.failed.len(), view.dead.len()), (0, 1));
-            assert_eq!((view.dead[0].tries, refunds(&world)), (5, 0), "all or nothing");
+            assert_eq!(
+                (view.dead[0].tries, refunds(&world)),
+                (5, 0),
+                "a failed run requests nothing"
+            );
             let other = charge(&world, 900);
             world.ask("acme", "POST", &format!("/v1/transactions/{other}/void"), &json!({}));
             ears.wait(65).await;
@@ -177,7 +181,7 @@ fn on_transaction_authorized(event) {
             ears.wait(3 * 24 * 3600).await;
             assert_eq!(hooks(ears).await.waiting, []);
             let Ok(Reply::Overview(now)) = ears.control.ask(EngineQuery::Overview).await else {
-                panic!("another answer")
+                panic!("unexpected response")
             };
             assert_eq!(now.suspended, 1);
         })
@@ -231,7 +235,7 @@ async fn somebody_is_told_once_and_never_again_where_that_is_in_doubt() {
     }
 }
 
-/// Asks for 20 notifications: two days later where 7.00 was charged, else at once. A charge of 9.00 fails.
+/// Sends 20 notifications for each charge: two days later for 7.00, else at once. A charge of 9.00 fails the run.
 const MANY: &str = r#"
 fn on_transaction_authorized(event) {
     if event.data.amount == 900 { throw "no"; }
@@ -318,7 +322,7 @@ async fn a_target_that_drops_repeats_is_told_again_under_one_key_until_a_day_is_
                 ears.wait(62).await;
             })
             .await;
-        assert!(!pigeon.carried().is_empty(), "a process ends while it is told");
+        assert!(!pigeon.carried().is_empty(), "the first process sends before it ends");
         world
             .hearing_with(Some(told), Some(pigeon.clone()), async |ears| {
                 ears.wait(25 * 3600).await;
@@ -353,7 +357,7 @@ fn on_transaction_authorized(event) {
         })
         .await;
     let charges = world.objects("transactions").iter().filter(|one| one["amount"] == 700).count();
-    assert_eq!(charges, 5, "one of somebody, and four of hooks");
+    assert_eq!(charges, 5, "one charge from outside, and four of hooks");
 }
 
 #[tokio::test(start_paused = true)]
@@ -402,12 +406,13 @@ fn on_transaction_authorized(event) {
     assert_eq!(carried[0].html, Some(html));
 }
 
-/// How the merchant's events stand in the index.
+/// Returns the merchant's ledger of events in the index.
 fn event_ledger(world: &World) -> EventLedger {
     ReadModel::new(world.index.clone()).event_ledger(&merchant()).unwrap()
 }
 
-/// Closes K11: what is settled goes after `keep`, what is open stays, and what the list shows again is no news.
+/// Closes K11: after `keep`, settled events are dropped and open ones stay. A dropped event that the list shows again
+/// is not new.
 #[tokio::test(start_paused = true)]
 async fn what_is_settled_and_old_is_dropped_and_is_no_news_when_the_list_shows_it_again() {
     let text = r#"
@@ -430,12 +435,12 @@ fn on_transaction_authorized(event) {
                 charge(&world, amount);
             }
             ears.wait(9 * 3600).await;
-            assert_eq!(event_ledger(&world).dropped, 0, "nothing is old yet");
+            assert_eq!(event_ledger(&world).dropped, 0, "no event is old yet");
             charge(&world, 800);
             ears.wait(3 * 3600).await;
             let ledger = event_ledger(&world);
             assert!(ledger.dropped >= 2 && ledger.dropped <= ledger.verified - 3, "{ledger:?}");
-            assert_eq!((ledger.pending, ledger.dead), (1, 1), "what is open stays");
+            assert_eq!((ledger.pending, ledger.dead), (1, 1), "open work stays");
             let (merchant, start) = (None, START.parse().unwrap());
             let asked = ResyncEvents { merchant, since: start, without_hooks: false };
             let reply =
@@ -456,12 +461,12 @@ fn on_transaction_authorized(event) {
             charge(&world, 800);
             ears.wait(12 * 3600).await;
             assert_eq!((pigeon.carried().len(), hooks(ears).await.waiting), (1, Vec::new()));
-            assert!(!known(&dead), "a person has seen it, and it is old");
+            assert!(!known(&dead), "an acknowledged old failure is dropped");
         })
         .await;
 }
 
-/// Bytes of the index by the class of the entries: what they are about, by the first letters of their keys.
+/// Returns the bytes of the index by the class of the entries. The first letters of a key name its class.
 fn classes(world: &World) -> BTreeMap<String, usize> {
     let mut classes = BTreeMap::new();
     for (key, value) in world.index.scan(b"").unwrap() {
@@ -477,8 +482,8 @@ fn classes(world: &World) -> BTreeMap<String, usize> {
     classes
 }
 
-/// Closes K11: six months after a hook's refund nothing of it is left in the index, and its event, which the list still
-/// shows, has no hook run again.
+/// Closes K11: six months after a hook's refund the index holds nothing of it. Its event, which the list still shows,
+/// causes no further hook run.
 #[tokio::test(start_paused = true)]
 async fn a_refund_of_half_a_year_ago_leaves_the_index_and_is_not_made_again() {
     let mut world = connected().await;
@@ -500,7 +505,7 @@ async fn a_refund_of_half_a_year_ago_leaves_the_index_and_is_not_made_again() {
         .await;
     let actions = || world.index.scan(b"o/Action/").unwrap().len();
     assert_eq!((refunds(&world), actions()), (10, 10));
-    // The refunds are settled at the service, and their last events come.
+    // The service settles the refunds, and their last events arrive.
     tokio::time::advance(std::time::Duration::from_hours(72)).await;
     world
         .hearing_with(Some(scripts("refunds", REFUND)), None, async |ears| {
@@ -522,7 +527,7 @@ async fn a_refund_of_half_a_year_ago_leaves_the_index_and_is_not_made_again() {
         .await;
     let after = classes(&world);
     assert_eq!((refunds(&world), actions()), (10, 0), "{after:?}");
-    // The world binds its state to no partner: there marks are not known by their names. The rest is as it was.
+    // The world binds its state to no partner, so marks are not known by their names. The rest keeps its size.
     for class in ["j", "q", "u", "w/c", "w/d", "w/p"] {
         let (was, is) = (before.get(class).unwrap_or(&0), after.get(class).unwrap_or(&0));
         assert!(*is <= was + 200, "{class}: {was} {is}\n{before:?}\n{after:?}");

@@ -1,4 +1,4 @@
-//! Hooks after a restore: what the lost state did is found, or held for a person, and nothing is done twice.
+//! Hooks after a restore: what the lost state did is found, or put on hold for a person, and nothing is done twice.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ fn on_transaction_authorized(event) {
     notify("ops", event.data.id, #{name: "tell"});
 }
 "#;
-/// The same, after somebody put something else first.
+/// Does the same after another refund.
 const AFTER: &str = r#"
 fn on_transaction_authorized(event) {
     if event.data.type != "CHARGE" { return; }
@@ -70,12 +70,12 @@ fn refunded(world: &World) -> Vec<i64> {
 
 async fn hooks(ears: &Ears<'_>) -> HooksView {
     let Ok(Reply::Hooks(view)) = ears.control.ask(EngineQuery::Hooks).await else {
-        panic!("another answer")
+        panic!("unexpected response")
     };
     *view
 }
 
-/// Says when the state began, as the first record of every state does.
+/// Records when the state began, as the first record of every state does.
 async fn began(world: &World, at: &str) {
     let binding = StateOwner {
         partner: "acme".to_owned(),
@@ -87,8 +87,8 @@ async fn began(world: &World, at: &str) {
     world.shared().writer.append(Commit::of(vec![Record::StateOwner(binding)])).await.unwrap();
 }
 
-/// Closes K19: what a lost state may have sent is over once call timeout and grace are, counted from the beginning of
-/// the state; who waits is told why, and until when.
+/// Closes K19: an action of a fresh state waits until call timeout and grace have passed since the state began. The
+/// calls of a lost state have ended then. A waiting action shows the reason and the end of the wait.
 #[tokio::test(start_paused = true)]
 async fn the_first_action_of_a_fresh_state_waits_only_while_an_older_state_may_have_sent_it() {
     for (age, waits) in [(0, true), (59, true), (120, false)] {
@@ -141,7 +141,11 @@ async fn what_a_lost_state_did_for_an_event_is_found_or_held_and_never_done_twic
         .hearing_with(Some(scripts("renamed", AFTER)), hears, async |ears| {
             ears.wait(400).await;
             let view = hooks(ears).await;
-            assert_eq!(refunded(&world), [10, 100], "what is there is found, what is not is done");
+            assert_eq!(
+                refunded(&world),
+                [10, 100],
+                "an existing refund is found, a missing one is made"
+            );
             assert_eq!((view.waiting.len(), pigeon.carried().len()), (1, 1), "{:?}", view.waiting);
             let held = view.waiting[0].on_hold.clone().unwrap();
             assert!(held.contains("epoch 1") && held.contains("2026-11-20 08:00"), "{held}");
@@ -155,7 +159,7 @@ async fn what_a_lost_state_did_for_an_event_is_found_or_held_and_never_done_twic
             let new = charge(&world);
             ears.wait(400).await;
             assert_eq!(pigeon.carried().last().map(|one| one.body.clone()), Some(Value::from(new)));
-            assert_eq!(pigeon.carried().len(), 2, "what comes after that is told at once");
+            assert_eq!(pigeon.carried().len(), 2, "later events are notified at once");
             assert_eq!(refunded(&world), [10, 10, 100, 100]);
         })
         .await;

@@ -1,4 +1,4 @@
-//! Saved methods whose details a payer gives: from the link to the charge that waited for it.
+//! Saved methods whose details a payer enters: from the link to the charge that waited for them.
 
 use crate::support::payers;
 use crate::support::payments;
@@ -33,12 +33,12 @@ fn intake(sort: &str) -> String {
     document("SavedMethod", "jane", &format!("type: {sort}\n  source: intake"))
 }
 
-/// A merchant, a method without details, and a charge that waits for it.
+/// Returns a merchant, a method without details, and a charge that waits for it.
 fn tree(sort: &str) -> String {
     [MERCHANT.to_owned(), intake(sort), recurring("club", "jane", "")].concat()
 }
 
-/// The same, with another generation of the method.
+/// Returns the same tree with another generation of the method.
 fn raised(sort: &str) -> String {
     let name = "metadata: {name: jane, annotations: {reckon.dev/generation: '1'}}";
     tree(sort).replacen("metadata: {name: jane}", name, 1)
@@ -48,7 +48,7 @@ fn told(told: &[String], start: &str) -> bool {
     told.iter().any(|one| one.starts_with(start))
 }
 
-/// A world in which all but the payer's part is done.
+/// Builds a world in which only the payer's part is missing.
 async fn waiting(surface: ServiceSurface, sort: &str) -> (World, Vec<String>) {
     let world = World::new(surface, START);
     world.write(&tree(sort));
@@ -60,7 +60,7 @@ fn outside() -> PublicRoutes {
     PublicRoutes::new(&[5; 32])
 }
 
-/// The path of a link that is good for so many days from the beginning.
+/// Returns the path of a link that is valid for this number of days from the start.
 fn link(generation: u32, days: i64) -> String {
     let start: DateTime<Utc> = START.parse().unwrap();
     let until = start + TimeDelta::days(days);
@@ -70,27 +70,27 @@ fn link(generation: u32, days: i64) -> String {
     )
 }
 
-/// What a browser gets: status, and the page.
+/// Sends a browser's request. Returns the status and the page.
 async fn browse(daemon: &Daemon<'_>, method: &str, path: &str, body: &str) -> (u16, String) {
     payers::browse(webhook_router(daemon.control.clone(), &outside()), method, path, body).await
 }
 
-/// What the service's own fields send: the token of a card or a bank account.
+/// Makes a one-time token of a card or a bank account, as the service's own fields do.
 fn token(world: &World, sort: &str) -> String {
     let details = if sort == "card" { payers::card(NUMBER) } else { payers::bank("12345678") };
     payers::token(world, &details)
 }
 
-/// A person brings a token.
+/// Attaches a token, as a person does.
 async fn attach(control: &Control, token: &str) -> Result<Key, String> {
     let (token, more) = (Secret::from(token), Vec::new());
     let attaching = AttachToken { key: jane(), token, more, replace: false };
     let reply = control.attach(attaching, None, "ada".to_owned()).await.unwrap();
-    let Reply::Attached(attached) = reply else { return Err("another answer".to_owned()) };
+    let Reply::Attached(attached) = reply else { return Err("unexpected response".to_owned()) };
     attached
 }
 
-/// A process that takes these tokens in and ends before it does anything with them.
+/// Runs a process that records these tokens, and that ends before it uses them.
 async fn cut_off(world: &World, tokens: &[&str]) -> Vec<Result<Key, String>> {
     let mut engine = world.engine();
     engine.select_targets([].into());
@@ -109,7 +109,7 @@ async fn cut_off(world: &World, tokens: &[&str]) -> Vec<Result<Key, String>> {
     answers
 }
 
-/// Brings a token to a running engine; answers the plan once everything has settled.
+/// Attaches a token in a running engine. Returns the plan once everything has settled.
 async fn attached(world: &World, token: &str) -> Vec<String> {
     world
         .while_running(async |daemon| assert_eq!(attach(&daemon.control, token).await, Ok(jane())))
@@ -123,7 +123,7 @@ async fn a_payer_gives_a_card_or_an_account_and_what_waited_goes_on_by_itself() 
             let (world, waits) = waiting(surface, sort).await;
             assert!(told(&waits, "Wait SavedMethod/jane: AwaitsIntake"), "{waits:?}");
             assert!(told(&waits, "Create RecurringCharge/club: WaitsFor"), "{waits:?}");
-            assert_eq!(world.engine().overview().stuck, 0, "nobody has to be called");
+            assert_eq!(world.engine().overview().stuck, 0, "nothing needs attention");
             let after = world
                 .while_running(async |daemon| {
                     let (status, page) = browse(daemon, "GET", &link(0, 7), "").await;
@@ -203,22 +203,22 @@ async fn a_process_that_ends_in_doubt_leaves_the_proof_to_the_next_one() {
 
 #[tokio::test(start_paused = true)]
 async fn a_token_that_is_too_old_is_asked_for_again_and_that_is_no_error() {
-    let late = "Wait SavedMethod/jane: AwaitsIntake (the token was not taken in time";
-    // The process was away for too long.
+    let late = "Wait SavedMethod/jane: AwaitsIntake (the token expired before it was used";
+    // The process was down for too long.
     let (world, _) = waiting(ServiceSurface::Public, "card").await;
     cut_off(&world, &[&token(&world, "card")]).await;
     tokio::time::sleep(Duration::from_secs(301)).await;
     let after = world.settle().await;
     assert!(told(&after, late), "{after:?}");
-    assert_eq!(requests(&world, "POST", "/v1/cards").len(), 0, "it is not even sent");
+    assert_eq!(requests(&world, "POST", "/v1/cards").len(), 0, "an expired token is not sent");
     assert_eq!(world.engine().overview().stuck, 0);
     assert_eq!(attached(&world, &token(&world, "card")).await, Vec::<String>::new());
-    // The token was old when it came.
+    // The token was too old when it arrived.
     let (world, _) = waiting(ServiceSurface::Public, "card").await;
     let old = token(&world, "card");
     tokio::time::sleep(Duration::from_secs(301)).await;
     let after = attached(&world, &old).await;
-    let dead = "Wait SavedMethod/jane: AwaitsIntake (its one-time token was used or has ended: give another one";
+    let dead = "Wait SavedMethod/jane: AwaitsIntake (the one-time token was used or has expired: supply another one";
     assert!(told(&after, dead), "{after:?}");
     assert_eq!(world.settle().await, after, "nothing is sent again by itself");
     assert_eq!(requests(&world, "POST", "/v1/cards").len(), 1);
@@ -241,7 +241,7 @@ async fn a_token_of_the_wrong_type_saves_nothing_and_the_payer_is_asked_once_mor
             })
             .await;
         let refused = format!(
-            "Wait SavedMethod/jane: AwaitsIntake (the service did not save it: Token is not of a {sort}"
+            "Wait SavedMethod/jane: AwaitsIntake (the service did not save the details: Token is not of a {sort}"
         );
         assert!(told(&after, &refused), "{after:?}");
         assert_eq!(world.objects(objects).len(), 0);
@@ -256,9 +256,11 @@ async fn one_token_is_taken_at_a_time_and_the_same_one_twice_is_one() {
     let (first, second) = (token(&world, "card"), token(&world, "card"));
     let answers = cut_off(&world, &[&first, &second, &first, "no token!", ""]).await;
     assert_eq!((&answers[0], &answers[2]), (&Ok(jane()), &Ok(jane())));
-    for (answer, words) in
-        [(1, "a token that is being saved"), (3, "no one-time token"), (4, "no one-time token")]
-    {
+    for (answer, words) in [
+        (1, "a token that is being saved"),
+        (3, "not a one-time token"),
+        (4, "not a one-time token"),
+    ] {
         let why = answers[answer].as_ref().unwrap_err();
         assert!(why.contains(words), "{why}");
     }
@@ -292,7 +294,11 @@ async fn another_generation_asks_again_and_keeps_what_is_stored_beside() {
         assert_eq!(browse(daemon, "POST", &link(1, 7), &body).await.0, 303);
     });
     assert_eq!(after.await, Vec::<String>::new());
-    assert_eq!(requests(&world, "PATCH", "/v1/recurring/").len(), 1, "its charge took it, too");
+    assert_eq!(
+        requests(&world, "PATCH", "/v1/recurring/").len(),
+        1,
+        "the charge gets the new card"
+    );
     let marks: Vec<Value> =
         world.objects("cards").iter().map(|one| one["reference"].clone()).collect();
     assert!(marks.len() == 2 && marks[0] != marks[1], "{marks:?}");
@@ -310,10 +316,10 @@ async fn a_link_ends_and_takes_nothing_afterwards() {
             assert!(status == 410 && page.contains("not valid any more"), "{page}");
         }
         let (status, _) = browse(daemon, "GET", &link(0, 2), "").await;
-        assert_eq!(status, 200, "another one is good");
+        assert_eq!(status, 200, "another link is valid");
     });
     assert_eq!(after.await, waits);
-    assert_eq!(world.position(), position, "nothing was written down");
+    assert_eq!(world.position(), position, "nothing is recorded");
 }
 
 #[tokio::test(start_paused = true)]
@@ -361,7 +367,7 @@ async fn neither_the_token_nor_the_link_is_anywhere_but_in_the_vault() {
         said.push_str(&heard);
     }
     assert!(said.contains("AwaitsIntake"), "{said}");
-    assert_eq!(world.objects("cards").len(), 1, "the token did its work");
+    assert_eq!(world.objects("cards").len(), 1, "the token saved a card");
     let folder = tempfile::tempdir().unwrap();
     for (place, disk) in [("journal", &world.journal), ("vault", &world.vault)] {
         for name in disk.list().unwrap() {
@@ -376,6 +382,6 @@ async fn neither_the_token_nor_the_link_is_anywhere_but_in_the_vault() {
         entries.into_iter().flat_map(|(key, value)| [key, value].concat()).collect();
     std::fs::write(folder.path().join("index"), entries).unwrap();
     let mut found = canaries.in_folder(folder.path());
-    found.extend(canaries.in_bytes("what was said", said.as_bytes()));
+    found.extend(canaries.in_bytes("the output", said.as_bytes()));
     assert_eq!(found, Vec::<String>::new());
 }

@@ -1,4 +1,4 @@
-//! A payer gives another card in the place of one that is stored, and what it pays goes on with it.
+//! A payer replaces a stored card by another one, and its charges continue with the new card.
 
 use crate::support::payers;
 use crate::support::payments;
@@ -33,7 +33,10 @@ async fn a_payer_gives_another_card_under_a_link_and_it_pays_from_then_on() {
                 let (status, page) = browse(daemon, "GET", &first, "").await;
                 assert_eq!(status, 200);
                 assert!(page.contains("It takes the place of the one that is kept now"), "{page}");
-                assert!(page.contains("data-tokens=\"2\""), "one for the charge, too: {page}");
+                assert!(
+                    page.contains("data-tokens=\"2\""),
+                    "a second token for the charge: {page}"
+                );
                 assert_eq!(
                     browse(daemon, "POST", &first, &form(&world, &[SECOND, SECOND])).await.0,
                     303
@@ -49,7 +52,7 @@ async fn a_payer_gives_another_card_under_a_link_and_it_pays_from_then_on() {
             .await;
         assert_eq!(after, Vec::<String>::new(), "{surface:?}");
         assert_eq!(shown(&world), (NEW.to_owned(), NEW.to_owned()));
-        assert_eq!(only(&world, "cards")["id"], card["id"], "it has the same name on the service");
+        assert_eq!(only(&world, "cards")["id"], card["id"], "the card keeps its id");
         assert_eq!(only(&world, "cards")["reference"], card["reference"]);
         assert_eq!(only(&world, "recurring_charges")["id"], charge["id"]);
         assert_eq!(world.settle().await, Vec::<String>::new());
@@ -93,9 +96,13 @@ async fn what_the_service_refuses_changes_nothing_and_the_same_link_asks_once_mo
             assert!(status == 200 && page.contains("It could not be saved"), "{page}");
         })
         .await;
-    assert_eq!(after, Vec::<String>::new(), "what is stored goes on");
+    assert_eq!(after, Vec::<String>::new(), "the stored card stays in use");
     assert_eq!(shown(&world), (OLD.to_owned(), OLD.to_owned()));
-    assert_eq!(requests(&world, "PATCH", "/v1/recurring/").len(), 0, "it waits for the method");
+    assert_eq!(
+        requests(&world, "PATCH", "/v1/recurring/").len(),
+        0,
+        "the charge waits for the method"
+    );
     assert_eq!(given(&world, &[SECOND, SECOND], true).await, Vec::<String>::new());
     assert_eq!(shown(&world), (NEW.to_owned(), NEW.to_owned()));
 }
@@ -111,7 +118,11 @@ async fn a_charge_without_a_token_of_its_own_says_so_and_changes_in_everything_e
     let after = world.settle().await;
     assert!(after.len() == 1 && after[0].starts_with(LAGS), "{after:?}");
     assert_eq!(only(&world, "recurring_charges")["amount"], 2100);
-    assert_eq!(world.engine().overview().stuck, 0, "the payer is waited for, and nobody is called");
+    assert_eq!(
+        world.engine().overview().stuck,
+        0,
+        "the charge waits for its payer and needs no attention"
+    );
     assert_eq!(given(&world, &[SECOND, SECOND], true).await, Vec::<String>::new());
     assert_eq!(shown(&world), (NEW.to_owned(), NEW.to_owned()));
 }
@@ -135,12 +146,16 @@ async fn a_person_says_so_before_anything_is_replaced_and_the_same_token_twice_i
             let why = bring(control, &tokens, false).await.unwrap_err();
             assert!(why.contains("is saved already: say --replace"), "{why}");
             let why = bring(control, &twice, true).await.unwrap_err();
-            assert!(why.contains("a token works once"), "{why}");
+            assert!(why.contains("each token works once"), "{why}");
             for _ in 0..2 {
                 assert_eq!(bring(control, &tokens, true).await, Ok(jane()));
             }
             control.ask(EngineQuery::Settle).await.unwrap();
-            assert_eq!(bring(control, &tokens, true).await, Ok(jane()), "it gave what is saved");
+            assert_eq!(
+                bring(control, &tokens, true).await,
+                Ok(jane()),
+                "the same tokens are accepted again"
+            );
         })
         .await;
     assert_eq!(after, Vec::<String>::new());
@@ -157,14 +172,14 @@ async fn details_that_stood_in_the_document_are_replaced_once_it_says_intake() {
     world
         .while_running(async |daemon| {
             let reply = daemon.control.ask(EngineQuery::IntakeLink(jane())).await.unwrap();
-            let Reply::IntakeLink(Err(why)) = reply else { panic!("a link: {reply:?}") };
+            let Reply::IntakeLink(Err(why)) = reply else { panic!("unexpected link: {reply:?}") };
             assert!(why.contains("does not say `source: intake`"), "{why}");
             assert!(why.contains("in the place of `card` or `bank`"), "{why}");
         })
         .await;
     world.write(&tree());
     let waits = world.settle().await;
-    let told = "Wait SavedMethod/jane: AwaitsIntake (what is saved stood in its document before";
+    let told = "Wait SavedMethod/jane: AwaitsIntake (the saved details came from the document";
     assert!(waits.len() == 1 && waits[0].starts_with(told), "{waits:?}");
     let after = world
         .while_running(async |daemon| {
@@ -179,7 +194,7 @@ async fn details_that_stood_in_the_document_are_replaced_once_it_says_intake() {
     assert_eq!(shown(&world), (NEW.to_owned(), NEW.to_owned()));
     world.write(&written);
     assert_eq!(world.settle().await, Vec::<String>::new());
-    assert_eq!(shown(&world), (OLD.to_owned(), OLD.to_owned()), "and back, by its document");
+    assert_eq!(shown(&world), (OLD.to_owned(), OLD.to_owned()), "the document restores its card");
 }
 
 #[tokio::test(start_paused = true)]
@@ -188,7 +203,8 @@ async fn a_charge_that_is_given_to_another_method_takes_it_from_that_one_s_payer
     let other = document("SavedMethod", "joe", "type: card\n  source: intake");
     world.write(&[tree().replace("method: jane", "method: joe"), other].concat());
     let waits = world.settle().await;
-    let club = "Wait RecurringCharge/club: AwaitsIntake (the service takes another method by";
+    let club =
+        "Wait RecurringCharge/club: AwaitsIntake (the service accepts another method only by";
     assert!(waits.iter().any(|one| one.starts_with(club)), "{waits:?}");
     let tokens = [token(&world, SECOND), token(&world, SECOND)];
     let after = world
@@ -227,7 +243,7 @@ async fn no_token_is_anywhere_but_in_the_vault_even_where_the_service_names_it()
             }
         })
         .await;
-    assert!(after[0].starts_with(LAGS), "its token was of no use: {after:?}");
+    assert!(after[0].starts_with(LAGS), "the service refuses a used token: {after:?}");
     let mut all = said.into_bytes();
     for disk in [&world.journal, &world.vault] {
         for name in disk.list().unwrap() {
@@ -239,13 +255,13 @@ async fn no_token_is_anywhere_but_in_the_vault_even_where_the_service_names_it()
         all.extend([key, value].concat());
     }
     let text = String::from_utf8_lossy(&all);
-    assert!(text.contains("SavedMethod/default/jane"), "everything was looked at");
+    assert!(text.contains("SavedMethod/default/jane"), "the search covers the index");
     for token in tokens {
         assert!(!text.contains(&token));
     }
 }
 
-/// Closes the item of a person's one-time token: a dead one is not sent again, and another one is asked for.
+/// Closes the item of a person's one-time token: a dead token is not sent again, and another one is requested.
 #[tokio::test(start_paused = true)]
 async fn a_dead_token_of_a_person_is_sent_once_whatever_the_time() {
     let world = stored(ServiceSurface::Public).await;
@@ -267,7 +283,7 @@ async fn a_dead_token_of_a_person_is_sent_once_whatever_the_time() {
     assert_eq!(only(&world, "recurring_charges")["method"]["number"], NEW);
 }
 
-/// Has the recurring charge of this id changed by a command.
+/// Changes the recurring charge of this id by a command.
 async fn changed(daemon: &Daemon<'_>, id: &Value, set: Value) -> ActionReport {
     let action = Action {
         verb: "change".to_owned(),
@@ -277,12 +293,12 @@ async fn changed(daemon: &Daemon<'_>, id: &Value, set: Value) -> ActionReport {
     };
     let asked = ControlRequest::Act(Box::new(action));
     let reply = daemon.control.handle(asked, "ada".to_owned()).await.unwrap();
-    let Reply::Action(acted) = reply else { panic!("another answer: {reply:?}") };
+    let Reply::Action(acted) = reply else { panic!("unexpected response: {reply:?}") };
     *acted
 }
 
-/// Closes the item of C: the new date of a card that an intake page took needs no payer. No document says the date, so a
-/// person may, and everything else of the charge is its document's.
+/// Closes the item of C: the new date of a card from an intake page needs no payer. No document holds the date, so a
+/// person may change it. Everything else of the charge belongs to its document.
 #[tokio::test(start_paused = true)]
 async fn a_charge_by_a_payer_s_card_gets_its_new_date_without_the_payer() {
     for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
@@ -302,16 +318,16 @@ async fn a_charge_by_a_payer_s_card_gets_its_new_date_without_the_payer() {
             .await;
         assert_eq!(after, Vec::<String>::new(), "{surface:?}");
         let charge = only(&world, "recurring_charges");
-        assert_eq!((&charge["id"], &charge["status"]), (&id, &json!("ACTIVE")), "the same one");
+        assert_eq!((&charge["id"], &charge["status"]), (&id, &json!("ACTIVE")), "the same charge");
         let method = &charge["method"];
         assert_eq!((&method["exp_month"], &method["exp_year"]), (&json!(7), &json!(2034)));
         assert_eq!(method["number"], OLD);
         assert_eq!(requests(&world, "POST", "/v1/tokens").len(), tokens, "no token is made");
-        assert_eq!(world.settle().await, Vec::<String>::new(), "and nothing takes it back");
+        assert_eq!(world.settle().await, Vec::<String>::new(), "the next run does not revert it");
     }
 }
 
-/// The date of a card is changed in its document, if it has one.
+/// A card whose details are in a document gets a new date only there.
 #[tokio::test(start_paused = true)]
 async fn the_date_of_a_card_that_a_document_holds_is_its_document_s() {
     let world = World::new(ServiceSurface::Public, START);

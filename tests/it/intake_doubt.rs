@@ -1,4 +1,5 @@
-//! A card that takes the place of a stored one, while answers are lost and processes end: it is used once, and late is no harm.
+//! A card replaces a stored one while answers are lost and processes end. It is used once, and a late token does no
+//! harm.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -49,7 +50,10 @@ async fn tokens_that_were_brought_outlive_the_process() {
     cut_off(&world, &[SECOND, SECOND]).await;
     assert_eq!(shown(&world), (OLD.to_owned(), OLD.to_owned()));
     let plan = world.plan();
-    assert!(plan[0].starts_with("Update SavedMethod/jane: Given (a payer gave other"), "{plan:?}");
+    assert!(
+        plan[0].starts_with("Update SavedMethod/jane: Given (a payer entered other"),
+        "{plan:?}"
+    );
     assert_eq!(world.settle().await, Vec::<String>::new());
     assert_eq!(shown(&world), (NEW.to_owned(), NEW.to_owned()));
 }
@@ -117,5 +121,9 @@ async fn wherever_the_process_ends_there_is_one_card_and_its_charge_gets_it() {
         assert_eq!(shown(&world), (NEW.to_owned(), NEW.to_owned()), "ended after {turns} turns");
         assert_eq!(requests(&world, "POST", "/v1/cards").len(), 1);
     }
-    assert_eq!(sent, BTreeSet::from([0, 1, 2]), "before anything, in between, and after all");
+    assert_eq!(
+        sent,
+        BTreeSet::from([0, 1, 2]),
+        "before both changes, between them, and after both"
+    );
 }

@@ -31,7 +31,7 @@ spec:
   email_addresses: [{address: jane@example.com}]
 ";
 
-/// An invoice of the one contact.
+/// Returns an invoice of the one contact.
 fn invoice(name: &str, generation: u32, rest: &str) -> String {
     format!(
         "---\napiVersion: reckon.dev/v1\nkind: Invoice\nmetadata: {{name: {name}, annotations: {{reckon.dev/generation: \"{generation}\"}}}}\nspec:\n  \
@@ -50,7 +50,7 @@ fn house(surface: ServiceSurface) -> World {
     World::new(surface, "2029-12-01T10:00:00Z")
 }
 
-/// How many requests of this sort the service served.
+/// Counts the requests of a method whose path has this end.
 fn served(world: &World, method: &str, end: &str) -> usize {
     let all = world.control("GET", "requests", &Value::Null);
     let fits = |one: &&Value| {
@@ -59,7 +59,7 @@ fn served(world: &World, method: &str, end: &str) -> usize {
     all["requests"].as_array().unwrap().iter().filter(fits).count()
 }
 
-/// The next requests of this sort go wrong.
+/// Plants this fault at the next POSTs to the path.
 fn strike(world: &World, path: &str, fault: &str, times: u32) {
     let order = json!({"method": "POST", "path": path, "fault": fault, "times": times});
     world.control("POST", "faults", &order);
@@ -88,7 +88,11 @@ async fn a_file_is_uploaded_once_processed_and_then_attached() {
         assert_eq!(world.objects("invoices").len(), 2);
         let before = world.control("GET", "requests", &Value::Null);
         world.attach("letter.pdf", "Dear Jane, this came later");
-        assert_eq!(world.settle().await, Vec::<String>::new(), "a later change is not seen");
+        assert_eq!(
+            world.settle().await,
+            Vec::<String>::new(),
+            "a later change of the file is ignored"
+        );
         assert_eq!(world.control("GET", "requests", &Value::Null), before);
     }
     covers::covers(&["22.10"]);
@@ -123,7 +127,11 @@ async fn a_file_that_changes_before_it_is_sent_is_looked_at_again() {
     let (sender, events) = mpsc::channel::<EngineInput>(8);
     let hold = async {
         tokio::time::sleep(std::time::Duration::from_mins(1)).await;
-        assert_eq!(world.objects("files").len(), 0, "another file than was planned is not sent");
+        assert_eq!(
+            world.objects("files").len(),
+            0,
+            "a file that differs from the plan is not sent"
+        );
         sender.send(EngineInput::Files(Vec::new())).await.unwrap();
         let (answer, settled) = oneshot::channel();
         sender.send(EngineInput::Ask(EngineQuery::Settle, answer)).await.unwrap();
@@ -182,7 +190,7 @@ async fn a_replacement_says_that_the_old_invoice_stays_payable() {
     assert_eq!(
         world.plan(),
         [
-            "Create Invoice/one: Replaced (its generation was raised; the old one stays as it is)",
+            "Create Invoice/one: Replaced (generation raised; the old object stays unchanged)",
             "12500 USD invoiced test",
         ]
     );
@@ -218,7 +226,7 @@ async fn a_live_bank_account_is_told_before_a_test_invoice_is_sent() {
     covers::covers(&["23.4"]);
 }
 
-/// Asks so many times for the portal link of an invoice, as `reckon link` does.
+/// Requests the portal link of an invoice this number of times, as `reckon link` does.
 async fn links(world: &World, name: &str, times: usize) -> Vec<PageLink> {
     let mut engine = world.engine();
     engine.select_targets([].into());
@@ -244,12 +252,12 @@ async fn a_portal_link_is_made_when_asked_for_and_shows_nowhere() {
     let world = house(ServiceSurface::Documented);
     world.write(&tree(&[invoice("one", 0, ""), invoice("two", 0, "")]));
     assert_eq!(links(&world, "one", 1).await, [None], "there is no invoice yet");
-    assert_eq!(world.objects("contacts").len(), 0, "who asks for a link does nothing else");
+    assert_eq!(world.objects("contacts").len(), 0, "a request for a link does nothing else");
     assert_eq!(served(&world, "POST", "/hash"), 0);
     world.settle().await;
-    assert_eq!(served(&world, "POST", "/hash"), 0, "nobody has asked for a link");
+    assert_eq!(served(&world, "POST", "/hash"), 0, "no link was requested");
     let given = links(&world, "one", 2).await;
-    assert_ne!(given[0], given[1], "each is made anew");
+    assert_ne!(given[0], given[1], "each link is new");
     let given = given[0].as_ref().unwrap();
     assert!(given.expose().starts_with("https://127.0.0.1:8700/contacts/"));
     assert_eq!(served(&world, "POST", "/hash"), 2);
@@ -289,10 +297,10 @@ async fn a_link_that_is_lost_is_asked_for_again_and_one_that_is_refused_spoils_n
     let order = json!({"method": "POST", "path": "/contacts/", "fault": "error_before", "status": 422, "times": 1});
     world.control("POST", "faults", &order);
     let given = links(&world, "one", 2).await;
-    assert!(given[0].is_none() && given[1].is_some(), "a link can be had again");
+    assert!(given[0].is_none() && given[1].is_some(), "a later request gets a link");
     world.control("POST", "faults", &order);
     assert_eq!(links(&world, "one", 1).await, [None]);
-    assert_eq!(world.settle().await, Vec::<String>::new(), "the invoice is as good as before");
+    assert_eq!(world.settle().await, Vec::<String>::new(), "the invoice is unchanged");
 }
 
 #[tokio::test(start_paused = true)]
@@ -319,7 +327,7 @@ async fn no_attached_byte_is_in_journal_index_or_vault() {
     }
 }
 
-/// The payer pays in the portal.
+/// Pays the invoice in the portal.
 async fn pay(world: &World, invoice: &Value) {
     let card =
         json!({"type": "card", "number": "4242424242424242", "exp_month": 1, "exp_year": 2032});
@@ -348,7 +356,7 @@ async fn an_invoice_that_is_paid_is_no_difference_and_is_not_made_again() {
         drop(engine);
         assert_eq!(world.settle().await, Vec::<String>::new());
         let id = paid["id"].as_str().unwrap();
-        assert_eq!(served(&world, "GET", id), 0, "it is not read again");
+        assert_eq!(served(&world, "GET", id), 0, "the invoice is not read again");
         assert_eq!(world.objects("invoices"), [paid]);
         assert_eq!(served(&world, "POST", "/invoices"), 1);
     }

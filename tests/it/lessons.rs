@@ -1,20 +1,20 @@
-//! `docs/design/lessons.md` names a test for each lesson, and each of these tests is there.
+//! Checks that `docs/design/lessons.md` names a test for each lesson, and that each of these tests exists.
 
 use std::collections::BTreeSet;
 
 use crate::support::named_tests::{has_test, missing, read};
 
-/// How many lessons there are: each has a row, or a reason why it does not concern us.
+/// Number of lessons. Each has a row, or a reason why it is not applicable.
 const LESSONS: usize = 42;
 
-/// One row of a table.
+/// A row of a table.
 struct Lesson<'a> {
     number: usize,
-    /// Each test as `file: name`.
+    /// Tests as `file: name`.
     tests: Vec<&'a str>,
 }
 
-/// The rows that begin with a number; the last column has the tests in backticks.
+/// Returns the rows that begin with a number. The last column has the tests in backticks.
 fn lessons(text: &str) -> Vec<Lesson<'_>> {
     let row = |line: &'_ str| -> Option<usize> {
         line.strip_prefix("| ")?.split(' ').next()?.parse().ok()
@@ -47,13 +47,13 @@ fn every_lesson_names_tests_and_every_test_is_there() {
 #[test]
 fn no_lesson_is_left_out() {
     let text = read("docs/design/lessons.md").unwrap();
-    let (_, rest) = text.split_once("## What does not concern us").unwrap();
+    let (_, rest) = text.split_once("## Not applicable").unwrap();
     let reasons = rest.lines().filter_map(|line| line.strip_prefix("- ")?.split_once(": "));
     let kept = lessons(&text).into_iter().map(|lesson| lesson.number);
     let all: Vec<usize> = kept.chain(reasons.map(|(number, _)| number.parse().unwrap())).collect();
     let once: BTreeSet<usize> = all.iter().copied().collect();
     assert_eq!(once, (1..=LESSONS).collect());
-    assert_eq!(all.len(), LESSONS, "each stands there once");
+    assert_eq!(all.len(), LESSONS, "each lesson occurs once");
 }
 
 #[test]

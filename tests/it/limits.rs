@@ -1,4 +1,4 @@
-//! Limits and approvals, end to end: in the plan, at the meter, and past them with people's word.
+//! Limits and approvals, end to end: in the plan, before each effect, and past the limits by approvals.
 
 mod due;
 
@@ -20,7 +20,7 @@ use reckon::store::facts::ReadModel;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
-/// What `reckon.yaml` says with this beneath `policy`, which begins in line 4.
+/// Parses a `reckon.yaml` with this content of `policy`, which begins in line 4.
 fn rules(policy: &str) -> PolicyRules {
     let text = format!("apiVersion: reckon.dev/v1\nkind: Config\npolicy:\n{policy}\n");
     let config = Config::parse("reckon.yaml", Path::new("."), text.into_bytes()).unwrap();
@@ -56,7 +56,7 @@ fn invoices(all: &[(&str, &str)]) -> String {
     format!("{MERCHANT}{CONTACT}{}", all.collect::<String>())
 }
 
-/// What the service was asked to collect, in minor units, sorted.
+/// Returns the amounts of the invoices at the service, in minor units, sorted.
 fn made(world: &World) -> Vec<i64> {
     let all = world.objects("invoices").into_iter();
     let mut all: Vec<i64> = all.map(|one| one["total_amount"].as_i64().unwrap()).collect();
@@ -68,7 +68,7 @@ fn checksum(world: &World) -> String {
     world.engine().plan_view().checksum
 }
 
-/// Somebody approves the present plan.
+/// Approves the present plan as this person.
 async fn approve(world: &World, actor: &str) -> (PlanApproval, Vec<String>, usize) {
     let answer = answered(world, &checksum(world), &[], actor).await;
     let PlanApprovalResult::Approved { approval, approved_by, approvers } = answer else {
@@ -102,13 +102,12 @@ async fn an_amount_times_a_hundred_is_blocked_and_the_rest_is_done() {
         after[0],
         format!(
             "Blocked Invoice/b: OverLimit (policy.limits.per_object allows 500.00 USD \
-             (reckon.yaml:4), and this would make it 12500.00 USD: raise it there, or approve \
-             the plan: `reckon approve {short}`)"
+             (reckon.yaml:4), and this step would make it 12500.00 USD; raise the limit there, or approve the plan: `reckon approve {short}`)"
         )
     );
     assert_eq!(made(&world), [2000]);
     assert_eq!(world.engine().overview().stuck, 1, "exit code 3");
-    assert_eq!(world.settle().await, after, "and nothing changes by itself");
+    assert_eq!(world.settle().await, after, "nothing changes without an order");
 }
 
 #[tokio::test(start_paused = true)]
@@ -153,19 +152,22 @@ async fn two_people_let_a_plan_past_and_a_larger_one_waits_again() {
     assert_eq!((first.checksum, by.len(), needed), (checksum(&world), 1, 2));
     approve(&world, "ann").await;
     let after = world.settle().await;
-    assert!(after[0].contains("(ann did, 1 more person has to)"), "{after:?}");
+    assert!(after[0].contains("(ann approved; 1 more person has to approve)"), "{after:?}");
     assert_eq!((made(&world).len(), approve(&world, "bob").await.1.len()), (0, 2));
     world.write(&invoices(&[("a", "2000.01 USD")]));
-    assert!(world.settle().await[0].contains("OverLimit"), "a cent more");
+    assert!(world.settle().await[0].contains("OverLimit"), "one cent more is not approved");
     world.write(&invoices(&[("a", "1900.00 USD")]));
-    assert_eq!(world.settle().await, Vec::<String>::new(), "less stays approved");
+    assert_eq!(world.settle().await, Vec::<String>::new(), "a smaller amount stays approved");
     assert_eq!(made(&world), [190_000]);
     world.write(&invoices(&[("a", "1900.00 USD"), ("b", "1900.00 USD")]));
-    assert!(world.settle().await[0].contains("OverLimit"), "no new object");
+    assert!(world.settle().await[0].contains("OverLimit"), "a new object is not approved");
     let raised = invoices(&[("a", "1900.00 USD")])
         .replace("{name: a}", "{name: a, annotations: {reckon.dev/generation: \"1\"}}");
     world.write(&raised);
-    assert!(world.settle().await[0].contains("OverLimit"), "used, and of another generation");
+    assert!(
+        world.settle().await[0].contains("OverLimit"),
+        "a used approval does not cover another generation"
+    );
     assert_eq!(made(&world), [190_000]);
 }
 
@@ -181,8 +183,8 @@ async fn an_approval_is_for_the_plan_that_was_looked_at() {
     world.write(&invoices(&[("a", "3000.00 USD")]));
     let changed = PlanApprovalResult::Changed { checksum: checksum(&world) };
     assert_eq!(answered(&world, &seen, &[], "ann").await, changed);
-    assert_eq!(answered(&world, "", &[], "ann").await, changed, "nothing names no plan");
-    assert_eq!(world.engine().overview().position, position, "nothing was written");
+    assert_eq!(answered(&world, "", &[], "ann").await, changed, "an empty checksum names no plan");
+    assert_eq!(world.engine().overview().position, position, "nothing is recorded");
     world.write(&invoices(&[("a", "2000.00 USD")]));
     let written = answered(&world, &seen[..16], &["2000.00 USD"], "ann").await;
     assert!(matches!(written, PlanApprovalResult::Approved { .. }), "{written:?}");
@@ -225,10 +227,10 @@ async fn what_was_not_sent_is_given_back_and_a_resend_counts_once() {
     );
     let after = world.settle().await;
     assert!(after[0].contains("Refused"), "{after:?}");
-    assert_eq!(counted_usd(&world), 0, "what was refused did not happen");
+    assert_eq!(counted_usd(&world), 0, "a refused effect does not count");
 }
 
-/// What counts to this day, in minor units.
+/// Returns the sum in USD that counts towards the day's limit, in minor units.
 fn counted_usd(world: &World) -> i64 {
     use reckon::base::id::Mode;
     use reckon::base::money::Currency;
@@ -274,17 +276,21 @@ async fn a_schedule_of_a_hundred_times_its_usual_amount_is_blocked() {
     let world = house(policy, &tree("20.00 USD"));
     assert_eq!(world.settle().await, Vec::<String>::new());
     world.write(&tree("60.00 USD"));
-    assert_eq!(world.settle().await, Vec::<String>::new(), "three times is allowed");
+    assert_eq!(
+        world.settle().await,
+        Vec::<String>::new(),
+        "three times the usual amount is allowed"
+    );
     world.write(&tree("6000.00 USD"));
     let after = world.settle().await;
     assert!(
-        after[0].contains("300 % of what is usual, 60.00 USD, (reckon.yaml:4), and this would make it 6000.00 USD, 10000 %"),
+        after[0].contains("300 % of the usual 60.00 USD (reckon.yaml:4), and this step would make it 6000.00 USD, 10000 %"),
         "{after:?}"
     );
     assert_eq!(payments::only(&world, "recurring_charges")["amount"], 6000);
 }
 
-/// Asks a running engine.
+/// Queries a running engine.
 async fn ask(events: &mpsc::Sender<EngineInput>, question: EngineQuery) -> Reply {
     let (reply, answer) = oneshot::channel();
     events.send(EngineInput::Ask(question, reply)).await.unwrap();
@@ -299,7 +305,9 @@ async fn a_daemon_goes_on_by_itself_once_its_plan_is_approved() {
     let act = async {
         ask(&events, EngineQuery::Settle).await;
         assert!(made(&world).is_empty());
-        let Reply::Plan(plan) = ask(&events, EngineQuery::Plan).await else { panic!("no plan") };
+        let Reply::Plan(plan) = ask(&events, EngineQuery::Plan).await else {
+            panic!("unexpected response")
+        };
         let (reply, answer) = oneshot::channel();
         let (checksum, actor) = (plan.checksum, "ann".to_owned());
         let approving = ApprovingPlan { checksum, ceilings: Vec::new(), actor };
@@ -314,7 +322,7 @@ async fn a_daemon_goes_on_by_itself_once_its_plan_is_approved() {
     ran.unwrap();
 }
 
-/// Runs `reckon` in a folder; answers its exit code and what it said, both streams.
+/// Runs `reckon` in a folder. Returns its exit code and both output streams.
 fn reckon(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_reckon"));
     let known = command.current_dir(folder).env_clear().env("RECKON_CLIENT_ID", "client");
@@ -356,7 +364,7 @@ fn the_command_shows_a_limit_and_approves_the_plan_that_was_written() {
     assert_eq!((&limit["allows"], &limit["wants"]), (&json!("1.00 USD"), &json!("create")));
     assert!(message.contains(&format!("allows 1.00 USD (reckon.yaml:{line})")), "{message}");
     assert!(message.contains(&format!("`reckon approve {}`", &checksum[..16])), "{message}");
-    assert_eq!(before["totals"], json!([]), "what is blocked moves nothing");
+    assert_eq!(before["totals"], json!([]), "a blocked step moves no money");
 
     let (code, _, said) = reckon(folder, &["approve", "0123456789abcdef", "--yes"]);
     assert!(code == 1 && said.contains("reckon::approve::changed"), "{said}");

@@ -1,5 +1,5 @@
-//! The product in this process: engines over a state in memory, an emulator, and virtual time.
-//! `README.md` beside this file says which helper to use when.
+//! The product in this process: engines over a state in memory, an emulator, and virtual time. `README.md` beside this
+//! file lists the helpers and their uses.
 #![expect(
     clippy::arithmetic_side_effects,
     clippy::expect_used,

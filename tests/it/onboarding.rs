@@ -1,4 +1,4 @@
-//! Onboarding, end to end: submitted, decided, connected; in doubt, held, tested, by sign-up.
+//! Onboarding, end to end: submitted, decided, connected, in doubt, on hold, tested, and by sign-up.
 
 use crate::support::covers;
 use std::time::Duration;
@@ -22,7 +22,7 @@ fn told(told: &[String], start: &str) -> bool {
     told.iter().any(|one| one.starts_with(start))
 }
 
-/// The status with which a page of the sign-up opens.
+/// Returns the status with which a page of the sign-up opens.
 async fn opened(world: &World, page: &Secret) -> u16 {
     let path = page.expose().splitn(4, '/').nth(3).unwrap();
     let request = http::Request::get(format!("/{path}")).header("host", "localhost");
@@ -30,12 +30,12 @@ async fn opened(world: &World, page: &Secret) -> u16 {
     world.sandbox.router().oneshot(request).await.unwrap().status().as_u16()
 }
 
-/// Entries of the index under a prefix.
+/// Counts the webhooks of the partner in the index.
 fn notices(world: &World) -> usize {
     world.index.scan_from(b"n/", None, usize::MAX).unwrap().len()
 }
 
-/// The next submission has its answer lost.
+/// Loses the answer to the next submission.
 fn lose_the_answer(world: &World) {
     let path = "/api/v1/merchant_applications";
     let body = json!({"method": "POST", "path": path, "fault": "drop_after", "times": 1});
@@ -100,7 +100,7 @@ async fn what_comes_twice_or_too_late_or_from_strangers_changes_nothing() {
     assert_eq!(world.notified("nobody", &declined("nobody")).await, Vec::<String>::new());
     assert_eq!(world.notified(&reference, &declined("nobody")).await, Vec::<String>::new());
     assert_eq!((notices(&world), world.requests()), (4, requests));
-    // Closes K17: what is made up is listed with its reason, and counted.
+    // Closes K17: ignored webhooks are listed with their reason, and counted.
     let facts = ReadModel::new(world.index.clone());
     assert_eq!(facts.ignored_webhooks().unwrap(), 2);
     let wanted = reckon::engine::EventsWanted { merchant: None, most: 10 };
@@ -109,7 +109,7 @@ async fn what_comes_twice_or_too_late_or_from_strangers_changes_nothing() {
         Ok(Reply::Events(view)) => Some(view),
         Ok(_) | Err(_) => None,
     };
-    let view = view.expect("events are answered by events");
+    let view = view.expect("the response has events");
     let reasons: Vec<(&str, &str)> =
         view.ignored.iter().map(|one| (one.reference.as_str(), one.reason.as_str())).collect();
     assert_eq!(reasons.len(), 2, "{reasons:?}");
@@ -186,7 +186,7 @@ async fn a_process_that_ends_in_doubt_leaves_the_notification_to_the_next_one() 
     let world = world(&tree());
     lose_the_answer(&world);
     let cut = tokio::time::timeout(Duration::from_secs(9), world.settle()).await;
-    assert!(cut.is_err(), "no notification has come");
+    assert!(cut.is_err(), "no webhook has arrived");
     let after = world.while_running(async |daemon| assert_eq!(daemon.deliver().await.len(), 1));
     assert_eq!(after.await, Vec::<String>::new());
     assert_eq!(world.objects("applications").len(), 1);
@@ -224,7 +224,7 @@ async fn a_test_ends_as_it_was_to_end_and_its_code_is_not_even_kept() {
                 lose_the_answer(&world);
             }
             world.settle().await;
-            assert_eq!(application(&world)["ready"], false, "{test}: nothing was told yet");
+            assert_eq!(application(&world)["ready"], false, "{test}: no decision has arrived yet");
             let told = world.decided().await;
             assert_eq!(told, Vec::<String>::new());
             let view = application(&world);
@@ -236,14 +236,14 @@ async fn a_test_ends_as_it_was_to_end_and_its_code_is_not_even_kept() {
     covers::covers(&["10.9"]);
 }
 
-/// Whether the code of the application's approval is known.
+/// Returns true if the code of the application's approval is known.
 fn keeps_a_code(world: &World) -> bool {
     let key = "MerchantApplication/default/harbor".parse().unwrap();
     let known = ReadModel::new(world.index.clone()).observed_state(&key).unwrap().unwrap();
     !known.fact("code").is_null()
 }
 
-/// What is told of the application.
+/// Returns the view of the application.
 fn application(world: &World) -> Value {
     let key = "MerchantApplication/default/harbor".parse().unwrap();
     let reply = world.engine().answer(EngineQuery::Resource(key)).unwrap();
@@ -290,7 +290,7 @@ async fn an_applicant_gets_a_page_at_each_click_and_nothing_is_submitted_before_
     assert_eq!(clicked.await, waiting);
     assert_ne!(pages[0].expose(), pages[1].expose());
     world.control("POST", "clock", &json!({"advance": "PT6M"}));
-    assert_eq!(opened(&world, &pages[1]).await, 410, "its five minutes are over");
+    assert_eq!(opened(&world, &pages[1]).await, 410, "the page expires after five minutes");
     let again = world.while_running(async |daemon| {
         pages.push(daemon.visit("harbor").await.unwrap());
     });
@@ -400,7 +400,7 @@ async fn no_code_and_no_secret_of_an_applicant_is_in_the_journal_the_index_or_a_
     said.push_str(&heard);
     said.push_str(&application(&world).to_string());
     assert!(said.contains("AwaitsDecision") && said.contains("provisioned"), "{said}");
-    assert_eq!(world.objects("contacts").len(), 1, "the code did its work");
+    assert_eq!(world.objects("contacts").len(), 1, "the code connected the merchant");
     let folder = tempfile::tempdir().unwrap();
     for name in world.journal.list().unwrap() {
         let length = usize::try_from(world.journal.len(&name).unwrap()).unwrap();
@@ -413,6 +413,6 @@ async fn no_code_and_no_secret_of_an_applicant_is_in_the_journal_the_index_or_a_
     assert!(!entries.is_empty());
     std::fs::write(folder.path().join("index"), entries).unwrap();
     let mut found = canaries.in_folder(folder.path());
-    found.extend(canaries.in_bytes("what was said", said.as_bytes()));
+    found.extend(canaries.in_bytes("the output", said.as_bytes()));
     assert_eq!(found, Vec::<String>::new());
 }

@@ -1,4 +1,5 @@
-//! Saved plans through the built program and a sandbox: applied once, outdated, interrupted, edited, another state's.
+//! Saved plans through the built program and a sandbox: applied once, outdated, interrupted, edited, and of another
+//! state.
 
 use std::fs;
 use std::path::Path;
@@ -44,11 +45,11 @@ spec:
   source: {card: {number: "4242424242424242", exp_month: 12, exp_year: 2031}}
 "#;
 
-/// A running sandbox, a tree, and its plan in `p.json`.
+/// Starts a sandbox, writes a tree, and saves its plan as `p.json`.
 fn planned() -> Shell {
     let shell = Shell::start();
     shell.write("specs/tree.yaml", TREE);
-    // A plan is sealed with the key of the state, which no look makes.
+    // A plan is sealed with the key of the state, which a command that only reads does not make.
     assert_eq!(code(&shell.reckon(&["init", "--empty-remote", "--yes"])), 0);
     let plan = shell.reckon(&["plan", "--out", "p.json"]);
     assert_eq!(code(&plan), 0, "{}", stderr(&plan));
@@ -56,7 +57,7 @@ fn planned() -> Shell {
     shell
 }
 
-/// Closes M2: programs are told what `apply` did, each effect once.
+/// Closes M2: `apply` reports its effects to programs, each once.
 #[test]
 fn m2_apply_tells_programs_what_it_did() {
     let shell = planned();
@@ -137,11 +138,11 @@ fn an_outdated_plan_is_refused_with_what_moved_and_nothing_is_done() {
     let told = stderr(&stale);
     for moved in [
         "specs/tree.yaml:11 Invoice/first: its document changed",
-        "specs/card.yaml:1 SavedMethod/card: a new step: to create",
+        "specs/card.yaml:1 SavedMethod/card: new step: create",
     ] {
         assert!(told.contains(moved), "{moved}\n{told}");
     }
-    assert_eq!(told.matches("\n  ").count(), 3, "two that moved, and the help: {told}");
+    assert_eq!(told.matches("\n  ").count(), 3, "two changed steps, and the help: {told}");
     assert_eq!(shell.count("contacts"), 0);
     let programs = shell.reckon(&["apply", "p.json", "--yes", "-o", "json"]);
     let problems = json(&stderr(&programs))["error"]["problems"].clone();
@@ -149,7 +150,7 @@ fn an_outdated_plan_is_refused_with_what_moved_and_nothing_is_done() {
     shell.write("specs/tree.yaml", TREE);
     fs::remove_file(shell.path("specs/card.yaml")).unwrap();
     let applied = shell.reckon(&["apply", "p.json", "--yes"]);
-    assert_eq!(code(&applied), 0, "it is what was planned again: {}", stderr(&applied));
+    assert_eq!(code(&applied), 0, "the tree matches the plan again: {}", stderr(&applied));
 }
 
 #[test]
@@ -159,7 +160,7 @@ fn what_the_service_holds_by_now_makes_a_plan_outdated_and_unrelated_records_do_
     shell.write("specs/card.yaml", CARD);
     let card = shell.reckon(&["plan", "--target", "SavedMethod/card", "--out", "c.json"]);
     assert_eq!(code(&card), 0, "{}", stderr(&card));
-    // The journal goes on by other resources.
+    // Effects of other resources add records to the journal.
     let more = CARD.replace("name: card", "name: other");
     shell.write("specs/other.yaml", &more);
     assert_eq!(code(&shell.reckon(&["apply", "--yes", "--target", "SavedMethod/other"])), 0);
@@ -170,7 +171,7 @@ fn what_the_service_holds_by_now_makes_a_plan_outdated_and_unrelated_records_do_
     let stale = shell.reckon(&["apply", "p.json", "--yes"]);
     let told = stderr(&stale);
     assert_eq!(code(&stale), 1);
-    assert!(told.contains("Contact/jane: what is known of it changed: its id"), "{told}");
+    assert!(told.contains("Contact/jane: its known state changed: its id"), "{told}");
 }
 
 #[test]
@@ -181,7 +182,7 @@ fn an_edited_plan_and_another_state_s_are_refused() {
     let edited = shell.reckon(&["apply", "edited.json", "--yes"]);
     assert_eq!(code(&edited), 1);
     assert!(stderr(&edited).contains("reckon::plan_file::edited"), "{}", stderr(&edited));
-    // Another state, which makes a key of its own.
+    // Another state makes a key of its own.
     fs::remove_dir_all(shell.path(".reckon")).unwrap();
     fs::remove_file(shell.path(".reckon.key")).unwrap();
     let other = shell.reckon(&["apply", "p.json", "--yes"]);
@@ -193,7 +194,7 @@ fn an_edited_plan_and_another_state_s_are_refused() {
 #[test]
 fn a_plan_that_broke_off_is_not_applied_again_and_says_what_is_left() {
     let shell = planned();
-    // Nothing can be sent: it is used up, and nothing of it is done.
+    // Nothing can be sent. The plan is used up, and none of its steps is done.
     let down = shell.reckon_with(&["apply", "p.json", "--yes"], &[("CODE_ACME", None)]);
     assert_eq!(code(&down), 4, "{}", stderr(&down));
     let again = shell.reckon(&["apply", "p.json", "--yes"]);
@@ -220,9 +221,9 @@ fn what_is_in_doubt_of_a_used_plan_is_told() {
     assert_eq!(code(&applied), 3, "{}", stderr(&applied));
     let again = shell.reckon(&["apply", "p.json", "--yes"]);
     let told = stderr(&again);
-    let words = "1 is done, 1 under way or in doubt (Contact/jane), 1 not done (Invoice/first)";
+    let words = "1 is done, 1 in flight or in doubt (Contact/jane), 1 not done (Invoice/first)";
     assert!(told.contains(words), "{told}");
-    assert_eq!(shell.count("contacts"), 1, "it happened, and is not made again");
+    assert_eq!(shell.count("contacts"), 1, "the contact exists, and is not created again");
 }
 
 #[tokio::test]
@@ -257,7 +258,7 @@ async fn beside_a_daemon_a_plan_is_saved_and_none_is_applied() {
     let codes = outputs.each_ref().map(code);
     assert_eq!(codes, [0, 0, 1, 0, 0, 4], "{outputs:?}");
     let [_, shown, unknown, _, _, refused] = outputs;
-    let words = "waits for Merchant/acme, which is not among what was chosen";
+    let words = "waits for Merchant/acme, which is not selected";
     assert!(stdout(&shown).contains(words), "{}", stdout(&shown));
     assert!(stderr(&unknown).contains("did you mean Contact/jane?"), "{}", stderr(&unknown));
     assert!(stderr(&refused).contains("reckon::apply::daemon"), "{}", stderr(&refused));
@@ -300,11 +301,11 @@ fn what_is_excluded_is_not_done_and_what_needs_it_waits_and_says_so() {
 }
 
 fn json(text: &str) -> Value {
-    serde_json::from_str(text).expect("JSON")
+    serde_json::from_str(text).expect("the output is JSON")
 }
 
-/// Runs the program in some folder, with an empty environment.
+/// Runs the program in this folder, with an empty environment.
 fn bare(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
-    command.current_dir(folder).env_clear().args(arguments).output().expect("it runs")
+    command.current_dir(folder).env_clear().args(arguments).output().expect("the program runs")
 }

@@ -1,4 +1,4 @@
-//! Notifications at the daemon's own door: what is answered with 200 is there for good.
+//! The partner's webhooks at the daemon: a webhook that the daemon answered with 200 is durable.
 
 use crate::support::covers;
 use std::collections::BTreeSet;
@@ -22,14 +22,14 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tower::ServiceExt;
 
-/// The service's notification of an approval.
+/// Builds the service's webhook of an approval.
 fn approval(outside: &PublicRoutes, reference: &str, code: &str) -> Request<Body> {
     let path = format!("{}{reference}", outside.event_url("", 0));
     let body = json!({"events": [provisioned(reference, code)]}).to_string();
     Request::post(path).body(Body::from(body)).unwrap()
 }
 
-/// Posts an approval to the door of a daemon; answers the status. The daemon ends at that moment, as one that is killed.
+/// Posts an approval to a daemon. Returns the status. The daemon ends at that moment, as if killed.
 async fn posted(world: &World, reference: &str, code: &str, runs: bool) -> u16 {
     let outside = PublicRoutes::new(&[3; 32]);
     let request = approval(&outside, reference, code);
@@ -51,19 +51,19 @@ async fn a_notification_that_was_answered_with_200_is_known_to_the_next_process(
     let waiting = world.settle().await;
     let reference = world.reference();
     let code = world.code("Harbor Books");
-    assert_eq!(posted(&world, &reference, &code, false).await, 503, "nobody wrote it down");
+    assert_eq!(posted(&world, &reference, &code, false).await, 503, "the webhook is not recorded");
     assert_eq!(world.settle().await, waiting);
     assert_eq!(posted(&world, &reference, &code, true).await, 200);
-    assert_eq!(world.objects("contacts").len(), 0, "the daemon ended before it went on");
+    assert_eq!(world.objects("contacts").len(), 0, "the daemon ended before it sent an effect");
     assert_eq!(world.settle().await, Vec::<String>::new());
     assert_eq!(world.objects("contacts").len(), 1);
     covers::covers(&["16.7"]);
 }
 
-/// A door that stays shut until somebody opens it.
+/// A gate that stays shut until the test opens it.
 type Gate = Arc<(Mutex<bool>, Condvar)>;
 
-/// A tree whose every look takes until a gate is opened.
+/// A tree whose every read blocks until the gate opens.
 struct Slow {
     specs: Box<dyn SpecSource>,
     gate: Gate,
@@ -99,14 +99,14 @@ impl SpecSource for Slow {
     }
 }
 
-/// Closes the rest of S6: a folder that takes long to read keeps neither notifications nor status waiting. The plan and
-/// effects of documents wait for the files: until then the revision of a document cannot be told.
+/// Closes the rest of S6: a folder that takes long to read delays neither webhooks nor status. The plan and the effects
+/// of documents wait for the files, since the revision of a document is not known earlier.
 #[tokio::test(start_paused = true)]
 async fn a_tree_that_takes_long_to_read_keeps_nothing_else_waiting() {
     let world = world(&tree());
     world.settle().await;
     let (reference, code) = (world.reference(), world.code("Harbor Books"));
-    // A thread of its own has no virtual time.
+    // Another thread has no virtual time.
     tokio::time::resume();
     let gate = Gate::default();
     let (begun, mut begins) = mpsc::unbounded_channel();
@@ -127,10 +127,10 @@ async fn a_tree_that_takes_long_to_read_keeps_nothing_else_waiting() {
         world.write(&tree().replace("name: jane", "name: joan"));
         let mut plan = std::pin::pin!(control.ask(EngineQuery::Plan));
         let early = tokio::time::timeout(Duration::from_millis(20), &mut plan).await;
-        assert!(early.is_err(), "the plan is one of the files as they are");
+        assert!(early.is_err(), "the plan waits for the present files");
         *gate.0.lock().unwrap() = true;
         gate.1.notify_all();
-        let Ok(Reply::Plan(plan)) = plan.await else { panic!("another answer") };
+        let Ok(Reply::Plan(plan)) = plan.await else { panic!("unexpected response") };
         assert!(plan.steps.iter().any(|step| step.name == "joan"), "{:?}", plan.steps);
         while world.objects("contacts").is_empty() {
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -1,4 +1,4 @@
-//! Recurring charges, end to end: with a charge now, from an earlier charge, changed, forbidden, in doubt.
+//! Recurring charges, end to end: with a charge now, from an earlier charge, changed, forbidden, and in doubt.
 
 use crate::support::covers;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use reckon::engine::{EngineQuery, Reply};
 use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 
-/// Four in the morning in Chicago.
+/// 4 a.m. in Chicago.
 const START: &str = "2029-12-01T10:00:00Z";
 
 const HEAD: &str = r#"
@@ -34,7 +34,7 @@ const NOW: &str = "method: card\n  amount: \"20.00 USD\"\n  first_amount: \"35.0
 
 const LATER: &str = "method: card\n  amount: \"20.00 USD\"\n  schedule: {start: 2030-02-01, interval_unit: MONTH, interval_delay: 1}";
 
-/// A recurring charge of the one merchant.
+/// Returns a recurring charge of the one merchant.
 fn recurring(name: &str, spec: &str) -> String {
     format!(
         "---\napiVersion: reckon.dev/v1\nkind: RecurringCharge\nmetadata: {{name: {name}}}\nspec:\n  merchant: acme\n  {spec}\n"
@@ -45,7 +45,7 @@ fn tree(charges: &[String]) -> String {
     format!("{HEAD}{}", charges.concat())
 }
 
-/// A world whose merchant and card are there.
+/// Builds a world with a connected merchant and its card.
 async fn connected(surface: ServiceSurface) -> World {
     let world = World::new(surface, START);
     world.write(HEAD);
@@ -68,7 +68,7 @@ async fn a_charge_now_is_made_once_changed_in_place_and_then_nothing_is_left_to_
         assert_eq!(
             world.plan(),
             [
-                "Create RecurringCharge/club: NotCreated (the service does not have it yet)",
+                "Create RecurringCharge/club: NotCreated (the object does not exist at the service yet)",
                 "3500 USD charged_now test",
                 "2000 USD collected_per_occurrence test",
             ]
@@ -132,7 +132,7 @@ async fn a_surcharge_is_read_before_the_charge_and_no_scheduled_payment_carries_
     covers::covers(&["41.6"]);
 }
 
-/// Makes earlier charges as somebody else did, and answers their ids.
+/// Makes earlier charges outside reckon. Returns their ids.
 fn earlier(world: &World, count: usize) -> Vec<String> {
     let card =
         json!({"type": "card", "number": "4242424242424242", "exp_month": 1, "exp_year": 2032});
@@ -174,7 +174,7 @@ async fn a_charge_from_an_earlier_one_is_made_and_then_described() {
     }
 }
 
-/// What goes wrong with the next call of a path.
+/// Plants this fault at the next POST to the path.
 fn strike(world: &World, path: &str, fault: &str) {
     let body = json!({"method": "POST", "path": path, "fault": fault, "times": 1, "status": 500});
     world.control("POST", "faults", &body);
@@ -194,12 +194,12 @@ async fn a_lost_answer_of_a_charge_now_never_makes_a_second_charge() {
         let world = connected(surface).await;
         strike(&world, "/v1/charges", "error_before");
         world.write(&tree(&[recurring("club", NOW)]));
-        let told = world.settle().await;
+        let plan = world.settle().await;
         if surface == ServiceSurface::Public {
-            assert_eq!(told, Vec::<String>::new());
+            assert_eq!(plan, Vec::<String>::new());
             assert_eq!(world.objects("transactions").len(), 1);
         } else {
-            assert!(told[0].contains("Held") && told[0].contains("lists neither"), "{told:?}");
+            assert!(plan[0].contains("Held") && plan[0].contains("lists neither"), "{plan:?}");
             assert_eq!(world.objects("transactions").len(), 0);
         }
     }
@@ -213,8 +213,8 @@ async fn a_decline_whose_answer_was_lost_is_found_and_not_tried_again() {
     assert_eq!(world.settle().await, Vec::<String>::new());
     strike(&world, "/v1/charges", "error_after");
     world.write(&format!("{declined}{}", recurring("club", NOW)));
-    let told = world.settle().await;
-    assert!(told[0].contains("Refused") && told[0].contains("card_declined"), "{told:?}");
+    let plan = world.settle().await;
+    assert!(plan[0].contains("Refused") && plan[0].contains("card_declined"), "{plan:?}");
     assert_eq!(only(&world, "transactions")["status"], "FAILED");
     assert_eq!(world.objects("recurring_charges").len(), 0);
 }
@@ -235,20 +235,24 @@ async fn a_lost_answer_of_a_charge_from_an_earlier_one_is_found_or_held() {
                 .iter()
                 .map(|one| one["description"].as_str().unwrap().to_owned())
                 .collect();
-            assert_eq!(described.len(), 8, "each of them once");
+            assert_eq!(described.len(), 8, "each charge once");
             described.sort();
             described.dedup();
             assert_eq!(described.len(), 8, "each with its own description");
         } else {
             let settled = tokio::time::timeout(Duration::from_mins(10), world.settle()).await;
             let told = settled.expect("a command does not wait for a person");
-            let behind = told.iter().filter(|one| one.contains("is not settled: nothing may tell"));
+            let behind = told.iter().filter(|one| one.contains("is not settled, and its effect"));
             assert_eq!(behind.count(), 7, "{told:?}");
             assert!(
                 told.iter().any(|one| one.contains("Held") && one.contains("no mark")),
                 "{told:?}"
             );
-            assert_eq!(world.objects("recurring_charges").len(), 1, "nothing is sent beside it");
+            assert_eq!(
+                world.objects("recurring_charges").len(),
+                1,
+                "nothing is sent beside the doubt"
+            );
         }
     }
     covers::covers(&["43.6"]);
@@ -273,10 +277,10 @@ async fn a_process_that_ends_in_doubt_leaves_the_others_waiting_for_the_next_one
 async fn a_start_today_waits_for_another_day() {
     let world = connected(ServiceSurface::Public).await;
     world.write(&tree(&[recurring("club", &LATER.replace("2030-02-01", "2029-12-01"))]));
-    let told = world.settle().await;
+    let plan = world.settle().await;
     assert!(
-        told[0].contains("DueToday") && told[0].contains("2029-12-01 for the merchant"),
-        "{told:?}"
+        plan[0].contains("DueToday") && plan[0].contains("2029-12-01 for the merchant"),
+        "{plan:?}"
     );
     assert_eq!(world.objects("recurring_charges").len(), 0);
     let mut engine = world.engine();
@@ -358,9 +362,9 @@ async fn a_scheduled_charge_is_made_and_changed_once_whatever_becomes_of_the_ans
         let world = connected(ServiceSurface::Documented).await;
         strike(&world, "/v1/recurring/charges", fault);
         world.write(&tree(&[recurring("club", LATER)]));
-        let told = world.settle().await;
-        assert!(told[0].contains("Held"), "nothing there shows it: {told:?}");
-        assert_eq!((world.settle().await, world.objects("recurring_charges").len()), (told, made));
+        let plan = world.settle().await;
+        assert!(plan[0].contains("Held"), "no list of the service shows the charge: {plan:?}");
+        assert_eq!((world.settle().await, world.objects("recurring_charges").len()), (plan, made));
     }
     covers::covers(&["44.14"]);
 }
@@ -373,7 +377,7 @@ async fn what_is_known_of_a_charge_names_its_next_payment() {
     assert_eq!(world.settle().await, Vec::<String>::new());
     let key = "RecurringCharge/club".parse().unwrap();
     let Ok(Reply::Resource(Some(view))) = world.engine().answer(EngineQuery::Resource(key)) else {
-        panic!("another answer");
+        panic!("unexpected response");
     };
     let text = reckon::render::resources::describe(&view, false);
     assert!(text.contains("next_payment") && text.contains("2030-02-28"), "{text}");

@@ -1,4 +1,4 @@
-//! Documents that go away, and what that means: deleted, neutralised, orphaned; what stops it; and new names.
+//! Removed documents: objects are deleted, neutralised or orphaned, guards stop a removal, and names change.
 
 use crate::support::covers;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use reckon::policy::prune::PruneGuards;
 use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 
-/// Four in the morning in Chicago.
+/// 4 a.m. in Chicago.
 const START: &str = "2029-12-01T10:00:00Z";
 const SURFACES: [ServiceSurface; 2] = [ServiceSurface::Public, ServiceSurface::Documented];
 
@@ -23,7 +23,7 @@ spec:
   credentials: {authorization_code: {env: CODE_ACME}}
 ";
 
-/// A document of the one merchant, with annotations.
+/// Returns a document of the one merchant, with annotations.
 fn document(kind: &str, name: &str, said: &str, spec: &str) -> String {
     format!(
         "---\napiVersion: reckon.dev/v1\nkind: {kind}\nmetadata: {{name: {name}, annotations: {{{said}}}}}\nspec:\n  merchant: acme\n  {spec}\n"
@@ -56,7 +56,7 @@ fn tree(documents: &[String]) -> String {
     format!("{MERCHANT}{}", documents.concat())
 }
 
-/// A world in which this tree was applied, with these guards from now on.
+/// Builds a world in which this tree was applied. The guards hold from then on.
 async fn applied(surface: ServiceSurface, documents: &[String], prune: PruneGuards) -> World {
     let mut world = World::new(surface, START);
     world.write(&tree(documents));
@@ -65,7 +65,7 @@ async fn applied(surface: ServiceSurface, documents: &[String], prune: PruneGuar
     world
 }
 
-/// The occurrences of a recurring charge that may still be collected by themselves.
+/// Counts the occurrences of a recurring charge that the service may still collect.
 fn pending(world: &World, charge: &Value) -> usize {
     let path = format!("/v1/recurring/charges/{}/occurrences", charge["id"].as_str().unwrap());
     let all = world.ask("acme", "GET", &path, &Value::Null);
@@ -73,7 +73,7 @@ fn pending(world: &World, charge: &Value) -> usize {
     all.iter().filter(|one| matches!(one["status"].as_str(), Some("PENDING" | "PAYING"))).count()
 }
 
-/// How many requests of this method have a path with this end.
+/// Counts the requests of this method whose path has this end.
 fn sent(world: &World, method: &str, end: &str) -> usize {
     let all = world.control("GET", "requests", &Value::Null)["requests"].clone();
     let fits =
@@ -111,17 +111,21 @@ async fn a_recurring_charge_without_a_document_is_neutralised_and_never_fires_ag
         assert_eq!(world.objects("transactions").len(), 0, "nothing was collected");
         let requests = sent(&world, "POST", "");
         assert_eq!(world.settle().await, Vec::<String>::new());
-        assert_eq!(sent(&world, "POST", ""), requests, "it was ended once");
+        assert_eq!(sent(&world, "POST", ""), requests, "the charge is ended once");
         world.write(&tree(&documents));
         let back = world.settle().await;
         assert!(back[0].starts_with("Blocked RecurringCharge/club: Ended"), "{back:?}");
-        assert_eq!(world.objects("recurring_charges").len(), 1, "no new one without the word");
+        assert_eq!(world.objects("recurring_charges").len(), 1, "no new charge without an order");
         let raised = tree(&documents).replace(DELETE, &format!("{DELETE}, {RAISED}"));
         world.write(&raised);
-        assert_eq!(world.settle().await, Vec::<String>::new(), "{surface:?}: it begins anew");
+        assert_eq!(
+            world.settle().await,
+            Vec::<String>::new(),
+            "{surface:?}: the new generation begins"
+        );
         assert_eq!(world.objects("recurring_charges").len(), 2);
         assert_eq!(world.settle().await, Vec::<String>::new());
-        assert_eq!(world.plan(), Vec::<String>::new(), "the new one was never ended");
+        assert_eq!(world.plan(), Vec::<String>::new(), "the new charge is not ended");
     }
 }
 
@@ -159,10 +163,10 @@ async fn what_falls_due_today_is_not_guessed_at() {
         world.write(&tree(&documents[..1]));
         let told = world.settle().await;
         assert!(told[0].starts_with("Blocked RecurringCharge/club: DueToday"), "{told:?}");
-        assert_eq!(pending(&world, &made), 1, "it may be on its way");
+        assert_eq!(pending(&world, &made), 1, "the payment may be in progress");
         tokio::time::advance(Duration::from_hours(24)).await;
         world.control("POST", "clock", &json!({"advance": "PT1S"}));
-        assert_eq!(world.objects("transactions").len(), 1, "it was collected");
+        assert_eq!(world.objects("transactions").len(), 1, "the payment was collected");
         assert_eq!(world.settle().await, Vec::<String>::new());
         assert_eq!(pending(&world, &made), 0);
     }
@@ -201,7 +205,7 @@ async fn orphan_is_the_default_and_leaves_everything_as_it_is() {
     assert_eq!(pending(&world, &world.objects("recurring_charges")[0]), 1);
 }
 
-/// `count` charges, and the card that pays them.
+/// Returns `count` charges, and the card that pays them.
 fn many(count: usize) -> Vec<String> {
     let charges =
         (20..).take(count).map(|n| charge(&format!("c{n}"), "card", DELETE, "2030-02-01", n));
@@ -226,7 +230,11 @@ async fn an_empty_render_and_a_wave_of_removals_wait_for_a_person_s_word() {
             assert_eq!(firing(&world), 12);
         }
         world.write(&tree(&documents[..10]));
-        assert_eq!(world.settle().await, Vec::<String>::new(), "three of twelve are no wave");
+        assert_eq!(
+            world.settle().await,
+            Vec::<String>::new(),
+            "three removals of twelve pass the guard"
+        );
         assert_eq!(firing(&world), 9);
         world.write(&tree(&documents[..1]));
         let mut engine = world.engine();
@@ -237,7 +245,7 @@ async fn an_empty_render_and_a_wave_of_removals_wait_for_a_person_s_word() {
         drop(engine);
         let told = world.settle().await;
         assert_eq!(told.iter().filter(|step| step.contains(": Guarded (")).count(), 8, "{told:?}");
-        assert_eq!(firing(&world), 8, "just the one that was named");
+        assert_eq!(firing(&world), 8, "only the named charge is removed");
         let said = AllowPrune { all: true, keys: Vec::new() };
         assert_eq!(world.engine().allow_offline(&said, "uid 7").await.unwrap().len(), 8);
         assert_eq!(world.settle().await, Vec::<String>::new());
@@ -297,7 +305,7 @@ async fn what_is_only_renamed_is_neither_ended_nor_made_twice() {
         assert_eq!(world.settle().await, Vec::<String>::new());
         let all = world.objects("recurring_charges");
         assert_eq!((all.len(), all.iter().filter(|one| one["amount"] == 2500).count()), (2, 1));
-        // The old name is spent: it is the name of what was moved.
+        // The old name is spent, since it belongs to the moved object.
         world.write(&tree(&[&meant[..], &[charge("club", "card", "", "2030-03-01", 9)]].concat()));
         let told = world.settle().await;
         assert!(told.iter().any(|step| step.contains("RecurringCharge/club: ")), "{told:?}");
@@ -319,7 +327,7 @@ async fn a_moved_method_is_no_change_of_what_it_pays_for() {
     let again =
         [card("gold", "reckon.dev/moved-from: visa"), charge("club", "gold", "", "2030-02-01", 20)];
     world.write(&tree(&again));
-    assert_eq!(world.settle().await, Vec::<String>::new(), "a chain of names");
+    assert_eq!(world.settle().await, Vec::<String>::new(), "a second move follows the first one");
     assert_eq!((lives(&world, "cards"), world.objects("recurring_charges").len()), (1, 1));
 }
 
@@ -338,7 +346,7 @@ async fn a_move_that_cannot_be_is_told_and_makes_nothing() {
         ),
         (
             vec![contact("joe", ""), contact("new", "reckon.dev/moved-from: jan")],
-            "nothing is known of Contact/jan",
+            "Contact/jan has no known object",
         ),
         (
             vec![
@@ -346,34 +354,37 @@ async fn a_move_that_cannot_be_is_told_and_makes_nothing() {
                 contact("a", "reckon.dev/moved-from: jane"),
                 contact("b", "reckon.dev/moved-from: jane"),
             ],
-            "too, that it was moved",
+            "as its former name, too",
         ),
-        (vec![contact("jane", "reckon.dev/moved-from: jane"), contact("joe", "")], "its own name"),
-        (vec![contact("joe", "reckon.dev/moved-from: jane")], "under its own name"),
+        (
+            vec![contact("jane", "reckon.dev/moved-from: jane"), contact("joe", "")],
+            "the name of this document itself",
+        ),
+        (vec![contact("joe", "reckon.dev/moved-from: jane")], "has an object of its own"),
     ] {
         world.write(&tree(&documents));
-        let told = world.settle().await;
+        let plan = world.settle().await;
         assert!(
-            told.iter().any(|step| step.contains("CannotMove") && step.contains(why)),
-            "{why}: {told:?}"
+            plan.iter().any(|step| step.contains("CannotMove") && step.contains(why)),
+            "{why}: {plan:?}"
         );
         assert_eq!(world.objects("contacts").len(), 2, "{why}");
     }
 }
 
-/// A bank account whose number is a secret.
+/// Returns a bank account whose number is a secret.
 fn bank(name: &str) -> String {
     let spec = "type: bank\n  source: {bank: {routing_number: '111000025', account_number: {file: number}, \
                 account_type: CHECKING, given_name: Jane, surname: Doe}}";
     document("SavedMethod", name, "", spec)
 }
 
-/// A tree of a live merchant.
+/// Returns a tree of a live merchant.
 fn live(documents: &[String]) -> String {
     tree(documents).replace("mode: test", "mode: live")
 }
 
-/// A world in which it was applied, with every guard from now on.
+/// Builds a world in which a live tree was applied. Every guard holds from then on.
 async fn applied_live(documents: &[String]) -> World {
     let mut world = World::new(ServiceSurface::Public, START);
     world.files.insert("number".to_owned(), "1234567890".to_owned());
@@ -402,17 +413,20 @@ async fn what_is_live_is_marked_first_and_goes_a_day_later_if_it_is_still_gone()
     assert!(plan[0].contains("after 24h (policy.prune.delay)"), "{plan:?}");
     let marked = world.settle().await;
     assert!(marked[0].starts_with("Wait RecurringCharge/club: Marked"), "{marked:?}");
-    assert!(marked[0].contains("by an apply after 2029-12-02T10:00"), "{marked:?}");
+    assert!(marked[0].contains("an `apply` after 2029-12-02T10:00"), "{marked:?}");
     assert_eq!(active(&world), 2);
     tokio::time::advance(Duration::from_hours(23)).await;
-    assert!(world.settle().await[0].contains("Marked"), "a mark is made once, and not too old yet");
-    // It comes back, and the mark is gone with its absence.
+    assert!(
+        world.settle().await[0].contains("Marked"),
+        "the mark is made once, and not old enough"
+    );
+    // The document returns, and its mark ends.
     world.write(&live(&documents));
     assert_eq!(world.settle().await, Vec::<String>::new());
     world.write(&gone);
     tokio::time::advance(Duration::from_hours(2)).await;
     assert!(world.settle().await[0].contains("Marked"));
-    assert_eq!(active(&world), 2, "25 hours after the first mark, and only now after the second");
+    assert_eq!(active(&world), 2, "25 hours after the first mark the second one counts");
     tokio::time::advance(Duration::from_hours(25)).await;
     assert_eq!(world.settle().await, Vec::<String>::new());
     assert_eq!(active(&world), 1);
@@ -428,7 +442,11 @@ async fn a_word_about_one_live_resource_is_meant_for_now() {
     let world = applied_live(&documents).await;
     world.write(&live(&[&documents[..1], &documents[2..]].concat()));
     let said = AllowPrune { all: true, keys: Vec::new() };
-    assert_eq!(world.engine().allow_offline(&said, "uid 7").await.unwrap().len(), 0, "no guard");
+    assert_eq!(
+        world.engine().allow_offline(&said, "uid 7").await.unwrap().len(),
+        0,
+        "no guard stops the removal"
+    );
     let said = AllowPrune { all: false, keys: vec!["RecurringCharge/club".parse().unwrap()] };
     assert_eq!(world.engine().allow_offline(&said, "uid 7").await.unwrap().len(), 1);
     assert_eq!(world.settle().await, Vec::<String>::new());
@@ -445,7 +463,7 @@ async fn a_merchant_is_deauthorised_last_and_its_credentials_are_forgotten() {
         world.write(&format!("{merchant}{}---{other}", documents.concat()));
         assert_eq!(world.settle().await, Vec::<String>::new());
         let made = world.objects("recurring_charges")[0].clone();
-        // While anything of it has a document, the reference to it is broken and nothing goes.
+        // While a document of the merchant remains, its reference is broken and nothing is removed.
         world.write(&format!("{other}{}", documents[..1].concat()));
         let told = world.settle().await;
         assert!(told.iter().any(|step| step.contains("AbsenceNotBelieved")), "{told:?}");

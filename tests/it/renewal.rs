@@ -97,7 +97,7 @@ async fn a_refused_change_of_the_method_is_tried_again_when_its_document_changes
     world.write(&other);
     let told = world.settle().await;
     assert!(told[0].starts_with("Blocked RecurringCharge/club: Refused"), "{told:?}");
-    assert_eq!(world.settle().await, told, "the same wish is not sent again");
+    assert_eq!(world.settle().await, told, "an unchanged document is not sent again");
     world.write(
         &other.replace("4111111111111111\", exp_month: 12", "4111111111111111\", exp_month: 11"),
     );
@@ -105,7 +105,7 @@ async fn a_refused_change_of_the_method_is_tried_again_when_its_document_changes
     assert_eq!(only(&world, "recurring_charges")["method"]["exp_month"], 11);
 }
 
-/// The keys of the merchant's test mode, or of one of its accounts.
+/// Returns a merchant with the keys of its test mode, or of one of its accounts.
 fn keys_only(world: &mut World, keys: &Value) -> String {
     let secret = keys["secret_key"].as_str().unwrap().to_owned();
     world.files.insert("key".to_owned(), secret);
@@ -145,7 +145,7 @@ async fn a_merchant_with_keys_alone_has_methods_and_recurring_charges_that_chang
     }
 }
 
-/// A world in which recurring charges are not enabled, and one waits for that.
+/// Builds a world in which recurring charges are not enabled, and one waits for that.
 async fn disabled(surface: ServiceSurface) -> World {
     let world = World::new(surface, START);
     let off = json!({"merchant": "acme", "recurring_charges_enabled": false});
@@ -169,8 +169,12 @@ async fn what_an_account_allows_is_read_again_by_the_next_process() {
     let position = world.engine().overview().position;
     let told = world.settle().await;
     assert!(told[0].contains("AccountUnfit"), "{told:?}");
-    assert_eq!(requests(&world, "GET", "/gateway-credentials").len(), 2, "it was asked again");
-    assert_eq!(world.engine().overview().position, position, "nothing new is written");
+    assert_eq!(
+        requests(&world, "GET", "/gateway-credentials").len(),
+        2,
+        "the account is read again"
+    );
+    assert_eq!(world.engine().overview().position, position, "nothing new is recorded");
     enable(&world);
     assert_eq!(world.settle().await, Vec::<String>::new());
     assert_eq!(world.objects("recurring_charges").len(), 1);
@@ -197,7 +201,7 @@ async fn a_daemon_reads_it_again_every_ten_minutes_and_goes_on_by_itself() {
         assert_eq!(world.objects("recurring_charges").len(), 1);
         let read = asked();
         tokio::time::sleep(Duration::from_hours(2)).await;
-        assert_eq!(asked(), read, "nothing is in the way any more");
+        assert_eq!(asked(), read, "no account blocks a resource any more");
         drop(sender.send(EngineInput::Stop).await);
     };
     let (ran, ()) = tokio::join!(engine.run(events, RunUntil::Stopped), people);
@@ -226,7 +230,7 @@ async fn a_new_account_is_found_before_a_plan_is_shown() {
     assert_eq!(
         world::told(&engine),
         [
-            "Read Merchant/acme: NotConnected (its credentials and accounts are not known yet)",
+            "Read Merchant/acme: NotConnected (credentials and accounts are not known yet)",
             "Create RecurringCharge/club: WaitsFor (waits for Merchant/acme)",
             "2000 USD collected_per_occurrence test",
         ]
@@ -259,7 +263,8 @@ async fn a_card_and_a_bank_account_are_saved_once_whatever_becomes_of_the_answer
     covers::covers(&["48.10"]);
 }
 
-/// A recurring charge that the service refused for the tenant's policy: its accounts were read before that was set.
+/// Builds a world in which the service refused a recurring charge for the tenant's policy. The accounts were read
+/// before that policy was set.
 async fn forbidden() -> World {
     let world = World::new(ServiceSurface::Documented, START);
     let text = [MERCHANT.to_owned(), card("card", "4242424242424242")].concat();
@@ -270,37 +275,40 @@ async fn forbidden() -> World {
     world.write(&format!("{text}{}", recurring("club", "card", "")));
     let told = world.settle().await;
     assert!(told[0].starts_with("Blocked RecurringCharge/club: Refused"), "{told:?}");
-    assert!(told[0].contains("`apply` tries it again each time"), "{told:?}");
+    assert!(told[0].contains("`apply` tries again each time"), "{told:?}");
     world
 }
 
-/// How often a recurring charge was asked for.
+/// Counts the requests for a recurring charge.
 fn asked(world: &World) -> usize {
     requests(world, "POST", "/v1/recurring/charges").len()
 }
 
-/// Closes M9: each process tries it once, and a run that waits for nothing else ends.
+/// Closes M9: each process retries the charge once, and a run that waits for nothing else ends.
 #[tokio::test(start_paused = true)]
 async fn what_the_policy_forbade_is_tried_again_by_the_next_process() {
     let world = forbidden().await;
     assert_eq!(asked(&world), 1);
-    assert!(world.plan()[0].starts_with("Blocked"), "a plan alone tries nothing");
+    assert!(world.plan()[0].starts_with("Blocked"), "a plan alone retries nothing");
     let began = tokio::time::Instant::now();
     let told = world.settle().await;
     assert!(told[0].starts_with("Blocked RecurringCharge/club: Refused"), "{told:?}");
     assert_eq!(asked(&world), 2);
-    assert!(began.elapsed() < Duration::from_mins(1), "nothing else is waited for");
+    assert!(began.elapsed() < Duration::from_mins(1), "the run waits for nothing else");
     let mut engine = world.engine();
     engine.refresh_accounts().await.unwrap();
-    assert!(world::told(&engine)[0].starts_with("Create RecurringCharge/club"), "it is agreed to");
-    assert_eq!(asked(&world), 2, "and not sent before");
+    assert!(
+        world::told(&engine)[0].starts_with("Create RecurringCharge/club"),
+        "the plan shows the retry"
+    );
+    assert_eq!(asked(&world), 2, "reading the accounts sends nothing");
     drop(engine);
     enable(&world);
     assert_eq!(world.settle().await, Vec::<String>::new());
     assert_eq!((asked(&world), world.objects("recurring_charges").len()), (3, 1));
 }
 
-/// Closes M9: a daemon tries it every ten minutes, and no more once it went through.
+/// Closes M9: a daemon retries the charge every ten minutes until it succeeds.
 #[tokio::test(start_paused = true)]
 async fn a_daemon_tries_every_ten_minutes_what_the_policy_forbade() {
     let world = forbidden().await;

@@ -1,5 +1,5 @@
-//! How often the service is asked: looks keep their time and do not come all at once, what cannot be is asked for once,
-//! and what always fails is tried less and less.
+//! Rates of requests. Reads keep their cadence and are spread out, refused effects are sent once, and failing effects
+//! ever more rarely.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 const DAY: Duration = Duration::from_hours(24);
 
-/// Runs a daemon for so long.
+/// Runs a daemon for this time.
 async fn daemon(world: &World, time: Duration) {
     let mut engine = world.engine();
     engine.start_sweeps();
@@ -62,21 +62,21 @@ async fn looks_keep_their_time_and_do_not_come_all_at_once() {
     let paths = ["/v1/recurring/charges", "/v1/cards", "/v1/banks"];
     let before = paths.map(|path| looks(path).len());
     assert_eq!(world.settle().await, Vec::<String>::new());
-    assert_eq!(paths.map(|path| looks(path).len()), before, "only a daemon looks by itself");
+    assert_eq!(paths.map(|path| looks(path).len()), before, "only a daemon polls");
     daemon(&world, Duration::from_hours(13)).await;
-    // By their cadence, up to a fifth earlier: a quarter of an hour, and six hours.
+    // Reads come by their cadence, up to a fifth earlier. The cadences are a quarter of an hour and six hours.
     for ((path, before), (fewest, most)) in
         paths.into_iter().zip(before).zip([(50, 66), (2, 4), (2, 4)])
     {
         let all = looks(path).split_off(before);
         let range = fewest * merchants.len()..=most * merchants.len();
-        assert!(range.contains(&all.len()), "{path}: {} looks", all.len());
+        assert!(range.contains(&all.len()), "{path}: {} reads", all.len());
         let mut by_minute: BTreeMap<&str, usize> = BTreeMap::new();
         for one in &all {
             *by_minute.entry(one["time"].as_str().unwrap().get(..16).unwrap()).or_default() += 1;
         }
         let busiest = by_minute.values().max().unwrap();
-        assert!(*busiest < merchants.len(), "{path}: {busiest} looks in one minute");
+        assert!(*busiest < merchants.len(), "{path}: {busiest} reads in one minute");
     }
 }
 
@@ -87,7 +87,7 @@ async fn what_the_service_refuses_for_good_is_asked_for_once_in_a_day() {
     daemon(&world, DAY).await;
     assert_eq!(requests(&world, "POST", "/v1/cards").len(), 1);
     world.write(&format!("{MERCHANT}{}", card("late", "4242424242424242")));
-    assert_eq!(world.settle().await, Vec::<String>::new(), "its document changed");
+    assert_eq!(world.settle().await, Vec::<String>::new(), "a changed document is sent");
 }
 
 #[tokio::test(start_paused = true)]
@@ -123,7 +123,7 @@ async fn what_nothing_can_prove_is_made_again_a_few_times_and_never_without_end(
         }
         let told = world.settle().await;
         assert!(told[0].contains("it was made again 5 times already"), "{told:?}");
-        assert_eq!(world.objects("contacts").len(), 6, "one, and five more");
+        assert_eq!(world.objects("contacts").len(), 6, "one contact, and five more");
     }
     let world = World::new(ServiceSurface::Public, START);
     world.write(&format!("{MERCHANT}{}", contact("reckon.dev/on-doubt: hold")));

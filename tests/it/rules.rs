@@ -1,5 +1,5 @@
-//! Every rule of the two documents' tables about a field that a spec has: a value that breaks it, and the
-//! diagnostic that `validate` prints, at its line and column.
+//! Every rule of the two interface documents about a field of a spec, with a value that breaks it. The tables also hold
+//! the diagnostic that `validate` prints, with its line and column.
 
 mod application;
 mod application_parts;
@@ -15,7 +15,7 @@ mod recurring_now;
 mod second_owner;
 mod table;
 
-/// The tables of each kind.
+/// Tables of each kind.
 const TABLES: [(&str, &[&str]); 6] = [
     (
         "MerchantApplication",

@@ -1,4 +1,4 @@
-//! What a step costs does not depend on how much there is beside it. Counted, not timed.
+//! The cost of a step does not depend on the number of other resources. It is counted, not timed.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use reckon::spec::loader::Loader;
 use reckon::store::disk::Disk;
 use reckon::store::index::Index;
 
-/// So many cards, and as many recurring charges.
+/// Returns a tree with this number of cards, and as many recurring charges.
 fn tree(pairs: usize) -> String {
     let mut text = MERCHANT.to_owned();
     for number in 0..pairs {
@@ -33,7 +33,7 @@ fn tree(pairs: usize) -> String {
     text
 }
 
-/// A tree of which nothing is on the service; counts what a planner asks.
+/// A tree of which the service has nothing; it counts the planner's queries.
 struct Counted {
     loader: Loader,
     asked: Cell<usize>,
@@ -58,7 +58,7 @@ impl Counted {
         Self { loader, asked: Cell::new(0) }
     }
 
-    /// How often the work of a planner asks.
+    /// Returns the result of this work, and the number of its queries.
     fn count<T>(&self, work: impl FnOnce(&Self) -> T) -> (T, usize) {
         self.asked.set(0);
         let done = work(self);
@@ -119,16 +119,16 @@ fn a_plan_grows_with_its_documents_and_a_change_with_what_depends_on_it() {
         let (made, asked) =
             world.count(|world| planner.recompute(world, [key("SavedMethod/card-7")]));
         let dependants = [key("RecurringCharge/rent-7"), key("SavedMethod/card-7")];
-        assert!(made.iter().eq(&dependants), "the card and what it pays: {made:?}");
+        assert!(made.iter().eq(&dependants), "the card and its charge: {made:?}");
         edit.push(asked);
         let (made, _) = world.count(|world| planner.recompute(world, [key("Merchant/acme")]));
-        assert_eq!(made.len(), 1 + 2 * pairs, "everything needs its merchant, once");
+        assert_eq!(made.len(), 1 + 2 * pairs, "each resource depends on its merchant, once");
     }
     assert!(whole.iter().is_sorted_by(|few, many| **many <= **few * 11), "{whole:?}");
     assert!(edit.iter().is_sorted_by(|few, many| many == few), "{edit:?}");
 }
 
-/// How many bytes of a disk hold something.
+/// Returns the used bytes of a disk, for each file up to its last byte that is not zero.
 fn used(disk: &impl Disk) -> usize {
     let bytes = |name: &String| {
         let length = usize::try_from(disk.len(name).unwrap()).unwrap();
@@ -138,7 +138,7 @@ fn used(disk: &impl Disk) -> usize {
     disk.list().unwrap().iter().map(bytes).sum()
 }
 
-/// What the index holds: entries, their bytes, and the largest one.
+/// Returns the number of entries in the index, their bytes, and the size of the largest one.
 fn held(world: &World) -> (usize, usize, usize) {
     let all = world.index.scan(b"").unwrap();
     let sizes: Vec<usize> = all.iter().map(|(key, value)| key.len() + value.len()).collect();
@@ -176,7 +176,7 @@ async fn what_changes_again_and_again_takes_the_room_of_one_in_the_index() {
         change(amount).await;
     }
     let (_, after, largest) = held(&world);
-    // Of each change only its number stays, and where it stands in the journal.
+    // Each change leaves only its number and its place in the journal.
     assert!((after - before) / 40 < 150, "{} bytes for each change", (after - before) / 40);
     assert!(largest < 4096, "{largest} bytes in one entry");
 }

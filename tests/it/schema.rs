@@ -1,4 +1,4 @@
-//! The JSON Schemas: current, valid by themselves, and of one mind with the program about the shipped specs.
+//! JSON Schemas: current, valid by themselves, and in agreement with the program about the shipped specs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every schema there is, by the name of its file.
+/// Returns every schema, by the name of its file.
 fn schemas() -> Vec<(String, Value)> {
     let kinds = KINDS.iter().map(|row| (row.name.to_owned(), of_kind(row)));
     kinds.chain([(DOCUMENT.to_owned(), document(KINDS))]).collect()
 }
 
-/// The shipped spec files, those that `init` writes included.
+/// Returns the shipped spec files, including those that `init` writes.
 fn spec_files() -> Vec<PathBuf> {
     let walked = walkdir::WalkDir::new(root().join("specs")).into_iter();
     let files = walked.map(|entry| entry.unwrap().into_path());
@@ -29,13 +29,13 @@ fn spec_files() -> Vec<PathBuf> {
     files
 }
 
-/// The documents of a good file.
+/// Parses the documents of a valid file.
 fn documents(text: &str) -> Vec<Value> {
     let documents = serde_yaml::Deserializer::from_str(text);
     documents.map(|one| Value::deserialize(one).unwrap()).collect()
 }
 
-/// The problems of a document, by the schema for any document.
+/// Returns the problems of a document, by the schema for any document.
 fn problems(document: &Value) -> Vec<String> {
     let schema = self::document(KINDS);
     let validator = jsonschema::validator_for(&schema).unwrap();
@@ -52,7 +52,7 @@ fn the_files_are_what_the_program_prints() {
         let argument = if name == DOCUMENT { "" } else { &name };
         assert!(
             kept == format!("{}\n", render::json(&schema)),
-            "specs/schema/{file} is old: cargo run -- schema {argument} > specs/schema/{file}"
+            "specs/schema/{file} is outdated: run `cargo run -- schema {argument} > specs/schema/{file}`"
         );
         names.insert(file);
     }
@@ -75,7 +75,7 @@ fn every_shipped_spec_fits_and_names_its_schema_first() {
         let first = text.lines().next().unwrap();
         let schema = first.strip_prefix("# yaml-language-server: $schema=");
         let schema = schema.unwrap_or_else(|| panic!("{}: {first}", file.display()));
-        // What `init` writes stands in `specs`, not where its text is kept.
+        // `init` writes this file to `specs`, and not to the folder in which its text is kept.
         let folder = file.parent().unwrap();
         let shipped = folder.join(schema).exists() || root().join("specs").join(schema).exists();
         assert!(shipped, "{}: {schema}", file.display());
@@ -85,7 +85,7 @@ fn every_shipped_spec_fits_and_names_its_schema_first() {
     }
 }
 
-/// Changes of `init`'s documents: what is replaced, what by, and whether it still fits.
+/// Edits of the documents of `init`: a text, its replacement, and true if the result is valid.
 const EDITS: &[(&str, &str, bool)] = &[
     ("{env: CODE_ACME}", "{file: acme/code}", true),
     ("{env: CODE_ACME}", "{exec: code}", true),

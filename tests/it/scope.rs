@@ -1,4 +1,5 @@
-//! What a run may touch: what was chosen, what is ours, and every object for itself.
+//! Scope of a run: it touches only chosen resources and reckon's own objects, and each object independently of the
+//! others.
 
 use crate::support::payments::{LATER, MERCHANT, START, document};
 use crate::support::shell::{Shell, code, stderr, stdout};
@@ -9,7 +10,7 @@ use reckon::policy::prune::PruneGuards;
 use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 
-/// A card that goes with its document.
+/// Returns a card that is deleted with its document.
 fn card(name: &str) -> String {
     let spec = "type: card\n  source: {card: {number: \"4242424242424242\", exp_month: 12, exp_year: 2039}}";
     let text = document("SavedMethod", name, spec);
@@ -17,7 +18,7 @@ fn card(name: &str) -> String {
     text.replace(&format!("{{name: {name}}}"), &said)
 }
 
-/// How many objects of a kind were not deleted.
+/// Counts the objects that are not deleted.
 fn live(objects: &[Value]) -> usize {
     objects.iter().filter(|one| one["deleted"] != json!(true)).count()
 }
@@ -78,14 +79,18 @@ async fn what_somebody_else_made_is_never_touched() {
         let world = World::new(surface, START);
         world.write(&format!("{MERCHANT}{}", card("ours")));
         assert_eq!(world.settle().await, Vec::<String>::new());
-        // The same in every field but our mark.
+        // Equal in every field except reckon's mark.
         let theirs = json!({"number": "4242424242424242", "exp_month": 12, "exp_year": 2039});
         let made = world.ask("acme", "POST", "/v1/cards", &theirs)["id"].clone();
         assert!(made.is_string(), "{made}");
         assert_eq!(world.objects("cards").len(), 2);
         let mut engine = world.engine();
         engine.sweep_everything().await.unwrap();
-        assert_eq!(world::told(&engine), Vec::<String>::new(), "it is no drift of ours");
+        assert_eq!(
+            world::told(&engine),
+            Vec::<String>::new(),
+            "the card of another program is no drift"
+        );
         drop(engine);
         world.write(MERCHANT);
         let said = AllowPrune { all: true, keys: Vec::new() };
@@ -105,7 +110,7 @@ async fn a_run_that_fails_in_part_forgets_nothing_and_stops_no_removal() {
     world.prune = PruneGuards::without_guards();
     world.write(&format!("{MERCHANT}{}", card("old")));
     assert_eq!(world.settle().await, Vec::<String>::new());
-    // One more is refused for good, another one never answers, one is made, and the old one goes.
+    // One card is refused for good, a recurring charge gets no answer, one card is saved, and the old card is deleted.
     let refused = card("refused").replace("2039", "2028");
     let recurring = document(
         "RecurringCharge",
@@ -118,12 +123,12 @@ async fn a_run_that_fails_in_part_forgets_nothing_and_stops_no_removal() {
         &json!({"method": "POST", "path": "/v1/recurring", "fault": "error_before", "status": 503}),
     );
     world.write(&format!("{MERCHANT}{}{}{recurring}", card("fine"), refused));
-    let told = world.settle().await;
-    assert!(told.iter().any(|step| step.contains("SavedMethod/refused: Refused")), "{told:?}");
-    assert!(told.iter().any(|step| step.contains("RecurringCharge/rent")), "{told:?}");
+    let plan = world.settle().await;
+    assert!(plan.iter().any(|step| step.contains("SavedMethod/refused: Refused")), "{plan:?}");
+    assert!(plan.iter().any(|step| step.contains("RecurringCharge/rent")), "{plan:?}");
     let cards = world.objects("cards");
-    assert_eq!(live(&cards), 1, "the old one went, the fine one came: {told:?}");
-    // Nobody fixes it: the documents go again, and so does what the failed run had made.
+    assert_eq!(live(&cards), 1, "the old card is deleted, the valid one is saved: {plan:?}");
+    // The documents are removed without a correction, and so are the objects of the failed run.
     world.control("DELETE", "faults", &Value::Null);
     world.write(MERCHANT);
     assert_eq!(world.settle().await, Vec::<String>::new());

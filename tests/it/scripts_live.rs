@@ -1,4 +1,4 @@
-//! The scripts that come with reckon, in a daemon beside the sandbox whose clock is turned.
+//! The shipped scripts, in a daemon beside a sandbox whose clock is advanced.
 
 use crate::support::applicants;
 use crate::support::payers;
@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 const DAY: u64 = 24 * 3600;
 
-/// One of the shipped scripts, with the modules that it may import.
+/// Loads one of the shipped scripts, with the modules that it may import.
 fn script(name: &str) -> ScriptSet {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
     let all = folder::read(&root.into(), "scripts").unwrap().scripts;
@@ -45,7 +45,7 @@ fn script(name: &str) -> ScriptSet {
     ScriptSet { hooks: hooks.ok(), files: sha256(name.as_bytes()), problems: 0 }
 }
 
-/// A world of this tree, connected, and a daemon that has looked at it once.
+/// Builds a connected world of this tree, in which a daemon ran once.
 async fn connected(script: &ScriptSet, pigeon: &Arc<Pigeon>, tree: &[String]) -> World {
     let world = World::new(ServiceSurface::Public, START);
     world.write(&[&[MERCHANT.to_owned()], tree].concat().concat());
@@ -54,7 +54,7 @@ async fn connected(script: &ScriptSet, pigeon: &Arc<Pigeon>, tree: &[String]) ->
     world
 }
 
-/// So much later a daemon runs for two minutes, and nothing of hooks is left that failed.
+/// Waits for this time, then runs a daemon for two minutes. Asserts that no failed hook run is left.
 async fn later(world: &World, script: &ScriptSet, pigeon: &Arc<Pigeon>, seconds: u64) {
     tokio::time::sleep(Duration::from_secs(seconds)).await;
     let courier: Arc<Pigeon> = pigeon.clone();
@@ -62,14 +62,14 @@ async fn later(world: &World, script: &ScriptSet, pigeon: &Arc<Pigeon>, seconds:
         .hearing_with(Some(script.clone()), Some(courier), async |ears| {
             ears.wait(130).await;
             let Ok(Reply::Hooks(view)) = ears.control.ask(EngineQuery::Hooks).await else {
-                panic!("another answer")
+                panic!("unexpected response")
             };
             assert_eq!((view.failed, view.dead), (Vec::new(), Vec::new()));
         })
         .await;
 }
 
-/// The same with somebody acting at the end of it.
+/// Runs a daemon, calls `act` after two minutes, and ends the daemon two minutes later.
 async fn answering(
     world: &World,
     script: &ScriptSet,
@@ -155,7 +155,7 @@ async fn what_was_charged_twice_by_accident_is_given_back_once() {
     assert_eq!(told(&pigeon).len(), 1);
 }
 
-/// Closes K15: each charge of `reckon gateway` and of scripts has another mark behind its words.
+/// Closes K15: each charge of `reckon gateway` and of scripts has another mark behind its text.
 #[tokio::test(start_paused = true)]
 async fn a_charge_of_ours_is_the_same_whatever_its_mark_is() {
     let (script, pigeon) = (script("duplicates"), Pigeon::answering(&[]));
@@ -250,7 +250,8 @@ async fn what_becomes_of_an_application_is_told() {
     }
 }
 
-/// A card that a payer has given, to be charged in the middle of its last month; and whom to ask for another one.
+/// Builds a world with a payer's card that pays in the middle of its last month, and with a contact to request another
+/// one from.
 async fn expiring(script: &ScriptSet, pigeon: &Arc<Pigeon>) -> World {
     let jane = document("SavedMethod", "jane", "type: card\n  source: intake");
     let labelled = "metadata: {name: jane, labels: {contact: jane}}";
@@ -307,7 +308,7 @@ async fn the_payer_of_a_card_that_expires_gives_another_one_under_the_link_of_a_
         assert!(status == 200 && page.contains("data-tokens=\"2\""), "{status}: {page}");
         assert_eq!(browse("POST", &form()).await.0, 303);
         ears.wait(60).await;
-        assert_eq!(browse("POST", &form()).await.0, 410, "it can be used once");
+        assert_eq!(browse("POST", &form()).await.0, 410, "the link works once");
     })
     .await;
     assert_eq!((pigeon.carried().len(), world.objects("cards").len()), (1, 1));
@@ -317,5 +318,5 @@ async fn the_payer_of_a_card_that_expires_gives_another_one_under_the_link_of_a_
     assert_eq!((paid.len(), &paid[0]["method"]["number"]), (1, &json!("************5100")));
     assert_eq!(world.settle().await, Vec::<String>::new());
     later(&world, &script, &pigeon, 20 * DAY).await;
-    assert_eq!(pigeon.carried().len(), 1, "nothing of the card before is told any more");
+    assert_eq!(pigeon.carried().len(), 1, "the replaced card causes no notification");
 }

@@ -1,14 +1,14 @@
-//! `docs/operations/security.md` names tests for each claim, and each of these tests is there.
+//! Checks that `docs/operations/security.md` names tests for each claim, and that each of these tests exists.
 
 use crate::support::named_tests::{missing, read};
 
-/// The rows of every table whose last column is called `tests`.
+/// Returns the rows of every table whose last column is called `tests`.
 fn rows(text: &str) -> Vec<&str> {
     let is_row = |line: &&str| line.starts_with("| ") && !line.ends_with("| tests |");
     text.lines().filter(is_row).collect()
 }
 
-/// The tests that a row names in its last column.
+/// Returns the tests that a row names in its last column.
 fn tests(row: &str) -> Vec<&str> {
     let last = row.trim_end_matches(" |").rsplit(" | ").next().unwrap_or_default();
     last.split('`').skip(1).step_by(2).collect()

@@ -1,4 +1,5 @@
-//! `docs/reference/service.md` has one line for each rule of the service, and each line names a test that reports its number.
+//! Checks that `docs/reference/service.md` has one line for each rule of the service, and that each line names a test
+//! that reports its number.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,11 +8,11 @@ use crate::support::named_tests::{missing, read};
 /// Rows of the service that are split into rules.
 const ROWS: usize = 52;
 
-/// One rule.
+/// A rule of the service.
 struct Rule {
-    /// `row.number`.
+    /// Number of the rule, as `row.number`.
     id: String,
-    /// Each test as `file: name`.
+    /// Tests as `file: name`.
     tests: Vec<String>,
 }
 
@@ -27,14 +28,14 @@ fn rules() -> Vec<Rule> {
     text.lines().filter_map(rule).collect()
 }
 
-/// The body of a test: up to the next line that closes a function.
+/// Returns the body of a test, up to the next line that closes a function.
 fn body<'a>(source: &'a str, name: &str) -> &'a str {
     let start = source.find(&format!("fn {name}(")).unwrap_or(source.len());
     let rest = source.get(start..).unwrap_or_default();
     rest.split("\n}").next().unwrap_or_default()
 }
 
-/// The numbers that a test reports.
+/// Returns the numbers that a test reports.
 fn reported(named: &str) -> BTreeSet<String> {
     let Some((file, name)) = named.split_once(": ") else { return BTreeSet::new() };
     let source = read(file).unwrap_or_default();
@@ -60,7 +61,7 @@ fn every_rule_names_tests_that_are_there_and_report_its_number() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// The rules that no test shows yet: `- 25.1 …` in the last part.
+/// Returns the rules that no test shows yet, from lines such as `- 25.1 …` in the last part.
 fn unshown() -> Vec<String> {
     let text = read("docs/reference/service.md").unwrap_or_default();
     let part = text.split_once("## Not shown yet").map_or("", |(_, part)| part);

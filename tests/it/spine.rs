@@ -1,4 +1,4 @@
-//! The spine, end to end: files in, the service made to match, in process.
+//! The main path, end to end in one process: files are read, and the service is made to match.
 
 use std::time::Duration;
 
@@ -73,7 +73,7 @@ spec:
   schedule: {start: 2030-02-01, interval_unit: MONTH, interval_delay: 1, days: ["1", "LAST"]}
 "#;
 
-/// A world with the tree in it; what fails five times is left alone.
+/// Builds a world with the tree. A resource is given up after five failures.
 fn spine() -> World {
     let mut world = World::new(ServiceSurface::Public, "2029-12-01T10:00:00Z");
     world.failures_max = Some(5);
@@ -81,7 +81,7 @@ fn spine() -> World {
     world
 }
 
-/// Every request that the service served.
+/// Returns every request that the service served.
 fn requests(world: &World) -> Value {
     world.control("GET", "requests", &Value::Null)
 }
@@ -118,7 +118,7 @@ async fn an_edit_is_applied_and_what_cannot_change_is_told() {
     );
 }
 
-/// What the one object of a kind says, field by field.
+/// Returns these fields of the only object of a kind.
 fn said(world: &World, kind: &str, fields: &[&str]) -> Vec<Value> {
     let objects = world.objects(kind);
     assert_eq!(objects.len(), 1, "{kind}");
@@ -136,7 +136,7 @@ async fn what_only_a_fresh_token_changes_is_changed_by_one() {
         .replace("surname: Doe", "surname: Roe");
     world.write(&edited);
     let planned = format!("{:?}", world.engine().plan_view());
-    assert!(planned.contains("Renewed") && planned.contains("fresh one-time token"), "{planned}");
+    assert!(planned.contains("Renewed") && planned.contains("new one-time token"), "{planned}");
     assert_eq!(world.settle().await, Vec::<String>::new());
     assert_eq!(
         said(&world, "cards", &["exp_year", "name", "number", "description"]),
@@ -147,18 +147,18 @@ async fn what_only_a_fresh_token_changes_is_changed_by_one() {
         [json!("****0000"), json!("Roe")]
     );
     assert_eq!([said(&world, "cards", &["id"]), said(&world, "banks", &["id"])], ids);
-    assert_eq!(world.objects("tokens").len(), 0, "both were used");
+    assert_eq!(world.objects("tokens").len(), 0, "both tokens are used");
     world.write(&edited.replace("type: bank", "type: card"));
     assert!(world.settle().await.iter().any(|told| told.contains("BrokenDocument")));
 }
 
-/// The next requests of this sort go wrong.
+/// Plants this fault at the next requests of a method to the path.
 fn strike(world: &World, method: &str, path: &str, fault: &str, times: u32) {
     let order = json!({"method": method, "path": path, "fault": fault, "times": times});
     world.control("POST", "faults", &order);
 }
 
-/// How many requests of this sort the service served.
+/// Counts the requests of a method to paths with this beginning.
 fn served(world: &World, method: &str, path: &str) -> usize {
     let all = requests(world);
     let fits = |one: &&Value| {
@@ -167,7 +167,7 @@ fn served(world: &World, method: &str, path: &str) -> usize {
     all["requests"].as_array().unwrap().iter().filter(fits).count()
 }
 
-/// A card whose holder changed: nothing of that shows in the journal.
+/// Builds a world whose card gets another holder; the journal shows nothing of that.
 async fn renamed() -> World {
     let world = spine();
     world.settle().await;
@@ -176,7 +176,7 @@ async fn renamed() -> World {
     world
 }
 
-/// The last of the tokens is the one of the recurring charge that the card pays.
+/// The last token belongs to the recurring charge that the card pays.
 #[tokio::test(start_paused = true)]
 async fn a_lost_token_or_change_is_settled_without_a_second_use_of_a_token() {
     for (method, path, fault, tokens, changes) in [
@@ -198,7 +198,11 @@ async fn a_lost_token_or_change_is_settled_without_a_second_use_of_a_token() {
 async fn a_token_that_grew_old_is_not_sent_but_another_one_made() {
     let world = renamed().await;
     strike(&world, "GET", "/v1/cards/", "error_before", 1000);
-    assert_ne!(world.settle().await, Vec::<String>::new(), "the card cannot be read before");
+    assert_ne!(
+        world.settle().await,
+        Vec::<String>::new(),
+        "the card cannot be read before its change"
+    );
     assert_eq!(served(&world, "POST", "/v1/tokens"), 1);
     world.control("DELETE", "faults", &Value::Null);
     tokio::time::advance(Duration::from_mins(4)).await;
@@ -206,7 +210,7 @@ async fn a_token_that_grew_old_is_not_sent_but_another_one_made() {
     assert_eq!(
         served(&world, "POST", "/v1/tokens"),
         3,
-        "one more for the card, one for its charge"
+        "one more token for the card, one for its charge"
     );
     assert_eq!(served(&world, "PATCH", "/v1/cards/"), 1);
     assert_eq!(said(&world, "cards", &["name"]), [json!("Jane Roe")]);
@@ -249,8 +253,8 @@ async fn a_document_that_goes_away_removes_only_what_it_said_may_be_removed() {
     );
     let live =
         world.objects("cards").into_iter().filter(|card| card["deleted"] != json!(true)).count();
-    assert_eq!(live, 0, "the card said deletion: delete");
-    assert_eq!(world.objects("banks").len(), 0, "the bank said so too");
+    assert_eq!(live, 0, "the card's document has `deletion: delete`");
+    assert_eq!(world.objects("banks").len(), 0, "the bank's document has the same annotation");
 }
 
 #[tokio::test(start_paused = true)]
@@ -287,7 +291,7 @@ async fn no_secret_and_no_personal_value_is_in_journal_index_or_vault() {
     assert!(canaries.iter().all(|canary| !described.contains(canary.as_str())));
 }
 
-/// Whether bytes hold a text in the open, in hex or in base64.
+/// Returns true if bytes hold a text in plain, in hex or in base64.
 fn shows(bytes: &[u8], canary: &str) -> bool {
     let forms = [
         canary.to_owned(),

@@ -1,4 +1,5 @@
-//! What a person suspends stands still, says who and why, and goes on: by a word, or by itself at its time.
+//! Suspensions: a suspended resource does not change, and shows the actor and the reason. It continues by a command, or
+//! by itself at its time.
 
 use std::time::Duration;
 
@@ -30,10 +31,10 @@ fn suspend(name: &str, until: Option<DateTime<Utc>>) -> SuspensionRequest {
     SuspensionRequest::Suspend { key: name.parse().unwrap(), reason: "audit".to_owned(), until }
 }
 
-/// Says it to a state that nothing runs over.
+/// Suspends or resumes while no engine runs.
 async fn say(world: &World, pause: &SuspensionRequest) -> SuspensionResult {
     let reply = world.engine().suspend_offline(pause, "uid 7".to_owned()).await.unwrap();
-    let Reply::Suspension(paused) = reply else { panic!("no answer") };
+    let Reply::Suspension(paused) = reply else { panic!("unexpected response") };
     *paused
 }
 
@@ -64,7 +65,11 @@ async fn a_suspension_says_who_and_why_and_ends_by_itself() {
     };
     let (ran, before) = tokio::join!(engine.run(events, RunUntil::Stopped), waiting);
     ran.unwrap();
-    assert_eq!((before, world.objects("contacts").len()), (0, 1), "it woke at its time");
+    assert_eq!(
+        (before, world.objects("contacts").len()),
+        (0, 1),
+        "the suspension ends at its time"
+    );
     assert_eq!(world.engine().overview().suspended, 0);
 }
 
@@ -98,10 +103,10 @@ async fn what_a_document_suspends_no_command_resumes() {
     let world = world(&format!("{MERCHANT}{suspended}"));
     let SuspensionResult::NotSuspended { still, .. } = say(&world, &resume("Contact/jane")).await
     else {
-        panic!("it was not suspended by a command");
+        panic!("no command suspended the contact");
     };
     let Some(RemainingSuspension::Document(file, _)) = still else {
-        panic!("its document does: {still:?}")
+        panic!("the document suspends it: {still:?}")
     };
     assert_eq!(file, "specs/tree.yaml");
     let unknown = say(&world, &suspend("Contact/jame", None)).await;
@@ -124,11 +129,11 @@ async fn a_daemon_stops_and_goes_on_at_a_word_over_its_socket() {
     let (sender, events) = mpsc::channel(8);
     let serving = tokio::spawn(door.serve(Control::new(sender.clone()), std::future::pending()));
     let acting = async {
-        let client = SocketClient::connect(&path).await.unwrap().expect("somebody listens");
+        let client = SocketClient::connect(&path).await.unwrap().expect("a daemon listens");
         let contacts = || world.objects("contacts").len();
         let pause = ControlRequest::Suspend(Box::new(suspend("Merchant/acme", None)));
         let Ok(Reply::Suspension(paused)) = client.request(&pause).await else {
-            panic!("no answer")
+            panic!("unexpected response")
         };
         let SuspensionResult::Suspended(suspension) = *paused else {
             panic!("not suspended: {paused:?}")
@@ -147,7 +152,7 @@ async fn a_daemon_stops_and_goes_on_at_a_word_over_its_socket() {
     serving.abort();
     ran.unwrap();
     assert!(suspension.actor.starts_with("uid "), "{suspension:?}");
-    assert_eq!(during, 0, "nothing new while it was suspended");
+    assert_eq!(during, 0, "nothing is created during the suspension");
     assert_eq!(world.plan().iter().filter(|step| step.contains("june")).count(), 0);
 }
 

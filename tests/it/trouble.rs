@@ -1,4 +1,4 @@
-//! A service in trouble, end to end: it throttles, it does not answer, it takes the credentials no more.
+//! A service in trouble, end to end: it throttles, does not answer, or refuses the credentials.
 
 mod views;
 
@@ -24,7 +24,7 @@ spec:
   credentials: {authorization_code: {env: CODE_ACME}}
 ";
 
-/// The merchant and so many cards.
+/// Returns the merchant and this number of cards.
 fn tree(cards: usize) -> String {
     let mut text = MERCHANT.to_owned();
     for number in 0..cards {
@@ -52,12 +52,12 @@ fn world(failures_max: Option<u32>) -> World {
     world
 }
 
-/// Requests of this sort go wrong, so many of them.
+/// Plants a fault in the sandbox.
 fn strike(world: &World, order: &Value) {
     world.control("POST", "faults", order);
 }
 
-/// How many requests of this sort the service served, and of them how many with this status.
+/// Counts the requests of a method to paths with this beginning that got this status.
 fn served(world: &World, method: &str, path: &str, status: u16) -> usize {
     let all = world.control("GET", "requests", &Value::Null);
     let fits = |one: &&Value| {
@@ -68,7 +68,7 @@ fn served(world: &World, method: &str, path: &str, status: u16) -> usize {
     all["requests"].as_array().unwrap().iter().filter(fits).count()
 }
 
-/// Every kind of progress that the journal holds of intents, as text.
+/// Returns the requests that the service served, as text.
 fn journal(world: &World) -> String {
     world.control("GET", "requests", &Value::Null).to_string()
 }
@@ -84,10 +84,10 @@ async fn a_throttled_apply_makes_everything_and_asks_no_faster_than_it_may() {
     world.write(&tree(40));
     assert_eq!(world.settle().await, Vec::<String>::new(), "{}", journal(&world));
     assert_eq!(world.objects("cards").len(), 40);
-    assert!(served(&world, "POST", "/v1/cards", 429) >= 5, "it was throttled");
+    assert!(served(&world, "POST", "/v1/cards", 429) >= 5, "the service throttled the run");
 }
 
-/// Another merchant, and a bank account of its own.
+/// Another merchant with a bank account of its own.
 const OTHER: &str = "---
 apiVersion: reckon.dev/v1
 kind: Merchant
@@ -104,7 +104,7 @@ spec:
     bank: {routing_number: '000000013', account_number: '1234567890', account_type: SAVINGS, given_name: Jane, surname: Doe}
 ";
 
-/// An engine that ran for twenty seconds of its own time.
+/// Returns an engine that ran for twenty seconds of its own time.
 async fn after_a_while(world: &World) -> Engine {
     let mut engine = world.engine();
     let (sender, events) = mpsc::channel::<EngineInput>(1);
@@ -148,7 +148,7 @@ async fn a_service_that_is_down_is_asked_little_and_nothing_is_promised_meanwhil
     assert_eq!(overview.traffic.silent.len(), 1, "{overview:?}");
     let tried = served(&world, "POST", "/v1/cards", 503);
     assert!((1..=40).contains(&tried), "{tried} effects went to a service that is down");
-    assert!(served(&world, "GET", "/status", 503) >= 8, "it is probed by a question");
+    assert!(served(&world, "GET", "/status", 503) >= 8, "reads probe the service");
     let told: Vec<&str> =
         engine.failures().values().map(reckon::engine::TaskFailure::message).collect();
     assert!(told.iter().any(|why| why.contains("asked again in")), "{told:?}");
@@ -168,7 +168,7 @@ async fn a_daemon_goes_on_as_soon_as_the_service_answers_again() {
     let story = async {
         tokio::time::sleep(Duration::from_mins(30)).await;
         world.control("DELETE", "faults", &Value::Null);
-        // The longest wait between two probes, and what was in doubt is looked for.
+        // The longest wait between two probes, and the time in which doubt is settled.
         tokio::time::sleep(Duration::from_mins(9)).await;
         sender.send(EngineInput::Stop).await.unwrap();
     };
@@ -177,7 +177,7 @@ async fn a_daemon_goes_on_as_soon_as_the_service_answers_again() {
     assert_eq!(world.objects("cards").len(), 60, "{:?}", world::told(&engine));
 }
 
-/// Requests that carry the merchant's credentials are refused.
+/// Makes the service refuse requests with the merchant's credentials.
 fn revoke(world: &World) {
     for path in ["/gateway-credentials", "/bank-accounts", "/contacts", "/invoices", "/v1"] {
         strike(world, &json!({"path": path, "fault": "error_before", "status": 401}));
@@ -197,8 +197,8 @@ async fn refused_credentials_hold_the_merchant_and_no_calls_go_on() {
     let waits = told.iter().filter(|step| step.contains("waits for Merchant/acme")).count();
     assert_eq!(waits, 200, "{told:?}");
     let tried = served(&world, "POST", "/v1/cards", 401);
-    assert!((1..=48).contains(&tried), "{tried}: those that were promised or under way");
-    assert!(world.settle().await == told, "nothing is other in a second run");
+    assert!((1..=48).contains(&tried), "{tried}: effects with an intent or in flight");
+    assert!(world.settle().await == told, "a second run changes nothing");
     assert_eq!(served(&world, "POST", "/v1/cards", 401), tried, "no effect is sent any more");
 }
 
@@ -218,7 +218,7 @@ async fn what_lifts_the_hold_is_a_new_code_or_the_service_itself() {
         assert_eq!(world.settle().await, Vec::<String>::new(), "renewed: {renewed}");
         assert_eq!(world.objects("cards").len(), 3);
         let exchanged = served(&world, "POST", "/oauth/token", 200) - codes;
-        assert_eq!(exchanged, usize::from(renewed), "a code is exchanged only where it is new");
+        assert_eq!(exchanged, usize::from(renewed), "only a new code is exchanged");
     }
 }
 
@@ -231,7 +231,7 @@ async fn a_partner_whose_token_is_refused_is_told_so_and_no_merchant_is_held() {
     let denied = told.iter().find(|told| told.contains("partner.client_secret"));
     assert!(denied.is_some(), "{told:?}");
     assert!(!told.iter().any(|told| told.contains("AwaitsAuthorization")), "{told:?}");
-    assert_eq!(served(&world, "POST", "/api/v1", 401), 2, "once more with a renewed token");
+    assert_eq!(served(&world, "POST", "/api/v1", 401), 2, "one retry with a renewed token");
     covers::covers(&["1.7"]);
 }
 
@@ -258,19 +258,20 @@ async fn doubt_waits_for_the_new_authorization_and_is_settled_then() {
     world.control("DELETE", "faults", &Value::Null);
     world.write(&tree(1).replace("CODE_ACME", "CODE_NEW"));
     assert_eq!(world.settle().await, Vec::<String>::new());
-    assert_eq!(world.objects("cards").len(), 1, "the one of the lost answer was found");
+    assert_eq!(world.objects("cards").len(), 1, "the card of the lost answer is found");
     assert_eq!(served(&world, "POST", "/v1/cards", 200), 1);
 }
 
-/// What is told of a saved card that meets this status, and whether it goes on by itself once the service is well.
+/// Status of the service's answer, text in the plan of a saved card, and true if the card is saved once the service
+/// recovers.
 const CLASSES: [(u16, &str, bool); 4] = [
     (500, "no answer came to card.save", true),
     (401, "AwaitsAuthorization", true),
-    (422, "invalid: nothing of it is sent until its document changes", false),
-    (403, "unknown: nothing of it is sent until its document changes", false),
+    (422, "invalid: not sent again until the document changes", false),
+    (403, "unknown: not sent again until the document changes", false),
 ];
 
-/// Runs an engine over a service that throttles; whether it slows down, and its plan.
+/// Runs an engine over a service that throttles. Returns true if it slows down, and its plan.
 async fn throttled(world: &World) -> (bool, String) {
     strike(world, &json!({"method": "POST", "path": "/v1/cards", "fault": "throttle"}));
     let engine = after_a_while(world).await;
@@ -279,9 +280,9 @@ async fn throttled(world: &World) -> (bool, String) {
 
 #[tokio::test(start_paused = true)]
 async fn every_class_of_error_is_told_in_words_of_its_own_and_ends_in_its_own_way() {
-    let of_others = |told: &str, own: &str| {
+    let of_others = |plan: &str, own: &str| {
         let mut words = CLASSES.iter().map(|(_, words, _)| *words);
-        words.any(|words| words != own && told.contains(words))
+        words.any(|words| words != own && plan.contains(words))
     };
     for (status, words, goes_on) in CLASSES {
         let world = world(Some(5));
@@ -293,8 +294,8 @@ async fn every_class_of_error_is_told_in_words_of_its_own_and_ends_in_its_own_wa
             strike(&world, &order);
         }
         world.write(&tree(1));
-        let told = world.settle().await.join("\n");
-        assert!(told.contains(words) && !of_others(&told, words), "{status}: {told}");
+        let plan = world.settle().await.join("\n");
+        assert!(plan.contains(words) && !of_others(&plan, words), "{status}: {plan}");
         world.control("DELETE", "faults", &Value::Null);
         assert_eq!(world.settle().await.is_empty(), goes_on, "{status}");
         if !goes_on {
@@ -306,16 +307,16 @@ async fn every_class_of_error_is_told_in_words_of_its_own_and_ends_in_its_own_wa
     let world = world(Some(5));
     world.settle().await;
     world.write(&tree(1));
-    let (slows_down, told) = throttled(&world).await;
-    assert!(slows_down && !of_others(&told, ""), "{told}");
+    let (slows_down, plan) = throttled(&world).await;
+    assert!(slows_down && !of_others(&plan, ""), "{plan}");
     world.control("DELETE", "faults", &Value::Null);
     assert_eq!(world.settle().await, Vec::<String>::new());
     let now = "---\napiVersion: reckon.dev/v1\nkind: RecurringCharge\nmetadata: {name: club}\nspec:\n  merchant: acme\n  \
                method: card-0\n  amount: \"20.00 USD\"\n  first_charge: now\n  \
                schedule: {interval_unit: MONTH, interval_delay: 1}\n";
     world.write(&format!("{}{now}", tree(1).replace("4242424242424242", "4000000000000002")));
-    let told = world.settle().await.join("\n");
-    assert!(told.contains("declined by the payer's bank") && !of_others(&told, ""), "{told}");
+    let plan = world.settle().await.join("\n");
+    assert!(plan.contains("declined by the payer's bank") && !of_others(&plan, ""), "{plan}");
     covers::covers(&["52.15"]);
 }
 
@@ -329,7 +330,7 @@ async fn a_plan_looks_at_the_tree_before_it_is_told() {
     let control = Control::new(sender.clone());
     let story = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        // Nobody told the daemon that a file changed.
+        // The daemon is not notified of the changed file.
         world.write(&tree(1));
         let Ok(Reply::Plan(plan)) = control.ask(EngineQuery::Plan).await else { return None };
         sender.send(EngineInput::Stop).await.unwrap();

@@ -1,4 +1,4 @@
-//! What leaves us, as the two documents write it: the body of each request, its host and its key.
+//! Requests as the two interface documents write them: the body, the host and the key of each.
 
 use crate::support::applicants;
 use crate::support::covers;
@@ -17,21 +17,21 @@ use reckon::store::index::Index;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-/// The world, and what its engines send from now on.
+/// Returns the world with a recorder of its engines' requests.
 fn watched(mut world: World) -> (World, Seen) {
     let seen = Seen::default();
     world.seen = Some(seen.clone());
     (world, seen)
 }
 
-/// A world with this tree on the surface of the two documents.
+/// Builds a world with this tree on the surface of the two interface documents.
 fn of(tree: &[String]) -> (World, Seen) {
     let (world, seen) = watched(World::new(ServiceSurface::Documented, START));
     world.write(&tree.concat());
     (world, seen)
 }
 
-/// The next request of this sort goes wrong.
+/// Plants this fault at the next request of a method to the path.
 fn strike(world: &World, method: &str, path: &str, fault: &str, status: u16) {
     let order =
         json!({"method": method, "path": path, "fault": fault, "status": status, "times": 1});
@@ -78,7 +78,7 @@ async fn a_tenant_token_is_asked_for_by_four_fields_in_the_body_and_renewed_once
     let sent = seen.of("POST", "/api/v1/merchant_applications");
     assert_eq!((sent.len(), world.objects("applications").len()), (2, 1));
     assert_eq!(sent[0].body, sent[1].body);
-    assert_ne!(sent[0].authorization, sent[1].authorization, "a token of its own");
+    assert_ne!(sent[0].authorization, sent[1].authorization, "each attempt has its own token");
     covers::covers(&["1.7"]);
 }
 
@@ -91,13 +91,13 @@ async fn a_code_is_exchanged_once_and_where_its_answer_is_lost_another_code_is_n
         if !fault.is_empty() {
             strike(&world, "POST", "/oauth/token", fault, 500);
         }
-        let told = world.settle().await;
-        assert_eq!(told.is_empty(), opens, "{fault}: {told:?}");
-        assert!(opens || told[0].starts_with("Blocked Merchant/acme"), "{told:?}");
+        let plan = world.settle().await;
+        assert_eq!(plan.is_empty(), opens, "{fault}: {plan:?}");
+        assert!(opens || plan[0].starts_with("Blocked Merchant/acme"), "{plan:?}");
         world.settle().await;
         let sent = seen.of("POST", "/oauth/token");
         assert_eq!(sent.len(), times, "{fault}");
-        assert!(sent.iter().all(|one| one == &sent[0]), "it is the same code each time");
+        assert!(sent.iter().all(|one| one == &sent[0]), "each request has the same code");
         let partner = &credentials(&world)["partner"];
         let body = json!({"client_id": partner["client_id"], "client_secret": partner["client_secret"],
             "grant_type": "authorization_code", "scope": "payments",
@@ -107,7 +107,7 @@ async fn a_code_is_exchanged_once_and_where_its_answer_is_lost_another_code_is_n
     covers::covers(&["2.7"]);
 }
 
-/// What the engine answers to a person's word; no document is looked at.
+/// Returns the engine's response to a person's command. The engine applies no document.
 async fn said(world: &World, event: impl FnOnce(oneshot::Sender<Reply>) -> EngineInput) -> Reply {
     let (reply, heard) = oneshot::channel();
     let (sender, events) = tokio::sync::mpsc::channel(2);
@@ -124,10 +124,10 @@ async fn said(world: &World, event: impl FnOnce(oneshot::Sender<Reply>) -> Engin
     told
 }
 
-/// A person says that what is on hold did not happen.
+/// Settles the intent on hold as not done.
 async fn let_go(world: &World) {
     let Reply::Intents(view) = world.engine().answer(EngineQuery::Intents).unwrap() else {
-        panic!("another answer");
+        panic!("unexpected response");
     };
     let id = view.items[0].id.parse().unwrap();
     let resolving =
@@ -146,7 +146,7 @@ async fn another_code_opens_the_merchant_whose_first_token_was_lost() {
     assert_eq!(world.settle().await, Vec::<String>::new());
     let sent = seen.of("POST", "/oauth/token");
     assert_eq!(sent.len(), 3);
-    assert_ne!(sent[2].body["code"], sent[0].body["code"], "the first one is used up");
+    assert_ne!(sent[2].body["code"], sent[0].body["code"], "the first code is used up");
     covers::covers(&["2.7"]);
 }
 
@@ -203,18 +203,18 @@ async fn an_application_is_submitted_with_exactly_the_fields_of_its_document() {
     covers::covers(&["7.10"]);
 }
 
-/// How many contacts may be there twice, as `reckon intents` tells it.
+/// Counts the contacts that may exist twice, as in `reckon intents`.
 fn remade(world: &World) -> usize {
     let Reply::Intents(view) = world.engine().answer(EngineQuery::Intents).unwrap() else {
-        panic!("another answer");
+        panic!("unexpected response");
     };
     view.remade.len()
 }
 
-/// Closes the part of M12 about orphans: a person's word takes what was made again from the list and the count.
+/// Closes the part of M12 about orphans: a person's command removes a repeated creation from the list and the count.
 async fn dismissed(world: &World) {
     let Reply::Intents(view) = world.engine().answer(EngineQuery::Intents).unwrap() else {
-        panic!("another answer");
+        panic!("unexpected response");
     };
     let Some(one) = view.remade.first() else { return };
     let what = (one.intent.parse().unwrap(), "removed by hand".to_owned());
@@ -223,13 +223,13 @@ async fn dismissed(world: &World) {
     assert_eq!(told, Reply::OrphanSeen(Some(one.key.clone())));
     assert_eq!(remade(world), 0);
     let resource = world.engine().answer(EngineQuery::Resource(one.key.clone())).unwrap();
-    let Reply::Resource(Some(resource)) = resource else { panic!("another answer") };
+    let Reply::Resource(Some(resource)) = resource else { panic!("unexpected response") };
     assert_eq!(resource.possible_orphans, 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_contact_is_made_once_and_one_whose_answer_is_lost_is_held_or_made_again_and_told() {
-    for (said, lost, made, told) in [
+    for (said, lost, made, again) in [
         ("", false, 1, 0),
         ("reckon.dev/on-doubt: hold", true, 1, 0),
         ("reckon.dev/on-doubt: recreate", true, 2, 1),
@@ -242,7 +242,7 @@ async fn a_contact_is_made_once_and_one_whose_answer_is_lost_is_held_or_made_aga
         assert_eq!(world.settle().await, left);
         let held = left.iter().any(|one| one.contains("Held") && one.contains("prove"));
         assert_eq!((held, left.is_empty()), (said.ends_with("hold"), !said.ends_with("hold")));
-        assert_eq!((world.objects("contacts").len(), remade(&world)), (made, told), "{said}");
+        assert_eq!((world.objects("contacts").len(), remade(&world)), (made, again), "{said}");
         dismissed(&world).await;
         let sent = seen.of("POST", "/contacts");
         let body = json!({"type": "person", "test_mode": true, "first_name": "Joe",
@@ -328,7 +328,7 @@ async fn a_lost_answer_of_an_invoice_is_settled_by_sending_it_again_and_its_mess
     covers::covers(&["20.4", "21.8"]);
 }
 
-/// The host and the credential that an endpoint takes (both documents, Authentication).
+/// Returns the host and the credential that an endpoint takes (both documents, Authentication).
 fn wanted(sent: &Sent) -> (&'static str, &'static str) {
     let path = sent.path.as_str();
     if path == "/oauth/token" {
@@ -345,7 +345,7 @@ fn wanted(sent: &Sent) -> (&'static str, &'static str) {
     }
 }
 
-/// What the service calls the credential of a request.
+/// Returns the service's name for the credential of a request.
 fn carried(all: &Value, sent: &Sent) -> String {
     let Some(header) = &sent.authorization else { return "none".to_owned() };
     let Some(pair) = header.strip_prefix("Basic ") else {
@@ -416,11 +416,14 @@ async fn each_call_goes_to_its_host_with_the_key_that_its_endpoint_takes() {
         let of_host = all.iter().filter(|one| one.path.starts_with("/api/v1/") == on_web);
         of_host.filter_map(|one| one.authorization.as_ref()).collect()
     };
-    assert!(tokens(true).is_disjoint(&tokens(false)), "the tenant token opens the web host alone");
+    assert!(
+        tokens(true).is_disjoint(&tokens(false)),
+        "the tenant token works on the web host only"
+    );
     covers::covers(&["28.4", "29.6"]);
 }
 
-/// Whether a text stands in the journal, the vault or the index.
+/// Returns true if the journal, the vault or the index holds a text.
 fn is_written_down(world: &World, text: &str) -> bool {
     let shows = |bytes: &[u8]| bytes.windows(text.len()).any(|part| part == text.as_bytes());
     let on_disk = [&world.journal, &world.vault].into_iter().any(|disk| {
@@ -450,7 +453,7 @@ async fn a_one_time_token_is_made_for_each_change_and_is_written_down_nowhere() 
     assert_eq!(
         (made, changes.len(), used.len()),
         (2, 2, 2),
-        "one for the card, one for its charge"
+        "one token for the card, one for its charge"
     );
     let card = only(&world, "cards")["id"].as_str().unwrap().to_owned();
     assert!(is_written_down(&world, &card), "an id that is no secret is found");

@@ -1,7 +1,7 @@
-//! States and records that earlier programs wrote: their bytes stay as they are, they fold to the same digest, and a
-//! daemon over them does nothing a second time.
+//! States and records of earlier programs. Their bytes stay as they are, they fold to the same digest, and a daemon
+//! over them does nothing a second time.
 //!
-//! `tests/fixtures/witness/README.md` says how they were made.
+//! `tests/fixtures/witness/README.md` describes how they were made.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -78,7 +78,7 @@ fn disk(folder: &Path) -> MemoryDisk {
     disk
 }
 
-/// Builds a world over a fixture, with the emulator as it was then; returns it with the digest of the fold.
+/// Builds a world over a fixture, with the emulator of that time. Returns it with the digest of the fold.
 fn restored(name: &str, surface: ServiceSurface) -> (World, String) {
     let folder = folder().join(name);
     let snapshot = fs::read(folder.join("sandbox.json")).unwrap();
@@ -104,7 +104,7 @@ fn restored(name: &str, surface: ServiceSurface) -> (World, String) {
     (world, digest)
 }
 
-/// Folds the journal of a world into its index; returns the digest.
+/// Folds the journal of a world into its index. Returns the digest.
 fn fold(world: &World) -> String {
     let pieces = StateParts {
         journal: Arc::new(world.journal.clone()),
@@ -132,7 +132,7 @@ fn a_state_of_an_earlier_program_folds_to_the_same_digest() {
     }
 }
 
-/// Small states, which between them have every record and every effect that the larger ones have not.
+/// Small states that together have every record and every effect that the larger states lack.
 #[test]
 fn each_world_of_an_earlier_program_folds_to_the_same_digest() {
     let worlds = folder().join("worlds");
@@ -163,7 +163,7 @@ async fn a_daemon_over_a_state_of_an_earlier_program_goes_on_and_does_nothing_a_
     }
 }
 
-/// The bytes of a record are what its program wrote: every variant and every field, in both directions.
+/// The bytes of a record stay as its program wrote them, for every variant and every field, in both directions.
 #[test]
 fn every_record_keeps_its_bytes() {
     let kept = fs::read(folder().join("records.cbor")).unwrap();

@@ -1,5 +1,5 @@
-//! Dates are dates: neither the zone of the machine nor that of a merchant, no change of the clocks and no turn of a
-//! month makes anything again.
+//! Dates are dates. Neither a zone of the machine or of a merchant, nor a change of the clocks, nor the end of a month
+//! creates anything again.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use serde_json::Value;
 
 /// The first and the last place on earth where a day begins, and one that changes its clocks.
 const ZONES: [&str; 3] = ["Pacific/Kiritimati", "Pacific/Niue", "America/Chicago"];
-/// Neither a whole number of days nor one of hours: every time of day is met.
+/// Neither whole days nor whole hours, so that every time of day occurs.
 const STEP: Duration = Duration::from_mins(61 * 60 + 7);
-/// More than a year of such steps.
+/// More than a year of these steps.
 const STEPS: u32 = 145;
 
 fn bill(date: &str) -> String {
@@ -67,7 +67,7 @@ async fn no_hour_of_a_year_makes_anything_again_in_any_zone() {
             tokio::time::advance(STEP).await;
             assert_eq!(world.settle().await, Vec::<String>::new(), "{zone}, step {step}");
         }
-        assert_eq!(changes(&world), before, "{zone}: nothing but the service's own payments");
+        assert_eq!(changes(&world), before, "{zone}: only the service's own payments are new");
         let paid = world.objects("transactions").len();
         assert!((20..=26).contains(&paid), "{zone}: the service collects by itself, {paid}");
     }

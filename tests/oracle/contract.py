@@ -1,4 +1,4 @@
-"""Runs schemathesis against a sandbox: `run.py ADDRESS REQUESTS`. Ends with 1 where an answer is outside the contract."""
+"""Runs schemathesis against a sandbox: `contract.py ADDRESS REQUESTS`. Ends with 1 where an answer is outside the contract."""
 
 import json
 import os
@@ -9,9 +9,9 @@ import tempfile
 import urllib.request
 
 HERE = pathlib.Path(__file__).parent
-# The share of answers that have to be a success.
+# The least share of successful answers.
 SUCCESS_MIN = 0.3
-# Checks that the documents contradict, each with the sentence that does.
+# Checks that the reference documents contradict, each with the sentence.
 LEFT_OUT = {
     "unsupported_method": "service-facts 5: \"400 malformed request, or wrong method or content type\"; the check wants 405",
     "allow_header_conformance": "the same: there is no 405 that could carry `Allow`",
@@ -19,7 +19,7 @@ LEFT_OUT = {
     "may be strings, arrays objects; the check wants each of them refused",
     "use_after_free": "service-facts 57: a deleted recurring charge can still be read, its status is DELETED",
 }
-# What a request that fits the schema may be answered: service-facts 5: "422 validation, declines, wrong state".
+# The permitted statuses of a request that fits the schema. service-facts 5: "422 validation, declines, wrong state".
 SETTINGS = """
 [checks]
 positive_data_acceptance.expected-statuses = ["2xx", "401", "404", "409", "422"]
@@ -35,7 +35,7 @@ def ask(address, method, path, body=None, headers=None):
 
 
 def keys(address):
-    """Credentials of every kind, and ids of things that exist; what a tenant can allow is allowed."""
+    """Returns credentials of every kind, and ids of existing objects. Enables everything that a tenant can allow."""
     ask(address, "POST", "/_sandbox/policy", {"merchant": "demo", "credits_enabled": True})
     shown = ask(address, "GET", "/_sandbox/credentials")
     partner, merchant = shown["partner"], shown["merchants"][0]
@@ -62,7 +62,7 @@ def keys(address):
 
 
 def closed(schema):
-    """The same schema, whose objects have no fields but those that they name."""
+    """Returns the same schema without additional properties."""
     if isinstance(schema, dict):
         schema = {name: closed(value) for name, value in schema.items()}
         if "properties" in schema:
@@ -90,14 +90,14 @@ def main():
         "--continue-on-failure", "--seed", "1", "--suppress-health-check", "all", "--warnings", "off",
     ]
     ended = subprocess.run(command, env=known, cwd=work, check=False)
-    told = json.loads(counts.read_text())
-    requests = sum(told["statuses"].values())
-    success = sum(told["successes"].values()) / requests
-    unreached = operations - len(told["operations"])
-    broken = sum(count for status, count in told["statuses"].items() if status.startswith("5"))
+    counted = json.loads(counts.read_text())
+    requests = sum(counted["statuses"].values())
+    success = sum(counted["successes"].values()) / requests
+    unreached = operations - len(counted["operations"])
+    broken = sum(count for status, count in counted["statuses"].items() if status.startswith("5"))
     print(f"{requests} requests, {success:.0%} answered 2xx, {broken} answered 5xx, {unreached} operations not reached")
-    print("statuses:", told["statuses"])
-    print("never a success:", sorted(set(told["operations"]) - set(told["successes"])))
+    print("statuses:", counted["statuses"])
+    print("never a success:", sorted(set(counted["operations"]) - set(counted["successes"])))
     for check, why in LEFT_OUT.items():
         print(f"left out: {check}: {why}")
     good = ended.returncode == 0 and requests >= wanted and success >= SUCCESS_MIN and not unreached and not broken

@@ -1,4 +1,4 @@
-"""What schemathesis is told of the sandbox: credentials for every operation, things that exist, and a count of what came back."""
+"""Hooks of schemathesis: credentials for every operation, ids of existing objects, and counts of the answers."""
 
 import atexit
 import base64
@@ -12,9 +12,9 @@ from contract_known import APPLICATION, BANK, CARD, SCHEDULE
 
 KEYS = json.loads(os.environ["CONTRACT_KEYS"])
 COUNTS = os.environ["CONTRACT_COUNTS"]
-# How often a generated id is replaced by one of a thing that exists.
+# The share of generated ids that are replaced by ids of existing objects.
 KNOWN = 0.7
-# What a merchant can change so that its own later requests are refused.
+# Fields with which a merchant can block its own later requests.
 LOCKS = (
     "api_allowed_ip_address_ranges", "transaction_allowed_countries", "required_payment_fields", "accepted_card_types",
     "cvv_policy", "avs_policy",
@@ -56,7 +56,7 @@ def named(case):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Numbers that the service's check digits accept, clients that it knows, things that exist: no schema can say that."""
+    """Puts values into a request that no schema can describe: valid check digits, known clients, ids of existing objects."""
     if isinstance(case.body, dict):
         for lock in LOCKS:
             case.body.pop(lock, None)
@@ -69,7 +69,7 @@ def before_call(context, case, kwargs):
 
 
 def exist(name, case):
-    """Names things that exist in the path."""
+    """Puts ids of existing objects into the path."""
     pool = {"charge.capture": "holds", "file.get": "files", "occurrence.get": "occurrences"}.get(name)
     pool = pool or ("occurrences" if name in ("occurrence.pay", "occurrence.ignore") else case.operation.path.split("/{")[0])
     known = POOLS[pool]
@@ -127,7 +127,7 @@ def after_call(context, case, response):
 
 
 def learn(name, case, response):
-    """Keeps the ids of what was made."""
+    """Keeps the ids of the objects that were made."""
     try:
         made = response.json()
     except ValueError:

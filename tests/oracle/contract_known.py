@@ -1,4 +1,4 @@
-"""Things that the service accepts."""
+"""Objects that the service accepts."""
 
 CARD = {"type": "card", "number": "4242424242424242", "exp_month": 12, "exp_year": 2049, "cvv": "123"}
 BANK = {

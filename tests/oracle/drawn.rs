@@ -1,4 +1,4 @@
-//! Recurring charges of any kind, drawn from a seed, and what the oracle says of them.
+//! Recurring charges of any kind, drawn from a seed, and the oracle's results for them.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -13,16 +13,16 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use serde_json::{Value, json};
 
-/// The Saturday on which all are made.
+/// The Saturday on which all charges are made.
 pub(crate) const MADE: &str = "2026-11-21";
-/// The last day that is looked at.
+/// The last day of the comparison.
 pub(crate) const UNTIL: &str = "2027-11-21";
 
 /// Draws from a seed.
 struct Draw(ChaCha20Rng);
 
 impl Draw {
-    /// A number from `least` to `most`.
+    /// Returns a number from `least` to `most`.
     fn number(&mut self, least: i64, most: i64) -> i64 {
         let span = u64::try_from(most - least + 1).unwrap();
         least + i64::try_from(self.0.next_u64() % span).unwrap()
@@ -37,7 +37,7 @@ impl Draw {
     }
 }
 
-/// A schedule of any kind, beginning within a year around the day of its making, never on it.
+/// Returns a schedule of any kind. It begins within a year around the day of its making, never on that day.
 fn schedule(draw: &mut Draw) -> Value {
     let unit = *draw.pick(&["DAY", "WEEK", "MONTH"]);
     let days: &[&[&str]] = match unit {
@@ -61,7 +61,7 @@ fn schedule(draw: &mut Draw) -> Value {
         schedule["days"] = json!(days);
     }
     if draw.happens(30) {
-        // An end before the start is refused, and no matter of the oracle.
+        // The service refuses an end before the start, so the oracle has no such schedule.
         let end = format!("2027-{:02}-15", draw.number(1, 12));
         if schedule["start"].as_str() <= Some(end.as_str()) {
             schedule["end"] = json!(end);
@@ -83,13 +83,13 @@ fn charge(draw: &mut Draw) -> Value {
     charge
 }
 
-/// So many charges. More of them from the same seed begin with the same ones.
+/// Returns `count` charges. A larger number from the same seed begins with the same charges.
 pub(crate) fn charges(count: usize, seed: u64) -> Vec<Value> {
     let mut draw = Draw(ChaCha20Rng::seed_from_u64(seed));
     (0..count).map(|_| charge(&mut draw)).collect()
 }
 
-/// What the oracle says of the charges; `None` where there is no interpreter.
+/// Returns the oracle's results for the charges; `None` where there is no interpreter.
 pub(crate) fn oracle(charges: &[Value]) -> Option<Vec<Value>> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle/recurring.py");
     let mut child = Command::new("python3")

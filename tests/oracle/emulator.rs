@@ -1,4 +1,4 @@
-//! A sandbox in this process, asked as a client asks it.
+//! A sandbox in this process, used as a client uses it.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -50,7 +50,7 @@ impl Emulator {
         (status, serde_json::from_slice(&bytes).unwrap())
     }
 
-    /// The demo merchant's secret key of test mode.
+    /// Returns the demo merchant's secret key of test mode.
     async fn secret(&self) -> String {
         let request = Request::get("/_sandbox/credentials").header("host", "localhost");
         let answer =
@@ -82,7 +82,7 @@ impl Emulator {
         assert_eq!(status, 200, "{answer}");
     }
 
-    /// How a charge stands, in the oracle's words.
+    /// Returns the result of a charge, in the form of the oracle.
     pub(crate) async fn summary(&self, id: Option<&str>) -> Value {
         let Some(id) = id else {
             return json!({"status": "COMPLETED", "collected": 0, "total": 0, "paid": [], "waits": null});

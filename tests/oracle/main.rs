@@ -1,8 +1,8 @@
 //! The emulator, judged by programs in another language that share no code with it.
 //!
-//! `recurring.py` walks through the days of a year of recurring charges, and needs a Python interpreter. `contract.py` asks
-//! for everything in the emulator's `OpenAPI` document by schemathesis, which `.ci/run` installs and names in
-//! `RECKON_CONTRACT`.
+//! `recurring.py` walks through the days of a year of recurring charges, and needs a Python interpreter. `contract.py`
+//! sends requests for everything in the emulator's `OpenAPI` document by schemathesis, which `.ci/run` installs and
+//! names in `RECKON_CONTRACT`.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 
 fn a_year_of_recurring_charges_is_what_walking_through_its_days_gives() -> Result<(), String> {
     let wanted = charges(CHARGES, 7);
-    let expect = oracle(&wanted).ok_or("there is no python3 here, which walks through the days")?;
+    let expect = oracle(&wanted).ok_or("there is no python3, which the oracle needs")?;
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().start_paused(true).build().unwrap();
     runtime.block_on(compare_with_oracle(&wanted, &expect));

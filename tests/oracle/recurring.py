@@ -1,9 +1,9 @@
-"""What recurring charges collect, found by walking through the days one after the other.
+"""Computes the payments of recurring charges by walking through the days one after the other.
 
 Shares no code with the sandbox: it is written from the reference alone (gateway-api, recur object and Limits;
-service-facts, part 7). Standard input has one JSON object a line, a recurring charge as it was asked for; the arguments
-are the day on which all were made and the last day that is looked at. Standard output has one line for each, in order:
-how it stands, what it collected, and what waits.
+service-facts, part 7). Standard input has one JSON object a line, a recurring charge as in the request that makes it. The
+arguments are the day on which all were made and the last day of the walk. Standard output has one line for each charge,
+in order: its status, the collected payments, and the payment that waits.
 """
 
 import calendar
@@ -19,7 +19,7 @@ def day_of(text):
 
 
 def fits(schedule, day):
-    """Whether a payment is due on a day."""
+    """Returns whether a payment is due on a day."""
     start = day_of(schedule["start"])
     end = schedule.get("end")
     if day < start or (end and day > day_of(end)):
@@ -35,7 +35,7 @@ def fits(schedule, day):
         return since % (7 * delay) == 0
     longest = calendar.monthrange(day.year, day.month)[1]
     if days:
-        # A day that a month does not have is its last one.
+        # For a day that a month does not have, the service takes its last day.
         wanted = [longest if one == "LAST" else min(int(one), longest) for one in days]
         return day.day in wanted
     months = (day.year - start.year) * 12 + day.month - start.month

@@ -1,5 +1,5 @@
-//! A state that is not there (docs/operations/store.md): the commands that make one are few, and every other command leaves the
-//! folder as it was. Nothing here needs a service.
+//! A missing state (docs/operations/store.md). Few commands make a state; every other command leaves the folder as it
+//! was. These tests need no service.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,11 +8,11 @@ use std::process::{Command, Output, Stdio};
 use clap::CommandFactory;
 use reckon::cli::args::Cli;
 
-/// The words of the error.
+/// The error code of a missing state.
 const ABSENT: &str = "reckon::state::absent";
 
-/// The commands that need no service and end by themselves, and their exit codes without a state: where the key of the
-/// state is there, and where it is not.
+/// The commands that need no service and end by themselves, with their exit codes without a state. The first code
+/// applies where the key of the state exists, the second where it does not.
 const TABLE: &[(&str, i32, i32)] = &[
     ("validate", 0, 0),
     ("plan", 0, 0),
@@ -90,7 +90,7 @@ const TABLE: &[(&str, i32, i32)] = &[
     ("store release --all", 1, 1),
 ];
 
-/// The commands that are not in the table: they make a repository or a state, serve until a signal, or need neither.
+/// The commands missing from the table. They make a repository or a state, serve until a signal, or need neither.
 const OTHERS: [&str; 5] = ["init", "apply", "run", "sandbox", "chaos"];
 
 /// Runs `reckon` in a folder, with an empty environment and nothing on standard input.
@@ -104,12 +104,12 @@ fn code(output: &Output) -> i32 {
     output.status.code().unwrap()
 }
 
-fn told(output: &Output) -> String {
+fn printed(output: &Output) -> String {
     let all = [output.stdout.clone(), output.stderr.clone()].concat();
     String::from_utf8(all).unwrap()
 }
 
-/// A fresh repository as `init` makes it, with or without the key of its state.
+/// Makes a fresh repository with `init`, with or without the key of its state.
 fn repository(has_key: bool) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(code(&reckon(folder.path(), "init")), 0);
@@ -120,7 +120,7 @@ fn repository(has_key: bool) -> tempfile::TempDir {
     folder
 }
 
-/// Every file and folder beneath a folder.
+/// Returns every file and folder beneath a folder.
 fn listed(folder: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut folders = vec![folder.to_owned()];
@@ -136,7 +136,8 @@ fn listed(folder: &Path) -> BTreeSet<String> {
     found
 }
 
-/// Closes the item of C: commands that look, and commands that mean nothing without a state, make neither state nor key.
+/// Closes the item of C: commands that only read, and commands that need an existing state, make neither a state nor a
+/// key.
 #[test]
 fn no_command_but_those_that_are_named_makes_a_state_or_a_key() {
     for has_key in [true, false] {
@@ -145,7 +146,7 @@ fn no_command_but_those_that_are_named_makes_a_state_or_a_key() {
         for (line, with_key, without) in TABLE {
             let output = reckon(folder.path(), line);
             let expected = if has_key { with_key } else { without };
-            assert_eq!(code(&output), *expected, "{line} (key: {has_key}): {}", told(&output));
+            assert_eq!(code(&output), *expected, "{line} (key: {has_key}): {}", printed(&output));
             drop(std::fs::remove_file(folder.path().join("saved.plan")));
             assert_eq!(listed(folder.path()), before, "{line} (key: {has_key})");
         }
@@ -172,14 +173,19 @@ fn a_command_that_needs_the_state_says_that_there_is_none_and_who_makes_one() {
         "suspend Merchant/acme --reason why --state .typo",
     ] {
         let output = reckon(folder.path(), line);
-        let told = told(&output);
-        assert!(told.contains(ABSENT) && told.contains("there is no state"), "{line}: {told}");
-        assert!(told.contains("`reckon apply` and `reckon run` make one"), "{line}: {told}");
+        let printed = printed(&output);
+        assert!(
+            printed.contains(ABSENT) && printed.contains("there is no state"),
+            "{line}: {printed}"
+        );
+        assert!(
+            printed.contains("create a state there with `reckon apply` or `reckon run`"),
+            "{line}: {printed}"
+        );
     }
 }
 
-/// The checksum that `plan` shows before there is a state is the one that `approve` takes, and the plan that is saved then
-/// is the plan that `apply` takes.
+/// `approve` takes the checksum that `plan` shows before a state exists. `apply` then takes the saved plan.
 #[test]
 fn a_plan_that_was_made_before_the_state_is_approved_and_applied_in_it() {
     let folder = repository(true);
@@ -187,14 +193,14 @@ fn a_plan_that_was_made_before_the_state_is_approved_and_applied_in_it() {
     let plan: serde_json::Value = serde_json::from_slice(&plan.stdout).unwrap();
     let checksum = plan["checksum"].as_str().unwrap();
     let unconfirmed = reckon(folder.path(), &format!("approve {checksum}"));
-    assert_eq!(code(&unconfirmed), 1, "{}", told(&unconfirmed));
+    assert_eq!(code(&unconfirmed), 1, "{}", printed(&unconfirmed));
     assert!(!folder.path().join(".reckon").exists());
     assert_eq!(code(&reckon(folder.path(), "plan --out saved.plan")), 0);
     let approved = reckon(folder.path(), &format!("approve {checksum} --yes"));
-    assert!(folder.path().join(".reckon/journal").exists(), "{}", told(&approved));
+    assert!(folder.path().join(".reckon/journal").exists(), "{}", printed(&approved));
     assert_eq!(code(&reckon(folder.path(), "store check")), 0);
     let applied = reckon(folder.path(), "apply saved.plan --yes");
-    assert!(!told(&applied).contains("another state"), "{}", told(&applied));
+    assert!(!printed(&applied).contains("another state"), "{}", printed(&applied));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Objects that are on the service already are taken over, let go, and told when nobody knows them.
+//! Importing and forgetting objects that the service already has, and reports of objects with an unknown mark.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const MERCHANT: &str = "apiVersion: reckon.dev/v1\nkind: Merchant\nmetadata: {name: acme}\nspec:\n  mode: test\n  \
                         timezone: America/Chicago\n  credentials: {authorization_code: {env: CODE_ACME}}\n";
 
-/// A document of the one merchant.
+/// Returns a document of the one merchant.
 fn document(kind: &str, name: &str, spec: &str) -> String {
     format!(
         "---\napiVersion: reckon.dev/v1\nkind: {kind}\nmetadata: {{name: {name}}}\nspec:\n  merchant: acme\n  {spec}\n"
@@ -30,7 +30,7 @@ fn rent(method: &str, amount: &str) -> String {
     document("RecurringCharge", "rent", &spec)
 }
 
-/// A sandbox whose one merchant is connected.
+/// Starts a sandbox whose one merchant is connected.
 fn connected() -> Shell {
     let shell = Shell::start();
     shell.write("specs/acme.yaml", MERCHANT);
@@ -39,7 +39,7 @@ fn connected() -> Shell {
     shell
 }
 
-/// A request to the service, past us: what somebody does in its portal.
+/// Sends a request to the service without `reckon`, as a person does in the service's portal.
 fn elsewhere(shell: &Shell, method: &str, path: &str, body: &Value) -> Value {
     let all: Value = serde_json::from_str(&shell.ask("GET", "credentials", "")).unwrap();
     let merchants = all["merchants"].as_array().unwrap();
@@ -67,7 +67,7 @@ fn id(object: &Value) -> String {
     object["id"].as_str().unwrap().to_owned()
 }
 
-/// Somebody saves a card.
+/// Saves a card without `reckon`; returns its id.
 fn saved(shell: &Shell, number: &str, more: &Value) -> String {
     let mut body =
         json!({"type": "card", "number": number, "exp_month": 12, "exp_year": 2031, "cvv": "999"});
@@ -77,7 +77,7 @@ fn saved(shell: &Shell, number: &str, more: &Value) -> String {
     id(&elsewhere(shell, "POST", "/v1/cards", &body))
 }
 
-/// Somebody makes a recurring charge.
+/// Makes a recurring charge without `reckon`; returns its id.
 fn recurring(shell: &Shell, method: &str) -> String {
     let body = json!({
         "method": method, "amount": 2000, "currency": "USD", "description": "Rent",
@@ -102,7 +102,7 @@ fn steps(shell: &Shell) -> Vec<String> {
         .collect()
 }
 
-/// Runs it; answers the exit code and everything it said.
+/// Runs the program; returns the exit code and the output of both streams.
 fn says(shell: &Shell, arguments: &[&str]) -> (i32, String) {
     let output = shell.reckon(arguments);
     (code(&output), format!("{}{}", stdout(&output), stderr(&output)))
@@ -115,25 +115,28 @@ fn what_was_made_elsewhere_is_taken_over_and_never_made_again() {
     let charge = recurring(&shell, &card_id);
     let tree = [card("jane", "4242424242424242", "description: New"), rent("jane", "25.00")];
     shell.write("specs/jane.yaml", &tree.concat());
-    assert_eq!(steps(&shell).len(), 2, "both would be made");
-    let (exit, told) = says(&shell, &["import", "SavedMethod/jane", &card_id]);
-    assert_eq!(exit, 1, "no terminal to ask at: {told}");
-    assert!(told.contains("description: Old → New") && told.contains("--yes"), "{told}");
-    assert_eq!(steps(&shell).len(), 2, "a look writes nothing");
-    let (exit, told) = says(&shell, &["import", "SavedMethod/jane", &card_id, "--yes"]);
-    assert_eq!(exit, 0, "{told}");
-    let (exit, told) = says(&shell, &["import", "RecurringCharge/rent", &charge, "--yes"]);
-    assert_eq!(exit, 0, "{told}");
-    assert!(told.contains("amount: 20.00 USD → 25.00 USD"), "{told}");
+    assert_eq!(steps(&shell).len(), 2, "the plan makes both");
+    let (exit, printed) = says(&shell, &["import", "SavedMethod/jane", &card_id]);
+    assert_eq!(exit, 1, "without a terminal, import asks for --yes: {printed}");
+    assert!(printed.contains("description: Old → New") && printed.contains("--yes"), "{printed}");
+    assert_eq!(steps(&shell).len(), 2, "import without --yes writes nothing");
+    let (exit, printed) = says(&shell, &["import", "SavedMethod/jane", &card_id, "--yes"]);
+    assert_eq!(exit, 0, "{printed}");
+    let (exit, printed) = says(&shell, &["import", "RecurringCharge/rent", &charge, "--yes"]);
+    assert_eq!(exit, 0, "{printed}");
+    assert!(printed.contains("amount: 20.00 USD → 25.00 USD"), "{printed}");
     let wanted = ["update SavedMethod/jane Changed", "update RecurringCharge/rent WaitsFor"];
     assert_eq!(steps(&shell), wanted);
     assert_eq!(says(&shell, &["apply", "--yes"]).0, 0);
     assert_eq!(steps(&shell), Vec::<String>::new());
     assert_eq!((shell.count("cards"), shell.count("recurring_charges")), (1, 1));
-    let (exit, told) = says(&shell, &["import", "SavedMethod/jane", &card_id, "--yes"]);
-    assert!(exit == 0 && told.contains("known as this already"), "{told}");
-    let (exit, told) = says(&shell, &["why", &charge]);
-    assert!(exit == 0 && told.contains("taken over") && told.contains("jane.yaml:"), "{told}");
+    let (exit, printed) = says(&shell, &["import", "SavedMethod/jane", &card_id, "--yes"]);
+    assert!(exit == 0 && printed.contains("already managed by this document"), "{printed}");
+    let (exit, printed) = says(&shell, &["why", &charge]);
+    assert!(
+        exit == 0 && printed.contains("taken over") && printed.contains("jane.yaml:"),
+        "{printed}"
+    );
     assert_eq!(says(&shell, &["store", "check"]).0, 0);
     assert_eq!(says(&shell, &["store", "rebuild"]).0, 0);
     assert_eq!(steps(&shell), Vec::<String>::new());
@@ -153,24 +156,27 @@ fn another_object_than_the_document_says_is_refused() {
     ];
     shell.write("specs/jane.yaml", &tree.concat());
     let import = |what: &str, id: &str| says(&shell, &["import", what, id, "--yes"]);
-    let (exit, told) = import("SavedMethod/jane", &joan);
-    assert!(exit == 3 && told.contains("source.card.number"), "another number: {told}");
-    let (exit, told) = import("SavedMethod/jame", &joan);
-    assert!(exit == 1 && told.contains("did you mean SavedMethod/jane?"), "{told}");
-    let (exit, told) = import("SavedMethod/jane", "card_no_such_object_anywhere");
-    assert!(exit == 1 && told.contains("no such object"), "{told}");
+    let (exit, printed) = import("SavedMethod/jane", &joan);
+    assert!(
+        exit == 3 && printed.contains("source.card.number"),
+        "the card has another number: {printed}"
+    );
+    let (exit, printed) = import("SavedMethod/jame", &joan);
+    assert!(exit == 1 && printed.contains("did you mean SavedMethod/jane?"), "{printed}");
+    let (exit, printed) = import("SavedMethod/jane", "card_no_such_object_anywhere");
+    assert!(exit == 1 && printed.contains("no such object"), "{printed}");
     assert_eq!(import("SavedMethod/jane", &jane).0, 0);
-    let (exit, told) = import("SavedMethod/june", &jane);
-    assert!(exit == 3 && told.contains("is SavedMethod/jane already"), "{told}");
-    let (exit, told) = import("SavedMethod/jane", &joan);
-    assert!(exit == 3 && told.contains("stands for"), "{told}");
-    let (exit, told) = import("RecurringCharge/rent", &over);
-    assert!(exit == 3 && told.contains("cancelled on the service"), "{told}");
-    let (exit, told) = import("Merchant/acme", &jane);
-    assert!(exit == 3 && told.contains("its credentials open it"), "{told}");
-    let (exit, told) = says(&shell, &["import", "SavedMethod/jane"]);
-    assert!(exit == 1, "no id: {told}");
-    assert_eq!(steps(&shell).len(), 2, "june and rent are still to be made");
+    let (exit, printed) = import("SavedMethod/june", &jane);
+    assert!(exit == 3 && printed.contains("is already SavedMethod/jane"), "{printed}");
+    let (exit, printed) = import("SavedMethod/jane", &joan);
+    assert!(exit == 3 && printed.contains("already manages"), "{printed}");
+    let (exit, printed) = import("RecurringCharge/rent", &over);
+    assert!(exit == 3 && printed.contains("cancelled on the service"), "{printed}");
+    let (exit, printed) = import("Merchant/acme", &jane);
+    assert!(exit == 3 && printed.contains("its credentials open it"), "{printed}");
+    let (exit, printed) = says(&shell, &["import", "SavedMethod/jane"]);
+    assert!(exit == 1, "import needs an id: {printed}");
+    assert_eq!(steps(&shell).len(), 2, "the plan still makes june and rent");
 }
 
 #[test]
@@ -180,14 +186,14 @@ fn what_the_service_never_shows_is_taken_over_on_a_person_s_word_alone() {
         "first_name: Jane\n  last_name: Doe\n  email_addresses: [{address: jane@example.com}]";
     shell.write("specs/jane.yaml", &document("Contact", "jane", spec));
     let import = ["import", "Contact/jane", "contact_made_in_the_portal", "--yes"];
-    let (exit, told) = says(&shell, &import);
-    assert!(exit == 1 && told.contains("reckon::import::unverified"), "{told}");
-    assert!(told.contains("--unverified"), "{told}");
-    let (exit, told) = says(&shell, &[&import[..], &["--unverified"]].concat());
-    assert!(exit == 0 && told.contains("believed as the document says"), "{told}");
+    let (exit, printed) = says(&shell, &import);
+    assert!(exit == 1 && printed.contains("reckon::import::unverified"), "{printed}");
+    assert!(printed.contains("--unverified"), "{printed}");
+    let (exit, printed) = says(&shell, &[&import[..], &["--unverified"]].concat());
+    assert!(exit == 0 && printed.contains("assumed to match the document"), "{printed}");
     assert_eq!(steps(&shell), Vec::<String>::new());
-    let (_, told) = says(&shell, &["why", "Contact/jane"]);
-    assert!(told.contains("unverified"), "{told}");
+    let (_, printed) = says(&shell, &["why", "Contact/jane"]);
+    assert!(printed.contains("unverified"), "{printed}");
 }
 
 #[test]
@@ -197,25 +203,33 @@ fn what_is_forgotten_stays_at_the_service_and_is_nobody_s() {
     shell.write("specs/jane.yaml", &tree.concat());
     assert_eq!(says(&shell, &["apply", "--yes"]).0, 0);
     let forget = |what: &str| says(&shell, &["forget", what, "--yes"]);
-    let (exit, told) = forget("RecurringCharge/rent");
-    assert!(exit == 3 && told.contains("specs/jane.yaml:"), "its document stands: {told}");
-    let (exit, told) = forget("RecurringCharge/rend");
-    assert!(exit == 1 && told.contains("did you mean RecurringCharge/rent?"), "{told}");
+    let (exit, printed) = forget("RecurringCharge/rent");
+    assert!(
+        exit == 3 && printed.contains("specs/jane.yaml:"),
+        "the document still exists: {printed}"
+    );
+    let (exit, printed) = forget("RecurringCharge/rend");
+    assert!(exit == 1 && printed.contains("did you mean RecurringCharge/rent?"), "{printed}");
     shell.write("specs/jane.yaml", "nonsense: [");
-    let (exit, told) = forget("RecurringCharge/rent");
-    assert!(exit == 3 && told.contains("some file is broken"), "{told}");
+    let (exit, printed) = forget("RecurringCharge/rent");
+    assert!(exit == 3 && printed.contains("some files are invalid"), "{printed}");
     shell.write("specs/jane.yaml", &card("jane", "4242424242424242", ""));
-    let (exit, told) = forget("Merchant/acme");
-    assert!(exit == 3 && told.contains("stands at"), "{told}");
-    let (exit, told) = says(&shell, &["forget", "RecurringCharge/rent"]);
-    assert!(exit == 1 && told.contains("stays as it is at the service"), "{told}");
+    let (exit, printed) = forget("Merchant/acme");
+    assert!(exit == 3 && printed.contains(" is at "), "{printed}");
+    let (exit, printed) = says(&shell, &["forget", "RecurringCharge/rent"]);
+    assert!(exit == 1 && printed.contains("stays unchanged at the service"), "{printed}");
     assert_eq!(forget("RecurringCharge/rent").0, 0);
     assert_eq!(steps(&shell), Vec::<String>::new());
-    assert_eq!(shell.count("recurring_charges"), 1, "nothing was done at the service");
+    assert_eq!(shell.count("recurring_charges"), 1, "forget changes nothing at the service");
     let refreshed = shell.reckon(&["plan", "--refresh", "--detailed-exitcode"]);
-    assert_eq!(code(&refreshed), 0, "it carries our mark, and is nobody's: {}", stdout(&refreshed));
-    let (exit, told) = forget("RecurringCharge/rent");
-    assert!(exit == 1 && told.contains("nothing is known"), "{told}");
+    assert_eq!(
+        code(&refreshed),
+        0,
+        "a forgotten object with our mark is no drift: {}",
+        stdout(&refreshed)
+    );
+    let (exit, printed) = forget("RecurringCharge/rent");
+    assert!(exit == 1 && printed.contains("no such resource"), "{printed}");
     let charges = shell.ask("GET", "objects/recurring_charges", "");
     let charge: Value = serde_json::from_str(charges.lines().next().unwrap()).unwrap();
     shell.write("specs/jane.yaml", &tree.concat());
@@ -238,17 +252,17 @@ fn a_lost_state_is_told_and_everything_is_taken_over_again_without_a_second_obje
     let applied = shell.reckon_with(&["apply", "--yes"], &fresh);
     assert_eq!(code(&applied), 3, "{}{}", stdout(&applied), stderr(&applied));
     assert!(steps(&shell).contains(&"blocked Merchant/acme UnknownMarks".to_owned()));
-    let (exit, told) = says(&shell, &["intents"]);
-    assert_eq!(exit, 3, "{told}");
-    let ways = told.lines().filter_map(|line| Some(line.split_once("way out")?.1.trim()));
+    let (exit, printed) = says(&shell, &["intents"]);
+    assert_eq!(exit, 3, "{printed}");
+    let ways = printed.lines().filter_map(|line| Some(line.split_once("way out")?.1.trim()));
     let ways: Vec<String> = ways.map(str::to_owned).collect();
-    assert_eq!(ways.len(), 2, "{told}");
-    disowning_is_the_last_resort(&shell, &told);
+    assert_eq!(ways.len(), 2, "{printed}");
+    disowning_is_the_last_resort(&shell, &printed);
     for way in &ways {
         let mut words: Vec<&str> = way.split(' ').skip(1).collect();
         words.push("--yes");
-        let (exit, told) = says(&shell, &words);
-        assert_eq!(exit, 0, "{way}: {told}");
+        let (exit, printed) = says(&shell, &words);
+        assert_eq!(exit, 0, "{way}: {printed}");
     }
     assert_eq!(says(&shell, &["intents"]).0, 0);
     assert_eq!(says(&shell, &["apply", "--yes"]).0, 0);
@@ -265,7 +279,7 @@ fn copied(shell: &Shell, from: &str, to: &str) {
     assert!(done.unwrap().success());
 }
 
-/// Closes S10: a copy of the state that is put back is noticed, and nothing is made a second time.
+/// Closes S10: `reckon` notices a copy of the state that was put back, and makes nothing a second time.
 #[test]
 fn a_state_that_was_put_back_by_a_copy_begins_an_epoch_and_doubles_no_charge() {
     let shell = connected();
@@ -276,19 +290,22 @@ fn a_state_that_was_put_back_by_a_copy_begins_an_epoch_and_doubles_no_charge() {
     assert_eq!(says(&shell, &["apply", "--yes"]).0, 0);
     fs::rename(shell.path(".reckon"), shell.path("lost")).unwrap();
     copied(&shell, "copy", ".reckon");
-    let (_, told) = says(&shell, &["plan"]);
-    assert!(told.contains("this state was put back") && told.contains("Epoch 1"), "{told}");
-    let (exit, told) = says(&shell, &["apply", "--yes"]);
-    assert_eq!(exit, 3, "{told}");
-    assert_eq!(shell.count("recurring_charges"), 1, "nothing is doubled");
-    let (_, told) = says(&shell, &["store", "check"]);
+    let (_, printed) = says(&shell, &["plan"]);
     assert!(
-        told.contains("epoch         1") && !told.contains("was put back:"),
-        "told once: {told}"
+        printed.contains("this state was put back") && printed.contains("Epoch 1"),
+        "{printed}"
+    );
+    let (exit, printed) = says(&shell, &["apply", "--yes"]);
+    assert_eq!(exit, 3, "{printed}");
+    assert_eq!(shell.count("recurring_charges"), 1, "nothing is doubled");
+    let (_, printed) = says(&shell, &["store", "check"]);
+    assert!(
+        printed.contains("epoch         1") && !printed.contains("was put back:"),
+        "the plan shows it once: {printed}"
     );
 }
 
-/// Closes M7: the mark of an object stays its own when its document takes another name.
+/// Closes M7: an object keeps its mark when its document is renamed.
 #[test]
 fn what_took_another_name_is_its_own_object_when_the_lists_are_looked_at() {
     let shell = connected();
@@ -301,15 +318,15 @@ fn what_took_another_name_is_its_own_object_when_the_lists_are_looked_at() {
     };
     let tree = [moved(&jane, "jane", "june"), moved(&rent("june", "20.00"), "rent", "lease")];
     shell.write("specs/jane.yaml", &tree.concat());
-    let (exit, told) = says(&shell, &["apply", "--yes"]);
-    assert_eq!(exit, 0, "{told}");
+    let (exit, printed) = says(&shell, &["apply", "--yes"]);
+    assert_eq!(exit, 0, "{printed}");
     shell.reckon(&["plan", "--refresh"]);
     assert_eq!(steps(&shell), Vec::<String>::new());
     assert_eq!(says(&shell, &["intents"]).0, 0);
 }
 
-/// Closes M1: `intents` offers `init --empty-remote` once, behind the safe ways and as dangerous; the command lists what
-/// it would disown, with sums, and writes nothing unless a person agreed.
+/// Closes M1: `intents` offers `init --empty-remote` once, after the safe ways and marked as dangerous. The command
+/// lists the objects that it would disown, with sums. Without a person's confirmation it writes nothing.
 fn disowning_is_the_last_resort(shell: &Shell, intents: &str) {
     assert_eq!(intents.matches("--empty-remote").count(), 1, "{intents}");
     let (safe, dangerous) = intents.split_once("DANGEROUS").unwrap();
@@ -321,8 +338,8 @@ fn disowning_is_the_last_resort(shell: &Shell, intents: &str) {
     ] {
         assert!(dangerous.contains(part), "{dangerous}");
     }
-    let (exit, told) = says(shell, &["init", "--empty-remote"]);
-    assert_eq!(exit, 1, "{told}");
+    let (exit, printed) = says(shell, &["init", "--empty-remote"]);
+    assert_eq!(exit, 1, "{printed}");
     for part in [
         "reckon::init::unconfirmed",
         "20.00 USD per occurrence (test)",
@@ -330,11 +347,11 @@ fn disowning_is_the_last_resort(shell: &Shell, intents: &str) {
         "total: 20.00 USD",
         "reckon import",
     ] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(printed.contains(part), "{part}: {printed}");
     }
     assert!(
         steps(shell).contains(&"blocked Merchant/acme UnknownMarks".to_owned()),
-        "nothing was written"
+        "init without confirmation writes nothing"
     );
 }
 
@@ -345,27 +362,31 @@ fn a_mark_that_nobody_knows_stops_its_merchant_and_a_second_object_its_resource(
     assert_eq!(says(&shell, &["apply", "--yes"]).0, 0);
     let jane: Value = serde_json::from_str(shell.ask("GET", "objects/cards", "").trim()).unwrap();
     let second = saved(&shell, "4242424242424242", &json!({"reference": jane["reference"]}));
-    assert_eq!(steps(&shell), Vec::<String>::new(), "nobody has looked yet");
+    assert_eq!(steps(&shell), Vec::<String>::new(), "no refresh has read the service yet");
     shell.reckon(&["plan", "--refresh"]);
     assert_eq!(steps(&shell), ["blocked SavedMethod/jane UnknownMarks"]);
-    let (exit, told) = says(&shell, &["describe", "SavedMethod/jane"]);
-    assert!(exit == 0 && told.contains(&second), "{told}");
+    let (exit, printed) = says(&shell, &["describe", "SavedMethod/jane"]);
+    assert!(exit == 0 && printed.contains(&second), "{printed}");
     elsewhere(&shell, "DELETE", &format!("/v1/cards/{second}"), &json!({}));
     shell.reckon(&["plan", "--refresh"]);
-    assert_eq!(steps(&shell), Vec::<String>::new(), "it went, and so did the trouble");
+    assert_eq!(
+        steps(&shell),
+        Vec::<String>::new(),
+        "without the second object, its resource is no longer blocked"
+    );
     let foreign = json!({"reference": "rkabcdefghijklmnopqrstuvwxya"});
     let foreign = saved(&shell, "4111111111111111", &foreign);
     shell.reckon(&["plan", "--refresh"]);
     assert_eq!(steps(&shell), ["blocked Merchant/acme UnknownMarks"]);
     shell.write("specs/june.yaml", &card("june", "4111111111111111", ""));
     assert_eq!(says(&shell, &["apply", "--yes"]).0, 3);
-    assert_eq!(shell.count("cards"), 2, "nothing is made for that merchant");
-    let (exit, told) = says(&shell, &["why", "Merchant/acme"]);
-    assert!(exit == 0 && told.contains(&foreign), "{told}");
-    let (exit, told) = says(&shell, &["forget", "card_nobody_has_ever_seen_it", "--yes"]);
-    assert_eq!(exit, 1, "{told}");
-    let (exit, told) = says(&shell, &["forget", &foreign, "--yes"]);
-    assert_eq!(exit, 0, "{told}");
+    assert_eq!(shell.count("cards"), 2, "nothing is made for the blocked merchant");
+    let (exit, printed) = says(&shell, &["why", "Merchant/acme"]);
+    assert!(exit == 0 && printed.contains(&foreign), "{printed}");
+    let (exit, printed) = says(&shell, &["forget", "card_nobody_has_ever_seen_it", "--yes"]);
+    assert_eq!(exit, 1, "{printed}");
+    let (exit, printed) = says(&shell, &["forget", &foreign, "--yes"]);
+    assert_eq!(exit, 0, "{printed}");
     assert_eq!(says(&shell, &["apply", "--yes"]).0, 0);
     shell.reckon(&["plan", "--refresh"]);
     assert_eq!(steps(&shell), Vec::<String>::new());
@@ -383,29 +404,35 @@ fn all_of_a_merchant_is_taken_over_with_documents_that_never_make_anything() {
     let all = |sort: &str, more: &[&str]| {
         says(&shell, &[&["import", "--all", sort, "--merchant", "acme"], more].concat())
     };
-    let (exit, told) = all("cards", &[]);
-    assert!(exit == 1 && told.contains("SavedMethod/visa-1111-2"), "nobody agreed: {told}");
-    assert!(!shell.path("specs/imported").exists(), "a look writes nothing");
-    let (exit, told) = all("cards", &["--into", "elsewhere", "--yes"]);
-    assert!(exit == 1 && told.contains("reckon::import::into"), "{told}");
-    let (exit, told) = all("recurring", &["--yes"]);
-    assert!(exit == 0 && told.contains("take the merchant's cards and banks over first"), "{told}");
+    let (exit, printed) = all("cards", &[]);
+    assert!(
+        exit == 1 && printed.contains("SavedMethod/visa-1111-2"),
+        "import without --yes asks first: {printed}"
+    );
+    assert!(!shell.path("specs/imported").exists(), "import without --yes writes nothing");
+    let (exit, printed) = all("cards", &["--into", "elsewhere", "--yes"]);
+    assert!(exit == 1 && printed.contains("reckon::import::into"), "{printed}");
+    let (exit, printed) = all("recurring", &["--yes"]);
+    assert!(
+        exit == 0 && printed.contains("import the merchant's cards and banks first"),
+        "{printed}"
+    );
     fs::create_dir(shell.path("specs/imported")).unwrap();
     let kept = shell.path("specs/imported/savedmethod-visa-1111.yaml");
     fs::write(&kept, "# mine\n").unwrap();
-    let (exit, told) = all("cards", &["--yes"]);
-    assert!(exit == 0 && told.contains("2 taken over, 1 known before"), "{told}");
-    assert_eq!(fs::read_to_string(&kept).unwrap(), "# mine\n", "no file is overwritten");
-    let (exit, told) = all("recurring", &["--yes"]);
-    assert!(exit == 0 && told.contains("1 taken over"), "{told}");
-    assert!(told.contains("RecurringCharge/rent"), "{told}");
-    let (exit, told) = says(&shell, &["validate"]);
-    assert_eq!(exit, 0, "{told}");
+    let (exit, printed) = all("cards", &["--yes"]);
+    assert!(exit == 0 && printed.contains("2 taken over, 1 known before"), "{printed}");
+    assert_eq!(fs::read_to_string(&kept).unwrap(), "# mine\n", "import overwrites no file");
+    let (exit, printed) = all("recurring", &["--yes"]);
+    assert!(exit == 0 && printed.contains("1 taken over"), "{printed}");
+    assert!(printed.contains("RecurringCharge/rent"), "{printed}");
+    let (exit, printed) = says(&shell, &["validate"]);
+    assert_eq!(exit, 0, "{printed}");
     assert_eq!(steps(&shell), Vec::<String>::new());
     assert_eq!(says(&shell, &["apply", "--yes"]).0, 0);
     assert_eq!((shell.count("cards"), shell.count("recurring_charges")), (3, 1));
-    let (exit, told) = all("cards", &["--yes"]);
-    assert!(exit == 0 && told.contains("0 taken over, 3 known before"), "{told}");
+    let (exit, printed) = all("cards", &["--yes"]);
+    assert!(exit == 0 && printed.contains("0 taken over, 3 known before"), "{printed}");
     let text = fs::read_to_string(shell.path("specs/imported/recurringcharge-rent.yaml")).unwrap();
     assert!(text.contains(&format!("reckon.dev/adopts: {charge}")), "{text}");
     fs::write(
@@ -428,21 +455,25 @@ fn a_document_whose_object_is_there_already_makes_nothing_in_an_empty_state() {
     };
     let saved_as = document("SavedMethod", "jane", "type: card\n  source: {}");
     shell.write("specs/bare.yaml", &saved_as);
-    let (exit, told) = says(&shell, &["validate"]);
-    assert!(exit == 1 && told.contains("there is no card here"), "nothing to make it of: {told}");
+    let (exit, printed) = says(&shell, &["validate"]);
+    assert!(
+        exit == 1 && printed.contains("the source has no `card`"),
+        "the document has no card to save: {printed}"
+    );
     shell.write("specs/bare.yaml", &adopts(saved_as, &method));
     shell.write("specs/rent.yaml", &adopts(rent("jane", "20.00"), &charge));
     assert_eq!(says(&shell, &["validate"]).0, 0);
-    let (exit, told) = says(&shell, &["apply", "--yes"]);
-    assert_eq!(exit, 3, "{told}");
-    assert!(told.contains(&format!("reckon import SavedMethod/jane {method}")), "{told}");
+    let (exit, printed) = says(&shell, &["apply", "--yes"]);
+    assert_eq!(exit, 3, "{printed}");
+    assert!(printed.contains(&format!("reckon import SavedMethod/jane {method}")), "{printed}");
     assert_eq!((shell.count("cards"), shell.count("recurring_charges")), (1, 1));
-    let (exit, told) = says(&shell, &["import", "SavedMethod/jane", &charge, "--yes"]);
-    assert!(exit == 3 && told.contains("reckon.dev/adopts"), "{told}");
+    let (exit, printed) = says(&shell, &["import", "SavedMethod/jane", &charge, "--yes"]);
+    assert!(exit == 3 && printed.contains("reckon.dev/adopts"), "{printed}");
     for sort in ["cards", "recurring"] {
-        let (exit, told) = says(&shell, &["import", "--all", sort, "--merchant", "acme", "--yes"]);
-        assert!(exit == 0 && told.contains("1 taken over"), "{told}");
+        let (exit, printed) =
+            says(&shell, &["import", "--all", sort, "--merchant", "acme", "--yes"]);
+        assert!(exit == 0 && printed.contains("1 taken over"), "{printed}");
     }
-    assert!(!shell.path("specs/imported").exists(), "their documents stand already");
+    assert!(!shell.path("specs/imported").exists(), "the documents exist already");
     assert_eq!(steps(&shell), Vec::<String>::new());
 }

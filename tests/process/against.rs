@@ -6,11 +6,11 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// A git repository with a tree in it.
+/// A git repository that holds a tree.
 struct Clone(tempfile::TempDir);
 
 impl Clone {
-    /// One with a configuration and no specs yet.
+    /// Makes a repository with a configuration and without specs.
     fn new() -> Self {
         let clone = Self(tempfile::tempdir().unwrap());
         clone.git(&["init", "-q", "-b", "main"]);
@@ -46,35 +46,40 @@ impl Clone {
     /// Runs the program with an empty environment.
     fn reckon(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
-        command.current_dir(self.0.path()).env_clear().args(arguments).output().expect("it runs")
+        command
+            .current_dir(self.0.path())
+            .env_clear()
+            .args(arguments)
+            .output()
+            .expect("the program runs")
     }
 
-    /// The plan as JSON, and the exit code.
+    /// Returns the plan as JSON, and the exit code.
     fn plan(&self, range: &str) -> (Value, i32) {
         let arguments = ["plan", "--against", range, "--detailed-exitcode", "-o", "json"];
         let output = self.reckon(&arguments);
         let text = String::from_utf8(output.stdout).unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
-        let plan = serde_json::from_str(&text).unwrap_or_else(|_| panic_with(&told));
+        let printed = String::from_utf8(output.stderr).unwrap();
+        let plan = serde_json::from_str(&text).unwrap_or_else(|_| panic_with(&printed));
         (plan, output.status.code().unwrap())
     }
 }
 
-fn panic_with(told: &str) -> Value {
-    assert_eq!(told, "", "there is a plan");
+fn panic_with(printed: &str) -> Value {
+    assert_eq!(printed, "", "`plan` printed no plan");
     Value::Null
 }
 
-/// Each step: verdict, name, reason.
+/// Returns the verdict, name and reason of each step.
 fn steps(plan: &Value) -> Vec<String> {
     let text = |step: &Value, field: &str| step[field].as_str().unwrap().to_owned();
     let steps = plan["steps"].as_array().unwrap().iter();
-    let told = steps.map(|step| {
+    let lines = steps.map(|step| {
         let [verdict, kind, name, reason] =
             ["verdict", "kind", "name", "reason"].map(|field| text(step, field));
         format!("{verdict} {kind}/{name} {reason}")
     });
-    told.collect()
+    lines.collect()
 }
 
 const TREE: &str = r#"apiVersion: reckon.dev/v1
@@ -122,7 +127,12 @@ fn a_change_is_planned_offline_in_a_clone_without_state_or_key() {
     let clone = Clone::new();
     clone.write("specs/tree.yaml", TREE);
     clone.commit();
-    assert_eq!(clone.plan("HEAD").1, 0, "nothing changed: {:?}", steps(&clone.plan("HEAD").0));
+    assert_eq!(
+        clone.plan("HEAD").1,
+        0,
+        "the tree is unchanged: {:?}",
+        steps(&clone.plan("HEAD").0)
+    );
     clone.write(
         "specs/tree.yaml",
         &TREE.replace("20.00", "25.00").replace("last_name: Doe", "last_name: Roe"),
@@ -149,7 +159,7 @@ fn a_change_is_planned_offline_in_a_clone_without_state_or_key() {
     assert_eq!(plan["steps"][2]["changes"][0]["before"], "20.00 USD");
     let markdown = clone.reckon(&["plan", "--against", "HEAD", "-o", "markdown"]);
     let markdown = String::from_utf8(markdown.stdout).unwrap();
-    assert!(markdown.contains("as if the service were just as"), "{markdown}");
+    assert!(markdown.contains("as if the service matched"), "{markdown}");
     for made in [".reckon", ".reckon.key"] {
         assert!(!clone.0.path().join(made).exists(), "{made}");
     }
@@ -166,21 +176,21 @@ fn two_revisions_are_compared_whatever_the_tree_is_now() {
     clone.commit();
     clone.write("specs/tree.yaml", "kind: [");
     let (plan, code) = clone.plan("one..main");
-    assert_eq!(code, 3, "the guard of removals says no in the pull request already: {plan}");
-    let told = steps(&plan);
-    assert!(told.contains(&"blocked SavedMethod/card Guarded".to_owned()), "{told:?}");
-    assert!(told.contains(&"orphan RecurringCharge/monthly Orphaned".to_owned()), "{told:?}");
+    assert_eq!(code, 3, "the removal guard blocks in the pull request already: {plan}");
+    let planned = steps(&plan);
+    assert!(planned.contains(&"blocked SavedMethod/card Guarded".to_owned()), "{planned:?}");
+    assert!(planned.contains(&"orphan RecurringCharge/monthly Orphaned".to_owned()), "{planned:?}");
     let removed = plan["steps"].as_array().unwrap().iter().find(|one| one["reason"] == "Guarded");
     assert_eq!(removed.unwrap()["file"], "one:specs/tree.yaml");
     let (back, _) = clone.plan("main..one");
-    let told = steps(&back);
-    assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told.iter().all(|step| step.starts_with("create ")), "{told:?}");
-    assert_eq!(clone.plan("one...main").0["steps"], plan["steps"], "they part at one");
+    let planned = steps(&back);
+    assert_eq!(planned.len(), 2, "{planned:?}");
+    assert!(planned.iter().all(|step| step.starts_with("create ")), "{planned:?}");
+    assert_eq!(clone.plan("one...main").0["steps"], plan["steps"], "`one` is the merge base");
     let present = clone.reckon(&["plan", "--against", "one"]);
-    assert_eq!(present.status.code(), Some(1), "the tree as it stands is broken");
-    let told = String::from_utf8(present.stderr).unwrap();
-    assert!(told.contains("specs/tree.yaml:1:"), "{told}");
+    assert_eq!(present.status.code(), Some(1), "the working tree is invalid");
+    let printed = String::from_utf8(present.stderr).unwrap();
+    assert!(printed.contains("specs/tree.yaml:1:"), "{printed}");
 }
 
 #[test]
@@ -189,7 +199,7 @@ fn a_branch_that_is_behind_undoes_nothing_in_its_plan() {
     clone.write("specs/tree.yaml", TREE);
     clone.commit();
     clone.git(&["branch", "raise"]);
-    // Meanwhile somebody else's work is merged.
+    // Meanwhile another branch is merged.
     clone.write("specs/invoice.yaml", INVOICE);
     clone.commit();
     clone.git(&["checkout", "-q", "raise"]);
@@ -199,8 +209,11 @@ fn a_branch_that_is_behind_undoes_nothing_in_its_plan() {
     assert_eq!(code, 2, "{plan}");
     assert_eq!(steps(&plan), ["update RecurringCharge/monthly Changed"]);
     let (straight, _) = clone.plan("main..raise");
-    let told = steps(&straight);
-    assert!(told.iter().any(|step| step.contains("Invoice/first")), "the merged one: {told:?}");
+    let planned = steps(&straight);
+    assert!(
+        planned.iter().any(|step| step.contains("Invoice/first")),
+        "`..` also shows the merged branch: {planned:?}"
+    );
 }
 
 #[test]
@@ -228,7 +241,10 @@ fn what_was_broken_before_is_told_and_is_nobody_s_fault_now() {
         .map(|problem| problem["file"].as_str().unwrap())
         .collect();
     assert_eq!(problems, ["HEAD:specs/broken.yaml", "HEAD:specs/out.yaml"]);
-    assert!(!plan.to_string().contains("Invoice/first"), "no link is followed out of the tree");
+    assert!(
+        !plan.to_string().contains("Invoice/first"),
+        "no symbolic link is followed out of the tree"
+    );
 }
 
 #[test]
@@ -239,13 +255,13 @@ fn a_wrong_revision_or_name_is_the_users_input() {
     for range in ["nowhere", "HEAD..nowhere", "--output=x", "-h.."] {
         let argument = format!("--against={range}");
         let output = clone.reckon(&["plan", &argument]);
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{range}: {told}");
-        assert!(told.contains("reckon::git::revision"), "{range}: {told}");
+        let printed = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{range}: {printed}");
+        assert!(printed.contains("reckon::git::revision"), "{range}: {printed}");
     }
     let output = clone.reckon(&["plan", "--against", "HEAD", "--target", "Contact/jame"]);
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("did you mean Contact/jane?"), "{told}");
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert!(printed.contains("did you mean Contact/jane?"), "{printed}");
     let nowhere = tempfile::tempdir().unwrap();
     for file in ["reckon.yaml", "specs/tree.yaml"] {
         let to = nowhere.path().join(file);
@@ -255,7 +271,7 @@ fn a_wrong_revision_or_name_is_the_users_input() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
     command.current_dir(nowhere.path()).env_clear();
     let output = command.args(["plan", "--against", "HEAD"]).output().unwrap();
-    assert_ne!(output.status.code(), Some(0), "it is no repository");
+    assert_ne!(output.status.code(), Some(0), "the folder is no repository");
 }
 
 /// Copies a folder.
@@ -285,7 +301,7 @@ fn every_kind_of_the_example_tree_is_settled_against_itself_and_made_against_not
     clone.commit();
     let (same, code) = clone.plan("HEAD");
     assert_eq!((steps(&same), code), (Vec::new(), 0));
-    assert_eq!(same["problems"], Value::Array(Vec::new()), "attachments are read, too");
+    assert_eq!(same["problems"], Value::Array(Vec::new()), "attachments are read as well");
     let (all, code) = clone.plan("HEAD~..HEAD");
     assert_eq!(code, 2);
     let blocked: Vec<String> =
@@ -294,7 +310,7 @@ fn every_kind_of_the_example_tree_is_settled_against_itself_and_made_against_not
     assert_eq!(all["resources"], same["resources"]);
 }
 
-/// Closes M14: the limits of the configuration stand in the way of what a pull request would do, one by one and in sum.
+/// Closes M14: `plan --against` checks the limits of the configuration for a pull request, per step and in sum.
 #[test]
 fn m14_limits_are_looked_at_without_a_state() {
     let clone = Clone::new();
@@ -332,7 +348,8 @@ fn m14_limits_are_looked_at_without_a_state() {
     }
 }
 
-/// Closes M14: a change of an amount shows what is due before and after, and the difference, by currency, mode and month.
+/// Closes M14: a changed amount shows the sum due before, the sum after, and the difference, by currency, mode and
+/// month.
 #[test]
 fn m14_a_change_shows_what_is_due_before_and_after() {
     let clone = Clone::new();

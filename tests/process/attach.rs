@@ -1,4 +1,4 @@
-//! `link` and `attach`, as people say them, and what a program sees meanwhile.
+//! `link` and `attach` as people run them, and as a script reads the state meanwhile.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -26,27 +26,27 @@ spec:
   amount: \"20.00 USD\"
   schedule: {start: 2040-02-01, interval_unit: MONTH, interval_delay: 1}
 ";
-/// A token that the service never gave.
+/// A token that the service never made.
 const UNKNOWN: &str = "canary_unknown_token";
 
-/// A tree of which everything is done but the payer's part.
+/// Applies a tree in which only the payer's part is missing.
 fn waiting() -> Shell {
     let shell = Shell::start();
     shell.write("specs/tree.yaml", TREE);
     let applied = shell.reckon(&["apply", "--yes"]);
-    assert_eq!(code(&applied), 0, "waiting for a payer is no error: {}", stderr(&applied));
+    assert_eq!(code(&applied), 0, "waiting for a payer is no failure: {}", stderr(&applied));
     assert!(stdout(&applied).contains("reckon link SavedMethod/jane"), "{}", stdout(&applied));
     shell
 }
 
-/// How a resource stands.
-fn stands(shell: &Shell, name: &str) -> (Value, Value) {
-    let told = shell.reckon(&["-o", "json", "get", name]);
-    let told: Value = serde_json::from_str(&stdout(&told)).unwrap();
-    (told["items"][0]["ready"].clone(), told["items"][0]["reason"].clone())
+/// Returns whether a resource is ready, and the reason.
+fn condition(shell: &Shell, name: &str) -> (Value, Value) {
+    let output = shell.reckon(&["-o", "json", "get", name]);
+    let view: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    (view["items"][0]["ready"].clone(), view["items"][0]["reason"].clone())
 }
 
-/// The token of a card, as the service's own fields get it.
+/// Makes a one-time token of a card, as the service's hosted fields do.
 fn token(shell: &Shell) -> String {
     let all: Value = serde_json::from_str(&shell.ask("GET", "credentials", "")).unwrap();
     let merchants = all["merchants"].as_array().unwrap();
@@ -71,7 +71,7 @@ fn token(shell: &Shell) -> String {
     made["id"].as_str().expect("a token").to_owned()
 }
 
-/// What a command said, wherever it said it.
+/// Returns the output of both streams.
 fn said(output: &Output) -> String {
     format!("{}{}", stdout(output), stderr(output))
 }
@@ -79,15 +79,15 @@ fn said(output: &Output) -> String {
 #[test]
 fn a_token_is_brought_and_saved_and_is_shown_nowhere() {
     let shell = waiting();
-    assert_eq!(stands(&shell, "savedmethod/jane"), (json!(false), json!("AwaitsIntake")));
-    assert_eq!(stands(&shell, "recurringcharge/club"), (json!(false), json!("WaitsFor")));
+    assert_eq!(condition(&shell, "savedmethod/jane"), (json!(false), json!("AwaitsIntake")));
+    assert_eq!(condition(&shell, "recurringcharge/club"), (json!(false), json!("WaitsFor")));
     let token = token(&shell);
     let mut all = String::new();
     for (arguments, exit, words) in [
         (vec!["-vvv", "attach", "savedmethod/jane", "--token", UNKNOWN], 0, "within five minutes"),
         (vec!["-vvv", "plan"], 0, "+ SavedMethod/jane"),
         (vec!["attach", "savedmethod/jane", "--token", token.as_str()], 1, "being saved"),
-        (vec!["-vvv", "apply", "--yes"], 0, "used or has ended: give another one"),
+        (vec!["-vvv", "apply", "--yes"], 0, "used or has expired: supply another one"),
         (vec!["attach", "SavedMethod/jane", "--token", token.as_str()], 0, "within five minutes"),
         (vec!["-vvv", "apply", "--yes"], 0, ""),
         (vec!["why", "SavedMethod/jane"], 0, "attached"),
@@ -101,8 +101,8 @@ fn a_token_is_brought_and_saved_and_is_shown_nowhere() {
         assert!(said.to_lowercase().contains(&words.to_lowercase()), "{arguments:?}: {said}");
         all.push_str(&said);
     }
-    assert_eq!(stands(&shell, "savedmethod/jane"), (json!(true), json!("InSync")));
-    assert_eq!(stands(&shell, "recurringcharge/club").0, json!(true));
+    assert_eq!(condition(&shell, "savedmethod/jane"), (json!(true), json!("InSync")));
+    assert_eq!(condition(&shell, "recurringcharge/club").0, json!(true));
     assert_eq!((shell.count("cards"), shell.count("recurring_charges")), (1, 1));
     assert!(!all.contains(&token) && !all.contains(UNKNOWN), "{all}");
 }
@@ -115,8 +115,8 @@ fn a_stored_card_is_replaced_at_a_word_or_under_a_link_that_says_so() {
     assert_eq!(code(&shell.reckon(&["apply", "--yes"])), 0);
     let link = shell.reckon(&["link", "savedmethod/jane"]);
     assert!(stdout(&link).contains("/intake/default_jane_0_"), "{}", said(&link));
-    let told = "SavedMethod/jane is saved already: what is given under this link takes its place";
-    assert!(stderr(&link).contains(told), "{}", said(&link));
+    let message = "SavedMethod/jane is saved already: the details given under this link replace it";
+    assert!(stderr(&link).contains(message), "{}", said(&link));
     let other = [token(&shell), token(&shell)];
     let [own, of_charge] = other.each_ref().map(String::as_str);
     let attach = ["attach", "savedmethod/jane", "--token", own, "--token", of_charge];
@@ -125,17 +125,17 @@ fn a_stored_card_is_replaced_at_a_word_or_under_a_link_that_says_so() {
     assert!(said(&asked).contains("saved already: say --replace"), "{}", said(&asked));
     let replaced = shell.reckon(&[&attach[..], &["--replace"]].concat());
     assert_eq!(code(&replaced), 0, "{}", said(&replaced));
-    assert!(stdout(&replaced).contains("in the place of what is saved"), "{}", said(&replaced));
+    assert!(stdout(&replaced).contains("in place of the saved details"), "{}", said(&replaced));
     let applied = shell.reckon(&["apply", "--yes"]);
     assert_eq!(code(&applied), 0, "{}", said(&applied));
     for name in ["savedmethod/jane", "recurringcharge/club"] {
-        assert_eq!(stands(&shell, name), (json!(true), json!("InSync")), "{name}");
+        assert_eq!(condition(&shell, name), (json!(true), json!("InSync")), "{name}");
     }
     assert_eq!((shell.count("cards"), shell.count("recurring_charges")), (1, 1));
-    let told = said(&shell.reckon(&["why", "RecurringCharge/club"]));
-    assert!(told.contains("a one-time token, brought by "), "{told}");
-    assert!(told.contains("with that of SavedMethod/jane"), "{told}");
-    assert!(!told.contains(own) && !told.contains(of_charge), "{told}");
+    let printed = said(&shell.reckon(&["why", "RecurringCharge/club"]));
+    assert!(printed.contains("a one-time token, supplied by "), "{printed}");
+    assert!(printed.contains("with that of SavedMethod/jane"), "{printed}");
+    assert!(!printed.contains(own) && !printed.contains(of_charge), "{printed}");
 }
 
 #[test]
@@ -151,12 +151,12 @@ fn a_link_is_made_while_its_method_waits_and_for_nothing_else() {
     for (arguments, words) in [
         (vec!["link", "SavedMethod/jane", "--days", "0"], "1..=90"),
         (vec!["link", "SavedMethod/jane", "--days", "91"], "1..=90"),
-        (vec!["link", "SavedMethod/nobody"], "no good document says SavedMethod/nobody"),
+        (vec!["link", "SavedMethod/absent"], "no good document says SavedMethod/absent"),
         (vec!["link", "Merchant/acme"], "has no link for a payer"),
         (vec!["link", "Invoice/any", "--days", "3"], "leave --days out"),
         (vec!["attach", "Merchant/acme", "--token", "a"], "does not say `source: intake`"),
-        (vec!["attach", "SavedMethod/jane", "--token", "-"], "no one-time token"),
-        (vec!["attach", "SavedMethod/jane", "--token", "a b"], "no one-time token"),
+        (vec!["attach", "SavedMethod/jane", "--token", "-"], "not a one-time token"),
+        (vec!["attach", "SavedMethod/jane", "--token", "a b"], "not a one-time token"),
         (vec!["attach", "SavedMethod/jane"], "--token"),
     ] {
         let output = shell.reckon(&arguments);
@@ -164,5 +164,5 @@ fn a_link_is_made_while_its_method_waits_and_for_nothing_else() {
         assert_eq!(code(&output), 1, "{arguments:?}: {said}");
         assert!(said.contains(words), "{arguments:?}: {said}");
     }
-    assert_eq!(stands(&shell, "savedmethod/jane").1, json!("AwaitsIntake"));
+    assert_eq!(condition(&shell, "savedmethod/jane").1, json!("AwaitsIntake"));
 }

@@ -1,5 +1,5 @@
-//! Secrets never show: a value is planted through each source of a spec, the built program does all its work over
-//! it, and everything that it wrote and said is searched for the value in every form.
+//! Secrets never show. A test plants one value through each source of a spec and runs every command over it. Then it
+//! searches all files and outputs for the value, in every form.
 
 use crate::control;
 use crate::support::covers;
@@ -26,11 +26,11 @@ use crate::support::running::{Running, Stand};
 
 /// The sources of secrets; each has a merchant and a card.
 const SOURCES: [&str; 4] = ["env", "file", "exec", "age"];
-/// Card numbers that fit their check digit and are published nowhere; one for each source.
+/// Unpublished card numbers with a valid check digit, one for each source.
 const NUMBERS: [&str; 4] =
     ["4539578763621486", "4916338506082832", "5425233430109903", "4024007198964305"];
 
-/// What `reckon.yaml` says. Every run of a program leaves a line in `calls`.
+/// Returns the text of `reckon.yaml`. Each run of a declared program appends a line to `calls`.
 fn config(service: SocketAddr) -> String {
     let program = |name: &str| {
         format!("    {name}: [/bin/sh, -c, 'echo called >> calls; /bin/cat vault/{name}']\n")
@@ -61,11 +61,11 @@ fn card(name: &str, merchant: &str, number: &str) -> String {
     )
 }
 
-/// Seals a value by the program itself; gives the source as YAML.
+/// Seals a value with `reckon seal`; returns the source as YAML.
 fn seal(stand: &mut Stand<'_>, key: &str, field: &str, value: &str) -> String {
-    let (code, told) = stand.run(&["seal", key, field, "-o", "json"], &format!("{value}\n"));
-    assert_eq!(code, 0, "{told}");
-    let sealed: Value = serde_json::from_str(&told).unwrap();
+    let (code, printed) = stand.run(&["seal", key, field, "-o", "json"], &format!("{value}\n"));
+    assert_eq!(code, 0, "{printed}");
+    let sealed: Value = serde_json::from_str(&printed).unwrap();
     format!("{{age: {}}}", sealed["age"])
 }
 
@@ -99,7 +99,7 @@ async fn plant(stand: &mut Stand<'_>, sandbox: SocketAddr, canaries: &mut Canari
     stand.write("specs/all.yaml", &documents.join("---\n"));
 }
 
-/// The partner's own values, the vault's key and the identity.
+/// Plants the partner's own values, the key of the vault and the age identity.
 async fn set_up(stand: &mut Stand<'_>, sandbox: SocketAddr, canaries: &mut Canaries) {
     let known = running::credentials(sandbox).await;
     let partner = |field: &str| known["partner"][field].as_str().unwrap().to_owned();
@@ -120,7 +120,7 @@ async fn set_up(stand: &mut Stand<'_>, sandbox: SocketAddr, canaries: &mut Canar
     stand.write("age.key", identity.expose_secret());
 }
 
-/// What the daemon answers, with its log.
+/// Keeps the answers of the daemon and its log.
 async fn ask_daemon(stand: &mut Stand<'_>) {
     let log = stand.folder.join("daemon.log");
     let mut command = stand.command(&["-vvv", "run"]);
@@ -142,7 +142,7 @@ async fn ask_daemon(stand: &mut Stand<'_>) {
     stand.said.push(("the daemon's log".to_owned(), std::fs::read(&log).unwrap()));
 }
 
-/// A payer's form makes a one-time token of a card, for a merchant.
+/// Makes a one-time token of a card for a merchant, as a payer's form does.
 async fn token(sandbox: SocketAddr, merchant: &str) -> String {
     let known = running::credentials(sandbox).await;
     let mut merchants = known["merchants"].as_array().expect("merchants").iter();
@@ -160,22 +160,27 @@ async fn token(sandbox: SocketAddr, merchant: &str) -> String {
     answer["id"].as_str().expect("a token").to_owned()
 }
 
-/// A one-time token is saved by hand, from the input; said again under another name, it was used.
+/// Saves a one-time token by hand, read from standard input. A second save under another name fails, since the token is
+/// used.
 async fn save_token(stand: &mut Stand<'_>, sandbox: SocketAddr, canaries: &mut Canaries) {
     let token = token(sandbox, "env").await;
     canaries.plant("the one-time token", &token);
     let save = ["-vvv", "gateway", "save", "card", "--token", "-", "--merchant", "env"];
-    let (code, told) = stand.run(&save, &token);
-    assert!(code == 1 && told.contains("a one-time token"), "it shows what it would do: {told}");
-    let (code, told) = stand.run(&[&save[..], &["--yes"]].concat(), &token);
-    assert_eq!(code, 0, "{told}");
-    let (code, told) = stand.run(&[&save[..], &["--yes", "--name", "twice"]].concat(), &token);
-    assert!(code == 3 && told.contains("HTTP 404"), "{code} {told}");
-    let (code, told) = stand.run(&[&save[..], &["--yes"]].concat(), "4242424242424242");
-    assert!(code == 1 && told.contains("no one-time token"), "{code} {told}");
+    let (code, printed) = stand.run(&save, &token);
+    assert!(
+        code == 1 && printed.contains("a one-time token"),
+        "the command first shows its effect: {printed}"
+    );
+    let (code, printed) = stand.run(&[&save[..], &["--yes"]].concat(), &token);
+    assert_eq!(code, 0, "{printed}");
+    let (code, printed) = stand.run(&[&save[..], &["--yes", "--name", "twice"]].concat(), &token);
+    assert!(code == 3 && printed.contains("HTTP 404"), "{code} {printed}");
+    let (code, printed) = stand.run(&[&save[..], &["--yes"]].concat(), "4242424242424242");
+    assert!(code == 1 && printed.contains("no one-time token"), "{code} {printed}");
 }
 
-/// Plants the secret keys of both modes: those of each merchant, and those of its accounts, which its credentials show.
+/// Plants the secret keys of both modes, of each merchant and of its accounts. The credentials show the keys of the
+/// accounts.
 async fn plant_keys(sandbox: SocketAddr, canaries: &mut Canaries) {
     let known = running::credentials(sandbox).await;
     for merchant in known["merchants"].as_array().expect("merchants") {
@@ -190,7 +195,7 @@ async fn plant_keys(sandbox: SocketAddr, canaries: &mut Canaries) {
     }
 }
 
-/// How often a program was run.
+/// Returns the number of runs of the declared programs.
 fn calls(folder: &Path) -> usize {
     std::fs::read_to_string(folder.join("calls")).unwrap_or_default().lines().count()
 }
@@ -216,17 +221,17 @@ async fn a_secret_of_any_source_shows_nowhere() {
     for form in ["text", "json", "markdown"] {
         stand.ends(&["-vvv", "plan", "show", "plan.json", "-o", form], 0);
     }
-    assert_eq!(calls(folder), 0, "neither validate nor plan resolves a secret");
-    let told = stand.ends(&["-vvv", "apply", "--yes"], 0);
-    assert!(told.contains("TRACE"), "the log says everything: {told}");
+    assert_eq!(calls(folder), 0, "neither validate nor plan reads a secret");
+    let printed = stand.ends(&["-vvv", "apply", "--yes"], 0);
+    assert!(printed.contains("TRACE"), "the log is complete: {printed}");
     assert_eq!(calls(folder), 2, "each program runs once for its document");
     stand.ends(&["-vvv", "apply", "--yes"], 0);
-    assert_eq!(calls(folder), 2, "a settled document resolves nothing");
+    assert_eq!(calls(folder), 2, "a settled document reads no secret");
 
     wrong_places(&mut stand);
     for arguments in [&["get"][..], &["intents"], &["store", "check"], &["plan"]] {
-        let (_, told) = stand.run(&[&["-vvv", "-o", "json"], arguments].concat(), "");
-        assert!(told.contains('{'), "{told}");
+        let (_, printed) = stand.run(&[&["-vvv", "-o", "json"], arguments].concat(), "");
+        assert!(printed.contains('{'), "{printed}");
     }
     for source in SOURCES {
         stand.ends(&["describe", &format!("SavedMethod/{source}"), "-o", "json"], 0);
@@ -240,17 +245,17 @@ async fn a_secret_of_any_source_shows_nowhere() {
     let mut found = canaries.in_folder(&folder.join(".reckon"));
     let saved = std::fs::read(folder.join("plan.json")).unwrap();
     found.extend(canaries.in_bytes("the saved plan", &saved));
-    for (what, told) in &stand.said {
-        found.extend(canaries.in_bytes(&format!("`{what}`"), told));
+    for (what, printed) in &stand.said {
+        found.extend(canaries.in_bytes(&format!("`{what}`"), printed));
     }
     assert_eq!(found, Vec::<String>::new());
     let saved = control::ask(sandbox.address, Method::GET, "/_sandbox/objects/cards", None).await;
     let saved = saved.unwrap().lines().count();
-    assert_eq!(saved, SOURCES.len() + 1, "the secrets and the token did their work");
+    assert_eq!(saved, SOURCES.len() + 1, "the secrets and the token were used");
     covers::covers(&["5.8", "31.6", "34.17"]);
 }
 
-/// Secrets in wrong places: what is told of them is searched like everything else.
+/// Puts secrets into wrong fields. The test searches the problems for the secrets, as all other output.
 fn wrong_places(stand: &mut Stand<'_>) {
     let all = std::fs::read_to_string(stand.folder.join("specs/all.yaml")).unwrap();
     let sealed = all.lines().rfind(|line| line.contains("number: {age")).unwrap();
@@ -258,9 +263,9 @@ fn wrong_places(stand: &mut Stand<'_>) {
     let moved = card("moved", "age", sealed);
     let failing = card("failing", "exec", "{exec: failing}");
     stand.write("specs/wrong.yaml", &format!("{moved}---\n{failing}"));
-    let (code, told) = stand.run(&["-vvv", "apply", "--yes"], "");
-    for why in ["it was sealed for another place", "the program failing did not do its work"] {
-        assert!(code != 0 && told.contains(why), "{code} {told}");
+    let (code, printed) = stand.run(&["-vvv", "apply", "--yes"], "");
+    for why in ["the text was sealed for another place", "the program failing failed"] {
+        assert!(code != 0 && printed.contains(why), "{code} {printed}");
     }
     for (number, problem) in [
         (format!("{{age: \"{}\"}}", NUMBERS[0]), "reckon::secret::age_malformed"),
@@ -272,12 +277,12 @@ fn wrong_places(stand: &mut Stand<'_>) {
     ] {
         stand.write("specs/wrong.yaml", &card("wrong", "env", &number));
         for form in ["text", "json"] {
-            let told = stand.ends(&["validate", "-o", form], 1);
-            assert!(told.contains(problem), "{told}");
+            let printed = stand.ends(&["validate", "-o", form], 1);
+            assert!(printed.contains(problem), "{printed}");
         }
     }
     std::fs::remove_file(stand.folder.join("specs/wrong.yaml")).unwrap();
-    // A document that was never put on the service is simply gone; one that is held says so.
+    // A document that never reached the service disappears with its file; an intent on hold is reported.
     stand.run(&["apply", "--yes"], "");
 }
 

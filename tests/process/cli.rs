@@ -1,4 +1,4 @@
-//! The command line as a script sees it: exit codes, streams, forms. Nothing here needs a service.
+//! The command line as a script uses it: exit codes, streams, forms. These tests need no service.
 
 use crate::support::covers;
 use std::path::Path;
@@ -9,11 +9,11 @@ use serde_json::Value;
 /// Runs `reckon` in a folder, with an empty environment.
 fn reckon(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
-    command.current_dir(folder).env_clear().args(arguments).output().expect("it runs")
+    command.current_dir(folder).env_clear().args(arguments).output().expect("the program runs")
 }
 
 fn code(output: &Output) -> i32 {
-    output.status.code().expect("it ends by itself")
+    output.status.code().expect("the program ends by itself")
 }
 
 fn stdout(output: &Output) -> String {
@@ -24,7 +24,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// A fresh repository as `init` makes it.
+/// Makes a fresh repository with `init`.
 fn repository() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let made = reckon(folder.path(), &["init"]);
@@ -74,7 +74,7 @@ fn every_problem_is_told_with_its_place_for_people_and_programs_alike() {
     assert_eq!(lines, [9, 23]);
 }
 
-/// Puts other words of the same length into a file, and its old time back.
+/// Replaces text in a file by text of the same length, and restores the file's time.
 fn change_unseen(path: &Path, from: &str, to: &str) {
     let text = std::fs::read_to_string(path).unwrap();
     let time = std::fs::metadata(path).unwrap().modified().unwrap();
@@ -88,7 +88,7 @@ fn change_unseen(path: &Path, from: &str, to: &str) {
 fn plan_verify_finds_a_change_that_size_and_time_hide() {
     let folder = repository();
     let specs = folder.path().join("specs/acme.yaml");
-    // Far enough in the past that its time is believed.
+    // The loader trusts only times that are old enough.
     let file = std::fs::File::options().write(true).open(&specs).unwrap();
     file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
     let plan = |arguments: &[&str]| stdout(&reckon(folder.path(), arguments));
@@ -97,10 +97,10 @@ fn plan_verify_finds_a_change_that_size_and_time_hide() {
     assert_eq!(plan(&["plan"]), before);
     assert_eq!(plan(&["plan", "--verify"]), before);
     change_unseen(&specs, "name: jane", "name: june");
-    assert_eq!(plan(&["plan"]), before, "size and time say that nothing changed");
+    assert_eq!(plan(&["plan"]), before, "size and time are unchanged");
     let verified = plan(&["plan", "--verify"]);
     assert!(verified.contains("june") && !before.contains("june"), "{verified}");
-    assert_eq!(plan(&["plan"]), verified, "and from then on it is known");
+    assert_eq!(plan(&["plan"]), verified, "later plans use the verified content");
 }
 
 #[test]
@@ -125,8 +125,8 @@ fn a_missing_variable_is_the_environment_and_names_itself() {
     std::fs::write(&config, text).unwrap();
     let plan = reckon(folder.path(), &["plan"]);
     assert_eq!(code(&plan), 4);
-    let told = stderr(&plan);
-    assert!(told.contains("RECKON_TIMEOUT") && told.contains("reckon.yaml:13"), "{told}");
+    let printed = stderr(&plan);
+    assert!(printed.contains("RECKON_TIMEOUT") && printed.contains("reckon.yaml:13"), "{printed}");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn an_unknown_word_is_the_users_input() {
 fn everything_that_cannot_be_set_is_told_in_one_run_and_before_anybody_is_asked() {
     let folder = repository();
     let account = ["account", "a1", "--type", "bank", "--set", "primary=yes"];
-    for (arguments, told) in [
+    for (arguments, printed) in [
         (
             &["merchant", "--set", "citty=Salem", "--set", "state", "--set", "country=US"][..],
             &["there is no `citty` (did you mean `city`?)", "`state` has no value"][..],
@@ -157,17 +157,21 @@ fn everything_that_cannot_be_set_is_told_in_one_run_and_before_anybody_is_asked(
             &["change", "recurring", "r1", "--set", "amount=25", "--set", "references=Salem"],
             &["`amount` is an amount with its currency", "there is no `references`"],
         ),
-        (&["upload", "nothing.pdf", "--contact", "jane"], &["nothing.pdf: it cannot be read"]),
+        (&["upload", "nothing.pdf", "--contact", "jane"], &["nothing.pdf: cannot be read"]),
         (&["vault", "jane", "--type", "card", "--token", "-"], &["standard input is empty"]),
         (&["save", "wallet", "--token", "x"], &["invalid value 'wallet'"]),
     ] {
         let arguments = [&["gateway"][..], arguments, &["--merchant", "acme", "--yes"]].concat();
         let output = reckon(folder.path(), &arguments);
         assert_eq!(code(&output), 1, "{arguments:?}");
-        for told in told {
-            assert!(stderr(&output).contains(told), "{}", stderr(&output));
+        for printed in printed {
+            assert!(stderr(&output).contains(printed), "{}", stderr(&output));
         }
-        assert!(!stderr(&output).contains("Salem"), "no value shows: {}", stderr(&output));
+        assert!(
+            !stderr(&output).contains("Salem"),
+            "no value of a field is printed: {}",
+            stderr(&output)
+        );
     }
     let help = stdout(&reckon(folder.path(), &["gateway", "purge", "--help"]));
     assert!(help.contains("reckon.dev/generation"), "{help}");
@@ -213,12 +217,12 @@ fn the_urls_of_events_and_of_every_sign_up_are_printed_and_stay_the_same() {
     let people = reckon(folder.path(), &["events", "urls"]);
     assert_eq!(code(&people), 0, "{}", stderr(&people));
     let programs = reckon(folder.path(), &["events", "urls", "-o", "json"]);
-    let told: Value = serde_json::from_str(&stdout(&programs)).unwrap();
-    let event_url = told.pointer("/partner/event_url").and_then(Value::as_str).unwrap();
+    let printed: Value = serde_json::from_str(&stdout(&programs)).unwrap();
+    let event_url = printed.pointer("/partner/event_url").and_then(Value::as_str).unwrap();
     let token = event_url.strip_prefix("http://127.0.0.1:8780/webhooks/partner/").unwrap();
     assert_eq!((token.len(), token.ends_with('/')), (41, true), "{event_url}");
-    let links = told.get("applicants").and_then(Value::as_array).unwrap();
-    let gateway = told.pointer("/gateway/0/url").and_then(Value::as_str).unwrap();
+    let links = printed.get("applicants").and_then(Value::as_array).unwrap();
+    let gateway = printed.pointer("/gateway/0/url").and_then(Value::as_str).unwrap();
     let start = "http://127.0.0.1:8780/webhooks/gateway/default_acme_test_0_";
     assert_eq!(gateway.strip_prefix(start).map(str::len), Some(32), "{gateway}");
     let mut expect = vec![format!("Event URL  {event_url}")];
@@ -242,9 +246,9 @@ fn live_money_needs_a_configuration_that_was_chosen() {
     let found = reckon(folder.path(), &["plan"]);
     assert_eq!(code(&found), 3, "{}", stderr(&found));
     assert!(stdout(&found).contains("--config"), "{}", stdout(&found));
-    // Closes the item of C: only `plan` named this.
+    // Closes the item of C: only `plan` named this problem.
     let valid = reckon(folder.path(), &["validate"]);
-    assert_eq!(code(&valid), 0, "a warning: {}", stdout(&valid));
+    assert_eq!(code(&valid), 0, "a warning is no failure: {}", stdout(&valid));
     for word in ["reckon::merchant::live_refused", "specs/acme.yaml", "0 errors, 1 warning"] {
         assert!(stdout(&valid).contains(word), "{}", stdout(&valid));
     }
@@ -260,9 +264,9 @@ fn live_money_needs_a_configuration_that_was_chosen() {
 fn what_waits_for_no_approval_cannot_be_approved() {
     let folder = repository();
     for (what, word) in [
-        ("merchant/acme", "Merchant/acme waits for no approval"),
-        ("Contact/jane", "Contact/jane waits for no approval"),
-        ("Merchant/none", "nothing waits for an approval now"),
+        ("merchant/acme", "Merchant/acme does not wait for an approval"),
+        ("Contact/jane", "Contact/jane does not wait for an approval"),
+        ("Merchant/none", "none waits for an approval now"),
         ("Merchant", "Merchant/NAMESPACE/NAME"),
         ("Merchnat/acme", "there is no kind"),
     ] {
@@ -271,8 +275,8 @@ fn what_waits_for_no_approval_cannot_be_approved() {
         assert!(stderr(&output).contains(word), "{what}: {}", stderr(&output));
     }
     let json = reckon(folder.path(), &["approve", "Merchant/acme", "-o", "json"]);
-    let told: Value = serde_json::from_str(&stderr(&json)).unwrap();
-    let word = told.pointer("/error/code").and_then(Value::as_str);
+    let printed: Value = serde_json::from_str(&stderr(&json)).unwrap();
+    let word = printed.pointer("/error/code").and_then(Value::as_str);
     assert_eq!((code(&json), word), (1, Some("reckon::approve::nothing_waits")));
 }
 
@@ -289,16 +293,16 @@ fn a_second_test_of_the_sign_up_is_a_problem_at_its_line_and_names_the_first() {
     write("harbor", "Harbor Books - TEST");
     write("quay", "Quay Books - TEST");
     let output = reckon(folder.path(), &["validate", "-o", "json"]);
-    let told: Value = serde_json::from_str(&stdout(&output)).unwrap();
-    let problem = told.pointer("/problems/0").unwrap();
+    let printed: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let problem = printed.pointer("/problems/0").unwrap();
     let text = |path: &str| problem.pointer(path).map(Value::to_string).unwrap_or_default();
     assert_eq!(text("/code"), "\"reckon::merchant_application::second_test\"");
     let place = [text("/file"), text("/line"), text("/column"), text("/length")];
     assert_eq!(place, ["\"specs/quay.yaml\"", "8", "18", "17"]);
     let first = [text("/related/0/file"), text("/related/0/line"), text("/related/0/column")];
     assert_eq!(first, ["\"specs/harbor.yaml\"", "8", "18"]);
-    assert!(!stdout(&output).contains("Quay Books"), "a name is personal");
-    assert_eq!((code(&output), told.pointer("/problems/1")), (1, None));
+    assert!(!stdout(&output).contains("Quay Books"), "a business name is personal");
+    assert_eq!((code(&output), printed.pointer("/problems/1")), (1, None));
     write("quay", "Quay Books");
     assert_eq!(code(&reckon(folder.path(), &["validate"])), 0);
 }
@@ -314,28 +318,34 @@ fn plain_http_is_spoken_with_this_machine_alone() {
         let other = format!("base_url: http://{host}:8700 ");
         std::fs::write(&config, text.replace("base_url: https://127.0.0.1:8700", &other)).unwrap();
         let planned = reckon(folder.path(), &["plan"]);
-        let told = stderr(&planned);
-        assert_eq!(code(&planned), expect, "{host}: {told}");
-        assert_eq!(told.contains(&format!("`http://{host}:8700` is not encrypted")), expect == 1);
+        let printed = stderr(&planned);
+        assert_eq!(code(&planned), expect, "{host}: {printed}");
+        assert_eq!(
+            printed.contains(&format!("`http://{host}:8700` is not encrypted")),
+            expect == 1
+        );
     }
     covers::covers(&["31.6"]);
 }
 
-/// Closes S12: a mistyped name or path chose nothing and ended with 0.
+/// Closes S12: a mistyped name or path matched nothing, and the command ended with 0.
 #[test]
 fn a_name_or_path_that_names_nothing_is_a_mistake_with_the_nearest_one() {
     let folder = repository();
     for (arguments, help) in [
-        (&["apply", "missing.plan", "--yes"][..], "paths are relative to the working directory"),
+        (
+            &["apply", "missing.plan", "--yes"][..],
+            "write the path relative to the working directory",
+        ),
         (&["apply", "specs/acne.yaml", "--yes"], "did you mean specs/acme.yaml?"),
-        (&["validate", "/nonexistent.yaml"], "paths are relative to the working directory"),
+        (&["validate", "/nonexistent.yaml"], "write the path relative to the working directory"),
         (&["validate", "reckon.yaml"], "name a file or folder in"),
-        (&["plan", "/nonexistent"], "paths are relative to the working directory"),
+        (&["plan", "/nonexistent"], "write the path relative to the working directory"),
         (&["plan", "spec"], "did you mean specs?"),
         (&["plan", "--target", "Invoice/jane-frst"], "did you mean Invoice/jane-first?"),
         (&["get", "Invoice/jane-frst"], "did you mean Invoice/jane-first?"),
-        (&["get", "Invoice/nope"], "list them: reckon get Invoice"),
-        (&["describe", "Invoice/nope"], "`reckon get` lists every resource"),
+        (&["get", "Invoice/nope"], "list its resources: `reckon get Invoice`"),
+        (&["describe", "Invoice/nope"], "list all resources with `reckon get`"),
     ] {
         let output = reckon(folder.path(), arguments);
         assert_eq!(code(&output), 1, "{arguments:?}: {}", stdout(&output));
@@ -347,7 +357,7 @@ fn a_name_or_path_that_names_nothing_is_a_mistake_with_the_nearest_one() {
     }
 }
 
-/// Closes the item of C: a command that only looks makes neither a state nor a key.
+/// Closes the item of C: a command that only reads makes neither a state nor a key.
 #[test]
 fn a_look_makes_no_state_and_no_key() {
     let folder = repository();
@@ -373,11 +383,11 @@ fn a_look_makes_no_state_and_no_key() {
     assert_eq!(code(&reckon(folder.path(), &["init", "--empty-remote", "--yes"])), 0);
     for arguments in looks {
         let output = reckon(folder.path(), &[arguments, &["--state", ".recon"]].concat());
-        let told = stderr(&output);
-        assert_eq!(code(&output), 1, "{arguments:?}: {told}");
+        let printed = stderr(&output);
+        assert_eq!(code(&output), 1, "{arguments:?}: {printed}");
         assert!(
-            told.contains("reckon::state::absent") && told.contains("--state .reckon?"),
-            "{told}"
+            printed.contains("reckon::state::absent") && printed.contains("--state .reckon?"),
+            "{printed}"
         );
         assert!(!folder.path().join(".recon").exists(), "{arguments:?}");
         assert!(!stderr(&reckon(folder.path(), arguments)).contains("no state"), "{arguments:?}");

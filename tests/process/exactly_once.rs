@@ -1,4 +1,4 @@
-//! Exactly once, seen from outside: the built program is killed at random moments while answers are lost.
+//! Exactly once, tested from outside. The test kills the built program at random moments while answers are lost.
 //! `examples/kill_harness.rs` does the same with larger numbers.
 
 use crate::kill;

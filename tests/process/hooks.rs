@@ -1,5 +1,4 @@
-//! Wrong scripts are told so that a person can mend them; hostile ones end; the scripts that are shipped do what their
-//! cases say.
+//! Wrong scripts are reported with help, hostile scripts end, and the shipped scripts pass their cases.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +17,7 @@ use reckon::render::diagnostic::OutputStyle;
 use reckon::render::hooks as shown;
 use serde_json::{Value, json};
 
-/// With this variable the snapshots are written instead of compared.
+/// With this variable set, the test writes the snapshots instead of comparing them.
 const BLESS: &str = "RECKON_BLESS";
 
 fn root() -> &'static Path {
@@ -41,7 +40,7 @@ fn listed(folder: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// One wrong script with the module beside it, or a whole folder of its own.
+/// Reads one wrong script with the module beside it, or a whole folder of its own.
 fn wrong(path: &Path) -> ScriptFolder {
     if path.is_dir() {
         return folder::read(&path.into(), "scripts").unwrap();
@@ -76,14 +75,14 @@ fn every_wrong_script_is_told_in_words_that_help() {
             fs::write(&snapshot, &text).unwrap();
         }
         let kept = fs::read_to_string(&snapshot).unwrap_or_default();
-        assert_eq!(text, kept, "{}: {BLESS}=1 writes what is printed", path.display());
+        assert_eq!(text, kept, "{}: run with {BLESS}=1 to write the report", path.display());
         count += 1;
     }
     assert!(count >= 44, "{count} wrong scripts");
     assert!(codes.len() >= 15, "{codes:?}");
 }
 
-/// What is read in a test of hostile scripts; one read panics.
+/// Reads for hostile scripts; one of them panics.
 struct World;
 
 impl Reads for World {
@@ -101,7 +100,7 @@ impl Reads for World {
 
     fn remote(&self, name: &str, args: &Value) -> Result<Value, String> {
         assert_ne!(args.get("id"), Some(&json!("panic")), "a native panics");
-        Err(format!("nobody answers {name}"))
+        Err(format!("no answer for {name}"))
     }
 
     fn kv(&self, _script: &str, _key: &str) -> Result<Value, String> {
@@ -114,7 +113,7 @@ fn event() -> Value {
         "merchant": "acme", "resource": null, "data": {"id": "t1"}})
 }
 
-/// The most memory that this process ever had, in KiB.
+/// Returns the peak memory of this process, in KiB.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
@@ -126,7 +125,7 @@ fn ran(hooks: &Hooks, script: &str) -> Result<(), Box<RunFailure>> {
     let handler = EventHandler { script: script.to_owned(), function: "on_event".to_owned() };
     let reads: Arc<dyn Reads> = Arc::new(World);
     let run = on_stack(|| hooks.run(&handler, &event(), &reads, Some(TIME_MAX)));
-    run.expect("no thread dies").map(drop)
+    run.expect("no thread panics").map(drop)
 }
 
 #[test]
@@ -138,8 +137,8 @@ fn every_hostile_script_ends_with_a_failure_and_takes_little() {
         let mut folder = folder::read(&path.parent().unwrap().into(), "scripts").unwrap();
         folder.scripts.retain(|source| source.name() == name);
         let before = peak();
-        // Who tells of a panic reads the program's symbols: that is not the script's memory.
-        let mut told = false;
+        // A report of a panic reads the program's symbols; that memory is not the script's.
+        let mut panicked = false;
         match Hooks::load(&folder.scripts, &known()) {
             Err(problems) => {
                 assert!(problems.iter().any(|problem| problem.severity == Severity::Error));
@@ -148,7 +147,7 @@ fn every_hostile_script_ends_with_a_failure_and_takes_little() {
             Ok(hooks) => {
                 let failure = ran(&hooks, &name).expect_err(&name);
                 assert!(!failure.message.is_empty(), "{name}");
-                told = failure.cause == FailureCause::Panic;
+                panicked = failure.cause == FailureCause::Panic;
                 sorts.insert(match failure.cause {
                     FailureCause::Script => "script",
                     FailureCause::LimitExceeded => "bound",
@@ -159,7 +158,7 @@ fn every_hostile_script_ends_with_a_failure_and_takes_little() {
             }
         }
         let grown = peak().saturating_sub(before);
-        assert!(told || grown < 64 << 10, "{name} took {grown} KiB");
+        assert!(panicked || grown < 64 << 10, "{name} took {grown} KiB");
         count += 1;
     }
     assert!(count >= 24, "{count} hostile scripts");
@@ -188,7 +187,7 @@ fn a_runaway_is_stopped_by_the_wall_and_the_next_run_is_as_before() {
         let run = hooks.run(&handler("good"), &event(), &reads, Some(TIME_MAX)).unwrap();
         assert_eq!(run.log, ["e1"]);
     })
-    .expect("it ends");
+    .expect("the thread ends");
 }
 
 /// Runs the program in a folder.
@@ -198,7 +197,7 @@ fn reckon(folder: &Path, arguments: &[&str]) -> Output {
         .env_clear()
         .args(arguments)
         .output()
-        .expect("it runs")
+        .expect("the program runs")
 }
 
 fn text(output: &Output) -> String {
@@ -227,7 +226,7 @@ const TARGETS: &str = "notify:\n  ops: {url: {env: CHAT}, type: chat}\n  payers:
 const RIGHTS: (&str, &str) =
     ("policy:\n", "policy:\n  scripts: {allow: [refund, charge, credit, mail, card_link]}\n");
 
-/// A new repository with the scripts that are shipped and the targets that they use.
+/// Makes a repository with the shipped scripts and the targets that they use.
 fn scaffolded() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     assert!(reckon(folder.path(), &["init"]).status.success());
@@ -269,17 +268,20 @@ fn a_case_that_fails_shows_what_differs_and_is_told_to_a_build_server() {
     let arguments = ["hooks", "test", "decisions", "--junit", "out.xml"];
     let tested = reckon(folder.path(), &arguments);
     assert_eq!(tested.status.code(), Some(1));
-    let told = text(&tested);
-    assert!(told.contains("FAILED  decisions: a decline is told with its reason"), "{told}");
+    let printed = text(&tested);
     assert!(
-        told.contains("  - - body: 'MerchantApplication/acme was declined: another'"),
-        "{told}"
+        printed.contains("FAILED  decisions: a decline is reported with its reason"),
+        "{printed}"
     );
     assert!(
-        told.contains("  + - body: 'MerchantApplication/acme was declined: duplicate_merchant'"),
-        "{told}"
+        printed.contains("  - - body: 'MerchantApplication/acme was declined: another'"),
+        "{printed}"
     );
-    assert!(told.contains("4 cases, 1 failed"), "{told}");
+    assert!(
+        printed.contains("  + - body: 'MerchantApplication/acme was declined: duplicate_merchant'"),
+        "{printed}"
+    );
+    assert!(printed.contains("4 cases, 1 failed"), "{printed}");
     let junit = fs::read_to_string(folder.path().join("out.xml")).unwrap();
     assert!(junit.contains("tests=\"4\" failures=\"1\""), "{junit}");
 }
@@ -311,12 +313,12 @@ fn a_file_of_cases_that_cannot_be_read_is_told_with_its_place() {
     let folder = scaffolded();
     fs::write(folder.path().join("scripts/volume.test.yaml"), "cases:\n- name: x\n  evnt: {}\n")
         .unwrap();
-    fs::write(folder.path().join("scripts/nobody.test.yaml"), "cases: []\n").unwrap();
+    fs::write(folder.path().join("scripts/absent.test.yaml"), "cases: []\n").unwrap();
     let tested = reckon(folder.path(), &["hooks", "test"]);
     assert_eq!(tested.status.code(), Some(1));
-    let told = text(&tested);
-    assert!(told.contains("scripts/volume.test.yaml:3:3"), "{told}");
-    assert!(told.contains("there is no script `nobody.rhai`"), "{told}");
+    let printed = text(&tested);
+    assert!(printed.contains("scripts/volume.test.yaml:3:3"), "{printed}");
+    assert!(printed.contains("there is no script `absent.rhai`"), "{printed}");
 }
 
 #[test]
@@ -340,7 +342,7 @@ fn the_documentation_is_made_of_the_register() {
 fn the_example_of_the_documentation_does_what_its_case_says() {
     let doc = fs::read_to_string(root().join("docs/guides/hooks.md")).unwrap();
     let block = |start: &str| -> String {
-        let rest = doc.split(start).nth(1).expect("the block is there");
+        let rest = doc.split(start).nth(1).expect("the document has the block");
         rest.split("```").next().unwrap().to_owned()
     };
     let folder = scaffolded();

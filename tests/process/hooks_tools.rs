@@ -1,4 +1,4 @@
-//! Scripts on disk against what a daemon knows: tried on an event, and held against what was done then.
+//! Scripts on disk against the data of a daemon: tried on an event, and compared with the actions of earlier runs.
 
 use crate::support::daemon_process;
 use std::fs;
@@ -15,7 +15,7 @@ metadata: {name: acme}
 spec: {mode: test, timezone: America/Chicago, credentials: {authorization_code: {env: CODE_ACME}}}
 ";
 
-/// What the daemon runs.
+/// The script that the daemon runs.
 const THEN: &str = r#"
 fn on_transaction_authorized(event) {
     if event.data.type != "CHARGE" { return; }
@@ -30,7 +30,7 @@ fn reckon(folder: &Path, arguments: &[&str], input: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
     command.current_dir(folder).env_clear().args(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("it starts");
+    let mut child = command.spawn().expect("the program starts");
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     child.wait_with_output().unwrap()
 }
@@ -41,13 +41,13 @@ fn text(output: &Output) -> String {
     parts.concat()
 }
 
-fn told(folder: &Path, arguments: &[&str]) -> (Option<i32>, Value) {
+fn printed(folder: &Path, arguments: &[&str]) -> (Option<i32>, Value) {
     let output = reckon(folder, &[&["-o", "json"], arguments].concat(), "");
     let value = serde_json::from_slice(&output.stdout);
     (output.status.code(), value.unwrap_or_else(|_| panic!("{}", text(&output))))
 }
 
-/// One request to the service, with a key or without.
+/// Sends one request to the service, with a key or without.
 fn ask(service: &str, method: &str, path: &str, key: Option<&str>, body: &Value) -> Value {
     let address = service.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
@@ -81,17 +81,17 @@ fn charge(service: &str, minor: i64) {
 
 /// Asks until the answer fits.
 fn until<T>(mut asked: impl FnMut() -> Option<T>) -> T {
-    (0..600).find_map(|_| asked()).expect("it comes to that")
+    (0..600).find_map(|_| asked()).expect("the answer fits in time")
 }
 
-/// The charge's events, the oldest first, once as many have been through the hooks.
+/// Returns the events of the charge, the oldest first, once the hooks have run for `count` events.
 fn events(folder: &Path, count: usize) -> Vec<String> {
     until(|| {
-        let (_, all) = told(folder, &["events", "list"]);
+        let (_, all) = printed(folder, &["events", "list"]);
         let of = |one: &&Value| one["type"] == "transaction.authorized";
         let items = all["items"].as_array()?.iter().rev().filter(of);
         let ids: Vec<String> = items.map(|one| one["id"].as_str().unwrap().to_owned()).collect();
-        let (_, hooks) = told(folder, &["events", "dead"]);
+        let (_, hooks) = printed(folder, &["events", "dead"]);
         let waiting = hooks["waiting"].as_array()?.len();
         (ids.len() == count && waiting == count).then_some(ids)
     })
@@ -105,14 +105,14 @@ fn scripts_on_disk_are_tried_on_what_is_known_and_held_against_what_was_done() {
     let script = path.join("scripts/count.rhai");
     fs::write(&script, THEN).unwrap();
     let daemon = daemon_process::start(path, TREE).unwrap();
-    until(|| (told(path, &["get"]).1["items"][0]["ready"] == true).then_some(()));
+    until(|| (printed(path, &["get"]).1["items"][0]["ready"] == true).then_some(()));
     charge(&daemon.service, 700);
     events(path, 1);
     charge(&daemon.service, 800);
     let ids = events(path, 2);
 
-    // What was read then is answered as then: the count is another one now.
-    let (code, same) = told(path, &["hooks", "shadow"]);
+    // Reads repeat the answers of the original run, although the count has changed since.
+    let (code, same) = printed(path, &["hooks", "shadow"]);
     assert_eq!(
         (code, same["same"].as_u64(), &same["items"]),
         (Some(0), Some(4), &json!([])),
@@ -120,7 +120,7 @@ fn scripts_on_disk_are_tried_on_what_is_known_and_held_against_what_was_done() {
     );
     assert!(same["reads_of_then"].as_u64() >= Some(4), "{same}");
 
-    // Now the script on disk is another one; the daemon's is not asked.
+    // Now the script on disk differs; the daemon's copy is not used.
     let edited = THEN
         .replace("charge ${count}", "charge number ${count}")
         .replace("\"stop\"", "`stop-${event.data.amount}`");
@@ -129,7 +129,7 @@ fn scripts_on_disk_are_tried_on_what_is_known_and_held_against_what_was_done() {
         format!("{edited}\nfn on_transaction_voided(event) {{ log(\"voided\"); }}\n"),
     )
     .unwrap();
-    let (code, run) = told(path, &["hooks", "run", &ids[0], "--dry-run"]);
+    let (code, run) = printed(path, &["hooks", "run", &ids[0], "--dry-run"]);
     assert_eq!(code, Some(0), "{run}");
     let asked = &run["runs"][0];
     assert_eq!(asked["actions"][0]["name"], "stop-700");
@@ -137,8 +137,8 @@ fn scripts_on_disk_are_tried_on_what_is_known_and_held_against_what_was_done() {
         (&asked["actions"][0]["do"], &asked["actions"][0]["reason"]),
         (&json!("suspend"), &json!("charge number 2"))
     );
-    assert_eq!(asked["kept"], json!({"count": 3}), "it reads what is kept now");
-    let (code, shadow) = told(path, &["hooks", "shadow", "--since", "1d", "--script", "count"]);
+    assert_eq!(asked["kept"], json!({"count": 3}), "a dry run reads the current kept values");
+    let (code, shadow) = printed(path, &["hooks", "shadow", "--since", "1d", "--script", "count"]);
     assert_eq!((code, shadow["items"].as_array().unwrap().len()), (Some(2), 2), "{shadow}");
     let found = &shadow["items"][1]["differences"];
     assert_eq!(
@@ -155,7 +155,7 @@ fn scripts_on_disk_are_tried_on_what_is_known_and_held_against_what_was_done() {
         "{shown}"
     );
     assert!(
-        shown.contains("4 events since") && shown.contains("2 as then, 2 otherwise"),
+        shown.contains("4 events since") && shown.contains("2 the same, 2 different"),
         "{shown}"
     );
 
@@ -163,12 +163,12 @@ fn scripts_on_disk_are_tried_on_what_is_known_and_held_against_what_was_done() {
     a_read_goes_through_the_daemon_and_a_failure_shows_its_place(path, &ids);
     a_prompt_sees_the_same(path, &ids);
 
-    // Without the daemon the state on disk answers the same.
+    // Without the daemon, the state on disk gives the same answers.
     drop(daemon);
     fs::write(&script, edited).unwrap();
-    let (code, run) = told(path, &["--state", ".reckon", "hooks", "run", &ids[0], "--dry-run"]);
+    let (code, run) = printed(path, &["--state", ".reckon", "hooks", "run", &ids[0], "--dry-run"]);
     assert_eq!((code, &run["runs"][0]["kept"]), (Some(0), &json!({"count": 3})), "{run}");
-    let (code, shadow) = told(path, &["hooks", "shadow"]);
+    let (code, shadow) = printed(path, &["hooks", "shadow"]);
     assert_eq!((code, shadow["items"].as_array().unwrap().len()), (Some(2), 2), "{shadow}");
 }
 
@@ -182,20 +182,20 @@ fn a_prompt_sees_the_same(path: &Path, ids: &[String]) {
     let typed = reckon(path, &["hooks", "repl"], &lines);
     let answers: Vec<String> = text(&typed).lines().map(str::to_owned).collect();
     assert_eq!(typed.status.code(), Some(0), "{answers:?}");
-    let asked = "  asks for suspend typed {merchant: acme, key: Merchant/default/acme, reason: x}";
+    let asked = "  requests suspend typed {merchant: acme, key: Merchant/default/acme, reason: x}";
     let expect = ["1400", "\"n1400\"", "2", "700", "true", "\"typed\"", asked, asked];
     assert_eq!(answers, expect);
     let typed = reckon(path, &["hooks", "repl"], "1 +\n2\nnothing(3)\n:event none\nif true {\n");
-    let told = text(&typed);
-    assert_eq!(typed.status.code(), Some(1), "{told}");
-    for part in ["3\n", "repl:1:1", "nothing", "there is no event none", "not at its end"] {
-        assert!(told.contains(part), "{part}: {told}");
+    let printed = text(&typed);
+    assert_eq!(typed.status.code(), Some(1), "{printed}");
+    for part in ["3\n", "repl:1:1", "nothing", "there is no event none", "incomplete input"] {
+        assert!(printed.contains(part), "{part}: {printed}");
     }
     let typed = reckon(path, &["-o", "json", "hooks", "repl"], "2 + 2\nx\n");
     let text = String::from_utf8(typed.stdout).unwrap();
     let all: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&all[0]["value"], &all[1]["problem"]["line"]), (&json!("4"), &json!(1)));
-    assert_eq!(events(path, 2), ids, "nothing was asked for in earnest");
+    assert_eq!(events(path, 2), ids, "no action was requested");
 }
 
 fn nothing_of_it_was_done_and_mistakes_are_told(path: &Path, ids: &[String]) {
@@ -232,9 +232,9 @@ fn a_read_goes_through_the_daemon_and_a_failure_shows_its_place(path: &Path, ids
             && shown.contains("enough"),
         "{shown}"
     );
-    let (_, failed) = told(path, &["hooks", "run", &ids[1], "--dry-run"]);
+    let (_, failed) = printed(path, &["hooks", "run", &ids[1], "--dry-run"]);
     assert_eq!(failed["failures"][0]["log"], json!(["now 800"]), "{failed}");
-    let (code, shadow) = told(path, &["hooks", "shadow"]);
+    let (code, shadow) = printed(path, &["hooks", "shadow"]);
     assert_eq!(
         (code, shadow["items"][0]["fails"][0][0].as_str()),
         (Some(2), Some("count")),

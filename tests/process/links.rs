@@ -1,4 +1,5 @@
-//! The portal link of an invoice by the built program: on standard output when it is asked for, and nowhere else.
+//! The portal link of an invoice, with the built program. The link appears on standard output on request, and nowhere
+//! else.
 
 use crate::control;
 use crate::support::covers;
@@ -35,7 +36,7 @@ spec:
   attachments: [{file: letters/one.txt}]
 "#;
 
-/// A sandbox as a process, and a repository with one invoice that attaches a file.
+/// Starts a sandbox as a process, and makes a repository with one invoice that attaches a file.
 async fn set_up(stand: &mut Stand<'_>) -> Running {
     let kept = stand.folder.join("sandbox").display().to_string();
     let sandbox =
@@ -63,18 +64,18 @@ async fn set_up(stand: &mut Stand<'_>) -> Running {
     sandbox
 }
 
-/// Runs `link`; gives what it says on standard output, and keeps what it says beside it.
+/// Runs `link`; returns standard output and keeps standard error.
 fn link(stand: &mut Stand<'_>, arguments: &[&str]) -> String {
     let arguments = [&["-vvv", "link", "Invoice/one"], arguments].concat();
     let output = stand.command(&arguments).stdin(Stdio::null()).output().unwrap();
-    let told = String::from_utf8(output.stdout).unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
     let log = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{told}{log}");
+    assert!(output.status.success(), "{printed}{log}");
     stand.said.push((arguments.join(" "), output.stderr));
-    told.trim().to_owned()
+    printed.trim().to_owned()
 }
 
-/// The secret part of a link.
+/// Plants the secret part of a link.
 fn planted(canaries: &mut Canaries, name: &str, link: &str) -> String {
     let (portal, hash) = link.rsplit_once('/').unwrap();
     assert!(portal.starts_with("http") && portal.ends_with("/contacts") && hash.len() == 64);
@@ -84,8 +85,8 @@ fn planted(canaries: &mut Canaries, name: &str, link: &str) -> String {
 
 fn not_found(canaries: &Canaries, stand: &Stand<'_>, folders: &[&Path]) {
     let mut found: Vec<String> = folders.iter().flat_map(|one| canaries.in_folder(one)).collect();
-    for (what, told) in &stand.said {
-        found.extend(canaries.in_bytes(&format!("`{what}`"), told));
+    for (what, printed) in &stand.said {
+        found.extend(canaries.in_bytes(&format!("`{what}`"), printed));
     }
     assert_eq!(found, Vec::<String>::new());
 }
@@ -97,17 +98,17 @@ async fn a_link_is_printed_once_and_shows_nowhere_else() {
     let mut canaries = Canaries::default();
     let mut stand = Stand { folder, environment: Vec::new(), said: Vec::new() };
     let sandbox = set_up(&mut stand).await;
-    let told = stand.ends(&["link", "Invoice/one"], 1);
-    assert!(told.contains("reckon::state::absent"), "there is no state yet: {told}");
+    let printed = stand.ends(&["link", "Invoice/one"], 1);
+    assert!(printed.contains("reckon::state::absent"), "no state exists yet: {printed}");
     stand.ends(&["init", "--empty-remote", "--yes"], 0);
-    let told = stand.ends(&["link", "Invoice/one"], 1);
-    assert!(told.contains("reckon::link::none"), "there is no invoice yet: {told}");
+    let printed = stand.ends(&["link", "Invoice/one"], 1);
+    assert!(printed.contains("reckon::link::none"), "the invoice is not made yet: {printed}");
     assert!(stand.ends(&["link", "Contact/jane"], 1).contains("reckon::link::kind"));
     stand.ends(&["-vvv", "apply", "--yes"], 0);
 
     let alone = link(&mut stand, &[]);
     let log = String::from_utf8_lossy(&stand.said.last().unwrap().1).into_owned();
-    assert!(log.contains("TRACE"), "the log says everything: {log}");
+    assert!(log.contains("TRACE"), "the log is complete: {log}");
     let json: Value = serde_json::from_str(&link(&mut stand, &["-o", "json"])).unwrap();
     let first = planted(&mut canaries, "the link", &alone);
     let second = planted(&mut canaries, "the link in JSON", json["link"].as_str().unwrap());

@@ -1,4 +1,4 @@
-//! The built program, seen from outside: its commands, its daemon and the emulator as processes.
+//! The built program, tested from outside: its commands, its daemon and the emulator as processes.
 #![expect(
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
@@ -19,7 +19,7 @@ mod judge;
 #[path = "../../examples/rig/kill.rs"]
 mod kill;
 #[path = "../../examples/rig/proxy.rs"]
-#[expect(dead_code, reason = "the harness counts more")]
+#[expect(dead_code, reason = "only the harness reads these counts")]
 mod proxy;
 #[path = "../../examples/rig/random.rs"]
 mod random;

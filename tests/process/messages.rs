@@ -1,4 +1,4 @@
-//! The terminal after progress was shown there, and code in messages.
+//! The terminal after a progress bar, and code in messages.
 
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -14,17 +14,17 @@ fn reckon(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// A fresh repository as `init` makes it.
+/// Makes a fresh repository with `init`.
 fn repository() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     assert!(reckon(folder.path(), &["init"]).output().unwrap().status.success());
     folder
 }
 
-/// A service that takes every call and answers none, until the test hangs up.
+/// A service that accepts every call and answers none, until the test closes the connections.
 struct Mute {
     base_url: String,
-    /// The calls that wait; none: it hangs up at once.
+    /// The open calls. `None` closes each new connection at once.
     waiting: Arc<Mutex<Option<Vec<TcpStream>>>>,
 }
 
@@ -49,7 +49,7 @@ impl Mute {
     }
 }
 
-/// A repository whose service is mute, and the command that waits for it.
+/// Makes a repository whose service is mute, and the command that waits for this service.
 fn applying(service: &Mute) -> (tempfile::TempDir, Command) {
     let folder = repository();
     let path = folder.path().join("reckon.yaml");
@@ -67,7 +67,7 @@ fn applying(service: &Mute) -> (tempfile::TempDir, Command) {
     (folder, command)
 }
 
-/// Closes the item of C: spinner residue. Ctrl-C ends a run whose calls fail; nothing of its progress stays.
+/// Closes the item of C: spinner residue. Ctrl-C ends a run whose calls fail, and no progress line remains.
 #[test]
 fn nothing_of_the_progress_stays_after_an_interrupted_apply() {
     let service = Mute::start();
@@ -75,7 +75,7 @@ fn nothing_of_the_progress_stays_after_an_interrupted_apply() {
     let mut terminal = Terminal::start(&mut command);
     terminal.wait_for("applying: ");
     terminal.interrupt();
-    terminal.wait_for("stopping; calls under way get their answers first");
+    terminal.wait_for("stopping; waiting for the answers of calls in flight");
     service.hang_up();
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(130), "{screen:#?}");
@@ -84,7 +84,7 @@ fn nothing_of_the_progress_stays_after_an_interrupted_apply() {
     assert!(screen.iter().any(|line| line.starts_with("stopping; ")), "{screen:#?}");
 }
 
-/// The same of a count that no signal handler waits for.
+/// The same for a counter of a command without a signal handler.
 #[test]
 fn nothing_of_a_count_stays_after_ctrl_c() {
     let folder = tempfile::tempdir().unwrap();
@@ -108,7 +108,7 @@ fn is_paired(text: &str) -> bool {
     parts.len() % 2 == 1 && parts.iter().skip(1).step_by(2).all(|code| code.trim() == *code)
 }
 
-/// Closes the item of C: crossed backticks, in what is made of a document's own words.
+/// Closes the item of C: crossed backticks, in messages that quote a document.
 #[test]
 fn the_backticks_of_problems_pair_whatever_a_document_says() {
     let folder = repository();

@@ -1,5 +1,5 @@
-//! States that a program of an older fold version wrote (`tests/fixtures`) open with this one, say what that one said,
-//! and go on without doing anything twice.
+//! States that a program of an older fold version wrote (`tests/fixtures`). This version opens them, shows the same
+//! views, and does nothing twice.
 
 use crate::control;
 use std::fs;
@@ -22,7 +22,7 @@ const CONFIG: &str = "apiVersion: reckon.dev/v1\nkind: Config\npartner: {name: a
     specs: specs\nscripts: scripts\nstate: state\nlisten: 127.0.0.1:0\n";
 /// The key of the fixtures; it opens nothing else.
 const KEY: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=";
-/// What depends on the moment, or is worded otherwise by now.
+/// Fields that depend on the moment, or whose wording has changed since.
 const SKIPPED: [&str; 9] = [
     "message",
     "reason",
@@ -36,7 +36,7 @@ const SKIPPED: [&str; 9] = [
 ];
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A program that is killed when this ends.
+/// A process; dropping the value kills it.
 struct Running {
     child: Child,
     output: BufReader<ChildStdout>,
@@ -50,16 +50,16 @@ impl Drop for Running {
 }
 
 impl Running {
-    /// The address in the first line that begins so.
+    /// Returns the address in the first line with this beginning.
     fn address(&mut self, begins: &str) -> SocketAddr {
         let mut lines = self.output.by_ref().lines().map(Result::unwrap);
-        let line = lines.find(|line| line.starts_with(begins)).expect("it ended before");
+        let line = lines.find(|line| line.starts_with(begins)).expect("the process ended first");
         let address = line.strip_prefix(begins).unwrap().trim();
         address.rsplit('/').next().unwrap().parse().unwrap()
     }
 }
 
-/// A copy of a state, with the files that it was made of.
+/// A copy of a state, with the files that it was made from.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -79,7 +79,7 @@ impl Place {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
         command.current_dir(self.0.path()).args(arguments).env_clear().stdin(Stdio::null());
-        // Nothing listens there: a notification fails, and no test looks at one.
+        // No process listens there: a notification fails, and no test depends on one.
         command.env("RECKON_KEY", KEY).env("OPS_URL", "http://127.0.0.1:9/");
         command
     }
@@ -93,8 +93,9 @@ impl Place {
 
     fn view(&self, arguments: &[&str]) -> Value {
         let output = self.command(&[&["-o", "json"], arguments].concat()).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{arguments:?}: {told}"))
+        let printed = String::from_utf8_lossy(&output.stderr);
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{arguments:?}: {printed}"))
     }
 }
 
@@ -110,7 +111,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Whether everything that was said then is said now; more may be.
+/// Asserts that the present view contains everything of the earlier view; more is allowed.
 fn holds(then: &Value, now: &Value, place: &str) {
     match (then, now) {
         (Value::Object(then), Value::Object(now)) => {
@@ -145,13 +146,13 @@ fn views(state: &str) {
     assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stderr));
 }
 
-/// Closes K11: a snapshot of fold 9, and the records behind it, say what they said.
+/// Closes K11: a snapshot of fold 9, with the records after it, gives the same views.
 #[test]
 fn a_compacted_state_of_fold_9_says_what_it_said() {
     views("compacted");
 }
 
-/// Closes K11: so do the records alone.
+/// Closes K11: the records alone give the same views as well.
 #[test]
 fn records_of_fold_9_say_what_they_said() {
     views("records");
@@ -163,7 +164,7 @@ async fn objects(sandbox: SocketAddr, kind: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What was made at the service, but for charges.
+/// Counts the objects that were made at the service, without charges.
 async fn made(sandbox: SocketAddr) -> Vec<(&'static str, usize)> {
     let mut made = Vec::new();
     for kind in ["contacts", "invoices", "cards", "recurring_charges"] {
@@ -174,7 +175,7 @@ async fn made(sandbox: SocketAddr) -> Vec<(&'static str, usize)> {
     made
 }
 
-/// Charges a card as somebody else does.
+/// Charges a card without `reckon`.
 async fn charge(sandbox: SocketAddr) -> String {
     let known = control::json(sandbox, Method::GET, "/_sandbox/credentials", None).await.unwrap();
     let mut merchants = known["merchants"].as_array().unwrap().iter();
@@ -193,7 +194,7 @@ async fn charge(sandbox: SocketAddr) -> String {
     made["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
 }
 
-/// Closes K11: a daemon over a snapshot of fold 9 answers what is new, and does nothing a second time.
+/// Closes K11: a daemon over a snapshot of fold 9 runs hooks for new events, and does nothing a second time.
 #[tokio::test]
 async fn a_daemon_over_a_snapshot_of_fold_9_does_nothing_twice() {
     let place = Place::of("compacted");
@@ -217,7 +218,7 @@ async fn a_daemon_over_a_snapshot_of_fold_9_does_nothing_twice() {
         if refunds.clone().any(|one| one.to_string().contains(&charged)) {
             break;
         }
-        assert!(begun.elapsed() < PATIENCE, "the new charge is not given back");
+        assert!(begun.elapsed() < PATIENCE, "no hook refunded the new charge");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     let mut after = before.clone();
@@ -225,7 +226,7 @@ async fn a_daemon_over_a_snapshot_of_fold_9_does_nothing_twice() {
     assert_eq!(made(sandbox).await, after);
 }
 
-/// Runs a daemon until the hooks of the state that failed have failed for good, by a clock that goes quickly.
+/// Runs a daemon until the failed hooks of the state have failed for good. The test advances the sandbox's clock.
 async fn failed_for_good(place: &Place) -> (Running, Value) {
     let mut daemon = place.run(&["run", "--sandbox"]);
     let sandbox = daemon.address("sandbox   ");
@@ -242,7 +243,7 @@ async fn failed_for_good(place: &Place) -> (Running, Value) {
     }
 }
 
-/// Closes K11: what failed for good is run again, or listed no more, by the name of its script.
+/// Closes K11: hook runs that failed for good are replayed, or removed from the list, by the name of their script.
 #[tokio::test]
 async fn k11_runs_that_failed_for_good_are_taken_by_their_script() {
     let place = Place::of("records");
@@ -250,14 +251,14 @@ async fn k11_runs_that_failed_for_good_are_taken_by_their_script() {
     assert_eq!(view["dead"][0]["script"], "answers");
     for asked in [["replay", "--script"], ["dead", "--forget-script"]] {
         let other = place.command(&["events", asked[0], asked[1], "other"]).output().unwrap();
-        let told = String::from_utf8_lossy(&other.stderr);
-        assert_eq!(other.status.code(), Some(1), "{told}");
-        assert!(told.contains("no hook of the script `other` failed for good"), "{told}");
+        let printed = String::from_utf8_lossy(&other.stderr);
+        assert_eq!(other.status.code(), Some(1), "{printed}");
+        assert!(printed.contains("the script `other` has no failed hook run"), "{printed}");
     }
     let dead = view["dead"].as_array().unwrap().len();
     assert_eq!(place.view(&["events", "replay", "--script", "answers"]), json!({"hooks": dead}));
     drop(daemon);
-    // It fails again: the script is as it was.
+    // The hooks fail again, since the script is unchanged.
     let (daemon, view) = failed_for_good(&place).await;
     drop(daemon);
     let dead = view["dead"].as_array().unwrap().len();

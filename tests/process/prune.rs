@@ -1,4 +1,4 @@
-//! Guards of removals, seen from outside: the built program, a sandbox of its own, and a person's word.
+//! Guards of removals, tested from outside: the built program, a sandbox of its own, and a person's approval.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ fn program() -> Command {
     command
 }
 
-/// What the sandbox's environment lines say: `export NAME='value'`.
+/// Returns the variables of the sandbox's environment lines: `export NAME='value'`.
 fn exported(text: &str) -> Vec<(String, String)> {
     let pair = |line: &str| {
         let (name, value) = line.strip_prefix("export ")?.split_once('=')?;
@@ -100,7 +100,7 @@ impl Stand {
         program().args(arguments).current_dir(folder).envs(variables).output().unwrap()
     }
 
-    /// The exit code, and what was printed.
+    /// Returns the exit code and the output.
     fn check(&self, arguments: &[&str]) -> (Option<i32>, String) {
         let output = self.reckon(arguments);
         (output.status.code(), said(&output))
@@ -118,14 +118,14 @@ fn guarded_until_a_person_says_otherwise(surface: &str) {
     let (code, text) = stand.check(&["apply", "--yes"]);
     assert_eq!(code, Some(0), "{text}");
     let (code, text) = stand.check(&["apply", "--yes", "--allow-prune", "RecurringCharge/club"]);
-    assert_eq!(code, Some(1), "its document is there: {text}");
-    assert!(text.contains("nothing to allow about RecurringCharge/club"), "{text}");
+    assert_eq!(code, Some(1), "the document still exists: {text}");
+    assert!(text.contains("no guarded removal of RecurringCharge/club"), "{text}");
     stand.write(TREE);
     for arguments in [&["plan"][..], &["plan", "--detailed-exitcode"], &["apply", "--yes"]] {
         let (code, text) = stand.check(arguments);
         assert_eq!(code, Some(3), "{text}");
         for part in [
-            "policy.prune.empty stops its removal",
+            "policy.prune.empty blocks the removal",
             "no document of kind RecurringCharge is left",
             "set at reckon.yaml:8",
             "reckon apply --allow-prune RecurringCharge/club",
@@ -164,7 +164,8 @@ fn a_move_is_pending_and_then_done_without_a_word_to_the_service() {
     let (code, text) = stand.check(&["plan", "--detailed-exitcode"]);
     assert_eq!(code, Some(2), "{text}");
     assert!(
-        text.contains("1 to move") && text.contains("takes over from RecurringCharge/club"),
+        text.contains("1 to move")
+            && text.contains("takes over the object of RecurringCharge/club"),
         "{text}"
     );
     let (code, text) = stand.check(&["plan", "-o", "json"]);

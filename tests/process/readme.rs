@@ -1,9 +1,9 @@
-//! Every command of the README does what it says there.
+//! Every command of the README does what the README shows.
 
 use std::path::Path;
 use std::process::Command;
 
-/// The README's console blocks as (command, what it prints).
+/// Returns the README's console blocks as (command, output).
 fn sessions(readme: &str) -> Vec<(String, String)> {
     let mut sessions: Vec<(String, String)> = Vec::new();
     for block in readme.split("```console\n").skip(1) {
@@ -28,7 +28,7 @@ fn run(folder: &Path, command: &str) -> String {
         .env_clear()
         .args(arguments)
         .output()
-        .expect("it runs");
+        .expect("the program runs");
     assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -79,10 +79,10 @@ fn a_secret_is_sealed_as_the_readme_shows() {
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::piped())
         .spawn()
-        .expect("it starts");
+        .expect("the program starts");
     seal.stdin.take().unwrap().write_all(value.as_bytes()).unwrap();
     let real = String::from_utf8(seal.wait_with_output().unwrap().stdout).unwrap();
-    // Every sealed text begins alike, and goes on like no other.
+    // Every sealed text begins alike; the rest is different each time.
     let (before, rest) = printed.split_once("YWdlLWVuY3J5cHRpb24u").expect("a sealed text");
     let (_, after) = rest.split_once("…\n").expect("the text is cut");
     assert!(real.starts_with(&format!("{before}YWdlLWVuY3J5cHRpb24u")), "{real}");
@@ -104,7 +104,7 @@ fn the_mistake_that_the_readme_shows_is_told_as_it_shows_it() {
         .current_dir(folder.path())
         .args(["validate"])
         .output()
-        .expect("it runs");
+        .expect("the program runs");
     let real = String::from_utf8(output.stdout).unwrap();
     assert!(real.contains(shown.trim()), "{real}");
 }

@@ -1,7 +1,7 @@
-//! `kill -9` under load: what a sandbox has answered is there when it starts again, and nothing is half done.
+//! `kill -9` under load: a restarted sandbox has everything that it answered before, and no change is half done.
 //!
-//! Some clients ask at once and without a pause; the process is killed when so many of their requests were answered,
-//! a number that the seed gives, and started again on the same state.
+//! Several clients send requests at once and without a pause. The test kills the process after a number of answers that
+//! the seed gives, and starts it again on the same state.
 
 use crate::support::sandbox_process;
 use std::collections::BTreeMap;
@@ -20,11 +20,11 @@ use crate::support::sandbox_process::Sandbox;
 use ask::Keys;
 use client::Answered;
 
-/// When its clock starts: an hour of the merchant's night in which nothing falls due by itself.
+/// The start of the sandbox's clock: an hour of the merchant's night in which nothing falls due by itself.
 const START: &str = "2030-01-15T08:00:00Z";
-/// Folders, each with a state of its own.
+/// Number of folders, each with a state of its own.
 const STORIES: u64 = 5;
-/// Kills of the sandbox in each.
+/// Number of kills in each folder.
 const KILLS: u64 = 10;
 const CLIENTS: u64 = 4;
 /// The process is killed after fewer answers than this.
@@ -48,7 +48,7 @@ fn started(state: &Path) -> Sandbox {
         .expect("the sandbox starts")
 }
 
-/// Kills a sandbox again and again; everything that it has answered in its lives.
+/// Kills a sandbox again and again; returns everything that it answered.
 async fn story(seed: u64) -> Vec<Answered> {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("sandbox");
@@ -65,18 +65,18 @@ async fn story(seed: u64) -> Vec<Answered> {
     answered
 }
 
-/// One life of a sandbox under load, to its death: what was answered until then.
+/// Runs a sandbox under load and kills it; returns everything that was answered up to then.
 async fn live(
     sandbox: Sandbox,
     keys: &Keys,
     random: &mut Random,
     mut answered: Vec<Answered>,
 ) -> Vec<Answered> {
-    let (told, mut hears) = mpsc::unbounded_channel();
-    let mut clients = clients(sandbox.address, keys, random, &answered, &told);
-    drop(told);
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let mut clients = clients(sandbox.address, keys, random, &answered, &sender);
+    drop(sender);
     for _ in 0..random.below(ANSWERS_MAX) {
-        match hears.recv().await {
+        match receiver.recv().await {
             Some(one) => answered.push(one),
             None => break,
         }
@@ -85,7 +85,7 @@ async fn live(
     while let Some(ended) = clients.join_next().await {
         ended.expect("a client got only answers that it understands");
     }
-    while let Some(one) = hears.recv().await {
+    while let Some(one) = receiver.recv().await {
         answered.push(one);
     }
     answered
@@ -96,12 +96,12 @@ fn clients(
     keys: &Keys,
     random: &mut Random,
     known: &[Answered],
-    told: &mpsc::UnboundedSender<Answered>,
+    sender: &mpsc::UnboundedSender<Answered>,
 ) -> JoinSet<()> {
     let mut clients = JoinSet::new();
     for _ in 0..CLIENTS {
-        let (seed, told) = (random.below(u64::MAX), told.clone());
-        let client = client::run(address, keys.clone(), Random::new(seed), known.to_vec(), told);
+        let (seed, sender) = (random.below(u64::MAX), sender.clone());
+        let client = client::run(address, keys.clone(), Random::new(seed), known.to_vec(), sender);
         clients.spawn(client);
     }
     clients

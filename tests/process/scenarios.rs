@@ -1,4 +1,4 @@
-//! The scenarios of `examples/scenarios`: each goes as it is written, and the same way each time.
+//! The scenarios of `examples/scenarios`: each runs as written, and the same way each time.
 
 use crate::support::sandbox_process;
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// All scenarios that are shipped.
+/// Returns all shipped scenarios.
 fn scenarios() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/scenarios");
     let mut all: Vec<PathBuf> =
@@ -22,7 +22,7 @@ fn sandbox(state: &Path, scenario: &Path) -> Command {
     command
 }
 
-/// What a sandbox answers to a GET: the body.
+/// Returns the body of a sandbox's answer to a GET.
 fn get(address: SocketAddr, path: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n").unwrap();
@@ -31,7 +31,7 @@ fn get(address: SocketAddr, path: &str) -> String {
     answer.split_once("\r\n\r\n").unwrap().1.to_owned()
 }
 
-/// Starts a sandbox with a scenario, takes its snapshot and ends it. Answers what it said, and the snapshot.
+/// Starts a sandbox with a scenario, takes its snapshot and ends it. Returns its output and the snapshot.
 fn played(folder: &Path, scenario: &Path) -> (String, String) {
     let said = folder.join("said");
     let mut command = sandbox(&folder.join("state"), scenario);
@@ -43,7 +43,7 @@ fn played(folder: &Path, scenario: &Path) -> (String, String) {
     (said, snapshot)
 }
 
-/// Starts a sandbox that must not start; what it said.
+/// Starts a sandbox that must not start; returns its output.
 fn refused(state: &Path, scenario: &Path) -> String {
     let output: Output = sandbox(state, scenario).stderr(Stdio::piped()).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -70,11 +70,11 @@ fn a_scenario_is_played_once_and_never_into_another_state() {
     let folder = tempfile::tempdir().unwrap();
     let (_, before) = played(folder.path(), one);
     let (said, after) = played(folder.path(), one);
-    assert!(said.contains("was played into this state before"), "{said}");
+    assert!(said.contains("already played into this state"), "{said}");
     let requests = |snapshot: &str| snapshot.matches("\"request/").count();
     assert_eq!(requests(&before), requests(&after));
     let said = refused(&folder.path().join("state"), other);
-    assert!(said.contains("holds something else") && said.contains("--state"), "{said}");
+    assert!(said.contains("is not empty") && said.contains("--state"), "{said}");
 }
 
 #[test]
@@ -95,13 +95,13 @@ fn a_wrong_scenario_says_where_it_is_wrong() {
         ("about: x\nsteps:\n  - requset: GET /status\n", "requset"),
         (
             "about: x\nsteps:\n  - request: GET /status\n    expect: 404\n",
-            "step 1: GET /status was answered 200",
+            "step 1: GET /status: status 200 OK, expected 404",
         ),
         (
             "about: x\nsteps:\n  - {say: odd, request: \"GET /v1/cards/${card}\"}\n",
-            "step 1 (odd): no step before kept `card`",
+            "step 1 (odd): no earlier step keeps `card`",
         ),
-        ("about: x\nsteps:\n  - {request: GET /status, keep: {a: /b}}\n", "nothing at `/b`"),
+        ("about: x\nsteps:\n  - {request: GET /status, keep: {a: /b}}\n", "no value at `/b`"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("wrong.yaml");

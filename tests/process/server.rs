@@ -1,4 +1,4 @@
-//! Commands that ask a daemon elsewhere, through the built program: a runner has a tree and a token, and nothing else.
+//! Commands that use a daemon elsewhere, with the built program. The runner has only a tree and a token.
 
 use std::fs::{self, Permissions};
 use std::net::SocketAddr;
@@ -52,8 +52,8 @@ fn without_token(stage: &Stage) {
     let mut canaries = Canaries::default();
     canaries.plant("the token", &stage.token());
     let mut found = Vec::new();
-    for (what, told) in &stage.said {
-        found.extend(canaries.in_bytes(&format!("`{what}`"), told));
+    for (what, bytes) in &stage.said {
+        found.extend(canaries.in_bytes(&format!("`{what}`"), bytes));
     }
     let is_token_file = |place: &String| {
         place.contains("daemon/.reckon/api.token") || place.contains("runner/token")
@@ -150,13 +150,17 @@ async fn a_changed_tree_is_planned_over_the_daemon_s_state_and_not_applied() {
     let (_, notes) = stage.asks(1, &["apply", "--yes"]);
     assert!(notes.contains("reckon::server::other_tree"), "{notes}");
     assert!(notes.contains("missing there: new/invoice.yaml"), "{notes}");
-    assert_eq!(stage.asks(0, &["get", "-o", "json"]).0, before, "nothing was changed by it");
-    // Once the daemon has the tree, its plan is the one that was shown, and can be approved from here.
+    assert_eq!(
+        stage.asks(0, &["get", "-o", "json"]).0,
+        before,
+        "the refused apply changed nothing"
+    );
+    // Once the daemon has the tree, it computes the same plan, and the runner can approve that plan.
     let checksum = plan["checksum"].as_str().unwrap().to_owned();
     stage.write("daemon/specs/new/invoice.yaml", &INVOICE[4..]);
     let (_, notes) = stage.asks(3, &["apply", "--yes"]);
     assert!(notes.contains("waiting for it"), "{notes}");
-    assert_eq!(stage.count("invoices").await, 0, "a limit stands in the way");
+    assert_eq!(stage.count("invoices").await, 0, "a limit blocks the invoice");
     let (approved, _) = stage.asks(0, &["approve", &checksum, "--yes", "-o", "json"]);
     assert!(approved.contains("api token"), "{approved}");
     stage.asks(0, &["apply", "--yes"]);
@@ -210,14 +214,14 @@ async fn a_runner_is_told_what_is_wrong_and_what_to_do() {
     ] {
         assert_eq!(stage.run(arguments).0, 1, "{arguments:?}");
     }
-    // A token that only looks, after a restart, which reads the file again.
+    // A read-only token, after a restart in which the daemon reads the file again.
     stage.stop();
     let reader = "cd".repeat(32);
     let file = stage.path("daemon/.reckon/api.token");
     fs::write(&file, format!("ci read {reader}\n{token}\n")).unwrap();
     fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
     let (code, _) = stage.there(&["run"]);
-    assert_eq!(code, 4, "a file that others may read is refused");
+    assert_eq!(code, 4, "a token file that others may read is refused");
     fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
     stage.start();
     stage.asks(0, &["get"]);
@@ -243,14 +247,14 @@ async fn programs_write_with_a_token_and_json() {
     let post = |path: &str, body: &Value| {
         send(address, &format!("POST /api/v1/{path}"), &token, &body.to_string())
     };
-    let (status, told) = post("reconcile", &json!({"wait": true}));
-    assert_eq!((status, &told["reconciled"]), (200, &json!(true)), "{told}");
+    let (status, body) = post("reconcile", &json!({"wait": true}));
+    assert_eq!((status, &body["reconciled"]), (200, &json!(true)), "{body}");
     assert_eq!(stage.count("contacts").await, 1);
     assert_eq!(post("reconcile", &json!({})).0, 202);
     let jane =
         json!({"resource": "Contact/jane", "reason": "audit", "until": "2099-01-01T00:00:00Z"});
-    let (status, told) = post("suspend", &jane);
-    assert_eq!((status, &told["suspended"]["actor"]), (200, &json!("api token")), "{told}");
+    let (status, body) = post("suspend", &jane);
+    assert_eq!((status, &body["suspended"]["actor"]), (200, &json!("api token")), "{body}");
     assert_eq!(post("resume", &json!({"resource": "Contact/jane"})).0, 200);
     assert_eq!(post("resume", &json!({"resource": "Contact/jane"})).0, 409);
     assert_eq!(post("resume", &json!({"resource": "Contact/june"})).0, 404);
@@ -259,8 +263,12 @@ async fn programs_write_with_a_token_and_json() {
     assert_eq!(post("approve", &json!({"merchant": "Merchant/acme"})).0, 404);
     let near = [("host", "127.0.0.1")];
     let ask = |request: &str, headers: &[(&str, &str)]| send(address, request, headers, "{}").0;
-    assert_eq!(ask("GET /api/v1/status", &near), 200, "a look from here needs none");
-    assert_eq!(ask("GET /api/v1/status", &token), 200, "nor does a look through a proxy with one");
+    assert_eq!(ask("GET /api/v1/status", &near), 200, "a local read needs no token");
+    assert_eq!(
+        ask("GET /api/v1/status", &token),
+        200,
+        "a read through a proxy with a token is allowed"
+    );
     assert_eq!(ask("GET /api/v1/status", &token[..2]), 403);
     assert_eq!(ask("POST /api/v1/reconcile", &near), 401);
     let page = [near[0], ("origin", "https://evil.example"), token[2]];
@@ -269,7 +277,7 @@ async fn programs_write_with_a_token_and_json() {
     assert_eq!(ask("GET /api/v1/status", &wrong), 401);
 }
 
-/// A proxy with a certificate of its own, which it writes down, and which says whom it speaks for.
+/// Starts a proxy that writes its own certificate to a file and names the client in `x-forwarded-for`.
 async fn proxy(daemon: SocketAddr, certificate: &std::path::Path) -> SocketAddr {
     use axum::body::{Body, to_bytes};
     use axum::extract::Request;

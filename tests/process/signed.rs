@@ -1,4 +1,5 @@
-//! Approvals in signed commits, with real repositories and keys: what counts, and everything that must not.
+//! Approvals in signed commits, with real repositories and keys: approvals that count, and approvals that must not
+//! count.
 
 use crate::support::shell;
 use std::fs;
@@ -34,7 +35,7 @@ struct House {
 }
 
 impl House {
-    /// Bob commits an invoice of 800 USD; 500 are allowed, and above 1000 it takes two.
+    /// Bob commits an invoice of 800 USD. The limit is 500; above 1000, two people must approve.
     fn new() -> Self {
         let house = Self { shell: Shell::start() };
         house.configure("signed: {signers: signers}");
@@ -57,7 +58,7 @@ impl House {
         house.write("repo/specs/tree.yaml", HEAD);
         house.write("repo/specs/a.yaml", &invoice("a", "800.00 USD"));
         house.commit("bob", &["specs"]);
-        // Checksums are those of a state, which no look at the plan makes.
+        // A checksum belongs to a state, and `plan` makes no state.
         assert_eq!(code(&house.reckon(&["init", "--empty-remote", "--yes"])), 0);
         house
     }
@@ -84,7 +85,7 @@ impl House {
         fs::write(self.path(name), text).unwrap();
     }
 
-    /// Git in the repository, in somebody's name and with their key.
+    /// Runs git in the repository, with a person's name and key.
     fn git(&self, who: &str, arguments: &[&str]) -> String {
         let mut git = Command::new("git");
         git.arg("-C").arg(self.path("repo")).env_clear();
@@ -108,7 +109,7 @@ impl House {
         self.git(who, &["commit", "-q", "-S", "-m", "a change"]);
     }
 
-    /// Runs the program where it finds git.
+    /// Runs the program with git in its path.
     fn reckon(&self, arguments: &[&str]) -> Output {
         let path = std::env::var("PATH").unwrap();
         self.shell.reckon_with(arguments, &[("PATH", Some(&path))])
@@ -123,20 +124,20 @@ impl House {
         json(&plan)["checksum"].as_str().unwrap().to_owned()
     }
 
-    /// Has the present plan approved in a new file, which is not committed.
+    /// Approves the present plan in a new file, which is not committed.
     fn approve(&self, file: &str) {
         let (checksum, file) = (self.checksum(), format!("repo/approvals/{file}"));
         let written = self.reckon(&["approve", &checksum, "--yes", "--write", &file]);
         assert_eq!(code(&written), 0, "{}", stderr(&written));
     }
 
-    /// The same, committed by itself and signed.
+    /// Does the same and commits the file alone, signed.
     fn approved(&self, who: &str) {
         self.approve(&format!("{who}.yaml"));
         self.commit(who, &["approvals"]);
     }
 
-    /// How the files stand, and the codes of what is wrong.
+    /// Returns the exit code, the status of each file, and the codes of all problems.
     fn looked(&self) -> (i32, Vec<String>, Vec<String>) {
         let said = self.reckon(&["approve", "--signed", "-o", "json"]);
         assert!([0, 1].contains(&code(&said)), "{}", stderr(&said));
@@ -150,20 +151,20 @@ impl House {
         (code(&said), standing.collect(), codes.collect())
     }
 
-    /// No file counts, for just this reason.
+    /// Asserts that no file counts, for this reason alone.
     fn refused(&self, why: &str) {
         let (code, standing, codes) = self.looked();
         assert_eq!((code, &*codes), (1, &[why.to_owned()][..]), "{standing:?}");
         assert!(!standing.contains(&"counts".to_owned()), "{standing:?}");
     }
 
-    /// The same, and `apply` says so and does nothing that a limit stands in the way of.
+    /// Asserts the same. `apply` also reports it and does nothing that a limit blocks.
     fn refused_for_good(&self, why: &str) {
         self.refused(why);
         let applied = self.apply();
         assert_eq!(code(&applied), 3, "{why}: {}", stderr(&applied));
-        let told = format!("reckon::approval::{why}");
-        assert!(stderr(&applied).contains(&told), "{}", stderr(&applied));
+        let code_name = format!("reckon::approval::{why}");
+        assert!(stderr(&applied).contains(&code_name), "{}", stderr(&applied));
         assert_eq!(self.shell.count("invoices"), 0, "{why}");
     }
 
@@ -187,19 +188,19 @@ fn a_signed_approval_counts_once_for_its_plan_and_for_nothing_larger() {
     assert_eq!(code(&applied), 0, "{}", stderr(&applied));
     assert!(stderr(&applied).contains("signed by ann@example.com"), "{}", stderr(&applied));
     assert_eq!(house.shell.count("invoices"), 1);
-    let told = stdout(&house.reckon(&["why", "Invoice/a"]));
+    let printed = stdout(&house.reckon(&["why", "Invoice/a"]));
     let commit = house.git("ann", &["rev-parse", "HEAD"]);
     for fact in ["ann@example.com approved the plan", "approvals/ann.yaml", &*commit, "SHA256:"] {
-        assert!(told.contains(fact), "{fact}: {told}");
+        assert!(printed.contains(fact), "{fact}: {printed}");
     }
     let position = |house: &House| json(&house.reckon(&["plan", "-o", "json"]))["position"].clone();
     let at = position(&house);
     assert_eq!(house.looked(), (0, vec!["known".to_owned()], vec![]));
-    assert_eq!(position(&house), at, "it is not asked again");
+    assert_eq!(position(&house), at, "a known approval is not recorded again");
 
     house.write("repo/specs/b.yaml", &invoice("b", "900.00 USD"));
     house.commit("bob", &["specs"]);
-    assert_eq!(code(&house.apply()), 3, "another object");
+    assert_eq!(code(&house.apply()), 3, "the approval covers no other object");
     assert_eq!(house.shell.count("invoices"), 1);
 }
 
@@ -213,7 +214,7 @@ fn a_larger_plan_than_the_one_that_was_approved_waits() {
     assert_eq!((code(&house.apply()), house.shell.count("invoices")), (3, 0));
     house.write("repo/specs/a.yaml", &invoice("a", "800.00 USD"));
     house.commit("bob", &["specs"]);
-    // Merchant and contact are made by now: it is another plan, of the invoice alone.
+    // Merchant and contact exist now, so this is another plan, with the invoice alone.
     house.approve("again.yaml");
     house.commit("ann", &["approvals"]);
     let (code, standing, codes) = house.looked();
@@ -224,7 +225,7 @@ fn a_larger_plan_than_the_one_that_was_approved_waits() {
     );
     house.write("repo/specs/a.yaml", &invoice("a", "700.00 USD"));
     house.commit("bob", &["specs"]);
-    assert_eq!(shell::code(&house.apply()), 0, "less stays approved");
+    assert_eq!(shell::code(&house.apply()), 0, "a smaller amount stays approved");
     assert_eq!(house.shell.count("invoices"), 1);
 }
 
@@ -273,7 +274,7 @@ impl House {
         assert!(shown.contains("800.00"));
     }
 
-    /// Somebody signs a change of the approval.
+    /// Commits a change of the approval, signed by this person.
     fn commit_again(&self, who: &str) {
         let file = self.path("repo/approvals/ann.yaml");
         let text = fs::read_to_string(&file).unwrap();
@@ -402,7 +403,7 @@ fn a_shallow_clone_does_not_tell_who_wrote_the_specs() {
 fn above_an_amount_it_takes_two_signers_or_one_and_a_command() {
     let house = House::new();
     house.write("repo/specs/a.yaml", &invoice("a", "2000.00 USD"));
-    // Eve wrote it: she may not approve, but she is known.
+    // Eve wrote it: she may not approve, but her key is known.
     let eve = fs::read_to_string(house.path("keys/eve.pub")).unwrap();
     let signers = fs::read_to_string(house.path("signers")).unwrap();
     house.write("signers", &format!("{signers}eve@example.com {eve}"));
@@ -437,7 +438,7 @@ fn names_are_believed_only_where_the_operator_says_so() {
     let forged = || {
         let house = House::new();
         house.write("repo/specs/a.yaml", &invoice("a", "900.00 USD"));
-        house.git("eve", &["commit", "-q", "-a", "-m", "whoever I am"]);
+        house.git("eve", &["commit", "-q", "-a", "-m", "no matter who I am"]);
         house
     };
     let house = forged();
@@ -533,7 +534,7 @@ fn who_merges_is_no_author_unless_the_merge_says_more() {
     house.git("ann", &["merge", "-q", "-S", "--no-edit", "-s", "ours", "more"]);
     house.approved("ann");
     let (_, _, codes) = house.looked();
-    assert_eq!(codes, ["own_work"], "she took one side");
+    assert_eq!(codes, ["own_work"], "the merge took one side");
 }
 
 #[test]
@@ -556,16 +557,16 @@ fn an_approval_is_written_from_a_plan_alone() {
     assert!(text.contains(plan["checksum"].as_str().unwrap()), "{text}");
     assert!(text.contains("ceilings: [\"800.00 USD\"]") && text.contains("expires: "), "{text}");
     let again = write(&["approve", "plan.json", "--write", "a.yaml", "--yes"]);
-    assert_eq!(code(&again), 4, "a file that is there is left alone");
+    assert_eq!(code(&again), 4, "an existing file is left alone");
 }
 
-/// Runs the program where there is nothing.
+/// Runs the program in an empty environment.
 fn bare(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
     command.current_dir(folder).env_clear().args(arguments).output().unwrap()
 }
 
-/// Ends the daemon of a house with this value.
+/// Stops the daemon of a house when the value is dropped.
 struct Stop<'a>(&'a House);
 
 impl Drop for Stop<'_> {
@@ -577,7 +578,7 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// Waits for something that another process brings about.
+/// Waits until another process has caused this.
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let end = Instant::now().checked_add(Duration::from_mins(2)).unwrap();
     while !is_so() {
@@ -591,7 +592,7 @@ fn a_daemon_takes_in_what_is_committed_while_it_runs() {
     let house = House::new();
     std::thread::scope(|scope| {
         let daemon = scope.spawn(|| house.reckon(&["run"]));
-        until("it starts", || house.path(".reckon/control.sock").exists());
+        until("the daemon starts", || house.path(".reckon/control.sock").exists());
         let stop = Stop(&house);
         until("all but the invoice is done", || {
             let plan = json(&house.reckon(&["plan", "-o", "json"]));
@@ -611,7 +612,7 @@ fn a_daemon_takes_in_what_is_committed_while_it_runs() {
     assert!(stdout(&house.reckon(&["why", "Invoice/a"])).contains("ann@example.com approved"));
 }
 
-/// The amount of Bob's invoice is Ann's by now, and she has approved it; `trick` makes git see no change of hers.
+/// Makes a house in which Ann changed the amount of Bob's invoice and approved it. `trick` hides her change from git.
 fn tricked(trick: impl Fn(&House)) -> House {
     let house = House::new();
     trick(&house);
@@ -619,13 +620,13 @@ fn tricked(trick: impl Fn(&House)) -> House {
     house
 }
 
-/// An invoice of just as many bytes as UTF-16 can have.
+/// Returns an invoice with an even number of bytes, which UTF-16 needs.
 fn even(name: &str, amount: &str) -> String {
     let text = invoice(name, amount);
     if text.len().is_multiple_of(2) { text } else { format!("{text}\n") }
 }
 
-/// Closes S1: the judge of authors and the loader read the same bytes, whatever git makes of them.
+/// Closes S1: the check of authors and the loader read the same bytes, regardless of git's settings.
 #[test]
 fn s1_an_author_whose_attributes_hide_the_text_does_not_approve_it() {
     let hidden = |attributes: &str, settings: &[(&str, &str)]| {
@@ -677,7 +678,7 @@ fn s1_a_change_that_git_was_asked_to_overlook_is_a_change() {
     assert!(stdout(&said).contains("core.autocrlf"), "{}", stdout(&said));
 
     let house = tricked(|house| {
-        // Her commit is not seen any more by who believes in grafts.
+        // A git that honours grafts does not see her commit.
         let first = house.git("bob", &["rev-parse", "HEAD"]);
         house.write("repo/specs/a.yaml", &invoice("a", "900.00 USD"));
         house.commit("ann", &["specs"]);
@@ -689,7 +690,7 @@ fn s1_a_change_that_git_was_asked_to_overlook_is_a_change() {
     house.refused_for_good("own_work");
 }
 
-/// Closes S1: a link is not the text that it leads to.
+/// Closes S1: a symbolic link does not count as the text that it points to.
 #[test]
 fn s1_a_link_among_the_specs_has_no_author() {
     let house = House::new();
@@ -700,7 +701,7 @@ fn s1_a_link_among_the_specs_has_no_author() {
     house.refused_for_good("link");
 }
 
-/// Closes S1: objects may be named by SHA-256, too.
+/// Closes S1: a repository may name objects by SHA-256 as well.
 #[test]
 fn s1_a_repository_of_sha_256_has_approvals() {
     let house = House::new();
@@ -713,7 +714,7 @@ fn s1_a_repository_of_sha_256_has_approvals() {
     house.refused("dirty");
 }
 
-/// Closes S1: who may sign is not said by a file that a pull request reaches through a link.
+/// Closes S1: a file that a pull request reaches through a link cannot name the signers.
 #[test]
 fn s1_a_configuration_that_is_a_link_into_the_repository_names_nobody() {
     let house = House::new();
@@ -724,7 +725,7 @@ fn s1_a_configuration_that_is_a_link_into_the_repository_names_nobody() {
     house.refused("config_inside");
 }
 
-/// Closes S4: what a link of a pull request leads to is neither read as specs nor asked about in git.
+/// Closes S4: the target of a pull request's link is neither read as specs nor inspected with git.
 #[test]
 fn s4_specs_that_are_a_link_are_not_read_and_their_repository_is_not_asked() {
     let house = House::new();

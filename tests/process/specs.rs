@@ -1,4 +1,4 @@
-//! The example specs at the root of the repository, and the trees of `examples/generate.rs`, are what they should be: valid.
+//! The example specs at the root of the repository, and the trees of `examples/generate.rs`, are valid.
 
 use crate::settings;
 use crate::tree;
@@ -9,7 +9,7 @@ use reckon::kinds::register::KINDS;
 use reckon::spec::document::ReadContext;
 use reckon::spec::loader::Loader;
 
-/// Loads the specs beside `folder`'s `reckon.yaml` and expects so many documents without a problem.
+/// Loads the specs beside `folder`'s `reckon.yaml`, and expects `expect` documents without a problem.
 fn check(folder: &Path, expect: usize) {
     let config = Config::load(&folder.join(FILE_NAME)).unwrap();
     let no_variable = |_: &str| None;

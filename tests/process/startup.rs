@@ -1,4 +1,5 @@
-//! What a command takes up when it starts: its address, its variables, its scripts, and who may read what it makes.
+//! A command's inputs at its start: its address, its variables, its scripts, and the permissions of the files that it
+//! writes.
 
 use crate::support::daemon_process;
 use std::fs;
@@ -10,7 +11,7 @@ use std::process::{Command, Output};
 use rustix::fs::Mode;
 use serde_json::{Value, json};
 
-/// Reads and writes one value for several events at once, which is warned of.
+/// A script that reads and writes one value for several events at once; `hooks check` warns.
 const WARNED_OF: &str = r#"const CONCURRENCY = 4;
 
 fn on_transaction_authorized(event) {
@@ -22,18 +23,18 @@ fn on_transaction_authorized(event) {
 /// Runs `reckon` in a folder, with an empty environment.
 fn reckon(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
-    command.current_dir(folder).env_clear().args(arguments).output().expect("it runs")
+    command.current_dir(folder).env_clear().args(arguments).output().expect("the program runs")
 }
 
 fn code(output: &Output) -> i32 {
-    output.status.code().expect("it ends by itself")
+    output.status.code().expect("the program ends by itself")
 }
 
 fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// A fresh repository as `init` makes it, with a state.
+/// Makes a fresh repository with `init`, and a state.
 fn repository() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for arguments in [&["init"][..], &["init", "--empty-remote", "--yes"]] {
@@ -43,7 +44,7 @@ fn repository() -> tempfile::TempDir {
     folder
 }
 
-/// Every file and folder beneath a folder.
+/// Returns every file and folder beneath a folder.
 fn beneath(folder: &Path) -> Vec<PathBuf> {
     let mut found = vec![folder.to_owned()];
     let mut at = 0;
@@ -56,7 +57,7 @@ fn beneath(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Closes the item of C: `sandbox` listens where the configuration says that the service is.
+/// Closes the item of C: `sandbox` listens at the service's address in the configuration.
 #[test]
 fn c5_a_sandbox_listens_at_the_address_of_the_configuration() {
     let folder = repository();
@@ -72,32 +73,36 @@ fn c5_a_sandbox_listens_at_the_address_of_the_configuration() {
         "sandbox",
     ]);
     let output = command.output().unwrap();
-    let told = stderr(&output);
-    assert!(code(&output) == 4 && told.contains("reckon::sandbox::listen"), "{told}");
-    assert!(told.contains(&address), "{told}");
+    let printed = stderr(&output);
+    assert!(code(&output) == 4 && printed.contains("reckon::sandbox::listen"), "{printed}");
+    assert!(printed.contains(&address), "{printed}");
 }
 
-/// Closes the item of C: whoever has not set the variables is told how they are set.
+/// Closes the item of C: without its variables, `apply` explains how to set them.
 #[test]
 fn c7_apply_without_its_variables_says_how_they_are_set() {
     let folder = repository();
     let output = reckon(folder.path(), &["apply", "--yes"]);
-    let told = stderr(&output);
-    assert_eq!(code(&output), 4, "{told}");
-    assert!(told.contains("RECKON_CLIENT_ID") && told.contains("export it"), "{told}");
-    assert!(told.contains("eval \"$(reckon sandbox env)\""), "{told}");
+    let printed = stderr(&output);
+    assert_eq!(code(&output), 4, "{printed}");
+    assert!(
+        printed.contains("RECKON_CLIENT_ID") && printed.contains("export the variable"),
+        "{printed}"
+    );
+    assert!(printed.contains("eval \"$(reckon sandbox env)\""), "{printed}");
 }
 
-/// Closes S13: the configuration that `init` writes says what the address of a merchant takes.
+/// Closes S13: the configuration that `init` writes explains the rate of a merchant's webhook address.
 #[test]
 fn s13_the_first_configuration_says_how_many_posts_are_taken() {
     let folder = repository();
     let text = fs::read_to_string(folder.path().join("reckon.yaml")).unwrap();
-    let told = text.lines().find(|line| line.starts_with("webhooks: ")).unwrap();
-    assert!(told.starts_with("webhooks: {rate: 200, burst: 1000} "), "{told}");
+    let printed = text.lines().find(|line| line.starts_with("webhooks: ")).unwrap();
+    assert!(printed.starts_with("webhooks: {rate: 200, burst: 1000} "), "{printed}");
 }
 
-/// Closes S11: nobody else reads what a daemon and its sandbox write. Closes K9: a warning is no problem of a set.
+/// Closes S11: only the owner can read the files of a daemon and its sandbox. Closes K9: a warning does not invalidate
+/// a set of scripts.
 #[test]
 fn s11_what_a_daemon_writes_is_its_owners_alone_and_k9_warnings_keep_no_set_out() {
     rustix::process::umask(Mode::from_raw_mode(0o022));

@@ -1,4 +1,4 @@
-//! The store in trouble, and `why`, through the built program and a sandbox of its own.
+//! A damaged or locked store, and `why`, with the built program and a sandbox of its own.
 
 use crate::tree;
 use std::fs;
@@ -104,7 +104,7 @@ fn said(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A daemon; it ends with this value.
+/// A daemon; dropping the value kills it.
 struct Daemon(Child);
 
 impl Daemon {
@@ -131,7 +131,7 @@ impl Drop for Daemon {
     }
 }
 
-/// From an id of the service back to the line and its author.
+/// Asserts that `why` leads from an id of the service back to the line and its author.
 fn traced(place: &Place) {
     let invoice = place.json(&["describe", "Invoice/one"]);
     let id = invoice["remote_id"].as_str().unwrap();
@@ -149,9 +149,9 @@ fn traced(place: &Place) {
     );
     let intent = effect["intent"].as_str().unwrap();
     for what in [intent, "Invoice/one", effect["mark"].as_str().unwrap()] {
-        let told = said(&place.run(&["why", what, "--verify"]).stdout);
+        let printed = said(&place.run(&["why", what, "--verify"]).stdout);
         for part in [id, "specs/invoice.yaml:1", "Ada Lovelace", "every record from 1 on"] {
-            assert!(told.contains(part), "{what} does not tell {part}:\n{told}");
+            assert!(printed.contains(part), "{what} does not show {part}:\n{printed}");
         }
     }
     assert_eq!(place.code(&["why", "inv_unknown"]), 1);
@@ -170,7 +170,7 @@ async fn why_leads_from_an_id_of_the_service_back_to_the_author_also_beside_the_
     traced(&place);
 }
 
-/// Closes K11 and K18: a state is compacted beside its daemon, and history that was put aside is dropped when asked.
+/// Closes K11 and K18: a state is compacted beside its daemon, and archived history is dropped on request.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_daemon_compacts_its_state_and_drops_history_when_asked() {
     let place = Place::applied().await;
@@ -192,17 +192,17 @@ async fn the_daemon_compacts_its_state_and_drops_history_when_asked() {
     assert!(dropped["archive_dropped"].as_u64() > Some(0), "{dropped}");
     assert!(dropped["after"]["archive"] == 0 && dropped["archive"].is_null(), "{dropped}");
     assert!(files(&archive).is_empty());
-    let told = said(&place.run(&["why", "Invoice/one"]).stdout);
-    assert!(told.contains("were dropped by a compaction"), "{told}");
+    let printed = said(&place.run(&["why", "Invoice/one"]).stdout);
+    assert!(printed.contains("were dropped by a compaction"), "{printed}");
     drop(daemon);
-    let told = said(&place.run(&["store", "compact"]).stdout);
-    assert!(told.contains("journal  ") && told.contains(" -> "), "{told}");
+    let printed = said(&place.run(&["store", "compact"]).stdout);
+    assert!(printed.contains("journal  ") && printed.contains(" -> "), "{printed}");
     let check = place.json(&["store", "check"]);
     assert_eq!(place.json(&["store", "rebuild"])["state_digest"], check["state_digest"]);
     assert_eq!((place.contacts(), place.code(&["apply", "--yes"])), (2, 0));
 }
 
-/// Closes K11: nobody has to ask the daemon for it.
+/// Closes K11: the daemon compacts without a request.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_daemon_compacts_by_itself_when_its_journal_is_long() {
     let place = Place::applied().await;
@@ -220,20 +220,23 @@ async fn the_daemon_compacts_by_itself_when_its_journal_is_long() {
     assert_eq!(place.json(&["store", "check"])["problems"], serde_json::json!([]));
 }
 
-/// Runs commands over a state that was damaged: 0 or 4, a sentence with what to do, and never a panic.
+/// Runs commands over a damaged state: each ends with 0 or 4, prints a remedy, and never panics.
 fn survives(place: &Place, what: &str) {
     for arguments in [&["store", "check"][..], &["plan"], &["why", "Invoice/one"]] {
         let output = place.run(arguments);
         let code = output.status.code();
-        let told = said(&output.stderr) + said(&output.stdout).as_str();
-        assert!(matches!(code, Some(0 | 4)), "{what}, {arguments:?}: {code:?} {told}");
-        assert!(!told.contains("panicked"), "{what}, {arguments:?}: {told}");
+        let printed = said(&output.stderr) + said(&output.stdout).as_str();
+        assert!(matches!(code, Some(0 | 4)), "{what}, {arguments:?}: {code:?} {printed}");
+        assert!(!printed.contains("panicked"), "{what}, {arguments:?}: {printed}");
         let ways = ["restore", "give", "move", "put the key", "rebuil", "permission", "Permission"];
-        assert!(code == Some(0) || ways.iter().any(|way| told.contains(way)), "{what}: {told}");
+        assert!(
+            code == Some(0) || ways.iter().any(|way| printed.contains(way)),
+            "{what}: {printed}"
+        );
     }
 }
 
-/// Every file beneath a folder.
+/// Returns every file beneath a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let all = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().flatten();
     all.filter(|entry| entry.file_type().is_file()).map(|entry| entry.path().to_owned()).collect()
@@ -287,9 +290,9 @@ async fn a_second_process_is_told_who_holds_the_state() {
     .unwrap();
     for arguments in [&["store", "check"][..], &["apply", "--yes"], &["store", "compact"]] {
         let output = place.run(arguments);
-        let told = said(&output.stderr);
-        assert_eq!(output.status.code(), Some(4), "{arguments:?}: {told}");
-        assert!(told.contains("process 4242 on elsewhere"), "{arguments:?}: {told}");
+        let printed = said(&output.stderr);
+        assert_eq!(output.status.code(), Some(4), "{arguments:?}: {printed}");
+        assert!(printed.contains("process 4242 on elsewhere"), "{arguments:?}: {printed}");
     }
 }
 
@@ -305,8 +308,8 @@ async fn a_restored_state_makes_nothing_twice_and_says_what_it_holds() {
     place.contact("bob");
     assert_eq!(place.code(&["apply", "--yes"]), 0);
     assert_eq!(place.contacts(), 2);
-    assert_eq!(place.code(&["store", "backup", &place.at("one.backup")]), 1, "it is taken");
-    assert_eq!(place.code(&["store", "restore", &place.at("one.backup")]), 1, "a state is there");
+    assert_eq!(place.code(&["store", "backup", &place.at("one.backup")]), 1, "the path is in use");
+    assert_eq!(place.code(&["store", "restore", &place.at("one.backup")]), 1, "a state exists");
     let restored = place.json(&["store", "restore", &place.at("one.backup"), "--replace"]);
     assert_eq!(restored["restored"]["epoch"], 1);
     let aside = restored["moved_aside"].as_str().unwrap();

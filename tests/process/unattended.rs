@@ -1,5 +1,5 @@
-//! Where nobody sits at a terminal: pipelines that are cancelled, machines that kill, monitors that look, scripts that
-//! settle what is in doubt. The built program, and a sandbox of its own.
+//! Use without a person at a terminal: cancelled pipelines, machines that kill, monitors, and scripts that settle
+//! effects in doubt. The tests use the built program and a sandbox of its own.
 
 use crate::control;
 use crate::tree;
@@ -14,18 +14,18 @@ use serde_json::{Value, json};
 
 use crate::stand::Stand;
 
-/// Longer than anything here takes on a slow machine.
+/// Longer than any step of these tests takes on a slow machine.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// How long a call takes that is to be met under way.
+/// The duration of a call that a test interrupts.
 const SLOW_MS: u64 = 1500;
 
-/// A repository with a merchant that is connected, and a sandbox.
+/// A repository with a connected merchant, and a sandbox.
 struct Place {
     stand: Stand,
     folder: tempfile::TempDir,
 }
 
-/// A process that ends with this value.
+/// A process; dropping the value kills it.
 struct Running(Child);
 
 impl Drop for Running {
@@ -42,7 +42,7 @@ impl Running {
         assert!(sent.unwrap().success());
     }
 
-    /// The exit code, once it has ended by itself.
+    /// Waits for the end of the process; returns the exit code.
     fn code(mut self) -> Option<i32> {
         self.0.wait().unwrap().code()
     }
@@ -69,7 +69,7 @@ impl Place {
         fs::write(self.folder.path().join(format!("specs/{name}.yaml")), text).unwrap();
     }
 
-    /// A contact, which nothing on the service tells from another one.
+    /// Writes a contact; nothing on the service distinguishes one contact from another.
     fn contact(&self, said: &str) {
         let merchant = tree::merchant_name(0);
         self.write("jane", &format!(
@@ -87,7 +87,7 @@ impl Place {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap()
     }
 
-    /// The exit code and what is printed for programs.
+    /// Returns the exit code and the JSON output.
     fn json(&self, arguments: &[&str]) -> (Option<i32>, Value) {
         let output = self.run(&[arguments, &["-o", "json"]].concat());
         (output.status.code(), serde_json::from_slice(&output.stdout).unwrap_or_default())
@@ -105,7 +105,7 @@ impl Place {
         self.ask(Method::POST, "/_sandbox/faults", Some(&order)).await;
     }
 
-    /// Everything of a kind that the service holds.
+    /// Returns the service's objects of a kind.
     async fn objects(&self, kind: &str) -> Vec<Value> {
         let text = self.ask(Method::GET, &format!("/_sandbox/objects/{kind}"), None).await;
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -115,24 +115,24 @@ impl Place {
     async fn struck(&self) {
         let until = Instant::now().checked_add(PATIENCE).unwrap();
         loop {
-            let told = self.ask(Method::GET, "/_sandbox/faults", None).await;
-            let told: Value = serde_json::from_str(&told).unwrap();
-            if told["faults"][0]["struck"] == 1 {
+            let faults = self.ask(Method::GET, "/_sandbox/faults", None).await;
+            let faults: Value = serde_json::from_str(&faults).unwrap();
+            if faults["faults"][0]["struck"] == 1 {
                 return;
             }
-            assert!(Instant::now() < until, "nothing was sent: {told}");
+            assert!(Instant::now() < until, "no request met the fault: {faults}");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 
-    /// Where the daemon listens, once it does.
+    /// Returns the address of the daemon, once it listens.
     async fn address(&self) -> SocketAddr {
         let until = Instant::now().checked_add(PATIENCE).unwrap();
         let path = self.folder.path().join(".reckon/addresses.json");
         loop {
             let text = fs::read_to_string(&path).unwrap_or_default();
-            let told: Value = serde_json::from_str(&text).unwrap_or_default();
-            let http = told["http"].as_str().and_then(|url| url.strip_prefix("http://"));
+            let addresses: Value = serde_json::from_str(&text).unwrap_or_default();
+            let http = addresses["http"].as_str().and_then(|url| url.strip_prefix("http://"));
             if let Some(address) = http.and_then(|address| address.parse().ok())
                 && control::ask(address, Method::GET, "/readyz", None).await.is_ok()
             {
@@ -144,7 +144,7 @@ impl Place {
     }
 }
 
-/// The contact is there once, the state knows it, and nothing is left to do.
+/// Asserts that the contact exists once, the state knows it, and nothing is left to do.
 async fn is_whole(place: &Place) {
     assert_eq!(place.objects("contacts").await.len(), 1);
     let (code, intents) = place.json(&["intents"]);
@@ -184,7 +184,7 @@ async fn a_killed_process_leaves_neither_a_lock_nor_a_socket_in_the_way() {
     let place = Place::connected().await;
     let daemon = place.start(&["run"]);
     place.address().await;
-    assert_eq!(place.run(&["store", "check"]).status.code(), Some(4), "it holds the state");
+    assert_eq!(place.run(&["store", "check"]).status.code(), Some(4), "the daemon holds the state");
     drop(daemon);
     for left in ["lock", "control.sock"] {
         assert!(place.folder.path().join(".reckon").join(left).exists(), "{left} is left behind");
@@ -201,7 +201,7 @@ async fn what_nothing_can_prove_is_seen_everywhere_and_settled_by_a_script() {
     place
         .strike(json!({"method": "POST", "path": "/contacts", "fault": "drop_after", "times": 1}))
         .await;
-    assert_eq!(place.run(&["apply", "--yes"]).status.code(), Some(3), "a person has to act");
+    assert_eq!(place.run(&["apply", "--yes"]).status.code(), Some(3), "a person must act");
     let (code, intents) = place.json(&["intents"]);
     let held = &intents["items"][0];
     assert_eq!(
@@ -216,16 +216,16 @@ async fn what_nothing_can_prove_is_seen_everywhere_and_settled_by_a_script() {
     assert_eq!((&status["stuck"], &status["open_intents"]), (&json!(1), &json!(1)), "{status}");
     let metrics = control::ask(address, Method::GET, "/metrics", None).await.unwrap();
     assert!(metrics.contains("reckon_intents{state=\"held\"} 1\n"), "{metrics}");
-    assert_eq!(place.objects("contacts").await.len(), 1, "it is not made again meanwhile");
+    assert_eq!(place.objects("contacts").await.len(), 1, "the contact is not made again meanwhile");
 
     let id = held["id"].as_str().unwrap();
     let made = place.objects("contacts").await[0]["id"].as_str().unwrap().to_owned();
     let word = format!("done:{made}");
     let doubted = place.run(&["intents", "resolve", id, "--as", &word]);
-    let told = String::from_utf8_lossy(&doubted.stderr).into_owned();
+    let printed = String::from_utf8_lossy(&doubted.stderr).into_owned();
     assert!(
-        doubted.status.code() == Some(1) && told.contains("reckon::intents::unverified"),
-        "{told}"
+        doubted.status.code() == Some(1) && printed.contains("reckon::intents::unverified"),
+        "{printed}"
     );
     let word = format!("unverified:{made}");
     let said = place.run(&["intents", "resolve", id, "--as", &word]);

@@ -1,4 +1,4 @@
-//! `why`: from what was done back to the commit, the lines and the author, through the built program.
+//! `why`: from an effect back to the commit, the lines and the author, with the built program.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -39,14 +39,14 @@ impl House {
         stdout(&said).trim().to_owned()
     }
 
-    /// Commits the specs; answers the commit.
+    /// Commits the specs; returns the commit.
     fn commit(&self, who: &str) -> String {
         self.git(who, &["add", "--all", "specs"]);
         self.git(who, &["commit", "--quiet", "--message", &format!("a change of {who}")]);
         self.git(who, &["rev-parse", "HEAD"])
     }
 
-    /// Writes another text into a file.
+    /// Replaces text in a file.
     fn edit(&self, file: &str, from: &str, to: &str) {
         let text = fs::read_to_string(self.shell.path(file)).unwrap();
         assert!(text.contains(from), "{text}");
@@ -68,14 +68,14 @@ impl House {
         serde_json::from_str(&self.says(&[arguments, &["-o", "json"]].concat(), 0)).unwrap()
     }
 
-    /// The newest effect that `why` tells of this.
+    /// Returns the newest effect that `why` shows for a resource.
     fn newest(&self, what: &str) -> Value {
         let view = self.json(&["why", what]);
         view["resources"][0]["effects"].as_array().unwrap().last().unwrap().clone()
     }
 }
 
-/// A daemon; it ends with this value.
+/// A daemon; dropping the value kills it.
 struct Daemon(Child);
 
 impl Daemon {
@@ -99,8 +99,8 @@ impl Drop for Daemon {
     }
 }
 
-/// Closes M5: the commit and the state of the file are those of the look that planned the effect, also in a daemon that
-/// started before; the author is that of the lines that changed, also in a file that was moved.
+/// Closes M5: commit and file are those of the read that planned the effect, also in a daemon that started before. The
+/// author is that of the changed lines, also in a file that was moved.
 #[test]
 fn m5_an_effect_names_the_commit_and_the_author_of_the_lines_that_changed() {
     let house = House::new();
@@ -153,8 +153,8 @@ fn contact(name: &str) -> String {
     CONTACT.replace("NAME", name)
 }
 
-/// Closes M5: what was written under a former name is told under each name; of a document that was never sent the plan's
-/// reason is told.
+/// Closes M5: `why` shows an effect of a former name under each name. For a document that was never sent, it shows the
+/// plan's reason.
 #[test]
 fn m5_why_follows_renames_and_tells_why_nothing_was_sent() {
     let house = House::new();
@@ -179,7 +179,7 @@ fn m5_why_follows_renames_and_tells_why_nothing_was_sent() {
     house.says(&["why", "Contact/nobody"], 1);
 }
 
-/// Words of a text that are made as ids are.
+/// Returns the words of a text that have the form of ids.
 fn words(text: &str) -> BTreeSet<String> {
     let is_id = |word: &&str| {
         let bare = ["i_", "p_", "bank_"]
@@ -205,7 +205,7 @@ fn words(text: &str) -> BTreeSet<String> {
     words.filter(is_id).map(str::to_owned).collect()
 }
 
-/// A state with something of each sort: effects, an action, events, an approval and a saved plan.
+/// Makes a state with something of each sort: effects, an action, events, an approval and a saved plan.
 fn rich() -> (House, Daemon, String) {
     let house = House::new();
     house.edit(
@@ -246,7 +246,7 @@ fn rich() -> (House, Daemon, String) {
     (house, daemon, format!("{plan}\n{checksum}"))
 }
 
-/// Closes M5: there is no word that a command prints as a name or an id and that `why` does not know.
+/// Closes M5: `why` knows every name and id that a command prints.
 #[test]
 fn m5_why_knows_every_word_that_a_command_prints() {
     let (house, _daemon, mut printed) = rich();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Error for a text that is no [`IntentId`] or [`Mode`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no {what}; write {example}")]
+#[error("unknown {what} `{text}`; write {example}")]
 pub struct NumberError {
     pub text: String,
     /// The expected thing.

@@ -115,7 +115,7 @@ impl Git {
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             end(&mut child);
-            return Err(failed("it has no streams".to_owned()));
+            return Err(failed("its streams could not be opened".to_owned()));
         };
         let (answers, beside) = (read(answers), read(beside));
         let input = input.to_vec();
@@ -193,7 +193,7 @@ fn read(stream: impl Read + Send + 'static) -> Receiver<io::Result<Vec<u8>>> {
         let read = stream.take(BYTES_MAX.saturating_add(1)).read_to_end(&mut bytes);
         let whole = u64::try_from(bytes.len()).is_ok_and(|read| read <= BYTES_MAX);
         let read = read.and_then(|_| {
-            if whole { Ok(bytes) } else { Err(io::Error::other("the answer is too long")) }
+            if whole { Ok(bytes) } else { Err(io::Error::other("its output is too long")) }
         });
         // The receiver may have given up.
         drop(sender.send(read));
@@ -211,7 +211,7 @@ fn wait(child: &mut Child) -> Result<ExitStatus, GitError> {
         match child.try_wait() {
             Ok(Some(status)) => return Ok(status),
             Ok(None) if waited < TIME => {}
-            Ok(None) => return Err(failed("it does not end".to_owned())),
+            Ok(None) => return Err(failed("it did not end".to_owned())),
             Err(error) => return Err(failed(error.to_string())),
         }
         while pause.recv_timeout(LOOK).is_ok() {}

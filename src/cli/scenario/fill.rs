@@ -17,7 +17,7 @@ pub(super) fn text(pattern: &str, kept: &KeptValues) -> Result<String, String> {
     while let Some((before, after)) = rest.split_once("${") {
         let (name, after) =
             after.split_once('}').ok_or_else(|| format!("`${{` is not closed in `{pattern}`"))?;
-        let value = kept.get(name).ok_or_else(|| format!("no step before kept `{name}`"))?;
+        let value = kept.get(name).ok_or_else(|| format!("no earlier step keeps `{name}`"))?;
         filled.push_str(before);
         filled.push_str(value);
         rest = after;
@@ -53,7 +53,7 @@ mod tests {
         assert_eq!(text("/x/${a}/y/${b}", &kept), Ok("/x/1/y/2".to_owned()));
         let filled = body(&json!({"list": [{"id": "${b}"}], "amount": 5}), &kept);
         assert_eq!(filled, Ok(json!({"list": [{"id": "2"}], "amount": 5})));
-        assert_eq!(text("${c}", &kept), Err("no step before kept `c`".to_owned()));
+        assert_eq!(text("${c}", &kept), Err("no earlier step keeps `c`".to_owned()));
         assert_eq!(text("${a", &kept), Err("`${` is not closed in `${a`".to_owned()));
     }
 }

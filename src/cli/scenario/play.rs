@@ -26,13 +26,13 @@ pub(in crate::cli) async fn play(
         control(sandbox, "GET", "/_sandbox/scenario", None).map_err(CommandFailure::bug)?;
     let (name, digest) = (&scenario.name, scenario.digest.to_string());
     if text(&before, "/digest") == digest {
-        return Ok(format!("scenario {name}: was played into this state before"));
+        return Ok(format!("scenario {name}: already played into this state"));
     }
     let requests = before.get("requests").and_then(Value::as_u64);
     if requests != Some(0) || before.get("digest").is_some_and(Value::is_string) {
-        let what = format!("scenario {name}: the sandbox's state holds something else already");
+        let what = format!("scenario {name}: the sandbox's state is not empty");
         return Err(CommandFailure::input("reckon::scenario::state", what)
-            .help("name an empty directory with --state, or empty this one"));
+            .help("name an empty directory with --state, or empty the present one"));
     }
     let mut kept = KeptValues::new();
     for (number, step) in (1_usize..).zip(&scenario.story.steps) {
@@ -53,7 +53,7 @@ fn step_failure(
     let say = step.say.as_deref().map(|say| format!(" ({say})")).unwrap_or_default();
     let what = format!("scenario {}, step {number}{say}: {error}", scenario.name);
     CommandFailure::input("reckon::scenario::step", what)
-        .help("the state is half played: empty it before the next try")
+        .help("empty the state before the next try: the scenario was played in part")
 }
 
 fn report(scenario: &Scenario, kept: &KeptValues) -> String {
@@ -68,7 +68,7 @@ fn report(scenario: &Scenario, kept: &KeptValues) -> String {
 /// # Errors
 /// The request failed, or its answer is not the expected one.
 async fn run(sandbox: &Sandbox, step: &ScenarioStep, kept: &mut KeptValues) -> Result<(), String> {
-    let wrong = || format!("`{}` is no method and path", step.request);
+    let wrong = || format!("`{}` is not a method and a path", step.request);
     let (method, path) = step.request.split_once(' ').ok_or_else(wrong)?;
     let path = fill::text(path.trim(), kept)?;
     let credential = credential(sandbox, step, &path)?;
@@ -77,13 +77,13 @@ async fn run(sandbox: &Sandbox, step: &ScenarioStep, kept: &mut KeptValues) -> R
         send(sandbox, method, &path, credential.as_deref(), body.as_ref()).await?;
     let expect = step.expect.unwrap_or(200);
     if status.as_u16() != expect {
-        return Err(format!("{method} {path} was answered {status}, not {expect}: {answer}"));
+        return Err(format!("{method} {path}: status {status}, expected {expect}: {answer}"));
     }
     for (name, pointer) in &step.keep {
         let value = match answer.pointer(pointer) {
             Some(Value::String(text)) => text.clone(),
             Some(value) if !value.is_null() => value.to_string(),
-            _ => return Err(format!("the answer has nothing at `{pointer}`: {answer}")),
+            _ => return Err(format!("no value at `{pointer}` of the answer: {answer}")),
         };
         kept.insert(name.clone(), value);
     }

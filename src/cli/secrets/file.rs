@@ -24,7 +24,10 @@ pub(super) fn read_beneath(
     closed: Option<&Path>,
 ) -> Result<Secret, String> {
     let root = folder.open().map_err(|error| {
-        format!("the folder {folder} of secrets.files cannot be opened: {error}; put the folder itself there, or write its real path")
+        format!(
+            "the folder {folder} of secrets.files cannot be opened: {error}; write its real \
+            path, without links"
+        )
     })?;
     let file = root.file(name).map_err(|error| match error {
         PathError::NotPlain(_) => {
@@ -38,7 +41,9 @@ pub(super) fn read_beneath(
         }
     })?;
     if closed.is_some_and(|closed| is_same(closed, &file)) {
-        return Err(format!("the file {name} is the identity of secrets.age, which no spec reads"));
+        return Err(format!(
+            "the file {name} is the identity of secrets.age: a spec cannot read it"
+        ));
     }
     let text = content(file).map_err(|why| format!("the file {name} {why}"))?;
     let text = text.trim_end_matches(['\n', '\r']).to_owned();
@@ -64,7 +69,7 @@ fn content(file: File) -> Result<Zeroizing<String>, String> {
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > FILE_BYTES_MAX {
         return Err(format!("is longer than {FILE_BYTES_MAX} bytes"));
     }
-    let text = std::str::from_utf8(&bytes).map_err(|_| "is no UTF-8 text".to_owned())?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| "is not valid UTF-8".to_owned())?;
     Ok(Zeroizing::new(text.to_owned()))
 }
 

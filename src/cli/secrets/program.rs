@@ -70,13 +70,13 @@ impl Program<'_> {
         }
         let status = wait(&mut child, limits)?;
         if !status.success() {
-            return Err(format!("did not do its work ({status}); run it by hand to see why"));
+            return Err(format!("failed ({status}); run it by hand to see why"));
         }
         secret(&bytes)
     }
 
     fn start(&self) -> Result<Child, String> {
-        let (program, arguments) = self.words.split_first().ok_or("has no words")?;
+        let (program, arguments) = self.words.split_first().ok_or("has an empty command line")?;
         let own = Path::new(program);
         let beside = own.is_relative() && program.contains('/');
         let place = if beside { std::path::absolute(self.dir.join(own)) } else { Ok(own.into()) };
@@ -137,7 +137,8 @@ fn kill(child: &mut Child, why: &str) -> String {
 }
 
 fn secret(bytes: &[u8]) -> Result<Secret, String> {
-    let text = std::str::from_utf8(bytes).map_err(|_| "prints no UTF-8 text".to_owned())?;
+    let text =
+        std::str::from_utf8(bytes).map_err(|_| "prints text that is not valid UTF-8".to_owned())?;
     let text = text.strip_suffix('\n').unwrap_or(text);
     let text = text.strip_suffix('\r').unwrap_or(text);
     if text.is_empty() { Err("prints nothing".to_owned()) } else { Ok(Secret::from(text)) }

@@ -28,24 +28,26 @@ pub(super) fn read(text: &str) -> Result<ServerAddress, CommandFailure> {
         CommandFailure::input("reckon::server::url", format!("--server: {what}"))
             .help("write https://HOST[:PORT][/PATH], or http://127.0.0.1:PORT for a daemon on this machine")
     };
-    let mut url =
-        Url::parse(text).map_err(|error| wrong(&format!("this is no address: {error}")))?;
+    let mut url = Url::parse(text).map_err(|error| wrong(&format!("invalid address: {error}")))?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err(wrong(
-            "an address holds no name and no password; the token has a file of its own",
+            "the address contains a user name or password; name the token with --token-file",
         ));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(wrong("an address has no query and no fragment"));
+        return Err(wrong("the address contains a query or fragment"));
     }
-    let host = url.host_str().ok_or_else(|| wrong("the address names no host"))?;
+    let host = url.host_str().ok_or_else(|| wrong("the address has no host"))?;
     let plain = match url.scheme() {
         "https" => false,
         "http" if is_this_machine(host) => true,
-        "http" => return Err(wrong(&format!("http to {host} would show the token to the network"))
-            .help("put a proxy with a certificate before the daemon and write https://…, or reach it through a \
-                   tunnel: `ssh -L 8780:127.0.0.1:8780 HOST`, then http://127.0.0.1:8780")),
-        other => return Err(wrong(&format!("{other} is not spoken here"))),
+        "http" => {
+            return Err(wrong(&format!("plain http to {host} would expose the token")).help(
+                "put a proxy with a certificate before the daemon and write https://…, or use a \
+                tunnel: `ssh -L 8780:127.0.0.1:8780 HOST`, then http://127.0.0.1:8780",
+            ));
+        }
+        other => return Err(wrong(&format!("unsupported scheme {other}"))),
     };
     let path = format!("{}{CONTROL_PATH}", url.path().trim_end_matches('/'));
     let shown = text.trim_end_matches('/').to_owned();

@@ -30,12 +30,12 @@ pub(in crate::cli) async fn run(
     out: Printer,
 ) -> Result<Exit, CommandFailure> {
     if args.paths.iter().any(|path| plan_file::is_plan(path)) {
-        let why = "a daemon does by itself whatever the files say, so that a saved plan bounds nothing there";
+        let why = "a daemon applies every file by itself, so a saved plan limits nothing there";
         return Err(local_only("`apply PLANFILE`", why));
     }
     let scope = specs::scope(setup, &args.paths, &args.choice)?;
     if !scope.exclude.is_empty() {
-        let why = "a daemon does by itself whatever the files say; `reckon suspend` leaves something out of that";
+        let why = "a daemon applies every file by itself; exclude a resource with `reckon suspend`";
         return Err(local_only("`apply --exclude`", why));
     }
     let tree = read_tree(setup)?;
@@ -48,8 +48,8 @@ pub(in crate::cli) async fn run(
         for problem in &before.problems {
             out.note(&render::plan::problem(problem));
         }
-        let failure = CommandFailure::input("reckon::apply::broken", "some documents are broken");
-        return Err(failure.help("mend them, or go on with the good ones: apply --isolate"));
+        let failure = CommandFailure::input("reckon::apply::broken", "some documents are invalid");
+        return Err(failure.help("correct them, or apply the valid ones: `reckon apply --isolate`"));
     }
     if !apply::confirm(&before, args, out)? {
         return Ok(Exit::Done);
@@ -82,7 +82,7 @@ async fn show_rest(
     }
     let now = commit(differences.commit.as_ref());
     out.note(&format!(
-        "while this waited, the daemon's tree became another one ({now}): whether all of this one was applied is not known"
+        "the daemon's tree changed in the meantime ({now}): this tree may be applied only in part"
     ));
     Ok(Exit::NeedsAttention.or(plan::attention_exit(&after)))
 }
@@ -107,7 +107,9 @@ async fn plan_of_tree(
         return Err(specs::unknown_names(names));
     }
     let Reply::Plan(plan) = reply else {
-        return Err(CommandFailure::bug("a plan was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected a plan",
+        ));
     };
     Ok(*plan)
 }
@@ -117,7 +119,8 @@ fn other_tree(server: &ServerClient, tree: &SentTree, found: &TreeDifferences) -
     let (at, here, there) =
         (server.address(), commit(tree.commit.as_ref()), commit(found.commit.as_ref()));
     let what = format!(
-        "the tree of the daemon at {at} is not this one: the daemon is at {there}, this is {here}"
+        "the tree of the daemon at {at} differs from this tree: the daemon has {there}, this is \
+        {here}"
     );
     let sorts = [
         ("missing there", &found.missing),
@@ -128,12 +131,12 @@ fn other_tree(server: &ServerClient, tree: &SentTree, found: &TreeDifferences) -
     let told = sorts.iter().filter(|(_, files)| !files.is_empty());
     let told = told.map(|(word, files)| format!("{word}: {}", names(files)));
     let trouble = found.trouble.iter();
-    let trouble = trouble.map(|why| format!("the daemon cannot read all of its own: {why}"));
+    let trouble = trouble.map(|why| format!("the daemon cannot read its whole tree: {why}"));
     let parts: Vec<String> = [what].into_iter().chain(told).chain(trouble).collect();
     let what = parts.join("; ");
     CommandFailure::input("reckon::server::other_tree", what).help(
-        "the daemon does what its own files say, and nothing was done: bring this commit to its machine (its checkout \
-         of the specs), then apply again; `reckon plan` shows what this tree would change there",
+        "check this commit out in the daemon's specs, then apply again; `reckon plan` shows what \
+        this tree would change there. Nothing was done",
     )
 }
 

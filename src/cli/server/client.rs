@@ -43,14 +43,14 @@ pub(super) fn token(file: &Path) -> Result<Secret, CommandFailure> {
     let failed = |why: &dyn std::fmt::Display| {
         let what = format!("read the token file {}: {why}", file.display());
         CommandFailure::environment("reckon::server::token_file", what)
-            .help("it holds one line: a token of `api.token` in the daemon's state directory")
+            .help("write one line to it: a token of `api.token` in the daemon's state directory")
     };
     let mut text = Zeroizing::new(String::new());
     let opened = File::open(file).map_err(|error| failed(&error))?;
     let read = opened.take(TOKEN_FILE_BYTES_MAX).read_to_string(&mut text);
     read.map_err(|error| failed(&error))?;
     let tokens = Tokens::parse(&text).map_err(|error| failed(&error))?;
-    let first = tokens.first().ok_or_else(|| failed(&"it holds no token"))?;
+    let first = tokens.first().ok_or_else(|| failed(&"it contains no token"))?;
     Ok(first.secret.clone())
 }
 
@@ -81,7 +81,7 @@ impl ServerClient {
         let builder = if address.plain { builder.tls_certs_only([]) } else { builder };
         let http = builder.build().map_err(|error| {
             CommandFailure::environment("reckon::server::tls", causes(&error))
-                .help("SSL_CERT_FILE names a file of certificates to trust")
+                .help("set SSL_CERT_FILE to a file of certificates to trust")
         })?;
         Ok(Self { http, address, token })
     }
@@ -116,9 +116,10 @@ impl ServerClient {
                 .map_err(|why| self.lost_answer(&why.to_string()))?;
         }
         Err(match serde_json::from_slice::<RefusalBody>(&body) {
-            Ok(RefusalBody { error }) if error.code == NO_SUCH_PATH => {
-                self.not_a_daemon("it takes no commands, as one of an older version, or the listener for the public, does not")
-            }
+            Ok(RefusalBody { error }) if error.code == NO_SUCH_PATH => self.not_a_daemon(
+                "it accepts no commands; it may be an older version, or the \
+                    public listener",
+            ),
             Ok(refused) => refused.error,
             Err(_) => self.not_a_daemon(&format!("it answers {status}")),
         })
@@ -138,7 +139,7 @@ impl ServerClient {
         let lost = |why: reqwest::Error| self.lost_answer(&root_cause(&why.without_url()));
         while let Some(piece) = answer.chunk().await.map_err(lost)? {
             if body.len().saturating_add(piece.len()) > RESPONSE_BYTES_MAX {
-                return Err(self.lost_answer("it is too long"));
+                return Err(self.lost_answer("the answer is too long"));
             }
             body.extend_from_slice(&piece);
         }
@@ -152,11 +153,12 @@ impl ServerClient {
         let at = &self.address.shown;
         if connecting && cause.contains("certificate") {
             let help =
-                "is it the right host? An authority of your own is trusted by SSL_CERT_FILE=FILE";
+                "check the host; trust a certificate authority of your own with SSL_CERT_FILE=FILE";
             return error(TLS, format!("the certificate of {at} is not trusted: {cause}"), help);
         }
         if connecting {
-            let help = "is the daemon running, and does it listen there (`listen` in its reckon.yaml), or a proxy for it?";
+            let help = "check that the daemon runs, and that it or its proxy listens there \
+                (`listen` in its reckon.yaml)";
             return error(UNREACHABLE, format!("{at} cannot be reached: {cause}"), help);
         }
         let silent = format!("no sign of life for {} seconds", SILENCE_MAX.as_secs());
@@ -165,17 +167,17 @@ impl ServerClient {
 
     /// Returns the error of a lost or incomplete answer: the daemon may have done the request.
     fn lost_answer(&self, why: &str) -> ControlError {
-        let message = format!("the answer of {} was lost: {why}", self.address.shown);
-        let help = "what was asked for may have been done: look with `reckon get` and `reckon intents`, then ask again; a \
-                    proxy between must not hold answers back";
+        let message = format!("lost the answer of {}: {why}", self.address.shown);
+        let help = "check `reckon get` and `reckon intents`, since the request may have been \
+            done, then repeat it; a proxy between must not buffer answers";
         error(ControlError::LOST, message, help)
     }
 
     /// Returns the error of an answer that no reckon daemon gives.
     fn not_a_daemon(&self, why: &str) -> ControlError {
-        let message =
-            format!("{} does not answer as a reckon daemon does: {why}", self.address.shown);
-        let help = "name the daemon's private listener, or the proxy before it, with the path that leads there";
+        let message = format!("{} is not a reckon daemon: {why}", self.address.shown);
+        let help = "write the address of the daemon's private listener, or of the proxy before it \
+            with its path";
         error(ANSWER, message, help)
     }
 }

@@ -27,7 +27,7 @@ pub(in crate::cli) fn failure(error: ControlError) -> CommandFailure {
 
 /// Returns the failure of a command that a daemon elsewhere cannot run, with the reason.
 pub(in crate::cli) fn local_only(what: &str, why: &str) -> CommandFailure {
-    let message = format!("{what} cannot be asked of a server: {why}");
+    let message = format!("{what} does not work with --server: {why}");
     CommandFailure::input("reckon::server::local", message)
         .help("run it without --server, on the machine that holds the state")
 }

@@ -36,13 +36,15 @@ pub(super) fn from_args(cli: &Cli) -> Result<Option<ServerClient>, CommandFailur
     match (server, token_file) {
         (None, None) => Ok(None),
         (Some(_), None) => {
-            let help = "--token-file names a file with a token of `api.token` in the daemon's state directory";
-            usage("--server needs a token", help)
+            let help = "add --token-file FILE, a file with a token of `api.token` in the daemon's \
+                state directory";
+            usage("--server without a token", help)
         }
-        (None, Some(_)) => usage("a token is for a daemon elsewhere", "name it: --server URL"),
-        (Some(_), Some(_)) if cli.state.is_some() => {
-            usage("the state is with the daemon that --server names", "leave --state out")
-        }
+        (None, Some(_)) => usage("--token-file without --server", "add --server URL"),
+        (Some(_), Some(_)) if cli.state.is_some() => usage(
+            "--state conflicts with --server: the state is at the daemon",
+            "leave --state out",
+        ),
         (Some(url), Some(file)) => {
             Ok(Some(ServerClient::new(address::read(url)?, client::token(file)?)?))
         }
@@ -80,7 +82,10 @@ fn empty_config() -> Result<Config, CommandFailure> {
     let text = format!("apiVersion: {API_VERSION}\nkind: Config\n");
     let config = Config::parse(FILE_NAME, Path::new("."), text.into_bytes());
     config.map_err(|broken| {
-        CommandFailure::bug(format!("{} problems in no file", broken.problems.len()))
+        CommandFailure::bug(format!(
+            "internal error: {} problems in the empty configuration",
+            broken.problems.len()
+        ))
     })
 }
 
@@ -119,7 +124,10 @@ impl ServerClient {
         let Reply::Local(LocalReply(value)) =
             self.request(&ControlRequest::Local(Box::new(look))).await?
         else {
-            return Err(CommandFailure::bug("a look was not answered by one"));
+            return Err(CommandFailure::bug(
+                "internal error: unexpected response type; expected an \
+                answer of the daemon",
+            ));
         };
         Ok(value)
     }

@@ -57,9 +57,9 @@ pub(super) fn read_tree(setup: &Context) -> Result<SentTree, CommandFailure> {
     for (path, content) in contents(&setup.place())? {
         bytes = bytes.saturating_add(content.len());
         let text = String::from_utf8(content).map_err(|_| {
-            let what = format!("{path} is no UTF-8 text");
+            let what = format!("{path} is not valid UTF-8");
             CommandFailure::input("reckon::server::encoding", what)
-                .help("`reckon validate` shows where")
+                .help("run `reckon validate` to see the place")
         })?;
         files.insert(path, text);
     }

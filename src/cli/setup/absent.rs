@@ -34,11 +34,12 @@ impl Context {
         }
         let dir = self.state.display();
         print_note(&format!(
-            "note: there is no state at {dir} yet: an empty one is shown, and none is made"
+            "note: there is no state at {dir} yet; showing an empty one, without creating it"
         ));
         if self.key_if_exists()?.is_none() {
             print_note(
-                "note: there is no key either: the checksum of a plan is another one once there is",
+                "note: there is no key yet either; the checksum of the plan changes once there is \
+                one",
             );
         }
         self.temporary_state()
@@ -80,7 +81,7 @@ impl Context {
         let what = format!("{what} at {}", self.state.display());
         let help = match self.nearest_state() {
             Some(near) => format!("did you mean --state {}?", near.display()),
-            None => "`reckon apply` and `reckon run` make one there".to_owned(),
+            None => "create a state there with `reckon apply` or `reckon run`".to_owned(),
         };
         CommandFailure::input("reckon::state::absent", what).help(help)
     }

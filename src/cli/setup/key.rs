@@ -33,7 +33,7 @@ impl Context {
             let bytes = bytes
                 .expose()
                 .try_into()
-                .map_err(|_| CommandFailure::bug("a key of another length"))?;
+                .map_err(|_| CommandFailure::bug("internal error: the key has another length"))?;
             return Ok(MasterKey::new(bytes));
         }
         let file = KeyFile::of(&self.state);

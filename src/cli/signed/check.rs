@@ -18,8 +18,8 @@ impl SignedConfig {
         loaded: Option<Digest>,
     ) -> Result<(), NotTrusted> {
         if repo.git.line(&["rev-parse", "--is-shallow-repository"])? != "false" {
-            let what = "the clone does not hold the whole history, so the authors of the specs are unknown";
-            let help = "fetch all of it: `git fetch --unshallow`";
+            let what = "the clone is shallow, so the authors of the specs are unknown";
+            let help = "fetch the whole history: `git fetch --unshallow`";
             return Err(self.untrusted("shallow", what.to_owned(), help));
         }
         let committed = Committed::read(&repo.git, &repo.head, &repo.specs)?;
@@ -27,9 +27,10 @@ impl SignedConfig {
         if let Some(path) = committed.odd() {
             let path = repo.display_path(&format!("{}/{path}", repo.specs));
             let what = format!(
-                "{path} is a link or a repository of its own in the commit, so the author of its text is unknown"
+                "{path} is a link or a submodule in the commit, so the author of its text is \
+                unknown"
             );
-            return Err(self.untrusted("link", what, "commit the file itself in its place"));
+            return Err(self.untrusted("link", what, "commit the file itself instead"));
         }
         if loaded == Some(committed.digest()) {
             return Ok(());
@@ -50,33 +51,37 @@ impl SignedConfig {
             return Ok(());
         };
         let ForbiddenAttribute { path, attribute, place } = found;
-        let place = place.map_or_else(
-            || "in the configuration of git".to_owned(),
-            |place| format!("at {place}"),
-        );
+        let place = place
+            .map_or_else(|| "in the git configuration".to_owned(), |place| format!("at {place}"));
         let what = format!(
-            "{} has the attribute {attribute}, set {place}: its text in a commit is another than on disk, or is merged by another rule, so its author is unknown",
+            "{} has the git attribute {attribute}, set {place}: its committed text differs from \
+            the file, or is merged by another rule, so its author is unknown",
             repo.display_path(&path)
         );
-        let help =
-            "take the attribute back for specs and approvals, then check the files out again";
+        let help = "remove the attribute for specs and approvals, then check the files out again";
         Err(self.untrusted("attributes", what, help))
     }
 
     fn uncommitted(&self, repo: &ApprovalRepo, found: &Difference) -> NotTrusted {
         let path = repo.display_path(&format!("{}/{}", repo.specs, found.path));
-        let what =
-            format!("{path} is not as it was committed, byte by byte: no approval by file counts");
+        let what = format!("{path} differs from its commit: no signed approval counts");
         let help = if found.line_ends {
-            "git changes line ends here: `git config core.autocrlf false`, leave `eol` out of the attributes, and check the file out again"
+            "stop git from changing line ends (`git config core.autocrlf false`, no `eol` \
+            attribute), then check the file out again"
         } else {
-            "commit it or take it back; `git update-index --no-assume-unchanged --no-skip-worktree FILE` if git sees no change"
+            "commit or revert the change; if git shows none, run `git update-index \
+            --no-assume-unchanged --no-skip-worktree FILE`"
         };
         self.untrusted("dirty", what, help)
     }
 
     fn specs_changed(&self) -> NotTrusted {
         let what = "the specs changed after the plan was made";
-        self.untrusted("moved", what.to_owned(), "run it again when nothing writes to the folder")
+        self.untrusted(
+            "moved",
+            what.to_owned(),
+            "repeat the command while no program writes to \
+            the folder",
+        )
     }
 }

@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(address("A <b> <a@x> 12 +0000").as_deref(), Some("a@x"));
         assert_eq!(address("nobody"), None);
         assert_eq!(moment("A <a@x> 12 +0000").map(|at| at.timestamp()), Some(12));
-        let body = "why\n\nCo-Authored-By: Bob <bob@x>\nco-authored-by: nobody\n";
+        let body = "why\n\nCo-Authored-By: Bob <bob@x>\nco-authored-by: no address\n";
         assert_eq!(co_authors(body).collect::<Vec<_>>(), ["bob@x"]);
     }
 }

@@ -68,8 +68,8 @@ impl<'a> Judge<'a> {
         let Some(commit) = self.bringing_commit(file)? else {
             return Ok(Err(Rejection(
                 "reckon::approval::merge",
-                "no commit but a merge brought this file as it is".to_owned(),
-                "commit it by itself, signed; merges only carry it along",
+                "the present content of this file comes only from a merge".to_owned(),
+                "commit the file in a signed commit of its own",
             )));
         };
         let checked = self.check_only_approvals(&commit)?.and_then(|()| signer(&commit));
@@ -133,7 +133,7 @@ impl<'a> Judge<'a> {
         let beneath = format!("{folder}/");
         let other = said.split('\0').find(|path| !path.is_empty() && !path.starts_with(&beneath));
         Ok(other.map_or(Ok(()), |other| {
-            let what = format!("commit {} changes {other}, too", short(&commit.id));
+            let what = format!("commit {} also changes {other}", short(&commit.id));
             let help = "commit the approval alone, after the commits that it approves";
             Err(Rejection("reckon::approval::mixed", what, help))
         }))
@@ -145,7 +145,7 @@ impl<'a> Judge<'a> {
         said: &ApprovalFile,
         commit: &SignedCommit,
     ) -> Result<(), Rejection> {
-        let help = "approve the plan anew, if it is still meant";
+        let help = "approve the plan again, if you still want it";
         let over = |what: String| Err(Rejection("reckon::approval::expired", what, help));
         if let Some(expires) = said.expires.filter(|expires| *expires <= self.now) {
             return over(format!("it expired at {}", timestamp(&expires)));
@@ -224,7 +224,7 @@ fn signer(commit: &SignedCommit) -> Result<Signer, Rejection> {
         CommitSignature::Valid(signer) if signer.is_named_by_address() => Ok(signer.clone()),
         CommitSignature::Valid(signer) => no(
             "reckon::approval::nameless",
-            format!("its signer is called {:?}, which is no address", signer.principal),
+            format!("its signer {:?} is not an e-mail address", signer.principal),
             "name signers by their e-mail addresses, so that reckon can compare them with authors",
         ),
         CommitSignature::Unsigned => no(
@@ -234,18 +234,18 @@ fn signer(commit: &SignedCommit) -> Result<Signer, Rejection> {
         ),
         CommitSignature::NotSsh => no(
             "reckon::approval::unsigned",
-            format!("commit {id} is not signed with a key of SSH"),
-            "sign it with one: `git commit -S`, with gpg.format ssh",
+            format!("commit {id} is not signed with an SSH key"),
+            "sign it with an SSH key: `git commit -S`, with gpg.format ssh",
         ),
         CommitSignature::Invalid => no(
             "reckon::approval::unsigned",
-            format!("the signature of commit {id} is not good"),
-            "make the commit again; `git verify-commit` says more",
+            format!("the signature of commit {id} is invalid"),
+            "sign the commit again; `git verify-commit` shows details",
         ),
         CommitSignature::UnknownKey(key) => no(
             "reckon::approval::unknown_signer",
             format!("commit {id} is signed with {key}, which is not among the allowed signers"),
-            "an operator lists who may approve: policy.approvals.signed.signers",
+            "have an operator add the key to policy.approvals.signed.signers",
         ),
     }
 }
@@ -279,10 +279,10 @@ fn check_other_person(
     if how == AuthorEvidence::Named {
         return Ok(());
     }
-    let what = format!(
-        "the author of {about} is unknown: commit {id} is not signed by anyone that the signers' file names"
-    );
-    let help = "have it signed, or believe names (policy.approvals.signed.authors: named), which anybody can write";
+    let what =
+        format!("the author of {about} is unknown: commit {id} is not signed by an allowed signer");
+    let help = "have the commit signed, or trust author names (policy.approvals.signed.authors: \
+        named), which anyone can forge";
     Err(Rejection("reckon::approval::unknown_author", what, help))
 }
 

@@ -106,8 +106,12 @@ impl SignedConfig {
         let found = git.run(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], &[])?;
         let head = String::from_utf8_lossy(&found.out).trim().to_owned();
         if !found.success || head.is_empty() {
-            let help = "commit the specs; an approval is a commit of its own";
-            return Err(self.untrusted("repository", "git finds no commit here".to_owned(), help));
+            let help = "commit the specs, then each approval in a commit of its own";
+            return Err(self.untrusted(
+                "repository",
+                "the repository of the specs has no commit".to_owned(),
+                help,
+            ));
         }
         let (authors, valid_for, root) = (self.rules.authors, self.valid_for, self.root.clone());
         Ok(ApprovalRepo { git, head, specs, folder, authors, valid_for, root })
@@ -117,24 +121,26 @@ impl SignedConfig {
     fn tree(&self) -> Result<(PathBuf, String), NotTrusted> {
         if let Err(error) = self.specs.open() {
             let what = format!("the folder of specs {} cannot be opened: {error}", self.specs);
-            let help = "put the folder itself there, or write its real path in `specs`";
+            let help = "write the real path of the folder, without links, in `specs`";
             return Err(self.untrusted("repository", what, help));
         }
         let specs = self.specs.path().canonicalize().ok();
         let top = specs.as_deref().and_then(git::work_tree);
         let Some((top, specs)) = top.zip(specs) else {
             let help = "keep the specs in a git repository";
-            let what = "the specs are in no git work tree, so there are no signed commits";
+            let what = "the specs are not in a git work tree, so there are no signed commits";
             return Err(self.untrusted("repository", what.to_owned(), help));
         };
         if self.config.iter().any(|place| place.starts_with(&top)) {
             let what = "this file is in the repository of the specs, where a pull request can change who may approve";
-            let help = "keep the configuration outside of it and name it with --config FILE";
+            let help = "keep the configuration outside that repository and name it with --config \
+                FILE";
             return Err(self.untrusted("config_inside", what.to_owned(), help));
         }
         let Some(specs) = path_from_top(&top, &specs) else {
             let help = "give the specs a folder of their own, beside that of the approvals";
-            let what = "the specs are the whole repository, which leaves no room for approvals";
+            let what = "the specs are the whole repository, with no folder for approvals beside \
+                them";
             return Err(self.untrusted("folder", what.to_owned(), help));
         };
         Ok((top, specs))
@@ -158,7 +164,12 @@ impl SignedConfig {
                 "the allowed signers {} are in the repository of the specs, where a pull request can change who may approve",
                 path.display()
             );
-            return Err(self.untrusted("signers_inside", what, "keep that file outside of it"));
+            return Err(self.untrusted(
+                "signers_inside",
+                what,
+                "keep that file outside the \
+                repository",
+            ));
         }
         Ok(real)
     }
@@ -175,10 +186,16 @@ impl SignedConfig {
         let apart = |one: &str, other: &str| !Path::new(one).starts_with(other);
         inside.filter(|one| apart(one, specs) && apart(specs, one)).ok_or_else(|| {
             let what = format!(
-                "the folder of approvals {} is not beneath the repository of the specs, or not apart from them",
+                "the folder of approvals {} is outside the repository of the specs, or overlaps \
+                the specs",
                 folder.display()
             );
-            self.untrusted("folder", what, "name one beside the specs: policy.approvals.signed.folder")
+            self.untrusted(
+                "folder",
+                what,
+                "set policy.approvals.signed.folder to a folder beside \
+                the specs",
+            )
         })
     }
 
@@ -198,7 +215,7 @@ impl SignedConfig {
 
     /// Returns the problem of a failed git call.
     pub(super) fn git_problem(&self, trouble: &GitError) -> PlacedIssue {
-        let help = "git 2.35 or later and ssh-keygen have to be here";
+        let help = "install git 2.35 or later and ssh-keygen";
         self.problem("reckon::approval::git", trouble.to_string(), help)
     }
 }

@@ -49,11 +49,14 @@ pub(in crate::cli) async fn write(
     make(file, &approval.text()).map_err(|error| {
         let what = format!("write the approval to {}: {error}", file.display());
         CommandFailure::environment("reckon::approval::write", what)
-            .help("each approval is a new file in the folder of approvals")
+            .help("choose a new file in the folder of approvals")
     })?;
     let name = file.display();
     out.text(&format!("written to {name}"))?;
-    out.note(&format!("it counts once it is committed, alone and signed: git add {name} && git commit -S -- {name}"));
+    out.note(&format!(
+        "commit it alone and signed, so that it counts: git add {name} && git \
+        commit -S -- {name}"
+    ));
     Ok(Exit::Done)
 }
 
@@ -61,14 +64,16 @@ pub(in crate::cli) async fn write(
 async fn plan(setup: Option<&Context>, what: &str) -> Result<PlanView, CommandFailure> {
     let checksum = plan_approval::checksum(what)?;
     let checksum = checksum.ok_or_else(|| {
-        CommandFailure::input("reckon::approval::what", format!("{what:?} names no plan"))
-            .help("give the checksum of a plan, or what `reckon plan -o json` printed")
+        CommandFailure::input("reckon::approval::what", format!("{what:?} is not a plan"))
+            .help("write the checksum of a plan, or the file of `reckon plan -o json`")
     })?;
     let Some(setup) = setup.filter(|_| !is_file(what)) else { return read(what) };
     let session = StateSession::open_view(setup).await?;
     let reply = session.ask(EngineQuery::Plan).await;
     let Reply::Plan(plan) = session.end(setup, reply).await? else {
-        return Err(CommandFailure::bug("a plan was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected a plan",
+        ));
     };
     if !plan.checksum.starts_with(&checksum) {
         return Err(plan_approval::not_approved(&PlanApprovalResult::Changed {

@@ -45,7 +45,7 @@ pub(super) async fn run(
     if setup.server.is_some() {
         return Err(local_only(
             "`store backup`",
-            "it copies the files of the state, which are on the daemon's machine",
+            "it copies the files of the state on the daemon's machine",
         ));
     }
     let (manifest, proof) = if let Some(client) = daemon(setup).await? {
@@ -91,10 +91,18 @@ fn compactions(setup: &Context) -> Result<Compactions, CommandFailure> {
 /// Returns the daemon's last durable record.
 async fn head(client: &Daemon) -> Result<Head, CommandFailure> {
     let Reply::Overview(overview) = client.ask(&EngineQuery::Overview).await? else {
-        return Err(CommandFailure::bug("an overview was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected an \
+            overview",
+        ));
     };
     let hash = data_encoding::HEXLOWER.decode(overview.head.as_bytes()).unwrap_or_default();
-    let hash = hash.try_into().map_err(|_| CommandFailure::bug("a head that is no hash"))?;
+    let hash = hash.try_into().map_err(|_| {
+        CommandFailure::bug(
+            "internal error: the head is not a \
+        hash",
+        )
+    })?;
     Ok(Head { sequence: overview.position, hash })
 }
 

@@ -66,7 +66,10 @@ async fn compact_by_daemon(
 ) -> Result<CompactionResult, CommandFailure> {
     let Reply::Compacted(done) = client.request(&ControlRequest::Compact { drop_history }).await?
     else {
-        return Err(CommandFailure::bug("a compaction was not answered by what it did"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected the \
+            result of a compaction",
+        ));
     };
     let done = done.map_err(|why| CommandFailure::environment("reckon::store::compact", why))?;
     Ok(*done)
@@ -98,7 +101,7 @@ pub(in crate::cli) fn history(setup: &Context) -> Result<ArchivePolicy, CommandF
 /// Formats the report for people.
 fn text(report: &CompactOutput) -> String {
     let mut lines = match &report.compacted {
-        None => vec!["nothing to compact: no record came after the last time".to_owned()],
+        None => vec!["nothing to compact: no record since the last compaction".to_owned()],
         Some(compacted) => vec![
             format!("compacted     records up to {}", compacted.sequence),
             format!("replaces      {}", compacted.replaces),
@@ -111,13 +114,14 @@ fn text(report: &CompactOutput) -> String {
     };
     if report.compacted.is_some() || report.segments > 0 {
         let kept = report.archive.as_ref().map_or_else(
-            || "deleted, as you say".to_owned(),
+            || "deleted, as requested".to_owned(),
             |path| format!("kept in {path} for `reckon why`"),
         );
         lines.push(format!("segments      {} {kept}", report.segments));
     }
     if report.archive_dropped > 0 {
-        let why = if report.archive.is_some() { "all older than is kept" } else { "as you say" };
+        let why =
+            if report.archive.is_some() { "older than the retention" } else { "as requested" };
         lines.push(format!(
             "archive       {} deleted, {why}",
             count_noun(report.archive_dropped, "segment")
@@ -125,7 +129,7 @@ fn text(report: &CompactOutput) -> String {
     }
     if report.values_dropped > 0 {
         lines.push(format!(
-            "vault         {} deleted: nothing names them",
+            "vault         {} deleted: no longer referenced",
             count_noun(report.values_dropped, "value")
         ));
     }
@@ -135,7 +139,7 @@ fn text(report: &CompactOutput) -> String {
         ("archive", before.archive, after.archive),
         ("vault", before.vault, after.vault),
         ("index", before.index, after.index),
-        ("in all", before.total(), after.total()),
+        ("total", before.total(), after.total()),
     ] {
         lines.push(format!("{part:<13} {} -> {}", bytes(before), bytes(after)));
     }

@@ -68,7 +68,8 @@ fn new_key_file(setup: &Context, args: &RekeyArgs) -> Result<Option<PathBuf>, Co
         (None, Some(_)) => return Ok(None),
         (None, None) => {
             return Err(refused(RekeyError::NewMissing).help(
-                "(umask 077; openssl rand -base64 32 > FILE), then `reckon store rekey --new-key-file FILE`",
+                "create a key: `(umask 077; openssl rand -base64 32 > FILE)`, then run `reckon \
+                store rekey --new-key-file FILE`",
             ));
         }
         (Some(_), Some(own)) => {
@@ -95,13 +96,15 @@ fn confirm(args: &RekeyArgs, out: Printer) -> Result<bool, CommandFailure> {
         return Ok(true);
     }
     if !out.interactive {
-        let what =
-            "exchange the key: backups from before need the old key, so a person has to agree";
+        let what = "exchange the key: not confirmed, and older backups need the old key";
         let failure = CommandFailure::input("reckon::rekey::unconfirmed", what);
         return Err(failure
-            .help("keep the old key with those backups, then say `reckon store rekey --yes`"));
+            .help("keep the old key with those backups, then run `reckon store rekey --yes`"));
     }
-    out.note("The old key will open nothing of this state. Backups from before need it: keep it with them.");
+    out.note(
+        "The old key will no longer open this state. Older backups need it: keep the key \
+        with them.",
+    );
     out.confirm("Exchange the key?")
 }
 
@@ -112,7 +115,10 @@ async fn rekey_by_daemon(
 ) -> Result<Rekeyed, CommandFailure> {
     let Reply::Rekeyed(done) = client.request(&ControlRequest::Rekey { new_key_file }).await?
     else {
-        return Err(CommandFailure::bug("an exchange of the key was not answered by what it did"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected the \
+            result of rekey",
+        ));
     };
     done.map_err(rekey_failure)
 }
@@ -155,7 +161,8 @@ fn text(report: &RekeyOutput) -> String {
     let path: &Path = &report.key_file;
     let next = if report.set_secrets_key {
         format!(
-            "next          set secrets.key to what {} holds now: no command opens the state before that",
+            "next          set secrets.key to the content of {} now; until then no command opens \
+            the state",
             path.display()
         )
     } else {
@@ -164,8 +171,9 @@ fn text(report: &RekeyOutput) -> String {
     let lines = [
         line(&report.rekeyed),
         next,
-        "backups       those from before need the old key: `reckon store backup` makes one that needs the new key"
-            .to_owned(),
+        "backups       older ones need the old key; `reckon store backup` makes one with the new \
+        key"
+        .to_owned(),
     ];
     lines.join("\n")
 }

@@ -37,10 +37,9 @@ pub(super) async fn run(
     out: Printer,
 ) -> Result<Exit, CommandFailure> {
     if daemon(setup).await?.is_some() {
-        let what = format!("a daemon holds the state {}", setup.state.display());
-        return Err(
-            CommandFailure::environment("reckon::state::locked", what).help("stop it first")
-        );
+        let what = format!("a running daemon holds the state {}", setup.state.display());
+        return Err(CommandFailure::environment("reckon::state::locked", what)
+            .help("stop the daemon first"));
     }
     let kept = ExistingBackup::open(&args.from).map_err(backup::backup_failure)?;
     let wanted = RestoreRequest {
@@ -73,10 +72,10 @@ fn restore_failure(error: RestoreError) -> CommandFailure {
         RestoreError::Backup(error) => backup::backup_failure(error),
         RestoreError::Open(error) => error.into(),
         RestoreError::Occupied { .. } => CommandFailure::input("reckon::restore::occupied", error)
-            .help("--replace moves the state that is there aside; nothing of it is deleted"),
+            .help("add --replace to move the present state aside; nothing is deleted"),
         RestoreError::Unverified { .. } => {
             CommandFailure::environment("reckon::restore::unproved", error)
-                .help("take another backup, or give the key that this one was made with")
+                .help("use another backup, or the key that this one was made with")
         }
         RestoreError::Io { .. } => CommandFailure::environment("reckon::restore::failed", error),
     }
@@ -93,11 +92,11 @@ fn text(report: &RestoreOutput) -> String {
         lines.push(format!("moved aside   {path}"));
     }
     lines.push(if *nothing_since {
-        "since then    nothing was sent, as you say".to_owned()
+        "since then    nothing was sent, as you declared".to_owned()
     } else {
-        "since then    unknown: every merchant is looked at again, what the service can be asked \
-         about is looked for before it is sent, and what nothing can find is held. `reckon plan` \
-         shows it; `reckon store release` ends it."
+        "since then    unknown: reckon reads every merchant again, looks for each effect at the \
+        service before sending it, and holds effects that cannot be looked for. `reckon plan` \
+        lists them; `reckon store release` releases them."
             .to_owned()
     });
     lines.join("\n")
@@ -119,27 +118,30 @@ pub(super) async fn release(
 ) -> Result<Exit, CommandFailure> {
     let keys: Vec<Key> = args.what.iter().map(|text| parse_key(text)).collect::<Result<_, _>>()?;
     if let Some(other) = keys.iter().find(|key| args.done && !is_action(key)) {
-        let what = format!("{} is no action of a hook", other.short());
+        let what = format!("{} is not an action of a hook", other.short());
         let failure = CommandFailure::input("reckon::release::done", what);
-        return Err(failure.help("`reckon events dead` names those that wait: Action/hook-…"));
+        return Err(failure.help("list waiting actions (Action/hook-…) with `reckon events dead`"));
     }
     let said = ReleaseRequest { keys: keys.clone(), done: args.done };
     let mut session = StateSession::open(setup).await?;
     let reply = session.release(said).await;
     let Reply::State(StateReply::Released(done)) = session.end(setup, reply).await? else {
-        return Err(CommandFailure::bug("a release was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected a \
+            release",
+        ));
     };
     if !done {
-        let what = "no backup was ever restored into this state: nothing is held for one";
+        let what = "nothing to release: no backup was ever restored into this state";
         return Err(CommandFailure::input("reckon::release::none", what));
     }
     let told = if args.done {
-        "written down: done since the backup, and not done again".to_owned()
+        "recorded: done since the backup; not done again".to_owned()
     } else if keys.is_empty() {
-        "written down: nothing was sent since the backup".to_owned()
+        "recorded: nothing was sent since the backup".to_owned()
     } else {
         let names: Vec<String> = keys.iter().map(Key::short).collect();
-        format!("written down: not made since the backup: {}", names.join(", "))
+        format!("recorded: not made since the backup: {}", names.join(", "))
     };
     out.result(&keys, || told)?;
     Ok(Exit::Done)

@@ -19,7 +19,9 @@ pub(super) async fn view(
     let session = StateSession::open_view(setup).await?;
     let reply = session.ask(EngineQuery::Plan).await;
     let Reply::Plan(plan) = session.end(setup, reply).await? else {
-        return Err(CommandFailure::bug("a plan was not answered by one"));
+        return Err(CommandFailure::bug(
+            "internal error: unexpected response type; expected a plan",
+        ));
     };
     Ok(match wanted {
         WhySubject::Resource(key) => {

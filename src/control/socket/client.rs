@@ -39,7 +39,7 @@ impl SocketClient {
             Ok(Ok(stream)) => Ok(Some(Self { stream: Mutex::new(Some(BufReader::new(stream))) })),
             Ok(Err(error)) if is_not_listening(&error) => Ok(None),
             Ok(Err(error)) => Err(unusable(path, &error.to_string())),
-            Err(_) => Err(unusable(path, "it does not accept")),
+            Err(_) => Err(unusable(path, "timed out")),
         }
     }
 
@@ -66,7 +66,7 @@ impl SocketClient {
     pub async fn request(&self, request: &ControlRequest) -> Response {
         let mut place = self.stream.lock().await;
         let mut stream =
-            place.take().ok_or_else(|| connection_lost("an earlier question was given up"))?;
+            place.take().ok_or_else(|| connection_lost("an earlier request was abandoned"))?;
         let response =
             exchange(&mut stream, request).await.map_err(|error| connection_lost(&error))?;
         *place = Some(stream);
@@ -91,7 +91,7 @@ async fn exchange(
         }
         (LineRead::TooLong, _) => Err("the answer is too long".to_owned()),
         (LineRead::End, Err(error)) => Err(error.to_string()),
-        (LineRead::End, Ok(())) => Err("the other side hung up".to_owned()),
+        (LineRead::End, Ok(())) => Err("the daemon closed the connection".to_owned()),
     }
 }
 
@@ -104,14 +104,14 @@ fn unusable(path: &Path, why: &str) -> ControlError {
     ControlError::new(
         ControlError::UNUSABLE,
         format!("connect to {}: {why}", path.display()),
-        "run the command as the user that runs the daemon",
+        "run the command as the user of the daemon",
     )
 }
 
 fn connection_lost(why: &str) -> ControlError {
     ControlError::new(
         ControlError::LOST,
-        format!("the connection was lost before the answer: {why}"),
-        "look at the daemon's log; if it ended, the command can do without it",
+        format!("lost the connection before the answer: {why}"),
+        "check the daemon's log; if the daemon has ended, repeat the command without it",
     )
 }

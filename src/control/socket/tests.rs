@@ -47,7 +47,7 @@ async fn serve_at(below: &str) -> Served {
 }
 
 async fn connected(path: &Path) -> SocketClient {
-    SocketClient::connect(path).await.unwrap().expect("somebody listens")
+    SocketClient::connect(path).await.unwrap().expect("a process listens")
 }
 
 /// Sends these bytes to the server and returns its answer.

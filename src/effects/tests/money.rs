@@ -38,7 +38,7 @@ fn a_charge_is_found_by_its_mark_in_the_search_or_in_events() {
     assert_eq!(judge(list(marked("t1", "AUTHORIZED")), &[]), "happened t1");
     assert_eq!(judge(none(), &[marked("t1", "COMPLETED")]), "happened t1");
     let twice = judge(list(marked("t1", "AUTHORIZED")), &[marked("t1", "COMPLETED")]);
-    assert_eq!(twice, "happened t1", "one transaction, told twice");
+    assert_eq!(twice, "happened t1", "one transaction, shown twice");
     let two = judge(list(marked("t1", "AUTHORIZED")), &[marked("t2", "AUTHORIZED")]);
     assert!(two.starts_with("unknown: 2 transactions carry"), "{two}");
     assert_eq!(judge(none(), &[marked("t1", "FAILED")]), "refused card_declined");

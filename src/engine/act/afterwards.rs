@@ -63,7 +63,7 @@ impl FollowUpReadings {
                 return TaskResult::Broken(error);
             }
             if !matches!(read, TaskResult::Changed(_)) {
-                tracing::warn!(ended = ?read, "the accounts were not read again");
+                tracing::warn!(ended = ?read, "cannot read the accounts again");
                 break;
             }
         }

@@ -78,12 +78,15 @@ impl Engine {
             open.find(|one| one.merchant == *merchant && one.effect != Deauthorise::NAME);
         if let Some(one) = unsettled {
             let key = one.key.short();
-            return Err(format!("{key} is not settled, and never could be after this (intents)"));
+            return Err(format!(
+                "{key} is not settled, and could not be settled without the \
+                authorization; see `reckon intents`"
+            ));
         }
         let known = self.known_state.observed(merchant);
         match known.as_ref().and_then(|known| known.rival.as_deref()) {
             Some(rival) => {
-                Err(format!("{} has the same authorization: it would lose it too", rival.short()))
+                Err(format!("{} uses the same authorization and would lose it, too", rival.short()))
             }
             None => Ok(()),
         }

@@ -63,14 +63,15 @@ impl Engine {
             return Err(blocked(format!("{} is not ready: {}", step.key.short(), step.reason)));
         }
         if self.is_being_removed(&action.merchant) {
-            let why = format!("{} gives its authorization back", step.key.short());
+            let why = format!("the authorization of {} is being revoked", step.key.short());
             return Err(blocked(why));
         }
         let known = self.known_state.observed(&action.merchant);
         let known = known.as_ref().map(|known| known.fact("mode").clone()).unwrap_or_default();
         let said = self.known_state.desired().manifest(&action.merchant);
         let said = said.and_then(|said| said.spec.get("mode").cloned()).unwrap_or(known);
-        serde_json::from_value(said).map_err(|_| blocked("its mode is not known".to_owned()))
+        serde_json::from_value(said)
+            .map_err(|_| blocked("the mode of the merchant is not known".to_owned()))
     }
 
     /// Digest of an action's request: two actions with one digest ask for the same.

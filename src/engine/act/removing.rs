@@ -44,7 +44,10 @@ impl Engine {
         match self.unsettled_intent(other).map_err(|error| error.to_string())? {
             Some(key) => {
                 let key = key.short();
-                Err(format!("{key} is not settled, and what tells of it would go (intents)"))
+                Err(format!(
+                    "{key} is not settled, and its evidence would be removed; see `reckon \
+                    intents`"
+                ))
             }
             None => Ok(()),
         }
@@ -75,7 +78,10 @@ impl Engine {
         match self.unsettled_intent(made).map_err(unread)? {
             Some(key) => {
                 let key = key.short();
-                let why = format!("{key} is not settled, and this may be what it made (intents)");
+                let why = format!(
+                    "{key} is not settled, and may have created this object; see \
+                    `reckon intents`"
+                );
                 Err((ActionStatus::Blocked, why))
             }
             None => Ok(()),

@@ -86,7 +86,7 @@ pub(super) fn report_unsettled(key: &Key, verb: &str, state: &IntentState) -> Ac
         IntentState::OnHold { attempt: _, reason } => (ActionStatus::OnHold, reason.clone()),
         IntentState::InDoubt { attempt: _, reason } => (ActionStatus::InDoubt, reason.clone()),
         IntentState::Open { .. } | IntentState::Closed => {
-            (ActionStatus::InDoubt, "it is on its way".to_owned())
+            (ActionStatus::InDoubt, "in flight".to_owned())
         }
     };
     report(Some(key.clone()), verb, stands, why)

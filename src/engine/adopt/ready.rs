@@ -57,7 +57,7 @@ impl Engine {
         let expects = wanted.expects.clone().map_err(why_not)?;
         let adopts = wanted.manifest.annotations.adopts.clone();
         if let Some(other) = adopts.filter(|adopts| *adopts != asked.id) {
-            let why = format!("its document stands for {other} (reckon.dev/adopts)");
+            let why = format!("its document adopts another object: {other} (reckon.dev/adopts)");
             return Err(refuse((AdoptionStatus::Refused, why)));
         }
         let merchant = merchant_of(&wanted.manifest).unwrap_or_else(|| asked.key.clone());
@@ -68,8 +68,8 @@ impl Engine {
             other.map_err(|error| refuse((AdoptionStatus::Refused, error.to_string())))?
         {
             let why = format!(
-                "{} is {} already: forget that one first (`reckon forget {}`), or give its document the new name \
-                 (reckon.dev/moved-from)",
+                "{} is already {}: forget that resource first (`reckon forget {}`), or rename its \
+                document with reckon.dev/moved-from",
                 asked.id,
                 other.short(),
                 other.short()
@@ -92,14 +92,17 @@ impl Engine {
         }
         let name = key.short();
         if self.known_state.desired().broken.contains(key) {
-            let why = format!("the document of {name} has problems: `reckon validate` tells them");
+            let why = format!("the document of {name} is invalid; run `reckon validate`");
             return Err((AdoptionStatus::Refused, why));
         }
         let names: Vec<String> =
             self.known_state.desired().manifests.keys().map(Key::short).collect();
         let meant = nearest(&name, names.iter().map(String::as_str));
         let meant = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
-        let why = format!("there is no document {name}: write it first, as the object is{meant}");
+        let why = format!(
+            "there is no document {name}: write one that matches the object \
+            first{meant}"
+        );
         Err((AdoptionStatus::Unknown, why))
     }
 
@@ -111,14 +114,14 @@ impl Engine {
         if let Some(open) = self.known_state.open_intent(key) {
             let id = open.intent.id;
             let why = format!(
-                "an effect of it is not settled (intent {id}): `reckon intents` shows it, and `reckon intents resolve {id} \
-                 --as done:ID` says that this object is what it made"
+                "an effect of it is not settled (intent {id}); if it created this object, run \
+                `reckon intents resolve {id} --as done:ID`"
             );
             return Err((AdoptionStatus::Refused, why));
         }
         let busy = [key, merchant].into_iter().find(|key| self.busy.contains(key));
         if let Some(busy) = busy {
-            let why = format!("something is under way for {}: ask again", busy.short());
+            let why = format!("an effect of {} is in flight; try again in a moment", busy.short());
             return Err((AdoptionStatus::Busy, why));
         }
         if self.known_state.observed(merchant).is_some_and(|owner| owner.exists) {
@@ -126,7 +129,8 @@ impl Engine {
         }
         let merchant = merchant.short();
         let why = format!(
-            "{merchant} is not connected yet, so nothing of it can be read: `reckon apply --target {merchant}` first"
+            "{merchant} is not connected yet, so its objects cannot be read; run `reckon apply \
+            --target {merchant}` first"
         );
         Err((AdoptionStatus::Refused, why))
     }
@@ -143,10 +147,10 @@ impl Engine {
         }
         let name = key.short();
         let before =
-            known.remote_id.as_ref().map_or("an object whose id is not known", RemoteId::as_str);
+            known.remote_id.as_ref().map_or("an object with an unknown id", RemoteId::as_str);
         let why = format!(
-            "{name} stands for {before} already: to let that one go, take the document out, say `reckon forget {name}`, \
-             and put it back"
+            "{name} already manages {before}; to release that object, remove the document, run \
+            `reckon forget {name}`, and restore the document"
         );
         Err((AdoptionStatus::Refused, why))
     }

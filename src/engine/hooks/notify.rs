@@ -241,18 +241,18 @@ impl NotificationSend {
             DeliveryResult::Done => (ActionOutcome::Done, "told".to_owned()),
             DeliveryResult::Refused(why) => (ActionOutcome::Refused, why),
             DeliveryResult::InDoubt(why) if self.repeats => {
-                self.warn(&why, "sent again: its answer got lost");
+                self.warn(&why, "notification sent again: its answer was lost");
                 return Ok(false);
             }
             DeliveryResult::InDoubt(why) => (ActionOutcome::Unknown, why),
             DeliveryResult::NotSent(why) => {
-                self.warn(&why, "not told yet");
+                self.warn(&why, "notification not sent yet");
                 self.write_attempt(false).await?;
                 return Ok(false);
             }
         };
         if fate != ActionOutcome::Done {
-            self.warn(&why, "not told");
+            self.warn(&why, "notification not sent");
         }
         let granted = ActionResult {
             id: self.id.clone(),

@@ -105,7 +105,11 @@ async fn enrol(
         one.absent.is_none() && lanes().all(|lane| lane.script != **name && lane.text != one.text)
     });
     for (script, _) in gone {
-        tracing::warn!(script, "the script is gone: events wait for it (`reckon hooks forget`)");
+        tracing::warn!(
+            script,
+            "the script is missing and its events wait (`reckon hooks forget` \
+            drops it)"
+        );
     }
     let scripts = queues.iter().map(|queue| queue.lane.clone()).collect();
     let record = ScriptsLoaded { scripts, begins, at: shared.now() };

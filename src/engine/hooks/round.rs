@@ -193,7 +193,7 @@ impl MerchantWorker {
             tracing::error!(
                 script,
                 merchant,
-                "{FAILED_MAX} runs of the script failed: events wait for it (`reckon events dead`)"
+                "{FAILED_MAX} runs of the script failed; its events wait (`reckon events dead`)"
             );
         }
         drop(turn);

@@ -150,7 +150,7 @@ impl Engine {
         with: Option<(Record, Key)>,
     ) {
         if fate != ActionOutcome::Done {
-            tracing::warn!(event = id.event, action = %id.name, reason = message, "is not done");
+            tracing::warn!(event = id.event, action = %id.name, reason = message, "action not done");
         }
         let shared = self.shared.clone();
         self.tasks.spawn(async move {

@@ -143,7 +143,7 @@ mod tests {
             let kept = serde_json::to_string(&wish).unwrap();
             assert!(!kept.contains("Jane") && !kept.contains("payer"), "{kept}");
             assert!(kept.contains("ops") && kept.contains("700"), "{kept}");
-            assert!(wish.is_named_by_content(), "its name still tells where it comes from");
+            assert!(wish.is_named_by_content(), "its name is still one by content");
             assert_eq!(open(&vault, wish.clone()).unwrap(), Some(notification()));
             assert_eq!(for_display(&vault, &wish), notification());
         }

@@ -89,7 +89,7 @@ impl Engine {
     /// The reason why none is.
     fn to_recover(&self, asked: &ResyncEvents) -> Result<BTreeSet<Key>, String> {
         if self.event_schedule.recovery.is_some() {
-            return Err("the lists are being read again already".to_owned());
+            return Err("a recovery of events is already running".to_owned());
         }
         let merchants = self.merchants();
         let Some(wanted) = &asked.merchant else { return Ok(merchants.into_iter().collect()) };
@@ -99,7 +99,7 @@ impl Engine {
         let names: Vec<String> = merchants.iter().map(Key::short).collect();
         let meant = nearest(&wanted.short(), names.iter().map(String::as_str));
         let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
-        Err(format!("no document is {}{meant}", wanted.short()))
+        Err(format!("there is no merchant {}{meant}", wanted.short()))
     }
 
     /// Returns the time from which a recovery reads a merchant's list, and true if hooks are

@@ -97,7 +97,7 @@ pub(super) async fn poll(
 }
 
 fn log_failure(wallet: &CredentialSource, why: &str) {
-    tracing::warn!(merchant = %wallet.merchant, reason = why, "events are not looked at");
+    tracing::warn!(merchant = %wallet.merchant, reason = why, "cannot read the events");
 }
 
 async fn poll_list_and_posts(

@@ -105,7 +105,7 @@ fn suspended_condition(known: &ConditionInputs<'_>) -> (ReasonText, Option<DateT
     match known.suspension {
         Some(suspension) => (("Suspended", suspension.to_string()), Some(suspension.at)),
         None if known.suspended => (("Suspended", Reason::Suspended.to_string()), None),
-        None => (("NotSuspended", "nothing keeps changes back".to_owned()), None),
+        None => (("NotSuspended", "not suspended".to_owned()), None),
     }
 }
 
@@ -115,7 +115,7 @@ fn attention_condition(
 ) -> (ReasonText, Option<DateTime<Utc>>) {
     let step = known.step;
     if status == ConditionStatus::False {
-        return (("NothingToDo", "nothing waits for a person".to_owned()), None);
+        return (("NothingToDo", "no action needed".to_owned()), None);
     }
     match known.unable.filter(|_| !step.needs_operator()) {
         Some(unable) => {

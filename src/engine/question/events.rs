@@ -170,14 +170,15 @@ impl Engine {
         let away = to.signed_duration_since(from);
         (away >= AWAY_MIN).then(|| {
             let lost = if away > SENDER_TRIES_FOR {
-                ": what became of applications meanwhile may never have come"
+                ": decisions on applications may have been lost"
             } else {
                 ""
             };
             let (away, tries) = (span(away), span(SENDER_TRIES_FOR));
             let (from, to) = (timestamp(&from), timestamp(&to));
             format!(
-                "the receiver was away {away} of the sender's {tries}, from {from} to {to}{lost}"
+                "the receiver was down for {away} from {from} to {to}; the service retries for \
+                {tries}{lost}"
             )
         })
     }

@@ -196,13 +196,16 @@ fn remedy(fate: ActionOutcome, verb: &str) -> &'static str {
     match fate {
         ActionOutcome::Done | ActionOutcome::Skipped => "nothing",
         ActionOutcome::Refused if verb == NOTIFY => {
-            "nothing was sent: correct the target (`notify` of reckon.yaml) or the script, and send the words another way"
+            "nothing was sent: correct the target (`notify` in reckon.yaml) or the script, and \
+            send this text by other means"
         }
         ActionOutcome::Refused => {
-            "nothing was done, and the script cannot ask again for this event: `reckon gateway` can, under another name"
+            "nothing was done, and the script cannot request it again for this event: use `reckon \
+            gateway` with another name"
         }
         ActionOutcome::Invalid => {
-            "nothing was sent: mend the script for the next event; what this one needed, `reckon gateway` does"
+            "nothing was sent: correct the script for later events; for this event, use `reckon \
+            gateway`"
         }
         ActionOutcome::Unknown => "check whether it arrived: it is not sent again",
     }

@@ -160,22 +160,22 @@ fn settlement(doubt: LostReply, intent: &Intent) -> (String, Vec<String>) {
     let told = match doubt {
         LostReply::Retry { max_sends: most, refusal_settles: _ } => {
             let most = count_noun(most, "time");
-            format!("the same bytes are sent again, at most {most} in all: that cannot double it")
+            format!(
+                "the same bytes are sent again, at most {most} in total; this cannot create a \
+                duplicate"
+            )
         }
         LostReply::RetryUntilGone { max_sends: most, gone_statuses: _ } => {
             let most = count_noun(most, "time");
-            format!("it is sent again, at most {most} in all: what was ended cannot be ended twice")
+            format!("it is sent again, at most {most} in total; an ended object cannot end twice")
         }
         LostReply::Lookup(search) => {
             let paths = (search.queries)(intent).into_iter();
             let paths =
                 paths.map(|query| format!("{} {}", query.call.method.as_str(), query.call.path));
-            return (
-                "it is looked for where the service would show it".to_owned(),
-                paths.collect(),
-            );
+            return ("by a lookup at the service".to_owned(), paths.collect());
         }
-        LostReply::AwaitWebhook => "the service reports it by itself, in a webhook".to_owned(),
+        LostReply::AwaitWebhook => "by a webhook of the service".to_owned(),
         LostReply::Undecidable => "nothing the service shows can prove it".to_owned(),
     };
     (told, Vec::new())

@@ -54,13 +54,13 @@ impl Engine {
                     return event_value(&self.shared, &told).map_err(|error| error.to_string());
                 }
                 Some(EventStatus::Waiting) => {
-                    return Err("it was posted, and waits to be read from the service".to_owned());
+                    return Err("posted, but not verified yet".to_owned());
                 }
                 Some(EventStatus::Forged) => {
-                    return Err("the service does not have it: somebody made it up".to_owned());
+                    return Err("forged: the service does not have it".to_owned());
                 }
                 Some(EventStatus::OtherMode) => {
-                    return Err("it was posted at the address of the other mode".to_owned());
+                    return Err("posted to the address of the other mode".to_owned());
                 }
             }
         }

@@ -90,9 +90,9 @@ fn make_wait(step: &mut StepView, (needed, chosen): (Key, bool), scope: &StepSel
     let why = if scope.exclude.contains(&needed) {
         "which is excluded"
     } else if chosen {
-        "which has to wait itself"
+        "which also waits"
     } else {
-        "which is not among what was chosen"
+        "which is not selected"
     };
     step.verdict = PlannedAction::Wait;
     step.message = format!("waits for {}, {why}", needed.short());

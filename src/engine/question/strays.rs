@@ -64,7 +64,7 @@ fn view(stray: &UnknownObject, key: Key, marks: &BTreeMap<String, Key>) -> Unkno
     let document = marks.get(mark.as_str());
     let import = match document {
         Some(document) if !second => format!("reckon import {} {id}", document.short()),
-        Some(_) => format!("end one of the two at the service: {}", key.short()),
+        Some(_) => format!("end one of the two objects of {} at the service", key.short()),
         None => format!("reckon import KIND/NAME {id}"),
     };
     let way_out = vec![import, format!("reckon forget {id}")];

@@ -35,7 +35,7 @@ pub(super) async fn check_object(
     }
     let Some(ObjectRead { query, list, account }) = object_read(intent, id) else {
         return Ok(ObjectCheck::Unreadable(
-            "the service shows no such object by its id".to_owned(),
+            "the service does not show such an object by its id".to_owned(),
         ));
     };
     let wallet = CredentialSource { account, ..wallet.clone() };
@@ -112,10 +112,10 @@ fn mark_in(item: &Value) -> Option<Mark> {
 /// Compares an object with an intent: its id, its mark, and the expected values of the answer.
 fn compare_with_intent(intent: &Intent, id: &RemoteId, item: &Value) -> ObjectCheck {
     if item.get("status").and_then(Value::as_str) == Some("FAILED") {
-        return ObjectCheck::Differs(format!("{id} failed: it moved nothing"));
+        return ObjectCheck::Differs(format!("{id} failed and moved nothing"));
     }
     if item.get("id").and_then(Value::as_str) != Some(id.as_str()) {
-        return ObjectCheck::Differs("the service answered with another object".to_owned());
+        return ObjectCheck::Differs("the service returned another object".to_owned());
     }
     // A changed object carries the mark of its creator.
     let is_target = intent.target.as_ref() == Some(id);
@@ -129,7 +129,7 @@ fn compare_with_intent(intent: &Intent, id: &RemoteId, item: &Value) -> ObjectCh
     if differing.is_empty() {
         ObjectCheck::Fits
     } else {
-        ObjectCheck::Differs(format!("{id} is not what was asked for: {}", differing.join("; ")))
+        ObjectCheck::Differs(format!("{id} differs from the request: {}", differing.join("; ")))
     }
 }
 
@@ -175,11 +175,11 @@ mod tests {
             (json!({"id": "c1", "data": {"reckon": other}}), "mark of another"),
             (json!({"id": "c1", "amount": 2000, "status": "FAILED"}), "moved nothing"),
         ] {
-            let told = match compare_with_intent(&intent, &id, &item) {
+            let found = match compare_with_intent(&intent, &id, &item) {
                 ObjectCheck::Fits => String::new(),
                 ObjectCheck::Differs(why) | ObjectCheck::Unreadable(why) => why,
             };
-            assert!(told.contains(why) && told.is_empty() == why.is_empty(), "{item}: {told}");
+            assert!(found.contains(why) && found.is_empty() == why.is_empty(), "{item}: {found}");
         }
     }
 }

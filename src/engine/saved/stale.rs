@@ -52,24 +52,28 @@ impl Engine {
             (Some(before), Some(after)) if before != after => {
                 return said("its document changed".to_owned());
             }
-            (Some(_), None) => return said("its document is gone or broken".to_owned()),
-            (None, Some(_)) => return said("it has a document again".to_owned()),
+            (Some(_), None) => return said("its document is missing or invalid".to_owned()),
+            (None, Some(_)) => return said("it has a document now".to_owned()),
             (Some(_), Some(_)) | (None, None) => {}
         }
         let differing = differing(&then.observed, &self.fact_digests(&then.key));
         if !differing.is_empty() {
             let facts = differing.join(", ");
-            return said(format!("what is known of it changed: {facts}"));
+            return said(format!("its known state changed: {facts}"));
         }
         let Some(now) = now else {
             let now = self.planner.step(&then.key).map(|step| step.reason.to_string());
-            let why = now.unwrap_or_else(|| "nothing speaks of it".to_owned());
-            return said(format!("nothing would be done about it any more: {why}"));
+            let why = now.unwrap_or_else(|| "unknown resource".to_owned());
+            return said(format!("it would no longer change: {why}"));
         };
         if now.verdict != then.verdict {
-            return said(format!("to {} is now to {}", word(then.verdict), word(now.verdict)));
+            return said(format!(
+                "the action changed from {} to {}",
+                word(then.verdict),
+                word(now.verdict)
+            ));
         }
-        (now.money != then.money).then(|| said("it moves other money".to_owned())).flatten()
+        (now.money != then.money).then(|| said("it moves other amounts".to_owned())).flatten()
     }
 }
 
@@ -82,13 +86,13 @@ fn changing(plan: &PlanView) -> impl Iterator<Item = (Key, &StepView)> {
 /// Describes a step that the saved plan does not have.
 fn new_step(key: &Key, step: &StepView) -> PlanChange {
     let (file, line) = (step.file.clone(), step.line);
-    let what = format!("a new step: to {} ({})", word(step.verdict), step.message);
+    let what = format!("new step: {} ({})", word(step.verdict), step.message);
     PlanChange { key: key.clone(), file, line, what }
 }
 
 /// Describes a selected name that no longer exists.
 fn missing_name(unknown: UnknownName) -> PlanChange {
-    let what = "the plan was made for it, and nothing has this name any more".to_owned();
+    let what = "the plan selects it, but no resource has this name now".to_owned();
     PlanChange { key: unknown.key, file: None, line: None, what }
 }
 

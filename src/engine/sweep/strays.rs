@@ -132,7 +132,7 @@ fn is_present(partner: &str, key: &Key, known: &Observed, mark: &Mark) -> bool {
 mod tests {
     use super::*;
 
-    fn stray(id: &str, list: &str, second: bool) -> UnknownObject {
+    fn unknown(id: &str, list: &str, second: bool) -> UnknownObject {
         let mark = Mark::parse("rkabcdefghijklmnopqrstuvwxya").unwrap();
         UnknownObject {
             id: id.parse().unwrap(),
@@ -145,13 +145,19 @@ mod tests {
 
     #[test]
     fn a_second_object_that_went_is_forgotten_and_an_unknown_mark_is_not() {
-        let before =
-            [stray("a", "cards", true), stray("b", "cards", false), stray("c", "banks", true)];
+        let before = [
+            unknown("a", "cards", true),
+            unknown("b", "cards", false),
+            unknown("c", "banks", true),
+        ];
         let ids =
             |all: Vec<UnknownObject>| all.iter().map(|one| one.id.to_string()).collect::<Vec<_>>();
         assert_eq!(ids(merge(&before, Vec::new(), "cards")), ["b", "c"]);
-        assert_eq!(ids(merge(&before, vec![stray("d", "cards", true)], "cards")), ["b", "c", "d"]);
-        assert_eq!(merge(&before, vec![stray("a", "cards", true)], "cards"), before);
+        assert_eq!(
+            ids(merge(&before, vec![unknown("d", "cards", true)], "cards")),
+            ["b", "c", "d"]
+        );
+        assert_eq!(merge(&before, vec![unknown("a", "cards", true)], "cards"), before);
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(super) async fn sweep(
 }
 
 fn failed_sweep(list: MerchantList, why: &str) -> TaskResult {
-    tracing::warn!(merchant = %list.0, list = list.1, reason = why, "not looked at");
+    tracing::warn!(merchant = %list.0, list = list.1, reason = why, "cannot read the list");
     TaskResult::ListSwept(SweepResult { list, seen: None, touched: BTreeSet::new() })
 }
 

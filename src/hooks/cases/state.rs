@@ -92,7 +92,7 @@ impl Reads for CaseState {
         let found = self.remote.iter().find(|one| {
             one.read == name && (one.args.is_null() || matches_filter(args, &one.args))
         });
-        let missing = || format!("the case says nothing of the read `{name}` with {args}");
+        let missing = || format!("the case has no answer for the read `{name}` with {args}");
         found.map(|one| one.answer.clone()).ok_or_else(missing)
     }
 

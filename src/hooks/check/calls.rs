@@ -23,7 +23,11 @@ const FOREIGN_NAMES: [(&[&str], &str); 5] = [
         &["now", "timestamp", "today", "sleep", "time"],
         "there is no clock: `date(event.created)` is the only time, and the option `at` waits",
     ),
-    (&["rand", "random", "uuid"], "there is no chance: the same event has the same actions"),
+    (
+        &["rand", "random", "uuid"],
+        "there are no random numbers: the same event has the same \
+        actions",
+    ),
     (
         &["float", "parse_float", "to_float"],
         "there are no fractions: money is `money(\"1.50 USD\")`",
@@ -112,7 +116,7 @@ impl FileChecker<'_> {
                 given,
                 &render_counts(&known),
                 at,
-                "it is the language's own function: its book explains it (https://rhai.rs/book)",
+                "see the book of the language for this function: https://rhai.rs/book",
             );
         }
         let help = self.suggest(name);
@@ -137,7 +141,7 @@ impl FileChecker<'_> {
         let near = nearest(name, own.chain(host));
         let near = near.or_else(|| nearest(name, self.set.builtin.keys().copied()));
         near.map_or_else(
-            || "`reckon hooks doc` lists all functions".to_owned(),
+            || "list all functions with `reckon hooks doc`".to_owned(),
             |meant| format!("did you mean `{meant}`?"),
         )
     }

@@ -66,7 +66,7 @@ fn constant_problem(
     let value = unit.constants.get(name)?;
     let at = place(value.start_position()).unwrap_or((1, 1));
     if unit.source.is_module() {
-        let message = format!("`{name}` is a script's own, and this is a module");
+        let message = format!("`{name}` belongs in a script, and this is a module");
         return Some((at, message, "move it to the scripts that it is meant for".to_owned()));
     }
     (!fits).then_some((at, words.0, words.1))

@@ -46,9 +46,9 @@ fn shared_name_problem(
     event: &str,
 ) -> PlacedIssue {
     let other = earlier.source.name();
-    let message = format!("`{name}` names an action of `{other}`, too, and both answer `{event}`");
+    let message = format!("`{other}` also names an action `{name}`, and both handle `{event}`");
     let help = format!(
-        "names of one event are one action: write `{}-{name}`",
+        "write `{}-{name}`: within one event, one name is one action",
         unit.source.name().replace('_', "-")
     );
     let problem = unit.source.problem(place, "shared_name", &message, &help);

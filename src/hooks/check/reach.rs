@@ -33,7 +33,8 @@ pub(super) fn check(
     let silent = !problems.iter().any(|problem| problem.severity == Severity::Error);
     if !answers && silent {
         let message = "no event reaches this script: it has no function `on_…(event)`";
-        let help = "write one, such as `fn on_transaction_failed(event) { … }`; what scripts import stands in a folder";
+        let help = "write one, such as `fn on_transaction_failed(event) { … }`; put modules in a \
+            folder";
         let problem = unit.source.problem((1, 1), "no_hook", message, help);
         problems.push(PlacedIssue { severity: Severity::Warning, ..problem });
     }
@@ -43,7 +44,7 @@ type ReachProblem = Option<(&'static str, Severity, String, String)>;
 
 fn module_problem(function: &Function) -> ReachProblem {
     events::is_hook(&function.name).then(|| {
-        let message = format!("no event reaches `{}`: it stands in a module", function.name);
+        let message = format!("no event reaches `{}`: it is in a module", function.name);
         let help = "move it into a script of the scripts folder itself".to_owned();
         ("unreachable", Severity::Error, message, help)
     })
@@ -90,7 +91,9 @@ fn suggest_events(name: &str) -> String {
     let kin = |known: &&String| known.split('_').nth(1).is_some_and(|word| word == family);
     let kin: Vec<&str> = all.iter().filter(kin).map(String::as_str).collect();
     if kin.is_empty() {
-        return "`reckon hooks doc` lists the events; `on_event(event)` gets all that have no function".to_owned();
+        return "list events with `reckon hooks doc`; `on_event(event)` handles those without a \
+            function"
+            .to_owned();
     }
     nearest::suggestion_help("", kin.iter().copied())
 }

@@ -48,7 +48,7 @@ impl FileChecker<'_> {
             self.report(at, "template", &message, &help);
         }
         for (key, at) in keys.iter().filter(|(key, _)| !names.contains(key)) {
-            let message = format!("the template `{name}` has no place `{{{{{key}}}}}`");
+            let message = format!("the template `{name}` has no placeholder `{{{{{key}}}}}`");
             let help = nearest::suggestion_help(key, names.iter().copied().collect::<Vec<_>>());
             self.report(*at, "template", &message, &help);
         }

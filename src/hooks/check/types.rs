@@ -45,7 +45,7 @@ impl FileChecker<'_> {
         self.type_within(value, 0)
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "of all else the type is not sure")]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the type of everything else is not known")]
     fn type_within(&self, value: &Expr, depth: usize) -> Option<SumType> {
         if depth > DEPTH_MAX {
             return None;

@@ -31,7 +31,7 @@ fn import_problem(
 ) -> Option<(String, String)> {
     let Some(path) = &import.path else {
         let help = "write its name, such as `import \"lib/dates\" as dates;`";
-        return Some(("what is imported is not a plain text".to_owned(), help.to_owned()));
+        return Some(("the imported path is not a plain text".to_owned(), help.to_owned()));
     };
     let modules = units.values().filter(|unit| unit.source.is_module());
     let names: Vec<&str> = modules.map(|unit| unit.source.name()).collect();
@@ -39,22 +39,22 @@ fn import_problem(
         None => {
             let message = format!("there is no module `{path}` in the scripts folder");
             let help = if names.is_empty() {
-                "modules stand in folders beneath it, such as `lib/dates.rhai`".to_owned()
+                "put modules in folders beneath it, such as `lib/dates.rhai`".to_owned()
             } else {
                 nearest::suggestion_help(path, names)
             };
             Some((message, help))
         }
         Some(found) if !found.source.is_module() => {
-            let message = format!("`{path}` is a script of its own, and scripts are not imported");
+            let message = format!("`{path}` is a script, and scripts cannot be imported");
             Some((
                 message,
-                "move what both need into a folder, such as `lib/shared.rhai`".to_owned(),
+                "move the shared functions into a folder, such as `lib/shared.rhai`".to_owned(),
             ))
         }
         Some(found) if reaches(units, found, unit.source.name(), &mut BTreeSet::new()) => {
             let message = format!("`{path}` imports this file in turn");
-            Some((message, "take out of one of them what the other needs".to_owned()))
+            Some((message, "move the shared functions into a third file".to_owned()))
         }
         Some(_) => None,
     }

@@ -35,11 +35,10 @@ fn reserved_key(source: &ScriptSource, at: (usize, usize), kind: &P) -> Option<(
     let word = source.key_at(at)?;
     let is_kept = KEYWORDS.contains(&word.as_str())
         || matches!(kind, P::Reserved(reserved) if *reserved == word);
-    let message =
-        format!("the language keeps `{word}` for itself: it cannot be a key as it stands");
+    let message = format!("`{word}` is a reserved word: it cannot be a key without quotes");
     let quoted = format!("write it in quotes: `\"{word}\": …`");
     let help = match word.as_str() {
-        "until" => format!("the option of `hold` is `ends`; another key: {quoted}"),
+        "until" => format!("write `ends`, the option of `hold`; for another key, {quoted}"),
         _ => quoted,
     };
     is_kept.then_some((message, help))
@@ -66,13 +65,13 @@ fn duplicate_function(
 
 #[expect(
     clippy::wildcard_enum_match_arm,
-    reason = "of what is left the language's own words are told"
+    reason = "the language's own text describes every other error"
 )]
 fn describe(kind: &P) -> (String, String) {
     let owned = |message: &str, help: &str| (message.to_owned(), help.to_owned());
     match kind {
         P::UnexpectedEOF => owned(
-            "the file ends in the middle of something",
+            "unexpected end of the file",
             "close what is open: a `}`, `)`, `]` or a quote is missing",
         ),
         P::WrongFnDefinition => owned(
@@ -96,8 +95,8 @@ fn describe(kind: &P) -> (String, String) {
             "give one of them another name".to_owned(),
         ),
         P::DuplicatedProperty(name) => (
-            format!("the map says `{name}` twice"),
-            "remove one of them: only one could count".to_owned(),
+            format!("the map has `{name}` twice"),
+            "remove one of them: a key has one value".to_owned(),
         ),
         P::AssignmentToConstant(name) => (
             format!("`{name}` is a constant and cannot be changed"),
@@ -115,12 +114,8 @@ fn describe(kind: &P) -> (String, String) {
         P::VariableExpected => {
             owned("the name of a variable is missing here", "write one, such as `let amount = …`")
         }
-        P::LoopBreak => {
-            owned("`break` stands outside of a loop", "write `return` to leave a function")
-        }
-        P::ExprTooDeep => {
-            owned("this nests too deep", "take it apart: give its parts names with `let`")
-        }
+        P::LoopBreak => owned("`break` outside a loop", "write `return` to leave a function"),
+        P::ExprTooDeep => owned("nesting is too deep", "split it: give its parts names with `let`"),
         P::TooManyFunctions => owned(
             "the script has too many functions",
             "move some into a module: `import \"lib/name\" as name;`",
@@ -142,7 +137,7 @@ fn describe(kind: &P) -> (String, String) {
 
 #[expect(
     clippy::wildcard_enum_match_arm,
-    reason = "of what is left the language's own words are told"
+    reason = "the language's own text describes every other error"
 )]
 fn describe_lex_error(error: &LexError) -> (String, String) {
     match error {
@@ -151,11 +146,11 @@ fn describe_lex_error(error: &LexError) -> (String, String) {
             "write its closing `\"` on the same line; write a text of several lines between backticks".to_owned(),
         ),
         LexError::MalformedNumber(text) => (
-            format!("`{text}` is no whole number"),
+            format!("`{text}` is not a whole number"),
             "write whole numbers; money is `money(\"1.50 USD\")`".to_owned(),
         ),
         LexError::MalformedEscapeSequence(text) => (
-            format!("`{text}` means nothing in a text"),
+            format!("`{text}` is not a valid escape in a text"),
             "write `\\\\` for a backslash, `\\\"` for a quote, `\\n` for a new line".to_owned(),
         ),
         LexError::StringTooLong(most) => (
@@ -165,7 +160,7 @@ fn describe_lex_error(error: &LexError) -> (String, String) {
         LexError::ImproperSymbol(symbol, _) if symbol == "=" => assignment_as_comparison(),
         LexError::ImproperSymbol(symbol, _) if symbol == "eval" => reserved_word(symbol),
         LexError::UnexpectedInput(text) => {
-            (format!("`{text}` has no meaning here"), "remove it".to_owned())
+            (format!("unexpected `{text}`"), "remove it".to_owned())
         }
         other => (lower_first(&other.to_string()), "check this place and the words just before it".to_owned()),
     }
@@ -188,7 +183,7 @@ fn unknown_operator(text: &str) -> (String, String) {
 
 fn reserved_word(word: &str) -> (String, String) {
     if word == "eval" {
-        let help = "write what it should do: a script never runs text";
+        let help = "write the code itself: a script never runs text";
         return ("`eval` cannot be used".to_owned(), help.to_owned());
     }
     let known =
@@ -207,7 +202,7 @@ fn reserved_word(word: &str) -> (String, String) {
             |meant| format!("did you mean `{meant}`?"),
         ),
     };
-    (format!("the language keeps `{word}` for itself"), help)
+    (format!("`{word}` is a reserved word"), help)
 }
 
 fn lower_first(text: &str) -> String {

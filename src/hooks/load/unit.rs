@@ -110,7 +110,7 @@ fn body(tree: &AST, name: &str, count: usize) -> Vec<Stmt> {
 }
 
 /// Records one statement outside functions: an import, a constant, or one that never runs.
-#[expect(clippy::wildcard_enum_match_arm, reason = "whatever else stands there is told alike")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "every other statement has the same problem")]
 fn read_statement(unit: &mut ScriptUnit<'_>, statement: &Stmt, problems: &mut Vec<PlacedIssue>) {
     match statement {
         Stmt::Noop(_) => {}
@@ -144,7 +144,7 @@ fn read_statement(unit: &mut ScriptUnit<'_>, statement: &Stmt, problems: &mut Ve
             unit.variables.insert(name.name.to_string());
         }
         other => {
-            let message = "nothing that stands outside of functions happens";
+            let message = "code outside functions is never run";
             let help = "move it into a function: an event calls `on_…(event)`";
             problems.push(unit.source.problem(
                 position_or_start(other.position()),

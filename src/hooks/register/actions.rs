@@ -12,32 +12,34 @@ const COMMON: &[HostOption] = &[
     option(
         "name",
         ArgumentType::Name,
-        "the action's name beneath this event, for ever: one name does one thing, once. Made of what is asked for by default",
+        "the action's permanent name within this event: one name does one thing, once. Derived \
+        from the arguments by default",
     ),
-    option("at", ArgumentType::Moment, "not before then; at once by default"),
+    option("at", ArgumentType::Moment, "the earliest time; at once by default"),
 ];
 
 const MERCHANT: &[HostOption] =
-    &[option("merchant", ArgumentType::Merchant, "another merchant than that of the event")];
+    &[option("merchant", ArgumentType::Merchant, "a merchant other than the event's")];
 
 const AMOUNT: &[HostOption] = &[option(
     "amount",
     ArgumentType::Amount,
-    "how much; all that the map says by default, so an id alone needs it",
+    "the amount; by default that of the map, so an id alone needs it",
 )];
 
-const REFERENCE: &[HostOption] = &[option("reference", ArgumentType::Text, "words for the record")];
+const REFERENCE: &[HostOption] =
+    &[option("reference", ArgumentType::Text, "a text for the record")];
 
 const RECURRING: &[HostOption] = &[option(
     "recurring",
     ArgumentType::Object,
-    "its recurring charge; needed where the occurrence is an id",
+    "its recurring charge; required if the occurrence is an id",
 )];
 
 const MOVEMENT: &[HostOption] = &[option(
     "account",
     ArgumentType::Text,
-    "the merchant's account; the service's choice by default",
+    "the merchant's account; the service chooses one by default",
 )];
 
 const fn action(
@@ -69,7 +71,7 @@ pub(super) static ROWS: &[HostFn] = &[
             CHARGE,
             &[AMOUNT, MERCHANT, COMMON],
             money::refund,
-            "Gives money of a charge back: what is left of it, or a part.",
+            "Refunds a charge: the rest of it, or a part.",
         ),
     ),
     with_right(
@@ -79,7 +81,7 @@ pub(super) static ROWS: &[HostFn] = &[
             &[argument("transaction", ArgumentType::Object)],
             &[REFERENCE, MERCHANT, COMMON],
             money::void,
-            "Takes a transaction back before it is settled.",
+            "Voids a transaction before it is settled.",
         ),
     ),
     with_right(
@@ -93,7 +95,7 @@ pub(super) static ROWS: &[HostFn] = &[
                 &[option(
                     "next_run",
                     ArgumentType::Boolean,
-                    "with the next daily run, not at once",
+                    "capture with the next daily run instead of at once",
                 )],
                 MERCHANT,
                 COMMON,
@@ -111,18 +113,18 @@ pub(super) static ROWS: &[HostFn] = &[
                 MOVEMENT,
                 REFERENCE,
                 &[
-                    option("hold", ArgumentType::Boolean, "only reserve the money; cards alone"),
+                    option("hold", ArgumentType::Boolean, "only reserve the money; for cards only"),
                     option(
                         "surcharge",
                         ArgumentType::Amount,
-                        "how much of the amount is a surcharge: the receipt shows it",
+                        "the part of the amount that is a surcharge; the receipt shows it",
                     ),
                 ],
                 MERCHANT,
                 COMMON,
             ],
             money::charge,
-            "Takes money by a saved method: the name of its document, or its id.",
+            "Charges a saved method: the name of its document, or its id.",
         ),
     ),
     with_right(
@@ -132,7 +134,7 @@ pub(super) static ROWS: &[HostFn] = &[
             MOVEMENT_ARGUMENTS,
             &[MOVEMENT, REFERENCE, MERCHANT, COMMON],
             money::credit,
-            "Gives money by a saved method, without a charge.",
+            "Pays money out to a saved method, without a charge.",
         ),
     ),
     with_right(
@@ -142,7 +144,7 @@ pub(super) static ROWS: &[HostFn] = &[
             OCCURRENCE,
             &[AMOUNT, RECURRING, MERCHANT, COMMON],
             money::pay,
-            "Pays an occurrence of a recurring charge early, or tries it again.",
+            "Pays an occurrence of a recurring charge early, or retries it.",
         ),
     ),
     action(
@@ -150,7 +152,7 @@ pub(super) static ROWS: &[HostFn] = &[
         OCCURRENCE,
         &[RECURRING, MERCHANT, COMMON],
         money::ignore,
-        "Takes an occurrence of a recurring charge out of the collection.",
+        "Removes an occurrence of a recurring charge from the collection.",
     ),
     action(
         "cancel",
@@ -168,27 +170,27 @@ pub(super) static ROWS: &[HostFn] = &[
                 ..option(
                     "ends",
                     ArgumentType::Moment,
-                    "when it ends; by default a person or a script ends it",
+                    "the end of the suspension; by default a person or a script ends it",
                 )
             }],
             COMMON,
         ],
         pause::suspend,
-        "Nothing new is done to a resource, of a merchant to any of its, as with `reckon suspend`.",
+        "Suspends a resource, or everything of a merchant, as `reckon suspend` does.",
     ),
     action(
         "release",
         KEY,
         &[COMMON],
         pause::resume,
-        "A resource goes on, as with `reckon resume`.",
+        "Resumes a resource, as `reckon resume` does.",
     ),
     action(
         "reconcile",
         KEY,
         &[COMMON],
         pause::reconcile,
-        "Looks at a resource again at once and does what is due.",
+        "Plans a resource again at once, and does what is due.",
     ),
     action(
         "notify",
@@ -198,26 +200,28 @@ pub(super) static ROWS: &[HostFn] = &[
                 option(
                     "subject",
                     ArgumentType::Text,
-                    "the subject of a mail; that of the template by default",
+                    "the subject of a mail; the template's by default",
                 ),
                 option(
                     "template",
                     ArgumentType::Template,
-                    "the text with places that the body, a map, fills in: `templates/NAME.txt` of the scripts folder, and for mails \
-                     `templates/NAME.html`, too",
+                    "the template that the body, a map, fills in: `templates/NAME.txt` in the \
+                    scripts folder, and for mails also `templates/NAME.html`",
                 ),
                 option(
                     "to",
                     ArgumentType::Text,
-                    "a mail to this address, or to that of a contact, `Contact/NAME`, in place of the target's own",
+                    "the recipient of a mail, an address or a contact (`Contact/NAME`), in place \
+                    of the target's own",
                 ),
             ],
             &[option(
                 "at_most",
                 ArgumentType::Map,
-                "`#{count: 1, per: \"1d\"}`: no more of them within a span of the events' own time. Days are days in UTC, and \
-                 other spans (`30m`, `12h`, `1w`) follow one another from 1970-01-01 on. What counts together has one \
-                 merchant, script and `key`; the target's name is the key by default",
+                "`#{count: 1, per: \"1d\"}`: the most notifications in a span of the events' own \
+                time. Days are UTC days; other spans (`30m`, `12h`, `1w`) follow one another from \
+                1970-01-01. Notifications of the same merchant, script and `key` count together; \
+                the key is the target's name by default",
             )],
             COMMON,
         ],
@@ -229,7 +233,7 @@ pub(super) static ROWS: &[HostFn] = &[
         group: FunctionGroup::Action,
         arguments: &[argument("key", ArgumentType::Text), argument("value", ArgumentType::Any)],
         options: &[],
-        doc: "Keeps a value for later runs of this script, if this one ends well.",
+        doc: "Stores a value for later runs of this script, if this run succeeds.",
         right: None,
         call: notice::kv_set,
     },
@@ -238,8 +242,8 @@ pub(super) static ROWS: &[HostFn] = &[
         group: FunctionGroup::Action,
         arguments: &[argument("key", ArgumentType::Text), argument("number", ArgumentType::Number)],
         options: &[],
-        doc: "Adds a whole number, or money, to the value that this script keeps under a key, or begins with it. Nothing is \
-              lost where the script runs for several events at once.",
+        doc: "Adds a whole number or money to the stored value of a key, or stores it as the \
+            first value. No update is lost if the script runs for several events at once.",
         right: None,
         call: notice::kv_add,
     },
@@ -248,7 +252,7 @@ pub(super) static ROWS: &[HostFn] = &[
         group: FunctionGroup::Action,
         arguments: &[argument("key", ArgumentType::Text)],
         options: &[],
-        doc: "Keeps nothing under a key any more.",
+        doc: "Deletes the stored value of a key.",
         right: None,
         call: notice::kv_delete,
     },
@@ -257,7 +261,7 @@ pub(super) static ROWS: &[HostFn] = &[
         group: FunctionGroup::Action,
         arguments: &[argument("text", ArgumentType::Any)],
         options: &[],
-        doc: "Writes a line into the run's log.",
+        doc: "Writes a line to the run's log.",
         right: None,
         call: notice::log,
     },

@@ -20,32 +20,35 @@ pub(super) static ROWS: &[HostFn] = &[
         "resource",
         &[argument("resource", ArgumentType::Resource)],
         read::resource,
-        "What is known of a resource: `kind`, `namespace`, `name`, `labels`, `spec`, `ready`, `reason`, `message`, \
-         `remote_id`; `()` where there is none.",
+        "Returns the known state of a resource: `kind`, `namespace`, `name`, `labels`, `spec`, \
+        `ready`, `reason`, `message`, `remote_id`; `()` if there is none.",
     ),
     reads(
         "find",
         &[argument("kind", ArgumentType::Kind), argument("filter", ArgumentType::Map)],
         read::find,
-        "The resources of a kind whose fields are as the filter's, in the order of their names; `#{}` finds all. Fields of the document are beneath `spec`: `#{spec: #{contact: \"jane\"}}`. A field that no resource has is an error.",
+        "Returns the resources of a kind whose fields equal the filter's, in the order of their \
+        names; `#{}` finds all. Fields of the document are beneath `spec`: `#{spec: #{contact: \
+        \"jane\"}}`. A field that no resource has is an error.",
     ),
     reads(
         "transaction",
         &[argument("id", ArgumentType::Object)],
         read::transaction,
-        "What is known of a transaction; `()` where there is none.",
+        "Returns the known state of a transaction; `()` if there is none.",
     ),
     reads(
         "remote",
         &[argument("read", ArgumentType::Read), argument("args", ArgumentType::Map)],
         read::gateway_get,
-        "What the service answers to a read (`reckon gateway get` lists them): `args` holds its parameters and query by \
-         name, and `merchant` where it is not the event's. It takes time: ask for little.",
+        "Returns the service's answer to a read (`reckon gateway get` lists the reads). `args` \
+        has its parameters and query by name, and `merchant` if it is not the event's. A read \
+        takes time: use few.",
     ),
     reads(
         "kv_get",
         &[argument("key", ArgumentType::Text)],
         read::kv_get,
-        "What this script keeps under a key; `()` where there is nothing.",
+        "Returns the stored value of a key; `()` if there is none.",
     ),
 ];

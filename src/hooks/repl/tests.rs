@@ -75,7 +75,7 @@ fn actions_are_collected_and_a_line_that_fails_has_asked_for_nothing() {
     assert_eq!(first.actions[0].merchant.as_ref().unwrap().short(), "Merchant/acme");
     let (line, column, message) = wrong(repl, "notify(\"ops\", \"x\");\n  throw \"no\"");
     assert_eq!((line, column, message.as_str()), (2, 3, "no"));
-    assert!(wrong(repl, "notify(\"nobody\", \"x\")").2.contains("`nobody`"));
+    assert!(wrong(repl, "notify(\"absent\", \"x\")").2.contains("`absent`"));
     assert!(wrong(repl, "nothing(1)").2.contains("nothing"));
     assert_eq!(wrong(repl, "let x = unknown;").1, 9);
     assert_eq!((repl.actions().len(), repl.stored().len()), (1, 1));

@@ -42,7 +42,7 @@ pub(in crate::hooks) fn parse_templates(
         if let Some(template) = all.get_mut(template_name(&source.path)) {
             template.html = Some(html);
         } else {
-            let message = "this template has no text, which every one has";
+            let message = "this template has no text part";
             let help = format!("write `{FOLDER}{}{TEXT}` beside it", template_name(&source.path));
             problems.push(source.problem((1, 1), "template", message, &help));
         }
@@ -81,7 +81,12 @@ fn parse_parts(
         let inner = behind.split_once(CLOSE).filter(|(inner, _)| !inner.contains('\n'));
         let Some((inner, after)) = inner else {
             let help = "write `}}` behind the name, on the same line";
-            problems.push(source.problem(place, "template", "this place is not closed", help));
+            problems.push(source.problem(
+                place,
+                "template",
+                "this placeholder is not closed",
+                help,
+            ));
             return parts;
         };
         match parse_path(inner.trim()) {
@@ -103,7 +108,7 @@ const HELP: &str = "write a name such as `{{amount}}` or `{{charge.amount}}`, an
                     as `#{link: intake_link(…)}`";
 
 fn placeholder_message(inner: &str) -> String {
-    format!("`{{{{{inner}}}}}` is no place to fill in: there are names alone")
+    format!("`{{{{{inner}}}}}` is not a placeholder: only names are possible")
 }
 
 /// Parses a name and the fields below it.

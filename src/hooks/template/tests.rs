@@ -54,12 +54,12 @@ fn everything_that_is_wrong_with_templates_is_told_with_its_place() {
     let text = "Subject: {{#if x}}\n\nok {{fine}} {{}}\n  {{ not fine }}\n{{open\n";
     let (_, problems) = read(&[("templates/a.txt", text), ("templates/b.html", "{{ä}}")]);
     let expect = [
-        "scripts/templates/a.txt:1:10 `{{#if x}}` is no place to fill in: there are names alone",
-        "scripts/templates/a.txt:3:13 `{{}}` is no place to fill in: there are names alone",
-        "scripts/templates/a.txt:4:3 `{{not fine}}` is no place to fill in: there are names alone",
-        "scripts/templates/a.txt:5:1 this place is not closed",
-        "scripts/templates/b.html:1:1 `{{ä}}` is no place to fill in: there are names alone",
-        "scripts/templates/b.html:1:1 this template has no text, which every one has",
+        "scripts/templates/a.txt:1:10 `{{#if x}}` is not a placeholder: only names are possible",
+        "scripts/templates/a.txt:3:13 `{{}}` is not a placeholder: only names are possible",
+        "scripts/templates/a.txt:4:3 `{{not fine}}` is not a placeholder: only names are possible",
+        "scripts/templates/a.txt:5:1 this placeholder is not closed",
+        "scripts/templates/b.html:1:1 `{{ä}}` is not a placeholder: only names are possible",
+        "scripts/templates/b.html:1:1 this template has no text part",
     ];
     assert_eq!(problems, expect);
 }

@@ -40,8 +40,8 @@ pub(super) fn respond_with_state(state: &Intake, nonce: &str) -> Response {
             plain("This link has ended", StatusCode::GONE, text)
         }
         Intake::NotYet => {
-            let text =
-                "This cannot be filled in just now. Please open the link again a little later.";
+            let text = "This form is not available at the moment. Please open the link again a little \
+                later.";
             plain("Please come back", StatusCode::SERVICE_UNAVAILABLE, text)
         }
     }
@@ -58,9 +58,10 @@ fn form_page<'a>(asking: &'a IntakePage, nonce: &'a str) -> HtmlPage<'a> {
     };
     let inner = html! {
         p.quiet {
-            (merchant.as_deref().unwrap_or("The sender")) " asks for " (what) " to be kept for payments that you agreed to."
+            (merchant.as_deref().unwrap_or("The sender")) " asks for " (what) " to save for \
+                payments that you agreed to."
             @if *replaces { " It takes the place of the one that is kept now." }
-            " The numbers go straight to the payment service, and nobody here sees them."
+            " The numbers go directly to the payment service; the sender never sees them."
         }
         noscript {
             p.notice {

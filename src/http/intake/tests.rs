@@ -151,7 +151,7 @@ async fn every_state_of_a_link_is_told_calmly() {
 #[tokio::test]
 async fn what_the_service_said_is_for_the_operator_and_the_payer_is_asked_once_more() {
     let Intake::Requested(mut asking) = asking("card") else { panic!() };
-    asking.trouble = Some("the service did not save it: canary".to_owned());
+    asking.trouble = Some("the service did not save the details: canary".to_owned());
     let (answer, text) = looked(Intake::Requested(asking)).await;
     assert_eq!(answer.status(), 200);
     assert!(text.contains("It could not be saved") && !text.contains("canary"), "{text}");
@@ -276,7 +276,7 @@ async fn a_forged_link_looks_like_no_path_and_reaches_nobody() {
         for request in [get_of(&path), post(&path, "token_id=a")] {
             let (answer, text) = read(router.clone().oneshot(request).await.unwrap()).await;
             assert_eq!(answer.status(), 404, "{forged}");
-            assert!(text.contains("This link leads to nothing"), "{text}");
+            assert!(text.contains("This link is not valid."), "{text}");
         }
     }
     let large = post(&link(), &format!("token_id={}", "a".repeat(5000)));
@@ -292,7 +292,7 @@ async fn an_applicant_s_link_is_a_page_like_the_others() {
     let link = outside().apply_url("", &"MerchantApplication/default/jane".parse().unwrap());
     for (path, status, words) in [
         (link.as_str(), 200, "<button>Go on</button>"),
-        ("/apply/default.jane.x", 404, "leads to nothing"),
+        ("/apply/default.jane.x", 404, "is not valid."),
     ] {
         let (answer, text) = read(router.clone().oneshot(get_of(path)).await.unwrap()).await;
         assert_eq!(answer.status(), status, "{path}");

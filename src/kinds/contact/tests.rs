@@ -25,10 +25,10 @@ fn a_good_contact_is_its_own_canonical_form() {
 fn every_wrong_field_is_told_at_once() {
     check(
         "merchant: Acme_Inc\nfirst_name: ''\nlast_name: ' '\nemail_addresses: [{address: a@b.c}, {address: jane}]\ntest_mode: true",
-        "reckon::reference::malformed @ spec.merchant: this names no Merchant: the name `Acme_Inc` holds `A` | write lowercase letters, digits, `-` or `.`, such as `acme-inc` (a name, or NAMESPACE/NAME)\n\
-         reckon::text::empty @ spec.first_name: this is empty | write a text, such as `Jane`\n\
-         reckon::text::empty @ spec.last_name: this is empty | write a text, such as `Doe`\n\
-         reckon::text::email @ spec.email_addresses[1].address: this is no e-mail address | write one, such as `jane@example.com`\n\
+        "reckon::reference::malformed @ spec.merchant: invalid name of a Merchant: the name `Acme_Inc` holds `A` | write lowercase letters, digits, `-` or `.`, such as `acme-inc` (a name, or NAMESPACE/NAME)\n\
+         reckon::text::empty @ spec.first_name: the text is empty | write a text, such as `Jane`\n\
+         reckon::text::empty @ spec.last_name: the text is empty | write a text, such as `Doe`\n\
+         reckon::text::email @ spec.email_addresses[1].address: the text is not an e-mail address | write one, such as `jane@example.com`\n\
          reckon::spec::refused_field @ spec.test_mode (key): the merchant's mode decides whether a contact is for tests | leave it out, or write `mode` in the merchant",
     );
 }
@@ -50,8 +50,8 @@ fn keys_alone_make_no_contact() {
     );
     assert_eq!(
         link_problems(&[manifest("Contact", "jane", GOOD), merchant]),
-        "reckon::reference::keys_alone @ spec.merchant: a contact needs an access token, and Merchant/default/acme has gateway keys alone | give the merchant an `authorization_code` or an `access_token`\n  \
-         Merchant/default/acme spec.credentials.keys: the gateway accepts these, the partner interface does not"
+        "reckon::reference::keys_alone @ spec.merchant: a contact needs an access token, and Merchant/default/acme has only gateway keys | give the merchant an `authorization_code` or an `access_token`\n  \
+         Merchant/default/acme spec.credentials.keys: the gateway accepts these keys, the partner interface does not"
     );
     let merchant =
         manifest("Merchant", "acme", "mode: test\ncredentials: {access_token: {env: TOKEN}}");

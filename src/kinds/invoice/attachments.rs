@@ -49,11 +49,10 @@ pub(super) fn attachment_state(
         }
         let path = text(item, "file");
         let file = manifest.files.iter().find(|file| file.path == path);
-        let file =
-            file.ok_or_else(|| Reason::Unsuitable(format!("the file {path} is not known")))?;
+        let file = file.ok_or_else(|| Reason::Unsuitable(format!("unknown file {path}")))?;
         let contact = reference(manifest, ContactKind::NAME);
         let contact =
-            contact.ok_or_else(|| Reason::Unsuitable("it names no contact".to_owned()))?;
+            contact.ok_or_else(|| Reason::Unsuitable("the invoice names no contact".to_owned()))?;
         let contact_id = ready_id(cx, &contact)?;
         let mut about = file_identity(&contact_id, file, cx.digest_key);
         match attached_upload(cx, have, &contact, &about) {

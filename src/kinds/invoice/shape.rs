@@ -164,7 +164,7 @@ impl SpecSchema for InvoiceKind {
         ),
         plain(
             "invoice_messages",
-            "E-mails with the portal link, sent when the invoice is made (partner-api, POST /invoices).",
+            "E-mails with the portal link, sent when the invoice is created (partner-api, POST /invoices).",
         ),
         SpecField {
             path: "invoice_messages[].email_addresses",
@@ -190,7 +190,8 @@ impl SpecSchema for InvoiceKind {
         ),
         plain(
             "attachments[].file",
-            "A path below the folder of `secrets.attachments`: uploaded under the contact before the invoice is made; a later change of the file is not seen (design, part 5).",
+            "A path below the folder of `secrets.attachments`: uploaded under the contact before the invoice is \
+             created; a later change of the file has no effect (design, part 5).",
         ),
     ];
     type Spec = InvoiceSpec;
@@ -234,7 +235,7 @@ impl SpecSchema for InvoiceKind {
 fn refused_issues(spec: &InvoiceSpec) -> Vec<Issue> {
     let source_id = spec.source_id.issue(
         "spec.source_id",
-        "reckon makes the `source_id` of partner, kind, namespace and name, the same for ever",
+        "reckon derives `source_id` from partner, kind, namespace and name, and never changes it",
         "leave it out; a text of your own goes into `reference`",
     );
     let test_mode = spec.test_mode.issue(
@@ -280,7 +281,7 @@ fn lines(lines: &[LineItemSpec], cx: &CheckCx) -> Vec<Issue> {
     let mut issues = Vec::new();
     if lines.is_empty() {
         let help = "write at least one, with `description` and `rate_per_quantity`";
-        let message = "an invoice without lines asks for nothing";
+        let message = "the invoice has no lines";
         issues.push(Issue::error("reckon::invoice::no_lines", "spec.line_items", message, help));
     }
     for (index, line) in lines.iter().enumerate() {
@@ -296,7 +297,7 @@ fn lines(lines: &[LineItemSpec], cx: &CheckCx) -> Vec<Issue> {
 
 fn fixed_value_issue(path: &str, text: &str, only: &str) -> Option<Issue> {
     (text != only).then(|| {
-        let message = format!("`{text}` is not possible: for an invoice this is always `{only}`");
+        let message = format!("unknown value `{text}`: an invoice always has `{only}`");
         let help = "leave it out, and write the line's whole amount in `rate_per_quantity`";
         Issue::error("reckon::invoice::fixed_value", path, message, help)
     })
@@ -308,7 +309,7 @@ fn messages(messages: &[MessageSpec]) -> Vec<Issue> {
         let path = format!("spec.invoice_messages[{index}].email_addresses");
         if message.email_addresses.is_empty() {
             let help = "write at least one address, or leave the message out";
-            let text = "a message to nobody is not sent";
+            let text = "the message has no address";
             issues.push(Issue::error("reckon::invoice::no_address", &path, text, help));
         }
         let addresses = message.email_addresses.iter().enumerate();
@@ -325,11 +326,11 @@ fn attachments(files: &[AttachmentSpec]) -> Vec<Issue> {
             (Some(_), Some(_)) | (None, None) => {
                 let help =
                     "write either `{id: fref_…}`, of a file on the service, or `{file: PATH}`";
-                let message = "an attachment is named in one way";
+                let message = "an attachment has either `id` or `file`";
                 Some(Issue::error("reckon::invoice::attachment_form", &path, message, help))
             }
             (Some(_), None) | (None, Some(_)) if twice => {
-                let (message, help) = ("this file is attached already", "name it once");
+                let (message, help) = ("the file is attached twice", "remove one of the two");
                 Some(Issue::error("reckon::invoice::attachment_twice", &path, message, help))
             }
             (Some(id), None) => id_issue(&path, id),
@@ -342,7 +343,7 @@ fn attachments(files: &[AttachmentSpec]) -> Vec<Issue> {
 fn id_issue(path: &str, id: &str) -> Option<Issue> {
     let rest = id.strip_prefix(FILE_ID_PREFIX);
     rest.is_none_or(|rest| rest.trim().is_empty()).then(|| {
-        let message = format!("`{id}` is no id of an uploaded file");
+        let message = format!("`{id}` is not the id of an uploaded file");
         let help = "write the `fref_` id that the service gave to the file, or `file: PATH`";
         Issue::error("reckon::invoice::attachment_id", &format!("{path}.id"), message, help)
     })

@@ -79,7 +79,8 @@ fn create(
     new: EffectContext,
 ) -> Result<Effect, Reason> {
     let total = total(&manifest.spec);
-    let total = total.ok_or_else(|| Reason::Unsuitable("its lines have no sum".to_owned()))?;
+    let total = total
+        .ok_or_else(|| Reason::Unsuitable("the lines of the invoice have no sum".to_owned()))?;
     let body = body(cx, manifest, &new.merchant, total, new.mode)?;
     Ok(match attached {
         AttachmentState::Missing(file, contact, about) => {
@@ -145,7 +146,8 @@ fn unready(have: &Observed) -> Option<Reason> {
             .is_some_and(|m| !m.is_empty())
     });
     let unsent = have.text("presentment_status").is_some_and(|status| status != "sent");
-    (wants && unsent).then(|| Reason::Unsuitable("its messages were not sent".to_owned()))
+    (wants && unsent)
+        .then(|| Reason::Unsuitable("the messages of the invoice were not sent".to_owned()))
 }
 
 /// Returns the sum of all lines; `None` without a single currency.
@@ -166,7 +168,8 @@ fn body(
 ) -> Result<Value, Reason> {
     let owner = ready_state(cx, merchant)?;
     let contact = reference(manifest, ContactKind::NAME);
-    let contact = contact.ok_or_else(|| Reason::Unsuitable("it names no contact".to_owned()))?;
+    let contact =
+        contact.ok_or_else(|| Reason::Unsuitable("the invoice names no contact".to_owned()))?;
     let spec = &manifest.spec;
     let mut body = json!({
         "contact_id": contact_id(cx, &contact, mode)?,
@@ -228,9 +231,7 @@ fn invoice_date(
     let zone = said.or_else(|| owner.text("timezone").map(str::to_owned));
     let zone = zone.unwrap_or_else(|| "UTC".to_owned());
     let noon = noon(date, &zone).ok_or_else(|| {
-        Reason::Unsuitable(format!(
-            "the merchant's time zone {zone:?} is not known: set spec.timezone"
-        ))
+        Reason::Unsuitable(format!("unknown time zone {zone:?} of the merchant: set spec.timezone"))
     })?;
     Ok(timestamp(&noon))
 }

@@ -164,9 +164,7 @@ fn a_raised_generation_makes_a_new_invoice_and_says_that_the_old_one_stays_payab
     assert_eq!(upload.applied.generation, 0);
     let nameless =
         known.step(&invoice("bank_account: Operating", 1), Some(&observed(None, true, json!({}))));
-    assert!(
-        nameless.replaces.unwrap().to_string().contains("(its number is not known) stays payable")
-    );
+    assert!(nameless.replaces.unwrap().to_string().contains("(number unknown) stays payable"));
     assert!(known.step(&invoice("bank_account: Operating", 0), Some(&have)).replaces.is_none());
 }
 

@@ -53,7 +53,7 @@ fn every_optional_field_is_kept() {
 fn what_reckon_fills_in_is_refused_with_what_to_write_instead() {
     check(
         "line_items: [{description: A, rate_per_quantity: 1}]\nsource_id: x\ntest_mode: true\ncontact_id: p_1\nbank_account_id: bank_1",
-        "reckon::spec::refused_field @ spec.source_id (key): reckon makes the `source_id` of partner, kind, namespace and name, the same for ever | leave it out; a text of your own goes into `reference`\n\
+        "reckon::spec::refused_field @ spec.source_id (key): reckon derives `source_id` from partner, kind, namespace and name, and never changes it | leave it out; a text of your own goes into `reference`\n\
          reckon::spec::refused_field @ spec.test_mode (key): the merchant's mode decides whether an invoice is for tests | leave it out, or write `mode` in the merchant\n\
          reckon::spec::refused_field @ spec.contact_id (key): reckon fills in the contact's id | write `contact: NAME`, the name of a Contact document\n\
          reckon::spec::refused_field @ spec.bank_account_id (key): reckon fills in the bank account's id | write `bank_account`, with the account's name or its `bank_` id",
@@ -80,12 +80,12 @@ fn an_amount_needs_a_currency_and_both_readings_are_shown() {
 fn a_float_is_no_amount() {
     check_rates(
         &["12.50"],
-        "reckon::amount::float @ spec.line_items[0].rate_per_quantity: the number 12.5 has no currency, and is no whole number of minor units | write `\"12.50 USD\"`, in quotes",
+        "reckon::amount::float @ spec.line_items[0].rate_per_quantity: the number 12.5 has no currency, and is not a whole number of minor units | write `\"12.50 USD\"`, in quotes",
     );
     // Closes M10: both readings, the likelier first.
     check_rates(
         &["125.00"],
-        "reckon::amount::float @ spec.line_items[0].rate_per_quantity: the number 125.0 has no currency, and is no whole number of minor units | write `\"125.00 USD\"`, in quotes, or `\"1.25 USD\"` if minor units were meant",
+        "reckon::amount::float @ spec.line_items[0].rate_per_quantity: the number 125.0 has no currency, and is not a whole number of minor units | write `\"125.00 USD\"`, in quotes, or `\"1.25 USD\"` if minor units were meant",
     );
     check_rates(
         &["[1]"],
@@ -99,7 +99,7 @@ fn minor_units_are_refused_where_the_policy_wants_decimals() {
     let spec = format!("{HEAD}line_items: [{{description: A, rate_per_quantity: 12500}}]");
     assert_eq!(
         lines(&read_in("Invoice", &spec, &cx).unwrap().issues),
-        "reckon::amount::integer @ spec.line_items[0].rate_per_quantity: 12500 is a number of minor units, and `policy.amounts: decimal` wants a decimal amount | write `\"12500.00 USD\"`, or `\"125.00 USD\"` if minor units were meant"
+        "reckon::amount::integer @ spec.line_items[0].rate_per_quantity: 12500 is a number of minor units, and `policy.amounts: decimal` requires a decimal amount | write `\"12500.00 USD\"`, or `\"125.00 USD\"` if minor units were meant"
     );
 }
 
@@ -107,13 +107,13 @@ fn minor_units_are_refused_where_the_policy_wants_decimals() {
 fn one_invoice_has_one_currency() {
     check_rates(
         &["5", "1.00 EUR", "1.00 USD"],
-        "reckon::invoice::mixed_currencies @ spec.line_items[2].rate_per_quantity: this is in USD, and the invoice in EUR | write one currency everywhere, or an invoice for each\n  \
-         spec.line_items[1].rate_per_quantity: EUR stands here",
+        "reckon::invoice::mixed_currencies @ spec.line_items[2].rate_per_quantity: the amount is in USD, and the invoice in EUR | write one currency everywhere, or an invoice for each\n  \
+         spec.line_items[1].rate_per_quantity: EUR is set here",
     );
     check(
         "currency: USD\nline_items: [{description: A, rate_per_quantity: 1.00 EUR}]",
-        "reckon::invoice::mixed_currencies @ spec.line_items[0].rate_per_quantity: this is in EUR, and the invoice in USD | write one currency everywhere, or an invoice for each\n  \
-         spec.currency: USD stands here",
+        "reckon::invoice::mixed_currencies @ spec.line_items[0].rate_per_quantity: the amount is in EUR, and the invoice in USD | write one currency everywhere, or an invoice for each\n  \
+         spec.currency: USD is set here",
     );
     check(
         "currency: usd\nline_items: [{description: A, rate_per_quantity: 1.00 USD}]",
@@ -125,15 +125,15 @@ fn one_invoice_has_one_currency() {
 fn the_total_is_more_than_zero_and_within_what_the_service_takes() {
     check_rates(
         &["1.00 USD", "-1.00 USD"],
-        "reckon::invoice::total_zero @ spec.line_items: the total is 0.00 USD, and nobody pays that | write lines that add up to more than zero",
+        "reckon::invoice::total_zero @ spec.line_items: the total is 0.00 USD, which cannot be paid | write lines that add up to more than zero",
     );
     check_rates(
         &["99999999999999", "1"],
-        "reckon::invoice::total_out_of_range @ spec.line_items: the total is beyond 99999999999999 minor units, the most that the service takes | write several invoices",
+        "reckon::invoice::total_out_of_range @ spec.line_items: the total is more than 99999999999999 minor units, the maximum of the service | write several invoices",
     );
     check(
         "line_items: []",
-        "reckon::invoice::no_lines @ spec.line_items: an invoice without lines asks for nothing | write at least one, with `description` and `rate_per_quantity`",
+        "reckon::invoice::no_lines @ spec.line_items: the invoice has no lines | write at least one, with `description` and `rate_per_quantity`",
     );
 }
 
@@ -141,9 +141,9 @@ fn the_total_is_more_than_zero_and_within_what_the_service_takes() {
 fn quantity_and_rate_type_are_fixed() {
     check(
         "line_items: [{description: '', rate_per_quantity: 1, quantity: 2, rate_type: hours}]",
-        "reckon::text::empty @ spec.line_items[0].description: this is empty | write a text, such as `Retainer`\n\
-         reckon::invoice::fixed_value @ spec.line_items[0].quantity: `2` is not possible: for an invoice this is always `1` | leave it out, and write the line's whole amount in `rate_per_quantity`\n\
-         reckon::invoice::fixed_value @ spec.line_items[0].rate_type: `hours` is not possible: for an invoice this is always `units` | leave it out, and write the line's whole amount in `rate_per_quantity`",
+        "reckon::text::empty @ spec.line_items[0].description: the text is empty | write a text, such as `Retainer`\n\
+         reckon::invoice::fixed_value @ spec.line_items[0].quantity: unknown value `2`: an invoice always has `1` | leave it out, and write the line's whole amount in `rate_per_quantity`\n\
+         reckon::invoice::fixed_value @ spec.line_items[0].rate_type: unknown value `hours`: an invoice always has `units` | leave it out, and write the line's whole amount in `rate_per_quantity`",
     );
 }
 
@@ -151,10 +151,10 @@ fn quantity_and_rate_type_are_fixed() {
 fn an_attachment_is_named_in_one_way_and_once() {
     check(
         "line_items: [{description: A, rate_per_quantity: 1}]\nattachments: [{}, {id: fref_1, file: letters/a}, {id: fref_2}, {id: fref_2}, {file: letters/b}, {file: letters/b}]",
-        "reckon::invoice::attachment_form @ spec.attachments[0]: an attachment is named in one way | write either `{id: fref_…}`, of a file on the service, or `{file: PATH}`\n\
-         reckon::invoice::attachment_form @ spec.attachments[1]: an attachment is named in one way | write either `{id: fref_…}`, of a file on the service, or `{file: PATH}`\n\
-         reckon::invoice::attachment_twice @ spec.attachments[3]: this file is attached already | name it once\n\
-         reckon::invoice::attachment_twice @ spec.attachments[5]: this file is attached already | name it once",
+        "reckon::invoice::attachment_form @ spec.attachments[0]: an attachment has either `id` or `file` | write either `{id: fref_…}`, of a file on the service, or `{file: PATH}`\n\
+         reckon::invoice::attachment_form @ spec.attachments[1]: an attachment has either `id` or `file` | write either `{id: fref_…}`, of a file on the service, or `{file: PATH}`\n\
+         reckon::invoice::attachment_twice @ spec.attachments[3]: the file is attached twice | remove one of the two\n\
+         reckon::invoice::attachment_twice @ spec.attachments[5]: the file is attached twice | remove one of the two",
     );
 }
 
@@ -173,7 +173,7 @@ fn a_file_is_looked_at_when_its_document_is_read() {
     assert_eq!(found, [Some(9), None]);
     let closed = CheckCx { files: None, ..cx() };
     assert!(lines(&read_in("Invoice", &spec, &closed).unwrap().issues).starts_with(
-        "reckon::file::closed @ spec.attachments[0].file: no folder of attachments is open to specs | write `secrets: {attachments: DIR}`"
+        "reckon::file::closed @ spec.attachments[0].file: reckon.yaml opens no folder of attachments to specs | write `secrets: {attachments: DIR}`"
     ));
 }
 
@@ -181,10 +181,10 @@ fn a_file_is_looked_at_when_its_document_is_read() {
 fn messages_have_addresses_and_attachments_have_ids() {
     check(
         "line_items: [{description: A, rate_per_quantity: 1}]\ninvoice_messages: [{email_addresses: []}, {email_addresses: [a@b.c, canary]}]\nattachments: [{id: fref_}, {id: f1}]",
-        "reckon::invoice::no_address @ spec.invoice_messages[0].email_addresses: a message to nobody is not sent | write at least one address, or leave the message out\n\
-         reckon::text::email @ spec.invoice_messages[1].email_addresses[1]: this is no e-mail address | write one, such as `jane@example.com`\n\
-         reckon::invoice::attachment_id @ spec.attachments[0].id: `fref_` is no id of an uploaded file | write the `fref_` id that the service gave to the file, or `file: PATH`\n\
-         reckon::invoice::attachment_id @ spec.attachments[1].id: `f1` is no id of an uploaded file | write the `fref_` id that the service gave to the file, or `file: PATH`",
+        "reckon::invoice::no_address @ spec.invoice_messages[0].email_addresses: the message has no address | write at least one address, or leave the message out\n\
+         reckon::text::email @ spec.invoice_messages[1].email_addresses[1]: the text is not an e-mail address | write one, such as `jane@example.com`\n\
+         reckon::invoice::attachment_id @ spec.attachments[0].id: `fref_` is not the id of an uploaded file | write the `fref_` id that the service gave to the file, or `file: PATH`\n\
+         reckon::invoice::attachment_id @ spec.attachments[1].id: `f1` is not the id of an uploaded file | write the `fref_` id that the service gave to the file, or `file: PATH`",
     );
 }
 
@@ -245,6 +245,6 @@ fn keys_alone_make_no_invoice() {
         "mode: test\ncredentials: {keys: {public_key: m_0123456789012345678901, secret_key: {env: KEY}}}",
     );
     assert!(link_problems(&[invoice, merchant]).starts_with(
-        "reckon::reference::keys_alone @ spec.merchant: an invoice needs an access token, and Merchant/default/acme has gateway keys alone"
+        "reckon::reference::keys_alone @ spec.merchant: an invoice needs an access token, and Merchant/default/acme has only gateway keys"
     ));
 }

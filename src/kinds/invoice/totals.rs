@@ -47,11 +47,11 @@ fn mixed_currency_issues(spec: &InvoiceSpec, cx: &CheckCx) -> Vec<Issue> {
     };
     let others = spec.line_items.iter().enumerate().filter_map(|(index, line)| {
         let other = line.rate_per_quantity.currency.filter(|other| *other != one)?;
-        let message = format!("this is in {other}, and the invoice in {one}");
+        let message = format!("the amount is in {other}, and the invoice in {one}");
         let help = "write one currency everywhere, or an invoice for each";
         let code = "reckon::invoice::mixed_currencies";
         let issue = Issue::error(code, &rate_path(index), message, help);
-        Some(issue.with_related(None, &first, format!("{one} stands here")))
+        Some(issue.with_related(None, &first, format!("{one} is set here")))
     });
     others.collect()
 }
@@ -68,14 +68,12 @@ fn total_issue(spec: &InvoiceSpec, cx: &CheckCx) -> Option<Issue> {
     let (code, message, help) = match total(spec, cx.currency) {
         None => (
             "reckon::invoice::total_out_of_range",
-            format!(
-                "the total is beyond {AMOUNT_MAX} minor units, the most that the service takes"
-            ),
+            format!("the total is more than {AMOUNT_MAX} minor units, the maximum of the service"),
             "write several invoices",
         ),
         Some(total) if total.minor() <= 0 => (
             "reckon::invoice::total_zero",
-            format!("the total is {total}, and nobody pays that"),
+            format!("the total is {total}, which cannot be paid"),
             "write lines that add up to more than zero",
         ),
         Some(_) => return None,

@@ -34,14 +34,14 @@ pub(super) fn authorization(manifest: &Manifest, spec: &Value, have: &Observed) 
 pub(super) fn help(spec: &Value) -> String {
     let from = |name: &str| spec.pointer("/credentials").is_some_and(|one| one.get(name).is_some());
     let what = if from("keys") {
-        "put keys that are valid at `credentials.keys`"
+        "write valid keys at `credentials.keys`"
     } else if from("access_token") {
-        "let the merchant authorise again and name the new token at `credentials.access_token`"
+        "let the merchant authorise again and write the new token at `credentials.access_token`"
     } else {
-        "let the merchant authorise again and name the new code at `credentials.authorization_code`"
+        "let the merchant authorise again and write the new code at `credentials.authorization_code`"
     };
     format!(
-        "{what}, or raise reckon.dev/generation once what it names holds a new one; it is asked \
-             again every ten minutes whether the old ones are taken"
+        "{what}, or raise reckon.dev/generation once the named source holds new credentials; reckon tries the old \
+         ones again every ten minutes"
     )
 }

@@ -39,7 +39,8 @@ fn name_mismatch(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Optio
     let plain = |name: &str| name.trim().to_lowercase();
     let same = bound.name.is_some_and(|read| plain(asked) == plain(&read));
     (!same).then(|| {
-        let why = "the code of its approval opened a merchant of another name than was applied for";
+        let why =
+            "the code of the approval opened a merchant of another name than the business name";
         Reason::Unsuitable(format!("{why} in {}", application.key.short()))
     })
 }

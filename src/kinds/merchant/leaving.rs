@@ -24,7 +24,7 @@ fn require_authorization(
     if draft.verdict != PlannedAction::Wait || have.unauthorised.is_none() {
         return draft;
     }
-    let help = format!("bring its document back, and {}", help(&applied.spec));
+    let help = format!("restore the document, and {}", help(&applied.spec));
     StepDecision::idle(PlannedAction::Blocked, Reason::AwaitsAuthorization(help))
 }
 

@@ -162,13 +162,13 @@ impl SpecSchema for MerchantKind {
         let application = reference::target(manifest, APPLICATION, find);
         let test = application.filter(|application| application.spec.get("test").is_some());
         let issue = test.map(|application| {
-            let message = format!("{} is a test: its code opens nothing", application.key);
+            let message = format!("{} is a test: its code opens no account", application.key);
             let help = "name an application without `test`";
             Issue::error("reckon::merchant::test_application", APPLICATION, message, help)
                 .with_related(
                     Some(application.key.clone()),
                     "spec.test",
-                    "the test is asked for here",
+                    "the test is requested here",
                 )
         });
         issue.into_iter().collect()
@@ -202,7 +202,7 @@ fn credentials_issues(credentials: &CredentialsSpec) -> Vec<Issue> {
     let mut issues = Vec::new();
     if given.iter().filter(|given| **given).count() != 1 {
         let help = "write one of `authorization_code`, `application`, `access_token` and `keys`";
-        let message = "credentials come from exactly one place";
+        let message = "credentials have exactly one source";
         issues.push(Issue::error(
             "reckon::merchant::credentials",
             "spec.credentials",
@@ -228,7 +228,8 @@ fn credentials_issues(credentials: &CredentialsSpec) -> Vec<Issue> {
 fn public_key_issue(key: &str) -> Option<Issue> {
     let length = key.chars().count();
     (length != PUBLIC_KEY_LENGTH).then(|| {
-        let message = format!("a public key has {PUBLIC_KEY_LENGTH} characters, and this {length}");
+        let message =
+            format!("the public key has {length} characters instead of {PUBLIC_KEY_LENGTH}");
         let help = "copy `public_key` from the account's gateway credentials";
         let path = "spec.credentials.keys.public_key";
         Issue::error("reckon::merchant::public_key_length", path, message, help)

@@ -132,7 +132,7 @@ fn verdict_for(reason: &Reason) -> PlannedAction {
 fn approved_code(cx: &StepCx<'_>, application: &Key) -> Result<Value, Reason> {
     let known = ready_state(cx, application)?;
     let code = known.fact("code").get("sealed").cloned();
-    let why = || format!("the approval of {} brought no code", application.short());
+    let why = || format!("the approval of {} contains no code", application.short());
     code.map(|code| json!({ "$sealed": code })).ok_or_else(|| Reason::Unsuitable(why()))
 }
 
@@ -200,7 +200,7 @@ impl ManifestKind for MerchantKind {
 
     fn import_checks(_: &StepCx<'_>, _: &Manifest) -> Result<Vec<ImportCheck>, &'static str> {
         Err(
-            "a merchant is no object to take over: its credentials open it, and `reckon apply` reads what it has",
+            "a merchant cannot be imported: its credentials open it, and `reckon apply` reads its objects",
         )
     }
 

@@ -27,14 +27,14 @@ fn a_rails_style_zone_becomes_an_iana_zone() {
 fn an_unknown_zone_and_host_are_told_with_the_known_ones() {
     check(
         "mode: test\ntimezone: Amercia/Chicago\nweb_url: https://evil.example\ncredentials: {access_token: {file: acme/token}}",
-        "reckon::merchant::timezone_unknown @ spec.timezone: `Amercia/Chicago` is no time zone | write an IANA name; the nearest are `America/Chicago`, `America/Cuiaba`, `America/Curacao`\n\
+        "reckon::merchant::timezone_unknown @ spec.timezone: unknown time zone `Amercia/Chicago` | write an IANA name; the nearest are `America/Chicago`, `America/Cuiaba`, `America/Curacao`\n\
          reckon::merchant::web_url_unknown @ spec.web_url: `https://evil.example` is neither `service.web_url` nor one of `service.brands` | write `https://web.example`, or add it to `service.brands` in reckon.yaml",
     );
 }
 
 #[test]
 fn credentials_come_from_exactly_one_place() {
-    let expect = "reckon::merchant::credentials @ spec.credentials: credentials come from exactly one place | write one of `authorization_code`, `application`, `access_token` and `keys`";
+    let expect = "reckon::merchant::credentials @ spec.credentials: credentials have exactly one source | write one of `authorization_code`, `application`, `access_token` and `keys`";
     check("mode: test\ncredentials: {}", expect);
     check(
         "mode: test\ncredentials: {access_token: {env: A}, authorization_code: {env: B}}",
@@ -46,12 +46,12 @@ fn credentials_come_from_exactly_one_place() {
 fn a_secret_in_the_open_is_refused_and_not_repeated() {
     check(
         "mode: test\ncredentials: {access_token: canarytoken}",
-        "reckon::secret::in_the_open @ spec.credentials.access_token: a secret stands here in the open | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`",
+        "reckon::secret::in_the_open @ spec.credentials.access_token: the secret is in plain text | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`",
     );
     check(
         "mode: test\ncredentials: {keys: {public_key: canarykey, secret_key: canarysecret}}",
-        "reckon::merchant::public_key_length @ spec.credentials.keys.public_key: a public key has 24 characters, and this 9 | copy `public_key` from the account's gateway credentials\n\
-         reckon::secret::in_the_open @ spec.credentials.keys.secret_key: a secret stands here in the open | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`",
+        "reckon::merchant::public_key_length @ spec.credentials.keys.public_key: the public key has 9 characters instead of 24 | copy `public_key` from the account's gateway credentials\n\
+         reckon::secret::in_the_open @ spec.credentials.keys.secret_key: the secret is in plain text | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`",
     );
 }
 
@@ -60,15 +60,15 @@ fn a_source_has_one_good_name() {
     let source = |source: &str| {
         problems("Merchant", &format!("mode: test\ncredentials: {{access_token: {source}}}"))
     };
-    let env = "reckon::secret::env_name @ spec.credentials.access_token: this is no name of an environment variable | write capital letters, digits and `_`, such as `{env: CODE_ACME}`";
-    let file = "reckon::secret::file_name @ spec.credentials.access_token: this is no file beneath the folder of secrets | write a relative path without `..`, such as `{file: acme/code}`";
+    let env = "reckon::secret::env_name @ spec.credentials.access_token: invalid name of an environment variable | write capital letters, digits and `_`, such as `{env: CODE_ACME}`";
+    let file = "reckon::secret::file_name @ spec.credentials.access_token: invalid path of a file in the folder of secrets | write a relative path without `..`, such as `{file: acme/code}`";
     for name in ["code", "1CODE", "''", "A-B"] {
         assert_eq!(source(&format!("{{env: {name}}}")), env, "{name}");
     }
     for name in ["/etc/passwd", "a/../b", "..", "''", "a//b", "'a\\b'"] {
         assert_eq!(source(&format!("{{file: {name}}}")), file, "{name}");
     }
-    let several = "reckon::secret::not_one_source @ spec.credentials.access_token: a secret comes from exactly one place | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`";
+    let several = "reckon::secret::not_one_source @ spec.credentials.access_token: a secret has exactly one source | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`";
     assert_eq!(source("{env: A, file: b}"), several);
     assert_eq!(source("{}"), several);
     assert_eq!(
@@ -97,7 +97,7 @@ fn a_merchant_has_a_mode() {
     );
     check(
         "mode: tset\ncredentials: {access_token: {env: A}}",
-        "reckon::spec::unknown_value @ spec.mode: `tset` is not possible here | write `test`",
+        "reckon::spec::unknown_value @ spec.mode: unknown value `tset` | write `test`",
     );
 }
 

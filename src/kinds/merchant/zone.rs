@@ -23,7 +23,7 @@ pub fn issue(path: &str, name: &str) -> Option<Issue> {
         return None;
     }
     let near: Vec<String> = nearest(name).into_iter().map(|name| format!("`{name}`")).collect();
-    let message = format!("`{name}` is no time zone");
+    let message = format!("unknown time zone `{name}`");
     let help = format!("write an IANA name; the nearest are {}", near.join(", "));
     Some(Issue::error("reckon::merchant::timezone_unknown", path, message, help))
 }

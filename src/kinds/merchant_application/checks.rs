@@ -52,7 +52,7 @@ fn ip_address_issue(spec: &MerchantApplicationSpec) -> Option<Issue> {
     let address = spec.fields.get("ip_address")?.as_str()?.trim();
     let is_wrong = !address.is_empty() && address.parse::<IpAddr>().is_err();
     is_wrong.then(|| {
-        let message = "this is no IP address";
+        let message = "the text is not an IP address";
         let help = "write the applicant's address when signing, such as `203.0.113.7`";
         let code = "reckon::merchant_application::ip_address";
         Issue::error(code, "spec.ip_address", message, help)

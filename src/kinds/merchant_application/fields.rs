@@ -70,10 +70,14 @@ pub(super) const FIELDS: &[SpecField] = &[
         "industry_code",
         "Standard Industrial Classification code, a whole number (partner-api, Merchant application).",
     ),
-    plain("goods_and_services", "What the business sells (partner-api, Merchant application)."),
+    plain(
+        "goods_and_services",
+        "Goods or services that the business sells (partner-api, Merchant application).",
+    ),
     plain(
         "has_dba",
-        "Whether it does business under another name; optional, `false` if left out (partner-api, Merchant application).",
+        "True if it does business under another name; optional, `false` if left \
+         out (partner-api, Merchant application).",
     ),
     personal(
         "dba_name",
@@ -93,15 +97,17 @@ pub(super) const FIELDS: &[SpecField] = &[
     ),
     personal(
         "dba_state",
-        "Two-letter code of its state; needed when `has_dba` is true (partner-api, Merchant application).",
+        "Two-letter code of the state under the other name; \
+         needed when `has_dba` is true (partner-api, Merchant application).",
     ),
     personal(
         "dba_zip_code",
-        "Its postal code, in quotes; needed when `has_dba` is true (partner-api, Merchant application).",
+        "Postal code under the other name, in quotes; \
+         needed when `has_dba` is true (partner-api, Merchant application).",
     ),
     personal(
         "dba_phone",
-        "Its phone; needed when `has_dba` is true (partner-api, Merchant application).",
+        "Phone under the other name; needed when `has_dba` is true (partner-api, Merchant application).",
     ),
     plain(
         "structure",
@@ -114,7 +120,7 @@ pub(super) const FIELDS: &[SpecField] = &[
     ),
     plain(
         "years_in_business",
-        "How long the business exists, a text in quotes (partner-api, Merchant application).",
+        "Age of the business, a text in quotes (partner-api, Merchant application).",
     ),
     plain(
         "business_website",
@@ -122,9 +128,12 @@ pub(super) const FIELDS: &[SpecField] = &[
     ),
     plain(
         "past_bankruptcy",
-        "Whether there was a bankruptcy; optional (partner-api, Merchant application).",
+        "True if there was a bankruptcy; optional (partner-api, Merchant application).",
     ),
-    plain("bankruptcy_date", "When, `yyyy-mm-dd`; optional (partner-api, Merchant application)."),
+    plain(
+        "bankruptcy_date",
+        "Date of the bankruptcy, `yyyy-mm-dd`; optional (partner-api, Merchant application).",
+    ),
     personal(
         "owner_first_name",
         "The owner's legal first name (partner-api, Merchant application).",
@@ -144,15 +153,16 @@ pub(super) const FIELDS: &[SpecField] = &[
     ),
     plain(
         "owner_percentage_of_ownership",
-        "How much the owner owns, in percent; optional, 100 if left out (partner-api, Merchant application).",
+        "Share of the owner, in percent; optional, 100 if left out (partner-api, Merchant application).",
     ),
     plain(
         "owner_has_significant_ownership",
-        "Whether the owner owns more than 25 % (partner-api, Merchant application).",
+        "True if the owner owns more than 25 % (partner-api, Merchant application).",
     ),
     plain(
         "owner_has_significant_responsibility",
-        "Whether the owner manages the business; true for at least one owner when no one owns more than 25 % (partner-api, Merchant application).",
+        "True if the owner manages the business; true for at least one owner when none owns more than 25 \
+         % (partner-api, Merchant application).",
     ),
     personal(
         "owner_address1",
@@ -175,7 +185,7 @@ pub(super) const FIELDS: &[SpecField] = &[
     personal("owner_email", "The owner's e-mail address (partner-api, Merchant application)."),
     plain(
         "owner_years_in_residence",
-        "How long the owner lives there, a whole number of years; optional (partner-api, Merchant application).",
+        "Years that the owner has lived there, a whole number; optional (partner-api, Merchant application).",
     ),
     secret(
         "owner_drivers_license_number",
@@ -183,11 +193,11 @@ pub(super) const FIELDS: &[SpecField] = &[
     ),
     plain(
         "owner_drivers_license_state",
-        "Two-letter code of the state that gave it (partner-api, Merchant application).",
+        "Two-letter code of the state that issued the licence (partner-api, Merchant application).",
     ),
     plain(
         "owner_drivers_license_expiration",
-        "When it expires, `yyyy-mm-dd` (partner-api, Merchant application).",
+        "Date of expiry of the licence, `yyyy-mm-dd` (partner-api, Merchant application).",
     ),
     plain(
         "owner_country_of_citizenship",
@@ -199,25 +209,31 @@ pub(super) const FIELDS: &[SpecField] = &[
     ),
     personal(
         "operating_account_routing_number",
-        "Its routing number, nine digits in quotes (partner-api, Merchant application).",
+        "Routing number of that account, nine digits in quotes (partner-api, Merchant application).",
     ),
-    plain("operating_account_bank_name", "Its bank (partner-api, Merchant application)."),
-    secret("operating_account_number", "Its number (partner-api, Merchant application)."),
+    plain(
+        "operating_account_bank_name",
+        "Bank of that account (partner-api, Merchant application).",
+    ),
+    secret(
+        "operating_account_number",
+        "Number of that account (partner-api, Merchant application).",
+    ),
     personal(
         "trust_account_name",
         "Name of the trust account; optional (partner-api, Merchant application).",
     ),
     personal(
         "trust_account_routing_number",
-        "Its routing number; needed for a trust plan (partner-api, Merchant application).",
+        "Routing number of the trust account; needed for a trust plan (partner-api, Merchant application).",
     ),
     plain(
         "trust_account_bank_name",
-        "Its bank; needed for a trust plan (partner-api, Merchant application).",
+        "Bank of the trust account; needed for a trust plan (partner-api, Merchant application).",
     ),
     secret(
         "trust_account_number",
-        "Its number; needed for a trust plan (partner-api, Merchant application).",
+        "Number of the trust account; needed for a trust plan (partner-api, Merchant application).",
     ),
     personal(
         "signed_by",
@@ -241,28 +257,29 @@ pub(super) const FIELDS: &[SpecField] = &[
     ),
     plain(
         "ip_address_timestamp",
-        "When it was signed, ISO 8601 such as `2026-11-30T18:00:00Z` (partner-api, Merchant application).",
+        "Time of the signature, ISO 8601 such as `2026-11-30T18:00:00Z` (partner-api, Merchant application).",
     ),
     plain(
         "test",
-        "`validate` or `fail`: nothing is made, and the code that comes back is never exchanged; complete applications only (partner-api, Merchant application).",
+        "`validate` or `fail`: no merchant is created, and the returned code is never \
+         exchanged; complete applications only (partner-api, Merchant application).",
     ),
-    plain(
-        "number_of_locations",
-        "How many places of business there are; optional (service-facts, 83).",
-    ),
+    plain("number_of_locations", "Number of places of business; optional (service-facts, 83)."),
     plain(
         "currently_accepting_cards",
-        "Whether the business takes cards now; optional (service-facts, 83).",
+        "True if the business takes cards now; optional (service-facts, 83).",
     ),
-    plain("current_card_processor", "Who processes them now; optional (service-facts, 83)."),
+    plain(
+        "current_card_processor",
+        "Present processor of card payments; optional (service-facts, 83).",
+    ),
     plain(
         "wants_to_accept_amex",
-        "Whether it wants to take American Express; optional (service-facts, 83).",
+        "True if the business wants to take American Express; optional (service-facts, 83).",
     ),
     secret(
         "current_amex_merchant_number",
-        "Its number at American Express now; optional (service-facts, 83).",
+        "Present number of the business at American Express; optional (service-facts, 83).",
     ),
     personal("second_owner", "The second owner; optional (partner-api, Merchant application)."),
     personal("second_owner.first_name", "Legal first name (partner-api, Merchant application)."),
@@ -295,10 +312,10 @@ pub(super) const FIELDS: &[SpecField] = &[
     ),
     plain(
         "second_owner.has_significant_ownership",
-        "Whether this owner owns more than 25 % (partner-api, Merchant application).",
+        "True if this owner owns more than 25 % (partner-api, Merchant application).",
     ),
     plain(
         "second_owner.has_significant_responsibility",
-        "Whether this owner manages the business (partner-api, Merchant application).",
+        "True if this owner manages the business (partner-api, Merchant application).",
     ),
 ];

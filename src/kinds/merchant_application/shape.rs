@@ -58,10 +58,9 @@ impl SpecSchema for MerchantApplicationKind {
 static SIGN_UP_TEST: UniqueField = UniqueField {
     code: "reckon::merchant_application::second_test",
     path: "spec.business_name",
-    message: "this is a second application whose business name ends in ` - TEST`, and only one is ever to be \
-        submitted",
+    message: "a second application has a business name that ends in ` - TEST`, and only one may ever be submitted",
     help: "keep one of the two: that name marks the one test of the sign-up",
-    first: "the first one is here",
+    first: "first application with such a name",
 };
 
 /// Returns whether a document is the test of the sign-up, by its name. A document with `test`
@@ -147,8 +146,9 @@ fn issue(problem: &FieldProblem) -> Issue {
 
 fn reference_issue(spec: &MerchantApplicationSpec) -> Option<Issue> {
     spec.fields.get(REFERENCE).map(|_| {
-        let message = "reckon keeps its mark in `reference`, to know the answer of underwriting";
-        let help = "leave it out: the notification finds this document by it";
+        let message =
+            "reckon writes its mark into `reference`, to recognise the decision of underwriting";
+        let help = "leave it out: the webhook of the service names this document by the mark";
         Issue::error("reckon::spec::refused_field", "spec.reference", message, help).underline_key()
     })
 }
@@ -160,7 +160,7 @@ fn plan_issue(spec: &MerchantApplicationSpec, cx: &CheckCx) -> Option<Issue> {
         return None;
     }
     let known: Vec<String> = cx.plans.keys().map(|plan| format!("`{plan}`")).collect();
-    let message = format!("`{plan}` is none of `partner.plans`");
+    let message = format!("`{plan}` is not one of `partner.plans`");
     let help = format!("write {}, or add it to `partner.plans` in reckon.yaml", known.join(" or "));
     Some(Issue::error("reckon::merchant_application::plan_unknown", "spec.plan", message, help))
 }

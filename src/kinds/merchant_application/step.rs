@@ -59,7 +59,8 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDe
         (_, UnderwritingDecision::Open)
             if is_sign_up_test(manifest) && have.is_some_and(was_decided) =>
         {
-            let why = "a test of the sign-up is submitted once, and its older generation was";
+            let why = "a test of the sign-up is submitted only once, and an older generation of this one was \
+                       submitted";
             StepDecision::idle(PlannedAction::Blocked, Reason::Unsuitable(why.to_owned()))
         }
         (applied, UnderwritingDecision::Open) if is_sign_up(manifest) && !is_submitted(applied) => {
@@ -104,7 +105,8 @@ fn brand(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Option<String>, String>
     };
     let brands: BTreeSet<Option<String>> = merchants.map(url).collect();
     if brands.len() > 1 {
-        let why = "merchants with different `web_url`s name it, and it goes to one of them: let one name it";
+        let why = "merchants with different `web_url`s name this application, which can go to only one brand: name \
+                   it in one merchant";
         return Err(why.to_owned());
     }
     Ok(brands.into_iter().next().flatten())
@@ -175,8 +177,8 @@ impl ManifestKind for MerchantApplicationKind {
 
     fn import_checks(_: &StepCx<'_>, _: &Manifest) -> Result<Vec<ImportCheck>, &'static str> {
         Err(
-            "what becomes of an application that was submitted elsewhere is told by no notification of ours: give the \
-             merchant its credentials once it is approved, and remove this document",
+            "reckon receives no decision about an application that was submitted elsewhere: once it is approved, \
+             write the credentials in the document of the merchant, and remove this document",
         )
     }
 

@@ -96,7 +96,7 @@ fn a_sign_up_needs_three_fields() {
     assert_eq!(
         problems("MerchantApplication", "submission: sign_up\nplan: basic\ntest: validate"),
         "reckon::merchant_application::missing @ spec.email (key): Email cannot be blank | add `email`: That person's e-mail address (partner-api, Merchant application).\n\
-         reckon::merchant_application::invalid @ spec.test: Test is for complete applications only | correct `test`: `validate` or `fail`: nothing is made, and the code that comes back is never exchanged; complete applications only (partner-api, Merchant application)."
+         reckon::merchant_application::invalid @ spec.test: Test is for complete applications only | correct `test`: `validate` or `fail`: no merchant is created, and the returned code is never exchanged; complete applications only (partner-api, Merchant application)."
     );
 }
 
@@ -185,6 +185,6 @@ fn an_ip_address_is_one_of_either_version() {
     }
     assert_eq!(
         problems("MerchantApplication", &format!("{spec}203.0.113")),
-        "reckon::merchant_application::ip_address @ spec.ip_address: this is no IP address | write the applicant's address when signing, such as `203.0.113.7`"
+        "reckon::merchant_application::ip_address @ spec.ip_address: the text is not an IP address | write the applicant's address when signing, such as `203.0.113.7`"
     );
 }

@@ -85,8 +85,8 @@ fn primary<'a>(fitting: &[&'a Value], owner: &Observed, takes: &str) -> Result<&
         (_, _) => {
             let names: Vec<&str> = fitting.iter().map(|one| text(one, "name")).collect();
             unfit(format!(
-                "the merchant has several accounts that take {paid} ({}), and which one is the primary \
-                 one is not known: name one in `account`",
+                "the merchant has several accounts that take {paid} ({}), and the primary one is unknown: name one \
+                 in `account`",
                 names.join(", ")
             ))
         }
@@ -165,7 +165,7 @@ pub(super) fn deposit(
     manifest: &Manifest,
     owner: &Observed,
 ) -> Result<String, Reason> {
-    let unread = |why: &str| unfit(format!("{why}, so its surcharge cannot be read"));
+    let unread = |why: &str| unfit(format!("{why}, so the surcharge cannot be read"));
     let Some(account) = select(cx, manifest, owner)? else {
         return unread("the merchant's accounts are not known");
     };

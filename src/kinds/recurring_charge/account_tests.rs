@@ -48,7 +48,7 @@ fn none_and_several_without_a_primary_are_told_before_anything_is_sent() {
     for primary in [&[][..], &["a", "b"][..]] {
         assert_eq!(
             idle(&cards(&["a", "b"], primary).step(&spec, None)),
-            "Blocked AccountUnfit: the merchant has several accounts that take cards (A, B), and which one is the primary one is not known: name one in `account`"
+            "Blocked AccountUnfit: the merchant has several accounts that take cards (A, B), and the primary one is unknown: name one in `account`"
         );
     }
     let named = format!("{HEAD}account: B\n{LATER}");

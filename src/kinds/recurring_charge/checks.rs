@@ -69,7 +69,7 @@ fn amounts(spec: &RecurringChargeSpec, other: &Amount, cx: &CheckCx) -> Option<(
 
 fn mixed_currency_issue(path: &str, amount: Money, other: Money) -> Issue {
     let message =
-        format!("this is in {}, and the amount in {}", other.currency(), amount.currency());
+        format!("the currency is {}, and `amount` has {}", other.currency(), amount.currency());
     let code = "reckon::recurring_charge::mixed_currencies";
     Issue::error(code, path, message, "write the same currency").with_related(
         None,
@@ -146,7 +146,7 @@ fn charge_id_issue(charge: &str) -> Option<Issue> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let is_id = RemoteId::new(charge).is_ok() && charge.chars().all(allowed);
     (!is_id).then(|| {
-        let message = "this is no id of a charge";
+        let message = "the text is not the id of a charge";
         let help = "write the charge's id as the service shows it, 22 letters, digits, `-` and `_`";
         Issue::error("reckon::recurring_charge::charge_id", FROM_CHARGE, message, help)
     })

@@ -38,7 +38,8 @@ const FRESH_S: i64 = 15 * 60;
 pub(super) fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
     let Some(applied) = deletion_of(have) else { return orphan() };
     let Some(charge) = &have.remote_id else {
-        let why = "its id on the service is not known, so it cannot be ended".to_owned();
+        let why =
+            "the id of the charge at the service is unknown, so it cannot be ended".to_owned();
         return StepDecision::idle(PlannedAction::Blocked, Reason::Unsuitable(why));
     };
     let new = match effect_context(cx, key, have, applied) {
@@ -81,7 +82,7 @@ fn half_ended(have: &Observed, manifest: &Manifest) -> Option<String> {
     let last = |spec: &Value| spec.pointer("/schedule/end").and_then(Value::as_str) == Some(end);
     let set = have.applied.as_ref().is_some_and(|applied| last(&applied.spec));
     (set && !last(&manifest.spec)).then(|| {
-        format!("its last day was set to {end}, and what is due until then is still collected")
+        format!("the last day was set to {end}, and payments due until then are still collected")
     })
 }
 
@@ -111,8 +112,8 @@ impl ChargeEnding<'_> {
                 cancel_recurring(with_step_digest(new, CANCEL), self.charge)
             }
             None => {
-                let why = "the service shows no occurrence of it that is pending, so nothing says when it is \
-                           to end: end it on the service";
+                let why = "the service shows no pending occurrence of the charge, so its last day is unknown: end \
+                           the charge at the service";
                 return Err(Reason::Unsuitable(why.to_owned()));
             }
             Some(one) if over || self.end_was_set() => self.ignore(new, one)?,
@@ -142,8 +143,8 @@ impl ChargeEnding<'_> {
         };
         pending.iter().find(fires).map_or(Ok(()), |one| {
             Err(Reason::DueToday(format!(
-                "its document is gone, but its payment due {} may be collected at any moment: it is ended once \
-                 that is over",
+                "document missing, but the payment due {} may be collected at any moment: the charge is ended after \
+                 that",
                 text(one, "due_date")
             )))
         })
@@ -219,13 +220,15 @@ impl ChargeEnding<'_> {
     /// Describes the steps, and the payment that is not collected.
     fn describe(&self) -> String {
         let way = if self.end_was_set() || self.cannot_cancel() {
-            "its last day is set to that of its pending payment, which is ignored"
+            "the last day is set to that of the pending payment, which is ignored"
         } else {
-            "it is cancelled, or, where the service has no such path, its last day is set and its pending \
+            "the charge is cancelled, or, where the service cannot cancel, its last day is set and its pending \
              payment ignored"
         };
         match self.pending().first() {
-            Some(one) => format!("{way}; what is due {} is not collected", text(one, "due_date")),
+            Some(one) => {
+                format!("{way}; the payment due {} is not collected", text(one, "due_date"))
+            }
             None => way.to_owned(),
         }
     }
@@ -243,7 +246,7 @@ fn latest_today(cx: &StepCx<'_>) -> NaiveDate {
 
 fn no_due_date() -> Reason {
     Reason::Unsuitable(
-        "its pending payment has no date, so nothing says when it is to end".to_owned(),
+        "the pending payment has no date, so the last day of the charge is unknown".to_owned(),
     )
 }
 
@@ -267,7 +270,7 @@ mod tests {
     {
         let end = "2027-02-01";
         let told = back(end, &json!({ "end": end })).unwrap();
-        assert!(told.contains("its last day was set to 2027-02-01"), "{told}");
+        assert!(told.contains("the last day was set to 2027-02-01"), "{told}");
         assert!(told.contains("raise reckon.dev/generation"), "{told}");
         assert_eq!(back(end, &json!({})), None, "its own document had said so");
         assert_eq!(back("2027-03-01", &json!({ "end": end })), None, "it was changed since");

@@ -20,12 +20,13 @@ pub(super) const FIELDS: &[SpecField] = &[
     plain(
         "amount",
         Mutability::InPlace,
-        "What each occurrence collects, such as `\"50.00 USD\"` (gateway-api, Recurring charge).",
+        "Amount that each occurrence collects, such as `\"50.00 USD\"` (gateway-api, Recurring charge).",
     ),
     plain(
         "first_amount",
         Mutability::Immutable,
-        "What the first charge collects, where it differs from `amount`; only with `first_charge: now` (gateway-api, POST /v1/charges and its recur object).",
+        "Amount of the first charge, where it differs from \
+         `amount`; only with `first_charge: now` (gateway-api, POST /v1/charges and its recur object).",
     ),
     plain(
         "description",
@@ -40,14 +41,18 @@ pub(super) const FIELDS: &[SpecField] = &[
     plain(
         "max_occurrences",
         Mutability::InPlace,
-        "Scheduled payments after which it is complete (gateway-api, recur object).",
+        "Number of scheduled payments after which the charge is complete (gateway-api, recur object).",
     ),
     plain(
         "max_amount",
         Mutability::InPlace,
-        "What to collect before it is complete, at least `amount` (gateway-api, recur object).",
+        "Total to collect before the charge is complete, at least `amount` (gateway-api, recur object).",
     ),
-    plain("schedule", Mutability::InPlace, "When payments are due (gateway-api, recur object)."),
+    plain(
+        "schedule",
+        Mutability::InPlace,
+        "Dates on which payments are due (gateway-api, recur object).",
+    ),
     plain(
         "schedule.start",
         Mutability::InPlace,
@@ -86,6 +91,7 @@ pub(super) const FIELDS: &[SpecField] = &[
     plain(
         "from_charge",
         Mutability::Immutable,
-        "The id of an earlier charge, whose method and customer are used; it stands for `method`, `account`, limits and `first_charge` (gateway-api, POST /v1/charges/{chargeId}/schedule).",
+        "The id of an earlier charge, whose method and customer are used; replaces `method`, `account`, limits and \
+         `first_charge` (gateway-api, POST /v1/charges/{chargeId}/schedule).",
     ),
 ];

@@ -23,10 +23,10 @@ use crate::model::observed::{AppliedSpec, Observed};
 use crate::model::plan::{PlannedAction, Reason};
 
 /// Explanation for a charge that its document gives to another method.
-pub(super) const OTHER: &str = "the service takes another method by a one-time token alone";
+pub(super) const OTHER: &str = "the service accepts another method only by a one-time token";
 /// Explanation for a charge that pays by the earlier details of its method.
-const BEFORE: &str = "it still pays by the details that its method had before: the service takes other ones by a \
-                      one-time token of its own alone";
+const BEFORE: &str = "the charge still pays by the earlier details of its method: the service accepts other ones \
+                      only by a one-time token for the charge";
 
 /// A token for the charge, and the currently saved state of its method.
 #[derive(Debug)]

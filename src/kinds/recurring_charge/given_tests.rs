@@ -109,7 +109,7 @@ fn a_token_that_is_not_for_just_this_is_not_used() {
         );
         let told = draft.reason.to_string();
         assert!(
-            told.starts_with("it still pays by the details that its method had before"),
+            told.starts_with("the charge still pays by the earlier details of its method"),
             "{told}"
         );
         assert!(told.contains("waits for the payer's card once more: `reckon link"), "{told}");

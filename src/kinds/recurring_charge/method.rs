@@ -112,7 +112,7 @@ pub(super) fn renew(
     new: EffectContext,
     (target, changed): (&RemoteId, ChangeBody<'_>),
 ) -> Result<Effect, Reason> {
-    let unknown = || Reason::Unsuitable("what was put on the service is not known".to_owned());
+    let unknown = || Reason::Unsuitable("the applied state of the charge is unknown".to_owned());
     let known = have.ok_or_else(unknown)?;
     let applied = known.applied.as_ref().ok_or_else(unknown)?;
     let owner = reference(manifest, MERCHANT).ok_or_else(unknown)?;
@@ -149,9 +149,9 @@ fn written_method(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Arc<Manifest>,
     method.ok_or_else(|| {
         let name = key.map_or_else(|| "its method".to_owned(), |key| key.short());
         Reason::Unsuitable(format!(
-            "method: the service takes other details by a one-time token alone, and none can be made: \
-             the details of {name} are not at hand. Write them in its document, or raise \
-             reckon.dev/generation for a new charge and cancel the old one"
+            "method: the service accepts other details only by a one-time token, which needs the details of {name}; \
+             write the details in that document, or raise reckon.dev/generation for a new charge and cancel the old \
+             one"
         ))
     })
 }

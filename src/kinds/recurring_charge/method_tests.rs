@@ -63,7 +63,7 @@ fn details_that_change_reach_the_charge_by_a_token_of_their_own() {
     let fresh = json!({"token": {"sealed": "00"}, "token_made": about});
     let have = made(&before, &fresh);
     let change = after.step(&spec.replace("50.00", "55.00"), Some(&have));
-    assert_eq!(effect(&change).name, "token.create", "a token is for just one wish");
+    assert_eq!(effect(&change).name, "token.create", "a token is for one change only");
     let change = after.step(&spec, Some(&have));
     let change = effect(&change);
     assert_eq!(change.name, "recurring.change");
@@ -101,7 +101,7 @@ fn what_cannot_be_made_a_token_of_is_told() {
     let spec = format!("{HEAD}{LATER}").replace("method: card", "method: other");
     let told = idle(&known.step(&spec, Some(&have)));
     assert!(
-        told.starts_with("Blocked Unfit: method: the service takes other details by a one-time token alone, and none can be made: the details of SavedMethod/other are not at hand"),
+        told.starts_with("Blocked Unfit: method: the service accepts other details only by a one-time token, which needs the details of SavedMethod/other;"),
         "{told}"
     );
 }

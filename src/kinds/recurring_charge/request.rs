@@ -19,7 +19,7 @@ fn unfit(why: &str) -> Reason {
 
 /// Returns the amount of each occurrence.
 pub(super) fn amount_per_occurrence(spec: &Value) -> Result<Money, Reason> {
-    spec.get("amount").and_then(amount).ok_or_else(|| unfit("it has no amount"))
+    spec.get("amount").and_then(amount).ok_or_else(|| unfit("the charge has no amount"))
 }
 
 /// Builds the body of POST /v1/recurring/charges, but for description and reference.
@@ -46,7 +46,7 @@ pub(super) fn charge_now_body(
 ) -> Result<Value, Reason> {
     let spec = &manifest.spec;
     let money = amount_per_occurrence(spec)?;
-    let first = amount_before_surcharge(spec).ok_or_else(|| unfit("it has no amount"))?;
+    let first = amount_before_surcharge(spec).ok_or_else(|| unfit("the charge has no amount"))?;
     let mut body = payment(cx, manifest, owner, first)?;
     let mut charged = first.minor();
     if let SurchargeQuote::Known { surcharge, total } = quote
@@ -78,7 +78,8 @@ fn payment(
     owner: &Observed,
     money: Money,
 ) -> Result<Value, Reason> {
-    let method = reference(manifest, "SavedMethod").ok_or_else(|| unfit("it names no method"))?;
+    let method =
+        reference(manifest, "SavedMethod").ok_or_else(|| unfit("the charge names no method"))?;
     let mut body = json!({
         "method": ready_id(cx, &method)?,
         "amount": money.minor(),
@@ -159,8 +160,8 @@ fn check_changeable(spec: &Value, have: Option<&Observed>) -> Result<(), Reason>
         Some(path) => {
             let path = path.trim_start_matches('/').replace('/', ".");
             Err(Reason::Unsuitable(format!(
-                "{path}: the service keeps what a change leaves out, so it cannot be taken away: \
-                 write another value"
+                "{path}: the service keeps a field that a change leaves out, so the field cannot be removed; write \
+                 another value"
             )))
         }
     }

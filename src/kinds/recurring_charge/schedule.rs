@@ -86,7 +86,7 @@ fn start_now() -> Issue {
     let path = "spec.schedule.start";
     Issue::error("reckon::recurring_charge::start_now", path, message, help)
         .underline_key()
-        .with_related(None, "spec.first_charge", "it is made now")
+        .with_related(None, "spec.first_charge", "the first charge is made now")
 }
 
 fn ok_or_record<T>(read: Result<T, Issue>, issues: &mut Vec<Issue>) -> Option<T> {
@@ -96,7 +96,7 @@ fn ok_or_record<T>(read: Result<T, Issue>, issues: &mut Vec<Issue>) -> Option<T>
 fn date(path: &str, text: &str) -> Result<NaiveDate, Issue> {
     let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().filter(|_| text.len() == 10);
     date.ok_or_else(|| {
-        let message = format!("`{text}` is no date");
+        let message = format!("`{text}` is not a date");
         let help = "write year, month and day, such as `2026-12-01`";
         Issue::error("reckon::recurring_charge::date", path, message, help)
     })
@@ -105,7 +105,7 @@ fn date(path: &str, text: &str) -> Result<NaiveDate, Issue> {
 fn day(index: usize, text: &str) -> Result<Day, Issue> {
     text.parse().map_err(|_| {
         let path = format!("spec.schedule.days[{index}]");
-        let message = format!("`{text}` is no day");
+        let message = format!("`{text}` is not a day");
         let help = "write a number such as `\"15\"`, or `LAST`";
         Issue::error("reckon::recurring_charge::day", &path, message, help)
     })

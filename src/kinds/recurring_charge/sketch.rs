@@ -17,12 +17,13 @@ pub(super) fn import_template(
     let text = |name: &str| item.get(name).and_then(Value::as_str).filter(|one| !one.is_empty());
     let currency = text("currency").unwrap_or("USD");
     let currency: Currency =
-        currency.parse().map_err(|_| format!("its currency {currency} is not known"))?;
+        currency.parse().map_err(|_| format!("the charge has an unknown currency {currency}"))?;
     let money = |name: &str| {
         let minor = item.get(name).and_then(Value::as_i64)?;
         Some(json!(Money::new(minor, currency).to_string()))
     };
-    let amount = money("amount").ok_or_else(|| "it shows no amount".to_owned())?;
+    let amount =
+        money("amount").ok_or_else(|| "the service shows no amount of the charge".to_owned())?;
     let mut spec = json!({
         "merchant": cx.merchant,
         "method": method(cx, item)?,
@@ -69,15 +70,15 @@ fn method(cx: &ImportTemplateCx<'_>, item: &Value) -> Result<String, String> {
     }
 }
 
-const NO_METHOD: &str = "no saved method that is known here has its number: take the merchant's cards and banks over first \
-                         (`reckon import --all cards`, `--all banks`)";
+const NO_METHOD: &str = "no known saved method has the number of the charge: import the merchant's cards and banks \
+                         first (`reckon import --all cards`, `--all banks`)";
 
 /// Describes several saved methods with the same number, among which the choice is open.
 fn ambiguous_method(several: &[&(String, Value)]) -> String {
     let names: Vec<&str> = several.iter().map(|(name, _)| name.as_str()).collect();
     format!(
-        "several saved methods have its number ({}): write its document with the one that it charges as `method`, and \
-         say `reckon import RecurringCharge/NAME ID`",
+        "several saved methods have the number of the charge ({}): write a document for the charge with the right \
+         one as `method`, and run `reckon import RecurringCharge/NAME ID`",
         names.join(", ")
     )
 }
@@ -93,7 +94,7 @@ fn fits(facts: &Value, shown: &Value) -> bool {
 /// Returns the schedule as a document writes it. A missing start is replaced by the next date.
 fn schedule(item: &Value) -> Result<Value, String> {
     let shown = item.get("schedule").and_then(Value::as_object);
-    let shown = shown.ok_or_else(|| "it shows no schedule".to_owned())?;
+    let shown = shown.ok_or_else(|| "the service shows no schedule of the charge".to_owned())?;
     let mut schedule = Map::new();
     for name in ["start", "interval_unit", "interval_delay", "end", "days"] {
         if let Some(value) = shown.get(name).filter(|value| !value.is_null()) {
@@ -102,7 +103,9 @@ fn schedule(item: &Value) -> Result<Value, String> {
     }
     if !schedule.contains_key("start") {
         let next = item.get("next_payment").filter(|next| next.is_string());
-        let next = next.ok_or_else(|| "it shows neither a start nor a next payment".to_owned())?;
+        let next = next.ok_or_else(|| {
+            "the service shows neither a start nor a next payment of the charge".to_owned()
+        })?;
         schedule.insert("start".to_owned(), next.clone());
     }
     Ok(Value::Object(schedule))

@@ -77,7 +77,7 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDe
 fn unready(have: &Observed) -> Option<Reason> {
     match have.text("status") {
         Some("ACTIVE" | "COMPLETED") | None => None,
-        Some(other) => Some(Reason::Unsuitable(format!("it is {other} on the service"))),
+        Some(other) => Some(Reason::Unsuitable(format!("the charge is {other} at the service"))),
     }
 }
 
@@ -95,7 +95,8 @@ fn create(
     let spec = &manifest.spec;
     today::refuse_start_today(cx, manifest)?;
     let merchant = reference(manifest, MERCHANT);
-    let merchant = merchant.ok_or_else(|| Reason::Unsuitable("it names no merchant".to_owned()))?;
+    let merchant =
+        merchant.ok_or_else(|| Reason::Unsuitable("the charge names no merchant".to_owned()))?;
     let owner = ready_state(cx, &merchant)?;
     account::allow(cx, manifest, &owner)?;
     let new = method::with_saved_details(cx, manifest, new);

@@ -229,7 +229,10 @@ fn today_for_the_merchant_is_no_start() {
     let start = |date: &str| format!("{HEAD}{}", LATER.replace("2026-12-01", date));
     let known = Known::new(&json!({}));
     let told = idle(&known.step(&start("2026-11-21"), None));
-    assert!(told.starts_with("Blocked DueToday: it would start today, 2026-11-21"), "{told}");
+    assert!(
+        told.starts_with("Blocked DueToday: the charge would start today, 2026-11-21"),
+        "{told}"
+    );
     assert!(told.contains("first_occurrence_due_immediately"), "{told}");
     assert_eq!(known.step(&start("2026-11-22"), None).verdict, PlannedAction::Create);
     assert_eq!(known.step(&start("2026-11-20"), None).verdict, PlannedAction::Create);
@@ -282,11 +285,11 @@ fn a_change_sends_what_changed_and_blocks_what_a_patch_cannot_do() {
         let told = idle(&draft);
         assert!(told.starts_with(&format!("Blocked {starts}")), "{told}");
     };
-    blocked("max_occurrences: 5\n", "", "Unfit: max_occurrences: the service keeps what");
-    blocked("max_amount: 500.00 USD\n", "", "Unfit: max_amount: the service keeps what");
-    blocked(", end: 2027-12-01", "", "Unfit: schedule.end: the service keeps what");
-    blocked(", days: ['1']", "", "Unfit: schedule.days: the service keeps what");
-    blocked("start: 2026-12-01", "start: 2026-11-21", "DueToday: it would start today");
+    blocked("max_occurrences: 5\n", "", "Unfit: max_occurrences: the service keeps a field");
+    blocked("max_amount: 500.00 USD\n", "", "Unfit: max_amount: the service keeps a field");
+    blocked(", end: 2027-12-01", "", "Unfit: schedule.end: the service keeps a field");
+    blocked(", days: ['1']", "", "Unfit: schedule.days: the service keeps a field");
+    blocked("start: 2026-12-01", "start: 2026-11-21", "DueToday: the charge would start today");
     blocked("max_occurrences: 5", "account: Card\nmax_occurrences: 5", "CannotChange: ");
     let euro = spec.replace("USD", "EUR");
     let told = idle(&known.step(&euro, Some(&have)));

@@ -65,11 +65,13 @@ pub(super) fn quote(
 /// Returns the subject of the reading.
 fn reading_subject(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Value, Reason> {
     let unfit = |why: &str| Reason::Unsuitable(why.to_owned());
-    let merchant = reference(manifest, MERCHANT).ok_or_else(|| unfit("it names no merchant"))?;
+    let merchant =
+        reference(manifest, MERCHANT).ok_or_else(|| unfit("the charge names no merchant"))?;
     let owner = ready_state(cx, &merchant)?;
     let kind = account::method_type(cx, manifest);
-    let kind = kind.ok_or_else(|| unfit("the type of its method is not known"))?;
-    let first = amount_before_surcharge(&manifest.spec).ok_or_else(|| unfit("it has no amount"))?;
+    let kind = kind.ok_or_else(|| unfit("the type of the method is unknown"))?;
+    let first =
+        amount_before_surcharge(&manifest.spec).ok_or_else(|| unfit("the charge has no amount"))?;
     let bank_account = account::deposit(cx, manifest, &owner)?;
     Ok(json!({"bank_account": bank_account, "type": kind, "amount": first.minor()}))
 }

@@ -43,7 +43,7 @@ fn amounts_and_limits_are_checked() {
             "merchant: acme\nmethod: card\namount: 0.00 USD\nmax_occurrences: 0\nmax_amount: '5'\naccount: ''\nreference: x\n{SCHEDULE}"
         ),
         "reckon::amount::not_positive @ spec.amount: 0.00 USD is not more than zero | write more than zero\n\
-         reckon::text::empty @ spec.account: this is empty | write a text, such as `Operating`\n\
+         reckon::text::empty @ spec.account: the text is empty | write a text, such as `Operating`\n\
          reckon::recurring_charge::max_occurrences @ spec.max_occurrences: no payment is allowed | write 1 or more, or leave it out\n\
          reckon::amount::no_currency @ spec.max_amount: `5` has no currency | it could be 5.00 USD, or 0.05 USD (5 minor units): write `\"5.00 USD\"` or `\"0.05 USD\"`\n\
          reckon::spec::refused_field @ spec.reference (key): reckon keeps its mark in `reference`, to find the charge again | leave it out; a text of your own goes into `description`",
@@ -55,7 +55,7 @@ fn amounts_and_limits_are_checked() {
     );
     check(
         &format!("{HEAD}max_amount: 100.00 EUR\n{SCHEDULE}"),
-        "reckon::recurring_charge::mixed_currencies @ spec.max_amount: this is in EUR, and the amount in USD | write the same currency\n  \
+        "reckon::recurring_charge::mixed_currencies @ spec.max_amount: the currency is EUR, and `amount` has USD | write the same currency\n  \
          spec.amount: one payment",
     );
 }
@@ -66,9 +66,9 @@ fn every_date_and_day_that_cannot_be_read_is_told() {
         &format!(
             "{HEAD}schedule: {{start: 2026-02-30, interval_unit: WEEK, interval_delay: 1, end: soon, days: ['1', Monday]}}"
         ),
-        "reckon::recurring_charge::date @ spec.schedule.start: `2026-02-30` is no date | write year, month and day, such as `2026-12-01`\n\
-         reckon::recurring_charge::date @ spec.schedule.end: `soon` is no date | write year, month and day, such as `2026-12-01`\n\
-         reckon::recurring_charge::day @ spec.schedule.days[1]: `Monday` is no day | write a number such as `\"15\"`, or `LAST`",
+        "reckon::recurring_charge::date @ spec.schedule.start: `2026-02-30` is not a date | write year, month and day, such as `2026-12-01`\n\
+         reckon::recurring_charge::date @ spec.schedule.end: `soon` is not a date | write year, month and day, such as `2026-12-01`\n\
+         reckon::recurring_charge::day @ spec.schedule.days[1]: `Monday` is not a day | write a number such as `\"15\"`, or `LAST`",
     );
 }
 
@@ -95,7 +95,7 @@ fn the_service_s_required_fields_are_required() {
     );
     check(
         &format!("{HEAD}schedule: {{start: 2026-12-01, interval_unit: YEAR, interval_delay: 1}}"),
-        "reckon::spec::unknown_value @ spec.schedule.interval_unit: `YEAR` is not possible here | write one of `DAY`, `WEEK`, `MONTH`",
+        "reckon::spec::unknown_value @ spec.schedule.interval_unit: unknown value `YEAR` | write one of `DAY`, `WEEK`, `MONTH`",
     );
 }
 
@@ -160,7 +160,7 @@ fn a_start_belongs_to_a_scheduled_first_charge_and_to_no_other() {
     check(
         &format!("{HEAD}first_charge: now\n{SCHEDULE}"),
         "reckon::recurring_charge::start_now @ spec.schedule.start (key): the first charge is made now, and the schedule starts with it | leave `start` out, or write `first_charge: scheduled`\n  \
-         spec.first_charge: it is made now",
+         spec.first_charge: the first charge is made now",
     );
     check(
         &format!("{HEAD}schedule: {{interval_unit: DAY, interval_delay: 1}}"),
@@ -175,7 +175,7 @@ fn a_start_belongs_to_a_scheduled_first_charge_and_to_no_other() {
     );
     check(
         &format!("{HEAD}first_charge: later\n{SCHEDULE}"),
-        "reckon::spec::unknown_value @ spec.first_charge: `later` is not possible here | write one of `scheduled`, `now`",
+        "reckon::spec::unknown_value @ spec.first_charge: unknown value `later` | write one of `scheduled`, `now`",
     );
     check(
         &format!(
@@ -198,7 +198,7 @@ fn what_goes_with_a_charge_now_alone_is_refused_elsewhere() {
     );
     check(
         &format!("{HEAD}first_amount: 1.00 EUR\n{NOW}"),
-        "reckon::recurring_charge::mixed_currencies @ spec.first_amount: this is in EUR, and the amount in USD | write the same currency\n  \
+        "reckon::recurring_charge::mixed_currencies @ spec.first_amount: the currency is EUR, and `amount` has USD | write the same currency\n  \
          spec.amount: one payment",
     );
     check(
@@ -233,7 +233,7 @@ fn an_earlier_charge_brings_its_method_and_account_and_has_no_limits() {
     check(&all, &told.map(beside).join("\n"));
     check(
         &format!("merchant: acme\namount: 50.00 USD\nfrom_charge: ''\n{SCHEDULE}"),
-        "reckon::recurring_charge::charge_id @ spec.from_charge: this is no id of a charge | write the charge's id as the service shows it, 22 letters, digits, `-` and `_`",
+        "reckon::recurring_charge::charge_id @ spec.from_charge: the text is not the id of a charge | write the charge's id as the service shows it, 22 letters, digits, `-` and `_`",
     );
     check(
         &format!("merchant: acme\namount: 50.00 USD\n{SCHEDULE}"),

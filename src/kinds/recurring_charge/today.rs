@@ -17,7 +17,7 @@ pub(super) fn refuse_start_today(cx: &StepCx<'_>, manifest: &Manifest) -> Result
     let start = start.and_then(|start| start.parse::<NaiveDate>().ok());
     match (start, today(cx, manifest)) {
         (Some(start), Some(today)) if start == today => Err(Reason::DueToday(format!(
-            "it would start today, {today} for the merchant, which the service refuses \
+            "the charge would start today, {today} for the merchant, which the service refuses \
              (first_occurrence_due_immediately): write a later start, or wait until tomorrow"
         ))),
         (Some(_) | None, _) => Ok(()),

@@ -133,10 +133,11 @@ fn routing_issue(number: &str) -> Option<Issue> {
 fn literal_issue(bank: &Bank) -> Option<Issue> {
     let number = bank.account_number.literal()?.expose();
     let help = format!(
-        "write {FORMS}; an account number stands in the open only beside a routing number that the service publishes for tests"
+        "write {FORMS}; an account number may be in plain text only beside a routing number that the service \
+         publishes for tests"
     );
     if !is_published_test_routing(&bank.routing_number) {
-        let message = "an account number stands here in the open";
+        let message = "the account number is in plain text";
         let code = "reckon::saved_method::account_in_the_open";
         return Some(Issue::error(code, NUMBER, message, help));
     }
@@ -155,9 +156,9 @@ fn holder_issue(bank: &Bank) -> Option<Issue> {
     let person = (bank.given_name.is_some(), bank.surname.is_some());
     let message = match (business, person) {
         ((true, _), (false, false)) | ((false, false), (true, true)) => return None,
-        ((false, false), (false, false)) => "nobody is named as the holder of the account",
-        ((false, true), (false, false)) => "the holder is named by half: a business has a name",
-        ((false, false), (_, _)) => "the holder is named by half: an individual has both names",
+        ((false, false), (false, false)) => "the account has no holder",
+        ((false, true), (false, false)) => "the holder is incomplete: a business needs `name`",
+        ((false, false), (_, _)) => "the holder is incomplete: an individual needs both names",
         ((_, _), (_, _)) => "the holder is named both as a business and as an individual",
     };
     let help = "write `name`, or `given_name` and `surname`";

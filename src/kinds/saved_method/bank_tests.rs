@@ -3,7 +3,7 @@ use serde_json::json;
 use crate::kinds::testing::{good, link_problems, manifest, problems};
 
 const BUSINESS: &str = "name: Doe Ltd, account_holder_type: business";
-const HELP: &str = "write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`; an account number stands in the open only beside a routing number that the service publishes for tests";
+const HELP: &str = "write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`; an account number may be in plain text only beside a routing number that the service publishes for tests";
 
 fn bank(routing: &str, account: &str, rest: &str) -> String {
     format!(
@@ -40,16 +40,16 @@ fn a_holder_is_a_business_or_an_individual() {
 
 #[test]
 fn a_holder_is_named_in_one_way_and_whole() {
-    let half = "the holder is named by half";
+    let half = "the holder is incomplete";
     for (holder, message) in [
-        ("account_holder_type: business", format!("{half}: a business has a name")),
-        ("surname: Doe", format!("{half}: an individual has both names")),
-        ("given_name: Jane", format!("{half}: an individual has both names")),
+        ("account_holder_type: business", format!("{half}: a business needs `name`")),
+        ("surname: Doe", format!("{half}: an individual needs both names")),
+        ("given_name: Jane", format!("{half}: an individual needs both names")),
         (
             "given_name: Jane, surname: Doe, name: Doe Ltd, account_holder_type: business",
             "the holder is named both as a business and as an individual".to_owned(),
         ),
-        ("", "nobody is named as the holder of the account".to_owned()),
+        ("", "the account has no holder".to_owned()),
     ] {
         check(
             &bank("'000000013'", "{env: A}", holder),
@@ -60,11 +60,11 @@ fn a_holder_is_named_in_one_way_and_whole() {
     }
     check(
         &bank("'000000013'", "{env: A}", "name: Jane, account_holder_type: individual"),
-        "reckon::spec::unknown_value @ spec.source.bank.account_holder_type: `individual` is not possible here | write `business`",
+        "reckon::spec::unknown_value @ spec.source.bank.account_holder_type: unknown value `individual` | write `business`",
     );
     check(
         &bank("'000000013'", "{env: A}", "given_name: '', surname: Doe"),
-        "reckon::text::empty @ spec.source.bank.given_name: this is empty | write a text, such as `Jane`",
+        "reckon::text::empty @ spec.source.bank.given_name: the text is empty | write a text, such as `Jane`",
     );
 }
 
@@ -93,7 +93,7 @@ fn an_account_number_stands_in_the_open_only_beside_a_test_bank() {
     check(
         &bank("'021000021'", "'1000000001'", BUSINESS),
         &format!(
-            "reckon::saved_method::account_in_the_open @ spec.source.bank.account_number: an account number stands here in the open | {HELP}"
+            "reckon::saved_method::account_in_the_open @ spec.source.bank.account_number: the account number is in plain text | {HELP}"
         ),
     );
     for number in ["'123'", "'123456789012345678'", "12-34"] {
@@ -127,27 +127,27 @@ fn the_source_is_what_the_type_says() {
     );
     let expect = |place: &str, message: &str, sort: &str| {
         format!(
-            "reckon::saved_method::source @ {place}: {message} | write `source: {{{sort}: …}}` alone, or another `type`\n  spec.type: it is a `{sort}`"
+            "reckon::saved_method::source @ {place}: {message} | write `source: {{{sort}: …}}` alone, or another `type`\n  spec.type: the method is a `{sort}`"
         )
     };
     let spec = |sort: &str, source: &str| format!("merchant: a\ntype: {sort}\nsource: {source}");
     check(
         &spec("card", &format!("{{bank: {bank}}}")),
-        &expect("spec.source.bank", "a `card` is not made from this", "card"),
+        &expect("spec.source.bank", "a `card` has no bank account as its source", "card"),
     );
     check(
         &spec("bank", &format!("{{card: {card}}}")),
-        &expect("spec.source.card", "a `bank` is not made from this", "bank"),
+        &expect("spec.source.card", "a `bank` has no card as its source", "bank"),
     );
     check(
         &spec("card", &format!("{{card: {card}, bank: {bank}}}")),
-        &expect("spec.source.bank", "a `card` is not made from this", "card"),
+        &expect("spec.source.bank", "a `card` has no bank account as its source", "card"),
     );
     check(&spec("bank", "{}"), "");
     let merchant = manifest("Merchant", "a", "mode: test\ncredentials: {access_token: {env: A}}");
     assert_eq!(
         link_problems(&[manifest("SavedMethod", "it", &spec("bank", "{}")), merchant]),
-        expect("spec.source", "there is no bank here", "bank"),
+        expect("spec.source", "the source has no `bank`", "bank"),
         "an empty source is for what is there already"
     );
 }
@@ -160,6 +160,6 @@ fn every_field_of_a_bank_has_its_type() {
     );
     check(
         &bank("'000000013'", "{env: A}", BUSINESS).replace("CHECKING", "checking"),
-        "reckon::spec::unknown_value @ spec.source.bank.account_type: `checking` is not possible here | write `CHECKING`",
+        "reckon::spec::unknown_value @ spec.source.bank.account_type: unknown value `checking` | write `CHECKING`",
     );
 }

@@ -108,7 +108,7 @@ fn literal_issue(number: &SecretSource) -> Option<Issue> {
         Some(error) => ("reckon::saved_method::number_malformed", error.to_string()),
         None => (
             "reckon::saved_method::number_in_the_open",
-            "a card number stands here in the open".to_owned(),
+            "the card number is in plain text".to_owned(),
         ),
     };
     Some(Issue::error(code, NUMBER, message, help))
@@ -116,7 +116,7 @@ fn literal_issue(number: &SecretSource) -> Option<Issue> {
 
 fn month_issue(month: WholeNumber) -> Option<Issue> {
     (!(1..=12).contains(&month.0)).then(|| {
-        let message = format!("a year has no month {}", month.0);
+        let message = format!("{} is not a month", month.0);
         let path = "spec.source.card.exp_month";
         Issue::error("reckon::saved_method::exp_month", path, message, "write 1 to 12")
     })
@@ -124,7 +124,7 @@ fn month_issue(month: WholeNumber) -> Option<Issue> {
 
 fn year_issue(year: WholeNumber) -> Option<Issue> {
     (!YEARS.contains(&full_year(year))).then(|| {
-        let message = format!("{} is no year that a card expires in", year.0);
+        let message = format!("{} is not a year of expiry", year.0);
         let path = "spec.source.card.exp_year";
         let help = "write two or four digits, such as `2031`";
         Issue::error("reckon::saved_method::exp_year", path, message, help)

@@ -21,7 +21,8 @@ pub(super) const FIELDS: &[SpecField] = &[
     token(
         "source",
         Privacy::Plain,
-        "Where the data comes from: a mapping of what `type` says, or `intake`: the payer types it into a page of ours, or `reckon attach` brings a one-time token (design, Files).",
+        "Source of the data: a mapping that fits `type`, or `intake`, where the payer enters it on a page of ours \
+         or `reckon attach` supplies a one-time token (design, Files).",
     ),
     token("source.card", Privacy::Plain, "A card (gateway-api, Saved cards)."),
     token(

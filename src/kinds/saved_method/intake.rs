@@ -25,11 +25,12 @@ const GIVEN: &str = "source.given";
 const NO_TOKEN: u16 = 404;
 /// Explanation for a token that arrived too late.
 const TOO_LATE: &str =
-    "the token was not taken in time: it is good for five minutes; open the link again";
+    "the token expired before it was used: it is valid for five minutes; open the link again";
 /// Explanation for a token that the service does not know: it was used, or has expired.
-const TOKEN_UNKNOWN: &str = "its one-time token was used or has ended: give another one";
+const TOKEN_UNKNOWN: &str = "the one-time token was used or has expired: supply another one";
 /// Explanation for a method that was saved from its document.
-const WRITTEN_BEFORE: &str = "what is saved stood in its document before; raise reckon.dev/generation to keep that beside another one";
+const WRITTEN_BEFORE: &str = "the saved details came from the document; to keep them beside the new ones, raise \
+                              reckon.dev/generation";
 
 /// Returns whether a payer gives the details of the method.
 pub fn is_intake(spec: &Value) -> bool {
@@ -134,5 +135,5 @@ fn refusal_message(refusal: &ServiceRefusal) -> String {
     if refusal.status == NO_TOKEN {
         return TOKEN_UNKNOWN.to_owned();
     }
-    format!("the service did not save it: {}", refusal.problem.sentences())
+    format!("the service did not save the details: {}", refusal.problem.sentences())
 }

@@ -113,7 +113,7 @@ fn a_payer_may_give_a_card_or_a_bank_account_also_of_a_live_merchant() {
 
 #[test]
 fn a_word_that_is_no_intake_is_told_and_never_repeated() {
-    let wanted = "`intake`, or a mapping of what `type` says";
+    let wanted = "`intake`, or a mapping that fits `type`";
     for (source, found) in [("canary-text", "a text"), ("4539578763621486", "a number")] {
         let told =
             problems("SavedMethod", &CARD.replace("source: intake", &format!("source: {source}")));
@@ -172,7 +172,7 @@ fn a_token_that_is_five_minutes_old_is_asked_for_again() {
     let draft = step(CARD, Some(&attached(0)), 300);
     assert!(draft.work.is_none() && draft.verdict == PlannedAction::Wait);
     let told = draft.reason.to_string();
-    assert!(told.starts_with("the token was not taken in time"), "{told}");
+    assert!(told.starts_with("the token expired before it was used"), "{told}");
     assert!(told.contains("open the link again; waits for the payer's card"), "{told}");
 }
 
@@ -185,10 +185,13 @@ fn a_refused_token_is_asked_for_again_with_the_words_of_the_service() {
         draft.reason.to_string()
     };
     let told = refused(404, "Token not found");
-    assert!(told.starts_with("its one-time token was used or has ended: give another"), "{told}");
+    assert!(
+        told.starts_with("the one-time token was used or has expired: supply another"),
+        "{told}"
+    );
     let told = refused(422, "Card number is invalid");
     assert!(
-        told.starts_with("the service did not save it: Card number is invalid; waits"),
+        told.starts_with("the service did not save the details: Card number is invalid; waits"),
         "{told}"
     );
 }
@@ -265,7 +268,7 @@ fn what_is_saved_is_settled_and_asked_for_again_only_under_another_generation() 
     let draft = step(CARD, Some(&before), 900);
     assert!(draft.work.is_none() && draft.verdict == PlannedAction::Wait);
     let told = draft.reason.to_string();
-    assert!(told.starts_with("what is saved stood in its document before"), "{told}");
+    assert!(told.starts_with("the saved details came from the document"), "{told}");
     assert!(told.contains("raise reckon.dev/generation"), "{told}");
     let mut raised: Manifest = Arc::unwrap_or_clone(manifest("SavedMethod", "it", CARD));
     raised.annotations.generation = 1;

@@ -113,15 +113,15 @@ fn source_issues(method_type: MethodType, source: &MethodSourceSpec) -> Option<I
     let wanted = method_type.word();
     let (path, message) = match (method_type, source.card(), source.bank()) {
         (MethodType::Card, Some(_), None) | (MethodType::Bank, None, Some(_)) => return None,
-        (_, None, None) => (SOURCE.to_owned(), format!("there is no {wanted} here")),
+        (_, None, None) => (SOURCE.to_owned(), format!("the source has no `{wanted}`")),
         (MethodType::Card, _, Some(_)) => {
-            (format!("{SOURCE}.bank"), "a `card` is not made from this".to_owned())
+            (format!("{SOURCE}.bank"), "a `card` has no bank account as its source".to_owned())
         }
         (MethodType::Bank, Some(_), _) => {
-            (format!("{SOURCE}.card"), "a `bank` is not made from this".to_owned())
+            (format!("{SOURCE}.card"), "a `bank` has no card as its source".to_owned())
         }
     };
     let help = format!("write `source: {{{wanted}: …}}` alone, or another `type`");
     let issue = Issue::error("reckon::saved_method::source", &path, message, help);
-    Some(issue.with_related(None, "spec.type", format!("it is a `{wanted}`")))
+    Some(issue.with_related(None, "spec.type", format!("the method is a `{wanted}`")))
 }

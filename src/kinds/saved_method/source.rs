@@ -86,7 +86,7 @@ impl<'de> Deserialize<'de> for MethodSourceSpec {
             type Value = MethodSourceSpec;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("`intake`, or a mapping of what `type` says")
+                f.write_str("`intake`, or a mapping that fits `type`")
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<MethodSourceSpec, E> {

@@ -63,8 +63,8 @@ fn require_details(source: MethodSource<'_>) -> Result<(), Reason> {
     if source.details.is_object() {
         return Ok(());
     }
-    let why = "its details are not in its document: write them there, or say `reckon import` once more to leave what is \
-               saved as it is";
+    let why = "the document lacks the details: write them there, or run `reckon import` once more to keep the saved \
+               ones";
     Err(Reason::Unsuitable(why.to_owned()))
 }
 
@@ -91,7 +91,7 @@ fn renew(
     target: &RemoteId,
     have: Option<&Observed>,
 ) -> Result<Effect, Reason> {
-    let unknown = || Reason::Unsuitable("what was saved before is not known".to_owned());
+    let unknown = || Reason::Unsuitable("the saved details are unknown".to_owned());
     let known = have.ok_or_else(unknown)?;
     let applied = known.applied.as_ref().ok_or_else(unknown)?;
     Ok(match FreshToken::of(known, new.applied.digest) {

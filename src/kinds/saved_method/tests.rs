@@ -46,7 +46,7 @@ fn no_other_number_may_and_none_is_repeated() {
     check(
         &method("4539578763621486"),
         &format!(
-            "reckon::saved_method::number_in_the_open @ spec.source.card.number: a card number stands here in the open | {help}"
+            "reckon::saved_method::number_in_the_open @ spec.source.card.number: the card number is in plain text | {help}"
         ),
     );
     for (number, message) in [
@@ -86,19 +86,19 @@ fn a_test_number_is_not_saved_under_a_live_merchant() {
 #[test]
 fn expiry_and_lengths_are_checked_and_all_told() {
     let long = "x".repeat(65);
-    let too_long = "this has 65 characters, and the service keeps 64 | write at most 64 characters";
+    let too_long = "the text has 65 characters, and the service keeps at most 64 | write at most 64 characters";
     check(
         &format!(
             "merchant: acme\ntype: card\ndescription: {long}\nreference: r\nsource:\n  card: {{number: {{env: C}}, exp_month: 13, exp_year: 131, name: {long}, address1: {long}, city: {long}, state: {long}, postal_code: '1'}}"
         ),
         &format!(
-            "reckon::saved_method::exp_month @ spec.source.card.exp_month: a year has no month 13 | write 1 to 12\n\
-             reckon::saved_method::exp_year @ spec.source.card.exp_year: 131 is no year that a card expires in | write two or four digits, such as `2031`\n\
+            "reckon::saved_method::exp_month @ spec.source.card.exp_month: 13 is not a month | write 1 to 12\n\
+             reckon::saved_method::exp_year @ spec.source.card.exp_year: 131 is not a year of expiry | write two or four digits, such as `2031`\n\
              reckon::text::too_long @ spec.source.card.name: {too_long}\n\
              reckon::text::too_long @ spec.source.card.address1: {too_long}\n\
              reckon::text::too_long @ spec.source.card.city: {too_long}\n\
              reckon::text::too_long @ spec.source.card.state: {too_long}\n\
-             reckon::text::postal_code @ spec.source.card.postal_code: this is no postal code | write 3 to 9 letters and digits, at most 10 characters with spaces and dashes\n\
+             reckon::text::postal_code @ spec.source.card.postal_code: the text is not a postal code | write 3 to 9 letters and digits, at most 10 characters with spaces and dashes\n\
              reckon::text::too_long @ spec.description: {too_long}\n\
              reckon::spec::refused_field @ spec.reference (key): reckon keeps its mark in `reference`, to find the method again | leave it out; a text of your own goes into `description`"
         ),
@@ -109,7 +109,7 @@ fn expiry_and_lengths_are_checked_and_all_told() {
 fn there_is_no_security_code() {
     let expect = |path: &str| {
         format!(
-            "reckon::spec::security_code @ {path} (key): `cvv` is no field of any spec | leave it out: nothing may keep a card's security code, and saving a card needs none"
+            "reckon::spec::security_code @ {path} (key): no spec has a field `cvv` | remove the field: a card's security code must not be stored, and saving a card needs none"
         )
     };
     check(

@@ -26,8 +26,8 @@ async fn a_notification_is_one_post_with_its_key() {
     let sent = to(server.address, BodyFormat::Json).send(&message).await;
     check(&sent, "done", "");
     let address = server.address;
-    let heard = server.heard();
-    let has = |line: &str| assert!(heard.iter().any(|heard| heard == line), "{line}: {heard:#?}");
+    let lines = server.heard();
+    let has = |line: &str| assert!(lines.iter().any(|one| one == line), "{line}: {lines:#?}");
     has(&format!("post /{PATH} http/1.1"));
     has(&format!("host: {address}"));
     has("content-type: application/json");

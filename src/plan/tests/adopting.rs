@@ -25,7 +25,7 @@ fn nothing_is_taken_over_without_a_good_document_or_for_a_merchant() {
     rig.remove(&["SavedMethod/card"]);
     assert!(rig.planner.adoption_target(&rig.known, &key("SavedMethod/card")).is_none());
     let acme = rig.planner.adoption_target(&rig.known, &key("Merchant/acme")).unwrap();
-    assert!(acme.expects.is_err_and(|why| why.starts_with("a merchant is no object")));
+    assert!(acme.expects.is_err_and(|why| why.starts_with("a merchant cannot be imported")));
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn a_move_waits_for_what_is_under_way_and_for_every_document() {
 
 #[test]
 fn a_name_that_is_wanted_itself_is_not_taken_over() {
-    let still = "Contact/jane still has a document: remove that, or the annotation";
+    let still = "Contact/jane still has a document: remove that document, or the annotation";
     let mut rig = rig();
     rig.write(vec![contact("jane", "Jane")]);
     rig.touch(&[NEW]);
@@ -81,7 +81,10 @@ fn a_name_that_is_wanted_itself_is_not_taken_over() {
     rig.touch(&[NEW]);
     assert_eq!(why(&rig, NEW), still, "a document that cannot be used is one");
     rig.write(vec![moved(contact("joe", "Joe"), "Contact/joe")]);
-    assert_eq!(why(&rig, "Contact/joe"), "Contact/joe is its own name: remove the annotation");
+    assert_eq!(
+        why(&rig, "Contact/joe"),
+        "Contact/joe is the name of this document itself: remove the annotation"
+    );
 }
 
 #[test]
@@ -91,23 +94,23 @@ fn a_name_is_taken_over_for_nothing_that_is_there_and_from_nothing_that_is_not()
         moved(contact("joe", "Joe"), JANE),
         moved(contact("new", "Jane"), "Contact/jan"),
     ]);
-    let there = "Contact/joe is on the service under its own name: remove the annotation";
+    let there = "Contact/joe already has an object of its own: remove the annotation";
     assert_eq!(why(&rig, "Contact/joe"), there);
-    let unknown = "nothing is known of Contact/jan, so nothing can be taken over: correct the name, \
-                   or remove the annotation to have Contact/new made new";
+    let unknown = "Contact/jan has no known object to take over: correct the name, or remove the annotation \
+                   to create Contact/new";
     assert_eq!(why(&rig, NEW), unknown);
     rig.know("Contact/jan", |known| known.exists = false);
     rig.touch(&[NEW]);
     assert_eq!(why(&rig, NEW), unknown, "it is known not to be there");
     rig.know("Contact/jan", |known| known.moved_to = Some(Box::new(key("Contact/jo"))));
     rig.touch(&[NEW]);
-    assert_eq!(why(&rig, NEW), "Contact/jan was moved to Contact/jo before: name that one");
+    assert_eq!(why(&rig, NEW), "Contact/jan was moved to Contact/jo before: write that name");
 }
 
 #[test]
 fn a_name_that_two_claim_is_nobody_s_until_one_of_them_takes_it_back() {
     let mut rig = rig();
-    let both = "says, too, that it was moved from Contact/jane: let one of them say it";
+    let both = "names Contact/jane as its former name, too: keep the annotation in one document";
     let made = rig.write(vec![moved(contact("two", "Jane"), JANE)]);
     assert_eq!(made, [JANE, NEW, "Contact/two"], "the other claim is looked at again");
     assert_eq!(why(&rig, NEW), format!("Contact/two {both}"));
@@ -118,7 +121,7 @@ fn a_name_that_two_claim_is_nobody_s_until_one_of_them_takes_it_back() {
     assert_eq!(rig.step(NEW), "Update Moved");
     assert_eq!(rig.step("Contact/two"), "Create NotCreated");
     assert_eq!(rig.remove(&[NEW]), [JANE, NEW]);
-    assert_eq!(rig.step(JANE), "Orphan Orphaned ready", "nobody claims it any more");
+    assert_eq!(rig.step(JANE), "Orphan Orphaned ready", "no document claims it any more");
     assert_eq!(rig.step(NEW), "none");
 }
 

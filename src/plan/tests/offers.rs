@@ -81,7 +81,11 @@ fn a_merchant_without_a_document_is_read_by_what_that_said_last() {
     rig.remove(&["Merchant/acme"]);
     assert_eq!(again(&rig, "Merchant/acme"), ["merchant.credentials", "merchant.accounts"]);
     rig.know("Merchant/acme", |known| known.applied = None);
-    assert_eq!(again(&rig, "Merchant/acme"), Vec::<&str>::new(), "nobody knows what it said");
+    assert_eq!(
+        again(&rig, "Merchant/acme"),
+        Vec::<&str>::new(),
+        "the content of its document is unknown"
+    );
     rig.know("Thing/it", |known| known.exists = true);
     assert_eq!(again(&rig, "Thing/it"), Vec::<&str>::new(), "there is no such kind");
 }

@@ -51,7 +51,7 @@ fn a_refusal_is_told_in_the_service_s_words_with_its_class() {
         known.refusal = Some(ServiceRefusal { problem, ..refusal(jane.digest) });
     });
     let words = "email: is bad; strange; no (HTTP 422); \
-                 invalid: nothing of it is sent until its document changes";
+                 invalid: not sent again until the document changes";
     assert_eq!(rig.reason("Contact/jane"), Reason::Refused(words.to_owned()));
 }
 

@@ -78,7 +78,7 @@ fn the_old_one_of_a_rename_does_not_go() {
     let Reason::Removal(going) = rig.reason(CLUB) else { panic!("{}", rig.step(CLUB)) };
     let RemovalStatus::Guarded { key: _, trip } = *going else { panic!("{}", rig.step(CLUB)) };
     assert_eq!((trip.guard, trip.set_at.as_str()), ("policy.prune.renames", "default"));
-    let why = "RecurringCharge/gym is new and says the same; a new name takes over by reckon.dev/moved-from";
+    let why = "RecurringCharge/gym is new and has the same content; a new name takes the object over by reckon.dev/moved-from";
     assert_eq!(trip.why, why);
     assert_eq!(rig.guarded(), [CLUB, GYM]);
     let mut open = Rig::applied(vec![acme(), card("card"), deleted(charge("club", "card", 20))]);

@@ -136,7 +136,7 @@ fn what_is_usual_is_compared_with_the_same_resource_first() {
     let before = Before { usual, ..Before::default() };
     let check = |minor| told(&section, &before, &wish(minor, "USD", ExposureCounts::default()));
     assert_eq!(check(300), "within");
-    assert!(check(10_000).contains("300 % of what is usual, 1.00 USD, < 100.00 USD, 10000 %"));
+    assert!(check(10_000).contains("300 % of the usual 1.00 USD < 100.00 USD, 10000 %"));
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn each_mistake_is_told_once_and_shows_nothing_private() {
     assert_snapshot!(shown(&[("m.yaml", MERCHANT), ("c.yaml", &contact)]), @r#"
     reckon::text::email
 
-      × this is no e-mail address
+      × the text is not an e-mail address
        ╭─[specs/c.yaml:4:86]
      3 │ metadata: {name: jane}
      4 │ spec: {merchant: acme, first_name: ••••, last_name: •••, email_addresses: [{address: ••••••••••••••••}]}
@@ -95,7 +95,7 @@ fn each_mistake_is_told_once_and_shows_nothing_private() {
     assert_snapshot!(shown(&[("m.yaml", MERCHANT), ("c.yaml", CONTACT), ("i.yaml", &extra), ("j.yaml", &invoice.replace("2026-11", "x"))]), @r#"
     reckon::header::unknown_field
 
-      × the field `status` is unknown
+      × unknown field `status`
         ╭─[specs/i.yaml:11:1]
      10 │   - {description: Retainer, rate_per_quantity: "125.00"}
      11 │ status: x

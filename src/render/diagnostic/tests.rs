@@ -13,7 +13,7 @@ fn shown(loader: &Loader) -> String {
     let text = text(&problems, &loader.sources(&problems), PLAIN);
     for problem in &problems {
         let place = format!("{}:{}:{}", problem.file, problem.line, problem.column);
-        assert!(text.contains(&place), "{place} stands in\n{text}");
+        assert!(text.contains(&place), "{place} is missing in\n{text}");
     }
     text
 }
@@ -27,7 +27,7 @@ fn a_problem_is_shown_at_its_place_with_a_help() {
     assert_snapshot!(check("kind: Contact\nspec:\n\tnumber: 1\n"), @r#"
     reckon::yaml::tab
 
-      × a tab stands in the indentation
+      × the indentation contains a tab
        ╭─[specs/a.yaml:3:1]
      2 │ spec:
      3 │     number: •
@@ -58,12 +58,12 @@ fn a_problem_is_shown_at_its_place_with_a_help() {
 
     reckon::yaml::duplicate_key
 
-      × the key `a` stands here a second time
+      × duplicate key `a`
        ╭─[specs/a.yaml:2:14]
      1 │ kind: Contact
      2 │ spec: {a: é, a: 2}
        ·        ┬     ─
-       ·        ╰── it stands here first
+       ·        ╰── the first one is here
        ╰────
       help: keep one of the two
     "#);
@@ -87,7 +87,7 @@ fn a_snippet_shows_no_private_value_and_keeps_columns() {
     assert_snapshot!(check(&format!("{head}spec:\n  number: 42\n  first_name: 'Jane\n")), @r#"
     reckon::yaml::syntax
 
-      × this is not YAML: while scanning a quoted scalar, found unexpected end of
+      × invalid YAML: while scanning a quoted scalar, found unexpected end of
       │ stream
        ╭─[specs/a.yaml:6:15]
      5 │   number: ••
@@ -110,8 +110,8 @@ fn a_second_place_in_another_file_is_named() {
      1 │ {apiVersion: reckon.dev/v1, kind: Contact, metadata: {name: jane}, spec: {}}
        ·                                                             ────
        ╰────
-      help: give one of them another name, or remove it
-      see specs/a.yaml:1:61: it is defined here first
+      help: rename or remove one of them
+      see specs/a.yaml:1:61: the first definition is here
     "#);
 }
 
@@ -148,7 +148,7 @@ fn only_the_first_problems_are_shown_and_the_rest_is_counted() {
     let problems: Vec<_> = (1..=SHOWN_MAX + 7).map(problem).collect();
     let text = text(&problems, &Sources::default(), PLAIN);
     assert_eq!(text.matches("reckon::yaml::syntax").count(), SHOWN_MAX);
-    assert!(text.ends_with("7 more; the JSON form has all of them\n"));
+    assert!(text.ends_with("7 more; `-o json` lists all\n"));
     let json = json(3, &problems);
     assert_eq!(json["problems"].as_array().map(Vec::len), Some(SHOWN_MAX + 7));
     assert_eq!(json["documents"], 3);

@@ -13,10 +13,11 @@ const GROUPS: [(FunctionGroup, &str, &str); 3] = [
     (
         FunctionGroup::Action,
         "Actions",
-        "They happen when the script has ended well, all of them or none. Each answers its name.",
+        "Actions are done when the script has ended without error: all of them or none. Each \
+        returns its name.",
     ),
-    (FunctionGroup::Read, "Reads", "Every answer is written down with the run."),
-    (FunctionGroup::Helper, "Helpers", "They reckon, and touch nothing."),
+    (FunctionGroup::Read, "Reads", "Every answer is recorded with the run."),
+    (FunctionGroup::Helper, "Helpers", "Helpers only compute."),
 ];
 
 fn rows_of(group: FunctionGroup) -> impl Iterator<Item = &'static HostFn> {
@@ -35,14 +36,13 @@ fn render_arguments(row: &HostFn) -> String {
 
 /// Renders the documentation for a terminal.
 pub fn terminal_doc() -> String {
-    let mut out =
-        String::from("events (a function each; on_event(event) gets those that have none)\n");
+    let mut out = String::from("events (one function each; on_event(event) handles the others)\n");
     for row in EVENTS {
         let line =
             format!("  {:50} {}\n", format!("{}(event)", events::handler_name(row.name)), row.doc);
         out.push_str(&line);
     }
-    out.push_str("\nan event\n");
+    out.push_str("\nfields of an event\n");
     for field in FIELDS {
         let line = format!("  event.{:10} {}\n", field.name, field.doc);
         out.push_str(&line);
@@ -103,7 +103,7 @@ pub fn markdown() -> String {
         out.push_str(&line);
     }
     let any = format!(
-        "| all others | `{}` | | A script's function for the type goes first. |\n",
+        "| all others | `{}` | | A function for the type takes precedence. |\n",
         events::ANY
     );
     out.push_str(&any);

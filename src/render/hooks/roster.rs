@@ -24,7 +24,7 @@ pub fn text(known: &[ScriptView]) -> String {
         }
     }
     if out.is_empty() {
-        push_line(&mut out, "No script is known.");
+        push_line(&mut out, "There are no scripts.");
     }
     out
 }
@@ -56,7 +56,8 @@ fn stopped_lines(out: &mut String, one: &ScriptView) {
     push_line(
         out,
         &format!(
-            "    correct it, then run `reckon events replay --script {name}`; what is not needed any more, `reckon events dead --forget-script {name}` drops"
+            "    correct it and run `reckon events replay --script {name}`, or drop the failed \
+            runs: `reckon events dead --forget-script {name}`"
         ),
     );
 }
@@ -84,8 +85,8 @@ pub fn forget_request(script: &ScriptView) -> String {
     let name = clean(&script.script);
     let (waiting, keys) = (waiting_events(script), count_noun(script.kept_keys, "kept key"));
     format!(
-        "`{name}` is absent: {waiting} for it. To forget it drops its place in the events and {keys}; a script of \
-         this name that comes later is a new one."
+        "`{name}` is absent: {waiting} for it. Forgetting it drops its position in the events and \
+        {keys}; a later script of this name is a new one."
     )
 }
 
@@ -111,7 +112,7 @@ mod tests {
         needing_attention(&mut dead, &known);
         insta::assert_snapshot!(dead, @"
         fails  STOPPED for 1 merchant: 500 runs failed, 1 event waits; keeps 0 of 10000 keys, 0 of 8388608 bytes
-            correct it, then run `reckon events replay --script fails`; what is not needed any more, `reckon events dead --forget-script fails` drops
+            correct it and run `reckon events replay --script fails`, or drop the failed runs: `reckon events dead --forget-script fails`
         ");
         let all = text(&known);
         assert_eq!(all.split_once('\n').map(|(_, rest)| rest), Some(&*dead), "{all}");

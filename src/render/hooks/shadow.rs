@@ -87,18 +87,19 @@ pub fn text(shadow: &HooksDiff, color: bool) -> String {
     let since = &shadow.since;
     push_line(
         &mut out,
-        &format!("{events} since {since}: {} as then, {differ} otherwise.", shadow.same),
+        &format!("{events} since {since}: {} the same, {differ} different.", shadow.same),
     );
     if shadow.unreadable > 0 {
         push_line(
             &mut out,
-            &format!("{} cannot be read any more.", count_noun(shadow.unreadable, "event")),
+            &format!("{} can no longer be read.", count_noun(shadow.unreadable, "event")),
         );
     }
     if shadow.present_reads > 0 {
         let (now, then) = (shadow.present_reads, shadow.recorded_reads);
         let text = format!(
-            "{} answered by what is known now, {then} as then: what rests on those may differ by itself.",
+            "{} answered from the present state, {then} as recorded: the former can cause \
+            differences.",
             count_noun(now, "read")
         );
         push_line(&mut out, &text);
@@ -130,9 +131,12 @@ fn event_diff(out: &mut String, paint: Paint, item: &EventDiff) {
         push_line(out, &clean(&format!("  ! {script} fails now: {why}")));
     }
     for script in &item.fixed {
-        push_line(out, &clean(&format!("  ! {script} failed then, and ends well now")));
+        push_line(out, &clean(&format!("  ! {script} failed then, and succeeds now")));
     }
     if item.present_reads > 0 {
-        push_line(out, &format!("    ({} of now)", count_noun(item.present_reads, "read")));
+        push_line(
+            out,
+            &format!("    ({} from the present state)", count_noun(item.present_reads, "read")),
+        );
     }
 }

@@ -70,10 +70,10 @@ pub fn text(run: &HookRun) -> String {
         push_line(&mut out, &clean(&format!("  reads {}({})", look.what, arguments.join(", "))));
     }
     if run.requests.is_empty() {
-        push_line(&mut out, "  asks for nothing");
+        push_line(&mut out, "  requests nothing");
     }
     for wish in &run.requests {
-        push_line(&mut out, &format!("  asks for {}", action_line(wish)));
+        push_line(&mut out, &format!("  requests {}", action_line(wish)));
     }
     for (key, value) in &run.kept {
         push_line(&mut out, &clean(&format!("  keeps {key}: {value}")));
@@ -81,8 +81,8 @@ pub fn text(run: &HookRun) -> String {
     for (key, number) in &run.added {
         push_line(&mut out, &clean(&format!("  adds to {key}: {number}")));
     }
-    for told in &run.log {
-        push_line(&mut out, &clean(&format!("  log: {told}")));
+    for line in &run.log {
+        push_line(&mut out, &clean(&format!("  log: {line}")));
     }
     out
 }

@@ -21,8 +21,8 @@ pub fn text(done: &Evaluated) -> String {
     if let Some(value) = &done.value {
         push_line(&mut out, &clean(value));
     }
-    for told in &done.log {
-        push_line(&mut out, &clean(&format!("  log: {told}")));
+    for line in &done.log {
+        push_line(&mut out, &clean(&format!("  log: {line}")));
     }
     out.push_str(&request_lines(
         &done.actions,
@@ -34,7 +34,7 @@ pub fn text(done: &Evaluated) -> String {
 /// Renders all requests so far.
 pub fn requests(wishes: &[ActionRequest], kept: &BTreeMap<String, Value>) -> String {
     let out = request_lines(wishes, kept.iter());
-    if out.is_empty() { "nothing is asked for\n".to_owned() } else { out }
+    if out.is_empty() { "no requested actions\n".to_owned() } else { out }
 }
 
 fn request_lines<'a>(
@@ -43,7 +43,7 @@ fn request_lines<'a>(
 ) -> String {
     let mut out = String::new();
     for wish in wishes {
-        push_line(&mut out, &format!("  asks for {}", action_line(wish)));
+        push_line(&mut out, &format!("  requests {}", action_line(wish)));
     }
     for (key, value) in kept {
         push_line(&mut out, &clean(&format!("  keeps {key}: {value}")));
@@ -64,8 +64,8 @@ pub fn json(done: &Evaluated) -> Value {
 }
 
 /// Renders actions and stored values for programs.
-pub fn requests_json(wishes: &[ActionRequest], kept: &Map<String, Value>) -> Value {
-    json!({ "actions": wishes.iter().map(render_named_action).collect::<Vec<Value>>(), "kept": kept })
+pub fn requests_json(requests: &[ActionRequest], kept: &Map<String, Value>) -> Value {
+    json!({ "actions": requests.iter().map(render_named_action).collect::<Vec<Value>>(), "kept": kept })
 }
 
 /// Renders a problem with a snippet of the typed text.

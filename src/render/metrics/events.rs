@@ -21,12 +21,12 @@ pub(super) fn families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
         ("garbled", ledger.malformed),
         ("other_mode", ledger.other_mode),
     ];
-    out.write_by(("posts_odd_total", "what"), "Posts that were stored and led to nothing.", odd)?;
+    out.write_by(("posts_odd_total", "what"), "Posts that were stored without any effect.", odd)?;
     let help = "Posts whose event the service does not have: forged ones.";
     out.write_one("events_forged", help, ledger.forged)?;
     let help = "Events that were posted and wait to be read from the service.";
     out.write_one("events_waiting", help, ledger.waiting)?;
-    out.write_one("events_held", "Events that are held.", ledger.stored_count())?;
+    out.write_one("events_held", "Events that are kept.", ledger.stored_count())?;
     let help = "Settled events that retention dropped.";
     out.write_one("events_dropped_total", help, ledger.dropped)?;
     if let Some(age) = events.horizon_age_seconds {
@@ -34,7 +34,7 @@ pub(super) fn families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
         out.write_seconds("events_horizon_age", help, age)?;
     }
     if let Some(age) = events.age_seconds {
-        let help = "Age of the newest event, by the service's clock and ours.";
+        let help = "Age of the newest event: our time minus the service's.";
         out.write_seconds("events_newest_age", help, age)?;
     }
     if let Some(lag) = events.lag_seconds {

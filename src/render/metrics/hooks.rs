@@ -22,16 +22,16 @@ pub(super) fn families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let help = "Actions of hooks that are not settled.";
     out.write_one("hook_actions_waiting", help, events.actions_waiting)?;
     let failed = [("again", events.hooks_again), ("dead", events.hooks_dead)];
-    let help = "Hooks that failed; dead ones need attention.";
+    let help = "Failed hook runs; those in state `dead` need attention.";
     out.write_by(("hooks_failed", "stands"), help, failed)?;
-    out.write_one("hooks_kept_keys", "Keys that scripts keep.", events.kept.keys)?;
-    out.write_one("hooks_kept_keys_max", "Keys that scripts may keep.", ALL_KEYS_MAX)?;
-    out.write_one("hooks_kept_bytes", "Bytes that scripts keep.", events.kept.bytes)?;
-    out.write_one("hooks_kept_bytes_max", "Bytes that scripts may keep.", ALL_BYTES_MAX)?;
-    let help = "Partner notifications that are about nothing submitted here.";
+    out.write_one("hooks_kept_keys", "Keys that scripts store.", events.kept.keys)?;
+    out.write_one("hooks_kept_keys_max", "Keys that scripts may store.", ALL_KEYS_MAX)?;
+    out.write_one("hooks_kept_bytes", "Bytes that scripts store.", events.kept.bytes)?;
+    out.write_one("hooks_kept_bytes_max", "Bytes that scripts may store.", ALL_BYTES_MAX)?;
+    let help = "Partner webhooks that match no submission of this state.";
     out.write_one("notices_ignored_total", help, events.notices_ignored)?;
-    let help = "Scripts whose file is gone; events wait for them.";
+    let help = "Scripts whose file is missing; their events wait.";
     out.write_one("hooks_absent", help, events.hooks_absent)?;
-    let help = "Scripts and merchants whose events wait, since too many runs failed.";
+    let help = "Pairs of script and merchant whose events wait, since too many runs failed.";
     out.write_one("hooks_stopped", help, events.hooks_stopped)
 }

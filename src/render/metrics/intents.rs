@@ -7,7 +7,7 @@ use crate::engine::Metrics;
 
 pub(super) fn families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let counts = all.intents.iter().map(|(state, (number, _))| (state.as_str(), *number));
-    let help = "Effects that are not settled, by state; held ones need attention.";
+    let help = "Effects that are not settled, by state; those on hold need attention.";
     out.write_by(("intents", "state"), help, counts)?;
     let ages = all.intents.iter().map(|(state, (_, age))| (state.as_str(), *age));
     let help = "Age of the oldest effect in each state.";

@@ -17,7 +17,7 @@ pub(super) fn families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
         ("under_way", now.under_way),
         ("broken", now.broken),
     ];
-    let help = "Resources by state; stuck ones need attention.";
+    let help = "Resources by state; those in state `stuck` need attention.";
     out.write_by(("resources", "state"), help, states)?;
     let reasons = all.reasons.iter().map(|(reason, number)| (reason.as_str(), *number));
     let help = "Resources that differ from their document or are not ready, by reason.";

@@ -95,7 +95,7 @@ fn a_plan_says_what_why_and_where() {
     insta::assert_snapshot!(text(&full(), false), @r#"
     125.00 USD invoiced (test)
 
-    + Invoice/jane  the service does not have it yet
+    + Invoice/jane  the object does not exist at the service yet
         specs/jane.yaml:3, 125.00 USD invoiced (test)
         line_items[0].rate_per_quantity: 125.00 USD
     ~ Invoice/team-b/memo  the file changed
@@ -103,17 +103,17 @@ fn a_plan_says_what_why_and_where() {
         memo: old → new
         due: 2026-11-30 → (none)
         number: (none) → 7
-    - Invoice/old  its document is gone, and says deletion: delete
+    - Invoice/old  document missing (reckon.dev/deletion: delete)
         specs/old.yaml:3
-    ? Invoice/acme  its readable objects were not looked at yet
+    ? Invoice/acme  the objects at the service are not read yet
         specs/acme.yaml:3
-    ! Invoice/sent  the service cannot change amount; put the old value back, or raise reckon.dev/generation in its annotations (to 1 where there is none) to have a new one made: the old one stays as it is
+    ! Invoice/sent  the service cannot change amount; write the old value, or raise reckon.dev/generation (to 1 if there is none) to create a new object: the old one stays unchanged
         specs/sent.yaml:3
         amount: 1.00 USD → 2.00 USD  ! the service cannot change this
         memo: a → b
     … Invoice/later  waits for Contact/jo
         specs/later.yaml:3
-    o Invoice/gone  its document is gone; the object is left as it is (reckon.dev/deletion: orphan)
+    o Invoice/gone  document missing; the object stays unchanged (reckon.dev/deletion: orphan)
 
     Plan: 1 to create, 1 to update, 1 to delete, 1 to read; 1 waiting, 1 blocked, 1 orphaned
     Position 42, head 9f86d081884c, commit 0123456789ab
@@ -129,20 +129,20 @@ fn a_plan_for_a_comment_says_the_same() {
     |---:|---|---|
     | 125\.00 USD | invoiced | test |
 
-    - `+` **`Invoice/jane`** the service does not have it yet (`specs/jane.yaml:3`)
+    - `+` **`Invoice/jane`** the object does not exist at the service yet (`specs/jane.yaml:3`)
       - 125\.00 USD invoiced \(test\)
       - `line_items[0].rate_per_quantity`: `125.00 USD`
     - `~` **`Invoice/team-b/memo`** the file changed (`specs/memo.yaml:3`)
       - `memo`: `old` → `new`
       - `due`: `2026-11-30` → (none)
       - `number`: (none) → `7`
-    - `-` **`Invoice/old`** its document is gone, and says deletion\: delete (`specs/old.yaml:3`)
-    - `?` **`Invoice/acme`** its readable objects were not looked at yet (`specs/acme.yaml:3`)
-    - `!` **`Invoice/sent`** the service cannot change amount; put the old value back, or raise reckon\.dev/generation in its annotations \(to 1 where there is none\) to have a new one made\: the old one stays as it is (`specs/sent.yaml:3`)
+    - `-` **`Invoice/old`** document missing \(reckon\.dev/deletion\: delete\) (`specs/old.yaml:3`)
+    - `?` **`Invoice/acme`** the objects at the service are not read yet (`specs/acme.yaml:3`)
+    - `!` **`Invoice/sent`** the service cannot change amount; write the old value, or raise reckon\.dev/generation \(to 1 if there is none\) to create a new object\: the old one stays unchanged (`specs/sent.yaml:3`)
       - `amount`: `1.00 USD` → `2.00 USD` **the service cannot change this**
       - `memo`: `a` → `b`
     - `…` **`Invoice/later`** waits for Contact/jo (`specs/later.yaml:3`)
-    - `o` **`Invoice/gone`** its document is gone; the object is left as it is \(reckon\.dev/deletion\: orphan\)
+    - `o` **`Invoice/gone`** document missing; the object stays unchanged \(reckon\.dev/deletion\: orphan\)
 
     <sub>Position 42, head 9f86d081884c, commit 0123456789ab</sub>
     "#);
@@ -171,7 +171,7 @@ fn colour_is_there_when_asked_for_and_changes_no_word() {
 fn a_partial_plan_says_that_nothing_is_removed() {
     let partial = PlanView { coverage: TreeState::Incomplete, ..plan(Vec::new()) };
     for shown in [text(&partial, false), markdown(&partial)] {
-        assert!(shown.contains("absence of one removes nothing"), "{shown}");
+        assert!(shown.contains("a missing document removes nothing"), "{shown}");
     }
 }
 

@@ -60,9 +60,9 @@ fn a_description_says_everything() {
       Next            nothing
       Document        specs/jane.yaml:3
       Remote id       inv_1a2b
-      Last known      at 2026-11-20T12:34:56.000Z; what changed since is not seen
-      Doubles         it was made again 2 times without proof that the try before had failed: look
-                      for doubles at the service (`reckon intents` names them)
+      Last known      at 2026-11-20T12:34:56.000Z; later changes are not seen
+      Doubles         created again 2 times without proof that the earlier try had failed; look
+                      for duplicates at the service (`reckon intents` lists them)
       Facts
         accounts[0].id: a1
         accounts[0].trust: false

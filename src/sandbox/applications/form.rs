@@ -115,8 +115,8 @@ impl SignUpForm<'_> {
     /// Renders the list of wrong fields, each with a link to it. The page opens at this list.
     fn notice(&self) -> Markup {
         let count = match self.problems.len() {
-            1 => "One field is not right yet:".to_owned(),
-            many => format!("{many} fields are not right yet:"),
+            1 => "One field needs a correction:".to_owned(),
+            many => format!("{many} fields need a correction:"),
         };
         html! {
             @if self.problems.is_empty() {
@@ -218,7 +218,7 @@ impl SignUpForm<'_> {
         }
     }
 
-    #[expect(clippy::unused_self, reason = "beside the other inputs")]
+    #[expect(clippy::unused_self, reason = "a method like the other inputs")]
     fn select(&self, input: &FormInput, choices: &[&str], chosen: &str, is_wrong: bool) -> Markup {
         let FormInput { name, field } = input;
         html! {

@@ -45,10 +45,10 @@ pub(super) fn trigger(
     }
     let before = events::newest(cx, &owner)?.map(|event| event.id);
     events::emit(cx, &owner, kind, &object)?;
-    let told = events::newest(cx, &owner)?.filter(|event| Some(&event.id) != before.as_ref());
-    let told =
-        told.ok_or_else(|| SandboxRefusal::invalid("This surface does not tell such events"))?;
-    SandboxAnswer::json(&told)
+    let emitted = events::newest(cx, &owner)?.filter(|event| Some(&event.id) != before.as_ref());
+    let emitted =
+        emitted.ok_or_else(|| SandboxRefusal::invalid("This surface does not make such events"))?;
+    SandboxAnswer::json(&emitted)
 }
 
 /// Returns the newest object that an event of this type shows.
@@ -64,7 +64,7 @@ fn newest(
     let own = all.into_iter().filter(|kept| kept.owner == *owner);
     let newest = own.max_by_key(|kept| kept.sequence).map(|Stored { object, .. }| object);
     let newest = newest.map(|object| (*word, object));
-    newest.ok_or_else(|| SandboxRefusal::invalid("There is no object yet that it could be about"))
+    newest.ok_or_else(|| SandboxRefusal::invalid("No object for this event exists yet"))
 }
 
 /// Sets one field of an object; a dot descends into nested objects.
@@ -80,7 +80,7 @@ fn set_field(
     let inner = object.entry(first).or_insert_with(|| Value::Object(Map::new()));
     let inner = inner.as_object_mut();
     set_field(
-        inner.ok_or_else(|| SandboxRefusal::invalid("`set` leads into a plain value"))?,
+        inner.ok_or_else(|| SandboxRefusal::invalid("`set` names a field inside a plain value"))?,
         rest,
         value,
     )

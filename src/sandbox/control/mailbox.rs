@@ -99,9 +99,9 @@ fn empty() -> Markup {
     html! {
         p.notice role="status" { "No e-mail was sent yet." }
         p {
-            "An invoice sends them when it is made: one to each address in its " code { "invoice_messages" }
-            ", whether it comes from a document of kind " code { "Invoice" } " or by " code { "POST /invoices" }
-            ". A story that sends one:"
+            "The sandbox sends them when an invoice is made: one to each address in its " code { "invoice_messages" }
+            ", for a document of kind " code { "Invoice" } " and for " code { "POST /invoices" }
+            ". A scenario that sends one:"
         }
         pre { "reckon sandbox --scenario examples/scenarios/invoices.yaml" }
     }
@@ -141,7 +141,7 @@ fn page(cx: &ChangeUnit<'_>, number: &str) -> Result<SandboxAnswer, SandboxRefus
             }
             dt { "Sent" } dd { (moment(mail.time)) }
         }
-        h2 { "What a mail program shows" }
+        h2 { "As a mail program shows it" }
         iframe.mail title="The e-mail" src={ (MAILBOX) "/" (number) "/html" } sandbox=(FRAME_RIGHTS) {}
         h2 { "The same as plain text" }
         pre { (mail.text) }
@@ -165,7 +165,7 @@ fn document(cx: &ChangeUnit<'_>, number: &str) -> Result<SandboxAnswer, SandboxR
 
 fn unknown(cx: &ChangeUnit<'_>) -> SandboxAnswer {
     let inner = html! {
-        p { "There is no such e-mail." }
+        p { "This e-mail does not exist." }
         p.back { a href=(MAILBOX) { "All e-mails" } }
     };
     render_page(cx, StatusCode::NOT_FOUND, "Not found", inner, &[])

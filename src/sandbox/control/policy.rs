@@ -93,7 +93,7 @@ fn set_words<T: DeserializeOwned + Copy>(
     accounts: &[&String],
     said: Option<&Value>,
 ) -> Result<(), SandboxRefusal> {
-    let wrong = |_| SandboxRefusal::invalid("Unknown word of a policy");
+    let wrong = |_| SandboxRefusal::invalid("Unknown policy value");
     let each: BTreeMap<String, T> = match said {
         None => return Ok(()),
         Some(Value::Object(each)) => {

@@ -39,9 +39,9 @@ pub(super) fn snapshot(sandbox: &Sandbox) -> Result<SandboxAnswer, SandboxRefusa
 /// Replaces the state by a snapshot's. A snapshot of another seed has other keys and is refused.
 pub(super) fn restore(sandbox: &Sandbox, body: &[u8]) -> Result<SandboxAnswer, SandboxRefusal> {
     let snapshot: Snapshot = serde_json::from_slice(body)
-        .map_err(|_| SandboxRefusal::malformed_body("Body is no snapshot"))?;
+        .map_err(|_| SandboxRefusal::malformed_body("Body is not a snapshot"))?;
     if snapshot.version != VERSION || snapshot.seed != sandbox.inner.environment.options.seed {
-        return Err(SandboxRefusal::invalid("The snapshot is of another seed or version"));
+        return Err(SandboxRefusal::invalid("The snapshot belongs to another seed or version"));
     }
     let mut entries = Vec::new();
     for (key, value) in snapshot.entries {

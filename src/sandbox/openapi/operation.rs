@@ -16,13 +16,25 @@ const FORM: &str = "application/x-www-form-urlencoded";
 
 /// Refusals: the name of the response, its status and its text.
 const REFUSALS: [(&str, StatusCode, &str); 8] = [
-    ("BadRequest", StatusCode::BAD_REQUEST, "The body cannot be read, or makes no sense here."),
-    ("NotAuthorized", StatusCode::UNAUTHORIZED, "The credential does not let in."),
-    ("NotFound", StatusCode::NOT_FOUND, "There is no such thing of this owner."),
-    ("Conflict", StatusCode::CONFLICT, "Something else changed it meanwhile."),
+    ("BadRequest", StatusCode::BAD_REQUEST, "The body cannot be read, or is not valid here."),
+    (
+        "NotAuthorized",
+        StatusCode::UNAUTHORIZED,
+        "The credential is missing, or does not allow this request.",
+    ),
+    ("NotFound", StatusCode::NOT_FOUND, "This owner has no such object."),
+    ("Conflict", StatusCode::CONFLICT, "Another request changed the object meanwhile."),
     ("TooLarge", StatusCode::PAYLOAD_TOO_LARGE, "The body is too long."),
-    ("Refused", StatusCode::UNPROCESSABLE_ENTITY, "Fields or rules: one message for each."),
-    ("TooMany", StatusCode::TOO_MANY_REQUESTS, "Too many requests; `Retry-After` says when."),
+    (
+        "Refused",
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "Fields or rules are violated; each has a message.",
+    ),
+    (
+        "TooMany",
+        StatusCode::TOO_MANY_REQUESTS,
+        "Too many requests; `Retry-After` gives the time to wait.",
+    ),
     ("Broken", StatusCode::INTERNAL_SERVER_ERROR, "The service failed."),
 ];
 
@@ -75,8 +87,8 @@ pub(super) fn security_schemes() -> Value {
     json!({
         "tenant": bearer("The partner's own token, scope `tenant`."),
         "payments": bearer("A token for one merchant, scope `payments`."),
-        "public_key": basic("A public key as user name, no password; a secret key does too."),
-        "secret_key": basic("A secret key as user name, no password."),
+        "public_key": basic("A public key as user name, without a password; a secret key works as well."),
+        "secret_key": basic("A secret key as user name, without a password."),
     })
 }
 

@@ -57,7 +57,7 @@ pub(super) fn show(brand: &str, document: &Value) -> SandboxAnswer {
             }
         }
     };
-    let page = SandboxPage::new(brand, "What the service understands", inner);
+    let page = SandboxPage::new(brand, "API reference", inner);
     page.scripts(&["/assets/search.js"]).answer(StatusCode::OK)
 }
 

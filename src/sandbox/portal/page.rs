@@ -215,7 +215,7 @@ fn status(invoice: &Invoice) -> String {
 
 /// Renders the page of an unknown link.
 pub(super) fn unknown(cx: &ChangeUnit<'_>) -> SandboxAnswer {
-    let inner = html! { p { "This link leads to nothing. Ask the sender for a new one." } };
+    let inner = html! { p { "This link is not valid. Ask the sender for a new one." } };
     SandboxPage::new(&cx.environment.options.brand, "Not found", inner)
         .narrow()
         .answer(StatusCode::NOT_FOUND)

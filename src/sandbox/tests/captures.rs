@@ -66,7 +66,7 @@ async fn a_capture_left_to_the_daily_run_is_an_automatic_one_from_then_on() {
     assert_eq!(house.events_since(before).await, events(&[("updated", "AUTHORIZED")]));
     assert_eq!(refused(&house.to_charge(&held, "capture", body).await), are(UNFIT));
     house.advance("PT2H").await;
-    assert_eq!(house.status(&held).await, "AUTHORIZED", "its seven days count no more");
+    assert_eq!(house.status(&held).await, "AUTHORIZED", "the seven days of a hold no longer apply");
     house.advance("PT10H").await;
     assert_eq!(house.fetch(&held).await["completion_timestamp"], "2026-11-29T04:00:00.000Z");
     for body in [json!({"amount": 300}), json!({"amount": 300, "capture_time": "IMMEDIATE"})] {

@@ -93,7 +93,7 @@ async fn a_hold_is_for_cards_and_is_voided_after_seven_days() {
     assert_eq!((&made["status"], &made["auto_capture"]), (&json!("AUTHORIZED"), &json!(false)));
     let path = format!("/v1/transactions/{}", made["id"].as_str().unwrap());
     house.advance("P6DT23H59M59S").await;
-    assert_eq!(house.status(&plain).await, "COMPLETED", "the daily run took it");
+    assert_eq!(house.status(&plain).await, "COMPLETED", "the daily run captured it");
     assert_eq!(house.secret("GET", &path, &Value::Null).await.ok()["status"], "AUTHORIZED");
     house.advance("PT1S").await;
     assert_eq!(house.secret("GET", &path, &Value::Null).await.ok()["status"], "VOIDED");

@@ -122,7 +122,7 @@ async fn a_schedule_of_a_charge_may_start_today() {
     let made = house.secret("POST", &schedule, &today).await.ok();
     assert_eq!(made["next_payment"], "2026-11-21");
     house.advance("PT1H").await;
-    assert_eq!(house.total("CHARGE").await, 800, "the payment of today was collected");
+    assert_eq!(house.total("CHARGE").await, 800, "today's payment was collected");
     let mut new = monthly(&card(&house, "4242424242424242").await);
     new["schedule"]["start"] = json!("2026-11-21");
     let reply = house.secret("POST", "/v1/recurring/charges", &new).await;
@@ -191,7 +191,7 @@ async fn an_account_says_what_it_wants_of_swiped_cards_and_of_a_matching_code() 
     let waived = json!({"ignore_avs_failure_if_cvv_match": true});
     let now = house.secret("PATCH", &account, &waived).await.ok();
     assert_eq!(now["ignore_avs_failure_if_cvv_match"], true);
-    assert_eq!(now["swipe_avs_policy"], "ADDR_STRICT", "what is left out stays");
+    assert_eq!(now["swipe_avs_policy"], "ADDR_STRICT", "a missing field keeps its value");
     house.secret("POST", "/v1/charges", &pay).await.ok();
     let wrong = json!({"swipe_cvv_policy": "SOMETIMES", "swipe_required_payment_fields": "shoe"});
     let contexts = self::wrong(&house.secret("PATCH", &account, &wrong).await);
@@ -328,6 +328,10 @@ async fn a_page_uses_the_public_key_alone() {
         .header("content-type", "application/x-www-form-urlencoded")
         .body(form.into())
         .unwrap();
-    assert_eq!(house.send(request).await.refusal().0, 401, "in a form neither");
+    assert_eq!(
+        house.send(request).await.refusal().0,
+        401,
+        "a secret key in a form is refused as well"
+    );
     super::covers(&["31.5"]);
 }

@@ -149,7 +149,7 @@ async fn a_tenant_token_is_for_applications_and_a_payments_token_is_not() {
 #[tokio::test]
 async fn the_partner_application_is_set_up_by_three_roles_alone() {
     let house = TestSandbox::new(ServiceSurface::Documented);
-    let mut stands = Value::Null;
+    let mut expected = Value::Null;
     for (role, status) in
         [("administrator", 200), ("developer", 200), ("owner", 200), ("viewer", 401)]
     {
@@ -158,11 +158,11 @@ async fn the_partner_application_is_set_up_by_three_roles_alone() {
         let reply = house.call("POST", "/_sandbox/partner", None, &order).await;
         assert_eq!(reply.status, status, "{role}");
         if status == 200 {
-            stands = order;
+            expected = order;
         }
         let shown = house.control("GET", "partner", &Value::Null).await;
         for name in ["event_url", "redirect_uri"] {
-            assert_eq!(shown[name], stands[name], "{role}: {name}");
+            assert_eq!(shown[name], expected[name], "{role}: {name}");
         }
     }
     let shown = house.control("GET", "partner", &Value::Null).await;

@@ -37,7 +37,7 @@ async fn control_paths_answer_to_this_machine_s_names_only() {
     let request = Request::get("/_sandbox/clock").body(Body::empty()).unwrap();
     assert_eq!(house.send(request).await.status, 404);
     let request = Request::get("https://127.0.0.1:1/_sandbox/clock").body(Body::empty()).unwrap();
-    assert_eq!(house.send(request).await.status, 404, "a full URI has a Host beside it");
+    assert_eq!(house.send(request).await.status, 404, "a full URI also needs a Host header");
 }
 
 /// Closes S9: the sandbox's own paths are as closed to other pages, host names and machines as the

@@ -33,7 +33,11 @@ async fn every_word_of_requests_does_what_it_says() {
         assert_eq!(house.objects("transactions").await.len(), charges, "{word}");
         assert_eq!(house.total("CHARGE").await, i64::try_from(charges).unwrap() * 100, "{word}");
         let list = house.secret("GET", "/v1/charges/holds", &Value::Null).await;
-        assert_eq!((list.status.as_u16(), list.dropped), (200, None), "only what it names");
+        assert_eq!(
+            (list.status.as_u16(), list.dropped),
+            (200, None),
+            "only the named requests are dropped"
+        );
     }
 }
 
@@ -53,7 +57,7 @@ async fn a_throttled_caller_is_told_how_long_to_wait() {
         let (found, word, _) = reply.refusal();
         assert_eq!((found, word.as_str()), (status, code));
         assert_eq!(reply.headers["retry-after"], wait);
-        assert_eq!(cards(&house).await.status, 200, "it strikes once");
+        assert_eq!(cards(&house).await.status, 200, "the fault strikes once");
     }
     super::covers(&["52.9"]);
 }
@@ -89,7 +93,7 @@ async fn a_fault_strikes_so_often_and_so_many_times_and_tells_it() {
     let first_four: Vec<_> =
         struck.iter().enumerate().filter(|(_, hit)| **hit).map(|(at, _)| at).collect();
     assert_eq!(first_four.len(), 4);
-    assert!(first_four[3] > 3, "not the first four, but by chance");
+    assert!(first_four[3] > 3, "the fault strikes at random, not the first four");
     let told = house.control("GET", "faults", &Value::Null).await["faults"][0].clone();
     assert_eq!((&told["struck"], &told["probability"]), (&json!(4), &json!("0.200000")));
     let never = TestSandbox::new(ServiceSurface::Documented);
@@ -119,5 +123,5 @@ async fn an_order_that_makes_no_sense_is_refused() {
         let reply = house.call("POST", "/_sandbox/faults", None, &body).await;
         assert_eq!(reply.refusal().0, 400, "{body}");
     }
-    assert_eq!(cards(&house).await.status, 200, "none of them was taken");
+    assert_eq!(cards(&house).await.status, 200, "no invalid order was accepted");
 }

@@ -44,8 +44,8 @@ async fn each_field_has_its_type() {
         assert_eq!(refused(&house, name, wrong.clone()).await, [name], "{wrong}");
     }
     for field in FIELDS.iter().filter(|field| field.name != "test") {
-        let told = refused(&house, field.name, json!({"a": 1})).await;
-        assert!(told.contains(&field.name.to_owned()), "{}: {told:?}", field.name);
+        let named = refused(&house, field.name, json!({"a": 1})).await;
+        assert!(named.contains(&field.name.to_owned()), "{}: {named:?}", field.name);
     }
     let house = TestSandbox::new(ServiceSurface::Public);
     let more = json!({"owner_years_in_residence": 4, "past_bankruptcy": true, "bankruptcy_date": "2011-05-31",
@@ -131,8 +131,8 @@ async fn what_is_not_marked_optional_is_required() {
     for name in good().as_object().unwrap().keys() {
         let mut fields = good();
         fields.as_object_mut().unwrap().shift_remove(name);
-        let told = contexts(&post(&house, &fields).await);
-        assert!(told.iter().any(|one| one == name), "{name}: {told:?}");
+        let named = contexts(&post(&house, &fields).await);
+        assert!(named.iter().any(|one| one == name), "{name}: {named:?}");
     }
     for name in [
         "business_address2",
@@ -167,16 +167,16 @@ async fn the_older_optional_fields_are_taken() {
         assert_eq!(kept[name], older[name], "{name}");
     }
     assert_eq!(kept["wants_to_accept_amex"], false);
-    assert_eq!(kept["current_amex_merchant_number"], "***", "it is given, and shown to nobody");
+    assert_eq!(kept["current_amex_merchant_number"], "***", "the number is kept, and never shown");
     covers(&["7.9"]);
 }
 
 #[tokio::test]
 async fn a_trade_name_is_whole_or_not_there() {
     let house = TestSandbox::new(ServiceSurface::Public);
-    let told = refused(&house, "has_dba", json!(true)).await;
+    let named = refused(&house, "has_dba", json!(true)).await;
     let wanted = ["dba_name", "dba_address1", "dba_city", "dba_state", "dba_zip_code", "dba_phone"];
-    assert_eq!(told, wanted);
+    assert_eq!(named, wanted);
     submit(&house, &with(good(), "has_dba", false)).await;
     covers(&["8.1"]);
 }
@@ -203,9 +203,9 @@ async fn somebody_is_responsible_where_nobody_owns_much() {
     covers(&["8.4"]);
     submit(&house, &with(nobody, "second_owner", second())).await;
     let short = with(good(), "second_owner", json!({"first_name": "John"}));
-    let told = contexts(&post(&house, &short).await);
+    let named = contexts(&post(&house, &short).await);
     for name in second().as_object().unwrap().keys().filter(|name| *name != "first_name") {
-        assert!(told.contains(&format!("second_owner.{name}")), "{name}: {told:?}");
+        assert!(named.contains(&format!("second_owner.{name}")), "{name}: {named:?}");
     }
     covers(&["8.5"]);
 }

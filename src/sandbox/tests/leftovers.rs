@@ -110,7 +110,7 @@ async fn the_surcharge_of_each_type_is_told_with_the_public_key() {
         let path = format!("/bank-accounts/{bank}/surcharge{query}");
         house.call("GET", &path, Some(&key), &Value::Null).await.ok()
     };
-    assert_eq!(ask("").await, Value::Null, "nothing is added");
+    assert_eq!(ask("").await, Value::Null, "no surcharge applies");
     covers(&["41.4"]);
     let rates = json!([{"type": "card", "surcharge_rate": 300, "surcharge_fee": 25},
         {"type": "card", "surcharge_rate": 900}, {"type": "bank", "surcharge_fee": 50}]);
@@ -120,9 +120,9 @@ async fn the_surcharge_of_each_type_is_told_with_the_public_key() {
         json!([{"type": "card", "surcharge_rate": 300, "surcharge_fee": 25},
         {"type": "bank", "surcharge_rate": 0, "surcharge_fee": 50}])
     );
-    let told = ask("?amount=10000").await;
+    let surcharges = ask("?amount=10000").await;
     assert_eq!(
-        told,
+        surcharges,
         json!([
         {"type": "card", "surcharge_rate": 300, "surcharge_fee": 25, "amount": 10000, "surcharge_amount": 325, "total_amount": 10325},
         {"type": "bank", "surcharge_rate": 0, "surcharge_fee": 50, "amount": 10000, "surcharge_amount": 50, "total_amount": 10050}])
@@ -272,7 +272,7 @@ async fn every_type_of_event_is_told() {
         .await;
     house.advance("P8M").await;
     let all = house.objects("events").await;
-    let told: std::collections::BTreeSet<&str> =
+    let kinds: std::collections::BTreeSet<&str> =
         all.iter().map(|event| event["type"].as_str().unwrap()).collect();
     for kind in [
         "transaction.created",
@@ -296,7 +296,7 @@ async fn every_type_of_event_is_told() {
         "payment_method.expiring",
         "payment_method.expired",
     ] {
-        assert!(told.contains(kind), "{kind}: {told:?}");
+        assert!(kinds.contains(kind), "{kind}: {kinds:?}");
     }
     covers(&["50.6"]);
 }

@@ -117,7 +117,7 @@ async fn an_e_mail_has_the_fields_it_always_had_and_two_forms() {
         ] {
             assert!(text(&mail, form).contains(words), "{words} in {form}: {}", mail[form]);
         }
-        assert!(!text(&mail, form).contains("Reference"), "none was given");
+        assert!(!text(&mail, form).contains("Reference"), "the invoice has no reference");
     }
     assert!(text(&mail, "html").contains("<h1") && !text(&mail, "text").contains('<'));
 }
@@ -222,7 +222,7 @@ async fn nothing_that_somebody_wrote_is_markup() {
         "title, heading, message, reference, brand twice: {html}"
     );
     assert!(html.contains("Pay<br>&lt;script&gt;alert('7')&lt;/script&gt;&amp;amp;"), "{html}");
-    assert!(text(&mail, "text").contains(SCRIPT), "plain text is what was written");
+    assert!(text(&mail, "text").contains(SCRIPT), "the plain text keeps the message unchanged");
 }
 
 #[tokio::test]
@@ -234,7 +234,11 @@ async fn the_button_of_an_e_mail_leads_to_the_portal() {
     let path = links[0].strip_prefix("https://127.0.0.1:8700").unwrap();
     let portal = asked(&house, path, BROWSER).await;
     assert!(portal.status == 200 && portal.text.contains("Invoice 1001"), "{}", portal.text);
-    assert_eq!(text(&mail, "html").matches(links[0]).count(), 2, "and its address to read");
+    assert_eq!(
+        text(&mail, "html").matches(links[0]).count(),
+        2,
+        "the link, once as button and once as text"
+    );
 }
 
 #[tokio::test]
@@ -255,7 +259,7 @@ async fn an_unknown_e_mail_is_404() {
     for rest in ["/0", "/999", "/none", "/999/html"] {
         let page = look(&house, rest).await;
         assert_eq!(page.status, 404, "{rest}");
-        assert!(page.text.contains("There is no such e-mail"), "{}", page.text);
+        assert!(page.text.contains("This e-mail does not exist"), "{}", page.text);
     }
     let reply = asked(&house, "/_sandbox/mailbox/999", "*/*").await;
     assert_eq!(

@@ -44,7 +44,7 @@ async fn every_published_card_has_its_brand_and_is_accepted() {
         assert_eq!(made["method"]["number"], masked);
     }
     let short = with(with(visa(), "number", "378282246310005"), "cvv", "123");
-    assert_eq!(charge(&house, short).await.status, 200, "three digits do for this brand too");
+    assert_eq!(charge(&house, short).await.status, 200, "this brand also accepts three digits");
     covers(&["34.1", "34.5", "34.14"]);
 }
 
@@ -132,7 +132,7 @@ async fn a_card_code_is_seen_by_nobody_but_as_stars_in_tokens_and_events() {
     let events = house.secret("GET", "/v1/events", &Value::Null).await.ok();
     assert_eq!(events["results"][0]["data"]["method"]["cvv"], "***");
     let kept = house.control("GET", "snapshot", &Value::Null).await.to_string();
-    assert!(kept.contains("************4242"), "the methods are in it");
+    assert!(kept.contains("************4242"), "the snapshot holds the methods");
     assert!(!kept.contains("4242424242424242") && !kept.contains("\"123\""));
     covers(&["34.3", "34.16"]);
 }

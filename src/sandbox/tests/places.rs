@@ -95,7 +95,7 @@ async fn a_merchant_says_which_addresses_call_with_its_secret_keys() {
         let reply = house.secret("GET", "/v1/cards", &Value::Null).await;
         assert_eq!(reply.status, status);
         let made = house.call("POST", "/v1/tokens", Some(&public), &token).await;
-        assert_eq!(made.status, 200, "payers make tokens from anywhere");
+        assert_eq!(made.status, 200, "payers may make tokens from any address");
     }
     super::covers(&["32.1"]);
 }
@@ -126,13 +126,13 @@ async fn a_relayed_address_counts_once_the_caller_s_own_has_passed() {
     for address in [FRENCH, "198.51.100.1"] {
         let reply = relayed(&house, "/v1/charges", &body, address).await;
         assert_eq!(reply.refusal(), (401, "not_authorized".to_owned(), None), "{address}");
-        assert!(reply.json()["messages"][0]["entity_id"].is_null(), "nothing was even tried");
+        assert!(reply.json()["messages"][0]["entity_id"].is_null(), "no payment was tried");
     }
     assert_eq!(house.objects("transactions").await, Vec::<Value>::new());
     house.allow("api_allowed_ip_address_ranges", json!(["127.0.0.1"])).await;
     let reply = relayed(&house, "/v1/charges", &body, FRENCH).await;
     assert_eq!(reply.refusal().0, 401);
-    assert!(reply.json()["messages"][0]["entity_id"].is_string(), "its country was looked at");
+    assert!(reply.json()["messages"][0]["entity_id"].is_string(), "the country was checked");
     relayed(&house, "/v1/charges", &body, "198.51.100.1").await.ok();
     super::covers(&["32.3"]);
 }

@@ -148,7 +148,7 @@ async fn a_payment_pays_the_invoice_once() {
         (&json!("4242"), &json!("authorized"))
     );
     assert!(page(&house, &path).await.text.contains("This invoice is paid"));
-    assert_eq!(pay(&house, &path, "4242424242424242").await.status, 422, "nothing is due");
+    assert_eq!(pay(&house, &path, "4242424242424242").await.status, 422, "no amount is due");
     assert_eq!(house.total("CHARGE").await, 13_000);
     covers(&["22.9", "24.3"]);
 }

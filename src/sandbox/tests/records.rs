@@ -111,7 +111,7 @@ async fn test_data_is_purged_and_live_data_never() {
     house.secret("POST", purge, &Value::Null).await;
     assert_eq!(counts().await, [0, 0, 0, 0]);
     house.advance("P2Y").await;
-    assert_eq!(counts().await, [0, 0, 0, 0], "what was purged collects nothing");
+    assert_eq!(counts().await, [0, 0, 0, 0], "purged charges collect nothing");
     let reply = house.call("POST", purge, Some(&live), &Value::Null).await;
     assert_eq!(reply.refusal().1, "unavailable_for_merchant_mode");
     let left = house.call("GET", "/v1/transactions", Some(&live), &Value::Null).await.ok();

@@ -218,7 +218,7 @@ async fn a_cancelled_one_stays_listed_and_a_deleted_one_leaves_the_list() {
     assert!(told.contains(&"recurring_charge.completed".to_owned()));
     assert!(told.contains(&"recurring_charge.deleted".to_owned()));
     house.advance("P1Y").await;
-    assert_eq!(house.total("CHARGE").await, 2000, "nothing is collected any more");
+    assert_eq!(house.total("CHARGE").await, 2000, "no more is collected");
     super::covers(&["44.10", "44.11"]);
 }
 

@@ -82,7 +82,7 @@ async fn the_daily_run_settles_refunds_after_the_charges_of_the_day() {
     let house = TestSandbox::new(ServiceSurface::Public);
     let first = house.charged(1000, visa()).await;
     let refund = house.refund(&first, 300).await;
-    assert_eq!(refund["status"], "AUTHORIZED", "so is its charge");
+    assert_eq!(refund["status"], "AUTHORIZED", "its charge is authorized as well");
     house.charged(500, visa()).await;
     let before = house.ledger_movements().await.len();
     house.advance("P1D").await;
@@ -92,7 +92,7 @@ async fn the_daily_run_settles_refunds_after_the_charges_of_the_day() {
     assert_eq!(settled, movements(&expect));
     assert_eq!(house.status(&refund).await, "COMPLETED");
     let late = house.refund(&first, 100).await;
-    assert_eq!(late["status"], "AUTHORIZED", "its charge is completed by now");
+    assert_eq!(late["status"], "AUTHORIZED", "its charge is completed");
     house.advance("P1D").await;
     assert_eq!(house.status(&late).await, "COMPLETED");
     super::covers(&["37.6"]);
@@ -141,7 +141,7 @@ async fn a_refund_of_an_unsettled_bank_charge_waits_for_it() {
         ("updated", "AUTHORIZED"),
     ];
     assert_eq!(house.events_since(before).await, events(&expect));
-    assert_eq!(house.fetch(&charge).await["amount_refunded"], 400, "it is promised");
+    assert_eq!(house.fetch(&charge).await["amount_refunded"], 400, "the refund counts at once");
     assert_eq!(house.total("REFUND").await, 0, "no money has moved");
     let before = house.told().await;
     house.advance("PT10H").await;

@@ -176,7 +176,7 @@ async fn a_preview_counts_a_first_payment_and_what_remains() {
     let other = house
         .secret("GET", &format!("{at}?start_date_charge=true&start_date=2027-01-01"), &week)
         .await;
-    assert_eq!(fields(&other)[0].0, "start_date", "it has to be today");
+    assert_eq!(fields(&other)[0].0, "start_date", "the start must be today");
     covers(&["46.3"]);
 }
 

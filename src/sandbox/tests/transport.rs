@@ -33,7 +33,7 @@ async fn other_origins_may_make_tokens_and_nothing_else() {
         (200, &"*".parse().unwrap())
     );
     let refused = from_elsewhere(&house, Method::POST, "/v1/tokens", &json!({"type": 7})).await;
-    assert_eq!(refused.headers["access-control-allow-origin"], "*", "a page may read why");
+    assert_eq!(refused.headers["access-control-allow-origin"], "*", "a page may read the reason");
     covers(&["31.3"]);
     for path in ["/v1/charges", "/v1/cards", "/v1/tokens/x", "/oauth/token"] {
         let asks = from_elsewhere(&house, Method::OPTIONS, path, &Value::Null).await;

@@ -29,7 +29,7 @@ async fn what_is_not_settled_can_be_voided_once() {
     house.void(&held).await.ok();
     assert_eq!(house.void(&charge).await.refusal().1, UNFIT);
     house.advance("P10D").await;
-    assert_eq!(house.status(&charge).await, "VOIDED", "it is not captured");
+    assert_eq!(house.status(&charge).await, "VOIDED", "a voided charge is not captured");
     assert_eq!((house.total("CAPTURE").await, house.total("VOID").await), (0, 1015));
     super::covers(&["35.5", "38.5"]);
 }
@@ -71,7 +71,7 @@ async fn a_charge_is_voided_after_its_refunds_alone() {
     let expect = [("voided", "VOIDED"), ("updated", "AUTHORIZED")];
     assert_eq!(house.events_since(before).await, events(&expect));
     assert_eq!(house.fetch(&charge).await["amount_refunded"], 200);
-    assert_eq!(house.void(&charge).await.refusal().1, UNFIT, "one refund stands");
+    assert_eq!(house.void(&charge).await.refusal().1, UNFIT, "the charge has another refund");
     house.void(&refunds[1]).await.ok();
     assert_eq!(house.void(&charge).await.ok()["amount_refunded"], 0);
     let expect = [
@@ -91,7 +91,7 @@ async fn a_refund_that_waits_can_be_voided_and_never_moved_money() {
     let house = TestSandbox::new(ServiceSurface::Public);
     let charge = house.charged(1000, bank()).await;
     let refund = house.refund(&charge, 1000).await;
-    assert_eq!(house.void(&charge).await.refusal().1, UNFIT, "it is promised to someone");
+    assert_eq!(house.void(&charge).await.refusal().1, UNFIT, "a refund waits for the charge");
     house.void(&refund).await.ok();
     house.void(&charge).await.ok();
     house.advance("P2D").await;

@@ -25,7 +25,7 @@ pub(in crate::sim) fn check_approvals(
         let Record::Intent(intent) = &entry.record else { continue };
         let live = intent.mode == Mode::Live && intent.merchant.kind.as_str() == MERCHANT;
         if live && intent.effect != BEFORE && !approved.contains(&intent.merchant) {
-            let text = format!("{} of {} before any approval", intent.effect, intent.key);
+            let text = format!("{} of {} began before any approval", intent.effect, intent.key);
             found.push(Violation::new("approval", text));
         }
     }

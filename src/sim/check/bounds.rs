@@ -73,8 +73,10 @@ fn check_recorded_exposure(one: &IntentExposure<'_>) -> Option<Violation> {
     let counted: i64 = one.intent.exposure.sums().into_values().sum();
     (counted < one.amount).then(|| {
         let IntentExposure { intent, amount, .. } = one;
-        let text =
-            format!("{} of {} moved {amount}, and {counted} counted", intent.effect, intent.key);
+        let text = format!(
+            "{} of {} moved {amount}, and its intent counted {counted}",
+            intent.effect, intent.key
+        );
         Violation::new("limits", text)
     })
 }
@@ -175,7 +177,7 @@ fn check_runs(
         let name = names.entry((tree, one.intent.at.date_naive())).or_insert(run);
         if name != run {
             let text = format!(
-                "{} counts to {run}, and what was of the same files to {name}",
+                "{} belongs to {run}, although an intent of the same files and day belongs to {name}",
                 one.intent.key
             );
             found.push(Violation::new("limits", text));
@@ -218,7 +220,7 @@ fn check_approvals(
         };
         if saw.len() < needed {
             let text = format!(
-                "{} of {} moved {} by an approval that {} of {needed} people gave for that",
+                "{} of {} moved {} by an approval; {} of {needed} people gave it for that amount",
                 one.intent.effect,
                 one.intent.key,
                 one.amount,
@@ -228,7 +230,7 @@ fn check_approvals(
         }
         for id in ids {
             if !used.insert((id, &one.intent.key)) {
-                let text = format!("{} passed twice by one approval", one.intent.key);
+                let text = format!("one approval let {} pass twice", one.intent.key);
                 found.push(Violation::new("approval", text));
             }
         }
@@ -314,8 +316,11 @@ pub(super) fn check_blocked_steps(evidence: &RunEvidence<'_>, found: &mut Vec<Vi
             waiting.map(|other| wanted(other)).fold(before, i64::saturating_add)
         };
         if most <= bound.max {
-            let text =
-                format!("{} stands for {}, and all of it is {most}", doc.address(), bound.name());
+            let text = format!(
+                "{} waits for {}, although the total is only {most}",
+                doc.address(),
+                bound.name()
+            );
             found.push(Violation::new("limits", text));
         }
     }

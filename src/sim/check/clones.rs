@@ -50,7 +50,8 @@ pub(super) fn check_counts(evidence: &RunEvidence<'_>, found: &mut Vec<Violation
         wanted.entry(&story.intent.request.path).or_default().insert(source);
         let before = result_id(story).and_then(|id| owners.insert(id, source));
         if let Some(other) = before {
-            let text = format!("one recurring charge is the answer of {other} and of {source}");
+            let text =
+                format!("{other} and {source} have the same recurring charge as their result");
             found.push(Violation::new("law 5", text));
         }
     }
@@ -82,11 +83,11 @@ pub(super) fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<Stri
     let source = doc.source_id(doc.generation)?;
     let own = schedule_intents(evidence).filter(|story| story.intent.source_id == source);
     let Some(id) = own.filter_map(result_id).last() else {
-        return Some("no recurring charge was made for it".to_owned());
+        return Some("it has no recurring charge".to_owned());
     };
     let mut charges = evidence.objects.recurring.iter();
     let Some(charge) = charges.find(|charge| text(charge, "id") == id) else {
-        return Some(format!("there is no recurring charge {id}"));
+        return Some(format!("the recurring charge {id} does not exist"));
     };
     let path = format!("/v1/charges/{}/schedule", one.charge);
     if !made_charges(evidence).contains(&(id, path.as_str())) {
@@ -97,6 +98,6 @@ pub(super) fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<Stri
     let differs = [("amount", Value::from(one.amount)), ("description", Value::from(said))];
     let other = differs.into_iter().find(|(field, wanted)| found(field) != *wanted);
     other.map(|(field, wanted)| {
-        format!("its {field} is {}, and the file says {wanted}", found(field))
+        format!("its {field} is {}, and the document has {wanted}", found(field))
     })
 }

@@ -107,7 +107,10 @@ pub(super) fn check_single_effect(evidence: &RunEvidence<'_>, found: &mut Vec<Vi
             matches!(command.action, CommandAction::Capture { .. } | CommandAction::Void { .. });
         let done = stands(ActionStatus::Done).min(if for_all { 1 } else { usize::MAX });
         if made.len() < done {
-            let text = format!("{command} is told as done, and the service has {}", made.len());
+            let text = format!(
+                "{command} is reported as done, and the service has {} movements",
+                made.len()
+            );
             found.push(Violation::new("law 5", text));
         }
         if for_all {
@@ -116,7 +119,7 @@ pub(super) fn check_single_effect(evidence: &RunEvidence<'_>, found: &mut Vec<Vi
         }
         let undone = stands(ActionStatus::Refused).saturating_add(stands(ActionStatus::NotSent));
         if made.len() > alike.len().saturating_sub(undone) {
-            let text = format!("{command} is told as refused, and the service did it");
+            let text = format!("{command} is reported as refused, and the service applied it");
             found.push(Violation::new("law 5", text));
         }
         check_amounts(command, &made, found);

@@ -10,12 +10,14 @@ pub(crate) async fn check_compaction(machine: &Machine, found: &mut Vec<Violatio
         Err(error) => wrong(format!("the state cannot be compacted: {error}")),
         Ok(Some([before, after])) => {
             if before.digest != after.digest {
-                wrong("the state knows something else after a compaction".to_owned());
+                wrong("a compaction changed the known facts".to_owned());
             }
             for (value, opened) in &before.values {
                 let opens = after.values.get(value).copied().unwrap_or("is not known");
                 if opens != *opened {
-                    wrong(format!("a value {opened}, and {opens} after a compaction: {value}"));
+                    wrong(format!(
+                        "a value {opened} before a compaction, and {opens} after it: {value}"
+                    ));
                 }
             }
         }

@@ -113,11 +113,11 @@ impl<'a> EventEvidence<'a> {
             own.last.extend(event.get("data").map(|data| (text(data, "id"), event)));
         }
         for entry in self.entries {
-            if let Record::EventVerified(told) = &entry.record
-                && told.merchant.name.as_str() == merchant
-                && told.via != Via::Post
+            if let Record::EventVerified(recorded) = &entry.record
+                && recorded.merchant.name.as_str() == merchant
+                && recorded.via != Via::Post
             {
-                own.recorded.push(told);
+                own.recorded.push(recorded);
             }
             if let Record::Polled(polled) = &entry.record
                 && polled.merchant.name.as_str() == merchant
@@ -139,8 +139,9 @@ impl<'a> EventEvidence<'a> {
         for one in self.answered {
             let (merchant, event) = (one.merchant.as_str(), one.event.as_str());
             if there.get(&(merchant, event)).is_none_or(|number| *number > one.head) {
-                let text =
-                    format!("a post of {event} to {merchant} was answered and not on disk by then");
+                let text = format!(
+                    "a post of {event} to {merchant} was acknowledged before it was durable"
+                );
                 found.push(Violation::new("events", text));
             }
         }
@@ -148,31 +149,31 @@ impl<'a> EventEvidence<'a> {
 
     /// Counts the outcomes of events.
     pub(in crate::sim) fn count_outcomes(&self) -> EventOutcomes {
-        let mut heard = EventOutcomes::default();
+        let mut outcomes = EventOutcomes::default();
         let one = |number: &mut u32| *number = number.saturating_add(1);
         for entry in self.entries {
-            if let Record::EventVerified(told) = &entry.record {
-                match told.via {
-                    Via::Poll => one(&mut heard.listed),
-                    Via::ReadBack => one(&mut heard.read_back),
+            if let Record::EventVerified(recorded) = &entry.record {
+                match recorded.via {
+                    Via::Poll => one(&mut outcomes.listed),
+                    Via::ReadBack => one(&mut outcomes.read_back),
                     // The partner's own webhooks have a check of their own.
                     Via::Post => continue,
                 }
-                if told.freshness == Freshness::Older {
-                    one(&mut heard.stale);
+                if recorded.freshness == Freshness::Older {
+                    one(&mut outcomes.stale);
                 }
             }
             if matches!(entry.record, Record::Forged(_)) {
-                one(&mut heard.forged);
+                one(&mut outcomes.forged);
             }
             if let Record::WebhookReceived(posted) = &entry.record
                 && matches!(posted.what, WebhookContent::Malformed(_))
             {
-                one(&mut heard.malformed);
+                one(&mut outcomes.malformed);
             }
         }
-        heard.posts = u32::try_from(self.answered.len()).unwrap_or(u32::MAX);
-        heard
+        outcomes.posts = u32::try_from(self.answered.len()).unwrap_or(u32::MAX);
+        outcomes
     }
 }
 
@@ -180,21 +181,23 @@ impl MerchantEvents<'_> {
     /// Checks that each recorded event equals the service's event, and is recorded once.
     fn check_genuine(&self, found: &mut Vec<Violation>) {
         let mut seen = BTreeSet::new();
-        for told in &self.recorded {
-            let (id, merchant) = (&told.event, self.merchant);
+        for recorded in &self.recorded {
+            let (id, merchant) = (&recorded.event, self.merchant);
             if !seen.insert(id) {
-                let text = format!("the event {id} of {merchant} is told twice");
+                let text = format!("the event {id} of {merchant} is recorded twice");
                 found.push(Violation::new("law 5", text));
             }
             let Some(event) = self.events.get(id.as_str()) else {
-                let text =
-                    format!("{merchant} is told the event {id}, which the service never had");
+                let text = format!(
+                    "the event {id} of {merchant} is recorded, and the service never had it"
+                );
                 found.push(Violation::new("law 3", text));
                 continue;
             };
-            if !self.is_genuine(told, event) {
-                let text =
-                    format!("{merchant} is told another content of the event {id}: {told:?}");
+            if !self.is_genuine(recorded, event) {
+                let text = format!(
+                    "the event {id} of {merchant} is recorded with other content: {recorded:?}"
+                );
                 found.push(Violation::new("law 3", text));
             }
         }
@@ -202,16 +205,16 @@ impl MerchantEvents<'_> {
 
     /// Returns true if a recorded event equals the service's event. If neither time nor state
     /// decided, the object may have been read again, and is another version of itself.
-    fn is_genuine(&self, told: &VerifiedEvent, event: &Value) -> bool {
+    fn is_genuine(&self, recorded: &VerifiedEvent, event: &Value) -> bool {
         let shown = shown_object(event);
-        let same = match (&told.object, &shown) {
-            (Some(told), Some(shown)) => {
-                told.id == shown.id
-                    && (visible_state(told) == visible_state(shown) || self.ever_had(told))
+        let same = match (&recorded.object, &shown) {
+            (Some(recorded), Some(shown)) => {
+                recorded.id == shown.id
+                    && (visible_state(recorded) == visible_state(shown) || self.ever_had(recorded))
             }
-            (told, shown) => told.is_none() && shown.is_none(),
+            (recorded, shown) => recorded.is_none() && shown.is_none(),
         };
-        same && told.kind == text(event, "type") && created_at(event) == Some(told.created)
+        same && recorded.kind == text(event, "type") && created_at(event) == Some(recorded.created)
     }
 
     /// Returns true if the object ever had this state.
@@ -226,9 +229,11 @@ impl MerchantEvents<'_> {
     /// skipped.
     fn check_order(&self, events: &[Value], found: &mut Vec<Violation>) {
         let mut newest: BTreeMap<&str, usize> = BTreeMap::new();
-        for told in self.recorded.iter().filter(|told| told.freshness == Freshness::Newer) {
-            let Some(object) = &told.object else { continue };
-            let own = events.iter().position(|event| text(event, "id") == told.event);
+        for recorded in
+            self.recorded.iter().filter(|recorded| recorded.freshness == Freshness::Newer)
+        {
+            let Some(object) = &recorded.object else { continue };
+            let own = events.iter().position(|event| text(event, "id") == recorded.event);
             let own =
                 own.filter(|at| events.get(*at).is_some_and(|event| shows_state(event, object)));
             let last = events.iter().rposition(|event| shows_state(event, object));
@@ -236,7 +241,8 @@ impl MerchantEvents<'_> {
             let known = newest.entry(object.id.as_str()).or_insert(own);
             if last < *known {
                 let (id, status) = (&object.id, object.status.as_deref().unwrap_or_default());
-                let text = format!("{id} of {} goes back to {status}", self.merchant);
+                let text =
+                    format!("{id} of {} returns to the older status {status}", self.merchant);
                 found.push(Violation::new("law 3", text));
             }
             *known = own.max(*known);
@@ -246,11 +252,12 @@ impl MerchantEvents<'_> {
     /// Checks that every event is recorded, except those before the first poll and those of the
     /// last minutes.
     fn check_complete(&self, all: &EventEvidence<'_>, found: &mut Vec<Violation>) {
-        let told: BTreeSet<&str> = self.recorded.iter().map(|told| told.event.as_str()).collect();
-        let missing = self.events.iter().filter(|(id, _)| !told.contains(*id));
+        let recorded: BTreeSet<&str> =
+            self.recorded.iter().map(|recorded| recorded.event.as_str()).collect();
+        let missing = self.events.iter().filter(|(id, _)| !recorded.contains(*id));
         for (id, event) in missing.filter(|(_, event)| self.is_due(event, all.now)) {
             let text = format!(
-                "{} was never told the event {id}, {} at {}",
+                "{} has no record of the event {id}, {} at {}",
                 self.merchant,
                 text(event, "type"),
                 text(event, "created")
@@ -297,7 +304,7 @@ impl MerchantEvents<'_> {
             if known.is_none() || !(fresh(&now) || fresh(&shown_object(event))) {
                 let known = known.and_then(|known| known.status).unwrap_or_default();
                 let text = format!(
-                    "of {id} of {} is known {known:?}; it is {}, and its newest event says {:?}",
+                    "{id} of {} is recorded as {known:?}; its status is {}, and its newest event shows {:?}",
                     self.merchant,
                     text(object, "status"),
                     shown_object(event).and_then(|one| one.status)
@@ -310,8 +317,8 @@ impl MerchantEvents<'_> {
 
 /// Returns the merchant and the event that a record makes known.
 fn known_event(record: &Record) -> Option<(&str, &str)> {
-    if let Record::EventVerified(told) = record {
-        return Some((told.merchant.name.as_str(), told.event.as_str()));
+    if let Record::EventVerified(recorded) = record {
+        return Some((recorded.merchant.name.as_str(), recorded.event.as_str()));
     }
     let Record::WebhookReceived(posted) = record else { return None };
     match &posted.what {

@@ -119,7 +119,7 @@ fn check_action_names(
     for story in evidence.histories.iter().filter(|story| is_action(&story.intent.key)) {
         let name = story.intent.key.name.as_str();
         if name.starts_with(HOOK) && !names.contains(name) {
-            let text = format!("{name} is an action of a hook, and no hook asked for it");
+            let text = format!("{name} is an action of a hook, and no hook requested it");
             found.push(Violation::new("hooks", text));
         }
     }

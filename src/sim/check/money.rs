@@ -35,7 +35,7 @@ pub(super) fn check_invoiced(evidence: &RunEvidence<'_>, found: &mut Vec<Violati
         asked = asked.saturating_add(doc.amount().unwrap_or(0));
     }
     if asked != billed {
-        let text = format!("the files ask for {asked} in all, and {billed} is invoiced");
+        let text = format!("the documents request {asked} in all, and the invoices have {billed}");
         found.push(Violation::new("sums", text));
     }
 }
@@ -57,7 +57,7 @@ pub(super) fn check_collected(evidence: &RunEvidence<'_>, found: &mut Vec<Violat
             || doc.is_some_and(|(name, _)| is_first_payment(evidence, name, entry));
         if !ours || !fits {
             let text = format!(
-                "a charge of {:?} by occurrence {occurrence:?} that no document asked for",
+                "no document requested a charge of {:?} by occurrence {occurrence:?}",
                 entry.get("amount")
             );
             found.push(Violation::new("sums", text));

@@ -37,8 +37,9 @@ pub(super) fn check_invoices(evidence: &RunEvidence<'_>, found: &mut Vec<Violati
         let total = invoice.get("total_amount").and_then(Value::as_i64);
         let mut totals = asked.map(super::super::world::Doc::amount);
         if !totals.any(|asked| asked == total) {
-            let text =
-                format!("the invoice {name} asks for {total:?}, which no document ever said");
+            let text = format!(
+                "the invoice {name} has the total {total:?}, which no document ever requested"
+            );
             found.push(Violation::new("sums", text));
         }
     }

@@ -35,15 +35,15 @@ pub(super) fn check_deletions(evidence: &RunEvidence<'_>, found: &mut Vec<Violat
         let then = trees_at(evidence, story.intent.at);
         let said = evidence.versions(name).iter().any(|doc| doc.declares_removal());
         let why = if !said {
-            "its document never said deletion: delete"
+            "its document never declared `deletion: delete`"
         } else if then.iter().all(|tree| tree.contains_key(name)) {
-            "its document was there"
+            "its document existed"
         } else if !then.iter().any(|tree| !tree.contains_key(name) && is_complete(tree)) {
-            "some document could not be read, so its absence proved nothing"
+            "some document was invalid, so pruning was not allowed"
         } else {
             continue;
         };
-        let text = format!("{} was to be deleted at {}: {why}", story.intent.key, story.intent.at);
+        let text = format!("an intent deletes {} at {}: {why}", story.intent.key, story.intent.at);
         found.push(Violation::new("law 2", text));
     }
     check_deletion_targets(evidence, found);
@@ -102,7 +102,10 @@ pub(super) fn check_differing_answers(evidence: &RunEvidence<'_>, found: &mut Ve
         if evidence.deaths.iter().any(|death| (arrival.at..=*done).contains(death)) {
             continue;
         }
-        let text = format!("{} was answered with another amount and is settled", story.intent.key);
+        let text = format!(
+            "the service answered {} with another amount, and the intent is settled",
+            story.intent.key
+        );
         found.push(Violation::new("law 4", text));
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn check_no_collection(evidence: &RunEvidence<'_>, found: &mut Vec<Vi
         evidence.all_documents().into_iter().filter(|(_, doc)| doc.kind() == "RecurringCharge")
     {
         let why = if is_removed(evidence, doc) {
-            "is gone from the files"
+            "has no document"
         } else if was_cancelled(evidence, doc) {
             "was cancelled"
         } else {
@@ -127,7 +127,10 @@ pub(super) fn check_returned(evidence: &RunEvidence<'_>, found: &mut Vec<Violati
         let view = evidence.views.iter().find(|one| one.name == doc.name && one.kind == doc.kind());
         if view.is_none_or(|view| view.reason != "Ended") {
             let said = view.map_or("nothing", |view| view.reason.as_str());
-            let text = format!("{} came back after it was ended, and is {said}", doc.address());
+            let text = format!(
+                "{} returned after its object was ended, and its reason is {said}",
+                doc.address()
+            );
             found.push(Violation::new("removal", text));
         }
     }
@@ -143,7 +146,7 @@ pub(super) fn check_deauthorised(evidence: &RunEvidence<'_>, found: &mut Vec<Vio
         if let Some((at, _)) = back("merchant.deauthorise").and_then(|story| story.progress.last())
         {
             for (_, path) in evidence.unauthorised_calls.iter().filter(|(asked, _)| asked > at) {
-                let text = format!("{path} was asked after {name} gave its authorization back");
+                let text = format!("{path} was requested after {name} was deauthorised");
                 found.push(Violation::new("removal", text));
             }
             continue;
@@ -152,7 +155,7 @@ pub(super) fn check_deauthorised(evidence: &RunEvidence<'_>, found: &mut Vec<Vio
         let held = others
             .any(|other| evidence.intents(&other.name).any(|one| one.hold_reason().is_some()));
         if is_removed(evidence, doc) && back("code.exchange").is_some() && !held {
-            let text = format!("{name} is gone from the files and still authorised");
+            let text = format!("{name} has no document and is still authorised");
             found.push(Violation::new("removal", text));
         }
     }

@@ -22,7 +22,7 @@ pub(super) fn check_holds(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>
     for story in evidence.histories {
         let Some(reason) = story.hold_reason() else { continue };
         if !may_be_on_hold(evidence, story) {
-            let text = format!("{} {} is held: {reason}", story.intent.effect, story.intent.key);
+            let text = format!("{} {} is on hold: {reason}", story.intent.effect, story.intent.key);
             found.push(Violation::new("settles", text));
         }
     }
@@ -94,7 +94,8 @@ pub(super) fn check_ready(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>
         if removal::may_be_ended(evidence, doc) {
             let mut views = evidence.views.iter();
             if views.any(|one| one.name == doc.name && one.kind == doc.kind() && one.ready) {
-                let text = format!("{} was ended, and is said to be ready", doc.address());
+                let text =
+                    format!("{} was ended, and the engine reports it as ready", doc.address());
                 found.push(Violation::new("removal", text));
             }
             continue;
@@ -153,17 +154,17 @@ fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
         DocBody::Application { sign_up: false, .. } => {
             let mut all = objects.applications.iter();
             let there = all.any(|one| same(one, "reference", mark.as_str()));
-            (!there).then(|| "there is no such application".to_owned())
+            (!there).then(|| "the application does not exist".to_owned())
         }
         DocBody::Contact { .. } => {
             let email = doc.email();
             let there = objects.contacts.iter().any(|one| same(one, "preferred_email", &email));
-            (!there).then(|| "there is no such contact".to_owned())
+            (!there).then(|| "the contact does not exist".to_owned())
         }
         DocBody::Invoice { letter, .. } => {
             let mut invoices = objects.invoices.iter();
             let Some(invoice) = invoices.find(|one| same(one, "source_id", &source)) else {
-                return Some(format!("there is no invoice {source}"));
+                return Some(format!("the invoice {source} does not exist"));
             };
             let attached = invoice.pointer("/attachments/0/file_name").and_then(Value::as_str);
             let wanted = (*letter > 0).then(|| letters::name(*letter));
@@ -173,7 +174,7 @@ fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
         DocBody::Card { .. } => {
             let mut methods = objects.methods.iter();
             let Some(method) = methods.find(|one| same(one, "reference", mark.as_str())) else {
-                return Some("there is no such saved method".to_owned());
+                return Some("the saved method does not exist".to_owned());
             };
             field_differs(method, "description", &Value::from(doc.text()?))
                 .or_else(|| field_differs(method, "name", &Value::from(doc.holder()?)))
@@ -182,7 +183,7 @@ fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
         DocBody::Recurring { amount, card, .. } => {
             let mut charges = objects.recurring.iter();
             let Some(charge) = charges.find(|one| mark_of(one) == mark.as_str()) else {
-                return Some("there is no such recurring charge".to_owned());
+                return Some("the recurring charge does not exist".to_owned());
             };
             let text = mark.tag(&doc.text()?);
             field_differs(charge, "amount", &Value::from(*amount))
@@ -200,14 +201,14 @@ fn payment_details_differ(
 ) -> Option<String> {
     let holder = evidence.files()?.get(card)?.holder()?;
     let found = charge.pointer("/method/name").unwrap_or(&Value::Null);
-    let text = || format!("it is paid by {found}, and the file of its method says {holder:?}");
+    let text = || format!("its payer is {found}, and the document of its method has {holder:?}");
     (found.as_str() != Some(holder.as_str())).then(text)
 }
 
 /// Returns the difference between a field and its wanted value.
 fn field_differs(object: &Value, field: &str, wanted: &Value) -> Option<String> {
     let found = object.get(field).unwrap_or(&Value::Null);
-    (found != wanted).then(|| format!("its {field} is {found}, and the file says {wanted}"))
+    (found != wanted).then(|| format!("its {field} is {found}, and the document has {wanted}"))
 }
 
 /// Checks that a saved method is gone if its document always declared the removal and is gone.
@@ -224,7 +225,7 @@ pub(super) fn check_removed_methods(evidence: &RunEvidence<'_>, found: &mut Vec<
         }
         let Some(mark) = doc.mark(0) else { continue };
         if evidence.objects.methods.iter().any(|one| text(one, "reference") == mark.as_str()) {
-            let text = format!("{name} is gone from the files and still there");
+            let text = format!("{name} has no document, and its method still exists");
             found.push(Violation::new("settles", text));
         }
     }

@@ -33,16 +33,17 @@ pub(super) fn check_storms(evidence: &RunEvidence<'_>, found: &mut Vec<Violation
         let storm = passed.storm;
         let bound = max_calls(passed);
         if passed.met > bound {
-            let text = format!("{} calls in a storm, and {bound} is the most: {storm}", passed.met);
+            let text =
+                format!("{} calls in a storm, and the bound is {bound}: {storm}", passed.met);
             found.push(Violation::new("storm", text));
         }
         if passed.early > IN_FLIGHT_MAX {
-            let text = format!("{} calls came before the time asked for: {storm}", passed.early);
+            let text = format!("{} calls came before the requested time: {storm}", passed.early);
             found.push(Violation::new("storm", text));
         }
     }
     if let Some(took) = evidence.settling_time.filter(|took| *took > SETTLES_AFTER) {
-        let text = format!("settled only {} s after all was quiet", took.as_secs());
+        let text = format!("settled only {} s after the last fault", took.as_secs());
         found.push(Violation::new("storm", text));
     }
 }

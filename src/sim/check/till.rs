@@ -72,8 +72,9 @@ fn check_vault(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
         .count();
     let undone = stands(ActionStatus::Refused).saturating_add(stands(ActionStatus::NotSent));
     if kept < stands(ActionStatus::Done) || kept > commands.saturating_sub(undone) {
-        let (done, told) = (stands(ActionStatus::Done), "methods were kept in a vault: commands");
-        let text = format!("{kept} {told} {commands}, done {done}, refused {undone}");
+        let (done, methods) =
+            (stands(ActionStatus::Done), "methods were kept in a vault: commands");
+        let text = format!("{kept} {methods} {commands}, done {done}, refused {undone}");
         found.push(Violation::new("law 5", text));
     }
 }
@@ -95,7 +96,8 @@ pub(super) fn check_answers(evidence: &RunEvidence<'_>, found: &mut Vec<Violatio
             | ActionStatus::Invalid => false,
         };
         if wrong {
-            let text = format!("{command} is told as {:?}, and was done: {done}", answer.status);
+            let text =
+                format!("{command} is reported as {:?}, and was done: {done}", answer.status);
             found.push(Violation::new("law 5", text));
         }
     }

@@ -68,7 +68,8 @@ pub(super) fn check_decisions(evidence: &RunEvidence<'_>, found: &mut Vec<Violat
             _ => true,
         };
         if !fits {
-            let text = format!("{} is {state}, and the engine says {}", doc.address(), view.reason);
+            let text =
+                format!("{} is {state}, and the engine reports {}", doc.address(), view.reason);
             found.push(Violation::new("law 3", text));
         }
     }

@@ -38,18 +38,21 @@ pub(crate) fn check_views(
         let key = &one.intent.key;
         let view = asked.resources.iter().find(|view| view.is_of(key));
         if let Some(view) = view.filter(|view| view.reason != reason(&one.state) || view.ready) {
-            let text = format!("{} is {state}, and get says {} ({})", key, view.reason, view.ready);
+            let text = format!(
+                "{} is {state}, and get shows {} (ready: {})",
+                key, view.reason, view.ready
+            );
             wrong(text);
         }
     }
     let shown = asked.intents.items.len();
     if shown != open.len() || asked.metrics.overview.open_intents != open.len() {
         let counted = asked.metrics.overview.open_intents;
-        wrong(format!("{} intents are open: intents shows {shown}, status {counted}", open.len()));
+        wrong(format!("{} intents are open; intents shows {shown}, status {counted}", open.len()));
     }
     for (state, (count, _)) in &asked.metrics.intents {
         if states.get(state.as_str()).copied().unwrap_or(0) != *count {
-            wrong(format!("metrics count {count} intents as {state}, the fold {states:?}"));
+            wrong(format!("metrics count {count} intents as {state}, and the fold has {states:?}"));
         }
     }
     Ok(found)

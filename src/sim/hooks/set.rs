@@ -116,11 +116,11 @@ impl fmt::Display for Edit {
         match self {
             Self::Rename(nth) => {
                 let name = SCRIPTS.get(*nth).map_or("", |(name, _)| name);
-                write!(f, "{name} gets another name")
+                write!(f, "{name} is renamed")
             }
             Self::Reverse => f.write_str("functions change places"),
-            Self::First => f.write_str("something unrelated comes first, or does not any more"),
-            Self::Mend => f.write_str("patient is mended"),
+            Self::First => f.write_str("an unrelated statement is put first, or removed again"),
+            Self::Mend => f.write_str("patient is fixed"),
             Self::Mistake => f.write_str("a mistake is made, or corrected"),
         }
     }

@@ -98,7 +98,7 @@ impl EventPosts {
 impl fmt::Display for EventPosts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "events  are posted")?;
-        self.misdelivered.iter().try_for_each(|stray| writeln!(f, "event   {stray}"))
+        self.misdelivered.iter().try_for_each(|misdelivery| writeln!(f, "event   {misdelivery}"))
     }
 }
 

@@ -215,12 +215,12 @@ impl fmt::Display for PagingPlan {
         writeln!(f, "pages   of {} entries at most", self.size)?;
         for ChangedReading { nth, change: how } in &self.shifts {
             let what = match how {
-                ListChange::Cut => "is cut off behind its first page",
-                ListChange::Removed => "loses an entry behind the reader",
-                ListChange::Added => "gets an entry behind the reader",
-                ListChange::Swapped => "loses an entry behind the reader, and gets another",
+                ListChange::Cut => "is cut off after its first page",
+                ListChange::Removed => "loses an entry that was read already",
+                ListChange::Added => "gets an entry before the position of the reader",
+                ListChange::Swapped => "loses an entry that was read already, and gets another",
             };
-            writeln!(f, "pages   reading number {nth} of several pages {what}")?;
+            writeln!(f, "pages   reading {nth} of several pages {what}")?;
         }
         Ok(())
     }

@@ -62,12 +62,12 @@ impl fmt::Display for Misdelivery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { nth, detour, seconds } = self;
         match detour {
-            Detour::Doubled => write!(f, "notification {nth} comes twice"),
-            Detour::Echoed => write!(f, "notification {nth} comes again after {seconds} s"),
-            Detour::Missed => write!(f, "notification {nth} is lost until it is sent again"),
-            Detour::Swallowed => write!(f, "notification {nth} never comes"),
-            Detour::Late => write!(f, "notification {nth} comes {seconds} s late"),
-            Detour::Forged => write!(f, "forged ones come before notification {nth}"),
+            Detour::Doubled => write!(f, "webhook {nth} comes twice"),
+            Detour::Echoed => write!(f, "webhook {nth} comes again after {seconds} s"),
+            Detour::Missed => write!(f, "webhook {nth} is lost until it is sent again"),
+            Detour::Swallowed => write!(f, "webhook {nth} never comes"),
+            Detour::Late => write!(f, "webhook {nth} comes {seconds} s late"),
+            Detour::Forged => write!(f, "forged webhooks come before webhook {nth}"),
         }
     }
 }

@@ -153,7 +153,7 @@ impl fmt::Display for Storm {
             StormScope::Beyond(most) => write!(f, "calls beyond {most} a second: ")?,
         }
         match gust {
-            StormAnswer::Throttled(Some(asked)) => write!(f, "429, come again in {asked} s"),
+            StormAnswer::Throttled(Some(asked)) => write!(f, "429, retry after {asked} s"),
             StormAnswer::Throttled(None) => f.write_str("429"),
             StormAnswer::Error => f.write_str("503"),
             StormAnswer::Reset => f.write_str("the connection breaks"),

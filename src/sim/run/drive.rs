@@ -136,7 +136,9 @@ pub(super) async fn run_watched(
         turns = if now == since { turns.saturating_add(1) } else { 0 };
         since = now;
         if turns > TURNS_MAX {
-            return Poll::Ready(Err(EngineError::Bug("it spins".to_owned())));
+            return Poll::Ready(Err(EngineError::Bug(
+                "the engine spins without progress of time".to_owned(),
+            )));
         }
         run.as_mut().poll(context)
     })

@@ -168,7 +168,7 @@ impl SimRun<'_> {
         self.machine.apply_loss(what, newest.as_ref());
         if let Ok(after) = self.machine.open_digest() {
             if Some(after) != before && !self.has_acknowledged() {
-                let text = format!("{what:?} is lost, and the state opens without a word");
+                let text = format!("{what:?} is lost, and the state opens without a report");
                 self.violate("journal", text);
             }
             // `store check` reports the missing values.
@@ -193,9 +193,12 @@ impl SimRun<'_> {
 
     /// Ends the process because a disk refused operations, and restarts it later.
     pub(super) async fn restart_after_refusal(&mut self, error: &str) -> LifeEnd {
-        let told = ["no storage space", "read-only"].iter().any(|words| error.contains(words));
-        if !told {
-            self.violate("stops", format!("a disk refused, and what is said is: {error}"));
+        let named = ["no storage space", "read-only"].iter().any(|words| error.contains(words));
+        if !named {
+            self.violate(
+                "stops",
+                format!("a disk refused, and the error does not name it: {error}"),
+            );
         }
         sleep(STARTED_AGAIN).await;
         LifeEnd::Stopped

@@ -91,7 +91,7 @@ fn set(
         _ => {
             return Err(AnnotationError::key(
                 "reckon::header::unknown_annotation",
-                format!("the annotation `{PREFIX}{word}` is unknown"),
+                format!("unknown annotation `{PREFIX}{word}`"),
                 nearest::suggestion_help(word, ANNOTATION_NAMES)
                     .replace("mean `", "mean `reckon.dev/"),
             ));
@@ -120,7 +120,7 @@ fn deletion(value: &str, kind: Option<&str>) -> Result<Deletion, AnnotationError
             format!("write `orphan`; only these can be removed: {}", DELETABLE.join(", ")),
         )),
         _ => Err(AnnotationError::value(
-            format!("`{value}` is no way of deletion"),
+            format!("unknown deletion policy `{value}`"),
             nearest::suggestion_help(value, ["orphan", "delete"]),
         )),
     }
@@ -140,7 +140,7 @@ fn ignore_drift(value: &str) -> Result<Box<[String]>, AnnotationError> {
     match paths.iter().find(|path| !is_path(path)) {
         None => Ok(paths),
         Some(wrong) => Err(AnnotationError::value(
-            format!("`{wrong}` is no path of a field"),
+            format!("`{wrong}` is not the path of a field"),
             "write `\"true\"` for all of them, or paths below spec such as `amount, schedule.end`",
         )),
     }
@@ -148,7 +148,10 @@ fn ignore_drift(value: &str) -> Result<Box<[String]>, AnnotationError> {
 
 fn generation(value: &str) -> Result<u32, AnnotationError> {
     let wrong = |_| {
-        AnnotationError::value(format!("`{value}` is no whole number"), "write `\"1\"`, `\"2\"` …")
+        AnnotationError::value(
+            format!("`{value}` is not a whole number"),
+            "write `\"1\"`, `\"2\"` …",
+        )
     };
     value.parse().map_err(wrong)
 }
@@ -163,9 +166,9 @@ fn depends_on(value: &str, namespace: &Name) -> Result<Vec<Key>, AnnotationError
 
 fn parse_dependency(word: &str, namespace: &Name) -> Result<Key, AnnotationError> {
     let help = "write `Kind/name` or `Kind/namespace/name`, with commas between several";
-    let key: Key = word
-        .parse()
-        .map_err(|_| AnnotationError::value(format!("`{word}` names no resource"), help))?;
+    let key: Key = word.parse().map_err(|_| {
+        AnnotationError::value(format!("`{word}` is not the name of a resource"), help)
+    })?;
     let own_namespace = word.matches('/').count() == 1;
     Ok(if own_namespace { Key::new(key.kind.clone(), namespace, &key.name) } else { key })
 }
@@ -176,8 +179,8 @@ fn moved_from(
     kind: Option<&str>,
     namespace: &Name,
 ) -> Result<Option<Key>, AnnotationError> {
-    let help = "write the name that it had, `NAME` or `NAMESPACE/NAME`, without its kind";
-    let wrong = || AnnotationError::value(format!("`{value}` is no name of a resource"), help);
+    let help = "write the former name, `NAME` or `NAMESPACE/NAME`, without its kind";
+    let wrong = || AnnotationError::value(format!("`{value}` is not the name of a resource"), help);
     let (namespace, name) = match value.split_once('/') {
         Some((namespace, name)) => (namespace.parse().map_err(|_| wrong())?, name),
         None => (namespace.clone(), value),
@@ -191,13 +194,13 @@ fn adopts(value: &str, kind: Option<&str>) -> Result<RemoteId, AnnotationError> 
     if kind.is_some_and(|kind| !ADOPTABLE.contains(&kind)) {
         return Err(AnnotationError::key(
             "reckon::header::annotation_kind",
-            format!("no object is taken over for a {}", kind.unwrap_or_default()),
-            format!("remove it; objects are taken over for these alone: {}", ADOPTABLE.join(", ")),
+            format!("a {} cannot adopt an object", kind.unwrap_or_default()),
+            format!("remove the annotation; only these adopt objects: {}", ADOPTABLE.join(", ")),
         ));
     }
     let wrong = |_| {
         AnnotationError::value(
-            format!("`{value}` is no id of the service"),
+            format!("`{value}` is not an id of the service"),
             "write the object's id",
         )
     };
@@ -208,15 +211,15 @@ fn on_doubt(value: &str, kind: Option<&str>) -> Result<OnDoubt, AnnotationError>
     if kind.is_some_and(|kind| kind != DOUBTFUL) {
         return Err(AnnotationError::key(
             "reckon::header::annotation_kind",
-            format!("a {} has nothing to doubt", kind.unwrap_or_default()),
-            format!("remove it; only the creation of a {DOUBTFUL} cannot be proved"),
+            format!("the annotation does not apply to a {}", kind.unwrap_or_default()),
+            format!("remove the annotation; only the creation of a {DOUBTFUL} cannot be proved"),
         ));
     }
     match value {
         "recreate" => Ok(OnDoubt::Recreate),
         "hold" => Ok(OnDoubt::Hold),
         _ => Err(AnnotationError::value(
-            format!("`{value}` is no way out of doubt"),
+            format!("unknown value `{value}`"),
             nearest::suggestion_help(value, ["recreate", "hold"]),
         )),
     }

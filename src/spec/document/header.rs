@@ -56,7 +56,7 @@ fn not_a_mapping() -> Issue {
 impl DocumentHead {
     fn report_unknown(&mut self, entries: &[NodeEntry], parent: &Path, known: &[&'static str]) {
         for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
-            let message = format!("the field `{}` is unknown", entry.key);
+            let message = format!("unknown field `{}`", entry.key);
             let help = nearest::suggestion_help(&entry.key, known.iter().copied());
             let issue = Issue::error("reckon::header::unknown_field", "", message, help);
             self.issues.push(Issue { path: parent.key(&entry.key), ..issue }.underline_key());
@@ -69,7 +69,7 @@ impl DocumentHead {
             Some(other) => self.issues.push(Issue::error(
                 "reckon::header::api_version",
                 "apiVersion",
-                format!("`{other}` is no version of reckon's files"),
+                format!("unknown version `{other}`"),
                 format!("write `{API_VERSION}`"),
             )),
             None => self.report_missing("apiVersion", "`apiVersion: reckon.dev/v1`"),
@@ -87,7 +87,7 @@ impl DocumentHead {
             self.issues.push(Issue::error(
                 "reckon::header::unknown_kind",
                 "kind",
-                format!("`{word}` is no kind"),
+                format!("unknown kind `{word}`"),
                 nearest::suggestion_help(word, kinds.iter().map(|row| row.name)),
             ));
         }
@@ -101,7 +101,7 @@ impl DocumentHead {
         if !matches!(metadata.value, NodeValue::Map(_)) {
             self.report_wrong_type(
                 "metadata",
-                "`metadata` is a mapping",
+                "`metadata` must be a mapping",
                 "write `metadata: {name: …}`",
             );
             return;
@@ -129,7 +129,7 @@ impl DocumentHead {
         let node = metadata.get(field).filter(|node| !node.is_null())?;
         let path = format!("metadata.{field}");
         let Some(text) = node.text() else {
-            self.report_wrong_type(&path, &format!("`{field}` is text"), "write one word");
+            self.report_wrong_type(&path, &format!("`{field}` must be text"), "write one word");
             return None;
         };
         match text.parse() {
@@ -137,7 +137,7 @@ impl DocumentHead {
             Err(error) => {
                 let message = error.to_string();
                 let (message, help) =
-                    message.rsplit_once("; ").unwrap_or((&message, "write another"));
+                    message.rsplit_once("; ").unwrap_or((&message, "write another name"));
                 self.issues.push(Issue::error("reckon::header::name", &path, message, help));
                 None
             }
@@ -152,7 +152,7 @@ impl DocumentHead {
         if !matches!(node.value, NodeValue::Map(_)) {
             self.report_wrong_type(
                 &path,
-                &format!("`{field}` is a mapping of texts"),
+                &format!("`{field}` must be a mapping of texts"),
                 "write `{key: value}`",
             );
         }
@@ -167,7 +167,7 @@ impl DocumentHead {
                     ..Issue::error(
                         "reckon::header::not_text",
                         "",
-                        format!("the value of `{}` is no text", entry.key),
+                        format!("the value of `{}` is not text", entry.key),
                         "write a text, in quotes where it looks like something else",
                     )
                 }),

@@ -82,7 +82,7 @@ impl<'a> MapFrame<'a> {
         Finding::error(
             "reckon::yaml::key_not_text",
             key.span.clone(),
-            "a list or mapping stands where a key belongs",
+            "a list or mapping is used as a key",
             "write a word as key; quote text that starts with `{` or `[`",
         )
     }
@@ -120,17 +120,17 @@ fn duplicate(key: &str, span: Range<usize>, first: Range<usize>) -> Finding {
     Finding::error(
         "reckon::yaml::duplicate_key",
         span,
-        format!("the key `{key}` stands here a second time"),
+        format!("duplicate key `{key}`"),
         "keep one of the two",
     )
-    .with_related(first, "it stands here first")
+    .with_related(first, "the first one is here")
 }
 
 fn merge(span: Range<usize>) -> Finding {
     Finding::error(
         "reckon::yaml::merge_key",
         span,
-        "merge keys are not read",
+        "merge keys are not supported",
         "write the merged fields out",
     )
 }

@@ -11,7 +11,7 @@ pub(super) fn finding(text: &str, slice: &Slice, at: usize, complaint: &str) -> 
         return Finding::error(
             "reckon::yaml::tab",
             tab,
-            "a tab stands in the indentation",
+            "the indentation contains a tab",
             "indent with spaces",
         );
     }
@@ -20,14 +20,14 @@ pub(super) fn finding(text: &str, slice: &Slice, at: usize, complaint: &str) -> 
         return Finding::error(
             "reckon::yaml::alias",
             span,
-            "anchors and aliases are not read",
+            "anchors and aliases are not supported",
             "write the value where it is used",
         );
     }
     Finding::error(
         "reckon::yaml::syntax",
         span,
-        format!("this is not YAML: {}", complaint.replace('`', "'")),
+        format!("invalid YAML: {}", complaint.replace('`', "'")),
         help(complaint),
     )
 }

@@ -118,7 +118,7 @@ impl Loader {
         let related = Related {
             key: Some(key.clone()),
             path: Path::parse("metadata.name"),
-            message: "it is defined here first".to_owned(),
+            message: "the first definition is here".to_owned(),
         };
         let issue = Issue { related: vec![related], ..duplicate_issue(key) };
         spots.map(|spot| LinkIssue::new(spot, issue.clone())).collect()

@@ -194,13 +194,13 @@ fn every_member_of_a_cycle_is_told() {
     let mut loader = tree.load();
     let told: Vec<_> =
         loader.problems().shown.into_iter().map(|p| (p.file, p.line, p.message)).collect();
-    let both = "these documents need each other: Contact/a, Contact/b";
+    let both = "these documents refer to each other: Contact/a, Contact/b";
     assert_eq!(
         told,
         [
             ("specs/a.yaml".to_owned(), 5, both.to_owned()),
             ("specs/b.yaml".to_owned(), 5, both.to_owned()),
-            ("specs/c.yaml".to_owned(), 5, "the document needs itself".to_owned()),
+            ("specs/c.yaml".to_owned(), 5, "the document refers to itself".to_owned()),
         ]
     );
     tree.write("c.yaml", document("Contact", "c", ""));

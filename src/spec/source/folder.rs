@@ -43,7 +43,7 @@ impl AttachmentFolder {
             return Ok(bytes);
         }
         Err(format!(
-            "the file {path} changed after its document was read: it is looked at again soon"
+            "the file {path} changed after its document was read; reckon reads it again soon"
         ))
     }
 
@@ -57,10 +57,14 @@ impl AttachmentFolder {
             }
             PathError::Link { .. } | PathError::LeadsOutside(_) => {
                 let message = format!("`{path}` cannot be attached: {error}");
-                file_problem("reckon::file::symlink", message, "put the file itself there")
+                file_problem(
+                    "reckon::file::symlink",
+                    message,
+                    "replace the link with the file itself",
+                )
             }
             PathError::NotAFile { .. } => {
-                file_problem("reckon::file::path", error.to_string(), "name a file")
+                file_problem("reckon::file::path", error.to_string(), "write the path of a file")
             }
             PathError::Io(error) => {
                 let help = format!("put the file beneath {}", self.root);
@@ -77,14 +81,13 @@ impl AttachmentFolder {
     fn folder_problem(&self, error: &PathError) -> FileProblem {
         let message = format!("the folder {} cannot be opened: {error}", self.root);
         if matches!(error, PathError::Link { .. }) {
-            let help =
-                "put the folder itself there, or write its real path in `secrets.attachments`";
+            let help = "replace the link with the folder itself, or write the real path in `secrets.attachments`";
             return file_problem("reckon::file::symlink", message, help);
         }
         file_problem(
             "reckon::file::unreadable",
             message,
-            "make the folder that `secrets.attachments` names",
+            "create the folder that `secrets.attachments` names",
         )
     }
 }
@@ -94,13 +97,13 @@ impl AttachmentFiles for AttachmentFolder {
         let file = self.open(path)?;
         let (size, sha256) = digest(file).map_err(|error| {
             let message = format!("`{path}` cannot be read: {error}");
-            file_problem("reckon::file::unreadable", message, "make it readable")
+            file_problem("reckon::file::unreadable", message, "make the file readable")
         })?;
         let name = Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
         let name = name.unwrap_or_default();
         if size == 0 || size > FILE_BYTES_MAX {
             let message = format!("`{path}` has {size} bytes");
-            let help = format!("a file has at least 1 byte and at most {FILE_BYTES_MAX}");
+            let help = format!("attach a file of 1 to {FILE_BYTES_MAX} bytes");
             return Err(file_problem("reckon::file::size", message, &help));
         }
         if name.chars().count() > FILE_NAME_LENGTH_MAX || name.chars().any(char::is_control) {

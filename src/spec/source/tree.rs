@@ -160,7 +160,7 @@ impl TreeWalk {
         if name.to_str().is_none() && (sort == EntryType::Folder || is_yaml(&self.path)) {
             return visit(WalkEntry::Problem(unreadable_problem(
                 &self.path,
-                "its name is not UTF-8",
+                "the name is not UTF-8",
             )));
         }
         match opened.metadata(name) {
@@ -216,7 +216,7 @@ impl TreeWalk {
             path: self.path.clone(),
             code: "reckon::source::symlink",
             message: message.to_owned(),
-            help: "put the files themselves here".to_owned(),
+            help: "replace the link with the files themselves".to_owned(),
         }
     }
 
@@ -224,8 +224,8 @@ impl TreeWalk {
         SourceProblem {
             path: self.path.clone(),
             code: "reckon::source::odd",
-            message: format!("this is {what}, not a plain file: it is not read"),
-            help: "put a plain file here, or give it another ending".to_owned(),
+            message: format!("not read: {what} instead of a plain file"),
+            help: "put a plain file here, or give the entry another extension".to_owned(),
         }
     }
 }
@@ -234,7 +234,7 @@ impl TreeWalk {
 fn root_problem(root: &FolderLocation, error: &PathError) -> SourceProblem {
     let PathError::Link { component } = error else {
         let why = if error.is_absent() {
-            "the folder of specs is not there".to_owned()
+            "the specs folder does not exist".to_owned()
         } else {
             error.to_string()
         };
@@ -244,7 +244,7 @@ fn root_problem(root: &FolderLocation, error: &PathError) -> SourceProblem {
         path: String::new(),
         code: "reckon::source::symlink",
         message: format!(
-            "the folder {root} is reached through `{component}`, a symbolic link, so that nothing beneath it is read"
+            "the folder {root} is reached through `{component}`, a symbolic link, so no file in it is read"
         ),
         help: format!(
             "put the folder itself at `{component}`, or write the real path: `specs: /PATH/TO/SPECS`"
@@ -256,7 +256,7 @@ fn unreadable_problem(path: &str, message: &str) -> SourceProblem {
     SourceProblem {
         path: path.to_owned(),
         code: "reckon::source::unreadable",
-        message: format!("it cannot be read: {message}"),
+        message: format!("cannot be read: {message}"),
         help: "make it readable, or move it out of the specs folder".to_owned(),
     }
 }

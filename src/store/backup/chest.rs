@@ -39,11 +39,11 @@ pub(super) fn read_manifest(path: &Path) -> Result<BackupManifest, BackupError> 
     file.read_exact_at(&mut footer, footer_at).map_err(io)?;
     let (size, magic) = footer.split_at(8);
     if magic != MAGIC {
-        return Err(unreadable("it does not end like one: it was cut, or it is something else"));
+        return Err(unreadable("its end mark is missing: it is truncated, or not a backup"));
     }
     let size = u64::from_le_bytes(size.try_into().unwrap_or_default());
     let begins = footer_at.checked_sub(size).filter(|_| size <= MANIFEST_BYTES_MAX);
-    let begins = begins.ok_or_else(|| unreadable("its manifest has no length"))?;
+    let begins = begins.ok_or_else(|| unreadable("the length of its manifest is missing"))?;
     let mut text = vec![0; to_usize(size)];
     file.read_exact_at(&mut text, begins).map_err(io)?;
     serde_json::from_slice(&text).map_err(|error| unreadable(&error.to_string()))

@@ -32,7 +32,10 @@ impl ExistingBackup {
         let manifest =
             if single { chest::read_manifest(path)? } else { read_folder_manifest(path)? };
         if manifest.version != VERSION {
-            let why = format!("its form has version {}, known is {VERSION}", manifest.version);
+            let why = format!(
+                "its format has version {}; this program reads version {VERSION}",
+                manifest.version
+            );
             return Err(BackupError::Unreadable { path: path.display().to_string(), why });
         }
         Ok(Self { manifest, path: path.to_owned(), single })
@@ -105,7 +108,7 @@ impl BackupDisk {
 
 /// The error of every write: a backup is never changed.
 fn read_only_error() -> io::Error {
-    io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "a backup is only read")
+    io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "a backup is read-only")
 }
 
 impl Disk for BackupDisk {

@@ -62,11 +62,11 @@ pub fn verify(
         progress(done, total);
     }
     let missing = ["vault/keys"].iter().filter(|name| !has_file(kept, name));
-    wrong.extend(missing.map(|name| problem(name, "the backup does not hold it")));
+    wrong.extend(missing.map(|name| problem(name, "missing in the backup")));
     if key.fingerprint() != kept.manifest.key {
         let why = format!(
-            "it was sealed under the key {}, and the key given is {}; a backup from before `reckon store rekey` needs the \
-             key of before",
+            "it was sealed under the key {}, but the given key is {}; a backup from before \
+            `reckon store rekey` needs the older key",
             kept.manifest.key,
             key.fingerprint()
         );
@@ -76,7 +76,7 @@ pub fn verify(
     }
     match fold_in_memory(kept) {
         Ok(proof) if proof.state_digest != kept.manifest.state_digest => {
-            wrong.push(problem("journal", "its records do not make the state of the manifest"));
+            wrong.push(problem("journal", "its records do not produce the state of the manifest"));
         }
         Ok(proof) if wrong.is_empty() => return Ok(proof),
         Ok(_) => {}
@@ -97,7 +97,7 @@ pub(super) fn problem(what: &str, why: impl fmt::Display) -> BackupProblem {
 pub(super) fn check_file(kept: &ExistingBackup, entry: &BackupFile) -> Option<BackupProblem> {
     match digest(kept, entry) {
         Ok(found) if found == entry.sha256 => None,
-        Ok(_) => Some(problem(&entry.name, "its content is not what was backed up")),
+        Ok(_) => Some(problem(&entry.name, "its content differs from its digest")),
         Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
             Some(problem(&entry.name, format!("it is shorter than {} bytes", entry.bytes)))
         }

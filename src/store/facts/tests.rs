@@ -27,7 +27,8 @@ fn key() -> impl Strategy<Value = Key> {
 
 /// Every thing that has an entry, built of these parts: a label, and the key of the entry.
 fn entries_of(key: &Key, id: &str, name: &Name, number: u64) -> Vec<(String, Vec<u8>)> {
-    let wish = ActionRequestId { merchant: key.clone(), event: id.to_owned(), name: name.clone() };
+    let request =
+        ActionRequestId { merchant: key.clone(), event: id.to_owned(), name: name.clone() };
     let script = name.as_str();
     let intent = IntentId::new(number);
     let page = u32::try_from(number).unwrap();
@@ -35,7 +36,7 @@ fn entries_of(key: &Key, id: &str, name: &Name, number: u64) -> Vec<(String, Vec
     let of_key = |what: &str| format!("{what} {key}");
     let of_id = |what: &str| format!("{what} {key} {id:?}");
     let of_number = |what: &str| format!("{what} {key} {number}");
-    let of_wish = |what: &str| format!("{what} {wish:?}");
+    let of_request = |what: &str| format!("{what} {request:?}");
     vec![
         (of_key("observed"), observed_key(key)),
         (of_key("open"), open_key(key)),
@@ -59,19 +60,19 @@ fn entries_of(key: &Key, id: &str, name: &Name, number: u64) -> Vec<(String, Vec
         (of_number("waiting"), waiting_key(key, number)),
         (of_number("page"), page_key(key, page)),
         (of_number("undone"), failed_action_key(key, number)),
-        (of_wish("wish"), request_key(&wish)),
-        (of_wish("granted"), result_key(&wish)),
-        (of_wish("telling"), sending_key(&wish)),
+        (of_request("request"), request_key(&request)),
+        (of_request("granted"), result_key(&request)),
+        (of_request("telling"), sending_key(&request)),
         (format!("failed {key} {id:?} {script}"), failed_key(key, id, script)),
         (format!("cursor {key} {script}"), cursor_key(key, script)),
         (format!("kept {script} {id:?}"), stored_value_key(script, id)),
         (format!("mark {id:?}"), mark_key(id)),
         (format!("plan {id:?}"), plan_key(id)),
         (format!("disowned {id:?}"), disowned_key(id)),
-        (format!("stray {id:?}"), unknown_object_key(id)),
+        (format!("unknown object {id:?}"), unknown_object_key(id)),
         (format!("looked {script} {id:?}"), absence_key(script, id)),
         (format!("intent {number}"), intent_key(intent)),
-        (format!("promise {number}"), intent_position_key(intent)),
+        (format!("intent position {number}"), intent_position_key(intent)),
         (format!("orphan {number}"), orphan_key(intent)),
         (format!("inbox {id:?}"), partner_webhook_key(&digest)),
     ]

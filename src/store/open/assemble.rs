@@ -86,10 +86,12 @@ fn check_trust(
     let boot: Option<String> = get(index, BOOT);
     let why = match applied {
         None => None,
-        Some(_) if rebuild => Some("it was asked for".to_owned()),
-        Some(mark) if mark.version != FOLD_VERSION => Some("another version made it".to_owned()),
+        Some(_) if rebuild => Some("as requested".to_owned()),
+        Some(mark) if mark.version != FOLD_VERSION => {
+            Some("it was made by another program version".to_owned())
+        }
         Some(_) if clean.is_none() && boot.as_deref() != Some(opened_under) => {
-            Some("the machine went down while it was open".to_owned())
+            Some("the machine stopped while it was open".to_owned())
         }
         Some(mark) => {
             return Ok(IndexTrust { applied: Some(mark), clean });

@@ -45,10 +45,10 @@ pub(super) fn load_from(
 ) -> Result<(), OpenError> {
     let wrong = |why| JournalError::Snapshot { file: base.file(), why };
     if base.fold > FOLD_VERSION {
-        return Err(wrong("a newer version of the program made it: use that version").into());
+        return Err(wrong("made by a newer program version: use that version").into());
     }
     if base.fold < OLDEST {
-        return Err(wrong("a version of the program that is too old made it").into());
+        return Err(wrong("made by a program version that is too old").into());
     }
     is_named(journal, base, last)?;
     fill(index, base.head, &journal.body(base)?)?;
@@ -95,7 +95,7 @@ pub(super) fn is_named(
     base: &SnapshotHeader,
     last: u64,
 ) -> Result<(), OpenError> {
-    let why = "no record behind it names it";
+    let why = "no later record names it";
     let wrong = || JournalError::Snapshot { file: base.file(), why };
     names(reader, base, last)?.then_some(()).ok_or_else(wrong).map_err(OpenError::from)
 }

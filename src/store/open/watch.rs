@@ -82,7 +82,7 @@ impl MarkOptions {
             Err(error) => {
                 let place = self.folder.display();
                 found.unmarked =
-                    Some(format!("the mark of the state cannot be kept in {place}: {error}"));
+                    Some(format!("cannot keep the mark of the state in {place}: {error}"));
                 return Ok(None);
             }
         };
@@ -107,9 +107,9 @@ impl MarkOptions {
         let failed = |source| OpenError::Mark { place: path.clone(), source };
         match fs::read_to_string(&path) {
             Ok(id) if is_id(id.trim()) => Ok((id.trim().to_owned(), true)),
-            Ok(_) => Err(failed(io::Error::other(
-                "it is no id; remove the file, and a new mark is begun",
-            ))),
+            Ok(_) => {
+                Err(failed(io::Error::other("not an id; remove the file to begin a new mark")))
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let id = HEXLOWER.encode(&self.fresh);
                 let disk = RealDisk::open(dir).map_err(failed)?;
@@ -165,9 +165,10 @@ impl StateMark {
     }
 }
 
-const MISSING: &str = "the mark of the state is missing, and a new one is begun: if this state was copied or put back, what was \
-                       sent since is not known to it";
-const NEW: &str = "the state gets a mark outside its directory from now on: it shows whether an older copy was put back";
+const MISSING: &str = "the mark of the state is missing, and a new one begins: if this state was \
+    copied or put back, it does not know the effects sent since";
+const NEW: &str = "the state gets a mark outside its directory from now on, which detects an \
+    older copy that is put back";
 
 /// Returns the latest time in the last records; `None` if none of them names one.
 fn last_time(journal: &Journal) -> Result<Option<DateTime<Utc>>, OpenError> {

@@ -115,6 +115,7 @@ async fn a_crash_behind_any_step_leaves_a_state_that_its_files_open() {
         if steps > 1 {
             let state = place.open(&old);
             state.vault.rekey(&new, (at(), "uid 1".into()), &mut seeded_rng(4)).unwrap();
+            state.close().await.unwrap();
         }
         if steps > 2 {
             place.file().settle(&new).unwrap();
@@ -217,7 +218,7 @@ async fn a_wrong_or_exposed_new_key_file_is_refused_and_nothing_is_changed() {
     let text = MasterKey::generate(&mut seeded_rng(9)).to_base64();
     fs::write(&new, text.as_bytes()).unwrap();
     fs::set_permissions(&new, fs::Permissions::from_mode(0o640)).unwrap();
-    refused(place.rekey(None, Some(new.clone())).await.unwrap_err(), "others may read it");
+    refused(place.rekey(None, Some(new.clone())).await.unwrap_err(), "readable by other users");
     let own = Some(place.file().path().to_owned());
     refused(place.rekey(None, own).await.unwrap_err(), "has or had");
     refused(place.rekey(Some(place.file()), Some(new.clone())).await.unwrap_err(), "leave");

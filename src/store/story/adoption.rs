@@ -11,18 +11,18 @@ pub(super) fn entry_of(stands: RecordRef, record: &Record) -> Option<HistoryEntr
     }
     if let Record::Forgotten(one) = record {
         let id = one.remote_id.as_ref().map(ToString::to_string);
-        let detail = format!("{} said so; nothing was done at the service", one.actor);
+        let detail = format!("by {}; nothing was done at the service", one.actor);
         let line = entry(stands, one.at, "forgotten", Some(detail));
         return Some(HistoryEntry { remote_id: id, ..line });
     }
     if let Record::Disowned(one) = record {
-        let detail = format!("{} said that {} is nobody's of ours", one.actor, one.remote_id);
+        let detail = format!("by {}: {} is not ours", one.actor, one.remote_id);
         return Some(entry(stands, one.at, "disowned", Some(detail)));
     }
     if let Record::UnknownObjects(strays) = record {
         let named: Vec<String> = strays.found.iter().map(ToString::to_string).collect();
         let (what, detail) = match named.as_slice() {
-            [] => ("goes on", "no unknown object stands in its way any more".to_owned()),
+            [] => ("unblocked", "no unknown object blocks it any more".to_owned()),
             _ => ("unknown marks", named.join(", ")),
         };
         return Some(entry(stands, strays.at, what, Some(detail)));
@@ -32,7 +32,7 @@ pub(super) fn entry_of(stands: RecordRef, record: &Record) -> Option<HistoryEntr
 
 fn adoption_entry(stands: RecordRef, adoption: &Adoption) -> HistoryEntry {
     let Adoption { fact, mark: _, verified, actor, place, commit } = adoption;
-    let how = if *verified { "as the service shows it" } else { "unverified" };
+    let how = if *verified { "verified" } else { "unverified" };
     let place = place.as_ref().map(|(file, line)| format!("{file}:{line}"));
     let commit = commit.as_ref().map(|commit| format!("commit {commit}"));
     let parts: Vec<String> =

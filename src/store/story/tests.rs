@@ -121,7 +121,7 @@ fn an_effect_is_known_by_what_it_made_changed_and_was_marked_with() {
 
 #[test]
 fn each_progress_has_a_word_and_what_there_is_to_say() {
-    let reason = || "nobody knows".to_owned();
+    let reason = || "no proof".to_owned();
     let problem =
         crate::model::service_problem::ServiceProblem::from_code("card_declined", "Card declined");
     let story = told(vec![
@@ -137,10 +137,10 @@ fn each_progress_has_a_word_and_what_there_is_to_say() {
     assert_eq!(
         lines,
         [
-            ("doubt", "nobody knows"),
+            ("doubt", "no proof"),
             ("again", ""),
             ("refused", "HTTP 422: Card declined"),
-            ("held", "nobody knows"),
+            ("held", "no proof"),
             ("done", "answered"),
         ]
     );
@@ -166,7 +166,7 @@ fn a_fact_is_seen_gone_or_noted() {
         observation_entry(stands, &fact).what
     };
     let id = || fact.remote_id.clone();
-    assert_eq!(word(Some(false), id()), "seen to be gone");
+    assert_eq!(word(Some(false), id()), "found missing");
     assert_eq!(word(Some(true), id()), "seen");
     assert_eq!(word(Some(true), None), "noted");
     assert_eq!(word(None, id()), "noted");
@@ -182,7 +182,7 @@ fn what_stands_beside_effects_has_a_word() {
     let told = words::entry_text(&Record::Unauthorised(Box::new(refused)));
     let (when, word, why) = told.unwrap();
     assert_eq!((when, word), (at, "refused"));
-    assert_eq!(why.as_deref(), Some("the service takes its credentials no more"));
+    assert_eq!(why.as_deref(), Some("the service refuses its credentials"));
 }
 
 /// Closes K11: a read is repeated if a compaction moves segments meanwhile.

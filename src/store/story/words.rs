@@ -18,7 +18,7 @@ pub(super) fn entry_text(record: &Record) -> Option<EntryText> {
 /// Returns the entry of a person's decision.
 fn decision(record: &Record) -> Option<EntryText> {
     if let Record::Resolved { intent, at, actor, decision: said } = record {
-        return Some((*at, "settled", Some(format!("{actor} said {said} of intent {intent}"))));
+        return Some((*at, "settled", Some(format!("{actor} resolved intent {intent} as {said}"))));
     }
     if let Record::PlanApproval(approval) = record {
         return Some(approval_text(approval));
@@ -33,7 +33,7 @@ fn decision(record: &Record) -> Option<EntryText> {
         let beside =
             one.copied_method.as_ref().map(|one| format!(" with that of {}", one.method.short()));
         let beside = beside.unwrap_or_default();
-        let detail = format!("a one-time token, brought by {}{beside}", one.actor);
+        let detail = format!("a one-time token, supplied by {}{beside}", one.actor);
         return Some((one.at, "attached", Some(detail)));
     }
     None
@@ -52,20 +52,20 @@ fn approval_text(approval: &PlanApproval) -> EntryText {
 /// Returns the entry of a record that no person caused.
 fn other_change(record: &Record) -> Option<EntryText> {
     if let Record::Unauthorised(refused) = record {
-        let why = "the service takes its credentials no more".to_owned();
+        let why = "the service refuses its credentials".to_owned();
         return Some((refused.credentials.at, "refused", Some(why)));
     }
     if let Record::MissingDocument(absence) = record {
         return Some(match &absence.change {
             MissingDocumentChange::Marked(mark) => (mark.at, "missing", mark.commit.clone()),
             MissingDocumentChange::Allowed(word) => {
-                (word.at, "removal meant", Some(format!("said by {}", word.actor)))
+                (word.at, "removal allowed", Some(format!("by {}", word.actor)))
             }
             MissingDocumentChange::Returned { at } => (*at, "back", None),
         });
     }
     if let Record::Moved(moved) = record {
-        let detail = format!("{} is {} from here on", moved.from, moved.to);
+        let detail = format!("{} is now {}", moved.from, moved.to);
         return Some((moved.at, "renamed", Some(detail)));
     }
     None

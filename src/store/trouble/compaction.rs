@@ -177,7 +177,7 @@ async fn a_compaction_is_due_when_the_records_outgrow_the_snapshot() {
     disks.journal.allocate("00000000000000000001.seg", 65 << 20).unwrap();
     assert!(compactor.is_due().unwrap());
     compactor.compact(&compacting()).await.unwrap();
-    assert!(!compactor.is_due().unwrap(), "they stand in the archive");
+    assert!(!compactor.is_due().unwrap(), "they are in the archive");
     disks.journal.allocate("00000000000000000040.snap", 40 << 20).unwrap();
     let files = disks.journal.list().unwrap();
     let last = files.iter().filter(|file| file.strip_suffix(".seg").is_some());

@@ -1,10 +1,10 @@
-//! How old the last look at a merchant's list of events is.
+//! Age of the last poll of a merchant's list of events.
 
 use reckon::sandbox::ServiceSurface;
 
 use super::connected;
 
-/// Closes M12: a look that found nothing new counts, though nothing is written down about it.
+/// Closes M12: a poll that found nothing new counts, even if it is not recorded.
 #[tokio::test(start_paused = true)]
 async fn m12_the_last_look_counts_and_not_the_last_news() {
     let world = connected(ServiceSurface::Public).await;
@@ -20,7 +20,10 @@ async fn m12_the_last_look_counts_and_not_the_last_news() {
                 let noted = world.now() - receiver.ledger.polled_at.unwrap();
                 oldest = oldest.max(noted.num_seconds());
             }
-            assert!(oldest > 400, "a quiet look is noted each ten minutes alone: {oldest} s");
+            assert!(
+                oldest > 400,
+                "a poll without news is recorded only every ten minutes: {oldest} s"
+            );
         })
         .await;
 }

@@ -1,11 +1,11 @@
-//! Complete applications: submitted once, and then underwriting decides (partner-api, Merchant application).
+//! Complete applications: reckon submits them once, and then underwriting decides (partner-api, Merchant application).
 
 use serde_json::json;
 
 use crate::fields::case::{Case, Table, never};
 use crate::support::applicants::COMPLETE;
 
-/// Tests, so that no two applications of one business come together.
+/// The cases are tests, so that no two applications of one business collide.
 pub(crate) const TABLE: Table = Table {
     kind: "MerchantApplication",
     base: COMPLETE,
@@ -14,7 +14,7 @@ pub(crate) const TABLE: Table = Table {
     cases: CASES,
 };
 
-/// A sign-up with every field filled in.
+/// Returns a sign-up with every field filled in.
 pub(crate) fn sign_up(is_edited: bool) -> String {
     let mut spec = json!({"submission": "sign_up"});
     for case in CASES.iter().filter(|case| !["submission", "test"].contains(&case.path)) {
@@ -26,7 +26,7 @@ pub(crate) fn sign_up(is_edited: bool) -> String {
 
 const SECOND_OWNER: &str = "{first_name: Jo, last_name: Roe, home_address1: 2 Quay, home_city: Chicago, home_state: IL, home_zip_code: '60601', job_title: Partner, date_of_birth: {file: born}, social_security_number: {file: ssn}, has_significant_ownership: false, has_significant_responsibility: false}";
 
-/// A field of the second owner.
+/// Returns a case for a field of the second owner.
 const fn second(path: &'static str, first: &'static str, second: &'static str) -> Case {
     never(path, first, second).with(&[("second_owner", SECOND_OWNER)])
 }

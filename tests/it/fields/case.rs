@@ -1,27 +1,27 @@
-//! One field of one kind: what it says first, what it says then, and what becomes of that.
+//! Cases: one field of one kind, its first value, its second value, and the effect of the edit.
 
 use reckon::kinds::Mutability;
 use serde_json::{Map, Value, json};
 
-/// What a plan makes of a changed field.
+/// Effect of an edited field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Does {
-    /// The object is changed where it is.
+    /// Changes the object in place.
     InPlace,
-    /// The same, by a fresh one-time token.
+    /// Changes the object by a fresh one-time token.
     ByToken,
-    /// The plan says at the field's line that the service has no way.
+    /// The plan reports at the field's line that the service cannot change it.
     Never,
-    /// Nothing is to be done.
+    /// Needs no change at the service.
     Local,
-    /// The field can change, but not like this.
+    /// The field can change, but not to this value.
     Unfit,
-    /// Only one value is possible; to write it is no change.
+    /// Only one value is possible; writing it is no change.
     Fixed,
 }
 
 impl Does {
-    /// The word that the kind's own table must have for such a field.
+    /// Returns the mutability that the kind's table must have for such a field.
     pub(crate) fn change(self) -> Option<Mutability> {
         match self {
             Self::InPlace => Some(Mutability::InPlace),
@@ -32,24 +32,24 @@ impl Does {
         }
     }
 
-    /// Whether the object on the service becomes another.
+    /// Returns true if the edit changes the object at the service.
     pub(crate) fn arrives(self) -> bool {
         matches!(self, Self::InPlace | Self::ByToken)
     }
 
-    /// Whether the edit stays in the plan.
+    /// Returns true if the edit stays in the plan.
     pub(crate) fn stays(self) -> bool {
         matches!(self, Self::Never | Self::Unfit)
     }
 }
 
-/// Fields and their values in YAML; `~` takes a field away.
+/// Fields and their values in YAML; `~` removes a field.
 type Put = &'static [(&'static str, &'static str)];
 
-/// One edit of one field.
+/// An edit of one field.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Case {
-    /// The field, as the schema's walk writes it.
+    /// Path of the field, as the schema's walk writes it.
     pub(crate) path: &'static str,
     first: &'static str,
     second: &'static str,
@@ -96,22 +96,22 @@ pub(crate) const fn fixed(path: &'static str, only: &'static str) -> Case {
 }
 
 impl Case {
-    /// On another document than the table's.
+    /// Uses another document than the table's.
     pub(crate) const fn on(self, base: &'static str) -> Self {
         Self { base: Some(base), ..self }
     }
 
-    /// With these in the document from the beginning.
+    /// Adds these fields to the document from the beginning.
     pub(crate) const fn with(self, with: Put) -> Self {
         Self { with, ..self }
     }
 
-    /// With these edited together with the field.
+    /// Edits these fields together with the case's field.
     pub(crate) const fn also(self, also: Put) -> Self {
         Self { also, ..self }
     }
 
-    /// The document's spec, as first applied or as edited.
+    /// Returns the document's spec, as first applied or as edited.
     pub(crate) fn spec(&self, table: &Table, is_edited: bool) -> Value {
         let mut spec = yaml(self.base.unwrap_or(table.base));
         for (path, value) in table.with.iter().chain(self.with) {
@@ -121,7 +121,7 @@ impl Case {
         spec
     }
 
-    /// Puts the field into a spec, with what is edited together with it.
+    /// Puts the field into a spec, with the fields that are edited together with it.
     pub(crate) fn write(&self, spec: &mut Value, is_edited: bool) {
         let (value, also) =
             if is_edited { (self.second, self.also) } else { (self.first, &[][..]) };
@@ -130,12 +130,12 @@ impl Case {
         }
     }
 
-    /// Whether a field that the plan shows is one that was edited.
+    /// Returns true if a field in the plan is one that the case edits.
     pub(crate) fn touches(&self, shown: &str) -> bool {
         self.is_at(shown) || self.also.iter().any(|(path, _)| is_beneath(shown, path))
     }
 
-    /// Whether a field that the plan shows is the one that the case is about.
+    /// Returns true if a field in the plan is the case's own field.
     pub(crate) fn is_at(&self, shown: &str) -> bool {
         is_beneath(shown, self.path)
     }
@@ -146,26 +146,26 @@ fn is_beneath(shown: &str, path: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// A table: the fields of one kind.
+/// The fields of one kind.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) kind: &'static str,
-    /// The spec that a case changes.
+    /// Spec that a case changes.
     pub(crate) base: &'static str,
-    /// What every case has in it from the beginning.
+    /// Fields that every case has from the beginning.
     pub(crate) with: Put,
-    /// Whole documents that it needs.
+    /// Other documents that the cases need.
     pub(crate) beside: &'static [&'static str],
     pub(crate) cases: &'static [Case],
 }
 
 impl Table {
-    /// The name of a case's document.
+    /// Returns the name of a case's document.
     pub(crate) fn name(&self, at: usize) -> String {
         format!("{}-{at}", self.kind.to_lowercase())
     }
 
-    /// The tree in which these cases are edited.
+    /// Returns the tree in which these cases are edited.
     pub(crate) fn tree(&self, is_edited: impl Fn(&Case) -> bool) -> String {
         let documents = self.cases.iter().enumerate().map(|(at, case)| {
             let spec = case.spec(self, is_edited(case));
@@ -178,13 +178,13 @@ impl Table {
     }
 }
 
-/// A value in YAML; of a whole document its spec.
+/// Parses a value; of a whole document it returns the spec.
 fn yaml(text: &str) -> Value {
     let value: Value = serde_yaml::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     if value.get("kind").is_some() { value["spec"].clone() } else { value }
 }
 
-/// Puts a value at a path, making what is missing on the way.
+/// Puts a value at a path, and makes the missing parts of the path.
 fn put(spec: &mut Value, path: &str, value: Value) {
     let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
     if !spec.is_object() {

@@ -1,4 +1,4 @@
-//! Contacts: the documents name no way to change one (partner-api, POST /contacts).
+//! Contacts: the interface documents name no way to change one (partner-api, POST /contacts).
 
 use crate::fields::case::{Case, Table, never};
 use crate::fields::documents::MERCHANTS;

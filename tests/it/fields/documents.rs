@@ -1,4 +1,4 @@
-//! Whole documents that stand beside those of a table.
+//! Documents that a table needs beside its own.
 
 pub(crate) const MERCHANTS: &str = "apiVersion: reckon.dev/v1
 kind: Merchant

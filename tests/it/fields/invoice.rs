@@ -1,4 +1,4 @@
-//! Invoices: the documents name no way to change one (partner-api, POST /invoices).
+//! Invoices: the interface documents name no way to change one (partner-api, POST /invoices).
 
 use crate::fields::case::{Case, Table, fixed, never};
 use crate::fields::documents::{CONTACTS, MERCHANTS};

@@ -1,5 +1,5 @@
-//! Merchants: what they are called on the service is not ours to change; where their secrets come from is
-//! our own matter.
+//! Merchants: no edit changes them at the service. The mode is fixed; every other field, such as the source of a
+//! secret, concerns reckon alone.
 
 use crate::fields::case::{Case, Table, local, never};
 use crate::support::applicants::COMPLETE;

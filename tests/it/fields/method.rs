@@ -1,5 +1,5 @@
-//! Saved methods: the description changes where it is, all else of the source by a fresh token
-//! (gateway-api, PATCH /v1/cards/{cardId}, PATCH /v1/banks/{bankId}).
+//! Saved methods: the description changes in place, everything else of the source by a fresh token (gateway-api, PATCH
+//! /v1/cards/{cardId}, PATCH /v1/banks/{bankId}).
 
 use crate::fields::case::{Case, Table, by_token, in_place, never};
 use crate::fields::documents::MERCHANTS;

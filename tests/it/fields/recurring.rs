@@ -1,5 +1,5 @@
-//! Recurring charges: amount, schedule, limits and description change where they are (gateway-api, PATCH
-//! /v1/recurring/charges/{id}); who is paid, and how it began, does not.
+//! Recurring charges: amount, schedule, limits and description change in place (gateway-api, PATCH
+//! /v1/recurring/charges/{id}). The payee, and the way in which a charge began, cannot change.
 
 use crate::fields::case::{Case, Table, by_token, in_place, never, unfit};
 use crate::fields::documents::{MERCHANTS, METHODS};
@@ -23,7 +23,7 @@ amount: 20.00 USD
 first_charge: now
 schedule: {interval_unit: MONTH, interval_delay: 1}";
 
-/// The earlier charges are made before.
+/// The preparation makes the earlier charges.
 const FROM: &str = "
 merchant: acme
 from_charge: $CHARGE-1

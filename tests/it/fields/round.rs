@@ -1,4 +1,4 @@
-//! One world for a whole table: everything applied, everything edited, everything applied again.
+//! Runs a whole table in one world: applies everything, edits everything, applies everything again.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use serde_json::{Value, json};
 use crate::fields::case::{Case, Does, Table};
 use crate::support::world::{World, told};
 
-/// Four in the morning in Chicago.
+/// 4 a.m. in Chicago.
 const START: &str = "2029-12-01T10:00:00Z";
 
-/// The lists of what the service holds.
+/// The service's lists of objects.
 const LISTS: [&str; 6] =
     ["contacts", "invoices", "cards", "banks", "recurring_charges", "applications"];
 
-/// Applies a table, edits it, and answers everything that was not as the table says. `prepare` fills the
-/// world first and answers what stands for `$NAME` in the table's texts.
+/// Applies a table, edits it, and returns every deviation from the table. `prepare` fills the world first, and returns
+/// the values for `$NAME` in the table's texts.
 pub(crate) async fn faults(
     table: &Table,
     prepare: impl AsyncFn(&mut World) -> BTreeMap<&'static str, String>,
@@ -62,16 +62,16 @@ async fn faults_on(
     faults
 }
 
-/// What a look at all that the service shows adds to the plan: nothing, since nobody else changed anything.
+/// Returns the steps that a complete resync adds to the plan: none, since only reckon changed anything.
 async fn looked(world: &World, when: &str) -> Vec<String> {
     let before = world.plan();
     let mut engine = world.engine();
     engine.sweep_everything().await.unwrap();
     let news = told(&engine).into_iter().filter(|step| !before.contains(step));
-    news.map(|step| format!("{when}: a look finds {step}")).collect()
+    news.map(|step| format!("{when}: a resync finds {step}")).collect()
 }
 
-/// The plan once underwriting has decided what waited for it.
+/// Returns the plan after underwriting has decided the applications.
 async fn decided(world: &World) -> Vec<String> {
     world.control("POST", "clock", &json!({"advance": "PT6S"}));
     world
@@ -81,7 +81,7 @@ async fn decided(world: &World) -> Vec<String> {
         .await
 }
 
-/// What a plan says about each document.
+/// Returns the deviations of the plan from the table, by document.
 fn planned(table: &Table, world: &World, when: &str) -> Vec<String> {
     let view = world.engine().plan_view();
     let broken = view.problems.iter().map(|problem| format!("{when}: {problem:?}"));
@@ -95,7 +95,7 @@ fn planned(table: &Table, world: &World, when: &str) -> Vec<String> {
     faults
 }
 
-/// The same after everything was applied: only what cannot be is left.
+/// Does the same after everything was applied: only impossible changes are left.
 fn planned_after(table: &Table, world: &World) -> Vec<String> {
     let view = world.engine().plan_view();
     let mut faults = Vec::new();
@@ -112,7 +112,7 @@ fn planned_after(table: &Table, world: &World) -> Vec<String> {
     faults
 }
 
-/// What is wrong with the step of an edited document.
+/// Returns the deviation of an edited document's step, if any.
 fn step_fault(case: &Case, step: Option<&StepView>) -> Option<String> {
     let expect = match case.does {
         Does::Local | Does::Fixed => None,
@@ -124,7 +124,7 @@ fn step_fault(case: &Case, step: Option<&StepView>) -> Option<String> {
     let found = step.map(|step| (step.verdict, step.reason.as_str()));
     if found != expect {
         return Some(format!(
-            "{expect:?} expected, and the plan says {found:?} {}",
+            "{expect:?} expected, and the plan has {found:?} {}",
             step.map_or("", |step| step.message.as_str())
         ));
     }
@@ -138,10 +138,10 @@ fn step_fault(case: &Case, step: Option<&StepView>) -> Option<String> {
         return Some(format!("exit code 3: {}", step.stuck));
     }
     let named = step.message.contains(&case.path.replace("[]", "[0]"));
-    (case.does.stays() && !named).then(|| format!("the sentence names no field: {}", step.message))
+    (case.does.stays() && !named).then(|| format!("the message names no field: {}", step.message))
 }
 
-/// What the service holds, by id, and which document it belongs to.
+/// Objects at the service by id, and the id of each document's object.
 struct Held {
     objects: BTreeMap<String, Value>,
     ids: BTreeMap<String, String>,
@@ -155,7 +155,7 @@ impl Held {
             (object["id"].to_string(), object)
         });
         let Ok(Reply::Resources(all)) = world.engine().answer(EngineQuery::Resources) else {
-            panic!("no resources were answered");
+            panic!("unexpected response");
         };
         let ids = all.into_iter().filter_map(|one| {
             Some((format!("{}/{}", one.kind, one.name), json!(one.remote_id?).to_string()))
@@ -163,11 +163,11 @@ impl Held {
         Self { objects: objects.collect(), ids: ids.collect() }
     }
 
-    /// What changed on the service and should not have, and the other way round.
+    /// Returns objects that changed and should not have, and objects that should have changed and did not.
     fn compared(&self, table: &Table, after: &Self) -> Vec<String> {
         let mut faults = Vec::new();
         if self.ids != after.ids || !self.objects.keys().eq(after.objects.keys()) {
-            faults.push("something was made, replaced or removed".to_owned());
+            faults.push("objects were created, replaced or removed".to_owned());
         }
         for (at, case) in table.cases.iter().enumerate() {
             let id = self.ids.get(&format!("{}/{}", table.kind, table.name(at)));

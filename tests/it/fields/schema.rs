@@ -1,11 +1,11 @@
-//! Every field that a document may have, from the very schema that editors are given.
+//! Every field that a document may have, from the schema that editors use.
 
 use std::collections::BTreeSet;
 
 use reckon::kinds::register::KINDS;
 use serde_json::Value;
 
-/// The paths of a kind's values below `spec`; `[]` stands for any place in a list.
+/// Returns the paths of a kind's values below `spec`; `[]` is any place in a list.
 pub(crate) fn leaves(kind: &str) -> BTreeSet<String> {
     let row = KINDS.iter().find(|row| row.name == kind).unwrap();
     let mut found = BTreeSet::new();
@@ -13,7 +13,7 @@ pub(crate) fn leaves(kind: &str) -> BTreeSet<String> {
     found
 }
 
-/// Goes down to what has nothing beneath. A type of `reckon`'s own, such as an amount, is one value.
+/// Descends to the values that have no fields. A type of `reckon`'s own, such as an amount, is one value.
 fn walk(path: &str, schema: &Value, found: &mut BTreeSet<String>) {
     let before = found.len();
     if schema.get("title").is_none() {

@@ -1,4 +1,4 @@
-//! What no document manages is changed by its id, and a recurring charge made of an earlier charge, each once.
+//! Unmanaged objects are changed by their id, and recurring charges are made of earlier charges, each once.
 
 use reckon::engine::ActionStatus;
 use reckon::sandbox::ServiceSurface;
@@ -8,7 +8,7 @@ use crate::gateway::stage::{LOST, SURFACES, act, connected, fault, fault_of, usd
 use crate::support::payments::{only, requests};
 use crate::support::world::World;
 
-/// Somebody else makes a card, a bank account or a recurring charge; answers its id.
+/// Makes a card, a bank account or a recurring charge outside reckon. Returns its id.
 fn stranger(world: &World, path: &str) -> String {
     let card =
         json!({"type": "card", "number": "4012888888881881", "exp_month": 1, "exp_year": 2032});
@@ -19,7 +19,7 @@ fn stranger(world: &World, path: &str) -> String {
         "/v1/cards" => card,
         "/v1/banks" => bank,
         _ => {
-            // The two documents take a saved method or a token alone.
+            // The two interface documents accept only a saved method or a token.
             let token = world.ask("acme", "POST", "/v1/tokens", &card);
             json!({"amount": 700, "method": token["id"], "schedule": schedule})
         }
@@ -27,7 +27,7 @@ fn stranger(world: &World, path: &str) -> String {
     world.ask("acme", "POST", path, &body)["id"].as_str().unwrap().to_owned()
 }
 
-/// The object as the service holds it.
+/// Returns the object as the service holds it.
 fn object(world: &World, list: &str, id: &str) -> Value {
     world.objects(list).into_iter().find(|one| one["id"] == id).unwrap()
 }
@@ -52,7 +52,7 @@ async fn the_texts_of_a_method_are_set_once_and_nothing_else_of_it() {
                 );
                 let now = object(&world, list, &id);
                 assert_eq!(now["description"], "By hand");
-                assert_eq!(now["reference"], before["reference"], "no mark of ours is put on it");
+                assert_eq!(now["reference"], before["reference"], "reckon adds no mark");
                 let changed = requests(&world, "PATCH", &path).len();
                 let again = act(&world, "change", None, fields).await;
                 assert!(again.before && again.status == ActionStatus::Done, "{again:?}");
@@ -140,7 +140,7 @@ async fn a_recurring_charge_is_made_of_a_charge_once_or_a_person_has_to_look() {
             let acted = act(&world, "schedule", None, fields.clone()).await;
             let made = world.objects("recurring_charges").len();
             if surface == ServiceSurface::Documented && !lost.is_empty() {
-                // The two documents list no recurring charges, and it carries no mark.
+                // The two interface documents list no recurring charges, and this one carries no mark.
                 assert_eq!(acted.status, ActionStatus::OnHold, "{lost}: {acted:?}");
                 let other = act(&world, "schedule", Some("other"), fields).await;
                 assert_eq!(other.status, ActionStatus::Blocked, "{other:?}");

@@ -1,4 +1,4 @@
-//! Refunds, voids, captures, credits and signatures: each once, whatever becomes of its answer.
+//! Refunds, voids, captures, credits and signatures: each is done once, whatever happens to its answer.
 
 use reckon::engine::ActionStatus;
 use reckon::model::action::Action;
@@ -9,19 +9,19 @@ use crate::gateway::stage::{LOST, SURFACES, act, connected, fault, holds, usd};
 use crate::support::payments::only;
 use crate::support::world::World;
 
-/// A charge of 100.00 USD, or a hold; answers its id.
+/// Makes a charge of 100.00 USD, or a hold. Returns its id.
 async fn charge(world: &World, method: &str, hold: bool) -> String {
     let fields = json!({"amount": usd(10_000), "method": method, "hold": hold});
     act(world, "charge", None, fields).await.remote_id.unwrap()
 }
 
-/// The stored transaction.
+/// Returns the stored transaction.
 fn transaction(world: &World, id: &str) -> Value {
     let all = world.objects("transactions");
     all.into_iter().find(|one| one["id"] == id).unwrap()
 }
 
-/// Whether events are all that could prove that nothing happened, and none came.
+/// Returns true if only events could prove that nothing happened, and none arrived.
 fn unprovable(surface: ServiceSurface, lost: &str) -> bool {
     surface == ServiceSurface::Documented && lost == "error_before"
 }
@@ -54,7 +54,7 @@ async fn a_refund_is_given_once() {
     crate::support::covers::covers(&["37.12"]);
 }
 
-/// Closes the item of C: a refund goes to another method where the tenant allows that, and a charge shows its surcharge.
+/// Closes the item of C: a refund goes to another method if the tenant allows it, and a charge shows its surcharge.
 #[tokio::test(start_paused = true)]
 async fn a_refund_goes_to_another_method_and_a_surcharge_is_shown_where_they_are_named() {
     let world = connected(ServiceSurface::Public).await;
@@ -98,7 +98,7 @@ async fn a_void_takes_back_once_and_never_what_was_captured() {
             let acted = act(&world, "void", None, fields).await;
             let now = transaction(&world, &charge);
             if surface == ServiceSurface::Documented && !lost.is_empty() {
-                // The two documents tell of no void, and show no single transaction.
+                // The two interface documents describe no void, and show no single transaction.
                 assert_eq!(acted.status, ActionStatus::OnHold, "{acted:?}");
                 continue;
             }
@@ -126,7 +126,8 @@ async fn a_hold_is_captured_once() {
             let wrong = act(&world, "capture", None, wrong).await;
             assert_ne!(wrong.status, ActionStatus::Done, "{wrong:?}");
             if surface == ServiceSurface::Documented && !lost.is_empty() {
-                // The fault struck that one, which nothing shows; it is settled by hand elsewhere.
+                // The fault struck the wrong capture, and no call shows its outcome. Other tests settle such an intent
+                // by hand.
                 continue;
             }
             let fields = json!({"charge": charge, "amount": usd(10_000)});

@@ -1,4 +1,4 @@
-//! What no document manages is deleted once; what one manages is not, and limits count what is removed.
+//! Unmanaged objects are deleted once, managed ones not at all. Limits count the removals.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::gateway::stage::{LOST, SURFACES, act, connected, done, fault, fault_o
 use crate::support::payments::{MERCHANT, card, only, recurring, requests};
 use crate::support::world::World;
 
-/// Somebody else makes an object; answers its id.
+/// Makes an object outside reckon. Returns its id.
 fn elsewhere(world: &World, path: &str, body: &Value) -> String {
     let made = world.ask("acme", "POST", path, body);
     assert!(made["id"].is_string(), "{made}");
@@ -24,7 +24,7 @@ fn visa() -> Value {
     json!({"type": "card", "number": "4012888888881881", "exp_month": 1, "exp_year": 2032})
 }
 
-/// What nobody declared, by type: where it is made, and of what.
+/// Returns objects that no document names: their type, the path that makes them, and the body.
 fn strangers() -> [(&'static str, &'static str, Value); 3] {
     let bank = json!({"type": "bank", "routing_number": "000000013", "account_number": "87654321",
         "account_type": "CHECKING", "given_name": "Joe", "surname": "Doe"});
@@ -44,7 +44,7 @@ async fn what_nobody_manages_is_deleted_once_whatever_becomes_of_the_answer() {
             let world = connected(surface).await;
             for (kind, path, mut body) in strangers() {
                 if kind == "recurring" {
-                    // The two documents take a saved method or a token alone.
+                    // The two interface documents accept only a saved method or a token.
                     body["method"] = elsewhere(&world, "/v1/tokens", &visa()).into();
                 }
                 let id = elsewhere(&world, path, &body);
@@ -52,7 +52,7 @@ async fn what_nobody_manages_is_deleted_once_whatever_becomes_of_the_answer() {
                 let fields = json!({"type": kind, "id": id});
                 let acted = act(&world, "delete", None, fields.clone()).await;
                 if kind == "recurring" && surface == ServiceSurface::Documented {
-                    // The two documents know no way to delete one.
+                    // The two interface documents name no way to delete a recurring charge.
                     assert_eq!(acted.status, ActionStatus::Refused, "{lost}: {acted:?}");
                     continue;
                 }
@@ -87,7 +87,7 @@ async fn an_id_that_means_nothing_is_told_and_is_no_deletion() {
     assert_eq!(acted.status, ActionStatus::Invalid, "{acted:?}");
 }
 
-/// The id by which the card of a document is known.
+/// Returns the known id of a document's object.
 fn id_of(world: &World, name: &str) -> String {
     let known = world.engine();
     let view = known.answer(reckon::engine::EngineQuery::Resources).unwrap();
@@ -149,7 +149,7 @@ async fn what_is_removed_counts_to_the_limits_of_deletes() {
         let limit = "policy.limits.deletes_per_day allows 3 deletes";
         assert!(acted.message.contains(limit), "{}", acted.message);
     };
-    // Three saved methods and a recurring charge would go.
+    // A purge would remove three saved methods and a recurring charge.
     over(&act(&world, "purge", None, json!({})).await);
     assert_eq!(requests(&world, "POST", "/v1/merchant"), Vec::<Value>::new());
     for _ in 0..3 {

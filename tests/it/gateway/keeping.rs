@@ -1,4 +1,4 @@
-//! Files, vault methods and saved methods by hand: each kept once, whatever becomes of its answer.
+//! Files, vault methods and saved methods by command: each is stored once, whatever happens to its answer.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::support::world::World;
 /// The bytes of a file, as base64 and as they are.
 const LETTER: (&str, &[u8]) = ("Y2FuYXJ5LWxldHRlcg==", b"canary-letter");
 
-/// The same with a contact.
+/// Builds the world of [`connected`] with a contact.
 async fn with_contact(surface: ServiceSurface) -> World {
     let world = connected(surface).await;
     let names = "first_name: Jane\n  last_name: Doe";
@@ -26,7 +26,7 @@ async fn with_contact(surface: ServiceSurface) -> World {
     world
 }
 
-/// Somebody's page makes a one-time token of details.
+/// Makes a one-time token of details, as a payer's page does.
 fn token(world: &World, kind: &str) -> String {
     let details = match kind {
         "card" => {
@@ -38,14 +38,14 @@ fn token(world: &World, kind: &str) -> String {
     world.ask("acme", "POST", "/v1/tokens", &details)["id"].as_str().unwrap().to_owned()
 }
 
-/// How many requests of a path were done.
+/// Counts the requests of a path that succeeded.
 fn kept(world: &World, path: &str) -> usize {
     requests(world, "POST", path).iter().filter(|one| one["status"] == 200).count()
 }
 
-/// Neither the journal nor the answers hold a secret.
+/// Asserts that neither the journal nor the reports hold a secret.
 fn is_secret(world: &World, secret: &str, told: &[&ActionReport]) {
-    assert!(!holds(world, secret.as_bytes()), "the journal holds it");
+    assert!(!holds(world, secret.as_bytes()), "the journal holds the secret");
     for acted in told {
         assert!(!serde_json::to_string(acted).unwrap().contains(secret), "{acted:?}");
     }
@@ -92,7 +92,11 @@ async fn what_is_saved_by_hand_pays_is_nobody_s_and_can_be_deleted() {
     assert_eq!(paid.status, ActionStatus::Done, "{paid:?}");
     let mut engine = world.engine();
     engine.sweep_everything().await.unwrap();
-    assert_eq!(crate::support::world::told(&engine), Vec::<String>::new(), "its mark is known");
+    assert_eq!(
+        crate::support::world::told(&engine),
+        Vec::<String>::new(),
+        "the card's mark is known"
+    );
     drop(engine);
     let merchant = "Merchant/acme".parse().unwrap();
     let asked = InventoryRequest { merchant, list: "cards".to_owned() };
@@ -101,7 +105,7 @@ async fn what_is_saved_by_hand_pays_is_nobody_s_and_can_be_deleted() {
         one.id.as_str() == card && matches!(one.import_option, ImportOption::New(..))
     };
     let listed = matches!(&reply, Reply::Inventory(Ok(found)) if found.iter().any(free));
-    assert!(listed, "a document may stand for it: {reply:?}");
+    assert!(listed, "a document may adopt the card: {reply:?}");
     let acted = act(&world, "delete", None, json!({"type": "card", "id": card})).await;
     assert_eq!(acted.status, ActionStatus::Done, "{acted:?}");
 }
@@ -118,7 +122,7 @@ async fn what_an_unsettled_command_may_have_saved_is_not_deleted() {
     let fields = json!({"type": "card", "token": token});
     let asked = act(&world, "save", Some("mine"), fields);
     let ended = tokio::time::timeout(Duration::from_mins(4), asked).await;
-    assert!(ended.is_err(), "nobody can tell how it ended: {ended:?}");
+    assert!(ended.is_err(), "nothing proves the outcome: {ended:?}");
     let all = world.objects("cards");
     let saved = all.iter().find(|one| !before.contains(one)).unwrap();
     let fields = json!({"type": "card", "id": saved["id"]});
@@ -140,7 +144,7 @@ async fn a_vault_keeps_a_token_once_or_a_person_has_to_look() {
             let again = act(&world, "vault", None, fields).await;
             is_secret(&world, &token, &[&acted, &again]);
             if lost == "drop_after" || lost == "error_after" {
-                // It was kept, and nothing shows what a vault holds.
+                // The service stored the token, and no call shows what a vault holds.
                 assert_eq!(acted.status, ActionStatus::OnHold, "{kind} {lost}: {acted:?}");
                 assert!(acted.message.contains("what a contact's vault holds"), "{acted:?}");
                 assert_eq!(again.status, ActionStatus::OnHold, "{again:?}");

@@ -1,4 +1,4 @@
-//! `gateway get`: every read of the service, with its secrets hidden, and nothing written down.
+//! `gateway get`: every read of the service works, secrets are hidden, and nothing is recorded.
 
 use reckon::api::reads::READS;
 use reckon::control::ControlRequest;
@@ -22,7 +22,7 @@ async fn shown(world: &World, read: &str, parameters: &[&str]) -> Result<Value, 
     };
     let Reply::RemoteGet(shown) = done(world, ControlRequest::RemoteGet(Box::new(showing))).await
     else {
-        panic!("another answer");
+        panic!("unexpected response");
     };
     shown
 }

@@ -1,4 +1,4 @@
-//! A merchant's own details, its accounts and its test data: each changed once, whatever becomes of its answer.
+//! A merchant's own details, its accounts and its test data: each is changed once, whatever happens to its answer.
 
 use reckon::engine::ActionStatus;
 use reckon::sandbox::ServiceSurface;
@@ -8,7 +8,7 @@ use crate::gateway::stage::{LOST, act, connected, fault, fault_of, holds, usd};
 use crate::support::payments::{MERCHANT, START, account, card, only, recurring, requests};
 use crate::support::world::{World, told};
 
-/// The merchant's own record.
+/// Returns the merchant's own record.
 fn record(world: &World) -> Value {
     world.ask("acme", "GET", "/v1/merchant", &Value::Null)
 }
@@ -68,10 +68,10 @@ async fn the_service_s_words_are_told_of_what_it_does_not_take() {
     assert_eq!(acted.status, ActionStatus::Refused, "{acted:?}");
     let fields = json!({"account": card, "type": "bank", "set": {"name": "Till"}});
     let acted = act(&world, "account", None, fields).await;
-    assert_eq!(acted.status, ActionStatus::Refused, "no such eCheck account: {acted:?}");
+    assert_eq!(acted.status, ActionStatus::Refused, "no eCheck account has this id: {acted:?}");
 }
 
-/// The id of the one account in a list of the merchant's own record.
+/// Returns the id of the account in a list of the merchant's own record.
 fn only_account(world: &World, list: &str) -> String {
     record(world)[list][0]["id"].as_str().unwrap().to_owned()
 }
@@ -111,10 +111,14 @@ async fn an_account_is_changed_once_and_documents_choose_by_what_it_is_then() {
         let all = record(&world)["merchant_accounts"].as_array().unwrap().clone();
         let now = all.iter().find(|one| one["id"] == club).unwrap();
         assert_eq!((&now["name"], &now["primary"]), (&json!("Till"), &json!(true)));
-        assert_eq!(now["accepted_card_types"], "JCB,VISA", "its own order");
+        assert_eq!(now["accepted_card_types"], "JCB,VISA", "the service's order of the types");
         world.write(&[tree, recurring("rent", "jane", "")].concat());
         assert_eq!(world.settle().await, Vec::<String>::new());
-        assert_eq!(only(&world, "recurring_charges")["account_id"], club, "the primary one now");
+        assert_eq!(
+            only(&world, "recurring_charges")["account_id"],
+            club,
+            "the charge uses the primary account"
+        );
     }
 }
 
@@ -134,7 +138,7 @@ async fn an_account_for_checks_is_changed_on_its_own_path() {
     }
 }
 
-/// How often something was saved, made or charged.
+/// Counts the requests to save cards, to make recurring charges, and to charge.
 fn made(world: &World) -> [usize; 3] {
     ["/v1/cards", "/v1/recurring/charges", "/v1/charges"]
         .map(|path| requests(world, "POST", path).len())
@@ -152,7 +156,7 @@ async fn test_data_is_purged_once_and_what_documents_stand_for_is_missing_and_no
         for kind in ["cards", "banks", "transactions", "recurring_charges"] {
             assert_eq!(world.objects(kind), Vec::<Value>::new(), "{lost}: {kind}");
         }
-        assert_eq!(world.settle().await, Vec::<String>::new(), "nobody has looked yet");
+        assert_eq!(world.settle().await, Vec::<String>::new(), "no resync has run yet");
         let mut engine = world.engine();
         engine.sweep_everything().await.unwrap();
         let shown = told(&engine);
@@ -161,7 +165,7 @@ async fn test_data_is_purged_once_and_what_documents_stand_for_is_missing_and_no
             assert!(shown.iter().any(|line| line.starts_with(&missing)), "{shown:?}");
         }
         assert_eq!(world.settle().await, shown);
-        assert_eq!(made(&world), before, "nothing is made again by itself");
+        assert_eq!(made(&world), before, "nothing is created again without an order");
     }
 }
 

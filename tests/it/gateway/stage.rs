@@ -1,4 +1,4 @@
-//! A merchant with its methods, and one request at a time to an engine that does nothing else.
+//! A merchant with its methods, and an engine that does one request and nothing else.
 
 use reckon::control::{Control, ControlRequest};
 use reckon::engine::{ActionReport, EngineInput, Reply, RunUntil};
@@ -13,10 +13,10 @@ use crate::support::world::World;
 
 pub(crate) const SURFACES: [ServiceSurface; 2] =
     [ServiceSurface::Public, ServiceSurface::Documented];
-/// What becomes of an answer: it comes, or gets lost after or before its effect.
+/// Faults of an answer: none, lost after the effect, and an error without the effect.
 pub(crate) const LOST: [&str; 3] = ["", "drop_after", "error_before"];
 
-/// A world with a merchant, a card, a bank account and a recurring charge.
+/// Builds a world with a merchant, a card, a bank account and a recurring charge.
 pub(crate) async fn connected(surface: ServiceSurface) -> World {
     let world = World::new(surface, START);
     let tree = [
@@ -31,7 +31,7 @@ pub(crate) async fn connected(surface: ServiceSurface) -> World {
     world
 }
 
-/// Has one request done by an engine of its own that does nothing else.
+/// Executes one request in an engine of its own that does nothing else.
 pub(crate) async fn done(world: &World, request: ControlRequest) -> Reply {
     let mut engine = world.engine();
     engine.select_targets([].into());
@@ -59,23 +59,23 @@ pub(crate) async fn act(
         fields,
     };
     let Reply::Action(acted) = done(world, ControlRequest::Act(Box::new(action))).await else {
-        panic!("another answer");
+        panic!("unexpected response");
     };
     *acted
 }
 
-/// The next answer to a request of this path gets lost, after or before its effect.
+/// Plants this fault at the next POST to the path.
 pub(crate) fn fault(world: &World, path: &str, fault: &str) {
     fault_of(world, "POST", path, fault);
 }
 
-/// The same for a request of this method.
+/// Plants this fault at the next request of a method to the path.
 pub(crate) fn fault_of(world: &World, method: &str, path: &str, fault: &str) {
     let wanted = json!({"method": method, "path": path, "fault": fault, "status": 503, "times": 1});
     world.control("POST", "faults", &wanted);
 }
 
-/// Whether these bytes stand somewhere in the journal.
+/// Returns true if the journal holds these bytes.
 pub(crate) fn holds(world: &World, bytes: &[u8]) -> bool {
     let files = world.journal.list().unwrap();
     files.iter().any(|name| {

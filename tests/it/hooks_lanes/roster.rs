@@ -1,10 +1,10 @@
-//! Scripts that come, go, share names, count and notify: K2, K8, K10, K16 of the list of findings.
+//! Scripts that disappear, appear, share names, count and notify: K2, K8, K10, K16 of the list of findings.
 
 use reckon::control::ControlRequest;
 
 use super::*;
 
-/// Another script that does as much as `QUICK`.
+/// Returns a second script that does the same as `QUICK`.
 fn other() -> String {
     QUICK.replace("quick", "other")
 }
@@ -14,7 +14,7 @@ fn absent(view: &HooksView) -> Vec<(&str, u64)> {
     absent.map(|one| (one.script.as_str(), one.waiting)).collect()
 }
 
-/// Closes K2: a checkout, an rsync or an empty folder takes a script away for a while.
+/// Closes K2: a checkout, an rsync or an empty folder removes a script for a while.
 #[tokio::test(start_paused = true)]
 async fn k2_events_wait_for_a_script_whose_file_is_gone() {
     let (world, pigeon) = (connected().await, Pigeon::answering(&[]));
@@ -45,11 +45,15 @@ async fn k2_events_wait_for_a_script_whose_file_is_gone() {
     let (known, ran_to) = ledger(&world);
     assert_eq!(known, ran_to);
     let facts = ReadModel::new(world.index.clone());
-    assert_eq!(facts.hook_cursors(&merchant()).unwrap(), [], "all are at the same place");
+    assert_eq!(
+        facts.hook_cursors(&merchant()).unwrap(),
+        [],
+        "all scripts are at the same position"
+    );
     assert_eq!(facts.hooks_to_run().unwrap(), []);
 }
 
-/// Closes K2: only a person ends the waiting, and where a new script begins is its own word.
+/// Closes K2: only a person ends the waiting, and a new script declares where it begins.
 #[tokio::test(start_paused = true)]
 async fn k2_a_person_forgets_a_script_and_a_new_one_begins_where_it_says() {
     let (world, pigeon) = (connected().await, Pigeon::answering(&[]));
@@ -58,7 +62,7 @@ async fn k2_a_person_forgets_a_script_and_a_new_one_begins_where_it_says() {
         let asked = ControlRequest::ForgetScript(name.to_owned());
         let Ok(Reply::ScriptForgotten(kept)) = ears.control.handle(asked, "ann".to_owned()).await
         else {
-            panic!("another answer")
+            panic!("unexpected response")
         };
         kept
     };
@@ -68,7 +72,7 @@ async fn k2_a_person_forgets_a_script_and_a_new_one_begins_where_it_says() {
             ears.wait(5).await;
             charge(&world, 100);
             ears.wait(120).await;
-            assert_eq!(forget(ears, "quick").await, None, "it is in use");
+            assert_eq!(forget(ears, "quick").await, None, "the script is in use");
             assert_eq!(forget(ears, "nobody").await, None);
         })
         .await;
@@ -77,7 +81,7 @@ async fn k2_a_person_forgets_a_script_and_a_new_one_begins_where_it_says() {
         .hearing_with(Some(found), Some(pigeon.clone()), async |ears| {
             charge(&world, 200);
             ears.wait(120).await;
-            assert_eq!(told(&pigeon, "other"), 1, "a new one begins with what comes");
+            assert_eq!(told(&pigeon, "other"), 1, "a new script begins with new events");
             assert_eq!(forget(ears, "quick").await, Some(1));
             assert_eq!(absent(&hooks(ears).await), []);
         })
@@ -90,7 +94,7 @@ async fn k2_a_person_forgets_a_script_and_a_new_one_begins_where_it_says() {
             charge(&world, 300);
             ears.wait(120).await;
             assert_eq!((told(&pigeon, "quick"), told(&pigeon, "other")), (2, 2));
-            assert_eq!(told(&pigeon, "third"), 3, "it says so");
+            assert_eq!(told(&pigeon, "third"), 3, "its `SINCE` includes earlier events");
         })
         .await;
 }
@@ -150,7 +154,7 @@ fn on_transaction_authorized(event) {
         .await;
 }
 
-/// Closes K16: `at_most` by the events' own time, whatever the daemon does meanwhile.
+/// Closes K16: `at_most` counts by the events' own time, whatever the daemon does meanwhile.
 #[tokio::test(start_paused = true)]
 async fn k16_a_notification_is_sent_at_most_so_often() {
     let text = r#"

@@ -1,4 +1,5 @@
-//! A script whose runs fail without end: it stops, loses nothing, and costs others nothing. K11 of the list of findings.
+//! A script whose runs fail without end: it stops, loses nothing, and does not affect others. K11 of the list of
+//! findings.
 
 use reckon::control::ControlRequest;
 use reckon::engine::ScriptView;
@@ -18,20 +19,20 @@ fn known(view: &HooksView) -> &ScriptView {
     view.known.iter().find(|one| one.script == "worked").unwrap()
 }
 
-/// Failed runs: those that wait for a person, and those that are run again.
+/// Returns the number of failed runs that wait for a person, and of those that are retried.
 fn failed(view: &HooksView) -> (u64, u64) {
     (view.totals.dead, view.totals.failed)
 }
 
-/// What the metric says.
+/// Returns the metric of stopped scripts.
 async fn counted_as_stopped(ears: &Ears<'_>) -> u64 {
     let Ok(Reply::Metrics(metrics)) = ears.control.ask(EngineQuery::Metrics).await else {
-        panic!("another answer")
+        panic!("unexpected response")
     };
     metrics.events.hooks_stopped
 }
 
-/// Closes K11: the runs of a broken script that failed are bounded, and no event is lost.
+/// Closes K11: the failed runs of a broken script are bounded, and no event is lost.
 #[tokio::test(start_paused = true)]
 async fn k11_a_script_with_500_failed_runs_stops_and_loses_nothing() {
     let (world, pigeon) = (connected().await, Pigeon::answering(&[]));
@@ -42,7 +43,7 @@ async fn k11_a_script_with_500_failed_runs_stops_and_loses_nothing() {
             ears.wait(5).await;
             for minor in 1..=most {
                 charge(&world, minor);
-                // The runtime gives a task only so many answers at once.
+                // The runtime limits the number of answers that a task receives before it yields.
                 tokio::task::yield_now().await;
             }
             ears.wait(900).await;
@@ -54,15 +55,19 @@ async fn k11_a_script_with_500_failed_runs_stops_and_loses_nothing() {
             }
             ears.wait(120).await;
             let view = hooks(ears).await;
-            assert_eq!(failed(&view), (FAILED_MAX, 0), "it takes no more");
-            assert_eq!((known(&view).stopped, known(&view).waiting), (1, 10), "two events each");
-            assert_eq!(told(&pigeon, "quick"), 505, "others go on");
+            assert_eq!(failed(&view), (FAILED_MAX, 0), "the script takes no further event");
+            assert_eq!(
+                (known(&view).stopped, known(&view).waiting),
+                (1, 10),
+                "each charge makes two events"
+            );
+            assert_eq!(told(&pigeon, "quick"), 505, "the other script continues");
         })
         .await;
     let (told_to, ran_to) = ledger(&world);
     assert_eq!(told_to, ran_to, "no other script is behind");
     let facts = ReadModel::new(world.index.clone());
-    assert_eq!(facts.hooks_to_run().unwrap(), [], "there is nothing to look for");
+    assert_eq!(facts.hooks_to_run().unwrap(), [], "no hook is left to run");
     let found = scripts(&[("quick", QUICK), ("worked", MENDED)]);
     world
         .hearing_with(Some(found), Some(pigeon.clone()), async |ears| {
@@ -77,7 +82,11 @@ async fn k11_a_script_with_500_failed_runs_stops_and_loses_nothing() {
                 ears.control.handle(asked, "ann".to_owned()).await.unwrap();
                 if number == 0 {
                     ears.wait(5).await;
-                    assert_eq!(told(&pigeon, "mended"), 5, "499 are left: it goes on by itself");
+                    assert_eq!(
+                        told(&pigeon, "mended"),
+                        5,
+                        "499 failures are left, so the script continues"
+                    );
                 }
             }
             ears.wait(120).await;
@@ -87,6 +96,10 @@ async fn k11_a_script_with_500_failed_runs_stops_and_loses_nothing() {
             assert_eq!((told(&pigeon, "mended"), told(&pigeon, "quick")), (504, 505));
         })
         .await;
-    assert_eq!(facts.hook_cursors(&merchant()).unwrap(), [], "all are at the same place");
+    assert_eq!(
+        facts.hook_cursors(&merchant()).unwrap(),
+        [],
+        "all scripts are at the same position"
+    );
     assert_eq!(facts.hooks_to_run().unwrap(), []);
 }

@@ -1,9 +1,9 @@
-//! What is due by month, before a plan and after it.
+//! Amounts due by month, before a plan and after it.
 
 use super::payments::{MERCHANT, card, recurring};
 use super::{CONTACT, house, invoice};
 
-/// Closes M14: a plan over what is there shows what is due by month, before and after.
+/// Closes M14: a plan that changes existing objects shows the amounts due by month, before and after.
 #[tokio::test(start_paused = true)]
 async fn m14_a_plan_shows_what_is_due_before_and_after() {
     let rent = recurring("rent", "jane", "");
@@ -18,7 +18,7 @@ async fn m14_a_plan_shows_what_is_due_before_and_after() {
     assert_eq!((first.before, first.after, first.difference), (2000, 3200, 1200));
 }
 
-/// Closes M14: what a raised generation makes stands beside what is there, which stays payable.
+/// Closes M14: the object of a raised generation is added. The old object stays payable, and stays due.
 #[tokio::test(start_paused = true)]
 async fn m14_what_a_raised_generation_leaves_as_it_is_stays_due() {
     let raised = |document: &str, from: &str, to: &str| {

@@ -1,14 +1,13 @@
-//! What the reference says of the fields of a complete application (partner-api, Merchant application).
+//! Rules of the reference for the fields of a complete application (partner-api, Merchant application).
 
 use crate::rules::complete::COMPLETE;
 use crate::rules::table::check;
 
-/// The rules.
 pub(crate) const RULES: &str = r#"
 plan | plan identifier issued to the partner
     - plan: basic
     + plan: gold
-    = specs/it.yaml:6:9 reckon::merchant_application::plan_unknown: `gold` is none of `partner.plans` | write `basic` or `trust`, or add it to `partner.plans` in reckon.yaml
+    = specs/it.yaml:6:9 reckon::merchant_application::plan_unknown: `gold` is not one of `partner.plans` | write `basic` or `trust`, or add it to `partner.plans` in reckon.yaml
 email | that person's e-mail
     - email: mina@harbor.example
     + email: mina at harbor
@@ -48,13 +47,13 @@ business_type | 1-letter abbreviation of the industry type
 federal_tax_id | shown to nobody
     - federal_tax_id: 00-0000001
     + federal_tax_id: 12-3456789
-    = specs/it.yaml:21:19 reckon::secret::in_the_open: a secret stands here in the open | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
+    = specs/it.yaml:21:19 reckon::secret::in_the_open: the secret is in plain text | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
 bankruptcy_date | date
     + bankruptcy_date: 3rd of May
-    = specs/it.yaml:45:20 reckon::merchant_application::invalid: Bankruptcy date is not a date such as 2026-11-30 | correct `bankruptcy_date`: When, `yyyy-mm-dd`; optional (partner-api, Merchant application).
+    = specs/it.yaml:45:20 reckon::merchant_application::invalid: Bankruptcy date is not a date such as 2026-11-30 | correct `bankruptcy_date`: Date of the bankruptcy, `yyyy-mm-dd`; optional (partner-api, Merchant application).
 bankruptcy_date | date: a day that exists
     + bankruptcy_date: 2001-02-30
-    = specs/it.yaml:45:20 reckon::merchant_application::invalid: Bankruptcy date is not a date such as 2026-11-30 | correct `bankruptcy_date`: When, `yyyy-mm-dd`; optional (partner-api, Merchant application).
+    = specs/it.yaml:45:20 reckon::merchant_application::invalid: Bankruptcy date is not a date such as 2026-11-30 | correct `bankruptcy_date`: Date of the bankruptcy, `yyyy-mm-dd`; optional (partner-api, Merchant application).
 owner_title | value without spaces
     - owner_title: Owner
     + owner_title: Vice President
@@ -66,14 +65,14 @@ owner_title | one of the titles (service-facts, 82)
 owner_date_of_birth | date: shown to nobody
     - owner_date_of_birth: {file: born}
     + owner_date_of_birth: 1970-02-28
-    = specs/it.yaml:26:24 reckon::secret::in_the_open: a secret stands here in the open | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
+    = specs/it.yaml:26:24 reckon::secret::in_the_open: the secret is in plain text | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
 owner_social_security_number | used for credit check: shown to nobody
     - owner_social_security_number: {file: ssn}
     + owner_social_security_number: 123-45-6789
-    = specs/it.yaml:27:33 reckon::secret::in_the_open: a secret stands here in the open | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
+    = specs/it.yaml:27:33 reckon::secret::in_the_open: the secret is in plain text | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
 owner_percentage_of_ownership | integer: a part of the whole
     + owner_percentage_of_ownership: 101
-    = specs/it.yaml:45:34 reckon::merchant_application::range: Owner percentage of ownership is not between 0 and 100 | correct `owner_percentage_of_ownership`: How much the owner owns, in percent; optional, 100 if left out (partner-api, Merchant application).
+    = specs/it.yaml:45:34 reckon::merchant_application::range: Owner percentage of ownership is not between 0 and 100 | correct `owner_percentage_of_ownership`: Share of the owner, in percent; optional, 100 if left out (partner-api, Merchant application).
 owner_percentage_of_ownership | integer: no fraction
     + owner_percentage_of_ownership: 33.3
     = specs/it.yaml:45:34 reckon::spec::wrong_type: expected a whole number, found the number 33.3 | write a whole number
@@ -87,7 +86,7 @@ owner_has_significant_ownership | more than 25% ownership: of 100% where no perc
 owner_has_significant_responsibility | must be true for at least one owner when no one owns more than 25%
     - owner_has_significant_ownership: true\n  owner_has_significant_responsibility: true
     + owner_percentage_of_ownership: 20\n  owner_has_significant_ownership: false\n  owner_has_significant_responsibility: false
-    = specs/it.yaml:30:41 reckon::merchant_application::invalid: Significant responsibility must be true for one owner when none owns over 25% | correct `owner_has_significant_responsibility`: Whether the owner manages the business; true for at least one owner when no one owns more than 25 % (partner-api, Merchant application).
+    = specs/it.yaml:30:41 reckon::merchant_application::invalid: Significant responsibility must be true for one owner when none owns over 25% | correct `owner_has_significant_responsibility`: True if the owner manages the business; true for at least one owner when none owns more than 25 % (partner-api, Merchant application).
 owner_state | a 2-letter code
     - owner_state: IL
     + owner_state: il
@@ -106,19 +105,19 @@ owner_email | an e-mail
     = specs/it.yaml:35:16 reckon::merchant_application::invalid: Owner email is invalid | correct `owner_email`: The owner's e-mail address (partner-api, Merchant application).
 owner_years_in_residence | integer: of years
     + owner_years_in_residence: -1
-    = specs/it.yaml:45:29 reckon::merchant_application::range: Owner years in residence is not between 0 and 200 | correct `owner_years_in_residence`: How long the owner lives there, a whole number of years; optional (partner-api, Merchant application).
+    = specs/it.yaml:45:29 reckon::merchant_application::range: Owner years in residence is not between 0 and 200 | correct `owner_years_in_residence`: Years that the owner has lived there, a whole number; optional (partner-api, Merchant application).
 owner_drivers_license_number | identity verification: shown to nobody
     - owner_drivers_license_number: {file: license}
     + owner_drivers_license_number: D123
-    = specs/it.yaml:36:33 reckon::secret::in_the_open: a secret stands here in the open | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
+    = specs/it.yaml:36:33 reckon::secret::in_the_open: the secret is in plain text | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
 owner_drivers_license_state | 2-letter code
     - owner_drivers_license_state: IL
     + owner_drivers_license_state: ILL
-    = specs/it.yaml:37:32 reckon::merchant_application::length: Owner drivers license state is not a code of two capital letters | correct `owner_drivers_license_state`: Two-letter code of the state that gave it (partner-api, Merchant application).
+    = specs/it.yaml:37:32 reckon::merchant_application::length: Owner drivers license state is not a code of two capital letters | correct `owner_drivers_license_state`: Two-letter code of the state that issued the licence (partner-api, Merchant application).
 owner_drivers_license_expiration | date
     - owner_drivers_license_expiration: 2031-05-31
     + owner_drivers_license_expiration: 05/2031
-    = specs/it.yaml:38:37 reckon::merchant_application::invalid: Owner drivers license expiration is not a date such as 2026-11-30 | correct `owner_drivers_license_expiration`: When it expires, `yyyy-mm-dd` (partner-api, Merchant application).
+    = specs/it.yaml:38:37 reckon::merchant_application::invalid: Owner drivers license expiration is not a date such as 2026-11-30 | correct `owner_drivers_license_expiration`: Date of expiry of the licence, `yyyy-mm-dd` (partner-api, Merchant application).
 owner_country_of_citizenship | 2-letter ISO 3166 code
     - owner_country_of_citizenship: US
     + owner_country_of_citizenship: U
@@ -126,31 +125,31 @@ owner_country_of_citizenship | 2-letter ISO 3166 code
 operating_account_number | string: shown to nobody
     - operating_account_routing_number: '000000013'
     + operating_account_routing_number: '021000021'
-    = specs/it.yaml:42:29 reckon::secret::in_the_open: a secret stands here in the open | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
+    = specs/it.yaml:42:29 reckon::secret::in_the_open: the secret is in plain text | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
 signature | shown to nobody; JSON text in the jSignature format
     - signature: {file: signature}
     + signature: scrawl
     = specs/it.yaml:43:14 reckon::merchant_application::invalid: Signature is not JSON text of an array of strokes | correct `signature`: JSON text in the jSignature format: strokes with whole numbers lx, ly, mx and my (partner-api, Merchant application).
-    = specs/it.yaml:43:14 reckon::secret::in_the_open: a secret stands here in the open | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
+    = specs/it.yaml:43:14 reckon::secret::in_the_open: the secret is in plain text | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
 signature | an array of stroke objects each having integer properties lx, ly, mx, my
     - signature: {file: signature}
     + signature: '[{"lx":1,"ly":2,"mx":3}]'
     = specs/it.yaml:43:14 reckon::merchant_application::invalid: Signature stroke 1 has no integer my | correct `signature`: JSON text in the jSignature format: strokes with whole numbers lx, ly, mx and my (partner-api, Merchant application).
-    = specs/it.yaml:43:14 reckon::secret::in_the_open: a secret stands here in the open | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
+    = specs/it.yaml:43:14 reckon::secret::in_the_open: the secret is in plain text | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
 ip_address | applicant's IP at signature time
     + ip_address: localhost
-    = specs/it.yaml:45:15 reckon::merchant_application::ip_address: this is no IP address | write the applicant's address when signing, such as `203.0.113.7`
+    = specs/it.yaml:45:15 reckon::merchant_application::ip_address: the text is not an IP address | write the applicant's address when signing, such as `203.0.113.7`
 ip_address_timestamp | ISO 8601
     - ip_address_timestamp: 2026-11-20T18:00:00Z
     + ip_address_timestamp: 20 Nov 2026
-    = specs/it.yaml:44:25 reckon::merchant_application::invalid: Ip address timestamp is not a time such as 2026-11-30T18:00:00Z | correct `ip_address_timestamp`: When it was signed, ISO 8601 such as `2026-11-30T18:00:00Z` (partner-api, Merchant application).
+    = specs/it.yaml:44:25 reckon::merchant_application::invalid: Ip address timestamp is not a time such as 2026-11-30T18:00:00Z | correct `ip_address_timestamp`: Time of the signature, ISO 8601 such as `2026-11-30T18:00:00Z` (partner-api, Merchant application).
 ip_address_timestamp | ISO 8601: with its zone
     - ip_address_timestamp: 2026-11-20T18:00:00Z
     + ip_address_timestamp: 2026-11-20T18:00:00
-    = specs/it.yaml:44:25 reckon::merchant_application::invalid: Ip address timestamp is not a time such as 2026-11-30T18:00:00Z | correct `ip_address_timestamp`: When it was signed, ISO 8601 such as `2026-11-30T18:00:00Z` (partner-api, Merchant application).
+    = specs/it.yaml:44:25 reckon::merchant_application::invalid: Ip address timestamp is not a time such as 2026-11-30T18:00:00Z | correct `ip_address_timestamp`: Time of the signature, ISO 8601 such as `2026-11-30T18:00:00Z` (partner-api, Merchant application).
 test | `validate` or `fail`
     + test: maybe
-    = specs/it.yaml:45:9 reckon::merchant_application::invalid: Test is not one of validate, fail | correct `test`: `validate` or `fail`: nothing is made, and the code that comes back is never exchanged; complete applications only (partner-api, Merchant application).
+    = specs/it.yaml:45:9 reckon::merchant_application::invalid: Test is not one of validate, fail | correct `test`: `validate` or `fail`: no merchant is created, and the returned code is never exchanged; complete applications only (partner-api, Merchant application).
 All values must be plain text: not percent-encoded
     - business_name: Harbor Books
     + business_name: Harbor%20Books
@@ -158,7 +157,7 @@ All values must be plain text: not percent-encoded
 All values must be plain text: not HTML-encoded
     - goods_and_services: Books
     + goods_and_services: Books &amp; Paper
-    = specs/it.yaml:18:23 reckon::merchant_application::invalid: Goods and services is HTML-encoded: plain text is needed | correct `goods_and_services`: What the business sells (partner-api, Merchant application).
+    = specs/it.yaml:18:23 reckon::merchant_application::invalid: Goods and services is HTML-encoded: plain text is needed | correct `goods_and_services`: Goods or services that the business sells (partner-api, Merchant application).
 All values must be plain text: not base64-encoded
     - owner_city: Chicago
     + owner_city: Q2hpY2Fnbw==

@@ -1,9 +1,10 @@
-//! What parts of an application need, and a sign-up (partner-api, Merchant application and `POST …/sign_up`).
+//! Rules of the reference for parts of an application, and for a sign-up (partner-api, Merchant application and
+//! `POST …/sign_up`).
 
 use crate::rules::complete::COMPLETE;
 use crate::rules::table::check;
 
-/// What another name of business needs.
+/// Fields that another name of business needs.
 const DBA: &str = "  has_dba: true
   dba_name: Quay
   dba_address1: 1 Quay
@@ -13,7 +14,7 @@ const DBA: &str = "  has_dba: true
   dba_phone: '+1 312 555 0100'
 ";
 
-/// What a trust plan needs.
+/// Fields that a trust plan needs.
 const TRUST: &str = "  trust_account_routing_number: '000000013'
   trust_account_bank_name: First Bank of Testing
   trust_account_number: '1234567890'
@@ -30,7 +31,6 @@ spec:
   business_state: IL
 ";
 
-/// The rules.
 pub(crate) const OF_DBA: &str = "
 dba_name | optional when has_dba is false: not when it is true
     - dba_name: Quay
@@ -43,25 +43,25 @@ dba_city | optional when has_dba is false: not when it is true
     = specs/it.yaml:4:1 reckon::merchant_application::missing: Dba city cannot be blank | add `dba_city`: City under the other name; needed when `has_dba` is true (partner-api, Merchant application).
 dba_state | optional when has_dba is false: not when it is true
     - dba_state: IL
-    = specs/it.yaml:4:1 reckon::merchant_application::missing: Dba state cannot be blank | add `dba_state`: Two-letter code of its state; needed when `has_dba` is true (partner-api, Merchant application).
+    = specs/it.yaml:4:1 reckon::merchant_application::missing: Dba state cannot be blank | add `dba_state`: Two-letter code of the state under the other name; needed when `has_dba` is true (partner-api, Merchant application).
 dba_zip_code | optional when has_dba is false: not when it is true
     - dba_zip_code: '60601'
-    = specs/it.yaml:4:1 reckon::merchant_application::missing: Dba zip code cannot be blank | add `dba_zip_code`: Its postal code, in quotes; needed when `has_dba` is true (partner-api, Merchant application).
+    = specs/it.yaml:4:1 reckon::merchant_application::missing: Dba zip code cannot be blank | add `dba_zip_code`: Postal code under the other name, in quotes; needed when `has_dba` is true (partner-api, Merchant application).
 dba_phone | optional when has_dba is false: not when it is true
     - dba_phone: '+1 312 555 0100'
-    = specs/it.yaml:4:1 reckon::merchant_application::missing: Dba phone cannot be blank | add `dba_phone`: Its phone; needed when `has_dba` is true (partner-api, Merchant application).
+    = specs/it.yaml:4:1 reckon::merchant_application::missing: Dba phone cannot be blank | add `dba_phone`: Phone under the other name; needed when `has_dba` is true (partner-api, Merchant application).
 dba_state (2-letter)
     - dba_state: IL
     + dba_state: Illinois
-    = specs/it.yaml:49:14 reckon::merchant_application::length: Dba state is not a code of two capital letters | correct `dba_state`: Two-letter code of its state; needed when `has_dba` is true (partner-api, Merchant application).
+    = specs/it.yaml:49:14 reckon::merchant_application::length: Dba state is not a code of two capital letters | correct `dba_state`: Two-letter code of the state under the other name; needed when `has_dba` is true (partner-api, Merchant application).
 dba_zip_code | 3 to 9 letters and digits (service-facts, 31)
     - dba_zip_code: '60601'
     + dba_zip_code: '60601!'
-    = specs/it.yaml:50:17 reckon::merchant_application::invalid: Dba zip code is invalid | correct `dba_zip_code`: Its postal code, in quotes; needed when `has_dba` is true (partner-api, Merchant application).
+    = specs/it.yaml:50:17 reckon::merchant_application::invalid: Dba zip code is invalid | correct `dba_zip_code`: Postal code under the other name, in quotes; needed when `has_dba` is true (partner-api, Merchant application).
 dba_phone | at most 22 characters (service-facts, 31)
     - dba_phone: '+1 312 555 0100'
     + dba_phone: '+1 312 555 0100 extension 7'
-    = specs/it.yaml:51:14 reckon::merchant_application::length: Dba phone length is invalid | correct `dba_phone`: Its phone; needed when `has_dba` is true (partner-api, Merchant application).
+    = specs/it.yaml:51:14 reckon::merchant_application::length: Dba phone length is invalid | correct `dba_phone`: Phone under the other name; needed when `has_dba` is true (partner-api, Merchant application).
 ";
 
 #[test]
@@ -70,25 +70,24 @@ fn a_dba_is_whole() {
     crate::support::covers::covers(&["8.9"]);
 }
 
-/// The rules.
 pub(crate) const OF_TRUST: &str = "
 trust_account_routing_number | required only when the plan is a trust plan
     - trust_account_routing_number: '000000013'
-    = specs/it.yaml:4:1 reckon::merchant_application::missing: Trust account routing number cannot be blank | add `trust_account_routing_number`: Its routing number; needed for a trust plan (partner-api, Merchant application).
-    = specs/it.yaml:46:25 reckon::secret::in_the_open: a secret stands here in the open | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
+    = specs/it.yaml:4:1 reckon::merchant_application::missing: Trust account routing number cannot be blank | add `trust_account_routing_number`: Routing number of the trust account; needed for a trust plan (partner-api, Merchant application).
+    = specs/it.yaml:46:25 reckon::secret::in_the_open: the secret is in plain text | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
 trust_account_bank_name | required only when the plan is a trust plan
     - trust_account_bank_name: First Bank of Testing
-    = specs/it.yaml:4:1 reckon::merchant_application::missing: Trust account bank name cannot be blank | add `trust_account_bank_name`: Its bank; needed for a trust plan (partner-api, Merchant application).
+    = specs/it.yaml:4:1 reckon::merchant_application::missing: Trust account bank name cannot be blank | add `trust_account_bank_name`: Bank of the trust account; needed for a trust plan (partner-api, Merchant application).
 trust_account_number | required only when the plan is a trust plan
     - trust_account_number: '1234567890'
-    = specs/it.yaml:4:1 reckon::merchant_application::missing: Trust account number cannot be blank | add `trust_account_number`: Its number; needed for a trust plan (partner-api, Merchant application).
+    = specs/it.yaml:4:1 reckon::merchant_application::missing: Trust account number cannot be blank | add `trust_account_number`: Number of the trust account; needed for a trust plan (partner-api, Merchant application).
 signed_by | required only for a trust plan
     - signed_by: Mina Jensen
     = specs/it.yaml:4:1 reckon::merchant_application::missing: Signed by cannot be blank | add `signed_by`: The authorized representative's name; needed for a trust plan (partner-api, Merchant application).
 trust_account_number | string: shown to nobody
     - trust_account_routing_number: '000000013'
     + trust_account_routing_number: '021000021'
-    = specs/it.yaml:47:25 reckon::secret::in_the_open: a secret stands here in the open | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
+    = specs/it.yaml:47:25 reckon::secret::in_the_open: the secret is in plain text | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
 ";
 
 #[test]
@@ -97,11 +96,10 @@ fn a_trust_plan_has_its_account() {
     crate::support::covers::covers(&["8.9"]);
 }
 
-/// The rules.
 pub(crate) const OF_SIGN_UPS: &str = r#"
 POST …/sign_up | required: reference, email, plan: reckon makes the reference
     + reference: mine
-    = specs/it.yaml:9:3 reckon::spec::refused_field: reckon keeps its mark in `reference`, to know the answer of underwriting | leave it out: the notification finds this document by it
+    = specs/it.yaml:9:3 reckon::spec::refused_field: reckon writes its mark into `reference`, to recognise the decision of underwriting | leave it out: the webhook of the service names this document by the mark
 POST …/sign_up | required: email
     - email: mina@harbor.example
     = specs/it.yaml:4:1 reckon::merchant_application::missing: Email cannot be blank | add `email`: That person's e-mail address (partner-api, Merchant application).
@@ -111,7 +109,7 @@ POST …/sign_up | required: plan
 POST …/sign_up | all other fields except test
     - business_state: IL
     + test: validate
-    = specs/it.yaml:8:9 reckon::merchant_application::invalid: Test is for complete applications only | correct `test`: `validate` or `fail`: nothing is made, and the code that comes back is never exchanged; complete applications only (partner-api, Merchant application).
+    = specs/it.yaml:8:9 reckon::merchant_application::invalid: Test is for complete applications only | correct `test`: `validate` or `fail`: no merchant is created, and the returned code is never exchanged; complete applications only (partner-api, Merchant application).
 POST …/sign_up | other fields pre-populate the flow: as the table says
     - business_state: IL
     + business_state: Illinois

@@ -1,13 +1,12 @@
-//! Every field of an application has its type (partner-api, Merchant application).
+//! Types of an application's fields (partner-api, Merchant application).
 
 use crate::rules::complete::COMPLETE;
 use crate::rules::table::check;
 
-/// The rules.
 pub(crate) const RULES: &str = r#"
 reference | string | partner-generated ID of the application or user: reckon keeps its mark there
     + reference: mine
-    = specs/it.yaml:45:3 reckon::spec::refused_field: reckon keeps its mark in `reference`, to know the answer of underwriting | leave it out: the notification finds this document by it
+    = specs/it.yaml:45:3 reckon::spec::refused_field: reckon writes its mark into `reference`, to recognise the decision of underwriting | leave it out: the webhook of the service names this document by the mark
 plan | string | plan identifier issued to the partner: a list is no string
     - plan: basic
     + plan: [wrong]

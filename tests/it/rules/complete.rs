@@ -1,6 +1,6 @@
-//! A good complete application.
+//! A valid complete application.
 
-/// Every field that one must have.
+/// An application with every required field.
 pub(crate) const COMPLETE: &str = "apiVersion: reckon.dev/v1
 kind: MerchantApplication
 metadata: {name: it}

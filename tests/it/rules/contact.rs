@@ -1,4 +1,4 @@
-//! What the reference says of the fields of a contact (partner-api, Contact and POST /contacts).
+//! Rules of the reference for the fields of a contact (partner-api, Contact and POST /contacts).
 
 use crate::rules::table::check;
 
@@ -18,7 +18,6 @@ metadata: {name: acme}
 spec: {mode: test, credentials: {authorization_code: {env: CODE_ACME}}}
 ";
 
-/// The rules.
 pub(crate) const RULES: &str = r"
 first_name (string): a list is no string
     - first_name: Jane
@@ -30,7 +29,7 @@ first_name (string): it is sent
 first_name (string): it says something
     - first_name: Jane
     + first_name: ' '
-    = specs/it.yaml:6:15 reckon::text::empty: this is empty | write a text, such as `Jane`
+    = specs/it.yaml:6:15 reckon::text::empty: the text is empty | write a text, such as `Jane`
 last_name (string): a mapping is no string
     - last_name: Doe
     + last_name: {de: Doe}
@@ -41,7 +40,7 @@ last_name (string): it is sent
 last_name (string): it says something
     - last_name: Doe
     + last_name: ''
-    = specs/it.yaml:7:14 reckon::text::empty: this is empty | write a text, such as `Doe`
+    = specs/it.yaml:7:14 reckon::text::empty: the text is empty | write a text, such as `Doe`
 email_addresses (array of objects with address): a string is no array
     - email_addresses:\n    - address: jane@example.com
     + email_addresses: jane@example.com
@@ -64,7 +63,7 @@ email_addresses (array of objects with address): an address in each
 email_addresses, address: an e-mail address
     - address: jane@example.com
     + address: jane at example.com
-    = specs/it.yaml:9:16 reckon::text::email: this is no e-mail address | write one, such as `jane@example.com`
+    = specs/it.yaml:9:16 reckon::text::email: the text is not an e-mail address | write one, such as `jane@example.com`
 email_addresses, address: a list is no string
     - address: jane@example.com
     + address: [jane@example.com]
@@ -101,11 +100,11 @@ owner_id | string: not in the request
 partner API on {base_url} | header `Authorization: Bearer <ACCESS_TOKEN>`
     - {authorization_code: {env: CODE_ACME}}
     + {keys: {public_key: m_0123456789012345678901, secret_key: {env: KEY}}}
-    = specs/it.yaml:5:13 reckon::reference::keys_alone: a contact needs an access token, and Merchant/default/acme has gateway keys alone | give the merchant an `authorization_code` or an `access_token`
+    = specs/it.yaml:5:13 reckon::reference::keys_alone: a contact needs an access token, and Merchant/default/acme has only gateway keys | give the merchant an `authorization_code` or an `access_token`
 a contact belongs to one merchant
     - merchant: acme
     + merchant: Acme Inc
-    = specs/it.yaml:5:13 reckon::reference::malformed: this names no Merchant: the name `Acme Inc` holds `A` | write lowercase letters, digits, `-` or `.`, such as `acme-inc` (a name, or NAMESPACE/NAME)
+    = specs/it.yaml:5:13 reckon::reference::malformed: invalid name of a Merchant: the name `Acme Inc` holds `A` | write lowercase letters, digits, `-` or `.`, such as `acme-inc` (a name, or NAMESPACE/NAME)
 a contact belongs to one merchant: it is written
     - merchant: acme
     = specs/it.yaml:4:1 reckon::spec::missing_field: the field `merchant` is missing | add `merchant`: The merchant that the contact belongs to, NAME or NAMESPACE/NAME (design, Files)

@@ -1,4 +1,4 @@
-//! What the reference says of the fields of an invoice (partner-api, Invoice and POST /invoices).
+//! Rules of the reference for the fields of an invoice (partner-api, Invoice and POST /invoices).
 
 use crate::rules::table::check;
 
@@ -45,7 +45,6 @@ metadata: {name: acme}
 spec: {mode: test, credentials: {authorization_code: {env: CODE_ACME}}}
 "#;
 
-/// The rules.
 pub(crate) const RULES: &str = r#"
 contact_id | string | required; `p_` ID: reckon fills it in
     + contact_id: p_1
@@ -64,7 +63,7 @@ contact_id | required: the contact is one that is there
 contact_id | `p_` ID: an id is no name
     - contact: jane
     + contact: p_1
-    = specs/it.yaml:6:12 reckon::reference::malformed: this names no Contact: the name `p_1` holds `_` | write lowercase letters, digits, `-` or `.`, such as `p-1` (a name, or NAMESPACE/NAME)
+    = specs/it.yaml:6:12 reckon::reference::malformed: invalid name of a Contact: the name `p_1` holds `_` | write lowercase letters, digits, `-` or `.`, such as `p-1` (a name, or NAMESPACE/NAME)
 contact_id | a contact of the same merchant
     - contact: jane
     + contact: joe
@@ -82,7 +81,7 @@ bank_account_id | string: a list is no string
 bank_account_id | required: it names an account
     - bank_account: Operating
     + bank_account: ''
-    = specs/it.yaml:7:17 reckon::text::empty: this is empty | write a text, such as `Operating`
+    = specs/it.yaml:7:17 reckon::text::empty: the text is empty | write a text, such as `Operating`
 bank_account_id | `bank_` ID: more than its prefix
     - bank_account: Operating
     + bank_account: bank_
@@ -113,7 +112,7 @@ currency | string | currency code
 currency | string | currency code of every amount
     - currency: USD
     + currency: EUR
-    = specs/it.yaml:13:26 reckon::invoice::mixed_currencies: this is in USD, and the invoice in EUR | write one currency everywhere, or an invoice for each
+    = specs/it.yaml:13:26 reckon::invoice::mixed_currencies: the amount is in USD, and the invoice in EUR | write one currency everywhere, or an invoice for each
 currency | string: a list is no string
     - currency: USD
     + currency: [USD]
@@ -124,7 +123,7 @@ reference | string | shown in the portal: a list is no string
     = specs/it.yaml:10:14 reckon::spec::wrong_type: expected a text, found a list | write a text
 source_id | string | should be a URI unique per invoice: reckon makes it
     + source_id: acme:1
-    = specs/it.yaml:22:3 reckon::spec::refused_field: reckon makes the `source_id` of partner, kind, namespace and name, the same for ever | leave it out; a text of your own goes into `reference`
+    = specs/it.yaml:22:3 reckon::spec::refused_field: reckon derives `source_id` from partner, kind, namespace and name, and never changes it | leave it out; a text of your own goes into `reference`
 line_items | array: a string is no array
     - line_items:\n    - description: Retainer\n      rate_per_quantity: 125.00 USD\n      quantity: "1"\n      rate_type: units
     + line_items: Retainer
@@ -135,7 +134,7 @@ line_items | array: it is sent
 line_items | array: there is one
     - line_items:\n    - description: Retainer\n      rate_per_quantity: 125.00 USD\n      quantity: "1"\n      rate_type: units
     + line_items: []
-    = specs/it.yaml:11:15 reckon::invoice::no_lines: an invoice without lines asks for nothing | write at least one, with `description` and `rate_per_quantity`
+    = specs/it.yaml:11:15 reckon::invoice::no_lines: the invoice has no lines | write at least one, with `description` and `rate_per_quantity`
 line_items, each: description (string, for reference): a list is no string
     - description: Retainer
     + description: [Retainer]
@@ -147,11 +146,11 @@ line_items, each: description (string, for reference): it is sent
 line_items, each: description (string, for reference): it says something
     - description: Retainer
     + description: ''
-    = specs/it.yaml:12:20 reckon::text::empty: this is empty | write a text, such as `Retainer`
+    = specs/it.yaml:12:20 reckon::text::empty: the text is empty | write a text, such as `Retainer`
 line_items, each: rate_per_quantity (for an invoice: the total charge in cents)
     - rate_per_quantity: 125.00 USD
     + rate_per_quantity: 125.50
-    = specs/it.yaml:13:26 reckon::amount::float: the number 125.5 has no currency, and is no whole number of minor units | write `"125.50 USD"`, in quotes
+    = specs/it.yaml:13:26 reckon::amount::float: the number 125.5 has no currency, and is not a whole number of minor units | write `"125.50 USD"`, in quotes
 line_items, each: rate_per_quantity: a text says its currency
     - rate_per_quantity: 125.00 USD
     + rate_per_quantity: '125.00'
@@ -174,11 +173,11 @@ line_items, each: rate_per_quantity: all amounts are within the service's range
 total_amount | integer: an invoice asks for something
     - rate_per_quantity: 125.00 USD
     + rate_per_quantity: 0.00 USD
-    = specs/it.yaml:11:3 reckon::invoice::total_zero: the total is 0.00 USD, and nobody pays that | write lines that add up to more than zero
+    = specs/it.yaml:11:3 reckon::invoice::total_zero: the total is 0.00 USD, which cannot be paid | write lines that add up to more than zero
 line_items, each: quantity (set to 1)
     - quantity: "1"
     + quantity: "2"
-    = specs/it.yaml:14:17 reckon::invoice::fixed_value: `2` is not possible: for an invoice this is always `1` | leave it out, and write the line's whole amount in `rate_per_quantity`
+    = specs/it.yaml:14:17 reckon::invoice::fixed_value: unknown value `2`: an invoice always has `1` | leave it out, and write the line's whole amount in `rate_per_quantity`
 line_items, each: quantity: a list is no string
     - quantity: "1"
     + quantity: [1]
@@ -186,7 +185,7 @@ line_items, each: quantity: a list is no string
 line_items, each: rate_type (set to `units`)
     - rate_type: units
     + rate_type: hours
-    = specs/it.yaml:15:18 reckon::invoice::fixed_value: `hours` is not possible: for an invoice this is always `units` | leave it out, and write the line's whole amount in `rate_per_quantity`
+    = specs/it.yaml:15:18 reckon::invoice::fixed_value: unknown value `hours`: an invoice always has `units` | leave it out, and write the line's whole amount in `rate_per_quantity`
 line_items, each: rate_type: a list is no string
     - rate_type: units
     + rate_type: [units]
@@ -218,11 +217,11 @@ invoice_messages, each: email_addresses: it is sent
 invoice_messages, each: email_addresses: an e-mail is sent to each address
     - email_addresses: [jane@example.com]
     + email_addresses: []
-    = specs/it.yaml:17:24 reckon::invoice::no_address: a message to nobody is not sent | write at least one address, or leave the message out
+    = specs/it.yaml:17:24 reckon::invoice::no_address: the message has no address | write at least one address, or leave the message out
 invoice_messages, each: email_addresses: e-mail addresses
     - email_addresses: [jane@example.com]
     + email_addresses: [nobody]
-    = specs/it.yaml:17:25 reckon::text::email: this is no e-mail address | write one, such as `jane@example.com`
+    = specs/it.yaml:17:25 reckon::text::email: the text is not an e-mail address | write one, such as `jane@example.com`
 invoice_messages, each: subject (optional): a list is no string
     - subject: Hello
     + subject: [Hello]
@@ -242,11 +241,11 @@ attachments | array | optional: a string is no array
 attachments, each: id (`fref_` ID of a file uploaded under the contact and processed)
     - id: fref_1
     + id: file_1
-    = specs/it.yaml:21:11 reckon::invoice::attachment_id: `file_1` is no id of an uploaded file | write the `fref_` id that the service gave to the file, or `file: PATH`
+    = specs/it.yaml:21:11 reckon::invoice::attachment_id: `file_1` is not the id of an uploaded file | write the `fref_` id that the service gave to the file, or `file: PATH`
 attachments, each: id: it is sent
     - - id: fref_1
     + - {}
-    = specs/it.yaml:21:7 reckon::invoice::attachment_form: an attachment is named in one way | write either `{id: fref_…}`, of a file on the service, or `{file: PATH}`
+    = specs/it.yaml:21:7 reckon::invoice::attachment_form: an attachment has either `id` or `file` | write either `{id: fref_…}`, of a file on the service, or `{file: PATH}`
 attachments, each: file_name, system-assigned
     - - id: fref_1
     + - {id: fref_1, file_name: a.pdf}
@@ -254,7 +253,7 @@ attachments, each: file_name, system-assigned
 attachments, each: a file of ours, before its upload
     - id: fref_1
     + file: letters/a.pdf
-    = specs/it.yaml:21:13 reckon::file::closed: no folder of attachments is open to specs | write `secrets: {attachments: DIR}` in reckon.yaml, or the `fref_` id of an uploaded file
+    = specs/it.yaml:21:13 reckon::file::closed: reckon.yaml opens no folder of attachments to specs | write `secrets: {attachments: DIR}` in reckon.yaml, or the `fref_` id of an uploaded file
 test_mode | boolean | `true` for a test invoice: the merchant's mode says so
     + test_mode: true
     = specs/it.yaml:22:3 reckon::spec::refused_field: the merchant's mode decides whether an invoice is for tests | leave it out, or write `mode` in the merchant
@@ -270,7 +269,7 @@ presentment_status | string: not in the request
 partner API on {base_url} | header `Authorization: Bearer <ACCESS_TOKEN>`: its contact needs one, too
     - {authorization_code: {env: CODE_ACME}}
     + {keys: {public_key: m_0123456789012345678901, secret_key: {env: KEY}}}
-    = specs/it.yaml:26:18 reckon::reference::keys_alone: a contact needs an access token, and Merchant/default/acme has gateway keys alone | give the merchant an `authorization_code` or an `access_token`
+    = specs/it.yaml:26:18 reckon::reference::keys_alone: a contact needs an access token, and Merchant/default/acme has only gateway keys | give the merchant an `authorization_code` or an `access_token`
 "#;
 
 #[test]

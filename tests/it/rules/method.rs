@@ -1,5 +1,5 @@
-//! What the reference says of the fields of saved cards and banks (gateway-api, Payment method, Saved cards
-//! and Saved banks).
+//! Rules of the reference for the fields of saved cards and banks (gateway-api, Payment method, Saved cards and Saved
+//! banks).
 
 use crate::rules::table::check;
 
@@ -47,19 +47,18 @@ metadata: {name: acme}
 spec: {mode: test, credentials: {authorization_code: {env: CODE_ACME}}}
 "#;
 
-/// The rules.
 pub(crate) const OF_CARDS: &str = r#"
 type `card` or `bank`
     - type: card
     + type: cheque
-    = specs/it.yaml:6:9 reckon::spec::unknown_value: `cheque` is not possible here | write one of `card`, `bank`
+    = specs/it.yaml:6:9 reckon::spec::unknown_value: unknown value `cheque` | write one of `card`, `bank`
 type `card` or `bank`: it is sent
     - type: card
     = specs/it.yaml:4:1 reckon::spec::missing_field: the field `type` is missing | add `type`: `card` or `bank` (gateway-api, Payment method in a request)
 Card: type `card`: its data is a card's
     - type: card
     + type: bank
-    = specs/it.yaml:9:5 reckon::saved_method::source: a `bank` is not made from this | write `source: {bank: …}` alone, or another `type`
+    = specs/it.yaml:9:5 reckon::saved_method::source: a `bank` has no card as its source | write `source: {bank: …}` alone, or another `type`
 number: it is sent
     - number: "4242424242424242"
     = specs/it.yaml:9:5 reckon::spec::missing_field: the field `number` is missing | add `number`: `{env: NAME}`, `{file: NAME}`, or a published test number under a merchant in test mode (gateway-api, POST /v1/cards)
@@ -78,7 +77,7 @@ number: digits
 number: a merchant system never stores it
     - number: "4242424242424242"
     + number: "4532015112830366"
-    = specs/it.yaml:10:15 reckon::saved_method::number_in_the_open: a card number stands here in the open | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`, or one of the test numbers that the service publishes
+    = specs/it.yaml:10:15 reckon::saved_method::number_in_the_open: the card number is in plain text | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`, or one of the test numbers that the service publishes
 number: a list is no string
     - number: "4242424242424242"
     + number: [4242]
@@ -94,11 +93,11 @@ exp_month, exp_year (integers): a word is none
 exp_month: a month of the year
     - exp_month: 12
     + exp_month: 13
-    = specs/it.yaml:11:18 reckon::saved_method::exp_month: a year has no month 13 | write 1 to 12
+    = specs/it.yaml:11:18 reckon::saved_method::exp_month: 13 is not a month | write 1 to 12
 exp_month: a month of the year, from 1
     - exp_month: 12
     + exp_month: 0
-    = specs/it.yaml:11:18 reckon::saved_method::exp_month: a year has no month 0 | write 1 to 12
+    = specs/it.yaml:11:18 reckon::saved_method::exp_month: 0 is not a month | write 1 to 12
 exp_month: it is sent
     - exp_month: 12
     = specs/it.yaml:9:5 reckon::spec::missing_field: the field `exp_month` is missing | add `exp_month`: Month of expiry, 1 to 12 (gateway-api, POST /v1/cards)
@@ -109,18 +108,18 @@ exp_month, exp_year (integers): a fraction is none
 exp_year: of 2 or 4 digits (service-facts, 31)
     - exp_year: 2031
     + exp_year: 203
-    = specs/it.yaml:12:17 reckon::saved_method::exp_year: 203 is no year that a card expires in | write two or four digits, such as `2031`
+    = specs/it.yaml:12:17 reckon::saved_method::exp_year: 203 is not a year of expiry | write two or four digits, such as `2031`
 exp_year: it is sent
     - exp_year: 2031
     = specs/it.yaml:9:5 reckon::spec::missing_field: the field `exp_year` is missing | add `exp_year`: Year of expiry, two or four digits (gateway-api, POST /v1/cards; service-facts, 31)
 cvv (never returned): nothing keeps one
     - exp_year: 2031
     + exp_year: 2031\n      cvv: "123"
-    = specs/it.yaml:13:7 reckon::spec::security_code: `cvv` is no field of any spec | leave it out: nothing may keep a card's security code, and saving a card needs none
+    = specs/it.yaml:13:7 reckon::spec::security_code: no spec has a field `cvv` | remove the field: a card's security code must not be stored, and saving a card needs none
 name: at most 64 characters (service-facts, 31)
     - name: Jane Doe
     + name: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-    = specs/it.yaml:13:13 reckon::text::too_long: this has 65 characters, and the service keeps 64 | write at most 64 characters
+    = specs/it.yaml:13:13 reckon::text::too_long: the text has 65 characters, and the service keeps at most 64 | write at most 64 characters
 name: a list is no string
     - name: Jane Doe
     + name: [Jane, Doe]
@@ -128,7 +127,7 @@ name: a list is no string
 address1: at most 64 characters (service-facts, 31)
     - address1: 1 Main Street
     + address1: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-    = specs/it.yaml:14:17 reckon::text::too_long: this has 65 characters, and the service keeps 64 | write at most 64 characters
+    = specs/it.yaml:14:17 reckon::text::too_long: the text has 65 characters, and the service keeps at most 64 | write at most 64 characters
 address1: a list is no string
     - address1: 1 Main Street
     + address1: [1]
@@ -136,7 +135,7 @@ address1: a list is no string
 city: at most 64 characters (service-facts, 31)
     - city: Springfield
     + city: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-    = specs/it.yaml:15:13 reckon::text::too_long: this has 65 characters, and the service keeps 64 | write at most 64 characters
+    = specs/it.yaml:15:13 reckon::text::too_long: the text has 65 characters, and the service keeps at most 64 | write at most 64 characters
 city: a list is no string
     - city: Springfield
     + city: [Springfield]
@@ -144,7 +143,7 @@ city: a list is no string
 state: at most 64 characters
     - state: IL
     + state: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-    = specs/it.yaml:16:14 reckon::text::too_long: this has 65 characters, and the service keeps 64 | write at most 64 characters
+    = specs/it.yaml:16:14 reckon::text::too_long: the text has 65 characters, and the service keeps at most 64 | write at most 64 characters
 state: a list is no string
     - state: IL
     + state: [IL]
@@ -152,11 +151,11 @@ state: a list is no string
 postal_code: 3 to 9 letters and digits (service-facts, 31)
     - postal_code: "62701"
     + postal_code: "62"
-    = specs/it.yaml:17:20 reckon::text::postal_code: this is no postal code | write 3 to 9 letters and digits, at most 10 characters with spaces and dashes
+    = specs/it.yaml:17:20 reckon::text::postal_code: the text is not a postal code | write 3 to 9 letters and digits, at most 10 characters with spaces and dashes
 postal_code: letters and digits, spaces and dashes (service-facts, 31)
     - postal_code: "62701"
     + postal_code: "62701!"
-    = specs/it.yaml:17:20 reckon::text::postal_code: this is no postal code | write 3 to 9 letters and digits, at most 10 characters with spaces and dashes
+    = specs/it.yaml:17:20 reckon::text::postal_code: the text is not a postal code | write 3 to 9 letters and digits, at most 10 characters with spaces and dashes
 postal_code: a list is no string
     - postal_code: "62701"
     + postal_code: [62701]
@@ -164,7 +163,7 @@ postal_code: a list is no string
 description: at most 64 characters (service-facts, 31)
     - description: Jane's card
     + description: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-    = specs/it.yaml:7:16 reckon::text::too_long: this has 65 characters, and the service keeps 64 | write at most 64 characters
+    = specs/it.yaml:7:16 reckon::text::too_long: the text has 65 characters, and the service keeps at most 64 | write at most 64 characters
 description: a list is no string
     - description: Jane's card
     + description: [card]
@@ -190,7 +189,7 @@ token_id: converts or updates a card from the token
 a card belongs to one merchant
     - merchant: acme
     + merchant: acme/inc/us
-    = specs/it.yaml:5:13 reckon::reference::malformed: this names no Merchant: the name `inc/us` holds `/` | write lowercase letters, digits, `-` or `.`, such as `inc-us` (a name, or NAMESPACE/NAME)
+    = specs/it.yaml:5:13 reckon::reference::malformed: invalid name of a Merchant: the name `inc/us` holds `/` | write lowercase letters, digits, `-` or `.`, such as `inc-us` (a name, or NAMESPACE/NAME)
 "#;
 
 #[test]
@@ -198,12 +197,11 @@ fn what_a_card_may_not_say() {
     check(CARD, OF_CARDS);
 }
 
-/// The rules.
 pub(crate) const OF_BANKS: &str = r#"
 Bank: type `bank`: its data is a bank account's
     - type: bank
     + type: card
-    = specs/it.yaml:8:5 reckon::saved_method::source: a `card` is not made from this | write `source: {card: …}` alone, or another `type`
+    = specs/it.yaml:8:5 reckon::saved_method::source: a `card` has no bank account as its source | write `source: {card: …}` alone, or another `type`
 routing_number: it is sent
     - routing_number: "000000013"
     = specs/it.yaml:8:5 reckon::spec::missing_field: the field `routing_number` is missing | add `routing_number`: Nine digits, the last of which checks the others (gateway-api, POST /v1/banks)
@@ -211,12 +209,12 @@ routing_number: nine digits
     - routing_number: "000000013"
     + routing_number: "12345"
     = specs/it.yaml:9:23 reckon::saved_method::routing_number: the routing number is not nine digits | write the nine digits of the bank, in quotes, such as `"111000025"`
-    = specs/it.yaml:10:23 reckon::saved_method::account_in_the_open: an account number stands here in the open | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`; an account number stands in the open only beside a routing number that the service publishes for tests
+    = specs/it.yaml:10:23 reckon::saved_method::account_in_the_open: the account number is in plain text | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`; an account number may be in plain text only beside a routing number that the service publishes for tests
 routing_number: its last digit checks the others
     - routing_number: "000000013"
     + routing_number: "021000022"
     = specs/it.yaml:9:23 reckon::saved_method::routing_number: the routing number has a wrong digit: its check digit does not fit | write the nine digits of the bank, in quotes, such as `"111000025"`
-    = specs/it.yaml:10:23 reckon::saved_method::account_in_the_open: an account number stands here in the open | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`; an account number stands in the open only beside a routing number that the service publishes for tests
+    = specs/it.yaml:10:23 reckon::saved_method::account_in_the_open: the account number is in plain text | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`; an account number may be in plain text only beside a routing number that the service publishes for tests
 routing_number: a list is no string
     - routing_number: "000000013"
     + routing_number: [13]
@@ -227,15 +225,15 @@ account_number: it is sent
 account_number: 4 to 17 digits (service-facts, 31)
     - account_number: "1234567890"
     + account_number: "123"
-    = specs/it.yaml:10:23 reckon::saved_method::account_number: an account number has 4 to 17 digits and nothing else | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`; an account number stands in the open only beside a routing number that the service publishes for tests
+    = specs/it.yaml:10:23 reckon::saved_method::account_number: an account number has 4 to 17 digits and nothing else | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`; an account number may be in plain text only beside a routing number that the service publishes for tests
 account_number: digits
     - account_number: "1234567890"
     + account_number: "12-34-56"
-    = specs/it.yaml:10:23 reckon::saved_method::account_number: an account number has 4 to 17 digits and nothing else | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`; an account number stands in the open only beside a routing number that the service publishes for tests
+    = specs/it.yaml:10:23 reckon::saved_method::account_number: an account number has 4 to 17 digits and nothing else | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`; an account number may be in plain text only beside a routing number that the service publishes for tests
 account_number: a merchant system never stores it
     - routing_number: "000000013"
     + routing_number: "021000021"
-    = specs/it.yaml:10:23 reckon::saved_method::account_in_the_open: an account number stands here in the open | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`; an account number stands in the open only beside a routing number that the service publishes for tests
+    = specs/it.yaml:10:23 reckon::saved_method::account_in_the_open: the account number is in plain text | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`; an account number may be in plain text only beside a routing number that the service publishes for tests
 account_number: test-mode keys operate only against test accounts
     - mode: test
     + mode: live
@@ -243,17 +241,17 @@ account_number: test-mode keys operate only against test accounts
 account_type (`CHECKING` or `SAVINGS`)
     - account_type: CHECKING
     + account_type: GIRO
-    = specs/it.yaml:11:21 reckon::spec::unknown_value: `GIRO` is not possible here | write one of `CHECKING`, `SAVINGS`
+    = specs/it.yaml:11:21 reckon::spec::unknown_value: unknown value `GIRO` | write one of `CHECKING`, `SAVINGS`
 account_type (`CHECKING` or `SAVINGS`): it is sent
     - account_type: CHECKING
     = specs/it.yaml:8:5 reckon::spec::missing_field: the field `account_type` is missing | add `account_type`: `CHECKING` or `SAVINGS` (gateway-api, Payment method in a request)
 name and account_holder_type (`business`): no other word
     - account_holder_type: business
     + account_holder_type: individual
-    = specs/it.yaml:13:28 reckon::spec::unknown_value: `individual` is not possible here | write `business`
+    = specs/it.yaml:13:28 reckon::spec::unknown_value: unknown value `individual` | write `business`
 name and account_holder_type (`business`): no holder by the type alone
     - name: Doe Ltd
-    = specs/it.yaml:8:5 reckon::saved_method::holder: the holder is named by half: a business has a name | write `name`, or `given_name` and `surname`
+    = specs/it.yaml:8:5 reckon::saved_method::holder: the holder is incomplete: a business needs `name` | write `name`, or `given_name` and `surname`
 name and account_holder_type, or given_name and surname: one of the two
     - name: Doe Ltd\n      account_holder_type: business
     + given_name: Jane\n      surname: Doe\n      name: Doe Ltd
@@ -261,22 +259,22 @@ name and account_holder_type, or given_name and surname: one of the two
 given_name and surname for an individual: not one without the other
     - name: Doe Ltd\n      account_holder_type: business
     + given_name: Jane
-    = specs/it.yaml:8:5 reckon::saved_method::holder: the holder is named by half: an individual has both names | write `name`, or `given_name` and `surname`
+    = specs/it.yaml:8:5 reckon::saved_method::holder: the holder is incomplete: an individual needs both names | write `name`, or `given_name` and `surname`
 given_name and surname for an individual: nor the other without the one
     - name: Doe Ltd\n      account_holder_type: business
     + surname: Doe
-    = specs/it.yaml:8:5 reckon::saved_method::holder: the holder is named by half: an individual has both names | write `name`, or `given_name` and `surname`
+    = specs/it.yaml:8:5 reckon::saved_method::holder: the holder is incomplete: an individual needs both names | write `name`, or `given_name` and `surname`
 name and account_holder_type, or given_name and surname: somebody holds the account
     - name: Doe Ltd\n      account_holder_type: business
-    = specs/it.yaml:8:5 reckon::saved_method::holder: nobody is named as the holder of the account | write `name`, or `given_name` and `surname`
+    = specs/it.yaml:8:5 reckon::saved_method::holder: the account has no holder | write `name`, or `given_name` and `surname`
 name: it says something
     - name: Doe Ltd
     + name: ''
-    = specs/it.yaml:12:13 reckon::text::empty: this is empty | write a text, such as `Jane`
+    = specs/it.yaml:12:13 reckon::text::empty: the text is empty | write a text, such as `Jane`
 name: at most 64 characters (service-facts, 31)
     - name: Doe Ltd
     + name: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-    = specs/it.yaml:12:13 reckon::text::too_long: this has 65 characters, and the service keeps 64 | write at most 64 characters
+    = specs/it.yaml:12:13 reckon::text::too_long: the text has 65 characters, and the service keeps at most 64 | write at most 64 characters
 name: a list is no string
     - name: Doe Ltd
     + name: [Doe]
@@ -284,7 +282,7 @@ name: a list is no string
 given_name: it says something
     - name: Doe Ltd\n      account_holder_type: business
     + given_name: ''\n      surname: Doe
-    = specs/it.yaml:12:19 reckon::text::empty: this is empty | write a text, such as `Jane`
+    = specs/it.yaml:12:19 reckon::text::empty: the text is empty | write a text, such as `Jane`
 given_name: a list is no string
     - name: Doe Ltd\n      account_holder_type: business
     + given_name: [Jane]\n      surname: Doe
@@ -292,7 +290,7 @@ given_name: a list is no string
 surname: at most 64 characters (service-facts, 31)
     - name: Doe Ltd\n      account_holder_type: business
     + given_name: Jane\n      surname: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-    = specs/it.yaml:13:16 reckon::text::too_long: this has 65 characters, and the service keeps 64 | write at most 64 characters
+    = specs/it.yaml:13:16 reckon::text::too_long: the text has 65 characters, and the service keeps at most 64 | write at most 64 characters
 surname: a list is no string
     - name: Doe Ltd\n      account_holder_type: business
     + given_name: Jane\n      surname: [Doe]

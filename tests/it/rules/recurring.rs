@@ -1,4 +1,4 @@
-//! What the reference says of the fields of a recurring charge (gateway-api, Recurring charge, the recur object, and
+//! Rules of the reference for the fields of a recurring charge (gateway-api, Recurring charge, the recur object, and
 //! the three ways to make one).
 
 use crate::rules::table::check;
@@ -42,7 +42,6 @@ metadata: {name: acme}
 spec: {mode: test, credentials: {authorization_code: {env: CODE_ACME}}}
 "#;
 
-/// The rules.
 pub(crate) const RULES: &str = r#"
 method (saved method ID or token string): it is sent
     - method: card
@@ -61,11 +60,11 @@ method: a saved method of the same merchant
     = specs/it.yaml:6:11 reckon::reference::other_merchant: SavedMethod/default/card-of-other belongs to Merchant/other, not to Merchant/acme | write one of the same merchant; nothing is shared between merchants
 amount | integer | amount per occurrence: it is sent
     - amount: 50.00 USD
-    = specs/it.yaml:4:1 reckon::spec::missing_field: the field `amount` is missing | add `amount`: What each occurrence collects, such as `"50.00 USD"` (gateway-api, Recurring charge)
+    = specs/it.yaml:4:1 reckon::spec::missing_field: the field `amount` is missing | add `amount`: Amount that each occurrence collects, such as `"50.00 USD"` (gateway-api, Recurring charge)
 amount | integer: in the currency's smallest unit
     - amount: 50.00 USD
     + amount: 50.5
-    = specs/it.yaml:7:11 reckon::amount::float: the number 50.5 has no currency, and is no whole number of minor units | write `"50.50 USD"`, in quotes
+    = specs/it.yaml:7:11 reckon::amount::float: the number 50.5 has no currency, and is not a whole number of minor units | write `"50.50 USD"`, in quotes
 amount | integer: a text says its currency
     - amount: 50.00 USD
     + amount: '50'
@@ -89,7 +88,7 @@ amount | integer: within what the service takes (service-facts, 31)
 currency | string: of every amount
     - max_amount: 600.00 USD
     + max_amount: 600.00 EUR
-    = specs/it.yaml:11:15 reckon::recurring_charge::mixed_currencies: this is in EUR, and the amount in USD | write the same currency
+    = specs/it.yaml:11:15 reckon::recurring_charge::mixed_currencies: the currency is EUR, and `amount` has USD | write the same currency
 currency | string: a code that exists
     - amount: 50.00 USD
     + amount: 50.00 USX
@@ -109,7 +108,7 @@ account_id | string: a list is no string
 account_id | string: it says something
     - account: Operating
     + account: ''
-    = specs/it.yaml:9:12 reckon::text::empty: this is empty | write a text, such as `Operating`
+    = specs/it.yaml:9:12 reckon::text::empty: the text is empty | write a text, such as `Operating`
 max_occurrences | number: a word is none
     - max_occurrences: 12
     + max_occurrences: many
@@ -132,7 +131,7 @@ max_amount | number | total to collect before completion; at least amount
     = specs/it.yaml:11:15 reckon::recurring_charge::max_amount: the total, 49.99 USD, is less than one payment, 50.00 USD | write 50.00 USD or more, or leave it out
 schedule | object: it is sent
     - schedule:\n    start: 2030-12-01\n    interval_unit: MONTH\n    interval_delay: 1\n    end: 2031-12-01\n    days: ["1", LAST]
-    = specs/it.yaml:4:1 reckon::spec::missing_field: the field `schedule` is missing | add `schedule`: When payments are due (gateway-api, recur object)
+    = specs/it.yaml:4:1 reckon::spec::missing_field: the field `schedule` is missing | add `schedule`: Dates on which payments are due (gateway-api, recur object)
 schedule | object: a word is none
     - schedule:\n    start: 2030-12-01\n    interval_unit: MONTH\n    interval_delay: 1\n    end: 2031-12-01\n    days: ["1", LAST]
     + schedule: monthly
@@ -143,15 +142,15 @@ start (date YYYY-MM-DD): it is sent
 start (date YYYY-MM-DD)
     - start: 2030-12-01
     + start: 12/01/2030
-    = specs/it.yaml:13:12 reckon::recurring_charge::date: `12/01/2030` is no date | write year, month and day, such as `2026-12-01`
+    = specs/it.yaml:13:12 reckon::recurring_charge::date: `12/01/2030` is not a date | write year, month and day, such as `2026-12-01`
 start (date): a day that exists
     - start: 2030-12-01
     + start: 2030-02-30
-    = specs/it.yaml:13:12 reckon::recurring_charge::date: `2030-02-30` is no date | write year, month and day, such as `2026-12-01`
+    = specs/it.yaml:13:12 reckon::recurring_charge::date: `2030-02-30` is not a date | write year, month and day, such as `2026-12-01`
 interval_unit | string | values DAY, WEEK, MONTH appear
     - interval_unit: MONTH
     + interval_unit: YEAR
-    = specs/it.yaml:14:20 reckon::spec::unknown_value: `YEAR` is not possible here | write one of `DAY`, `WEEK`, `MONTH`
+    = specs/it.yaml:14:20 reckon::spec::unknown_value: unknown value `YEAR` | write one of `DAY`, `WEEK`, `MONTH`
 interval_unit | string: it is sent
     - interval_unit: MONTH
     = specs/it.yaml:12:3 reckon::spec::missing_field: the field `interval_unit` is missing | add `interval_unit`: `DAY`, `WEEK` or `MONTH` (service-facts, 58)
@@ -169,7 +168,7 @@ interval_delay | number: it is sent
 end | date | optional: a word is none
     - end: 2031-12-01
     + end: never
-    = specs/it.yaml:16:10 reckon::recurring_charge::date: `never` is no date | write year, month and day, such as `2026-12-01`
+    = specs/it.yaml:16:10 reckon::recurring_charge::date: `never` is not a date | write year, month and day, such as `2026-12-01`
 end | date | last occurrence on or before it: there is one
     - end: 2031-12-01
     + end: 2030-11-30
@@ -197,7 +196,7 @@ days | monthly: day numbers that a month has
 days | monthly: the keyword `LAST`
     - days: ["1", LAST]
     + days: [FIRST]
-    = specs/it.yaml:17:12 reckon::recurring_charge::day: `FIRST` is no day | write a number such as `"15"`, or `LAST`
+    = specs/it.yaml:17:12 reckon::recurring_charge::day: `FIRST` is not a day | write a number such as `"15"`, or `LAST`
 days | weekly: ISO day numbers
     - interval_unit: MONTH
     + interval_unit: WEEK

@@ -1,4 +1,4 @@
-//! What the reference says of a charge that is made now, and of one made from an earlier charge (gateway-api, POST
+//! Rules of the reference for a charge that is made now, and for one made from an earlier charge (gateway-api, POST
 //! /v1/charges, POST /v1/charges/{chargeId}/schedule).
 
 use crate::rules::table::check;
@@ -74,7 +74,6 @@ metadata: {name: acme}
 spec: {mode: test, credentials: {authorization_code: {env: CODE_ACME}}}
 "#;
 
-/// The rules.
 pub(crate) const OF_CHARGES_NOW: &str = r#"
 recur, amount | only when the recurring amount differs from the charge amount: an amount
     - first_amount: 65.00 USD
@@ -87,7 +86,7 @@ amount | integer | required: something is charged
 amount | integer | of the same currency
     - first_amount: 65.00 USD
     + first_amount: 65.00 EUR
-    = specs/it.yaml:9:17 reckon::recurring_charge::mixed_currencies: this is in EUR, and the amount in USD | write the same currency
+    = specs/it.yaml:9:17 reckon::recurring_charge::mixed_currencies: the currency is EUR, and `amount` has USD | write the same currency
 max_amount | total to collect before completion; at least amount
     - first_amount: 65.00 USD
     + first_amount: 700.00 USD
@@ -99,7 +98,7 @@ recur object: no start, the charge is the first occurrence
 first_charge: `scheduled` or `now`
     - first_charge: now
     + first_charge: later
-    = specs/it.yaml:8:17 reckon::spec::unknown_value: `later` is not possible here | write one of `scheduled`, `now`
+    = specs/it.yaml:8:17 reckon::spec::unknown_value: unknown value `later` | write one of `scheduled`, `now`
 recur, amount | the charge amount is that of a charge made now
     - first_charge: now
     + first_charge: scheduled
@@ -109,7 +108,7 @@ recur, amount | the charge amount is that of a charge made now
 surcharge_amount | integer | optional: what the surcharge lookup says
     - surcharge: apply
     + surcharge: 60
-    = specs/it.yaml:10:14 reckon::spec::unknown_value: `60` is not possible here | write one of `none`, `apply`
+    = specs/it.yaml:10:14 reckon::spec::unknown_value: unknown value `60` | write one of `none`, `apply`
 days | weekly: ISO day numbers `"1"` (Monday) to `"7"` (Sunday)
     - days: ["1", "7"]
     + days: ["8"]
@@ -129,12 +128,11 @@ fn what_a_first_charge_made_now_may_not_say() {
     crate::support::covers::covers(&["45.12"]);
 }
 
-/// The rules.
 pub(crate) const OF_EARLIER_CHARGES: &str = r#"
 POST /v1/charges/{chargeId}/schedule: chargeId
     - from_charge: abcdefghijklmnopqrstuv
     + from_charge: a/b
-    = specs/it.yaml:6:16 reckon::recurring_charge::charge_id: this is no id of a charge | write the charge's id as the service shows it, 22 letters, digits, `-` and `_`
+    = specs/it.yaml:6:16 reckon::recurring_charge::charge_id: the text is not the id of a charge | write the charge's id as the service shows it, 22 letters, digits, `-` and `_`
 chargeId | string: a list is none
     - from_charge: abcdefghijklmnopqrstuv
     + from_charge: [a]
@@ -163,10 +161,10 @@ body: amount and schedule: no surcharge
     = specs/it.yaml:12:3 reckon::recurring_charge::from_charge: `surcharge` cannot be chosen for a charge made from an earlier one | leave out `surcharge`, or `from_charge`
 amount (integer, required)
     - amount: 50.00 USD
-    = specs/it.yaml:4:1 reckon::spec::missing_field: the field `amount` is missing | add `amount`: What each occurrence collects, such as `"50.00 USD"` (gateway-api, Recurring charge)
+    = specs/it.yaml:4:1 reckon::spec::missing_field: the field `amount` is missing | add `amount`: Amount that each occurrence collects, such as `"50.00 USD"` (gateway-api, Recurring charge)
 schedule (object, required)
     - schedule:\n    start: 2030-12-01\n    interval_unit: MONTH\n    interval_delay: 1
-    = specs/it.yaml:4:1 reckon::spec::missing_field: the field `schedule` is missing | add `schedule`: When payments are due (gateway-api, recur object)
+    = specs/it.yaml:4:1 reckon::spec::missing_field: the field `schedule` is missing | add `schedule`: Dates on which payments are due (gateway-api, recur object)
 "#;
 
 #[test]

@@ -1,9 +1,9 @@
-//! What the reference says of the second owner of an application (partner-api, Merchant application).
+//! Rules of the reference for the second owner of an application (partner-api, Merchant application).
 
 use crate::rules::complete::COMPLETE;
 use crate::rules::table::check;
 
-/// All of a second owner.
+/// Every field of a second owner.
 const SECOND_OWNER: &str = "  second_owner:
     first_name: Jo
     last_name: Roe
@@ -19,7 +19,6 @@ const SECOND_OWNER: &str = "  second_owner:
     has_significant_responsibility: false
 ";
 
-/// The rules.
 pub(crate) const RULES: &str = r#"
 first_name: a list is no string
     - first_name: Jo
@@ -94,14 +93,14 @@ has_significant_ownership: a word is no boolean
     = specs/it.yaml:17:32 reckon::spec::wrong_type: expected `true` or `false`, found the text "maybe" | write `true` or `false`
 has_significant_ownership: only home_address2 is optional
     - has_significant_ownership: false
-    = specs/it.yaml:6:3 reckon::merchant_application::missing: Second owner has significant ownership cannot be blank | add `has_significant_ownership`: Whether this owner owns more than 25 % (partner-api, Merchant application).
+    = specs/it.yaml:6:3 reckon::merchant_application::missing: Second owner has significant ownership cannot be blank | add `has_significant_ownership`: True if this owner owns more than 25 % (partner-api, Merchant application).
 has_significant_responsibility: a word is no boolean
     - has_significant_responsibility: false
     + has_significant_responsibility: 'maybe'
     = specs/it.yaml:18:37 reckon::spec::wrong_type: expected `true` or `false`, found the text "maybe" | write `true` or `false`
 has_significant_responsibility: only home_address2 is optional
     - has_significant_responsibility: false
-    = specs/it.yaml:6:3 reckon::merchant_application::missing: Second owner has significant responsibility cannot be blank | add `has_significant_responsibility`: Whether this owner manages the business (partner-api, Merchant application).
+    = specs/it.yaml:6:3 reckon::merchant_application::missing: Second owner has significant responsibility cannot be blank | add `has_significant_responsibility`: True if this owner manages the business (partner-api, Merchant application).
 home_state: a 2-letter code
     - home_state: IL
     + home_state: Illinois
@@ -113,15 +112,15 @@ home_zip_code: 3 to 9 letters and digits (service-facts, 31)
 date_of_birth: shown to nobody
     - date_of_birth: {file: born-two}
     + date_of_birth: 1971-01-01
-    = specs/it.yaml:15:20 reckon::secret::in_the_open: a secret stands here in the open | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
+    = specs/it.yaml:15:20 reckon::secret::in_the_open: the secret is in plain text | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
 social_security_number: shown to nobody
     - social_security_number: {file: ssn-two}
     + social_security_number: 123-45-6789
-    = specs/it.yaml:16:29 reckon::secret::in_the_open: a secret stands here in the open | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
+    = specs/it.yaml:16:29 reckon::secret::in_the_open: the secret is in plain text | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`
 has_significant_responsibility: must be true for at least one owner when no one owns more than 25%
     - owner_has_significant_ownership: true\n  owner_has_significant_responsibility: true
     + owner_percentage_of_ownership: 20\n  owner_has_significant_ownership: false\n  owner_has_significant_responsibility: false
-    = specs/it.yaml:43:41 reckon::merchant_application::invalid: Significant responsibility must be true for one owner when none owns over 25% | correct `owner_has_significant_responsibility`: Whether the owner manages the business; true for at least one owner when no one owns more than 25 % (partner-api, Merchant application).
+    = specs/it.yaml:43:41 reckon::merchant_application::invalid: Significant responsibility must be true for one owner when none owns over 25% | correct `owner_has_significant_responsibility`: True if the owner manages the business; true for at least one owner when none owns more than 25 % (partner-api, Merchant application).
 All values must be plain text: not percent-encoded
     - home_address1: 2 Quay
     + home_address1: 2%20Quay

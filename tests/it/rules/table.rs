@@ -1,8 +1,11 @@
-//! A table of rules: each as the reference words it, a good document made wrong, and what is told of it.
+//! Tables of rules: a rule in the reference's words, a valid document made invalid, and the diagnostics of the result.
 //!
-//! A rule is a line of its own. Beneath it `-` is what stands in the good document (nothing: its end), `+` what
-//! is written in its place (nothing: the line goes), and each `=` one diagnostic: `FILE:LINE:COLUMN code: message |
-//! help`. `\n` is a new line.
+//! A rule is a line of its own, with further lines beneath it:
+//! - `-` is the text of the valid document to replace; without it, the end of the document.
+//! - `+` is the replacement; without it, the line is removed.
+//! - Each `=` is one diagnostic, as `FILE:LINE:COLUMN code: message | help`.
+//!
+//! `\n` is a line break.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +17,11 @@ use reckon::render::diagnostic::{OutputStyle, text};
 use reckon::spec::document::ReadContext;
 use reckon::spec::loader::Loader;
 
-/// So wide that no sentence is broken.
+/// A rendering so wide that no sentence is wrapped.
 const LOOK: OutputStyle = OutputStyle { color: false, unicode: true, width: 4000 };
 const FILE: &str = "it.yaml";
 
-/// One rule, with a value that breaks it.
+/// A rule, with a value that breaks it.
 #[derive(Debug, Default)]
 struct Rule<'a> {
     says: &'a str,
@@ -27,24 +30,27 @@ struct Rule<'a> {
     told: Vec<&'a str>,
 }
 
-/// Fails with every rule of the table that is told otherwise, and with the table as it would be now.
+/// Fails with every rule whose diagnostics differ from the table, and with the table as it would be now.
 pub(crate) fn check(good: &str, table: &str) {
-    assert_eq!(diagnostics(good), Vec::<String>::new(), "the good document");
+    assert_eq!(diagnostics(good), Vec::<String>::new(), "the valid document");
     let rules = rules(table);
     assert!(!rules.is_empty(), "an empty table");
     let (mut wrong, mut now) = (Vec::new(), Vec::new());
     for rule in &rules {
-        let told = diagnostics(&broken(good, rule));
+        let found = diagnostics(&broken(good, rule));
         now.push(rule.says.to_owned());
         now.extend(rule.from.map(|from| format!("    - {from}")));
         now.extend(rule.to.map(|to| format!("    + {to}")));
-        now.extend(told.iter().map(|one| format!("    = {one}")));
-        if told.is_empty() || told != rule.told {
-            wrong.push(format!("{}\n    was: {:?}\n    now: {told:?}", rule.says, rule.told));
+        now.extend(found.iter().map(|one| format!("    = {one}")));
+        if found.is_empty() || found != rule.told {
+            wrong.push(format!("{}\n    was: {:?}\n    now: {found:?}", rule.says, rule.told));
         }
     }
     let (wrong, now) = (wrong.join("\n"), now.join("\n"));
-    assert!(wrong.is_empty(), "these rules are told otherwise:\n{wrong}\nthe table now:\n{now}\n");
+    assert!(
+        wrong.is_empty(),
+        "these rules have other diagnostics:\n{wrong}\nthe table now:\n{now}\n"
+    );
 }
 
 fn rules(table: &str) -> Vec<Rule<'_>> {
@@ -56,13 +62,13 @@ fn rules(table: &str) -> Vec<Rule<'_>> {
             (Some(("+", text)), Some(rule)) => rule.to = Some(text.trim()),
             (Some(("=", text)), Some(rule)) => rule.told.push(text.trim()),
             (None, _) => rules.push(Rule { says: line, ..Rule::default() }),
-            (Some(_), _) => panic!("this is no line of a table: {line}"),
+            (Some(_), _) => panic!("not a line of a table: {line}"),
         }
     }
     rules
 }
 
-/// The good document with the rule's value in it.
+/// Returns the valid document with the rule's value in it.
 fn broken(good: &str, rule: &Rule<'_>) -> String {
     let to = rule.to.map(|to| to.replace("\\n", "\n"));
     let Some(from) = rule.from else {
@@ -77,7 +83,7 @@ fn broken(good: &str, rule: &Rule<'_>) -> String {
     }
 }
 
-/// The text without the lines that hold this part of it.
+/// Returns the text without the lines that hold this part of it.
 fn without_lines(good: &str, part: &str) -> String {
     let at = good.find(part).unwrap();
     let start = good[..at].rfind('\n').map_or(0, |line| line + 1);
@@ -86,7 +92,7 @@ fn without_lines(good: &str, part: &str) -> String {
     format!("{}{}", &good[..start], &good[end..])
 }
 
-/// Everything that `validate` tells of a file with this text.
+/// Returns everything that `validate` reports of a file with this text.
 fn diagnostics(yaml: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(FILE), yaml).unwrap();
@@ -97,7 +103,7 @@ fn diagnostics(yaml: &str) -> Vec<String> {
     problems.iter().map(|problem| line(problem, &shown)).collect()
 }
 
-/// One diagnostic in a line; all of it stands in what people see.
+/// Returns a diagnostic in one line, after a check that people see all of it.
 fn line(problem: &PlacedIssue, shown: &str) -> String {
     let PlacedIssue { file, line, column, code, message, help, .. } = problem;
     let place = format!("{file}:{line}:{column}");
@@ -107,7 +113,7 @@ fn line(problem: &PlacedIssue, shown: &str) -> String {
     format!("{place} {code}: {message} | {help}")
 }
 
-/// An operator with two plans, one of them for trust accounts.
+/// Returns the context of an operator with two plans, one of them for trust accounts.
 fn cx() -> CheckCx {
     CheckCx {
         decimal_amounts_only: false,

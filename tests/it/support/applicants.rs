@@ -1,4 +1,4 @@
-//! Two applications of one applicant, the merchant that comes of them, and a world for both.
+//! Two applications of one applicant, the merchant that they open, and a world for both.
 
 use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
@@ -76,7 +76,7 @@ metadata: {name: jane}
 spec: {merchant: harbor, first_name: Jane, last_name: Doe, email_addresses: [{address: jane@example.com}]}
 ";
 
-/// A world with the applicant's secrets and this tree.
+/// Builds a world with the applicant's secrets and this tree.
 pub(crate) fn world(text: &str) -> World {
     let mut world = World::new(ServiceSurface::Documented, START);
     for (name, text) in
@@ -92,7 +92,7 @@ pub(crate) fn tree() -> String {
     format!("{COMPLETE}{MERCHANT}")
 }
 
-/// What the applicant fills in: the fields of the complete application.
+/// Returns the applicant's form, with the fields of the complete application.
 pub(crate) fn form() -> Value {
     let fields = COMPLETE.lines().skip(6).map(|line| {
         let (name, value) = line.trim().split_once(": ").unwrap();

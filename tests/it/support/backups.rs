@@ -1,4 +1,4 @@
-//! Backups of a world, put in its place.
+//! Backups of a world, and their restore.
 
 use std::sync::Arc;
 
@@ -15,20 +15,19 @@ use reckon::store::writer::{Commit, Writer};
 
 use crate::support::world::World;
 
-/// What a backup holds: the three disks as they were.
+/// Copies of the three disks.
 pub(crate) struct Backup {
     journal: MemoryDisk,
     vault: MemoryDisk,
     index: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Copies the disks.
 pub(crate) fn back_up(world: &World) -> Backup {
     let index = world.index.scan(b"").unwrap();
     Backup { journal: world.journal.copy(), vault: world.vault.copy(), index }
 }
 
-/// Puts a backup in the place of the state, and writes down that an epoch began, or not.
+/// Replaces the state by a backup. With `epoch`, records the beginning of an epoch.
 pub(crate) async fn restore(world: &mut World, backup: &Backup, epoch: bool) {
     (world.journal, world.vault) = (backup.journal.copy(), backup.vault.copy());
     world.index = Arc::new(MemoryIndex::new());

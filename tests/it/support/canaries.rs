@@ -1,24 +1,24 @@
-//! Looks for planted values in files and texts, in every form in which one could slip out.
+//! Searches files and texts for planted values, in every form in which a value could leak.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, Encoding, HEXLOWER, HEXUPPER};
 
-/// Planted values by what they are. A finding names the canary and its form, never the value.
+/// Planted values by name. A finding names the canary and its form, never the value.
 #[derive(Default)]
 pub(crate) struct Canaries {
     forms: BTreeMap<String, Vec<(String, String)>>,
 }
 
 impl Canaries {
-    /// Plants a value. One shorter than eight characters would be found by chance.
+    /// Plants a value. A value of less than eight characters would be found by chance.
     pub(crate) fn plant(&mut self, name: &str, value: &str) {
-        assert!(value.len() >= 8, "{name} is too short to be looked for");
+        assert!(value.len() >= 8, "{name} is too short to search for");
         self.forms.insert(name.to_owned(), forms(value));
     }
 
-    /// Every canary that shows in these bytes.
+    /// Returns every canary in these bytes.
     pub(crate) fn in_bytes(&self, place: &str, bytes: &[u8]) -> Vec<String> {
         let text = String::from_utf8_lossy(bytes);
         let mut found = Vec::new();
@@ -29,7 +29,7 @@ impl Canaries {
         found
     }
 
-    /// Every canary that shows in the files of a folder, or in their names.
+    /// Returns every canary in the files of a folder, or in their names.
     pub(crate) fn in_folder(&self, folder: &Path) -> Vec<String> {
         let mut found = Vec::new();
         for entry in walkdir::WalkDir::new(folder) {
@@ -45,7 +45,7 @@ impl Canaries {
     }
 }
 
-/// The forms of a value, each with its name.
+/// Returns the forms of a value, each with its name.
 fn forms(value: &str) -> Vec<(String, String)> {
     let bytes = value.as_bytes();
     let listed: Vec<String> = bytes.iter().map(u8::to_string).collect();
@@ -54,7 +54,7 @@ fn forms(value: &str) -> Vec<(String, String)> {
         bytes.iter().map(escape).collect::<Vec<_>>().concat()
     };
     let percent: Vec<String> = bytes.iter().map(|byte| format!("%{byte:02X}")).collect();
-    let json = serde_json::to_string(value).expect("a text is JSON");
+    let json = serde_json::to_string(value).expect("a text serialises as JSON");
     let mut forms = vec![
         ("plain".to_owned(), value.to_owned()),
         ("JSON".to_owned(), json.trim_matches('"').to_owned()),
@@ -72,7 +72,7 @@ fn forms(value: &str) -> Vec<(String, String)> {
     forms
 }
 
-/// The characters of a longer base64 text that the value alone decides, where so many bytes stand before it.
+/// Returns the characters of a longer base64 text that depend on the value alone, with this number of bytes before it.
 fn base64(encoding: &Encoding, value: &[u8], before: usize) -> String {
     let bytes = [&vec![0; before], value].concat();
     let text = encoding.encode(&bytes);

@@ -1,11 +1,11 @@
-//! An index that counts what is read of hooks' actions and failures.
+//! An index that counts the reads of hooks' actions and failures.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use reckon::store::index::{Batch, Index, IndexError, KeyValue, MemoryIndex};
 
-/// The index, and the count.
+/// The counted index, and the number of reads.
 #[derive(Debug)]
 pub(crate) struct Counting {
     pub(crate) behind: Arc<MemoryIndex>,

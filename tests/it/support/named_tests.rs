@@ -1,14 +1,13 @@
-//! Tests that documents name as `file: name`: whether they are there.
+//! Checks of tests that documents name as `file: name`.
 
 use std::path::Path;
 
-/// A file of this project.
+/// Reads a file of this project.
 pub(crate) fn read(path: &str) -> Option<String> {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).ok()
 }
 
-/// Returns whether a text of Rust has a test of this name: a function with the attribute of a test right above it, or a
-/// trial.
+/// Returns true if a Rust source has a test of this name: a function right below the attribute of a test, or a trial.
 pub(crate) fn has_test(source: &str, name: &str) -> bool {
     let lines: Vec<&str> = source.lines().map(str::trim).collect();
     let is_it = |line: &str| {
@@ -31,7 +30,7 @@ pub(crate) fn has_test(source: &str, name: &str) -> bool {
     is_trial || lines.iter().enumerate().any(|(at, line)| is_it(line) && marked(at))
 }
 
-/// What is wrong with a test that is named `file: name`.
+/// Returns the problem with a test that is named `file: name`, if any.
 pub(crate) fn missing(named: &str) -> Option<String> {
     let Some((file, name)) = named.split_once(": ") else {
         return Some(format!("`{named}` is not `file: name`"));

@@ -1,4 +1,4 @@
-//! Carries what hooks tell: keeps what it is given, and answers as it was told to.
+//! A courier for tests. It records notifications, and returns prepared results.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,29 +6,28 @@ use reckon::engine::{DeliveryAttempt, IntakeLink, NotificationSender};
 use reckon::http::PublicRoutes;
 use reckon::outbox::{DeliveryResult, OutgoingNotification};
 
-/// A courier.
 pub(crate) struct Pigeon {
     pub(crate) carried: Mutex<Vec<OutgoingNotification>>,
     pub(crate) answers: Mutex<Vec<DeliveryResult>>,
-    /// A target that never answers.
+    /// Target that never answers.
     pub(crate) hangs: Option<&'static str>,
-    /// Whether targets drop repeats.
+    /// True if targets drop repeats.
     pub(crate) repeats: bool,
 }
 
 impl Pigeon {
-    /// One that answers so, one after the other, and then that all went well.
+    /// Makes a courier that returns these results in order, and then success.
     pub(crate) fn answering(answers: &[DeliveryResult]) -> Arc<Self> {
         Arc::new(Self::telling(answers))
     }
 
-    /// The same, to be changed.
+    /// Does the same; the value can still be changed.
     pub(crate) fn telling(answers: &[DeliveryResult]) -> Self {
         let answers = Mutex::new(answers.iter().rev().cloned().collect());
         Self { carried: Mutex::default(), answers, hangs: None, repeats: false }
     }
 
-    /// Everything that it was given.
+    /// Returns every notification that it received.
     pub(crate) fn carried(&self) -> Vec<OutgoingNotification> {
         self.carried.lock().unwrap().clone()
     }

@@ -1,4 +1,4 @@
-//! What comes from outside while an engine runs: notifications of the service, and applicants who click.
+//! Input from outside while an engine runs: webhooks of the service, and clicks of applicants.
 
 use reckon::base::secret::Secret;
 use reckon::control::Control;
@@ -9,14 +9,14 @@ use tokio::sync::mpsc;
 
 use crate::support::world::{World, request, told};
 
-/// The way to a running engine, and the world around it.
+/// Handle of a running engine, and the world around it.
 pub(crate) struct Daemon<'a> {
     pub(crate) world: &'a World,
     pub(crate) control: Control,
 }
 
 impl World {
-    /// Runs an engine while `act` goes on and until everything has settled; answers the plan then.
+    /// Runs an engine while `act` runs and until everything has settled. Returns the plan.
     pub(crate) async fn while_running(&self, act: impl AsyncFnOnce(&Daemon<'_>)) -> Vec<String> {
         let mut engine = self.engine();
         let (sender, events) = mpsc::channel(8);
@@ -31,41 +31,41 @@ impl World {
         told(&engine)
     }
 
-    /// Lets underwriting decide, and an engine hear of it; answers the plan then.
+    /// Lets underwriting decide, and delivers the decision to an engine. Returns the plan.
     pub(crate) async fn decided(&self) -> Vec<String> {
         self.control("POST", "clock", &json!({"advance": "PT6S"}));
         self.while_running(async |daemon| assert_eq!(daemon.deliver().await.len(), 1)).await
     }
 
-    /// Hands one notification to an engine; answers the plan then.
+    /// Delivers one webhook to an engine. Returns the plan.
     pub(crate) async fn notified(&self, reference: &str, event: &Value) -> Vec<String> {
         self.while_running(async |daemon| daemon.notify(reference, &[event]).await).await
     }
 
-    /// How many requests the service has served.
+    /// Returns the number of requests that the service has served.
     pub(crate) fn requests(&self) -> u64 {
         self.control("GET", "requests", &Value::Null)["total"].as_u64().unwrap()
     }
 
-    /// The number of the journal's last record.
+    /// Returns the number of the journal's last record.
     pub(crate) fn position(&self) -> u64 {
         self.engine().overview().position
     }
 
-    /// The mark of the only application.
+    /// Returns the mark of the only application.
     pub(crate) fn reference(&self) -> String {
         let all = self.objects("applications");
         assert_eq!(all.len(), 1, "{all:?}");
         all[0]["reference"].as_str().unwrap().to_owned()
     }
 
-    /// A fresh code that opens a merchant.
+    /// Issues a new code that opens a merchant.
     pub(crate) fn code(&self, merchant: &str) -> String {
         let issued = self.control("POST", "credentials", &json!({ "merchant": merchant }));
         issued["authorization_code"].as_str().unwrap().to_owned()
     }
 
-    /// Sends the applicant's form; answers what comes back.
+    /// Sends the applicant's form. Returns the response.
     pub(crate) fn fill_in(&self, page: &Secret, form: &Value) -> Value {
         let path = page.expose().splitn(4, '/').nth(3).unwrap();
         request(&self.sandbox.router(), "POST", &format!("/{path}"), None, Some(form))
@@ -73,7 +73,7 @@ impl World {
 }
 
 impl Daemon<'_> {
-    /// Sends what the sandbox has to tell now; answers the bodies.
+    /// Delivers the sandbox's due webhooks. Returns their bodies.
     pub(crate) async fn deliver(&self) -> Vec<Value> {
         let seen = std::sync::Mutex::new(Vec::new());
         let post = async |notice: sandbox::OutgoingWebhook| {
@@ -89,26 +89,26 @@ impl Daemon<'_> {
         seen.into_inner().unwrap()
     }
 
-    /// Hands over a notification of these events.
+    /// Delivers a webhook with these events.
     pub(crate) async fn notify(&self, reference: &str, events: &[&Value]) {
         let body = json!({ "events": events }).to_string().into_bytes();
         let notice = IncomingWebhook { generation: 0, reference: reference.to_owned(), body };
         self.control.partner_webhook(notice).await.unwrap();
     }
 
-    /// An applicant clicks.
+    /// Requests the sign-up page, as an applicant's click does.
     pub(crate) async fn visit(&self, application: &str) -> Option<Secret> {
         let key = format!("MerchantApplication/default/{application}").parse().unwrap();
         self.control.visit(key).await.unwrap()
     }
 }
 
-/// An approval.
+/// Returns the event of an approval.
 pub(crate) fn provisioned(reference: &str, code: &str) -> Value {
     json!({"type": "merchant.provisioned", "data": {"auth_code": code, "reference": reference}})
 }
 
-/// A denial.
+/// Returns the event of a denial.
 pub(crate) fn declined(reference: &str) -> Value {
     let data = json!({"id": 1, "reference": reference});
     json!({"type": "merchant_application.declined", "reason": "other", "data": data})

@@ -1,4 +1,4 @@
-//! A payer: what the service's own fields make of what is typed, and a browser.
+//! A payer: one-time tokens of the service's own fields, and a browser.
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -8,18 +8,18 @@ use tower::ServiceExt;
 
 use crate::support::world::{World, request};
 
-/// The details of a card of this number, which ends in August 2031.
+/// Returns the details of a card of this number, which expires in August 2031.
 pub(crate) fn card(number: &str) -> Value {
     json!({"type": "card", "number": number, "exp_month": 8, "exp_year": 2031})
 }
 
-/// The details of a bank account of this number.
+/// Returns the details of a bank account of this number.
 pub(crate) fn bank(number: &str) -> Value {
     json!({"type": "bank", "routing_number": "000000013", "account_number": number,
         "account_type": "CHECKING", "given_name": "Jane", "surname": "Doe"})
 }
 
-/// What the service's own fields send: the one-time token of a card or a bank account.
+/// Makes a one-time token of a card or a bank account, as the service's own fields do.
 pub(crate) fn token(world: &World, details: &Value) -> String {
     let all = world.control("GET", "credentials", &Value::Null);
     let merchants = all["merchants"].as_array().unwrap();
@@ -29,7 +29,7 @@ pub(crate) fn token(world: &World, details: &Value) -> String {
     made["id"].as_str().expect("a token").to_owned()
 }
 
-/// What a browser gets: status, and the page.
+/// Sends a browser's request. Returns the status and the page.
 pub(crate) async fn browse(router: Router, method: &str, path: &str, body: &str) -> (u16, String) {
     let request = Request::builder().method(method).uri(path).body(Body::from(body.to_owned()));
     let answer = router.oneshot(request.unwrap()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Documents that pay, one merchant's accounts, and what was asked of the service.
+//! Documents of a merchant that pays, its accounts, and the requests to the service.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ spec:
 pub(crate) const LATER: &str =
     "schedule: {start: 2030-02-01, interval_unit: MONTH, interval_delay: 1}";
 
-/// A document of the one merchant.
+/// Returns a document of the one merchant.
 pub(crate) fn document(kind: &str, name: &str, spec: &str) -> String {
     format!(
         "---\napiVersion: reckon.dev/v1\nkind: {kind}\nmetadata: {{name: {name}}}\nspec:\n  merchant: acme\n  {spec}\n"
@@ -41,14 +41,14 @@ pub(crate) fn recurring(name: &str, method: &str, more: &str) -> String {
     document("RecurringCharge", name, &spec)
 }
 
-/// The sandbox makes one more test account; answers it with its keys.
+/// Adds a test account in the sandbox. Returns it with its keys.
 pub(crate) fn account(world: &World, fields: Value) -> Value {
     let mut fields = fields;
     fields["merchant"] = json!("acme");
     world.control("POST", "accounts", &fields)
 }
 
-/// The merchant's account of a type that was there from the beginning.
+/// Returns the merchant's account of this type that existed from the beginning.
 pub(crate) fn first(world: &World, kind: &str) -> Value {
     let all = world.control("GET", "credentials", &Value::Null);
     let merchants = all["merchants"].as_array().unwrap();
@@ -57,7 +57,7 @@ pub(crate) fn first(world: &World, kind: &str) -> Value {
     accounts.iter().find(|one| one["type"] == kind).unwrap()["id"].clone()
 }
 
-/// Every request to the service whose path begins so.
+/// Returns every request of a method to paths with this beginning.
 pub(crate) fn requests(world: &World, method: &str, path: &str) -> Vec<Value> {
     let all = world.control("GET", "requests", &Value::Null)["requests"].clone();
     let fits =

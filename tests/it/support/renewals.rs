@@ -1,4 +1,4 @@
-//! A card that a payer gave and that pays, and another one that comes for it.
+//! A payer's card that pays, and another card that replaces it.
 
 use std::time::Duration;
 
@@ -21,8 +21,8 @@ pub(crate) const FIRST: &str = "4242424242424242";
 pub(crate) const SECOND: &str = "5105105105105100";
 pub(crate) const OLD: &str = "************4242";
 pub(crate) const NEW: &str = "************5100";
-/// What is told of a charge that has not got the new card.
-pub(crate) const LAGS: &str = "Wait RecurringCharge/club: AwaitsIntake (it still pays by the details that its method had before";
+/// Step of a charge that has not got the new card.
+pub(crate) const LAGS: &str = "Wait RecurringCharge/club: AwaitsIntake (the charge still pays by the earlier details of its method";
 
 pub(crate) fn jane() -> Key {
     "SavedMethod/default/jane".parse().unwrap()
@@ -40,14 +40,14 @@ pub(crate) fn tree() -> String {
     [MERCHANT.to_owned(), intake(), recurring("club", "jane", "")].concat()
 }
 
-/// A world in which the first card is stored and pays.
+/// Builds a world in which the first card is stored and pays.
 pub(crate) async fn stored(surface: ServiceSurface) -> World {
     let world = World::new(surface, START);
     world.write(&tree());
     world.settle().await;
     assert_eq!(given(&world, &[FIRST], false).await, Vec::<String>::new());
     assert_eq!(shown(&world), (OLD.to_owned(), OLD.to_owned()));
-    // Whether something was changed since shows by the time of it.
+    // The time of a later change differs from the present one.
     tokio::time::sleep(Duration::from_mins(1)).await;
     world
 }
@@ -61,17 +61,17 @@ pub(crate) fn form(world: &World, numbers: &[&str]) -> String {
     numbers.iter().map(one).collect::<Vec<_>>().join("&")
 }
 
-/// The number of the only card, and the one that the only charge has.
+/// Returns the number of the only card, and the number that the only charge has.
 pub(crate) fn shown(world: &World) -> (String, String) {
     let (card, charge) = (only(world, "cards"), only(world, "recurring_charges"));
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     (text(&card["number"]), text(&charge["method"]["number"]))
 }
 
-/// The path of a link that a running engine makes now.
+/// Returns the path of a link that a running engine makes now.
 pub(crate) async fn link(control: &Control) -> String {
     let reply = control.ask(EngineQuery::IntakeLink(jane())).await.unwrap();
-    let Reply::IntakeLink(Ok(terms)) = reply else { panic!("no link: {reply:?}") };
+    let Reply::IntakeLink(Ok(terms)) = reply else { panic!("unexpected response: {reply:?}") };
     let until = START.parse::<chrono::DateTime<chrono::Utc>>().unwrap();
     let until = until.checked_add_signed(TimeDelta::days(7)).unwrap();
     outside().intake_url("", &IntakeLink { key: jane(), terms, until })
@@ -86,7 +86,7 @@ pub(crate) async fn browse(
     payers::browse(webhook_router(daemon.control.clone(), &outside()), method, path, body).await
 }
 
-/// A person brings tokens of cards of these numbers.
+/// Attaches tokens, as a person does.
 pub(crate) async fn bring(
     control: &Control,
     tokens: &[String],
@@ -96,11 +96,11 @@ pub(crate) async fn bring(
     let token = all.next().unwrap();
     let attaching = AttachToken { key: jane(), token, more: all.collect(), replace };
     let reply = control.attach(attaching, None, "ada".to_owned()).await.unwrap();
-    let Reply::Attached(attached) = reply else { panic!("another answer") };
+    let Reply::Attached(attached) = reply else { panic!("unexpected response") };
     attached
 }
 
-/// The same to a running engine; answers the plan once everything has settled.
+/// Attaches tokens of cards of these numbers in a running engine. Returns the plan once everything has settled.
 pub(crate) async fn given(world: &World, numbers: &[&str], replace: bool) -> Vec<String> {
     let tokens: Vec<String> = numbers.iter().map(|number| token(world, number)).collect();
     let acting = async |daemon: &Daemon<'_>| {
@@ -109,7 +109,7 @@ pub(crate) async fn given(world: &World, numbers: &[&str], replace: bool) -> Vec
     world.while_running(acting).await
 }
 
-/// A process that takes these tokens in and ends before it does anything with them.
+/// Runs a process that records tokens of these cards, and that ends before it uses them.
 pub(crate) async fn cut_off(world: &World, numbers: &[&str]) {
     let tokens: Vec<String> = numbers.iter().map(|number| token(world, number)).collect();
     let mut engine = world.engine();

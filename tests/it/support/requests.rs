@@ -1,4 +1,4 @@
-//! The requests of an engine, as they were on the wire.
+//! Requests of an engine, as they were on the wire.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,6 @@ use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use serde_json::Value;
 
-/// One request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sent {
     pub(crate) method: String,
@@ -16,16 +15,16 @@ pub(crate) struct Sent {
     pub(crate) host: String,
     pub(crate) authorization: Option<String>,
     pub(crate) content_type: Option<String>,
-    /// The JSON of the body; null where there is none.
+    /// JSON of the body; null if there is none.
     pub(crate) body: Value,
 }
 
-/// All requests since it was made.
+/// All requests since this value was made.
 #[derive(Clone, Default)]
 pub(crate) struct Seen(Arc<Mutex<Vec<Sent>>>);
 
 impl Seen {
-    /// The same router; every request is written down before it gets there.
+    /// Wraps a router. Every request is recorded before it reaches the router.
     pub(crate) fn before(&self, router: Router) -> Router {
         let seen = self.clone();
         router.layer(from_fn(move |request: Request, next: Next| {
@@ -49,12 +48,12 @@ impl Seen {
         }))
     }
 
-    /// All of them, in order.
+    /// Returns all requests, in order.
     pub(crate) fn all(&self) -> Vec<Sent> {
         self.0.lock().unwrap().clone()
     }
 
-    /// Those of a method and a path.
+    /// Returns the requests of a method and a path.
     pub(crate) fn of(&self, method: &str, path: &str) -> Vec<Sent> {
         self.all().into_iter().filter(|one| one.method == method && one.path == path).collect()
     }

@@ -1,4 +1,4 @@
-//! A daemon that listens for events of the gateway, and the posts that come to it.
+//! A daemon that receives events of the gateway, and posts to it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,10 +20,10 @@ use tower::ServiceExt;
 
 use crate::support::world::World;
 
-/// Where the service finds the daemon.
+/// Base address at which the service finds the daemon.
 pub(crate) const BASE: &str = "https://daemon.example";
 
-/// The way to a running daemon.
+/// Handle of a running daemon.
 pub(crate) struct Ears<'a> {
     pub(crate) world: &'a World,
     pub(crate) control: Control,
@@ -34,23 +34,23 @@ pub(crate) fn merchant() -> Key {
     "Merchant/acme".parse().unwrap()
 }
 
-/// The address of the merchant's events.
+/// Returns the address of the merchant's events.
 pub(crate) fn address(mode: Mode) -> String {
     PublicRoutes::new(&[3; 32]).gateway_url(BASE, &merchant(), mode, 0)
 }
 
-/// The Event URL of the partner.
+/// Returns the Event URL of the partner.
 pub(crate) fn partner_address() -> String {
     PublicRoutes::new(&[3; 32]).event_url(BASE, 0)
 }
 
 impl World {
-    /// Runs a daemon while `act` goes on, then ends it at once, as one that is killed.
+    /// Runs a daemon while `act` runs, then ends it at once, as if killed.
     pub(crate) async fn hearing(&self, act: impl AsyncFnOnce(&Ears<'_>)) {
         self.hearing_with(None, None, act).await;
     }
 
-    /// The same with these scripts, and with somebody who carries what they tell.
+    /// Does the same with these scripts, and with a courier for their notifications.
     pub(crate) async fn hearing_with(
         &self,
         scripts: Option<ScriptSet>,
@@ -84,7 +84,7 @@ impl World {
         }
     }
 
-    /// The service sends the merchant's events of the test mode to the daemon from now on.
+    /// Makes the service send the merchant's events of the test mode to the daemon from now on.
     pub(crate) fn sends_events(&self) {
         let urls = json!({"test_events_urls": address(Mode::Test)});
         self.ask("acme", "PATCH", "/v1/merchant", &urls);
@@ -92,19 +92,19 @@ impl World {
 }
 
 impl Ears<'_> {
-    /// Posts this to an address; answers the status.
+    /// Posts a body to an address. Returns the status.
     pub(crate) async fn post_to(&self, url: &str, body: impl Into<Body>) -> u16 {
         let path = url.strip_prefix(BASE).unwrap();
         let request = Request::post(path).body(body.into()).unwrap();
         self.public.clone().oneshot(request).await.unwrap().status().as_u16()
     }
 
-    /// Posts an event to the address of the test mode.
+    /// Posts an event to the address of the test mode. Returns the status.
     pub(crate) async fn post(&self, event: &Value) -> u16 {
         self.post_to(&address(Mode::Test), event.to_string()).await
     }
 
-    /// The service sends what it has to send.
+    /// Delivers the sandbox's due webhooks.
     pub(crate) async fn deliver(&self) {
         let post = async |notice: sandbox::OutgoingWebhook| {
             Some(self.post_to(&notice.url, notice.body).await)
@@ -112,16 +112,15 @@ impl Ears<'_> {
         self.world.sandbox.deliver_due(post).await.unwrap();
     }
 
-    /// So much time passes.
     pub(crate) async fn wait(&self, seconds: u64) {
         tokio::time::sleep(Duration::from_secs(seconds)).await;
     }
 
-    /// The newest events, and how the receiver stands.
+    /// Returns the newest events, and the state of the receivers.
     pub(crate) async fn events(&self) -> EventsView {
         let wanted = EventsWanted { merchant: None, most: 1000 };
         let reply = self.control.ask(EngineQuery::Events(wanted)).await.unwrap();
-        let Reply::Events(view) = reply else { panic!("another answer") };
+        let Reply::Events(view) = reply else { panic!("unexpected response") };
         *view
     }
 }

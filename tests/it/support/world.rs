@@ -1,4 +1,4 @@
-//! A state in memory, a sandbox, and the way to make engines over them: for tests from files to objects.
+//! A state in memory, a sandbox, and engines over both: for tests from files to objects.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tower::ServiceExt;
 
-/// Texts in the open from the spec, files from the world, codes from the sandbox, attachments from their folder.
+/// Resolves secrets: texts from the spec, files from the world, codes from the sandbox, attachments from their folder.
 struct FromSandbox(axum::Router, BTreeMap<String, String>, AttachmentFolder);
 
 impl SecretResolver for FromSandbox {
@@ -67,7 +67,7 @@ impl SecretResolver for FromSandbox {
     }
 }
 
-/// One request, in process; lines of JSON become a list.
+/// Sends one request in this process. Lines of JSON become a list.
 pub(crate) fn request(
     router: &axum::Router,
     method: &str,
@@ -93,50 +93,50 @@ pub(crate) fn request(
     })
 }
 
-/// The web host of another product brand.
+/// Web host of another product brand.
 pub(crate) const BRAND: &str = "https://brand.example";
 
-/// Everything outside the engine, and what it keeps.
+/// Everything outside the engine, with the settings of engines.
 pub(crate) struct World {
     pub(crate) sandbox: Sandbox,
     pub(crate) journal: MemoryDisk,
     pub(crate) index: Arc<MemoryIndex>,
-    /// How many entries of hooks' actions and failures engines have read from the index.
+    /// Number of hooks' actions and failures that engines read from the index.
     pub(crate) reads: Arc<AtomicU64>,
     /// Secrets by the name of their file or variable.
     pub(crate) files: BTreeMap<String, String>,
     pub(crate) vault: MemoryDisk,
-    /// Key of the digests of the state: `[9; 32]` at first.
+    /// Key of the state's digests; `[9; 32]` at first.
     pub(crate) digest_key: [u8; 32],
-    /// After so many failures in a row a resource is left alone.
+    /// Number of failures in a row after which a resource is given up; `None` at first.
     pub(crate) failures_max: Option<u32>,
     /// Limits and approvals.
     pub(crate) policy: reckon::policy::PolicyRules,
-    /// The guards of removals: none at first.
+    /// Guards of removals; none at first.
     pub(crate) prune: PruneGuards,
-    /// For how long a daemon keeps events that are settled; for ever at first.
+    /// Retention of settled events in a daemon; `None` at first, which keeps them for ever.
     pub(crate) keep: Option<chrono::TimeDelta>,
-    /// Whether the first creation of a process reads the list of its kind; not at first.
+    /// True if the first creation of a process reads the list of its kind; false at first.
     pub(crate) first_look: bool,
-    /// Whether live applications of a state that began empty wait for a person; not at first.
+    /// True if live applications of a state that began empty wait for a person; false at first.
     pub(crate) cautious_start: bool,
-    /// Whether engines follow the sandbox's clock; not at first.
+    /// True if engines follow the sandbox's clock; false at first.
     pub(crate) sandbox_clock: bool,
-    /// Where the requests of all engines are written down; nowhere at first.
+    /// Recorder of the requests of all engines; `None` at first.
     pub(crate) seen: Option<Seen>,
     clock: Arc<VirtualClock>,
-    /// How many engines there were: no two draw the same keys.
+    /// Seed of the next engine, so that no two engines draw the same keys.
     engines: AtomicU64,
     folder: tempfile::TempDir,
 }
 
 impl World {
-    /// A sandbox of this surface at this time, and an empty state.
+    /// Builds a sandbox of this surface at this time, and an empty state.
     pub(crate) fn new(surface: ServiceSurface, epoch: &str) -> Self {
         Self::seeded(surface, epoch, SandboxOptions::default().seed)
     }
 
-    /// The same with another seed of the sandbox.
+    /// Does the same with another seed of the sandbox.
     pub(crate) fn seeded(surface: ServiceSurface, epoch: &str, seed: u64) -> Self {
         let epoch: DateTime<Utc> = epoch.parse().unwrap();
         let clock = Arc::new(VirtualClock::new(epoch));
@@ -165,13 +165,13 @@ impl World {
         }
     }
 
-    /// The state is lost: an empty one takes its place.
+    /// Replaces the state by an empty one.
     pub(crate) fn lose_the_state(&mut self) {
         (self.journal, self.vault) = (MemoryDisk::new(), MemoryDisk::new());
         self.index = Arc::new(MemoryIndex::new());
     }
 
-    /// The time in this world.
+    /// Returns the time in this world.
     pub(crate) fn now(&self) -> DateTime<Utc> {
         self.clock.now()
     }
@@ -181,7 +181,7 @@ impl World {
         self.write_beside("tree.yaml", text);
     }
 
-    /// Writes another file.
+    /// Writes another file of the tree.
     pub(crate) fn write_beside(&self, name: &str, text: &str) {
         self.write_bytes(name, text.as_bytes());
     }
@@ -190,17 +190,16 @@ impl World {
         std::fs::write(self.folder.path().join(name), bytes).unwrap();
     }
 
-    /// Removes a file.
     pub(crate) fn remove(&self, name: &str) {
         std::fs::remove_file(self.folder.path().join(name)).unwrap();
     }
 
-    /// A control path of the sandbox.
+    /// Requests a control path of the sandbox.
     pub(crate) fn control(&self, method: &str, path: &str, body: &Value) -> Value {
         request(&self.sandbox.router(), method, &format!("/_sandbox/{path}"), None, Some(body))
     }
 
-    /// A request to the service with a merchant's test key.
+    /// Sends a request to the service with a merchant's test key.
     pub(crate) fn ask(&self, merchant: &str, method: &str, path: &str, body: &Value) -> Value {
         let all = self.control("GET", "credentials", &Value::Null);
         let merchants = all["merchants"].as_array().unwrap();
@@ -209,7 +208,7 @@ impl World {
         request(&self.sandbox.router(), method, path, Some(key), Some(body))
     }
 
-    /// Everything of a kind that the service holds.
+    /// Returns every object of a kind that the service holds.
     pub(crate) fn objects(&self, kind: &str) -> Vec<Value> {
         match self.control("GET", &format!("objects/{kind}"), &Value::Null) {
             Value::Array(items) => items,
@@ -220,7 +219,7 @@ impl World {
         }
     }
 
-    /// The folder of attachments, beside the specs.
+    /// Returns the folder of attachments.
     fn attachments(&self) -> AttachmentFolder {
         AttachmentFolder::new(self.folder.path().join("attachments"))
     }
@@ -247,27 +246,28 @@ impl World {
         loader
     }
 
-    /// The tree as an engine reads it.
+    /// Loads the tree as an engine reads it.
     pub(crate) fn specs(&self) -> Box<dyn SpecSource> {
         Box::new(self.loader())
     }
 
-    /// An engine over the state as it is.
+    /// Builds an engine over the present state.
     pub(crate) fn engine(&self) -> Engine {
         self.engine_of(self.shared())
     }
 
-    /// An engine over these parts.
+    /// Builds an engine over these parts.
     pub(crate) fn engine_of(&self, shared: Arc<EngineShared>) -> Engine {
         Engine::new(shared, Box::new(self.loader())).unwrap()
     }
 
-    /// One that is started again while another one runs: over a copy of its disks, to be asked and never run.
+    /// Builds an engine that is started while another one runs, over a copy of its disks. It answers queries and never
+    /// runs.
     pub(crate) fn engine_again(&self) -> Engine {
         self.engine_of(self.shared_over(&self.journal.copy(), &self.vault.copy()))
     }
 
-    /// The parts of an engine over the state as it is.
+    /// Returns the parts of an engine over the present state.
     pub(crate) fn shared(&self) -> Arc<EngineShared> {
         self.shared_over(&self.journal, &self.vault)
     }
@@ -336,12 +336,12 @@ impl World {
         })
     }
 
-    /// Every open step: verdict, name, word, sentence; and each sum of money.
+    /// Returns every open step with its action, name, reason and message, each sum of money, and each failure.
     pub(crate) fn plan(&self) -> Vec<String> {
         told(&self.engine())
     }
 
-    /// Runs an engine until only outside events remain; answers its plan then.
+    /// Runs an engine until only outside events remain. Returns its plan.
     pub(crate) async fn settle(&self) -> Vec<String> {
         let mut engine = self.engine();
         let (_sender, events) = mpsc::channel::<EngineInput>(1);
@@ -350,7 +350,7 @@ impl World {
     }
 }
 
-/// The same of this engine.
+/// Does the same of this engine.
 pub(crate) fn told(engine: &Engine) -> Vec<String> {
     let view = engine.plan_view();
     let steps = view.steps.iter().map(|step| {

@@ -1,9 +1,9 @@
-//! Every view of a resource beside the journal: each kind in each state that an intent can have, in a running engine and
-//! in one that was started again.
+//! Every view of a resource against the journal, for each kind in each state of an intent. The views are those of a
+//! running engine and of a restarted one.
 //!
-//! The records are appended as a task would append them, while the engine runs; the documents are suspended, so that
-//! nothing else happens. What is compared is what people and programs see: `get`, `describe`, `intents`, status, metrics,
-//! the API over HTTP, and the journal's story that `why` tells.
+//! The test appends records as a task would, while the engine runs. The documents are suspended, so that nothing else
+//! happens. The compared views are `get`, `describe`, `intents`, status, metrics, the API over HTTP, and the history
+//! that `why` prints.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -88,7 +88,7 @@ spec:
   schedule: {start: 2030-01-15, interval_unit: MONTH, interval_delay: 1}
 ";
 
-/// Each kind's document, and one that has none; an effect of each.
+/// Each kind's document and a resource without a document, with an effect of each.
 const RESOURCES: [(&str, &str); 7] = [
     ("Merchant/acme", "code.exchange"),
     ("MerchantApplication/club", "application.sign_up"),
@@ -99,7 +99,7 @@ const RESOURCES: [(&str, &str); 7] = [
     ("Invoice/gone-from-the-files", "invoice.create"),
 ];
 
-/// The life of an intent: from its record (none) to the last doubt.
+/// Returns the life of an intent, from its record (none) to the last doubt.
 fn life() -> Vec<Option<IntentProgress>> {
     let doubt = |reason: &str, unsent| IntentProgress::Doubt { reason: reason.to_owned(), unsent };
     let held =
@@ -114,7 +114,7 @@ fn life() -> Vec<Option<IntentProgress>> {
     ]
 }
 
-/// Every way in which an intent ends.
+/// Returns every way in which an intent ends.
 fn ends(intent: &Intent) -> [IntentProgress; 4] {
     let observation = Observation {
         key: intent.key.clone(),
@@ -173,18 +173,18 @@ fn intent(id: u64, key: &Key, effect: &str) -> Intent {
     }
 }
 
-/// Everything that is seen of one resource and its intent, in words of its own.
+/// Content of the views of one resource and its intent.
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
-    /// The state of its intent, and how often that was sent; none: it is settled.
+    /// State of the intent, and the number of its sends; `None` once it is settled.
     intent: Option<(String, u32)>,
-    /// How many intents are not settled, by state.
+    /// Number of unsettled intents, by state.
     states: BTreeMap<String, u64>,
-    /// The reason of its `Synced`, where an intent makes it.
+    /// Reason of `Synced`, if an intent causes it.
     reason: Option<String>,
 }
 
-/// What the journal says: worked out from its records alone.
+/// Computes the expected content from the journal's records alone.
 fn by_the_journal(records: &[(IntentId, Option<IntentProgress>)], id: IntentId) -> Seen {
     let mut state: Option<(String, u32)> = None;
     for (_, progress) in records.iter().filter(|(of, _)| *of == id) {
@@ -212,7 +212,7 @@ fn by_the_journal(records: &[(IntentId, Option<IntentProgress>)], id: IntentId) 
     Seen { intent: state, states, reason }
 }
 
-/// The reason that an intent gives a resource, if one does.
+/// Returns the reason, if an intent causes it.
 fn of_intents(reason: &str) -> Option<String> {
     ["InFlight", "InDoubt", "Held"].contains(&reason).then(|| reason.to_owned())
 }
@@ -224,27 +224,37 @@ fn of_items(items: &Value, key: &Key) -> Option<(String, u32)> {
     Some((item["state"].as_str().unwrap().to_owned(), attempts))
 }
 
-/// The numbers of one metric, by the value of its label.
+/// Returns the values of one metric, by its label.
 fn of_metrics(text: &str) -> BTreeMap<String, u64> {
     let lines = text.lines().filter_map(|line| line.strip_prefix("reckon_intents{state=\""));
     let parts = lines.filter_map(|line| line.split_once("\"} "));
     parts.map(|(state, count)| (state.to_owned(), count.parse().unwrap())).collect()
 }
 
-/// A view by its name, and what it shows. What it does not speak of is taken from the journal.
+/// Views by name, with their content. Parts that a view does not show are taken from the journal.
 type Views = Vec<(&'static str, Seen)>;
 
 fn of_resource(item: Option<&ResourceView>, truth: &Seen) -> Seen {
     let reason = item.and_then(|item| of_intents(&item.reason));
     if let Some(item) = item {
-        let told = render::resources::table(std::slice::from_ref(item), false);
-        assert!(told.contains(&item.reason), "the table says what the view says: {told}");
-        assert!(reason.is_none() || !item.ready, "what is not settled is not ready: {item:?}");
+        let table = render::resources::table(std::slice::from_ref(item), false);
+        assert!(table.contains(&item.reason), "the table shows the reason: {table}");
+        assert!(
+            reason.is_none() || !item.ready,
+            "an unsettled intent makes the resource not ready: {item:?}"
+        );
         let described = render::resources::describe(item, false);
-        assert!(described.contains(&item.reason), "describe says what get says: {described}");
+        assert!(
+            described.contains(&item.reason),
+            "`describe` shows the reason of `get`: {described}"
+        );
         let conditions: Vec<&str> = item.conditions.iter().map(|one| one.kind.word()).collect();
         assert_eq!(conditions, ["Synced", "Healthy", "Suspended", "NeedsAttention"]);
-        assert_eq!(of_intents(&item.conditions[0].reason), reason, "Synced says what get says");
+        assert_eq!(
+            of_intents(&item.conditions[0].reason),
+            reason,
+            "`Synced` has the reason of `get`"
+        );
         assert!(reason.is_none() || item.conditions[0].since.is_some(), "{item:?}");
     }
     Seen { reason, intent: truth.intent.clone(), states: truth.states.clone() }
@@ -258,7 +268,7 @@ fn of_list(intents: &IntentsView, key: &Key, truth: &Seen) -> Seen {
     Seen { intent, states: truth.states.clone(), reason: truth.reason.clone() }
 }
 
-/// What an engine answers, through this way of asking.
+/// Returns the views of an engine, through this way to query it.
 async fn of_engine(
     key: &Key,
     truth: &Seen,
@@ -285,7 +295,7 @@ async fn of_engine(
     (views, sought.resources.first().map_or(0, |trail| trail.sequences.len()))
 }
 
-/// What the daemon's own paths answer.
+/// Returns the views of the daemon's own paths.
 async fn of_http(router: &Router, key: &Key, truth: &Seen) -> Views {
     let overview = get(router, "/api/v1/status").await;
     let open = truth.states.values().sum::<u64>();
@@ -307,7 +317,7 @@ async fn of_http(router: &Router, key: &Key, truth: &Seen) -> Views {
     ]
 }
 
-/// The answer of a path; a text where it is no JSON.
+/// Returns the response of a path, as a text if it is no JSON.
 async fn get(router: &Router, path: &str) -> Value {
     let mut request =
         Request::get(path).header("host", "localhost:8780").body(Body::empty()).unwrap();
@@ -319,7 +329,7 @@ async fn get(router: &Router, path: &str) -> Value {
     serde_json::from_str(&text).unwrap_or(Value::String(text))
 }
 
-/// The journal's own story of a resource: how often its newest intent moved on.
+/// Returns the number of progress records of the newest intent, from the resource's history.
 fn of_why(journal: &MemoryDisk, key: &Key, sequences: &[u64]) -> usize {
     let books =
         JournalSet { journal: JournalReader::over(Arc::new(journal.clone())), archive: None };
@@ -327,7 +337,7 @@ fn of_why(journal: &MemoryDisk, key: &Key, sequences: &[u64]) -> usize {
     story.effects.last().map_or(0, |effect| effect.progress.len())
 }
 
-/// A running engine, the ways to ask it, and the records that were appended so far.
+/// A running engine, the ways to query it, and the records that were appended so far.
 struct Stage<'a> {
     world: &'a World,
     shared: Arc<EngineShared>,
@@ -339,7 +349,7 @@ struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// Appends what a task would append, and compares all views with the journal.
+    /// Appends the record that a task would append, and compares all views with the journal.
     async fn step(&mut self, intent: &Intent, progress: Option<IntentProgress>) {
         let record = match &progress {
             None => Record::Intent(Box::new(intent.clone())),
@@ -355,7 +365,7 @@ impl Stage<'_> {
         let ask = async |question| self.control.ask(question).await.unwrap();
         let (mut views, told) = of_engine(key, &truth, ask).await;
         views.extend(of_http(&self.router, key, &truth).await);
-        // One that is started again reads the same state, and is asked before it does anything.
+        // A restarted engine reads the same state. It is queried before it does anything.
         let again = self.world.engine_again();
         let ask = async |question| again.answer(question).unwrap();
         let (restarted, told_again) = of_engine(key, &truth, ask).await;
@@ -367,7 +377,7 @@ impl Stage<'_> {
         for (view, seen) in views {
             self.compared += 1;
             if seen != truth {
-                let text = format!("{view} of {key}: {seen:?}, and the journal says {truth:?}");
+                let text = format!("{view} of {key}: {seen:?}, and the journal has {truth:?}");
                 self.differences.push(text);
             }
         }
@@ -409,5 +419,5 @@ async fn every_view_says_what_the_journal_says_in_every_state_of_every_kind() {
     let (ended, ()) = tokio::join!(engine.run(events, RunUntil::Stopped), play);
     ended.unwrap();
     assert_eq!(stage.differences, Vec::<String>::new());
-    assert_eq!(stage.compared, RESOURCES.len() * 4 * 7 * 12, "every view was asked every time");
+    assert_eq!(stage.compared, RESOURCES.len() * 4 * 7 * 12, "every view was compared each time");
 }

@@ -1,4 +1,4 @@
-//! A service that repeats whatever it is sent, in every field of its answers; until it is told to, it passes requests
+//! A service that repeats each request in every field of its answers. Until a test sets its manner, it passes requests
 //! on to a sandbox.
 
 use std::net::SocketAddr;
@@ -17,33 +17,33 @@ use serde_json::{Value, json};
 
 use crate::connection::Connection;
 
-/// How it answers from now on.
+/// The manner in which the service answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// As the sandbox does.
+    /// Answers as the sandbox does.
     Honest,
-    /// Changes and reads that follow a `POST` are refused with this status, in the form of the service's errors.
+    /// Refuses changes, and reads that follow a `POST`, with this status and in the form of the service's errors.
     Refuses(u16),
-    /// Changes are refused with this status, and reads are answered as the sandbox does: what reads first is sent, too.
+    /// Refuses changes with this status and answers reads as the sandbox does. So an effect whose first call is a read
+    /// is sent as well.
     RefusesChanges(u16),
-    /// Changes are answered with 200, and an object of which every field repeats the request.
+    /// Answers changes with 200 and an object in which every field repeats the request.
     Repeats,
-    /// Changes are answered with 422 and a page of a hundred kilobytes that is no JSON.
+    /// Answers changes with 422 and a page of a hundred kilobytes, not JSON.
     Page,
 }
 
-/// The service.
 #[derive(Debug, Clone)]
 pub(crate) struct Mirror {
     sandbox: SocketAddr,
     manner: Arc<Mutex<Manner>>,
-    /// How many requests it repeated.
+    /// Requests that the service repeated, by method and path.
     repeated: Arc<Mutex<Vec<String>>>,
     pub(crate) address: SocketAddr,
 }
 
 impl Mirror {
-    /// Listens before a sandbox.
+    /// Starts the service in front of a sandbox.
     pub(crate) async fn before(sandbox: SocketAddr) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -54,12 +54,12 @@ impl Mirror {
         mirror
     }
 
-    /// Answers so from now on.
+    /// Sets the manner of all later answers.
     pub(crate) fn answers(&self, manner: Manner) {
         *self.manner.lock().expect("held") = manner;
     }
 
-    /// The requests that were repeated so far, by method and path; they are forgotten.
+    /// Returns the requests that the service repeated since the last call, by method and path, and forgets them.
     pub(crate) fn repeated(&self) -> Vec<String> {
         std::mem::take(&mut *self.repeated.lock().expect("held"))
     }
@@ -87,7 +87,7 @@ async fn honest(sandbox: SocketAddr, head: Parts, body: Bytes) -> Response<Body>
     Response::from_parts(head, Body::from(body))
 }
 
-/// All that was sent, as it is and in other forms: its credential also as it was before it was encoded.
+/// Returns all that was sent, as it is and in other forms. The credential is included encoded and decoded.
 fn quoted(head: &Parts, body: &[u8]) -> String {
     let header = |name| head.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("");
     let credential = header(header::AUTHORIZATION);
@@ -107,7 +107,7 @@ fn repeat(manner: Manner, said: &str) -> Response<Body> {
         Manner::Repeats => (200, object(said).to_string()),
         Manner::Honest | Manner::Page => (422, format!("<html>{}", said.repeat(200))),
     };
-    // A line of HTTP holds no line ends.
+    // A status line of HTTP holds no line ends.
     let line: String = said.chars().filter(char::is_ascii_graphic).take(4_000).collect();
     let mut answer = Response::builder()
         .status(status)
@@ -120,12 +120,12 @@ fn repeat(manner: Manner, said: &str) -> Response<Body> {
     answer
 }
 
-/// The pieces of a text that values can be: between quotes, blanks and slashes.
+/// Returns the pieces of a text that can be values, split at quotes, blanks and slashes.
 fn words(said: &str) -> impl Iterator<Item = &str> {
     said.split(['"', ' ', '/', '\\', ':', ',', '=']).filter(|word| word.len() > 3)
 }
 
-/// A message for the whole, one of a hundred kilobytes, and one for each piece, in every field.
+/// Returns one message for the whole text, one of a hundred kilobytes, and one for each piece, repeated in every field.
 fn messages(said: &str) -> Vec<Value> {
     let all = |text: &str| {
         json!({"code": text, "level": text, "facility": text, "message": format!("it is {text}"),
@@ -135,13 +135,13 @@ fn messages(said: &str) -> Vec<Value> {
     let quoted = format!("number {said} is wrong");
     let mut messages = vec![all(&quoted), all(&spread), all(&said.repeat(100))];
     messages.extend(words(said).map(all));
-    // Few are kept: each one has its turn at the beginning.
+    // The client keeps few messages, so each one takes its turn at the beginning.
     let turn = said.len() % messages.len();
     messages.rotate_left(turn);
     messages
 }
 
-/// An object whose fields are the ones that are looked at, each with a piece of the request.
+/// Returns an object with the fields that the client reads, each with a piece of the request.
 fn object(said: &str) -> Value {
     let names = [
         "id",

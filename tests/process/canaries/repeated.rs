@@ -1,4 +1,4 @@
-//! Words from outside: a service that repeats every request carries no value of it any further.
+//! Text from outside: a service that repeats every request leaks no value of it into files or output.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ use crate::control;
 use crate::support::canaries::Canaries;
 use crate::support::running::{self, Running, Stand};
 
-/// Values of documents; every one is looked for in all that is written and said.
+/// Values of documents. The test searches all files and outputs for each.
 const PLANTED: [(&str, &str); 9] = [
     ("the card", "4012000010000"),
     ("the account", "9988776655"),
@@ -56,7 +56,7 @@ fn specs() -> String {
     .concat()
 }
 
-/// Every look that a person or a program can take at what is known.
+/// Runs every command that shows known data to a person or a program.
 fn look(stand: &mut Stand<'_>) {
     for form in ["text", "json", "yaml", "markdown"] {
         stand.run(&["-vvv", "plan", "-o", form], "");
@@ -72,12 +72,12 @@ fn look(stand: &mut Stand<'_>) {
     }
 }
 
-/// What a service that repeats everything is told by commands: effects, and reads of every sort.
+/// Runs effects and all sorts of reads against a service that repeats every request.
 fn ask(stand: &mut Stand<'_>) {
     let merchant = ["--merchant", "env"];
-    // A person types the card's number where its name belongs, with and without blanks.
+    // A person types the card's number in the place of the card's name, with and without blanks.
     let (method, apart) = ("4012000010000", "4012 0000 10000");
-    // The card's document is not saved: what the service answers is told for an id.
+    // The card's document is not saved, so the service's answer takes the place of an id.
     let saved = "card_of_the_payer_000001";
     let acts: [&[&str]; 8] = [
         &["charge", "--amount", "1.00 USD", "--method", method, "--reference", "for Ermintrudis"],
@@ -124,16 +124,16 @@ async fn set_up(
     }
 }
 
-/// Everything that was written and said, searched.
+/// Returns every canary in the files and outputs.
 fn found(stand: &Stand<'_>, canaries: &Canaries, folder: &Path) -> Vec<String> {
     let mut found = canaries.in_folder(&folder.join(".reckon"));
-    for (what, told) in &stand.said {
-        found.extend(canaries.in_bytes(&format!("`{what}`"), told));
+    for (what, printed) in &stand.said {
+        found.extend(canaries.in_bytes(&format!("`{what}`"), printed));
     }
     found
 }
 
-/// Closes S2.
+/// Closes S2: a service that repeats its requests leaks nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_service_that_repeats_its_requests_carries_nothing_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -147,7 +147,7 @@ async fn a_service_that_repeats_its_requests_carries_nothing_on() {
     let mirror = Mirror::before(sandbox.address).await;
     set_up(&mut stand, sandbox.address, &mirror, &mut canaries).await;
 
-    // The exchange of the code, which carries the client secret, is refused and repeated first.
+    // The first call to be refused and repeated is the exchange of the code, which carries the client secret.
     for manner in [Manner::Page, Manner::Refuses(503), Manner::Refuses(429)] {
         mirror.answers(manner);
         stand.run(&["-vvv", "apply", "--yes"], "");
@@ -166,8 +166,8 @@ async fn a_service_that_repeats_its_requests_carries_nothing_on() {
         "specs/all.yaml",
         &specs().replace("{name: env}", "{name: env, annotations: {reckon.dev/generation: '2'}}"),
     );
-    let told = stand.ends(&["-vvv", "apply", "--yes", "--target", "Merchant/env"], 0);
-    assert!(told.contains("TRACE"), "{told}");
+    let printed = stand.ends(&["-vvv", "apply", "--yes", "--target", "Merchant/env"], 0);
+    assert!(printed.contains("TRACE"), "{printed}");
     let known = running::credentials(sandbox.address).await;
     for merchant in known["merchants"].as_array().unwrap() {
         let key = merchant["test"]["secret_key"].as_str().unwrap();
@@ -185,8 +185,9 @@ async fn a_service_that_repeats_its_requests_carries_nothing_on() {
     ] {
         mirror.answers(manner);
         let (code, _) = stand.run(&["-vvv", "apply", "--yes"], "");
-        let told = stand.said.last().map(|(_, told)| String::from_utf8_lossy(told).into_owned());
-        assert!(code != 0 && code != 5, "{manner:?}: {code} {told:?}");
+        let printed =
+            stand.said.last().map(|(_, printed)| String::from_utf8_lossy(printed).into_owned());
+        assert!(code != 0 && code != 5, "{manner:?}: {code} {printed:?}");
         ask(&mut stand);
         look(&mut stand);
     }
@@ -202,11 +203,12 @@ async fn a_service_that_repeats_its_requests_carries_nothing_on() {
     found.extend(canaries.in_folder(&folder.join("backup")));
     assert_eq!(found, Vec::<String>::new());
     let long =
-        stand.said.iter().find(|(what, told)| what.contains("plan -o") && told.len() > 30_000);
-    assert!(long.is_none(), "a plan is bounded: {:?}", long.map(|(what, told)| (what, told.len())));
+        stand.said.iter().find(|(what, text)| what.contains("plan -o") && text.len() > 30_000);
+    let long = long.map(|(what, text)| (what, text.len()));
+    assert!(long.is_none(), "no plan exceeds 30,000 bytes: {long:?}");
 }
 
-/// What the daemon serves and logs.
+/// Keeps the daemon's answers and its log.
 async fn daemon(stand: &mut Stand<'_>) {
     let log = stand.folder.join("daemon.log");
     let mut command = stand.command(&["-vvv", "run"]);
@@ -232,7 +234,7 @@ const REPEATABLE: &str = "account_holder_type account_id account_type accepted_c
      required_payment_fields scope source_id start state status structure surcharge_amount test_mode timezone total_amount \
      transaction_allowed_countries type";
 
-/// Every name of a field in the requests of the service's contract.
+/// Returns every name of a field in the requests of the service's contract.
 fn fields(document: &Value) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let paths = document["paths"].as_object().unwrap().values();
@@ -266,7 +268,7 @@ fn gather(document: &Value, schema: &Value, depth: u32, names: &mut BTreeSet<Str
     }
 }
 
-/// A client of a service that answers every request with its body as the words of a refusal.
+/// Returns a client of a service that refuses every request and repeats its body as the message.
 fn parrot() -> Client {
     let router = Router::new().fallback(async |body: String| {
         (
@@ -286,7 +288,7 @@ fn parrot() -> Client {
     Client::new(service, transport, Arc::new(SystemClock)).unwrap()
 }
 
-/// Closes S2: every field of every request of the service's contract is sent, repeated, and looked for.
+/// Closes S2: the test sends every field of every request of the service's contract, and searches the refusals for it.
 #[tokio::test]
 async fn no_field_of_any_request_comes_back_in_a_refusal() {
     let folder = tempfile::tempdir().unwrap();
@@ -316,9 +318,9 @@ async fn no_field_of_any_request_comes_back_in_a_refusal() {
             body: Some(body.into_bytes()),
         };
         let outcome = client.send(&call, &Access::None).await;
-        let told = serde_json::to_string(&outcome).unwrap();
-        assert!(told.starts_with("{\"refused\""), "{told}");
-        if told.to_lowercase().contains("planted") {
+        let printed = serde_json::to_string(&outcome).unwrap();
+        assert!(printed.starts_with("{\"refused\""), "{printed}");
+        if printed.to_lowercase().contains("planted") {
             repeated.insert(field.as_str());
         }
     }

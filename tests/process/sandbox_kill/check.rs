@@ -1,4 +1,4 @@
-//! What has to be true of a sandbox that was killed and started again.
+//! Invariants of a sandbox that was killed and started again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -8,11 +8,11 @@ use serde_json::Value;
 use crate::sandbox_kill::ask::{Caller, Keys};
 use crate::sandbox_kill::client::{Answered, CLOCK};
 
-/// Kinds that are read.
+/// Kinds that the checks read.
 const KINDS: [&str; 6] =
     ["contacts", "cards", "transactions", "recurring_charges", "occurrences", "events"];
 
-/// What may differ from the answer, since something else may have happened to the object.
+/// Fields that may differ from the answer, since a later change may have set them.
 const MAY_CHANGE: [&str; 8] = [
     "status",
     "modified",
@@ -29,7 +29,7 @@ struct House {
     objects: BTreeMap<&'static str, BTreeMap<String, Value>>,
 }
 
-/// Looks at everything. What was answered `lately` is asked for by its own path, too.
+/// Reads and checks everything. Objects in `lately` are also read by their own path.
 pub(crate) async fn whole(
     address: SocketAddr,
     keys: &Keys,
@@ -57,7 +57,7 @@ pub(crate) async fn whole(
     house.ledger_follows_events(&caller.get("/_sandbox/ledger", "").await);
 }
 
-/// Where one object of a kind is read.
+/// Returns the path under which one object of a kind is read.
 fn own_path(kind: &str) -> Option<&'static str> {
     match kind {
         "transactions" => Some("/v1/transactions"),
@@ -67,12 +67,12 @@ fn own_path(kind: &str) -> Option<&'static str> {
     }
 }
 
-/// Is an object there as it was answered? A void or a decline is final.
+/// Asserts that an object is as it was answered. A void or a decline is final.
 fn same(answer: &Value, now: &Value) {
     for (name, value) in answer.as_object().unwrap() {
         let is_final = name == "status" && ["VOIDED", "FAILED"].iter().any(|word| value == word);
         if is_final || !MAY_CHANGE.contains(&name.as_str()) {
-            assert_eq!(now.get(name), Some(value), "{name} of {answer} is another: {now}");
+            assert_eq!(now.get(name), Some(value), "{name} of {answer} has changed: {now}");
         }
     }
 }
@@ -105,23 +105,23 @@ impl House {
 
     fn get(&self, kind: &str, id: &Value) -> &Value {
         let found = id.as_str().and_then(|id| self.objects[kind].get(id));
-        found.unwrap_or_else(|| panic!("{kind} {id} was answered and is not there"))
+        found.unwrap_or_else(|| panic!("{kind} {id} was answered and is missing"))
     }
 
-    /// What was told of each object, by its id: the types of its events, in no order.
-    fn told(&self) -> BTreeMap<&str, Vec<&str>> {
-        let mut told: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    /// Returns the types of the events of each object, by its id, in no order.
+    fn event_types(&self) -> BTreeMap<&str, Vec<&str>> {
+        let mut event_types: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for event in self.all("events") {
-            told.entry(word(&event["data"], "id")).or_default().push(word(event, "type"));
+            event_types.entry(word(&event["data"], "id")).or_default().push(word(event, "type"));
         }
-        told
+        event_types
     }
 
-    /// Every status has been told, once.
+    /// Asserts that every status has exactly one event.
     fn transactions_have_their_events(&self) {
-        let told = self.told();
+        let event_types = self.event_types();
         for one in self.all("transactions") {
-            let of = told.get(word(one, "id")).map_or(&[][..], Vec::as_slice);
+            let of = event_types.get(word(one, "id")).map_or(&[][..], Vec::as_slice);
             let times = |name: &str| {
                 let name = format!("transaction.{name}");
                 of.iter().filter(|kind| **kind == name).count()
@@ -135,11 +135,11 @@ impl House {
                 "FAILED" => changes == [0, 0, 0, 1],
                 _ => false,
             };
-            assert!(fits && times("created") == 1, "{of:?} were told of {one}");
+            assert!(fits && times("created") == 1, "the events {of:?} do not fit {one}");
         }
     }
 
-    /// A charge counts its refunds, but for those that were voided or failed.
+    /// Asserts that a charge counts its refunds, without those that were voided or failed.
     fn refunds_add_up(&self) {
         let mut sums: BTreeMap<&str, i64> = BTreeMap::new();
         for refund in self.all("transactions").filter(|one| one["type"] == "REFUND") {
@@ -154,11 +154,11 @@ impl House {
         assert!(sums.is_empty(), "refunds without their charges: {sums:?}");
     }
 
-    /// One occurrence waits, each of the others was tried, and what was paid is a charge and counted.
+    /// Asserts that one occurrence waits and that each of the others was tried. A paid one has a charge and is counted.
     fn recurring_charges_are_in_step(&self) {
-        let told = self.told();
+        let event_types = self.event_types();
         for charge in self.all("recurring_charges") {
-            assert_eq!(told[word(charge, "id")], ["recurring_charge.created"], "{charge}");
+            assert_eq!(event_types[word(charge, "id")], ["recurring_charge.created"], "{charge}");
             let of = |one: &&Value| one["recurring_charge_id"] == charge["id"];
             let (waiting, tried): (Vec<&Value>, Vec<&Value>) =
                 self.all("occurrences").filter(of).partition(|one| one["status"] == "PENDING");
@@ -176,11 +176,12 @@ impl House {
         }
         for one in self.all("occurrences") {
             let id = word(one, "id");
-            was_tried_once(one, &told[id], tries.get(id).map_or(&[], Vec::as_slice));
+            was_tried_once(one, &event_types[id], tries.get(id).map_or(&[], Vec::as_slice));
         }
     }
 
-    /// Every list has so many entries as it says, over all pages, and they are the objects that there are.
+    /// Asserts that every list has as many entries as its total, over all pages, and that they are the objects that
+    /// exist.
     async fn lists_are_complete(&self, caller: &mut Caller, keys: &Keys) {
         let ids = |kind: &str, fits: &dyn Fn(&Value) -> bool| -> BTreeSet<String> {
             self.all(kind).filter(|one| fits(one)).map(|one| word(one, "id").to_owned()).collect()
@@ -204,34 +205,34 @@ impl House {
         }
     }
 
-    /// Money moved for what was authorised, and for nothing else.
+    /// Asserts that money moved for each authorised transaction, and for nothing else.
     fn ledger_follows_events(&self, ledger: &Value) {
         let entries = ledger["entries"].as_array().unwrap();
         let moved = entries.iter().filter(|one| ["CHARGE", "REFUND"].contains(&word(one, "type")));
         let mut moved: Vec<(&str, i64)> =
             moved.map(|one| (word(one, "transaction_id"), number(one, "amount"))).collect();
-        let told = self.all("events").filter(|one| one["type"] == "transaction.authorized");
-        let told = told.map(|event| &event["data"]);
-        let mut told: Vec<(&str, i64)> =
-            told.map(|one| (word(one, "id"), number(one, "amount"))).collect();
+        let authorized = self.all("events").filter(|one| one["type"] == "transaction.authorized");
+        let authorized = authorized.map(|event| &event["data"]);
+        let mut authorized: Vec<(&str, i64)> =
+            authorized.map(|one| (word(one, "id"), number(one, "amount"))).collect();
         moved.sort_unstable();
-        told.sort_unstable();
-        assert_eq!(moved, told);
+        authorized.sort_unstable();
+        assert_eq!(moved, authorized);
     }
 }
 
-/// An occurrence has an event of its end and one transaction, or neither.
-fn was_tried_once(one: &Value, told: &[&str], amounts: &[i64]) {
+/// Asserts that an occurrence has an event of its end and one transaction, or neither.
+fn was_tried_once(one: &Value, event_types: &[&str], amounts: &[i64]) {
     let created = "recurring_charge.occurrence.created";
     let (events, tries): (&[&str], i64) = match word(one, "status") {
         "PENDING" => (&[created], 0),
         "PAID" => (&[created, "recurring_charge.occurrence.paid"], 1),
         "FAILED" => (&[created, "recurring_charge.occurrence.failed"], 1),
-        other => panic!("{other} of {one}"),
+        other => panic!("unexpected status {other} of {one}"),
     };
-    let found: BTreeSet<&&str> = told.iter().collect();
+    let found: BTreeSet<&&str> = event_types.iter().collect();
     assert_eq!(found, events.iter().collect(), "{one}");
-    assert_eq!(told.len(), events.len(), "{one}");
+    assert_eq!(event_types.len(), events.len(), "{one}");
     assert_eq!((number(one, "attempts"), to_i64(amounts.len())), (tries, tries), "{one}");
     assert!(amounts.iter().all(|amount| *amount == number(one, "amount")), "{one}");
 }
@@ -240,20 +241,20 @@ fn to_i64(count: usize) -> i64 {
     i64::try_from(count).unwrap()
 }
 
-/// The ids of a list, over all pages.
+/// Returns the ids of a list, over all pages.
 async fn listed(caller: &mut Caller, keys: &Keys, path: &str) -> BTreeSet<String> {
     let mut ids: Vec<String> = Vec::new();
     for page in 1.. {
         let path = format!("{path}?page_size=100&page={page}");
-        let told = caller.get(&path, &keys.basic).await;
-        let results = told["results"].as_array().unwrap();
+        let list = caller.get(&path, &keys.basic).await;
+        let results = list["results"].as_array().unwrap();
         ids.extend(results.iter().map(|one| word(one, "id").to_owned()));
         if results.len() < 100 {
-            assert_eq!(number(&told, "total_entries"), to_i64(ids.len()), "{path}");
+            assert_eq!(number(&list, "total_entries"), to_i64(ids.len()), "{path}");
             break;
         }
     }
     let once: BTreeSet<String> = ids.iter().cloned().collect();
-    assert_eq!(once.len(), ids.len(), "{path} shows something twice");
+    assert_eq!(once.len(), ids.len(), "{path} shows an object twice");
     once
 }

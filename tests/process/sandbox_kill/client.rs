@@ -1,4 +1,4 @@
-//! A client that asks without a pause, until the sandbox is gone.
+//! A client that sends requests without a pause until the sandbox is gone.
 
 use std::net::SocketAddr;
 
@@ -7,43 +7,44 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::connection::Connection;
 use crate::random::Random;
-use crate::sandbox_kill::ask::{Keys, Wish, send};
+use crate::sandbox_kill::ask::{ApiRequest, Keys, send};
 
-/// What was answered: the kind, as `/_sandbox/objects/KIND` calls it, and the object.
+/// An answered object, with the kind as `/_sandbox/objects/KIND` calls it.
 #[derive(Clone)]
 pub(crate) struct Answered {
     pub(crate) kind: &'static str,
     pub(crate) object: Value,
 }
 
-/// Kind of the answer to an order of the clock; its object is the time.
+/// Kind of the answer when a client advances the clock; its object is the time.
 pub(crate) const CLOCK: &str = "clock";
 
-/// Asks by chance, of new objects and of `known` ones, and tells what was answered.
+/// Sends random requests for new objects and for `known` ones, and passes on what was answered.
 pub(crate) async fn run(
     address: SocketAddr,
     keys: Keys,
     mut random: Random,
     mut known: Vec<Answered>,
-    told: UnboundedSender<Answered>,
+    sender: UnboundedSender<Answered>,
 ) {
     let mut connection = Connection::new(address);
     loop {
-        let (kind, wish) = wish(&keys, &mut random, &known);
-        let Ok((status, text)) = send(&mut connection, address, &wish).await else {
+        let (kind, next_request) = next_request(&keys, &mut random, &known);
+        let Ok((status, text)) = send(&mut connection, address, &next_request).await else {
             return;
         };
         let object = serde_json::from_str(&text).unwrap();
-        let Some(object) = kept(status, object, &wish.path) else { continue };
+        let Some(object) = kept(status, object, &next_request.path) else { continue };
         let answered = Answered { kind, object };
         known.push(answered.clone());
-        if told.send(answered).is_err() {
+        if sender.send(answered).is_err() {
             return;
         }
     }
 }
 
-/// What an answer promises to be there: its object, or the transaction that a decline left. A refusal promises nothing.
+/// Returns what must exist after an answer: its object, or the transaction that a decline left. A refusal leaves
+/// nothing.
 fn kept(status: u16, object: Value, path: &str) -> Option<Value> {
     match status {
         200 => Some(object),
@@ -55,9 +56,13 @@ fn kept(status: u16, object: Value, path: &str) -> Option<Value> {
     }
 }
 
-/// The next request, and the kind of what it gives.
-fn wish(keys: &Keys, random: &mut Random, known: &[Answered]) -> (&'static str, Wish) {
-    let gateway = |path: &str, body: Value| Wish {
+/// Returns the next request, and the kind of the object in its answer.
+fn next_request(
+    keys: &Keys,
+    random: &mut Random,
+    known: &[Answered],
+) -> (&'static str, ApiRequest) {
+    let gateway = |path: &str, body: Value| ApiRequest {
         method: "POST",
         path: path.to_owned(),
         auth: keys.basic.clone(),
@@ -68,13 +73,13 @@ fn wish(keys: &Keys, random: &mut Random, known: &[Answered]) -> (&'static str, 
         (0, _) => {
             let path = "/_sandbox/clock".to_owned();
             let body = json!({"advance": "P1D"});
-            (CLOCK, Wish { method: "POST", path, auth: String::new(), body })
+            (CLOCK, ApiRequest { method: "POST", path, auth: String::new(), body })
         }
         (1..3, _) => {
             let auth = keys.bearer.clone();
             let body = json!({"first_name": "Jane", "last_name": format!("Doe {}", random.below(99)),
                 "email_addresses": [{"address": "jane@example.com"}], "type": "person"});
-            ("contacts", Wish { method: "POST", path: "/contacts".to_owned(), auth, body })
+            ("contacts", ApiRequest { method: "POST", path: "/contacts".to_owned(), auth, body })
         }
         (3..6, _) => ("cards", gateway("/v1/cards", card(random))),
         (6..8, _) => ("recurring_charges", gateway("/v1/recurring/charges", recurring(random))),
@@ -96,7 +101,7 @@ fn one_of<'a>(kind: &str, random: &mut Random, known: &'a [Answered]) -> Option<
     all.get(usize::try_from(at).unwrap()).copied()
 }
 
-/// Charges that can be refunded, everything that can be voided, and all other objects.
+/// Charges that can be refunded, all transactions that can be voided, and all other objects.
 fn is_open(one: &Answered) -> bool {
     one.object.get("type").is_none_or(|kind| kind != "REFUND") && one.object["status"] != "FAILED"
 }
@@ -109,7 +114,7 @@ fn amount(random: &mut Random) -> u64 {
     random.below(5_000) + 1
 }
 
-/// One in five is declined when it is charged.
+/// Returns a card; one in five is declined when it is charged.
 fn card(random: &mut Random) -> Value {
     let number = if random.below(5) == 0 { "4000000000000002" } else { "4242424242424242" };
     json!({"type": "card", "number": number, "exp_month": 10, "exp_year": 2090, "name": "Jane Doe",
@@ -121,7 +126,7 @@ fn bank() -> Value {
         "account_type": "CHECKING", "account_holder_type": "business", "name": "Acme"})
 }
 
-/// A charge of a card, a saved card or a bank account; some are holds.
+/// Returns a charge of a card, a saved card or a bank account; some are holds.
 fn charge(random: &mut Random, known: &[Answered]) -> Value {
     let saved = one_of("cards", random, known).map(|one| one.object["id"].clone());
     let (choice, amount) = (random.below(6), amount(random));

@@ -1,4 +1,4 @@
-//! A sandbox, a daemon with a folder of its own, and a runner that has a tree and a token, and nothing else.
+//! A sandbox, a daemon with a folder of its own, and a runner that has only a tree and a token.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -10,18 +10,18 @@ use serde_json::Value;
 
 use crate::support::running::{self, Running};
 
-/// Where everything stands.
+/// The processes and folders of one test.
 pub(crate) struct Stage {
     root: tempfile::TempDir,
     sandbox: Running,
     environment: Vec<(String, String)>,
     daemon: Option<Running>,
-    /// What the runner was told, with the command.
+    /// The commands of the runner, each with its output.
     pub(crate) said: Vec<(String, Vec<u8>)>,
 }
 
 impl Stage {
-    /// A sandbox, a configuration with this policy, and the same tree on both sides.
+    /// Starts a sandbox, and writes a configuration with this policy and the same tree on both sides.
     pub(crate) async fn set(tree: &str, policy: &str) -> Self {
         let root = tempfile::tempdir().unwrap();
         let kept = root.path().join("sandbox");
@@ -56,7 +56,7 @@ impl Stage {
         fs::write(path, text).unwrap();
     }
 
-    /// Starts the daemon, whose log is kept, and gives the runner its token.
+    /// Starts the daemon, whose log is kept, and copies its token to the runner.
     pub(crate) fn start(&mut self) -> SocketAddr {
         let mut command = self.on_daemon(&["-vvv", "run"]);
         command.stderr(File::create(self.path("daemon.log")).unwrap());
@@ -67,7 +67,7 @@ impl Stage {
         address
     }
 
-    /// The token of the daemon.
+    /// Returns the token of the daemon.
     pub(crate) fn token(&self) -> String {
         let text = fs::read_to_string(self.path("daemon/.reckon/api.token")).unwrap();
         text.split_whitespace().last().unwrap().to_owned()
@@ -78,7 +78,7 @@ impl Stage {
         self.daemon = None;
     }
 
-    /// A command on the daemon's machine, which has its environment.
+    /// Returns a command on the daemon's machine, with the daemon's environment.
     pub(crate) fn on_daemon(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
         command.current_dir(self.path("daemon")).env_clear().args(arguments);
@@ -86,13 +86,13 @@ impl Stage {
         command
     }
 
-    /// Runs a command there; its code and output.
+    /// Runs a command on the daemon's machine; returns its code and output.
     pub(crate) fn there(&self, arguments: &[&str]) -> (i32, String) {
         let output = self.on_daemon(arguments).stdin(Stdio::null()).output().unwrap();
         (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
     }
 
-    /// Runs a command on the runner, whose environment is empty; its code, output and notes.
+    /// Runs a command on the runner, whose environment is empty; returns its code, output and notes.
     pub(crate) fn run(&mut self, arguments: &[&str]) -> (i32, String, String) {
         self.run_with(arguments, &[])
     }
@@ -107,13 +107,13 @@ impl Stage {
         command.current_dir(self.path("runner")).env_clear().args(arguments);
         command.envs(variables.iter().copied());
         let output = command.stdin(Stdio::null()).output().unwrap();
-        let told = [output.stdout.as_slice(), &output.stderr].concat();
-        self.said.push((arguments.join(" "), told));
+        let printed = [output.stdout.as_slice(), &output.stderr].concat();
+        self.said.push((arguments.join(" "), printed));
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
     }
 
-    /// Runs a command on the runner against the daemon, and expects this code; its output and notes.
+    /// Runs a command on the runner against the daemon, and expects this code; returns its output and notes.
     pub(crate) fn asks(&mut self, code: i32, arguments: &[&str]) -> (String, String) {
         let url = format!("http://{}", self.daemon.as_ref().unwrap().address);
         let all = [&["-vvv", "--server", &url, "--token-file", "token"], arguments].concat();
@@ -122,19 +122,19 @@ impl Stage {
         (output, notes)
     }
 
-    /// How many objects of a kind the service holds.
+    /// Counts the service's objects of a kind.
     pub(crate) async fn count(&self, kind: &str) -> usize {
         let path = format!("/_sandbox/objects/{kind}");
         let all = crate::control::ask(self.sandbox.address, http::Method::GET, &path, None).await;
         all.unwrap().lines().filter(|line| !line.is_empty()).count()
     }
 
-    /// Where the sandbox listens.
+    /// Returns the address of the sandbox.
     pub(crate) fn sandbox(&self) -> SocketAddr {
         self.sandbox.address
     }
 
-    /// The folder of everything.
+    /// Returns the folder that holds all others.
     pub(crate) fn root(&self) -> &Path {
         self.root.path()
     }
@@ -152,7 +152,7 @@ fn config(service: SocketAddr, redirect: &str, policy: &str) -> String {
     )
 }
 
-/// Sends a request as it is; the status and the JSON of the answer.
+/// Sends a request as given; returns the status and the JSON of the answer.
 pub(crate) fn send(
     to: SocketAddr,
     request: &str,

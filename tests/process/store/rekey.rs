@@ -1,4 +1,4 @@
-//! `store rekey`, with real processes: S14.
+//! S14: `store rekey`, with real processes.
 
 use super::*;
 
@@ -17,7 +17,7 @@ impl Place {
         fs::write(self.key_file(), key).unwrap();
     }
 
-    /// Everything that has to stay as it was when the key is exchanged.
+    /// Everything that an exchange of the key must not change.
     fn lasting(&self) -> [Value; 3] {
         let invoice = self.json(&["describe", "Invoice/one"]);
         let plan = self.json(&["plan"]);
@@ -28,8 +28,8 @@ impl Place {
         ]
     }
 
-    /// The files beside the key files, and the output, that show one of these keys.
-    fn shows(&self, keys: &[String], told: &str) -> Vec<String> {
+    /// Returns the places that show one of these keys: the output, and all files but the key files.
+    fn shows(&self, keys: &[String], printed: &str) -> Vec<String> {
         let forms = keys.iter().flat_map(|key| {
             let raw = data_encoding::BASE64.decode(key.as_bytes()).unwrap();
             let hex = data_encoding::HEXLOWER.encode(&raw);
@@ -40,7 +40,7 @@ impl Place {
             forms.iter().any(|form| bytes.windows(form.len()).any(|window| window == form))
         };
         let mut found = Vec::new();
-        if holds(told.as_bytes()) {
+        if holds(printed.as_bytes()) {
             found.push("the output".to_owned());
         }
         let is_key = |path: &Path| path.to_string_lossy().contains(".key");
@@ -55,49 +55,49 @@ impl Place {
     }
 }
 
-/// Addresses without their host: a daemon's port is another one.
+/// Addresses without their host, since the daemon's port differs.
 fn paths(urls: &Value) -> Value {
     let text = urls.to_string();
     let parts = text.split("http://127.0.0.1:");
     parts.map(|part| part.trim_start_matches(char::is_numeric)).collect::<String>().into()
 }
 
-fn told(output: &Output) -> String {
+fn printed(output: &Output) -> String {
     [said(&output.stdout), said(&output.stderr)].concat()
 }
 
-/// Closes S14: what the state keeps for ever stays, the old key opens nothing, and no output and no file shows a key.
+/// Closes S14: the lasting values stay, the old key opens nothing, and no output or file shows a key.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_key_is_exchanged_and_nothing_else_changes() {
     let place = Place::applied().await;
     let (old, before) = (place.key(), place.lasting());
     let unasked = place.run(&["store", "rekey"]);
-    assert_eq!(unasked.status.code(), Some(1), "{}", told(&unasked));
-    assert!(told(&unasked).contains("store rekey --yes"), "{}", told(&unasked));
+    assert_eq!(unasked.status.code(), Some(1), "{}", printed(&unasked));
+    assert!(printed(&unasked).contains("store rekey --yes"), "{}", printed(&unasked));
     assert_eq!(place.key(), old);
     let backup = place.at("one.backup");
     assert_eq!(place.code(&["store", "backup", &backup]), 0);
     let done = place.run(&["store", "rekey", "--yes"]);
-    assert_eq!(done.status.code(), Some(0), "{}", told(&done));
+    assert_eq!(done.status.code(), Some(0), "{}", printed(&done));
     let new = place.key();
     assert_ne!(new, old);
     assert_eq!(place.lasting(), before);
     let check = place.run(&["store", "check"]);
-    assert!(told(&check).contains("exchanged once"), "{}", told(&check));
+    assert!(printed(&check).contains("exchanged once"), "{}", printed(&check));
     place.contact("john");
     assert_eq!((place.code(&["apply", "--yes"]), place.contacts()), (0, 2));
     place.put_key(&old);
     let refused = place.run(&["store", "check"]);
-    assert_eq!(refused.status.code(), Some(4), "{}", told(&refused));
-    assert!(told(&refused).contains("reckon store rekey"), "{}", told(&refused));
+    assert_eq!(refused.status.code(), Some(4), "{}", printed(&refused));
+    assert!(printed(&refused).contains("reckon store rekey"), "{}", printed(&refused));
     let all: String =
-        [&unasked, &done, &check, &refused].iter().map(|output| told(output)).collect();
+        [&unasked, &done, &check, &refused].iter().map(|output| printed(output)).collect();
     assert_eq!(place.shows(&[old.clone(), new.clone()], &all), [""; 0]);
 
     place.put_key(&new);
     let restored = place.run(&["store", "restore", &backup, "--replace"]);
-    assert_eq!(restored.status.code(), Some(4), "{}", told(&restored));
-    assert!(told(&restored).contains("needs the key of before"), "{}", told(&restored));
+    assert_eq!(restored.status.code(), Some(4), "{}", printed(&restored));
+    assert!(printed(&restored).contains("needs the older key"), "{}", printed(&restored));
     assert_eq!(place.code(&["store", "backup", &place.at("two.backup")]), 0);
     place.put_key(&old);
     assert_eq!(place.code(&["store", "restore", &backup, "--replace"]), 0);
@@ -108,7 +108,7 @@ async fn the_key_is_exchanged_and_nothing_else_changes() {
     assert_eq!(place.code(&later), 0);
 }
 
-/// Closes S14: the daemon goes on under the new key.
+/// Closes S14: the daemon continues with the new key.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_daemon_exchanges_its_key_and_goes_on() {
     let place = Place::applied().await;
@@ -124,7 +124,7 @@ async fn the_daemon_exchanges_its_key_and_goes_on() {
     place.commit();
     assert_eq!((place.code(&["apply", "--yes"]), place.contacts()), (0, 2));
     let backup = place.run(&["store", "backup", &place.at("backup")]);
-    assert_eq!(backup.status.code(), Some(0), "{}", told(&backup));
+    assert_eq!(backup.status.code(), Some(0), "{}", printed(&backup));
     assert_eq!(place.json(&["store", "rekey", "--yes"])["rekeyed"]["generation"], 2);
     drop(daemon);
     let log = fs::read_to_string(place.folder.path().join("processes.log")).unwrap();
@@ -135,7 +135,7 @@ async fn the_daemon_exchanges_its_key_and_goes_on() {
     assert_eq!(place.code(&["store", "check"]), 4);
 }
 
-/// Closes S14: a key that the operator gives is exchanged for one that the operator gives, also beside the daemon.
+/// Closes S14: an operator's key is exchanged for another key of the operator, also beside the daemon.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_of_the_configuration_is_exchanged_for_one_in_a_file() {
     use std::os::unix::fs::PermissionsExt;
@@ -160,45 +160,45 @@ async fn a_key_of_the_configuration_is_exchanged_for_one_in_a_file() {
         place.with_key(&["store", "rekey", "--yes", "--new-key-file", file], key)
     };
     let missing = place.with_key(&["store", "rekey", "--yes"], &old);
-    assert_eq!(missing.status.code(), Some(1), "{}", told(&missing));
-    assert!(told(&missing).contains("--new-key-file"), "{}", told(&missing));
+    assert_eq!(missing.status.code(), Some(1), "{}", printed(&missing));
+    assert!(printed(&missing).contains("--new-key-file"), "{}", printed(&missing));
     fs::set_permissions(&path[1], fs::Permissions::from_mode(0o644)).unwrap();
     let exposed = rekey(&old, &path[1]);
-    assert_eq!(exposed.status.code(), Some(1), "{}", told(&exposed));
+    assert_eq!(exposed.status.code(), Some(1), "{}", printed(&exposed));
     assert_eq!(place.with_key(&["store", "check"], &old).status.code(), Some(0));
     let done = rekey(&old, &new[1]);
-    assert_eq!(done.status.code(), Some(0), "{}", told(&done));
-    assert!(told(&done).contains("set secrets.key"), "{}", told(&done));
+    assert_eq!(done.status.code(), Some(0), "{}", printed(&done));
+    assert!(printed(&done).contains("set secrets.key"), "{}", printed(&done));
     let refused = place.with_key(&["store", "check"], &old);
-    assert_eq!(refused.status.code(), Some(4), "{}", told(&refused));
-    assert!(told(&refused).contains("reckon store rekey"), "{}", told(&refused));
+    assert_eq!(refused.status.code(), Some(4), "{}", printed(&refused));
+    assert!(printed(&refused).contains("reckon store rekey"), "{}", printed(&refused));
 
     fs::set_permissions(&path[1], fs::Permissions::from_mode(0o600)).unwrap();
     let child =
         place.command(&["run"]).env(KEY_VARIABLE, &new[0]).stdout(Stdio::null()).spawn().unwrap();
     let daemon = Daemon::started(&place, child);
     let done = rekey(&new[0], &path[1]);
-    assert_eq!(done.status.code(), Some(0), "{}", told(&done));
+    assert_eq!(done.status.code(), Some(0), "{}", printed(&done));
     let stale = place.with_key(&["store", "backup", &place.at("stale")], &new[0]);
-    assert_eq!(stale.status.code(), Some(4), "{}", told(&stale));
+    assert_eq!(stale.status.code(), Some(4), "{}", printed(&stale));
     let urls = place.with_key(&["events", "urls", "-o", "json"], &path[0]);
     assert_eq!(paths(&serde_json::from_slice(&urls.stdout).unwrap()), before[0]);
     drop(daemon);
     assert_eq!(place.with_key(&["apply", "--yes"], &path[0]).status.code(), Some(0));
 }
 
-/// Kills a process as soon as this is so; what it was doing may be over before.
+/// Kills a process as soon as the condition holds. The process may end earlier by itself.
 fn killed(mut child: Child, is_so: impl Fn() -> bool) {
     let until = Instant::now().checked_add(Duration::from_secs(30)).unwrap();
     while !is_so() && child.try_wait().unwrap().is_none() {
-        assert!(Instant::now() < until, "nothing happened");
+        assert!(Instant::now() < until, "the condition was never met");
         std::thread::yield_now();
     }
     child.kill().unwrap_or_default();
     drop(child.wait());
 }
 
-/// Closes S14: a command or a daemon that is killed while it exchanges the key leaves a state that opens.
+/// Closes S14: a command or a daemon that is killed during an exchange of the key leaves a state that opens.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_process_that_is_killed_while_it_exchanges_the_key_leaves_a_state_that_opens() {
     let place = Place::applied().await;
@@ -229,7 +229,7 @@ async fn a_process_that_is_killed_while_it_exchanges_the_key_leaves_a_state_that
             fs::remove_file(place.state().join("control.sock")).unwrap_or_default();
         }
         let check = place.run(&["store", "check", "-o", "json"]);
-        assert_eq!(check.status.code(), Some(0), "moment {moment}: {}", told(&check));
+        assert_eq!(check.status.code(), Some(0), "moment {moment}: {}", printed(&check));
         let check: Value = serde_json::from_slice(&check.stdout).unwrap();
         let now = check["rekeyed"]["generation"].as_u64().unwrap_or(0);
         assert!(now == generation || now == generation + 1, "moment {moment}: {check}");
@@ -237,6 +237,6 @@ async fn a_process_that_is_killed_while_it_exchanges_the_key_leaves_a_state_that
         assert!(!next.exists(), "moment {moment}");
         generation = now;
     }
-    assert!(generation > 0, "no exchange was as far as the vault");
+    assert!(generation > 0, "no exchange reached the vault");
     assert_eq!((place.code(&["apply", "--yes"]), place.contacts()), (0, 1));
 }

@@ -5,12 +5,12 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-/// The daemon; it is killed when this ends.
+/// A daemon; dropping the value kills it.
 pub(crate) struct Embedded {
     /// The address of the emulator.
     pub(crate) service: String,
     child: Child,
-    /// Kept open, so that it may go on printing.
+    /// Kept open, so that the process can continue to print.
     _output: BufReader<ChildStdout>,
 }
 
@@ -25,7 +25,8 @@ const CONFIG: &str = "apiVersion: reckon.dev/v1\nkind: Config\npartner: {name: a
     service: {base_url: 'http://127.0.0.1:0', timeout: 5s}\ndoubt: {grace: 1s}\nsecrets: {env: [CODE_*]}\n\
     specs: specs\nstate: .reckon\nlisten: 127.0.0.1:0\n";
 
-/// Starts one over this tree, on free ports, and waits until it listens; `None` where it ended before.
+/// Starts a daemon over this tree, on free ports, and waits until it listens. Returns `None` where the daemon ended
+/// before.
 pub(crate) fn start(folder: &Path, tree: &str) -> Option<Embedded> {
     fs::create_dir_all(folder.join("specs")).ok()?;
     fs::write(folder.join("reckon.yaml"), CONFIG).ok()?;

@@ -1,4 +1,4 @@
-//! A sandbox as a process, a folder, and the program run over it; everything that is said is kept.
+//! A sandbox as a process, a folder, and the program run over it; all output is kept.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
@@ -10,27 +10,30 @@ use serde_json::{Value, json};
 
 use crate::control;
 
-/// A running process; it ends with this value.
+/// A running process; dropping the value kills it.
 pub(crate) struct Running {
     child: Child,
-    /// Kept open, so that it may go on printing.
+    /// Kept open, so that the process can continue to print.
     _output: BufReader<ChildStdout>,
-    /// Where it listens.
+    /// The address at which the process listens.
     pub(crate) address: SocketAddr,
-    /// What it said until then.
+    /// The output up to the line with the address.
     pub(crate) said: String,
 }
 
 impl Running {
-    /// Starts the program and waits until it says where it listens.
+    /// Starts the program and waits until it prints its address.
     pub(crate) fn start(mut command: Command) -> Self {
         let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
-        let mut child = child.expect("it starts");
+        let mut child = child.expect("the program starts");
         let mut output = BufReader::new(child.stdout.take().expect("an output"));
         let mut said = String::new();
         let address = loop {
             let before = said.len();
-            assert!(output.read_line(&mut said).expect("a line") > 0, "it ends, and says {said:?}");
+            assert!(
+                output.read_line(&mut said).expect("a line") > 0,
+                "the program ended; its output is {said:?}"
+            );
             if let Some(address) = said[before..].trim().strip_prefix("listening http://") {
                 break address.trim_end_matches('/').parse().expect("an address");
             }
@@ -46,18 +49,17 @@ impl Drop for Running {
     }
 }
 
-/// The folder of a repository, and what was said there.
+/// The folder of a repository, and the output of its commands.
 pub(crate) struct Stand<'a> {
-    /// The folder.
     pub(crate) folder: &'a Path,
     /// The whole environment of the program.
     pub(crate) environment: Vec<(String, String)>,
-    /// What was run, and what it said.
+    /// The commands, each with its output.
     pub(crate) said: Vec<(String, Vec<u8>)>,
 }
 
 impl Stand<'_> {
-    /// The program with these arguments.
+    /// Returns the program with these arguments.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
         command.current_dir(self.folder).env_clear().args(arguments);
@@ -65,7 +67,7 @@ impl Stand<'_> {
         command
     }
 
-    /// Runs it with this on its standard input, keeps what it says, and gives code and output.
+    /// Runs the program with this standard input and keeps the output; returns code and output.
     pub(crate) fn run(&mut self, arguments: &[&str], input: &str) -> (i32, String) {
         let command = self
             .command(arguments)
@@ -73,22 +75,25 @@ impl Stand<'_> {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn();
-        let mut child = command.expect("it starts");
+        let mut child = command.expect("the program starts");
         let mut stdin = child.stdin.take().expect("an input");
         // A command that does not read its input closes it.
         drop(stdin.write_all(input.as_bytes()));
         drop(stdin);
-        let output = child.wait_with_output().expect("it ends");
-        let told = [output.stdout.as_slice(), &output.stderr].concat();
-        self.said.push((arguments.join(" "), told.clone()));
-        (output.status.code().expect("an exit code"), String::from_utf8_lossy(&told).into_owned())
+        let output = child.wait_with_output().expect("the program ends");
+        let printed = [output.stdout.as_slice(), &output.stderr].concat();
+        self.said.push((arguments.join(" "), printed.clone()));
+        (
+            output.status.code().expect("an exit code"),
+            String::from_utf8_lossy(&printed).into_owned(),
+        )
     }
 
-    /// Runs it and expects this code; gives what it says.
+    /// Runs the program and expects this code; returns the output.
     pub(crate) fn ends(&mut self, arguments: &[&str], expect: i32) -> String {
-        let (code, told) = self.run(arguments, "");
-        assert_eq!(code, expect, "{arguments:?}: {told}");
-        told
+        let (code, printed) = self.run(arguments, "");
+        assert_eq!(code, expect, "{arguments:?}: {printed}");
+        printed
     }
 
     /// Writes a file beneath the folder.
@@ -99,12 +104,12 @@ impl Stand<'_> {
     }
 }
 
-/// What a sandbox tells of its partner and merchants.
+/// Returns a sandbox's credentials of its partner and merchants.
 pub(crate) async fn credentials(sandbox: SocketAddr) -> Value {
     control::json(sandbox, Method::GET, "/_sandbox/credentials", None).await.expect("credentials")
 }
 
-/// A fresh authorization code of a merchant.
+/// Returns a fresh authorization code of a merchant.
 pub(crate) async fn code(sandbox: SocketAddr, merchant: &str) -> String {
     let asked = json!({ "merchant": merchant });
     let path = "/_sandbox/credentials";

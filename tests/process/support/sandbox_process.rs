@@ -5,12 +5,11 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-/// A sandbox; it is killed when this ends, and has no chance to tidy up.
+/// A sandbox; dropping the value kills it without a clean end.
 pub(crate) struct Sandbox {
-    /// Where it listens.
     pub(crate) address: SocketAddr,
     child: Child,
-    /// Kept open, so that it may go on printing.
+    /// Kept open, so that the process can continue to print.
     _output: BufReader<ChildStdout>,
 }
 
@@ -21,7 +20,7 @@ impl Drop for Sandbox {
     }
 }
 
-/// The command of a sandbox over the state in a folder.
+/// Returns the command of a sandbox over the state in a folder.
 pub(crate) fn command(state: &Path, more: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
     command.args(["sandbox", "--plain-http", "--listen", "127.0.0.1:0", "--state"]).arg(state);
@@ -34,7 +33,7 @@ pub(crate) fn command(state: &Path, more: &[&str]) -> Command {
     command
 }
 
-/// Runs such a command and waits until it listens; `None` where it ended before.
+/// Runs such a command and waits until it listens. Returns `None` where the process ended before.
 pub(crate) fn listening(mut command: Command) -> Option<Sandbox> {
     let mut child = command.spawn().ok()?;
     let mut output = BufReader::new(child.stdout.take()?);

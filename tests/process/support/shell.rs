@@ -1,4 +1,4 @@
-//! The built program in a folder of its own, and a running sandbox for it to speak to.
+//! The built program in a folder of its own, and a running sandbox as its service.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -14,7 +14,7 @@ use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// A folder with a `reckon.yaml`, and a sandbox that ends with this value.
+/// A folder with a `reckon.yaml`, and a sandbox; dropping the value kills the sandbox.
 pub(crate) struct Shell {
     folder: tempfile::TempDir,
     address: String,
@@ -62,7 +62,7 @@ impl Shell {
         shell
     }
 
-    /// A path in the folder.
+    /// Returns a path in the folder.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -77,12 +77,12 @@ impl Shell {
         self.reckon_with(arguments, &[])
     }
 
-    /// The same with some variables set otherwise, or not at all.
+    /// The same, with some variables changed or removed.
     pub(crate) fn reckon_with(&self, arguments: &[&str], other: &[(&str, Option<&str>)]) -> Output {
-        self.command(arguments, other).output().expect("it runs")
+        self.command(arguments, other).output().expect("the program runs")
     }
 
-    /// The program, ready to be started in the folder.
+    /// Returns the program, ready to be started in the folder.
     pub(crate) fn command(&self, arguments: &[&str], other: &[(&str, Option<&str>)]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
         command.current_dir(self.folder.path()).env_clear().args(arguments).stdin(Stdio::null());
@@ -96,7 +96,7 @@ impl Shell {
         command
     }
 
-    /// How many objects of a kind the service holds.
+    /// Counts the service's objects of a kind.
     pub(crate) fn count(&self, kind: &str) -> usize {
         self.ask("GET", &format!("objects/{kind}"), "")
             .lines()
@@ -104,7 +104,7 @@ impl Shell {
             .count()
     }
 
-    /// The body of the answer of a control path.
+    /// Returns the body of a control path's answer.
     pub(crate) fn ask(&self, method: &str, path: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let length = body.len();
@@ -122,7 +122,7 @@ impl Shell {
     }
 }
 
-/// The configuration.
+/// Returns the text of the configuration.
 fn config(address: &str, redirect: &str) -> String {
     format!(
         "apiVersion: reckon.dev/v1\nkind: Config\n\
@@ -136,7 +136,7 @@ fn config(address: &str, redirect: &str) -> String {
 }
 
 pub(crate) fn code(output: &Output) -> i32 {
-    output.status.code().expect("it ends by itself")
+    output.status.code().expect("the program ends by itself")
 }
 
 pub(crate) fn stdout(output: &Output) -> String {

@@ -1,4 +1,4 @@
-//! A pseudo-terminal for one command: its output as it comes, and the screen that is left.
+//! A pseudo-terminal for one command: its output as it arrives, and the final screen.
 
 use std::fs::{File, OpenOptions};
 use std::io::Read;
@@ -36,7 +36,7 @@ impl Terminal {
         Self { master: File::from(master), child, seen: Vec::new() }
     }
 
-    /// Reads until this text came.
+    /// Reads until this text appears.
     pub(crate) fn wait_for(&mut self, text: &str) {
         while !String::from_utf8_lossy(&self.seen).contains(text) {
             assert!(self.read(), "{text:?} never came: {}", String::from_utf8_lossy(&self.seen));
@@ -49,24 +49,24 @@ impl Terminal {
         kill_process(Pid::from_raw(id).unwrap(), Signal::INT).unwrap();
     }
 
-    /// Waits for the end; answers the exit code and what is left on the screen.
+    /// Waits for the end; returns the exit code and the final screen.
     pub(crate) fn end(mut self) -> (Option<i32>, Vec<String>) {
         while self.read() {}
         let code = self.child.wait().unwrap().code();
         (code, screen(&String::from_utf8_lossy(&self.seen)))
     }
 
-    /// Reads more; not at the end.
+    /// Reads more; returns false at the end.
     fn read(&mut self) -> bool {
         let mut some = [0; 4096];
-        // The last one to leave a terminal makes reading it an error.
+        // Once the last process has left a terminal, reading it is an error.
         let length = self.master.read(&mut some).unwrap_or(0);
         self.seen.extend_from_slice(&some[..length]);
         length > 0
     }
 }
 
-/// The lines that a terminal shows after this output, as far as a progress bar steers it.
+/// Returns the lines that a terminal shows after this output. It handles the control sequences of a progress bar.
 pub(crate) fn screen(output: &str) -> Vec<String> {
     let mut lines: Vec<Vec<char>> = vec![Vec::new()];
     let (mut row, mut column) = (0_usize, 0_usize);

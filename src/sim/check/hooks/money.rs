@@ -39,12 +39,13 @@ pub(super) fn check_refunds(books: &MerchantBooks<'_>, found: &mut Vec<Violation
             let too_much = made.iter().any(|one| !wanted.contains(one))
                 || made.windows(2).any(|pair| pair.first() == pair.last());
             if too_much {
-                let text =
-                    format!("of {charge} is given back {made:?}, and {wanted:?} was asked for");
+                let text = format!(
+                    "the refunds of {charge} are {made:?}, and the scripts requested {wanted:?}"
+                );
                 books.violate("law 5", &text, found);
             } else if due {
                 let text = format!(
-                    "of {charge} is given back {made:?}, not {wanted:?}: {}",
+                    "the refunds of {charge} are {made:?}, not {wanted:?}: {}",
                     books.describe_state(event)
                 );
                 books.violate("hooks", &text, found);
@@ -64,11 +65,11 @@ fn check_count(
 ) {
     let due = asked.iter().filter(|one| one.due).count();
     if made > asked.len().saturating_mul(most) {
-        let text = format!("{made} {what}, and {} payments ask for {most} each", asked.len());
+        let text = format!("{made} {what}, and {} payments request {most} each", asked.len());
         books.violate("law 5", &text, found);
     } else if made < due.saturating_mul(least) {
-        let stand: Vec<String> = asked.iter().map(|one| books.describe_state(one.event)).collect();
-        let text = format!("{made} {what}, and {due} payments ask for {least} each: {stand:?}");
+        let states: Vec<String> = asked.iter().map(|one| books.describe_state(one.event)).collect();
+        let text = format!("{made} {what}, and {due} payments request {least} each: {states:?}");
         books.violate("hooks", &text, found);
     }
 }
@@ -122,11 +123,11 @@ pub(super) fn check_voids(books: &MerchantBooks<'_>, found: &mut Vec<Violation>)
             let is_void = |one: &Value| text(one, "id") == id && text(one, "status") == "VOIDED";
             let voided = books.transactions("CHARGE").any(is_void);
             if voided && amount != VOID {
-                books.violate("law 5", &format!("{id} was taken back"), found);
+                books.violate("law 5", &format!("{id} was voided"), found);
             } else if due && !voided && amount == VOID {
                 books.violate(
                     "hooks",
-                    &format!("{id} was not taken back: {}", books.describe_state(event)),
+                    &format!("{id} was not voided: {}", books.describe_state(event)),
                     found,
                 );
             }

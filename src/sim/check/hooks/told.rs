@@ -25,9 +25,9 @@ pub(super) fn check_notifications(
         for text in [format!("paid {id}"), format!("once more {id}")] {
             let arrived = tries.iter().filter(|one| one.arrived && one.text == text).count();
             if arrived > max_arrivals(books) {
-                books.violate("told", &format!("`{text}` is told {arrived} times"), found);
+                books.violate("told", &format!("`{text}` arrived {arrived} times"), found);
             } else if arrived == 0 && asked.notified {
-                let text = format!("`{text}` is never told (event {})", asked.event);
+                let text = format!("`{text}` never arrived (event {})", asked.event);
                 books.violate("told", &text, found);
             }
             texts.insert(text);
@@ -48,7 +48,7 @@ pub(super) fn check_unexpected(
     found: &mut Vec<Violation>,
 ) {
     for one in tries.iter().filter(|one| one.text != UNRELATED && !texts.contains(&one.text)) {
-        let text = format!("`{}` is told, and no event asks for that", one.text);
+        let text = format!("`{}` arrived, and no event requests it", one.text);
         found.push(Violation::new("told", text));
     }
 }
@@ -68,7 +68,7 @@ pub(super) fn check_stored_values(
             let count = counted.entry((&run.script, key)).or_default();
             *count = count.saturating_add(1);
             if value.as_i64() != Some(*count) {
-                let text = format!("run {count} of {} keeps {value} under {key}", run.script);
+                let text = format!("run {count} of {} stores {value} under {key}", run.script);
                 found.push(Violation::new("hooks", text));
             }
         }
@@ -76,7 +76,7 @@ pub(super) fn check_stored_values(
     for ((script, key), count) in counted {
         let kept = known.stored_value(script, key).unwrap_or_default();
         if kept.as_i64() != Some(count) {
-            let text = format!("{script} keeps {kept} under {key}, after {count} runs");
+            let text = format!("{script} has {kept} under {key}, after {count} runs");
             found.push(Violation::new("hooks", text));
         }
     }

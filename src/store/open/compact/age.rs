@@ -144,7 +144,7 @@ mod tests {
             reason: "x".into(),
             at: day(at),
         };
-        assert!(!over(&[], 1, 1000), "nobody knows when");
+        assert!(!over(&[], 1, 1000), "no time is known");
         assert!(over(&[hold(1), hold(5)], 10, 16) && !over(&[hold(1), hold(5)], 10, 15));
         let still =
             Record::Intent(Box::new(Intent { at: day(0), ..old_intent(1, "a", "m", Mode::Test) }));
