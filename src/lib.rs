@@ -13,7 +13,7 @@
 //! ```
 //!
 //! The modules follow in reading order, lowest floor first. A file imports only from lower floors;
-//! `tests/architecture.rs` fails the build of any other edge.
+//! `tests/architecture/main.rs` fails the build of any other edge.
 
 pub mod base;
 

@@ -31,20 +31,21 @@ impl Engine {
     pub(super) fn recover(&mut self) {
         let open: Vec<Arc<OpenIntent>> = self.known_state.open_intents().cloned().collect();
         for open in open {
-            if matches!(open.state, IntentState::OnHold { .. }) {
-                continue;
+            if !matches!(open.state, IntentState::OnHold { .. }) {
+                self.settle_open(open);
             }
-            let key = open.intent.key.clone();
-            let account = open.intent.request.account.clone();
-            let wallet =
-                CredentialSource { account, ..self.credential_source(&open.intent.merchant) };
-            let shared = self.shared.clone();
-            self.busy.insert(key.clone());
-            self.queue.remove(&key);
-            self.occupy_lane(&open.intent);
-            self.tasks
-                .spawn(async move { settle::settle_recovered(&shared, &open, &wallet).await });
         }
+    }
+
+    /// Starts the settlement of an open intent; its resource starts no other task meanwhile.
+    pub(super) fn settle_open(&mut self, open: Arc<OpenIntent>) {
+        let account = open.intent.request.account.clone();
+        let wallet = CredentialSource { account, ..self.credential_source(&open.intent.merchant) };
+        let shared = self.shared.clone();
+        self.busy.insert(open.intent.key.clone());
+        self.queue.remove(&open.intent.key);
+        self.occupy_lane(&open.intent);
+        self.tasks.spawn(async move { settle::settle_recovered(&shared, &open, &wallet).await });
     }
 
     /// Starts tasks up to the permitted number.

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::access::CredentialSource;
 use super::perform::write_progress;
-use super::{Engine, happened, settle};
+use super::{Engine, happened};
 
 use super::shared::{EngineError, EngineShared};
 use super::tasks::TaskResult;
@@ -236,15 +236,7 @@ impl Engine {
         let open: Vec<Arc<OpenIntent>> =
             self.known_state.open_intents().filter(waits).cloned().collect();
         for open in open {
-            let key = open.intent.key.clone();
-            let account = open.intent.request.account.clone();
-            let wallet = CredentialSource { account, ..self.credential_source(merchant) };
-            let shared = self.shared.clone();
-            self.busy.insert(key.clone());
-            self.queue.remove(&key);
-            self.occupy_lane(&open.intent);
-            self.tasks
-                .spawn(async move { settle::settle_recovered(&shared, &open, &wallet).await });
+            self.settle_open(open);
         }
     }
 }

@@ -24,7 +24,7 @@ pub const RECONCILE: &str = "reconcile";
 /// The verb of an action request that sends a notification.
 pub const NOTIFY: &str = "notify";
 
-/// The field of an action in the journal that holds its sealed words: text as `Vault::open_text`
+/// The field of an action in the journal that holds its sealed words: text as `Vault::unseal_text`
 /// takes it.
 pub const SEALED: &str = "$sealed";
 /// The field beside it: true if the action's name is derived from its content, which is sealed.

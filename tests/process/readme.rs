@@ -123,3 +123,43 @@ fn every_command_that_the_readme_names_exists() {
         run(folder.path(), &format!("reckon {command} --help"));
     }
 }
+
+/// Returns the commands of a table's first cell, each with its options: a cell names the group of its commands once.
+fn commands_of(cell: &str) -> Vec<(Vec<&str>, Vec<&str>)> {
+    let mut found: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+    for span in cell.split('`').skip(1).step_by(2) {
+        let mut words = span.split([' ', '[', ']']).filter(|word| !word.is_empty()).peekable();
+        let mut path: Vec<&str> = Vec::new();
+        while let Some(word) =
+            words.next_if(|word| word.starts_with(|a: char| a.is_ascii_lowercase()))
+        {
+            path.push(word);
+        }
+        let options = words.filter(|word| word.starts_with("--")).collect();
+        let group = found.last().map(|(before, _)| before.clone()).unwrap_or_default();
+        match (path.len(), group.len()) {
+            (0, _) => path = group,
+            (1, 2) => path.insert(0, group[0]),
+            _ => {}
+        }
+        found.push((path, options));
+    }
+    found
+}
+
+#[test]
+fn every_command_and_option_of_the_reference_exists() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reference/commands.md");
+    let page = std::fs::read_to_string(file).unwrap();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" |"));
+    let folder = tempfile::tempdir().unwrap();
+    let mut tried = 0;
+    for (path, options) in rows.flat_map(|(cell, _)| commands_of(cell)) {
+        let help = run(folder.path(), &format!("reckon {} --help", path.join(" ")));
+        for option in options {
+            assert!(help.contains(option), "{path:?} has no {option}");
+        }
+        tried += 1;
+    }
+    assert!(tried > 60, "{tried}");
+}
