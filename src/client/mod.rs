@@ -68,7 +68,8 @@ pub struct ServiceConfig {
     pub timeout: Duration,
     /// Certificates in PEM that are trusted beside those of the operating system.
     pub ca_file: Option<Vec<u8>>,
-    /// The credentials for a tenant token; without them, [`Access::TenantTokens`] is denied.
+    /// The credentials for a tenant token; without them,
+    /// [`Auth::Tenant`](crate::api::Auth::Tenant) is denied.
     pub partner: Option<ClientCredentials>,
     /// Seeds the jitter between the repetitions of a read.
     pub jitter_seed: u64,

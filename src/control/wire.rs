@@ -1,4 +1,5 @@
-//! Requests over HTTP: one `POST` of one [`super::Request`], answered by one [`super::Response`].
+//! Requests over HTTP: one `POST` of one [`super::ControlRequest`], answered by one
+//! [`super::Response`].
 //!
 //! A slow response sends a space every [`BEAT`] as keep-alive, so that no intermediary takes the
 //! connection for dead; JSON ignores leading white space. Both sides must have one version:

@@ -12,7 +12,7 @@ use super::register::{ReadingCx, ReadingError};
 use crate::base::id::PublicKey;
 use crate::model::bound::MerchantBinding;
 
-/// Returns the fact [`crate::model::merchant_binding::BINDING`] of these public keys.
+/// Returns the fact [`crate::model::bound::BINDING`] of these public keys.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! A problem of a text before it has fields: a range of bytes, a code, a help.
 //!
 //! A [`Finding`] refers to bytes of one text, an [`Issue`](crate::model::issue::Issue) to fields of
-//! one document; both end as a [`Problem`](crate::model::issue::Problem).
+//! one document; both end as a [`PlacedIssue`](crate::model::issue::PlacedIssue).
 
 use std::ops::Range;
 
