@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(reckon::cli::main())
+    ExitCode::from(reckon::cli::entry::main())
 }

@@ -14,39 +14,52 @@ use reckon::base::hash::{Digest, sha256};
 use reckon::base::id::{Key, Mode};
 use reckon::base::money::Currency;
 use reckon::base::secret::Secret;
-use reckon::client::{Client, ClientCredentials, FaultlessWire, ServiceConfig, Transport};
-use reckon::control::Control;
-use reckon::engine::{
-    DeliveryAttempt, Engine, EngineInput, EngineParts, EngineSettings, EngineShared, IntakeLink,
-    NotificationSender, PartnerAccess, Retention, RunUntil, ScriptSet, SecretError, SecretResolver,
+use reckon::client::http::transport::{FaultlessWire, Transport};
+use reckon::client::service_client::{Client, ClientCredentials, ServiceConfig};
+use reckon::control::protocol::Control;
+use reckon::engine::commands::intake::IntakeLink;
+use reckon::engine::core::coordinator::{Engine, RunUntil};
+use reckon::engine::core::handles::{
+    EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError, SecretResolver,
 };
-use reckon::hooks::{ConfiguredNames, Hooks, ScriptSource};
-use reckon::http::{PublicRoutes, public_router};
-use reckon::kinds::CheckCx;
-use reckon::kinds::register::KINDS;
-use reckon::model::event::EventLedger;
-use reckon::model::manifest::OnDoubt;
-use reckon::outbox::{DeliveryResult, OutgoingNotification};
+use reckon::engine::core::input::EngineInput;
+use reckon::engine::core::retention::Retention;
+use reckon::engine::hooks::dispatch::ScriptSet;
+use reckon::engine::hooks::notify::{DeliveryAttempt, NotificationSender};
+use reckon::http::public::public_routes::PublicRoutes;
+use reckon::http::public::webhooks::public_router;
+use reckon::kinds::schema::kind::CheckCx;
+use reckon::kinds::schema::register::KINDS;
+use reckon::model::events::event::EventLedger;
+use reckon::model::spec::manifest::OnDoubt;
+use reckon::notify::message::{DeliveryResult, OutgoingNotification};
 use reckon::policy::{Rights, prune::PruneGuards};
-use reckon::sandbox::{self, Sandbox, SandboxOptions};
-use reckon::spec::document::ReadContext;
-use reckon::spec::loader::Loader;
-use reckon::store::facts::ReadModel;
-use reckon::store::index::{BufferedIndex, Index};
-use reckon::store::journal::JournalOptions;
-use reckon::store::key::MasterKey;
-use reckon::store::lock::LockOwner;
-use reckon::store::open::{
-    self, ArchivePolicy, CompactionRequest, OpenState, StateOptions, StateParts, assemble, close,
-};
-use reckon::store::real_disk::RealDisk;
-use reckon::store::sled::SledIndex;
-use reckon::store::writer::Writer;
+use reckon::sandbox::options::SandboxOptions;
+use reckon::sandbox::server::Sandbox;
+use reckon::scripting::interface::{ConfiguredNames, Hooks};
+use reckon::scripting::load::source::ScriptSource;
+use reckon::spec::documents::document::ReadContext;
+use reckon::spec::tree::loader::Loader;
+use reckon::store::disk::lock::LockOwner;
+use reckon::store::disk::real::RealDisk;
+use reckon::store::index::buffered::BufferedIndex;
+use reckon::store::index::ordered::Index;
+use reckon::store::index::sled::SledIndex;
+use reckon::store::journal::open::JournalOptions;
+use reckon::store::read_model::model::ReadModel;
+use reckon::store::state::assemble::{StateParts, assemble};
+use reckon::store::state::compact::{ArchivePolicy, CompactionRequest};
+use reckon::store::state::marks::close;
+use reckon::store::state::open;
+use reckon::store::state::open::{OpenState, StateOptions};
+use reckon::store::vault::key::MasterKey;
+use reckon::store::writer::handle::Writer;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tower::ServiceExt;
 
 use super::failed::Failed;
+use reckon::sandbox::state::webhook_delivery;
 
 const START: &str = "2026-11-22T12:00:00Z";
 /// The address at which the service finds the daemon.
@@ -260,7 +273,7 @@ impl Stand {
             segment_bytes: JournalOptions::default().segment_bytes,
             watch: None,
         };
-        let open::AssembledState { journal, fold, vault, .. } =
+        let reckon::store::state::assemble::AssembledState { journal, fold, vault, .. } =
             assemble(pieces, &MasterKey::new(KEY), open::OpenReport::default())?;
         let writer = Writer::inline(journal, vault.clone(), fold);
         let service = ServiceConfig {
@@ -328,7 +341,7 @@ const SERVICE: &str = "https://127.0.0.1:8700";
 
 fn settings() -> EngineSettings {
     EngineSettings {
-        planning: reckon::plan::PlannerSettings {
+        planning: reckon::plan::core::planner::PlannerSettings {
             partner: "acme".to_owned(),
             digest_key: [9; 32],
             on_doubt: OnDoubt::Recreate,
@@ -357,7 +370,7 @@ impl Running<'_> {
 
     /// Has the service post its events.
     pub(crate) async fn deliver(&self) -> Result<(), Failed> {
-        let post = async |notice: sandbox::OutgoingWebhook| {
+        let post = async |notice: webhook_delivery::OutgoingWebhook| {
             let path = notice.url.strip_prefix(BASE)?;
             let request =
                 http::Request::post(path).body(axum::body::Body::from(notice.body)).ok()?;

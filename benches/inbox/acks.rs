@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use crate::Bench;
 use crate::connection::Failed;
 use crate::figures::{median, ms, ratio, times, us_each};
-use crate::load;
 use crate::meter::Threads;
 use crate::receivers::{Receiver, Receiving};
 use crate::report::{Report, Row};
+use crate::{Bench, load};
 
 /// The longest permitted acknowledgement, at 16 connections on a quiet disk.
 const LONGEST: Duration = Duration::from_millis(100);

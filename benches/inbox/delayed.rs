@@ -11,15 +11,14 @@ use axum::Router;
 use axum::http::StatusCode;
 use tokio::net::TcpListener;
 
-use crate::Bench;
 use crate::connection::Failed;
 use crate::daemon::Daemon;
 use crate::figures::{median, us_each};
 use crate::hooks::{LONGEST, LOOK, all, settle, until};
-use crate::receivers;
 use crate::report::{Report, Row};
 use crate::till::Till;
 use crate::tree::merchant_name;
+use crate::{Bench, receivers};
 
 /// Hundredths of the CPU with no action waiting.
 const RATIO_MAX: u128 = 120;

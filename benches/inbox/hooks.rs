@@ -6,15 +6,13 @@ use std::time::{Duration, Instant};
 use http::Method;
 use serde_json::Value;
 
-use crate::Bench;
 use crate::connection::Failed;
-use crate::control;
 use crate::daemon::Daemon;
 use crate::figures::{median, us_each};
-use crate::receivers;
 use crate::report::{Report, Row};
 use crate::till::Till;
 use crate::tree::merchant_name;
+use crate::{Bench, control, receivers};
 
 /// 20,000 hooks in a second of CPU.
 const EACH_MAX: Duration = Duration::from_micros(50);

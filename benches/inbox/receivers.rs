@@ -10,13 +10,11 @@ use std::time::{Duration, Instant};
 use http::Method;
 use serde_json::json;
 
-use crate::Bench;
 use crate::connection::Failed;
-use crate::control;
 use crate::daemon::{Daemon, free_address};
-use crate::daemon_address;
 use crate::stand::Stand;
-use crate::tree::{self, Kinds, merchant_name};
+use crate::tree::{Kinds, merchant_name};
+use crate::{Bench, control, daemon_address, tree};
 
 /// Longest time until a receiver answers.
 const START_MAX: Duration = Duration::from_secs(30);

@@ -5,12 +5,10 @@ use std::time::{Duration, Instant};
 use http::Method;
 use serde_json::json;
 
-use crate::Bench;
 use crate::connection::Failed;
-use crate::control;
-use crate::meter;
 use crate::stand::{Stand, text};
-use crate::tree::{self, Kinds};
+use crate::tree::Kinds;
+use crate::{Bench, control, meter, tree};
 
 /// The cost of a run.
 #[derive(Debug, Clone, Copy, Default)]

@@ -7,12 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use reckon::store::error::StoreError;
-use reckon::store::journal::{Head, Journal, JournalOptions};
-use reckon::store::key::MasterKey;
-use reckon::store::real_disk::RealDisk;
-use reckon::store::vault::Vault;
-use reckon::store::writer::{Commit, Fold, Writer};
+use reckon::store::disk::real::RealDisk;
+use reckon::store::journal::log::{Head, Journal};
+use reckon::store::journal::open::JournalOptions;
+use reckon::store::state::error::StoreError;
+use reckon::store::vault::key::MasterKey;
+use reckon::store::vault::values::Vault;
+use reckon::store::writer::handle::{Commit, Fold, Writer};
 
 use crate::Bench;
 use crate::connection::Failed;

@@ -1,13 +1,12 @@
 //! R3: a first load without a cache, against read + BLAKE3 + a typed parse of the same files. The figure is CPU, since
 //! the load has several threads and the limit has one.
 
-use crate::Bench;
 use crate::connection::Failed;
 use crate::figures::{median, times, us_each};
-use crate::meter;
 use crate::report::{Report, Row};
 use crate::settled::Settled;
 use crate::typed::read_and_parse;
+use crate::{Bench, meter};
 
 const GOAL_HUNDREDTHS: u128 = 130;
 /// Number of documents that are measured together: the kernel shows CPU in hundredths of a second.

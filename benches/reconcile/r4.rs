@@ -6,7 +6,6 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::Bench;
 use crate::connection::Failed;
 use crate::daemon::Daemon;
 use crate::figures::{median, ms, times};
@@ -14,7 +13,8 @@ use crate::proxy::{Odds, Proxy};
 use crate::report::{Report, Row};
 use crate::settled::Settled;
 use crate::stand::Stand;
-use crate::tree::{self, Document};
+use crate::tree::Document;
+use crate::{Bench, tree};
 
 const FEW: usize = 100;
 const EDITS: usize = 20;

@@ -4,13 +4,12 @@
 use http::Method;
 use serde_json::json;
 
-use crate::Bench;
 use crate::bare_loop::make_contacts;
 use crate::connection::Failed;
-use crate::control;
 use crate::figures::{median, ms, times};
 use crate::first_apply::{apply, clear, contacts, token};
 use crate::report::{Report, Row};
+use crate::{Bench, control};
 
 /// Calls under way at once, of both.
 pub(crate) const AT_ONCE: usize = 16;

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use crate::Bench;
 use crate::connection::Failed;
 use crate::figures::{ratio, us_each};
-use crate::meter;
 use crate::report::{Report, Row};
 use crate::settled::Settled;
+use crate::{Bench, meter};
 
 const GOAL_HUNDREDTHS: u128 = 115;
 /// Number of documents whose plans are measured together: the kernel shows CPU in hundredths of a second.

@@ -4,13 +4,13 @@ use std::fs;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use crate::Bench;
 use crate::connection::Failed;
 use crate::daemon::free_address;
 use crate::figures::ms;
 use crate::first_apply::{Cost, apply};
 use crate::stand::Stand;
-use crate::tree::{self, Document, Kinds};
+use crate::tree::{Document, Kinds};
+use crate::{Bench, tree};
 
 /// Timeout and grace of calls that never fail.
 const PATIENT: [&str; 2] = ["30s", "30s"];

@@ -3,14 +3,14 @@
 use std::fs;
 use std::time::Duration;
 
-use crate::Bench;
 use crate::connection::Failed;
 use crate::figures::{hundredths, median, ms, ratio, us_each};
-use crate::load::{self, Answers};
+use crate::load::Answers;
 use crate::meter::{Threads, resident_kib};
 use crate::objects::{Object, id};
 use crate::report::{Report, Row};
 use crate::served::{Served, Server};
+use crate::{Bench, load};
 
 /// Connections at once.
 const CONNECTIONS: usize = 16;

@@ -12,12 +12,12 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::connection::Failed;
-use crate::control;
 use crate::posts::{Post, Posts};
 use crate::random::Random;
 use crate::stand::{Stand, text};
 use crate::till::Till;
-use crate::tree::{self, Kinds, merchant_name};
+use crate::tree::{Kinds, merchant_name};
+use crate::{control, tree};
 
 #[path = "flood_books.rs"]
 mod books;

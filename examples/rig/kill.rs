@@ -19,8 +19,9 @@ use crate::judge::{Reported, Verdict, judge};
 use crate::proxy::{Odds, Proxy};
 use crate::random::Random;
 use crate::stand::Stand;
+use crate::tree;
 use crate::tree::every::{FILES, SECRETS, file_name};
-use crate::tree::{self, Document, Kinds};
+use crate::tree::{Document, Kinds};
 
 #[path = "daemon.rs"]
 mod daemon;

@@ -10,9 +10,9 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::connection::Failed;
-use crate::control;
-use crate::settings::{self, Settings};
+use crate::settings::Settings;
 use crate::tree::{Document, code_variable, merchant_name, write};
+use crate::{control, settings};
 
 /// The file for all output of the processes.
 const LOG: &str = "processes.log";

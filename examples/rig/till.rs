@@ -7,9 +7,8 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::connection::Failed;
-use crate::control;
-use crate::load;
 use crate::stand::{Stand, text};
+use crate::{control, load};
 
 /// Connections at once.
 const CONNECTIONS: usize = 16;

@@ -13,21 +13,23 @@ use rand_core::SeedableRng;
 use reckon::api;
 use reckon::base::money::Currency;
 use reckon::base::secret::mask_digits;
-use reckon::config::{ApprovalFile, Config};
-use reckon::control::ControlRequest;
-use reckon::engine::SavedPlan;
-use reckon::hooks::ScriptEvent;
-use reckon::kinds::CheckCx;
-use reckon::kinds::register::KINDS;
-use reckon::model::issue::PlacedIssue;
-use reckon::model::remote_object::RemoteObject;
-use reckon::spec::decode::decode;
-use reckon::spec::document::{LazySource, ReadContext, private_ranges, read};
-use reckon::spec::split::split;
-use reckon::store::disk::{Disk, MemoryDisk};
-use reckon::store::journal::{Journal, JournalOptions};
-use reckon::store::key::MasterKey;
-use reckon::store::vault::Vault;
+use reckon::config::approval_file::ApprovalFile;
+use reckon::config::settings::Config;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::commands::saved_plan::SavedPlan;
+use reckon::kinds::schema::kind::CheckCx;
+use reckon::kinds::schema::register::KINDS;
+use reckon::model::events::remote_object::RemoteObject;
+use reckon::model::spec::issue::PlacedIssue;
+use reckon::scripting::host::script_event::ScriptEvent;
+use reckon::spec::documents::document::{LazySource, ReadContext, private_ranges, read};
+use reckon::spec::text::decode::decode;
+use reckon::spec::text::split::split;
+use reckon::store::disk::traits::{Disk, MemoryDisk};
+use reckon::store::journal::log::Journal;
+use reckon::store::journal::open::JournalOptions;
+use reckon::store::vault::key::MasterKey;
+use reckon::store::vault::values::Vault;
 use serde_json::Value;
 
 /// The first segment of a journal.
@@ -84,7 +86,8 @@ pub fn configuration(bytes: &[u8]) {
 pub fn posted_event(bytes: &[u8]) {
     let masked = mask_digits(&String::from_utf8_lossy(bytes));
     assert_eq!(mask_digits(&masked), masked, "masking twice changes nothing");
-    let _notification = serde_json::from_slice::<api::partner_event::Notification>(bytes);
+    let _notification =
+        serde_json::from_slice::<api::onboarding::partner_event::Notification>(bytes);
     if let Ok(event) = serde_json::from_slice::<api::event::Event>(bytes) {
         let data = event.data.unwrap_or(Value::Null);
         let _object = RemoteObject::of(&event.kind, &data, DateTime::UNIX_EPOCH);
@@ -105,7 +108,7 @@ pub fn control_request(bytes: &[u8]) {
 /// Opens a segment of a journal. A journal that opens verifies, takes a record, and shows the record after it is opened
 /// again.
 pub fn journal_frames(bytes: &[u8]) {
-    if let Ok(record) = reckon::store::open::decode(1, bytes) {
+    if let Ok(record) = reckon::store::state::assemble::decode(1, bytes) {
         let _shown = format!("{record:?}");
     }
     let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());

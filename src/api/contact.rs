@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::audit::Audit;
-use crate::api::rules::{self, FieldProblem};
-use crate::api::{Auth, Endpoint, Host, Method};
+use crate::api::rules::FieldProblem;
+use crate::api::{Auth, Endpoint, Host, Method, rules};
 
 /// The request that creates a contact.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,12 +5,8 @@
 //! about a path. Shared types cannot prove either side right: the reference documents and other
 //! people's clients do that.
 
-pub mod application;
 pub mod audit;
-pub mod bank;
-pub mod bank_account;
 mod call;
-pub mod card;
 pub mod contact;
 pub mod contact_hash;
 pub mod credentials;
@@ -19,24 +15,17 @@ pub mod event;
 pub mod file;
 pub mod invoice;
 pub mod merchant;
-pub mod method;
-pub mod occurrence;
-pub mod one_time_token;
-pub mod partner_event;
-pub mod preview;
 pub mod problem;
 pub mod query;
 pub mod reads;
-pub mod recurring;
 pub mod rules;
-pub mod saved;
 pub mod status;
-pub mod surcharge;
-pub mod token;
-pub mod transaction;
-pub mod vault;
 pub mod wire;
 
+pub mod methods;
+pub mod onboarding;
+pub mod payments;
+pub mod recurring;
 #[cfg(test)]
 mod tests;
 

@@ -1,21 +1,21 @@
 //! Every read of the service, by name: a person may run each of them without a document.
 
-use crate::api::bank::{GetBank, ListBanks};
-use crate::api::bank_account::ListBankAccounts;
-use crate::api::card::{GetCard, ListCards};
+use super::methods::bank::{GetBank, ListBanks};
+use super::methods::bank_account::ListBankAccounts;
+use super::methods::card::{GetCard, ListCards};
+use super::methods::one_time_token::GetToken;
+use super::payments::actions::{GetSignature, ListHolds};
+use super::payments::surcharge::GetSurcharge;
+use super::payments::transaction::{GetTransaction, SearchTransactions};
+use super::recurring::charge::{GetRecurring, ListRecurring};
+use super::recurring::occurrence::{GetOccurrence, ListOccurrences};
+use super::recurring::preview::PreviewSchedule;
 use crate::api::credentials::GetCredentials;
 use crate::api::event::{GetEvent, ListEvents};
 use crate::api::file::GetFile;
 use crate::api::merchant::GetMerchant;
-use crate::api::occurrence::{GetOccurrence, ListOccurrences};
-use crate::api::one_time_token::GetToken;
-use crate::api::preview::PreviewSchedule;
 use crate::api::query::Parameter;
-use crate::api::recurring::{GetRecurring, ListRecurring};
 use crate::api::status::GetStatus;
-use crate::api::surcharge::GetSurcharge;
-use crate::api::transaction::actions::{GetSignature, ListHolds};
-use crate::api::transaction::{GetTransaction, SearchTransactions};
 use crate::api::{Auth, Call, Endpoint, Host, Method};
 
 /// One read.

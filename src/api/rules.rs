@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::application::countries::is_country;
+use super::onboarding::countries::is_country;
 use crate::api::problem::{Problem, ProblemMessage};
 
 /// The greatest amount, in minor units (service-facts, 31).

@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::card::{self, NewCard};
 use super::contact::Contact;
 use super::credentials::GatewayCredentials;
-use super::method::MethodRef;
-use super::recurring::{self, NewRecurringCharge, RecurringCharge};
-use super::transaction::NewCharge;
+use super::methods::card;
+use super::methods::card::NewCard;
+use super::methods::method::MethodRef;
+use super::payments::transaction::NewCharge;
+use super::recurring::charge::{NewRecurringCharge, RecurringCharge};
 use super::{invoice, rules};
 use crate::base::secret::Secret;
 
@@ -105,7 +106,7 @@ fn the_days_of_a_schedule_fit_its_unit() {
             "schedule": {"start": "2027-01-01", "interval_unit": unit, "interval_delay": delay,
                 "days": days}}))
         .unwrap();
-        recurring::rules(&new).len()
+        super::recurring::rules::rules(&new).len()
     };
     assert_eq!(days("WEEK", 1, &["1", "7"]), 0);
     assert_eq!(days("MONTH", 1, &["15", "LAST"]), 0);

@@ -12,13 +12,13 @@ use crate::base::clock::timestamp;
 use crate::base::money::Money;
 use crate::config::reader::ConfigReader;
 use crate::config::setting::{FromText, InvalidValue, Setting};
-use crate::model::issue::{PlacedIssue, Severity};
-use crate::spec::decode::decode;
-use crate::spec::document::API_VERSION;
-use crate::spec::lines::SourceText;
-use crate::spec::lint::{Keep, lint};
-use crate::spec::node::{Node, NodeValue};
-use crate::spec::split::split;
+use crate::model::spec::issue::{PlacedIssue, Severity};
+use crate::spec::documents::header::API_VERSION;
+use crate::spec::text::decode::decode;
+use crate::spec::text::lines::SourceText;
+use crate::spec::text::lint::{Keep, lint};
+use crate::spec::text::node::{Node, NodeValue};
+use crate::spec::text::split::split;
 
 /// The head of an approval file.
 const FILE_HEAD: &str = "apiVersion: reckon.dev/v1\nkind: PlanApproval\n";

@@ -8,16 +8,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::settings::{Config, PolicySettings};
 use crate::base::id::Key;
 use crate::base::money::Money;
 use crate::config::reader::ConfigReader;
 use crate::config::setting::{ConfigError, EnvSource, FromText, Setting};
 use crate::config::signed::SignedSection;
-use crate::config::{Config, PolicySettings};
-use crate::kinds::step::MERCHANT;
-use crate::policy::limits as policy;
-use crate::policy::{ApprovalRules, PolicyRules};
-use crate::spec::node::{Node, NodeEntry, NodeValue};
+use crate::kinds::planning::step::MERCHANT;
+use crate::policy::{ApprovalRules, PolicyRules, limits as policy};
+use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 
 const AMOUNTS: [&str; 3] = ["per_object", "per_run", "per_day"];
 const MOST: [&str; 5] =
@@ -80,7 +79,7 @@ pub struct ApprovalSettings {
 
 impl ConfigReader<'_> {
     /// Reads `policy.limits`.
-    pub(super) fn read_limits(&mut self, policy: &Node) -> LimitSettings {
+    pub(crate) fn read_limits(&mut self, policy: &Node) -> LimitSettings {
         let Some(node) = self.section(policy, "limits", &LIMITS) else {
             return LimitSettings::default();
         };
@@ -166,7 +165,7 @@ impl ConfigReader<'_> {
     }
 
     /// Reads `policy.approvals`.
-    pub(super) fn read_approvals(&mut self, policy: &Node) -> ApprovalSettings {
+    pub(crate) fn read_approvals(&mut self, policy: &Node) -> ApprovalSettings {
         let Some(node) = self.section(policy, "approvals", &APPROVALS) else {
             return ApprovalSettings::default();
         };

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::base::id::Name;
-use crate::base::nearest;
 use crate::base::secret::Secret;
+use crate::base::suggestion;
 use crate::config::reader::ConfigReader;
 use crate::config::setting::{EnvSource, FromText, InvalidValue, Setting};
 use crate::config::value::HttpUrl;
-use crate::spec::node::{Node, NodeEntry, NodeValue};
+use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 
 const WEB: [&str; 2] = ["url", "type"];
 const TARGET: [&str; 4] = ["url", "type", "mail", "at_least_once"];
@@ -145,7 +145,7 @@ impl FromText for MailAddress {
 fn parse_word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, InvalidValue> {
     let found = words.iter().find(|(known, _)| *known == text);
     found.map(|(_, value)| *value).ok_or_else(|| {
-        let help = nearest::suggestion_help(text, words.iter().map(|(known, _)| *known));
+        let help = suggestion::suggestion_help(text, words.iter().map(|(known, _)| *known));
         InvalidValue::new(format!("unknown value `{text}`"), help)
     })
 }
@@ -173,7 +173,7 @@ impl FromText for u16 {
 
 impl ConfigReader<'_> {
     /// Reads the section.
-    pub(super) fn read_notify(&mut self, root: &Node) -> NotifyTargets {
+    pub(crate) fn read_notify(&mut self, root: &Node) -> NotifyTargets {
         let Some(entry) = root.entry("notify").filter(|entry| !entry.value.is_null()) else {
             return NotifyTargets::new();
         };

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use crate::config::reader::ConfigReader;
 use crate::config::setting::Setting;
-use crate::kinds::secret_source::is_program;
-use crate::spec::node::{Node, NodeEntry, NodeValue};
+use crate::kinds::secrets::secret_source::is_program;
+use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 
 const AGE: [&str; 1] = ["file"];
 
@@ -16,7 +16,7 @@ pub type Programs = BTreeMap<String, Vec<Setting<String>>>;
 
 impl ConfigReader<'_> {
     /// Reads `secrets.exec`.
-    pub(super) fn read_programs(&mut self, secrets: &Node) -> Programs {
+    pub(crate) fn read_programs(&mut self, secrets: &Node) -> Programs {
         let Some(entry) = secrets.entry("exec").filter(|entry| !entry.value.is_null()) else {
             return Programs::new();
         };
@@ -46,7 +46,7 @@ impl ConfigReader<'_> {
     }
 
     /// Reads `secrets.age`: the file of the identity.
-    pub(super) fn read_identity(&mut self, secrets: &Node) -> Option<Setting<PathBuf>> {
+    pub(crate) fn read_identity(&mut self, secrets: &Node) -> Option<Setting<PathBuf>> {
         let node = self.section(secrets, "age", &AGE)?;
         if node.entry("file").is_none_or(|entry| entry.value.is_null()) {
             let (message, help) = ("`age` names no file", "write `age: {file: NAME}`");

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::base::nearest;
+use crate::base::suggestion;
 use crate::config::reader::ConfigReader;
 use crate::config::setting::{ConfigError, EnvSource, FromText, InvalidValue, Setting};
 use crate::policy::prune::{Configured, PruneGuards};
-use crate::spec::node::Node;
+use crate::spec::text::node::Node;
 
 const KEYS: [&str; 4] = ["percent", "empty", "renames", "delay"];
 
@@ -58,7 +58,7 @@ impl FromText for GuardMode {
             "allow" => Ok(Self::Allow),
             _ => Err(InvalidValue::new(
                 format!("unknown value `{text}`"),
-                nearest::suggestion_help(text, ["refuse", "allow"]),
+                suggestion::suggestion_help(text, ["refuse", "allow"]),
             )),
         }
     }
@@ -99,7 +99,7 @@ impl PruneSection {
 }
 
 impl ConfigReader<'_> {
-    pub(super) fn read_prune(&mut self, policy: &Node) -> PruneSection {
+    pub(crate) fn read_prune(&mut self, policy: &Node) -> PruneSection {
         let Some(node) = self.section(policy, "prune", &KEYS) else {
             return PruneSection::default();
         };
@@ -122,7 +122,7 @@ impl ConfigReader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
+    use crate::config::settings::Config;
 
     struct Nothing;
 

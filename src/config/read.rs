@@ -5,17 +5,17 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::settings::{Config, InvalidConfig};
 use crate::config::reader::ConfigReader;
-use crate::config::{Config, InvalidConfig};
-use crate::kinds::{Mutability, Privacy, SpecField};
-use crate::model::issue::{PlacedIssue, Severity};
-use crate::spec::decode::decode;
-use crate::spec::document::without_private_words;
-use crate::spec::lines::SourceText;
-use crate::spec::lint::{Keep, lint};
-use crate::spec::mask::{MaskedSource, PrivacyRules, private_lines};
-use crate::spec::node::NodeValue;
-use crate::spec::split::split;
+use crate::kinds::schema::kind::{Mutability, Privacy, SpecField};
+use crate::model::spec::issue::{PlacedIssue, Severity};
+use crate::spec::documents::document::without_private_words;
+use crate::spec::text::decode::decode;
+use crate::spec::text::lines::SourceText;
+use crate::spec::text::lint::{Keep, lint};
+use crate::spec::text::mask::{MaskedSource, PrivacyRules, private_lines};
+use crate::spec::text::node::NodeValue;
+use crate::spec::text::split::split;
 
 const fn secret(path: &'static str, doc: &'static str) -> SpecField {
     SpecField { path, privacy: Privacy::Secret, mutability: Mutability::LocalOnly, doc }
@@ -31,7 +31,7 @@ const PRIVATE: &[SpecField] = &[
     secret("notify.password", "The password of a mail server."),
 ];
 
-pub(super) fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Config, InvalidConfig> {
+pub(crate) fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Config, InvalidConfig> {
     let decoded = decode(bytes);
     let source = SourceText::new(Arc::from(name), Arc::from(decoded.text.as_str()));
     let mut reader = ConfigReader {

@@ -5,23 +5,23 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::nearest;
-use crate::config::open::is_variable_name;
+use super::env_pattern::is_variable_name;
+use crate::base::suggestion;
 use crate::config::setting::{FromText, InvalidValue, Setting, Variable};
-use crate::spec::finding::Finding;
-use crate::spec::lines::SourceText;
-use crate::spec::node::{Node, NodeEntry, NodeValue};
+use crate::spec::documents::finding::Finding;
+use crate::spec::text::lines::SourceText;
+use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 
 /// Walks the file's tree; problems gather in `findings`.
-pub(super) struct ConfigReader<'a> {
-    pub(super) source: &'a SourceText,
-    pub(super) dir: Arc<Path>,
-    pub(super) findings: Vec<Finding>,
-    pub(super) variables: BTreeSet<String>,
+pub(crate) struct ConfigReader<'a> {
+    pub(crate) source: &'a SourceText,
+    pub(crate) dir: Arc<Path>,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) variables: BTreeSet<String>,
 }
 
 impl ConfigReader<'_> {
-    pub(super) fn expect_constant(&mut self, root: &Node, key: &str, expect: &str) {
+    pub(crate) fn expect_constant(&mut self, root: &Node, key: &str, expect: &str) {
         let help = format!("write `{key}: {expect}`");
         match root.entry(key) {
             None => {
@@ -41,12 +41,12 @@ impl ConfigReader<'_> {
         }
     }
 
-    pub(super) fn folder(&mut self, root: &Node, key: &str, default: &str) -> Setting<PathBuf> {
+    pub(crate) fn folder(&mut self, root: &Node, key: &str, default: &str) -> Setting<PathBuf> {
         self.setting(root, key).unwrap_or_else(|| Setting::Literal(self.dir.join(default)))
     }
 
     /// Returns a mapping and reports its unknown keys; `None` where the key is missing or null.
-    pub(super) fn section<'n>(
+    pub(crate) fn section<'n>(
         &mut self,
         parent: &'n Node,
         key: &str,
@@ -67,7 +67,7 @@ impl ConfigReader<'_> {
         None
     }
 
-    pub(super) fn items<'n>(&mut self, parent: &'n Node, key: &str) -> &'n [Node] {
+    pub(crate) fn items<'n>(&mut self, parent: &'n Node, key: &str) -> &'n [Node] {
         let Some(entry) = parent.entry(key).filter(|entry| !entry.value.is_null()) else {
             return &[];
         };
@@ -78,12 +78,12 @@ impl ConfigReader<'_> {
         entry.value.items()
     }
 
-    pub(super) fn setting<T: FromText>(&mut self, parent: &Node, key: &str) -> Option<Setting<T>> {
+    pub(crate) fn setting<T: FromText>(&mut self, parent: &Node, key: &str) -> Option<Setting<T>> {
         let entry = parent.entry(key).filter(|entry| !entry.value.is_null())?;
         self.scalar(&entry.value, value_span(entry))
     }
 
-    pub(super) fn scalar<T: FromText>(
+    pub(crate) fn scalar<T: FromText>(
         &mut self,
         node: &Node,
         at: Range<usize>,
@@ -120,15 +120,15 @@ impl ConfigReader<'_> {
         Ok(Variable { name: name.to_owned(), file, line, dir })
     }
 
-    pub(super) fn report_unknown_keys(&mut self, node: &Node, known: &[&'static str]) {
+    pub(crate) fn report_unknown_keys(&mut self, node: &Node, known: &[&'static str]) {
         for entry in node.entries().iter().filter(|entry| !known.contains(&entry.key.as_str())) {
             let message = format!("unknown key `{}`", entry.key);
-            let help = nearest::suggestion_help(&entry.key, known.iter().copied());
+            let help = suggestion::suggestion_help(&entry.key, known.iter().copied());
             self.report("reckon::config::unknown_key", entry.key_span.clone(), &message, &help);
         }
     }
 
-    pub(super) fn report(
+    pub(crate) fn report(
         &mut self,
         code: &'static str,
         span: Range<usize>,

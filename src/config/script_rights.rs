@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::base::id::Key;
-use crate::base::nearest;
+use crate::base::suggestion;
 use crate::config::reader::ConfigReader;
 use crate::config::setting::{ConfigError, EnvSource, FromText, InvalidValue, Setting};
-use crate::kinds::step::MERCHANT;
+use crate::kinds::planning::step::MERCHANT;
 use crate::policy::{AllowedMerchants, Rights, ScriptPower};
-use crate::spec::node::{Node, NodeValue};
+use crate::spec::text::node::{Node, NodeValue};
 
 const SECTION: [&str; 1] = ["allow"];
 /// The word for every merchant.
@@ -40,7 +40,7 @@ struct MerchantKey(Key);
 impl FromText for ScriptPower {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         Self::from_word(text).ok_or_else(|| {
-            let help = nearest::suggestion_help(text, Self::ALL.map(Self::word));
+            let help = suggestion::suggestion_help(text, Self::ALL.map(Self::word));
             InvalidValue::new(format!("unknown right `{text}`"), help)
         })
     }
@@ -89,7 +89,7 @@ impl ScriptRights {
 
 impl ConfigReader<'_> {
     /// Reads `policy.scripts`.
-    pub(super) fn script_rights(&mut self, policy: &Node) -> ScriptRights {
+    pub(crate) fn script_rights(&mut self, policy: &Node) -> ScriptRights {
         let Some(node) = self.section(policy, "scripts", &SECTION) else {
             return ScriptRights::default();
         };

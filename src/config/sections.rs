@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-use crate::config::reader::ConfigReader;
-use crate::config::setting::Setting;
-use crate::config::{
+use super::settings::{
     Config, DoubtSettings, EventSettings, PartnerPlan, PartnerSettings, PolicySettings,
     SecretSettings, ServiceSettings, listen_default,
 };
-use crate::spec::document::API_VERSION;
-use crate::spec::node::{Node, NodeValue};
+use crate::config::reader::ConfigReader;
+use crate::config::setting::Setting;
+use crate::spec::documents::header::API_VERSION;
+use crate::spec::text::node::{Node, NodeValue};
 
 const TOP: [&str; 19] = [
     "apiVersion",
@@ -42,7 +42,7 @@ const EVENTS: [&str; 1] = ["keep"];
 const DOUBT: [&str; 2] = ["grace", "contact"];
 
 impl ConfigReader<'_> {
-    pub(super) fn config(&mut self, root: &Node) -> Config {
+    pub(crate) fn config(&mut self, root: &Node) -> Config {
         self.report_unknown_keys(root, &TOP);
         self.expect_constant(root, "apiVersion", API_VERSION);
         self.expect_constant(root, "kind", "Config");

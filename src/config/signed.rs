@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::base::nearest;
+use crate::base::suggestion;
 use crate::config::reader::ConfigReader;
 use crate::config::setting::{ConfigError, EnvSource, FromText, InvalidValue, Setting};
-use crate::spec::node::Node;
+use crate::spec::text::node::Node;
 
 const KEYS: [&str; 3] = ["folder", "signers", "authors"];
 
@@ -46,7 +46,7 @@ impl FromText for AuthorEvidence {
             "named" => Ok(Self::Named),
             _ => Err(InvalidValue::new(
                 format!("unknown value `{text}`"),
-                nearest::suggestion_help(text, ["signed", "named"]),
+                suggestion::suggestion_help(text, ["signed", "named"]),
             )),
         }
     }
@@ -71,7 +71,7 @@ impl SignedSection {
 
 impl ConfigReader<'_> {
     /// Reads `policy.approvals.signed`.
-    pub(super) fn read_signed_section(&mut self, approvals: &Node) -> Option<SignedSection> {
+    pub(crate) fn read_signed_section(&mut self, approvals: &Node) -> Option<SignedSection> {
         let node = self.section(approvals, "signed", &KEYS)?;
         let place = node.entry("signers").map_or(node.span.start, |entry| entry.key_span.start);
         let (line, _) = self.source.position(place);
@@ -93,7 +93,7 @@ impl ConfigReader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
+    use crate::config::settings::Config;
 
     fn check(signed: &str) -> Result<SignedRules, Vec<String>> {
         let head = "apiVersion: reckon.dev/v1\nkind: Config\npolicy:\n  approvals:\n    signed:";

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::reader::ConfigReader;
-use super::{ConfigError, EnvSource, EventSettings, FromText, InvalidValue, Setting};
-use crate::spec::node::Node;
+use super::setting::{ConfigError, EnvSource, FromText, InvalidValue, Setting};
+use super::settings::EventSettings;
+use crate::spec::text::node::Node;
 
 const STORE: [&str; 2] = ["compact", "archive"];
 
@@ -65,7 +66,7 @@ impl StoreSettings {
 }
 
 impl ConfigReader<'_> {
-    pub(super) fn read_store(&mut self, root: &Node) -> StoreSettings {
+    pub(crate) fn read_store(&mut self, root: &Node) -> StoreSettings {
         let default = StoreSettings::default();
         let Some(node) = self.section(root, "store", &STORE) else { return default };
         let compact = self.setting(node, "compact").unwrap_or(default.compact);
@@ -103,7 +104,8 @@ impl FromText for ArchiveRetention {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, ProcessEnv};
+    use crate::config::setting::ProcessEnv;
+    use crate::config::settings::Config;
 
     fn archive(text: &str) -> ArchiveRetention {
         let text = format!(

@@ -10,10 +10,10 @@ use http::Uri;
 
 use crate::base::id::Name;
 use crate::base::money::{Money, MoneyError};
-use crate::base::nearest;
 use crate::base::secret::{Secret, SecretBytes};
+use crate::base::suggestion;
 use crate::config::setting::{FromText, InvalidValue};
-use crate::model::manifest::OnDoubt;
+use crate::model::spec::manifest::OnDoubt;
 
 const VAULT_KEY_BYTES: usize = 32;
 
@@ -185,7 +185,7 @@ impl FromText for OnDoubt {
 fn parse_word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, InvalidValue> {
     let found = words.iter().find(|(known, _)| *known == text);
     found.map(|(_, value)| *value).ok_or_else(|| {
-        let help = nearest::suggestion_help(text, words.iter().map(|(known, _)| *known));
+        let help = suggestion::suggestion_help(text, words.iter().map(|(known, _)| *known));
         InvalidValue::new(format!("unknown value `{text}`"), help)
     })
 }

@@ -8,7 +8,7 @@ use ipnet::IpNet;
 
 use crate::config::reader::ConfigReader;
 use crate::config::setting::{ConfigError, EnvSource, FromText, InvalidValue, Setting};
-use crate::spec::node::Node;
+use crate::spec::text::node::Node;
 
 const WEBHOOKS: [&str; 4] = ["gateway", "partner", "rate", "burst"];
 /// Default of posts a second that one address accepts. At 256 kB each, a disk can keep up with
@@ -56,7 +56,7 @@ impl Default for WebhookSettings {
 }
 
 impl ConfigReader<'_> {
-    pub(super) fn read_webhooks(&mut self, root: &Node) -> WebhookSettings {
+    pub(crate) fn read_webhooks(&mut self, root: &Node) -> WebhookSettings {
         let default = WebhookSettings::default();
         let Some(node) = self.section(root, "webhooks", &WEBHOOKS) else { return default };
         WebhookSettings {
@@ -68,7 +68,7 @@ impl ConfigReader<'_> {
     }
 
     /// Reads a list of networks.
-    pub(super) fn read_networks(&mut self, parent: &Node, key: &str) -> Vec<Setting<IpNet>> {
+    pub(crate) fn read_networks(&mut self, parent: &Node, key: &str) -> Vec<Setting<IpNet>> {
         let items = self.items(parent, key);
         items.iter().filter_map(|one| self.scalar(one, one.span.clone())).collect()
     }

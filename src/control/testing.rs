@@ -1,8 +1,12 @@
 //! A control handle to an engine that a test simulates.
 
-use super::*;
-use crate::engine::Overview;
-use crate::model::desired::TreeState;
+use tokio::sync::mpsc;
+
+use super::protocol::Control;
+use crate::engine::core::input::EngineInput;
+use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::engine::queries::views::Overview;
+use crate::model::spec::desired::TreeState;
 
 /// Returns a handle to an engine that answers with this function until every handle is dropped.
 pub(crate) fn engine(mut answer: impl FnMut(EngineQuery) -> Reply + Send + 'static) -> Control {
@@ -32,6 +36,6 @@ pub(crate) fn overview() -> Overview {
         coverage: TreeState::Complete,
         position: 42,
         head: "9f86d081884c7d659a2feaa0c55ad015".to_owned(),
-        traffic: crate::engine::TrafficView::default(),
+        traffic: crate::engine::queries::traffic::TrafficView::default(),
     }
 }

@@ -4,19 +4,18 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::register::{Lookup, LookupResult, RemoteAnswer};
-use super::{LostReply, effect_row};
+use super::core::register::{Lookup, LookupResult, LostReply, RemoteAnswer, effect_row};
 use crate::api::{Auth, Host, Method};
 use crate::base::hash::{SourceId, sha256};
 use crate::base::id::{IntentId, Key, Mode, RemoteId};
-use crate::model::intent::{Cause, Intent, StoredBody, StoredRequest};
-use crate::model::manifest::{Deletion, OnDoubt};
-use crate::model::observed::AppliedSpec;
-use crate::model::service_problem::ServiceProblem;
+use crate::model::intents::intent::{Cause, Intent, StoredBody, StoredRequest};
+use crate::model::intents::service_problem::ServiceProblem;
+use crate::model::spec::manifest::{Deletion, OnDoubt};
+use crate::model::state::observed::AppliedSpec;
 
 /// Returns an intent of this effect for one recurring charge, with the expected answer and the
 /// baseline before sending.
-pub(super) fn intent(effect: &str, expect: &Value, baseline: Value) -> Intent {
+pub(crate) fn intent(effect: &str, expect: &Value, baseline: Value) -> Intent {
     let key: Key = "RecurringCharge/default/it".parse().unwrap();
     let source_id = SourceId::new("acme", &key, 0);
     let expect = expect.as_object().unwrap().clone().into_iter().collect::<BTreeMap<_, _>>();
@@ -51,15 +50,15 @@ pub(super) fn intent(effect: &str, expect: &Value, baseline: Value) -> Intent {
         on_doubt: OnDoubt::Hold,
         cause: Cause::default(),
         at: chrono::DateTime::UNIX_EPOCH,
-        exposure: crate::model::stake::Exposure::default(),
+        exposure: crate::model::plans::exposure::Exposure::default(),
     }
 }
 
 /// Returns an obligation of that merchant.
-pub(crate) fn obligation() -> super::EffectContext {
+pub(crate) fn obligation() -> super::core::context::EffectContext {
     let Intent { key, merchant, mode, source_id, applied, on_doubt, .. } =
         intent("recurring.create", &json!({}), Value::Null);
-    super::EffectContext {
+    super::core::context::EffectContext {
         key,
         merchant,
         mode,
@@ -72,17 +71,17 @@ pub(crate) fn obligation() -> super::EffectContext {
 }
 
 /// Returns a list that was read to its end.
-pub(super) fn items(list: &Value) -> RemoteAnswer {
+pub(crate) fn items(list: &Value) -> RemoteAnswer {
     RemoteAnswer::Items(list.as_array().unwrap().clone())
 }
 
 /// Returns the answer of a service without such a path.
-pub(super) fn no_path() -> RemoteAnswer {
+pub(crate) fn no_path() -> RemoteAnswer {
     RemoteAnswer::Missing(ServiceProblem::from_code("resource_not_found", "Resource not found"))
 }
 
 /// Judges the answers by the effect's row, and renders the result as a word and its detail.
-pub(super) fn judged(intent: &Intent, answers: &[RemoteAnswer]) -> String {
+pub(crate) fn judged(intent: &Intent, answers: &[RemoteAnswer]) -> String {
     let search: Lookup = match effect_row(&intent.effect).unwrap().lost_reply {
         LostReply::Lookup(search) => search,
         LostReply::Retry { .. }

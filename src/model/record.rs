@@ -3,28 +3,28 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::base::id::{IntentId, Key};
-use crate::model::absence::{MissingDocumentRecord, MovedRecord};
-use crate::model::adoption::{Adoption, Disowned, Forgotten, UnknownObjectsFound};
-use crate::model::attachment::TokenAttachment;
-use crate::model::bound::BindingApproval;
-use crate::model::compacted::Compacted;
-use crate::model::epoch::{Release, Restored};
-use crate::model::event::{ForgedWebhook, Polled, ReceivedWebhook, VerifiedEvent};
-use crate::model::inbox::PartnerWebhook;
-use crate::model::intent::{Intent, IntentProgress, OrphanDismissed};
-use crate::model::observed::Observation;
-use crate::model::plan_approval::PlanApproval;
-use crate::model::ran::{
+use super::events::event::{ForgedWebhook, Polled, ReceivedWebhook, VerifiedEvent};
+use super::events::hook_run::{
     ActionResult, CursorAdvanced, HookRunRecord, HooksAcknowledged, HooksReplayed,
     NotificationAttempt,
 };
-use crate::model::retained::{EventsDropped, Lapsed};
-use crate::model::roster::{ScriptForgotten, ScriptsLoaded};
-use crate::model::rotation::RotationRecord;
-use crate::model::saved::PlanUse;
-use crate::model::suspension::Suspension;
-use crate::model::unauthorised::CredentialsRefused;
+use super::events::known_scripts::{ScriptForgotten, ScriptsLoaded};
+use super::events::partner_webhook::PartnerWebhook;
+use super::intents::intent::{Intent, IntentProgress, OrphanDismissed};
+use super::operator::live_binding::BindingApproval;
+use super::operator::plan_approval::PlanApproval;
+use super::operator::plan_use::PlanUse;
+use super::operator::rotation::RotationRecord;
+use super::operator::suspension::Suspension;
+use super::operator::token_attachment::TokenAttachment;
+use super::plans::missing_document::{MissingDocumentRecord, MovedRecord};
+use super::state::adoption::{Adoption, Disowned, Forgotten, UnknownObjectsFound};
+use super::state::compaction::Compacted;
+use super::state::epoch::{Release, Restored};
+use super::state::observed::Observation;
+use super::state::refused_credentials::CredentialsRefused;
+use super::state::retention::{EventsDropped, Lapsed};
+use crate::base::id::{IntentId, Key};
 
 /// The body of one journal record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -11,11 +11,11 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
+use crate::base::fault_injection;
 use crate::base::hash::{Digest, canonical, keyed_digest};
 use crate::base::money::{Currency, Money};
-use crate::base::planted;
-use crate::model::plan_approval::{PlanApproval, StoredApproval};
-use crate::model::stake::{Exposure, SpendRequest};
+use crate::model::operator::plan_approval::{PlanApproval, StoredApproval};
+use crate::model::plans::exposure::{Exposure, SpendRequest};
 
 /// Label that separates these digests from all others.
 const LABEL: &str = "plan-approval";
@@ -115,7 +115,7 @@ pub fn covers(step: &SpendRequest, wish: &SpendRequest) -> bool {
         step;
     let same = (key, merchant, mode, generation, rest)
         == (&wish.key, &wish.merchant, &wish.mode, &wish.generation, &wish.amountless_digest);
-    same && (is_within(stake, &wish.exposure) || planted::is_active("approval-reused"))
+    same && (is_within(stake, &wish.exposure) || fault_injection::is_active("approval-reused"))
 }
 
 /// Returns whether every amount and count is at most the approved one.

@@ -1,15 +1,15 @@
 //! The operator's policy: limits, typical amounts, approvals, and the guards of removals.
 //!
-//! Pure. The plan checks before anything is sent (`engine/limits.rs`), and the executor's meter
-//! checks again before each intent is written (`engine/meter.rs`). Both call the same functions,
+//! Pure. The plan checks before anything is sent (`engine/limits/rules.rs`), and the executor's meter
+//! checks again before each intent is written (`engine/limits/budget.rs`). Both call the same functions,
 //! with the totals so far.
 
 pub mod approval;
+pub mod limit_check;
 pub mod limits;
-pub mod meter;
 pub mod prune;
 pub mod script_rights;
-pub mod usual;
+pub mod typical_amount;
 
 pub use approval::ApprovalRules;
 pub use limits::Limits;

@@ -1,9 +1,11 @@
 //! Renders adopted, forgotten and disowned objects, and unknown objects, for people.
 
 use super::words::{clean, money_amount, money_text, push_line, value_text, wrap};
-use crate::base::counted::count_noun;
-use crate::engine::{DisownPreview, DisownedView, IntentsView, UnknownObjectView};
-use crate::model::adoption::{
+use crate::base::plural::count_noun;
+use crate::engine::queries::disown::{DisownPreview, DisownedView};
+use crate::engine::queries::intents::IntentsView;
+use crate::engine::queries::unknown_objects::UnknownObjectView;
+use crate::model::state::adoption::{
     AdoptionReport, ForgetRequest, ForgetResult, ImportOption, InventoryItem,
 };
 

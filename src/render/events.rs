@@ -2,14 +2,13 @@
 
 use super::resources::table_lines;
 use super::words::{Paint, clean, push_line};
-use crate::base::counted::count_noun;
 use crate::base::money::{Currency, Money};
-use crate::engine::{
-    EventView, EventsView, FailedActionView, FailedRunView, HooksView, IgnoredView, ReceiverView,
-    ResyncedEvents,
-};
-use crate::model::ran::ActionOutcome;
-use crate::model::remote_object::{Freshness, RemoteObject};
+use crate::base::plural::count_noun;
+use crate::engine::events::resync::ResyncedEvents;
+use crate::engine::queries::events::{EventView, EventsView, IgnoredView, ReceiverView};
+use crate::engine::queries::hooks::{FailedActionView, FailedRunView, HooksView};
+use crate::model::events::hook_run::ActionOutcome;
+use crate::model::events::remote_object::{Freshness, RemoteObject};
 
 /// Renders the newest events, the posts that were not verified, and a line for each receiver.
 pub fn text(view: &EventsView, color: bool) -> String {
@@ -105,7 +104,7 @@ pub fn failed_runs(view: &HooksView) -> String {
             are in use.",
         );
     }
-    super::hooks::roster::needing_attention(&mut out, &view.known);
+    super::hooks::scripts::needing_attention(&mut out, &view.known);
     let failed = |out: &mut String, title: &str, all: &[FailedRunView]| {
         for (number, one) in all.iter().enumerate() {
             if number == 0 {
@@ -296,7 +295,7 @@ fn receiver_line(receiver: &ReceiverView) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::EventLedger;
+    use crate::model::events::event::EventLedger;
 
     fn event(id: &str, standing: Option<Freshness>, stands: &str) -> EventView {
         EventView {

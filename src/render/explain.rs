@@ -1,7 +1,7 @@
 //! Renders the meaning of a kind or a field for people.
 
 use super::words::{Paint, push_line};
-use crate::spec::explain::Explanation;
+use crate::spec::documents::explain::Explanation;
 
 /// Renders the whole explanation.
 pub fn explanation(explained: &Explanation, color: bool) -> String {

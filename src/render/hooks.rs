@@ -1,11 +1,11 @@
 //! Renders scripts, their test cases and the host functions, for people, for programs and as a
 //! file.
 
+pub mod comparison;
 mod doc;
-mod junit;
+pub(crate) mod junit;
 pub mod quotas;
-pub mod roster;
-pub mod shadow;
+pub mod scripts;
 pub mod tried;
 pub mod typed;
 
@@ -16,13 +16,14 @@ use serde_json::{Value, json};
 pub use doc::{doc_json, markdown, terminal_doc};
 pub use junit::junit;
 
-use super::diagnostic::{self, OutputStyle, Sources};
-use crate::base::counted::count_noun;
-use crate::hooks::cases::CaseResult;
-use crate::hooks::folder::ScriptFolder;
-use crate::model::issue::{PlacedIssue, Severity};
-use crate::spec::lines;
-use crate::spec::mask::MaskedSource;
+use super::diagnostic;
+use super::diagnostic::{OutputStyle, Sources};
+use crate::base::plural::count_noun;
+use crate::model::spec::issue::{PlacedIssue, Severity};
+use crate::scripting::load::folder::ScriptFolder;
+use crate::scripting::tools::testcases::CaseResult;
+use crate::spec::text::lines;
+use crate::spec::text::mask::MaskedSource;
 
 /// Renders the result of a check, with snippets.
 pub fn check_report(folder: &ScriptFolder, problems: &[PlacedIssue], look: OutputStyle) -> String {

@@ -1,17 +1,17 @@
 //! Rendering of every output; no other module renders.
 
-mod acted;
+pub mod actions;
 pub mod adoption;
 mod approval;
 pub mod bytes;
 pub mod diagnostic;
+pub mod effect_log;
 pub mod events;
 mod explain;
-pub mod happened;
 pub mod hooks;
 pub mod intents;
-mod metrics;
-mod overview;
+pub mod metrics;
+pub(crate) mod overview;
 pub mod plan;
 mod plan_approval;
 pub mod progress;
@@ -26,7 +26,7 @@ pub mod words;
 
 use serde::Serialize;
 
-pub use acted::{action_request, action_result};
+pub use actions::{action_request, action_result};
 pub use approval::{approval_result, live_binding};
 pub use explain::explanation;
 pub use intents::resolve_result;

@@ -2,9 +2,9 @@
 
 use super::traffic;
 use super::words::short_hash;
-use crate::base::counted::{count_noun, count_verb};
-use crate::engine::Overview;
-use crate::model::desired::TreeState;
+use crate::base::plural::{count_noun, count_verb};
+use crate::engine::queries::views::Overview;
+use crate::model::spec::desired::TreeState;
 
 /// Renders the overall state.
 pub fn overview(overview: &Overview) -> String {

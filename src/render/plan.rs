@@ -3,25 +3,24 @@
 
 mod count;
 mod due;
-mod markdown;
+pub mod markdown;
 
 use std::collections::BTreeSet;
 
 use owo_colors::Style;
 
-use super::words::{
-    self, Paint, clean, file_place, push_line, resource_key, short_hash, value_text,
-};
-use crate::base::counted::count_noun;
-use crate::engine::{PlanView, StepView};
-use crate::model::desired::TreeState;
-use crate::model::issue::PlacedIssue;
-use crate::model::plan::{FieldChange, PlannedAction};
+use super::words;
+use super::words::{Paint, clean, file_place, push_line, resource_key, short_hash, value_text};
+use crate::base::plural::count_noun;
+use crate::engine::queries::views::{PlanView, StepView};
+use crate::model::plans::plan::{FieldChange, PlannedAction};
+use crate::model::spec::desired::TreeState;
+use crate::model::spec::issue::PlacedIssue;
 
 pub(super) use markdown::escape_markdown;
 pub use markdown::markdown;
 
-pub use crate::engine::step_sums as totals;
+pub use crate::engine::queries::scoped::step_sums as totals;
 
 /// Word of the reason that names unchangeable fields.
 const CANNOT_CHANGE: &str = "CannotChange";

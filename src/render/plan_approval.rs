@@ -1,8 +1,8 @@
 //! Renders the result of an approval of a plan for people.
 
 use super::words::{clean, push_line};
-use crate::base::counted::{count_noun, count_verb};
-use crate::engine::PlanApprovalResult;
+use crate::base::plural::{count_noun, count_verb};
+use crate::engine::commands::plan_approval::PlanApprovalResult;
 
 /// Renders the approved steps and amounts, the approver, and the number of missing approvers.
 pub fn plan_approval_result(answer: &PlanApprovalResult) -> String {

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::words::clean;
-use crate::engine::Overview;
+use crate::engine::queries::views::Overview;
 
 /// Duration below which work shows no progress.
 const SHOWN_AFTER: Duration = Duration::from_millis(200);

@@ -6,8 +6,9 @@ use serde::Serialize;
 use super::plan;
 use super::words::{clean, push_line, short_hash};
 use crate::base::clock::timestamp;
-use crate::engine::{PlanView, SavedPlan};
-use crate::model::scope::StepSelection;
+use crate::engine::commands::saved_plan::SavedPlan;
+use crate::engine::queries::views::PlanView;
+use crate::model::operator::selection::StepSelection;
 
 /// JSON form of a saved plan.
 #[derive(Debug, Serialize)]

@@ -1,7 +1,7 @@
 //! Renders the result of `suspend` or `resume` for people.
 
 use super::words::clean;
-use crate::model::suspension::SuspensionResult;
+use crate::model::operator::suspension::SuspensionResult;
 
 /// Renders the result in one sentence.
 pub fn text(paused: &SuspensionResult) -> String {

@@ -1,8 +1,8 @@
 //! Renders the causes for which calls wait, one line each; empty if no call waits.
 
 use super::words::{clean, push_line};
-use crate::base::counted::count_noun;
-use crate::engine::TrafficView;
+use crate::base::plural::count_noun;
+use crate::engine::queries::traffic::TrafficView;
 
 /// Renders hosts that do not answer, and merchants that are throttled.
 pub(super) fn text(traffic: &TrafficView) -> String {
@@ -27,7 +27,7 @@ pub(super) fn text(traffic: &TrafficView) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::DownHostView;
+    use crate::engine::queries::traffic::DownHostView;
 
     #[test]
     fn what_calls_wait_for_is_told_and_nothing_else() {

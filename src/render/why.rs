@@ -4,11 +4,12 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::words::{self, Paint, clean, file_place, push_line, short_hash, value_text};
+use super::words;
+use super::words::{Paint, clean, file_place, push_line, short_hash, value_text};
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::engine::MoneyView;
-use crate::store::story::{EffectHistory, HistoryEntry, RecordRef};
+use crate::engine::queries::views::MoneyView;
+use crate::store::history::reader::{EffectHistory, HistoryEntry, RecordRef};
 
 /// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 10;

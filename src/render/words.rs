@@ -5,8 +5,8 @@ use owo_colors::{OwoColorize, Style};
 use serde_json::Value;
 
 use crate::base::money::{Currency, Money};
-use crate::engine::MoneyView;
-use crate::model::issue::{PlacedIssue, Severity};
+use crate::engine::queries::views::MoneyView;
+use crate::model::spec::issue::{PlacedIssue, Severity};
 
 /// Characters after which a value is cut.
 const VALUE_LENGTH_MAX: usize = 200;

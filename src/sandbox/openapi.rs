@@ -15,10 +15,10 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
+use super::http::answer::SandboxAnswer;
+use super::http::routes::{Route, RouteHandler};
 use crate::api::Method;
-use crate::sandbox::answer::SandboxAnswer;
 use crate::sandbox::options::ServiceSurface;
-use crate::sandbox::routes::{Route, RouteHandler};
 use operation::operation;
 use schemas::Schemas;
 

@@ -34,7 +34,7 @@ pub enum DecisionMode {
     Manual,
 }
 
-/// The settings of [`Sandbox::open`](crate::sandbox::Sandbox::open).
+/// The settings of [`Sandbox::open`](super::server::Sandbox::open).
 #[derive(Debug, Clone)]
 pub struct SandboxOptions {
     /// Source of the partner, the demo merchant, ids and keys.

@@ -12,45 +12,18 @@
 //! Reading order: [`world`] and [`plot`] (documents and people), [`script`], [`faults`], [`disk`]
 //! and [`power`] (the faults), [`front`] and [`machine`] (their places), [`run`], [`check`].
 
-mod applicant;
-mod approver;
-pub mod bounds;
-pub mod chaos;
+pub use report::chaos::{ChaosReport, chaos};
+
+pub mod actors;
 pub mod check;
-mod clones;
-pub mod command;
-pub mod coverage;
-pub mod deed;
-pub mod desk;
-mod dice;
-pub mod disk;
-pub mod durable;
 pub mod faults;
-pub mod front;
 pub mod hooks;
-mod letters;
-mod machine;
-pub mod mishap;
+pub mod machine;
 pub mod net;
-mod orders;
-pub mod payer;
-pub mod people;
-mod person;
-mod plot;
-pub mod power;
-mod removal;
-pub mod room;
+pub mod report;
 pub mod run;
-pub mod script;
-pub mod share;
-mod specs;
-mod till;
-mod wall;
-pub mod world;
-
-pub use chaos::{ChaosReport, chaos};
-
 #[cfg(test)]
 mod tests;
+pub mod world;
 #[cfg(test)]
 mod worlds_tests;

@@ -1,10 +1,10 @@
 use std::ops::RangeInclusive;
 
-use super::chaos::{chaos, shrink_script};
-use super::coverage::{EXEMPT, FaultCoverage};
-use super::run::run;
-use super::script::SimScript;
-use crate::base::planted;
+use super::report::chaos::{chaos, shrink_script};
+use super::report::coverage::{EXEMPT, FaultCoverage};
+use super::run::life::run;
+use super::world::script::SimScript;
+use crate::base::fault_injection;
 
 fn clean(from: u64, runs: u32) {
     let report = chaos(from, runs, &mut |_| {});
@@ -107,12 +107,14 @@ const FOUND_BY: &[(&str, RangeInclusive<u64>, &str)] = &[
 /// Injects these faults one after the other, and checks that a seed finds each.
 fn are_found(faults: &[(&str, RangeInclusive<u64>, &str)]) {
     for (fault, seeds, law) in faults {
-        planted::inject(Some(planted::FAULTS.iter().find(|known| *known == fault).unwrap()));
+        fault_injection::inject(Some(
+            fault_injection::FAULTS.iter().find(|known| *known == fault).unwrap(),
+        ));
         let names = |text: String| text.contains(law);
         let finds =
             |seed| run(&SimScript::new(seed)).violations.iter().any(|one| names(one.to_string()));
         let found = seeds.clone().find(|seed| finds(*seed));
-        planted::inject(None);
+        fault_injection::inject(None);
         assert!(found.is_some(), "{fault} is not found as {law} by the seeds {seeds:?}");
     }
 }
@@ -121,7 +123,7 @@ fn are_found(faults: &[(&str, RangeInclusive<u64>, &str)]) {
 #[test]
 fn every_planted_fault_is_found() {
     let planted: Vec<&str> = FOUND_BY.iter().map(|(fault, _, _)| *fault).collect();
-    assert_eq!(planted, planted::FAULTS);
+    assert_eq!(planted, fault_injection::FAULTS);
     are_found(&FOUND_BY[..HALF]);
 }
 
@@ -132,11 +134,11 @@ fn every_planted_fault_of_the_second_half_is_found() {
 
 #[test]
 fn a_failure_is_told_with_the_shortest_script_that_still_fails() {
-    planted::inject(Some("send-before-sync"));
+    fault_injection::inject(Some("send-before-sync"));
     let script = SimScript::new(1);
     let report = run(&script);
     let (script, report) = shrink_script(script, report, "law 1");
-    planted::inject(None);
+    fault_injection::inject(None);
     assert!(report.violations.iter().any(|one| one.law == "law 1"));
     assert!(script.strikes.is_empty() && script.crashes.is_empty(), "{script}");
     assert_eq!(

@@ -1,10 +1,10 @@
 //! Small worlds made by hand. Each shows one defect that a seed once found.
 
-use super::faults::{CallFault, Strike};
-use super::run::{RunReport, run};
-use super::script::{ScriptStep, SimScript};
-use super::world::{Doc, DocBody, FileChange};
-use crate::sandbox::ServiceSurface;
+use super::faults::call_fault::{CallFault, Strike};
+use super::run::life::{RunReport, run};
+use super::world::documents::{Doc, DocBody, FileChange};
+use super::world::script::{ScriptStep, SimScript};
+use crate::sandbox::options::ServiceSurface;
 
 fn doc(name: &str, body: DocBody) -> Doc {
     Doc { name: name.to_owned(), generation: 0, body, removes_object: false, broken: None }

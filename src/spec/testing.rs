@@ -4,19 +4,19 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::documents::document::ReadContext;
+use super::tree::loader::Loader;
 use crate::base::id::{Key, Kind, Name};
 use crate::base::money::Currency;
 use crate::kinds::contact::ContactKind;
-use crate::kinds::register::KindRow;
-use crate::kinds::{
+use crate::kinds::schema::kind::{
     CheckCx, DecodeError, DecodedSpec, Find, ManifestKind as _, Mutability, Privacy, SpecField,
     UniqueField,
 };
-use crate::model::issue::Issue;
-use crate::model::manifest::{Manifest, Reference};
-use crate::model::observed::Observed;
-use crate::spec::document::ReadContext;
-use crate::spec::loader::Loader;
+use crate::kinds::schema::register::KindRow;
+use crate::model::spec::issue::Issue;
+use crate::model::spec::manifest::{Manifest, Reference};
+use crate::model::state::observed::Observed;
 
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]

@@ -12,32 +12,16 @@
 //! (sealed values), [`index`] (rebuilt from the journal), [`writer`] (appends).
 
 pub mod backup;
-mod bind;
-mod bytes;
 pub mod disk;
-pub mod error;
-pub mod facts;
-pub mod fold;
-pub mod health;
-pub mod high_water;
+pub mod history;
 pub mod index;
 pub mod journal;
-pub mod key;
-pub mod key_file;
-pub mod lock;
-pub mod open;
-pub mod private;
-pub mod real_disk;
-pub mod rekey;
-pub mod restore;
-pub mod sled;
-pub mod story;
-pub mod syncs;
-pub mod touched;
-pub mod vault;
-pub mod writer;
-
+pub mod projection;
+pub mod read_model;
+pub mod state;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod trouble;
+pub mod vault;
+pub mod writer;

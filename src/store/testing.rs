@@ -10,10 +10,10 @@ use std::{
 
 use serde_json::json;
 
-use super::disk::{Disk, MemoryDisk};
+use super::disk::traits::{Disk, MemoryDisk};
 use crate::base::hash::{SourceId, sha256};
 use crate::base::id::{IntentId, Key, Mode};
-use crate::model::intent::Intent;
+use crate::model::intents::intent::Intent;
 
 /// A disk in memory whose syncs are counted and whose writes and syncs fail on demand.
 #[derive(Debug, Clone, Default)]

@@ -6,19 +6,20 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
+use super::disk::traits::{Disk, MemoryDisk};
+use super::index::buffered::BufferedIndex;
+use super::index::ordered::{Index, MemoryIndex};
+use super::read_model::model::ReadModel;
+use super::state::assemble::{AssembledState, StateParts, assemble};
+use super::state::compact::{Archive, ArchivePolicy, CompactionLock, CompactionRequest, Compactor};
+use super::state::open::{OpenError, OpenReport};
+use super::state::slots::MemorySlots;
+use super::vault::key::MasterKey;
+use super::writer::handle::{Commit, Writer};
 use crate::base::hash::Digest;
-use crate::model::observed::{FactSource, Observation};
 use crate::model::record::{Record, StateOwner};
-use crate::store::disk::{Disk, MemoryDisk};
-use crate::store::facts::ReadModel;
-use crate::store::index::{BufferedIndex, Index, MemoryIndex};
-use crate::store::key::MasterKey;
-use crate::store::open::{
-    Archive, ArchivePolicy, AssembledState, CompactionLock, CompactionRequest, Compactor,
-    MemorySlots, OpenError, OpenReport, StateParts, assemble,
-};
+use crate::model::state::observed::{FactSource, Observation};
 use crate::store::testing::{FullDisk, seeded_rng};
-use crate::store::writer::{Commit, Writer};
 
 mod compaction;
 mod marks;
@@ -180,7 +181,7 @@ async fn matrix(disks: &Disks) {
             for known in [true, false] {
                 let before: Arc<dyn Index> = Arc::new(MemoryIndex::new());
                 if known {
-                    let mut batch = crate::store::index::Batch::new();
+                    let mut batch = super::index::ordered::Batch::new();
                     for (key, value) in index.scan(b"").unwrap() {
                         batch.put(key, value);
                     }

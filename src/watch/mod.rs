@@ -17,7 +17,7 @@ use notify::{Config, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout_at};
 
-use crate::engine::EngineInput;
+use crate::engine::core::input::EngineInput;
 
 use burst::{Burst, Hint};
 use places::RootPlaces;

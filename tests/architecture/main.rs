@@ -30,8 +30,8 @@ const FLOORS: [(&str, u8); 20] = [
     ("plan", 40),
     ("store", 40),
     ("client", 40),
-    ("hooks", 40),
-    ("outbox", 40),
+    ("scripting", 40),
+    ("notify", 40),
     ("forecast", 40),
     ("engine", 50),
     ("control", 60),
@@ -47,24 +47,24 @@ const BESIDE: [&str; 2] = ["sandbox", "sim"];
 
 /// Libraries that only one module may mention, each with that module.
 const LIBRARIES: [(&str, &str); 4] =
-    [("reqwest", "client"), ("sled", "store"), ("rhai", "hooks"), ("lettre", "outbox")];
+    [("reqwest", "client"), ("sled", "store"), ("rhai", "scripting"), ("lettre", "notify")];
 
 /// Files that may mention another module's library, with the reason.
 const EXCEPTIONS: [(&str, &str, &str); 5] = [
     (
-        "src/cli/sandbox_env.rs",
+        "src/cli/commands/sandbox/env.rs",
         "reqwest",
         "requests the sandbox's control paths, which the client must never do",
     ),
-    ("src/cli/server/client.rs", "reqwest", "requests a reckon daemon, and never the service"),
-    ("src/cli/server/address.rs", "reqwest", "parses the address of a daemon"),
+    ("src/cli/remote/client.rs", "reqwest", "requests a reckon daemon, and never the service"),
+    ("src/cli/remote/address.rs", "reqwest", "parses the address of a daemon"),
     (
-        "src/outbox/web.rs",
+        "src/notify/web.rs",
         "reqwest",
         "sends notifications to the operator's targets, and never to the service",
     ),
     (
-        "src/sandbox/post.rs",
+        "src/sandbox/state/webhook_http.rs",
         "reqwest",
         "is the emulated service that calls the partner, which the client never does",
     ),
@@ -78,15 +78,15 @@ const CLEANING: [&str; 2] = ["cleaned", "checked"];
 
 /// Files that may call these functions, each with the text that it converts.
 const CLEANERS: [(&str, &str); 9] = [
-    ("src/base/outside", "the types themselves"),
-    ("src/client/classify.rs", "answers of the service, and failures of the connection"),
-    ("src/client/known.rs", "its test"),
-    ("src/client/tenant.rs", "a cleaned reason within a sentence"),
-    ("src/model/service_problem.rs", "the body of a refusal"),
-    ("src/model/outcome.rs", "the operator's own settings"),
-    ("src/effects/expect.rs", "fields of answers within sentences"),
-    ("src/engine/notice.rs", "the reason of a declined application"),
-    ("src/outbox/known.rs", "what a receiver of a notification answers"),
+    ("src/base/outside_text", "the types themselves"),
+    ("src/client/http/classify.rs", "answers of the service, and failures of the connection"),
+    ("src/client/http/sensitive.rs", "its test"),
+    ("src/client/http/tenant.rs", "a cleaned reason within a sentence"),
+    ("src/model/intents/service_problem.rs", "the body of a refusal"),
+    ("src/model/intents/outcome.rs", "the operator's own settings"),
+    ("src/effects/core/expect.rs", "fields of answers within sentences"),
+    ("src/engine/events/partner_webhook.rs", "the reason of a declined application"),
+    ("src/notify/sensitive.rs", "what a receiver of a notification answers"),
 ];
 
 const PRINTING_MACROS: [&str; 5] = ["print", "println", "eprint", "eprintln", "dbg"];
@@ -123,7 +123,7 @@ fn words_from_outside_are_made_where_answers_are_classified() {
     assert_eq!(planted("src/engine/a.rs", "ServiceText::cleaned(&text, &known)"), 1);
     assert_eq!(planted("src/plan/a.rs", "use crate::api::{Call, Problem};"), 1);
     assert_eq!(planted("src/plan/a.rs", "let said = crate::api::Problem::default();"), 1);
-    assert_eq!(planted("src/client/classify.rs", "ServiceText::cleaned(&text, &known)"), 0);
+    assert_eq!(planted("src/client/http/classify.rs", "ServiceText::cleaned(&text, &known)"), 0);
 }
 
 #[test]
@@ -164,16 +164,16 @@ fn a_planted_edge_is_caught_with_file_line_and_edge() {
         ("src/base/mod.rs", "use super::api::x;"),
         ("src/base/id/number.rs", "use super::super::super::api;"),
         ("src/spec/parse.rs", "use crate::plan::step;"),
-        ("src/effects/charge.rs", "use crate::kinds::register;"),
+        ("src/effects/payments/charge.rs", "use crate::kinds::register;"),
         ("src/client/send.rs", "use crate::sandbox::router;"),
-        ("src/sandbox/mod.rs", "use crate::store::fold;"),
-        ("src/sandbox/mod.rs", "use crate::store::{self};"),
-        ("src/sandbox/mod.rs", "use crate::model::intent;"),
+        ("src/sandbox/server.rs", "use crate::store::projection;"),
+        ("src/sandbox/server.rs", "use crate::store::{self};"),
+        ("src/sandbox/server.rs", "use crate::model::intent;"),
         ("src/sim/mod.rs", "use crate::http::serve;"),
-        ("src/http/mod.rs", "use crate::cli;"),
-        ("src/engine/mod.rs", "use crate::render::table;"),
-        ("src/engine/mod.rs", "use crate::*;"),
-        ("src/engine/mod.rs", "let quote = '\"'; use crate::cli; let other = '\"';"),
+        ("src/http/private/router.rs", "use crate::cli;"),
+        ("src/engine/core/coordinator.rs", "use crate::render::table;"),
+        ("src/engine/core/coordinator.rs", "use crate::*;"),
+        ("src/engine/core/coordinator.rs", "let quote = '\"'; use crate::cli; let other = '\"';"),
     ] {
         assert_eq!(check(path, planted).len(), 1, "{path}: {planted}");
     }
@@ -185,10 +185,10 @@ fn a_planted_edge_is_caught_with_file_line_and_edge() {
         ),
         ("src/base/id.rs", "let s = r#\"a \" crate::cli\"#; pub(crate) fn f<'a>(x: &'a str) {}"),
         ("src/base/id.rs", "use super::hash; mod tests { use super::super::money; }"),
-        ("src/sandbox/mod.rs", "use crate::store::{index, index::Index};"),
-        ("src/control/mod.rs", "use crate::render::table;"),
+        ("src/sandbox/server.rs", "use crate::store::{index, index::Index};"),
+        ("src/control/protocol.rs", "use crate::render::table;"),
         ("src/sim/mod.rs", "use crate::{engine, sandbox, control};"),
-        ("src/cli/mod.rs", "use crate::{http, sim, watch};"),
+        ("src/cli/entry.rs", "use crate::{http, sim, watch};"),
     ] {
         assert_eq!(check(path, allowed), [""; 0], "{path}: {allowed}");
     }

@@ -6,7 +6,7 @@ use crate::support::payments::{
     MERCHANT, START, account, bank, card, document, first, recurring, requests,
 };
 use crate::support::world::{BRAND, World};
-use reckon::sandbox::ServiceSurface;
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 #[tokio::test(start_paused = true)]

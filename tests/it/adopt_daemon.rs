@@ -3,14 +3,17 @@
 
 use crate::support::payments::{MERCHANT, START, document};
 use crate::support::world::World;
-use reckon::control::socket::{ControlSocket, SocketClient};
-use reckon::control::{Control, ControlRequest};
-use reckon::engine::{EngineInput, EngineQuery, Reply, RunUntil};
-use reckon::model::adoption::{
+use reckon::control::protocol::{Control, ControlRequest};
+use reckon::control::socket::client::SocketClient;
+use reckon::control::socket::server::ControlSocket;
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::core::input::EngineInput;
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::model::state::adoption::{
     AdoptRequest, AdoptionReport, AdoptionStatus, ForgetRequest, ForgetResult, ImportOption,
     InventoryRequest,
 };
-use reckon::sandbox::ServiceSurface;
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::json;
 use tokio::sync::mpsc;
 

@@ -1,8 +1,7 @@
 //! Approvals of live merchants and live applications, end to end: accounts of other merchants, raised generations, and
 //! a daemon.
 
-use crate::support::applicants;
-use crate::support::covers;
+use crate::support::{applicants, covers};
 use std::collections::BTreeSet;
 
 use crate::support::applicants::{BORN, COMPLETE, LICENSE, MERCHANT, SIGNATURE, SSN, world};
@@ -10,15 +9,20 @@ use crate::support::partner::provisioned;
 use crate::support::shell::{Shell, code, stderr, stdout};
 use crate::support::world::{World, request};
 use reckon::base::id::{Key, Mode};
-use reckon::control::socket::{ControlSocket, SocketClient};
-use reckon::control::{Control, ControlRequest};
-use reckon::engine::{ApproveLive, EngineInput, EngineQuery, Reply, RunUntil, StateReply};
-use reckon::model::bound::{BindingApproval, LiveBinding};
-use reckon::model::epoch::ReleaseRequest;
-use reckon::model::observed::Observed;
+use reckon::control::protocol::{Control, ControlRequest};
+use reckon::control::socket::client::SocketClient;
+use reckon::control::socket::server::ControlSocket;
+use reckon::engine::commands::approve::ApproveLive;
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::core::input::EngineInput;
+use reckon::engine::executor::epoch::StateReply;
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::model::operator::live_binding::{BindingApproval, LiveBinding};
 use reckon::model::record::Record;
-use reckon::store::facts::ReadModel;
-use reckon::store::writer::Commit;
+use reckon::model::state::epoch::ReleaseRequest;
+use reckon::model::state::observed::Observed;
+use reckon::store::read_model::model::ReadModel;
+use reckon::store::writer::handle::Commit;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 

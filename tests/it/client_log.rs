@@ -9,8 +9,10 @@ use axum::{Json, Router};
 use reckon::api::{Auth, Call, Host, Method};
 use reckon::base::clock::SystemClock;
 use reckon::base::secret::Secret;
-use reckon::client::{Access, Client, FaultlessWire, ServiceConfig, Transport};
-use reckon::model::outcome::Outcome;
+use reckon::client::http::access::Access;
+use reckon::client::http::transport::{FaultlessWire, Transport};
+use reckon::client::service_client::{Client, ServiceConfig};
+use reckon::model::intents::outcome::Outcome;
 
 const CANARY: &str = "canary4242424242424242";
 

@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use crate::support::payments::{MERCHANT, START, card, only, recurring, requests};
 use crate::support::world::{World, told};
-use reckon::engine::{Confidence, Engine, EngineInput, EngineQuery, Reply, ResourceView, RunUntil};
-use reckon::sandbox::ServiceSurface;
+use reckon::engine::core::coordinator::{Engine, RunUntil};
+use reckon::engine::core::input::EngineInput;
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::engine::queries::views::{Confidence, ResourceView};
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 

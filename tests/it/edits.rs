@@ -3,7 +3,7 @@
 use crate::support::world::World;
 use proptest::prelude::*;
 use reckon::policy::prune::PruneGuards;
-use reckon::sandbox::ServiceSurface;
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::Value;
 
 const START: &str = "2029-12-01T10:00:00Z";

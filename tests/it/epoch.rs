@@ -6,16 +6,18 @@ use std::sync::Arc;
 use crate::support::backups::{back_up, restore};
 use crate::support::world::World;
 use reckon::base::id::Key;
-use reckon::engine::{Reply, StateReply};
-use reckon::model::epoch::ReleaseRequest;
+use reckon::engine::executor::epoch::StateReply;
+use reckon::engine::queries::protocol::Reply;
 use reckon::model::record::Record;
-use reckon::sandbox::ServiceSurface;
-use reckon::store::fold::IndexFold;
-use reckon::store::index::Index;
-use reckon::store::journal::{Journal, JournalOptions};
-use reckon::store::key::MasterKey;
-use reckon::store::vault::Vault;
-use reckon::store::writer::{Commit, Writer};
+use reckon::model::state::epoch::ReleaseRequest;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::store::index::ordered::Index;
+use reckon::store::journal::log::Journal;
+use reckon::store::journal::open::JournalOptions;
+use reckon::store::projection::fold::IndexFold;
+use reckon::store::vault::key::MasterKey;
+use reckon::store::vault::values::Vault;
+use reckon::store::writer::handle::{Commit, Writer};
 
 const MERCHANT: &str = r"
 apiVersion: reckon.dev/v1

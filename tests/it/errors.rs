@@ -11,16 +11,16 @@ const PREFIX: &str = "reckon::";
 const OTHERS: [&str; 2] = ["reckon::cli::main", "reckon::effects"];
 /// Calls whose first text is the end of a code: the folder, the call, and the beginning of the code.
 const CALLS: [(&str, &str, &str); 3] = [
-    ("src/hooks/", ".problem(", "reckon::hooks::"),
-    ("src/hooks/", ".report(", "reckon::hooks::"),
-    ("src/cli/signed/", ".untrusted(", "reckon::approval::"),
+    ("src/scripting/", ".problem(", "reckon::hooks::"),
+    ("src/scripting/", ".report(", "reckon::hooks::"),
+    ("src/cli/commands/signed/", ".untrusted(", "reckon::approval::"),
 ];
 /// Folders that raise the codes of the HTTP interface.
-const INTERFACE: [&str; 3] = ["src/control/", "src/http/", "src/cli/server/"];
+const INTERFACE: [&str; 3] = ["src/control/", "src/http/", "src/cli/remote/"];
 /// Call that makes an error of the HTTP interface.
 const MADE: &str = "ControlError::new(\"";
 /// File in which the end of a code precedes its severity, with the text between them.
-const REACH: (&str, &str) = ("src/hooks/check/reach.rs", "\", Severity::");
+const REACH: (&str, &str) = ("src/scripting/check/checker/reach.rs", "\", Severity::");
 
 /// Returns the path and the text of every source file, without tests.
 fn sources() -> Vec<(String, String)> {
@@ -88,7 +88,7 @@ fn interface(text: &str) -> Vec<String> {
     let mut found: Vec<String> = ends(text, MADE).map(str::to_owned).collect();
     let constants = text.lines().filter(|line| {
         let line = line.trim_start();
-        let is_code = line.starts_with("pub const ") || line.starts_with("pub(super) const ");
+        let is_code = line.starts_with("pub const ") || line.starts_with("pub(crate) const ");
         is_code && line.contains(": &str = \"") && line.ends_with("\";")
     });
     let values = constants.filter_map(|line| line.split('"').nth(1));

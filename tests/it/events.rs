@@ -10,15 +10,17 @@ use crate::support::webhooks::{BASE, Ears, address, merchant, partner_address};
 use crate::support::world::World;
 use reckon::base::hash::keyed_digest;
 use reckon::base::id::{Key, Mode};
-use reckon::control::{Control, ControlRequest};
-use reckon::engine::{EngineQuery, Reply, ResourceView, ResyncEvents, ResyncedEvents};
-use reckon::http::PublicRoutes;
-use reckon::model::condition::{Condition, ConditionStatus, ConditionType};
-use reckon::model::event::Via;
-use reckon::model::payment::PaymentResult;
-use reckon::model::remote_object::Freshness;
-use reckon::model::rotation::{RotationRequest, RotationStep, WebhookAddress};
-use reckon::sandbox::ServiceSurface;
+use reckon::control::protocol::{Control, ControlRequest};
+use reckon::engine::events::resync::{ResyncEvents, ResyncedEvents};
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::engine::queries::views::ResourceView;
+use reckon::http::public::public_routes::PublicRoutes;
+use reckon::model::events::event::Via;
+use reckon::model::events::remote_object::Freshness;
+use reckon::model::operator::rotation::{RotationRequest, RotationStep, WebhookAddress};
+use reckon::model::state::condition::{Condition, ConditionStatus, ConditionType};
+use reckon::model::state::payment::PaymentResult;
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 /// Builds a world with a connected merchant, a card and a recurring charge.

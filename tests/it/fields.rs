@@ -19,9 +19,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::support::applicants::{BORN, COMPLETE, LICENSE, SIGNATURE, SSN};
 use crate::support::world::World;
 use case::Table;
-use reckon::kinds::diff::mutability_of;
-use reckon::kinds::register::KINDS;
-use reckon::sandbox::ServiceSurface;
+use reckon::kinds::planning::diff::mutability_of;
+use reckon::kinds::schema::register::KINDS;
+use reckon::sandbox::options::ServiceSurface;
 use round::faults;
 use serde_json::{Value, json};
 

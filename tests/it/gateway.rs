@@ -12,9 +12,11 @@ use crate::support::covers;
 use crate::support::payments::{only, requests};
 use crate::support::world::World;
 use reckon::base::hash::SourceId;
-use reckon::control::ControlRequest;
-use reckon::engine::{ActionStatus, EngineQuery, ManualResolution, Reply, ResolveResult};
-use reckon::sandbox::ServiceSurface;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::commands::action_view::ActionStatus;
+use reckon::engine::commands::resolve::{ManualResolution, ResolveResult};
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 use stage::{SURFACES, act, connected, done, fault, fault_of, usd};
 

@@ -11,11 +11,15 @@ use crate::support::payments::{MERCHANT, START, card};
 use crate::support::webhooks::{Ears, merchant};
 use crate::support::world::World;
 use reckon::base::hash::sha256;
-use reckon::engine::{EngineQuery, HooksView, Reply, ScriptSet, TrialRunQuery};
-use reckon::hooks::{ConfiguredNames, Hooks, ScriptSource};
+use reckon::engine::hooks::dispatch::ScriptSet;
+use reckon::engine::queries::hooks::HooksView;
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::engine::queries::trial_run::TrialRunQuery;
 use reckon::policy::Rights;
-use reckon::sandbox::ServiceSurface;
-use reckon::store::facts::ReadModel;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::scripting::interface::{ConfiguredNames, Hooks};
+use reckon::scripting::load::source::ScriptSource;
+use reckon::store::read_model::model::ReadModel;
 use serde_json::{Value, json};
 
 /// Reads from the service, which answers slowly.
@@ -261,7 +265,7 @@ async fn a_wrong_set_is_shown_and_the_last_good_one_goes_on() {
     charge(&world, 700);
     let (_sender, events) = tokio::sync::mpsc::channel(1);
     tokio::select! {
-        ended = engine.run(events, reckon::engine::RunUntil::Stopped) => panic!("{ended:?}"),
+        ended = engine.run(events, reckon::engine::core::coordinator::RunUntil::Stopped) => panic!("{ended:?}"),
         () = tokio::time::sleep(std::time::Duration::from_mins(2)) => {}
     }
     assert_eq!(told(&pigeon, "quick"), 1);

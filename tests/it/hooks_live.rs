@@ -1,7 +1,6 @@
 //! Hooks of a running daemon: each event runs them once, and each action that they request is done once.
 
-use crate::support::payments;
-use crate::support::webhooks;
+use crate::support::{payments, webhooks};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,16 +10,20 @@ use crate::support::payments::{MERCHANT, START, card, recurring};
 use crate::support::webhooks::{Ears, merchant};
 use crate::support::world::World;
 use reckon::base::hash::sha256;
-use reckon::control::ControlRequest;
-use reckon::engine::{EngineQuery, HooksView, Reply, ResyncEvents, ScriptSet};
-use reckon::hooks::{ConfiguredNames, Hooks, ScriptSource};
-use reckon::model::event::EventLedger;
-use reckon::model::ran::ActionOutcome;
-use reckon::outbox::DeliveryResult;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::events::resync::ResyncEvents;
+use reckon::engine::hooks::dispatch::ScriptSet;
+use reckon::engine::queries::hooks::HooksView;
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::model::events::event::EventLedger;
+use reckon::model::events::hook_run::ActionOutcome;
+use reckon::notify::message::DeliveryResult;
 use reckon::policy::Rights;
-use reckon::sandbox::ServiceSurface;
-use reckon::store::facts::ReadModel;
-use reckon::store::index::Index;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::scripting::interface::{ConfiguredNames, Hooks};
+use reckon::scripting::load::source::ScriptSource;
+use reckon::store::index::ordered::Index;
+use reckon::store::read_model::model::ReadModel;
 use serde_json::{Value, json};
 
 const REFUND: &str = r#"

@@ -10,14 +10,19 @@ use crate::support::payments::{MERCHANT, START, card};
 use crate::support::webhooks::Ears;
 use crate::support::world::World;
 use reckon::base::hash::sha256;
-use reckon::control::ControlRequest;
-use reckon::engine::{EngineQuery, HooksView, NotificationSender, Reply, ScriptSet, StateReply};
-use reckon::hooks::{ConfiguredNames, Hooks, ScriptSource};
-use reckon::model::epoch::ReleaseRequest;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::executor::epoch::StateReply;
+use reckon::engine::hooks::dispatch::ScriptSet;
+use reckon::engine::hooks::notify::NotificationSender;
+use reckon::engine::queries::hooks::HooksView;
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
 use reckon::model::record::{Record, StateOwner};
+use reckon::model::state::epoch::ReleaseRequest;
 use reckon::policy::Rights;
-use reckon::sandbox::ServiceSurface;
-use reckon::store::writer::Commit;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::scripting::interface::{ConfiguredNames, Hooks};
+use reckon::scripting::load::source::ScriptSource;
+use reckon::store::writer::handle::Commit;
 use serde_json::{Value, json};
 
 const BEFORE: &str = r#"

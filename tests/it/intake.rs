@@ -1,7 +1,6 @@
 //! Saved methods whose details a payer enters: from the link to the charge that waited for them.
 
-use crate::support::payers;
-use crate::support::payments;
+use crate::support::{payers, payments};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -12,14 +11,17 @@ use crate::support::world::World;
 use chrono::{DateTime, TimeDelta, Utc};
 use reckon::base::id::Key;
 use reckon::base::secret::Secret;
-use reckon::control::Control;
-use reckon::engine::{
-    AttachToken, EngineInput, EngineQuery, IntakeLink, IntakeTerms, Reply, RunUntil,
-};
-use reckon::http::{PublicRoutes, webhook_router};
-use reckon::sandbox::ServiceSurface;
-use reckon::store::disk::Disk;
-use reckon::store::index::Index;
+use reckon::control::protocol::Control;
+use reckon::engine::commands::attach::AttachToken;
+use reckon::engine::commands::intake::{IntakeLink, IntakeTerms};
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::core::input::EngineInput;
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::http::public::public_routes::PublicRoutes;
+use reckon::http::public::webhooks::webhook_router;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::store::disk::traits::Disk;
+use reckon::store::index::ordered::Index;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 

@@ -1,7 +1,6 @@
 //! A payer replaces a stored card by another one, and its charges continue with the new card.
 
-use crate::support::payers;
-use crate::support::payments;
+use crate::support::{payers, payments};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -14,12 +13,14 @@ use crate::support::renewals::{
 use crate::support::world::World;
 use reckon::base::id::Key;
 use reckon::base::secret::Secret;
-use reckon::control::ControlRequest;
-use reckon::engine::{ActionReport, ActionStatus, AttachToken, EngineQuery, Reply};
-use reckon::model::action::Action;
-use reckon::sandbox::ServiceSurface;
-use reckon::store::disk::Disk;
-use reckon::store::index::Index;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::commands::action_view::{ActionReport, ActionStatus};
+use reckon::engine::commands::attach::AttachToken;
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::model::operator::action::Action;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::store::disk::traits::Disk;
+use reckon::store::index::ordered::Index;
 use serde_json::{Value, json};
 
 #[tokio::test(start_paused = true)]

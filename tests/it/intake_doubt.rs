@@ -8,7 +8,7 @@ use crate::support::payments::requests;
 use crate::support::renewals::{
     LAGS, NEW, OLD, SECOND, browse, cut_off, form, given, link, shown, stored, strike,
 };
-use reckon::sandbox::ServiceSurface;
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 #[tokio::test(start_paused = true)]

@@ -1,13 +1,15 @@
 //! Invoices, end to end: attachments, replacements, modes, and the portal link.
 
-use crate::support::covers;
-use crate::support::world;
 use crate::support::world::World;
-use reckon::engine::{EngineInput, EngineQuery, PageLink, Reply, RunUntil};
+use crate::support::{covers, world};
+use reckon::engine::commands::page_link::PageLink;
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::core::input::EngineInput;
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
 use reckon::render;
-use reckon::sandbox::ServiceSurface;
-use reckon::store::disk::Disk;
-use reckon::store::index::Index;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::store::disk::traits::Disk;
+use reckon::store::index::ordered::Index;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tower::ServiceExt;

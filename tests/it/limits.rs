@@ -9,14 +9,15 @@ use std::time::Duration;
 use crate::support::payments::{MERCHANT, START, card, document, recurring};
 use crate::support::world::World;
 use reckon::base::money::Money;
-use reckon::config::Config;
-use reckon::engine::{
-    ApprovingPlan, EngineInput, EngineQuery, PlanApprovalResult, Reply, RunUntil,
-};
-use reckon::model::plan_approval::PlanApproval;
+use reckon::config::settings::Config;
+use reckon::engine::commands::plan_approval::{ApprovingPlan, PlanApprovalResult};
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::core::input::EngineInput;
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::model::operator::plan_approval::PlanApproval;
 use reckon::policy::PolicyRules;
-use reckon::sandbox::ServiceSurface;
-use reckon::store::facts::ReadModel;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::store::read_model::model::ReadModel;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
@@ -234,7 +235,7 @@ async fn what_was_not_sent_is_given_back_and_a_resend_counts_once() {
 fn counted_usd(world: &World) -> i64 {
     use reckon::base::id::Mode;
     use reckon::base::money::Currency;
-    use reckon::policy::meter::LimitPeriod;
+    use reckon::policy::limit_check::LimitPeriod;
     let day = &START[..10];
     let facts = ReadModel::new(world.index.clone());
     facts.tally((LimitPeriod::Day, day), Mode::Test, None).unwrap().sum(Currency::USD)

@@ -11,10 +11,10 @@ use crate::support::partner::{declined, provisioned};
 use crate::support::requests::Seen;
 use crate::support::world::World;
 use reckon::base::secret::Secret;
-use reckon::engine::{EngineQuery, Reply};
-use reckon::store::disk::Disk;
-use reckon::store::facts::ReadModel;
-use reckon::store::index::Index;
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::store::disk::traits::Disk;
+use reckon::store::index::ordered::Index;
+use reckon::store::read_model::model::ReadModel;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -103,7 +103,7 @@ async fn what_comes_twice_or_too_late_or_from_strangers_changes_nothing() {
     // Closes K17: ignored webhooks are listed with their reason, and counted.
     let facts = ReadModel::new(world.index.clone());
     assert_eq!(facts.ignored_webhooks().unwrap(), 2);
-    let wanted = reckon::engine::EventsWanted { merchant: None, most: 10 };
+    let wanted = reckon::engine::queries::events::EventsWanted { merchant: None, most: 10 };
     let asked = world.engine().answer(EngineQuery::Events(wanted));
     let view = match asked {
         Ok(Reply::Events(view)) => Some(view),

@@ -7,10 +7,11 @@ use std::process::{Command, Output};
 
 use crate::support::shell::{Shell, code, stderr, stdout};
 use crate::support::world::World;
-use reckon::control::Control;
-use reckon::control::socket::ControlSocket;
-use reckon::engine::{EngineInput, RunUntil};
-use reckon::sandbox::ServiceSurface;
+use reckon::control::protocol::Control;
+use reckon::control::socket::server::ControlSocket;
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::core::input::EngineInput;
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::Value;
 use tokio::sync::mpsc;
 

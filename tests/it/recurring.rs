@@ -4,8 +4,8 @@ use crate::support::covers;
 use std::time::Duration;
 
 use crate::support::world::World;
-use reckon::engine::{EngineQuery, Reply};
-use reckon::sandbox::ServiceSurface;
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 /// 4 a.m. in Chicago.
@@ -287,9 +287,10 @@ async fn a_start_today_waits_for_another_day() {
     let (sender, events) = tokio::sync::mpsc::channel(1);
     let day = async {
         tokio::time::sleep(Duration::from_hours(24)).await;
-        drop(sender.send(reckon::engine::EngineInput::Stop).await);
+        drop(sender.send(reckon::engine::core::input::EngineInput::Stop).await);
     };
-    let (ran, ()) = tokio::join!(engine.run(events, reckon::engine::RunUntil::Stopped), day);
+    let (ran, ()) =
+        tokio::join!(engine.run(events, reckon::engine::core::coordinator::RunUntil::Stopped), day);
     ran.unwrap();
     assert_eq!(only(&world, "recurring_charges")["next_payment"], "2030-01-01");
 }
@@ -326,7 +327,7 @@ async fn a_try_that_is_proved_not_to_have_happened_is_no_money_sent() {
     let mut engine = world.engine();
     engine.cap_to_plan();
     let (_sender, events) = tokio::sync::mpsc::channel(1);
-    engine.run(events, reckon::engine::RunUntil::Settled).await.unwrap();
+    engine.run(events, reckon::engine::core::coordinator::RunUntil::Settled).await.unwrap();
     assert_eq!(only(&world, "recurring_charges")["amount"], 2000);
 }
 

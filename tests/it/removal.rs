@@ -4,9 +4,9 @@ use crate::support::covers;
 use std::time::Duration;
 
 use crate::support::world::World;
-use reckon::engine::AllowPrune;
+use reckon::engine::commands::bookkeeping::AllowPrune;
 use reckon::policy::prune::PruneGuards;
-use reckon::sandbox::ServiceSurface;
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 /// 4 a.m. in Chicago.
@@ -478,9 +478,11 @@ async fn a_merchant_is_deauthorised_last_and_its_credentials_are_forgotten() {
         assert_eq!(world.settle().await, Vec::<String>::new());
         assert_eq!(world.control("GET", "requests", &Value::Null)["total"], requests);
         let about: reckon::base::id::Key = "Merchant/acme".parse().unwrap();
-        let index: std::sync::Arc<dyn reckon::store::index::Index> = world.index.clone();
-        let known =
-            reckon::store::facts::ReadModel::new(index).observed_state(&about).unwrap().unwrap();
+        let index: std::sync::Arc<dyn reckon::store::index::ordered::Index> = world.index.clone();
+        let known = reckon::store::read_model::model::ReadModel::new(index)
+            .observed_state(&about)
+            .unwrap()
+            .unwrap();
         assert!(!known.exists);
         for fact in ["token", "secret_key", "account_keys"] {
             assert!(known.fact(fact).is_null(), "{fact} is forgotten");

@@ -1,15 +1,15 @@
 //! Methods that change, merchants with keys alone, and facts that are read again, end to end.
 
-use crate::support::covers;
-use crate::support::world;
+use crate::support::{covers, world};
 use std::time::Duration;
 
 use crate::support::payments::{
     MERCHANT, START, account, bank, card, first, only, recurring, requests,
 };
 use crate::support::world::World;
-use reckon::engine::{EngineInput, RunUntil};
-use reckon::sandbox::ServiceSurface;
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::core::input::EngineInput;
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use crate::support::payments::{MERCHANT, START, bank, card, document, recurring, requests};
 use crate::support::world::World;
-use reckon::engine::{EngineInput, RunUntil};
-use reckon::sandbox::ServiceSurface;
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::core::input::EngineInput;
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 

@@ -9,19 +9,20 @@ use crate::support::world::World;
 use chrono::{DateTime, Utc};
 use reckon::base::id::Key;
 use reckon::base::money::Currency;
-use reckon::kinds::CheckCx;
-use reckon::kinds::register::KINDS;
-use reckon::model::desired::Desired;
-use reckon::model::intent::OpenIntent;
-use reckon::model::manifest::OnDoubt;
-use reckon::model::observed::Observed;
-use reckon::plan::{self, Planner};
+use reckon::kinds::schema::kind::CheckCx;
+use reckon::kinds::schema::register::KINDS;
+use reckon::model::intents::intent::OpenIntent;
+use reckon::model::spec::desired::Desired;
+use reckon::model::spec::manifest::OnDoubt;
+use reckon::model::state::observed::Observed;
+use reckon::plan::core::planner;
+use reckon::plan::core::planner::Planner;
 use reckon::policy::prune::PruneGuards;
-use reckon::sandbox::ServiceSurface;
-use reckon::spec::document::ReadContext;
-use reckon::spec::loader::Loader;
-use reckon::store::disk::Disk;
-use reckon::store::index::Index;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::spec::documents::document::ReadContext;
+use reckon::spec::tree::loader::Loader;
+use reckon::store::disk::traits::Disk;
+use reckon::store::index::ordered::Index;
 
 /// Returns a tree with this number of cards, and as many recurring charges.
 fn tree(pairs: usize) -> String {
@@ -70,7 +71,7 @@ impl Counted {
     }
 }
 
-impl plan::StateView for Counted {
+impl planner::StateView for Counted {
     fn desired(&self) -> &Desired {
         self.ask();
         self.loader.desired()
@@ -97,7 +98,7 @@ impl plan::StateView for Counted {
 }
 
 fn planner() -> Planner {
-    Planner::new(plan::PlannerSettings {
+    Planner::new(planner::PlannerSettings {
         partner: "acme".to_owned(),
         digest_key: [9; 32],
         on_doubt: OnDoubt::Recreate,

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use reckon::kinds::register::KINDS;
+use reckon::kinds::schema::register::KINDS;
 use reckon::render;
-use reckon::spec::schema::{DOCUMENT, document, of_kind};
+use reckon::spec::documents::schema::{DOCUMENT, document, of_kind};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ fn spec_files() -> Vec<PathBuf> {
     let files = walked.map(|entry| entry.unwrap().into_path());
     let is_yaml = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "yaml");
     let mut files: Vec<PathBuf> = files.filter(is_yaml).collect();
-    files.push(root().join("src/cli/init/acme.yaml"));
+    files.push(root().join("src/cli/commands/init/acme.yaml"));
     files
 }
 
@@ -115,7 +115,7 @@ const EDITS: &[(&str, &str, bool)] = &[
 
 #[test]
 fn mistakes_are_seen_and_every_form_of_a_secret_is_allowed() {
-    let good = std::fs::read_to_string(root().join("src/cli/init/acme.yaml")).unwrap();
+    let good = std::fs::read_to_string(root().join("src/cli/commands/init/acme.yaml")).unwrap();
     for (from, to, fits) in EDITS {
         assert!(good.contains(from), "{from}");
         let edited = documents(&good.replace(from, to));

@@ -5,9 +5,9 @@ use crate::support::payments::{LATER, MERCHANT, START, document};
 use crate::support::shell::{Shell, code, stderr, stdout};
 use crate::support::world;
 use crate::support::world::World;
-use reckon::engine::AllowPrune;
+use reckon::engine::commands::bookkeeping::AllowPrune;
 use reckon::policy::prune::PruneGuards;
-use reckon::sandbox::ServiceSurface;
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 /// Returns a card that is deleted with its document.

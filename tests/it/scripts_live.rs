@@ -1,8 +1,6 @@
 //! The shipped scripts, in a daemon beside a sandbox whose clock is advanced.
 
-use crate::support::applicants;
-use crate::support::payers;
-use crate::support::webhooks;
+use crate::support::{applicants, payers, webhooks};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,10 +13,14 @@ use crate::support::world::World;
 use reckon::base::hash::{SourceId, sha256};
 use reckon::base::id::Key;
 use reckon::base::secret::Secret;
-use reckon::engine::{AttachToken, EngineQuery, Reply, ScriptSet};
-use reckon::hooks::{ConfiguredNames, Hooks, ScriptSource, folder};
+use reckon::engine::commands::attach::AttachToken;
+use reckon::engine::hooks::dispatch::ScriptSet;
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
 use reckon::policy::Rights;
-use reckon::sandbox::ServiceSurface;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::scripting::interface::{ConfiguredNames, Hooks};
+use reckon::scripting::load::folder;
+use reckon::scripting::load::source::ScriptSource;
 use serde_json::{Value, json};
 
 const DAY: u64 = 24 * 3600;

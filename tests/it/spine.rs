@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use crate::support::world::World;
-use reckon::model::plan::PlannedAction;
-use reckon::sandbox::ServiceSurface;
-use reckon::store::disk::Disk;
-use reckon::store::index::Index;
+use reckon::model::plans::plan::PlannedAction;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::store::disk::traits::Disk;
+use reckon::store::index::ordered::Index;
 use serde_json::{Value, json};
 
 const TREE: &str = r#"

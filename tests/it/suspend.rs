@@ -7,11 +7,16 @@ use crate::support::payments::{MERCHANT, START, card, document};
 use crate::support::shell::{Shell, code, stderr, stdout};
 use crate::support::world::World;
 use chrono::{DateTime, Utc};
-use reckon::control::socket::{ControlSocket, SocketClient};
-use reckon::control::{Control, ControlRequest};
-use reckon::engine::{EngineInput, EngineQuery, Reply, RunUntil};
-use reckon::model::suspension::{RemainingSuspension, SuspensionRequest, SuspensionResult};
-use reckon::sandbox::ServiceSurface;
+use reckon::control::protocol::{Control, ControlRequest};
+use reckon::control::socket::client::SocketClient;
+use reckon::control::socket::server::ControlSocket;
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::core::input::EngineInput;
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::model::operator::suspension::{
+    RemainingSuspension, SuspensionRequest, SuspensionResult,
+};
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::Value;
 use tokio::sync::mpsc;
 

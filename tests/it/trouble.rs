@@ -2,16 +2,16 @@
 
 mod views;
 
-use crate::support::applicants;
-use crate::support::covers;
-use crate::support::world;
+use crate::support::{applicants, covers, world};
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use crate::support::world::World;
-use reckon::control::Control;
-use reckon::engine::{Engine, EngineInput, EngineQuery, Reply, RunUntil};
-use reckon::sandbox::ServiceSurface;
+use reckon::control::protocol::Control;
+use reckon::engine::core::coordinator::{Engine, RunUntil};
+use reckon::engine::core::input::EngineInput;
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -149,8 +149,11 @@ async fn a_service_that_is_down_is_asked_little_and_nothing_is_promised_meanwhil
     let tried = served(&world, "POST", "/v1/cards", 503);
     assert!((1..=40).contains(&tried), "{tried} effects went to a service that is down");
     assert!(served(&world, "GET", "/status", 503) >= 8, "reads probe the service");
-    let told: Vec<&str> =
-        engine.failures().values().map(reckon::engine::TaskFailure::message).collect();
+    let told: Vec<&str> = engine
+        .failures()
+        .values()
+        .map(reckon::engine::executor::failure::TaskFailure::message)
+        .collect();
     assert!(told.iter().any(|why| why.contains("asked again in")), "{told:?}");
     world.control("DELETE", "faults", &Value::Null);
     let told = world.settle().await;
@@ -364,7 +367,7 @@ async fn every_effect_is_told_once_it_is_durable_and_holds_nothing_private() {
     let told: Vec<&str> = done.iter().map(|one| one.verb.word()).collect();
     assert_eq!(told.iter().filter(|word| **word == "created").count(), 2, "{told:?}");
     assert_eq!(told.iter().filter(|word| **word == "in doubt").count(), 1, "{told:?}");
-    assert_eq!(reckon::render::happened::summary(&done), "Applied: 2 created");
+    assert_eq!(reckon::render::effect_log::summary(&done), "Applied: 2 created");
     let text = serde_json::to_string(&done).unwrap();
     assert!(text.contains("tree.yaml") && text.contains("\"line\":"), "{text}");
     assert!(!text.contains("4242424242424242") && !text.contains("Jane Doe"), "{text}");

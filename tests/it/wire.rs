@@ -1,19 +1,19 @@
 //! Requests as the two interface documents write them: the body, the host and the key of each.
 
-use crate::support::applicants;
-use crate::support::covers;
+use crate::support::{applicants, covers};
 use std::collections::BTreeSet;
 
 use crate::support::applicants::COMPLETE;
 use crate::support::payments::{MERCHANT, START, bank, card, document, only, recurring};
 use crate::support::requests::{Seen, Sent};
 use crate::support::world::World;
-use reckon::engine::{
-    EngineInput, EngineQuery, ManualResolution, Reply, ResolveIntent, ResolveResult, RunUntil,
-};
-use reckon::sandbox::ServiceSurface;
-use reckon::store::disk::Disk;
-use reckon::store::index::Index;
+use reckon::engine::commands::resolve::{ManualResolution, ResolveIntent, ResolveResult};
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::core::input::EngineInput;
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::sandbox::options::ServiceSurface;
+use reckon::store::disk::traits::Disk;
+use reckon::store::index::ordered::Index;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use reckon::model::record::Record;
-use reckon::sandbox::ServiceSurface;
-use reckon::store::disk::{Disk, MemoryDisk};
-use reckon::store::facts::ReadModel;
-use reckon::store::key::MasterKey;
-use reckon::store::open::{OpenReport, StateParts, assemble};
+use reckon::sandbox::options::ServiceSurface;
+use reckon::store::disk::traits::{Disk, MemoryDisk};
+use reckon::store::read_model::model::ReadModel;
+use reckon::store::state::assemble::{StateParts, assemble};
+use reckon::store::state::open::OpenReport;
+use reckon::store::vault::key::MasterKey;
 use serde_json::Value;
 
 use crate::support::world::World;

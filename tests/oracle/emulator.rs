@@ -13,8 +13,9 @@ use data_encoding::BASE64;
 use http::Request;
 use http_body_util::BodyExt;
 use reckon::base::clock::VirtualClock;
-use reckon::sandbox::{Sandbox, SandboxOptions};
-use reckon::store::index::MemoryIndex;
+use reckon::sandbox::options::SandboxOptions;
+use reckon::sandbox::server::Sandbox;
+use reckon::store::index::ordered::MemoryIndex;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 

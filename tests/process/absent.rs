@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use clap::CommandFactory;
-use reckon::cli::args::Cli;
+use reckon::cli::args::options::Cli;
 
 /// The error code of a missing state.
 const ABSENT: &str = "reckon::state::absent";

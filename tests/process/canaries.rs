@@ -2,8 +2,7 @@
 //! searches all files and outputs for the value, in every form.
 
 use crate::control;
-use crate::support::covers;
-use crate::support::running;
+use crate::support::{covers, running};
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -11,10 +10,10 @@ use age::secrecy::ExposeSecret;
 use http::{Method, Request, header};
 use http_body_util::Full;
 use hyper::body::Bytes;
-use reckon::config::Config;
-use reckon::kinds::register::KINDS;
-use reckon::spec::document::ReadContext;
-use reckon::spec::loader::Loader;
+use reckon::config::settings::Config;
+use reckon::kinds::schema::register::KINDS;
+use reckon::spec::documents::document::ReadContext;
+use reckon::spec::tree::loader::Loader;
 use serde_json::{Value, json};
 
 mod mirror;

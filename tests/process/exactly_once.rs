@@ -1,9 +1,7 @@
 //! Exactly once, tested from outside. The test kills the built program at random moments while answers are lost.
 //! `examples/kill_harness.rs` does the same with larger numbers.
 
-use crate::kill;
-use crate::proxy;
-use crate::tree;
+use crate::{kill, proxy, tree};
 use std::path::PathBuf;
 
 async fn check(victim: kill::Victim, kinds: tree::Kinds, surface: &str, seed: u64) {

@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 
-use reckon::hooks::folder::{self, ScriptFolder};
-use reckon::hooks::{
-    ConfiguredNames, EventHandler, FailureCause, Hooks, Reads, RunFailure, TIME_MAX, on_stack,
-};
-use reckon::kinds::register::KINDS;
-use reckon::model::issue::Severity;
+use reckon::kinds::schema::register::KINDS;
+use reckon::model::spec::issue::Severity;
 use reckon::policy::Rights;
 use reckon::render::diagnostic::OutputStyle;
 use reckon::render::hooks as shown;
+use reckon::scripting::interface::{ConfiguredNames, EventHandler, Hooks, Reads, TIME_MAX};
+use reckon::scripting::load::folder;
+use reckon::scripting::load::folder::ScriptFolder;
+use reckon::scripting::run::failure::{FailureCause, RunFailure};
+use reckon::scripting::run::stack::on_stack;
 use serde_json::{Value, json};
 
 /// With this variable set, the test writes the snapshots instead of comparing them.
@@ -169,7 +170,7 @@ fn every_hostile_script_ends_with_a_failure_and_takes_little() {
 fn a_runaway_is_stopped_by_the_wall_and_the_next_run_is_as_before() {
     let text = "fn on_event(event) {\n    let n = 0;\n    loop { n = (n + 1) % 7; }\n}\n";
     let good = "fn on_event(event) {\n    log(event.id);\n}\n";
-    let source = |name: &str, text: &str| reckon::hooks::ScriptSource {
+    let source = |name: &str, text: &str| reckon::scripting::load::source::ScriptSource {
         path: format!("{name}.rhai"),
         display_path: format!("scripts/{name}.rhai"),
         text: text.into(),
@@ -331,7 +332,7 @@ fn the_documentation_is_made_of_the_register() {
     let kept = fs::read_to_string(path).unwrap_or_default();
     assert_eq!(text(&made), kept, "reckon hooks doc -o markdown > docs/guides/hooks.md");
     let terminal = text(&reckon(root(), &["hooks", "doc"]));
-    for row in reckon::hooks::register::rows() {
+    for row in reckon::scripting::host::register::rows() {
         assert!(terminal.contains(&row.usage()), "{}", row.usage());
         assert!(kept.contains(&format!("### `{}`", row.usage())), "{}", row.usage());
     }

@@ -2,8 +2,7 @@
 //! else.
 
 use crate::control;
-use crate::support::covers;
-use crate::support::running;
+use crate::support::{covers, running};
 use std::path::Path;
 use std::process::Stdio;
 

@@ -281,7 +281,7 @@ async fn programs_write_with_a_token_and_json() {
 async fn proxy(daemon: SocketAddr, certificate: &std::path::Path) -> SocketAddr {
     use axum::body::{Body, to_bytes};
     use axum::extract::Request;
-    reckon::client::install_crypto();
+    reckon::client::http::tls::install_crypto();
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     fs::write(certificate, made.cert.pem()).unwrap();
     let config = axum_server::tls_rustls::RustlsConfig::from_pem(

@@ -1,13 +1,12 @@
 //! The example specs at the root of the repository, and the trees of `examples/generate.rs`, are valid.
 
-use crate::settings;
-use crate::tree;
+use crate::{settings, tree};
 use std::path::Path;
 
-use reckon::config::{Config, FILE_NAME};
-use reckon::kinds::register::KINDS;
-use reckon::spec::document::ReadContext;
-use reckon::spec::loader::Loader;
+use reckon::config::settings::{Config, FILE_NAME};
+use reckon::kinds::schema::register::KINDS;
+use reckon::spec::documents::document::ReadContext;
+use reckon::spec::tree::loader::Loader;
 
 /// Loads the specs beside `folder`'s `reckon.yaml`, and expects `expect` documents without a problem.
 fn check(folder: &Path, expect: usize) {

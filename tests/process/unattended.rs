@@ -1,8 +1,7 @@
 //! Use without a person at a terminal: cancelled pipelines, machines that kill, monitors, and scripts that settle
 //! effects in doubt. The tests use the built program and a sandbox of its own.
 
-use crate::control;
-use crate::tree;
+use crate::{control, tree};
 use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;

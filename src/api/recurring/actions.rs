@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::recurring::{RecurringCharge, RecurringSchedule};
+use super::charge::{RecurringCharge, RecurringSchedule};
 use crate::api::rules::AMOUNT_MAX;
 use crate::api::{Auth, Endpoint, Host, Method};
 

@@ -1,8 +1,7 @@
 //! Field rules of recurring charges and schedules.
 
-use crate::api::recurring::{
-    NewClone, NewRecurringCharge, Recur, RecurringChange, RecurringSchedule,
-};
+use super::actions::NewClone;
+use super::charge::{NewRecurringCharge, Recur, RecurringChange, RecurringSchedule};
 use crate::api::rules::{FieldProblem, FieldProblems};
 
 /// Returns every problem of a new recurring charge's fields, but for an inline method's own.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use clap::{Args, Subcommand};
 
 use crate::base::id::IntentId;
-use crate::engine::ManualResolution;
+use crate::engine::commands::resolve::ManualResolution;
 
 /// Arguments of `intents`.
 #[derive(Debug, Args)]

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 const BYTES_MAX: usize = 100;
 
 /// An address that is short enough; valid while this value lives.
-pub(super) struct ShortAddress {
-    pub(super) path: PathBuf,
+pub(crate) struct ShortAddress {
+    pub(crate) path: PathBuf,
     _folder: Option<File>,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct ShortAddress {
 ///
 /// # Errors
 /// The folder cannot be opened.
-pub(super) fn short_address(path: &Path) -> io::Result<ShortAddress> {
+pub(crate) fn short_address(path: &Path) -> io::Result<ShortAddress> {
     let long = path.as_os_str().len() > BYTES_MAX;
     let (Some(folder), Some(name), true) = (path.parent(), path.file_name(), long) else {
         return Ok(ShortAddress { path: path.to_owned(), _folder: None });

@@ -8,9 +8,10 @@ use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::sync::Mutex;
 
-use super::line::{self, LineRead};
-use super::{ControlError, ControlRequest, Response, address};
-use crate::engine::EngineQuery;
+use super::line::LineRead;
+use super::{address, line};
+use crate::control::protocol::{ControlError, ControlRequest, Response};
+use crate::engine::queries::protocol::EngineQuery;
 
 /// Largest response, in bytes.
 const RESPONSE_BYTES_MAX: u64 = 1 << 30;

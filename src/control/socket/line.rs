@@ -6,7 +6,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
 /// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum LineRead {
+pub(crate) enum LineRead {
     /// A line without its end. The last one may have none.
     Whole(Vec<u8>),
     /// More bytes than are accepted.
@@ -16,7 +16,7 @@ pub(super) enum LineRead {
 }
 
 /// Reads up to the end of a line, at most `limit` bytes.
-pub(super) async fn read<R>(reader: &mut R, limit: u64) -> io::Result<LineRead>
+pub(crate) async fn read<R>(reader: &mut R, limit: u64) -> io::Result<LineRead>
 where
     R: AsyncBufRead + Unpin,
 {

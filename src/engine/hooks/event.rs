@@ -8,16 +8,16 @@ use zeroize::Zeroizing;
 use crate::api::reads::ReadEndpoint;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::engine::shared::{EngineError, EngineShared};
-use crate::hooks::ScriptEvent;
-use crate::kinds::step::MERCHANT;
-use crate::model::action::is_action;
-use crate::model::event::VerifiedEvent;
-use crate::model::showing::RemoteGet;
-use crate::store::vault::VaultError;
+use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::kinds::planning::step::MERCHANT;
+use crate::model::events::event::VerifiedEvent;
+use crate::model::operator::action::is_action;
+use crate::model::operator::remote_get::RemoteGet;
+use crate::scripting::host::script_event::ScriptEvent;
+use crate::store::vault::error::VaultError;
 
 /// Returns the mode of a merchant, as scripts see it.
-pub(super) fn mode(shared: &EngineShared, merchant: &Key) -> Result<Value, EngineError> {
+pub(crate) fn mode(shared: &EngineShared, merchant: &Key) -> Result<Value, EngineError> {
     let merchant = shared.merchant(merchant)?;
     Ok(merchant.map_or(Value::Null, |merchant| merchant.fact("mode").clone()))
 }
@@ -26,7 +26,7 @@ pub(super) fn mode(shared: &EngineShared, merchant: &Key) -> Result<Value, Engin
 ///
 /// # Errors
 /// The body cannot be read.
-pub(in crate::engine) fn event_value(
+pub(crate) fn event_value(
     shared: &EngineShared,
     told: &VerifiedEvent,
 ) -> Result<Value, EngineError> {
@@ -41,7 +41,7 @@ pub(in crate::engine) fn event_value(
 
 /// Returns the same for a run, of a merchant in this mode; `None` if the data was erased with the
 /// merchant.
-pub(super) fn event_for_run(
+pub(crate) fn event_for_run(
     shared: &EngineShared,
     told: &VerifiedEvent,
     mode: Value,

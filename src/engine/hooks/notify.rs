@@ -7,21 +7,22 @@ use std::sync::Arc;
 use chrono::{Days, TimeDelta, Utc};
 use serde_json::Value;
 
+use crate::base::fault_injection;
 use crate::base::id::Key;
-use crate::base::planted;
-use crate::engine::shared::{EngineError, EngineShared};
-use crate::engine::tasks::TaskResult;
-use crate::engine::{Engine, IntakeLink};
-use crate::hooks::escape_html;
-use crate::kinds::reference;
-use crate::kinds::step::MERCHANT;
-use crate::model::ran::{
+use crate::engine::commands::intake::IntakeLink;
+use crate::engine::core::coordinator::Engine;
+use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::engine::core::task_result::TaskResult;
+use crate::kinds::planning::step::MERCHANT;
+use crate::kinds::schema::reference;
+use crate::model::events::hook_run::{
     ActionOutcome, ActionRequestId, ActionResult, Channel, NotificationAttempt, PendingAction,
     Scheduled,
 };
 use crate::model::record::Record;
-use crate::outbox::{DeliveryResult, OutgoingNotification};
-use crate::plan::StateView;
+use crate::notify::message::{DeliveryResult, OutgoingNotification};
+use crate::plan::core::planner::StateView;
+use crate::scripting::host::template::escape_html;
 
 /// Placeholder of a payer's link in a text.
 const LINK: (&str, &str) = ("{{intake:", "}}");
@@ -60,7 +61,7 @@ impl Engine {
     }
 
     /// Sends a notification, or settles it.
-    pub(super) fn notify_for(&mut self, pending: &PendingAction) {
+    pub(crate) fn notify_for(&mut self, pending: &PendingAction) {
         let id = pending.id.clone();
         let Some(courier) = self.scripts.notifier.clone() else {
             return self.scripts.agenda.end(&id);
@@ -234,7 +235,7 @@ impl NotificationSend {
     /// Records the attempt, makes it, and records the result. Returns true if the notification is
     /// settled.
     async fn send(&self) -> Result<bool, EngineError> {
-        if !planted::is_active("told-without-a-note") {
+        if !fault_injection::is_active("told-without-a-note") {
             self.write_attempt(true).await?;
         }
         let (fate, why) = match self.notifier.deliver(&self.message).await {

@@ -14,7 +14,7 @@ const WORKERS: usize = 8;
 const WORKERS_EACH: usize = 3;
 
 /// The threads and their limits.
-pub(super) struct ScriptPool {
+pub(crate) struct ScriptPool {
     threads: ThreadPool,
     all: Semaphore,
     each: Mutex<BTreeMap<String, Arc<Semaphore>>>,
@@ -35,7 +35,7 @@ impl Default for ScriptPool {
 impl ScriptPool {
     /// Runs work of a script on a thread with enough stack, once one is free. `None`: it panicked,
     /// or no thread can be started.
-    pub(super) async fn run<T: Send + 'static>(
+    pub(crate) async fn run<T: Send + 'static>(
         &self,
         script: &str,
         work: impl FnOnce() -> T + Send + 'static,
@@ -48,7 +48,7 @@ impl ScriptPool {
 
     /// Waits until no other merchant's events use this script, so that the values which it keeps
     /// between runs are on disk.
-    pub(super) async fn lock_script(&self, script: &str) -> OwnedMutexGuard<()> {
+    pub(crate) async fn lock_script(&self, script: &str) -> OwnedMutexGuard<()> {
         let turn = {
             let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(turns.entry(script.to_owned()).or_default())

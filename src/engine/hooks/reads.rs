@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::ground::BatchContext;
-use crate::hooks::Reads;
-use crate::model::hook::HookRun;
-use crate::model::kept::{ScriptValuesSize, sum};
+use super::context::BatchContext;
+use crate::model::events::hook::HookRun;
+use crate::model::events::script_values::{ScriptValuesSize, sum};
+use crate::scripting::interface::Reads;
 
 /// A read that another part of the program has to make.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::engine) enum NeededRead {
+pub(crate) enum NeededRead {
     /// A resource, by its key.
     Resource(String),
     /// All resources of a kind with these fields.
@@ -37,7 +37,7 @@ impl NeededRead {
 
 /// Values that runs of one script keep and that are not written yet.
 #[derive(Default)]
-pub(super) struct Unwritten(Mutex<BTreeMap<String, Value>>);
+pub(crate) struct Unwritten(Mutex<BTreeMap<String, Value>>);
 
 impl Unwritten {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Value>> {
@@ -46,7 +46,7 @@ impl Unwritten {
 
     /// Adds the values that a successful run keeps and adds to. `stored` returns the written value
     /// of a key.
-    pub(super) fn keep(&self, run: &HookRun, stored: impl Fn(&str) -> Value) {
+    pub(crate) fn keep(&self, run: &HookRun, stored: impl Fn(&str) -> Value) {
         let mut kept = self.lock();
         kept.extend(run.kept.iter().cloned());
         for (key, added) in &run.added {
@@ -57,7 +57,7 @@ impl Unwritten {
 }
 
 /// The answers available to one run.
-pub(super) struct Answers {
+pub(crate) struct Answers {
     context: Arc<BatchContext>,
     state: Mutex<AnswerState>,
 }
@@ -69,7 +69,7 @@ struct AnswerState {
 }
 
 impl Answers {
-    pub(super) fn new(ground: Arc<BatchContext>) -> Self {
+    pub(crate) fn new(ground: Arc<BatchContext>) -> Self {
         Self { context: ground, state: Mutex::default() }
     }
 
@@ -78,12 +78,12 @@ impl Answers {
     }
 
     /// Returns the read at which the last try stopped.
-    pub(super) fn take_needed_read(&self) -> Option<NeededRead> {
+    pub(crate) fn take_needed_read(&self) -> Option<NeededRead> {
         self.state().wanted.take()
     }
 
     /// Stores the answer to a read.
-    pub(super) fn add_answer(&self, wanted: &NeededRead, answer: Result<Value, String>) {
+    pub(crate) fn add_answer(&self, wanted: &NeededRead, answer: Result<Value, String>) {
         self.state().known.insert(wanted.key(), answer);
     }
 

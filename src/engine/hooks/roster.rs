@@ -10,22 +10,24 @@ use chrono::{DateTime, Utc};
 use tokio::sync::oneshot;
 
 use crate::base::id::Key;
-use crate::engine::Engine;
-use crate::engine::question::Reply;
-use crate::engine::shared::{EngineError, EngineShared};
-use crate::engine::tasks::TaskResult;
-use crate::hooks::{Hooks, ScriptQueue};
-use crate::model::event::EventStatus;
-use crate::model::ran::ScriptIdentity;
+use crate::engine::core::coordinator::Engine;
+use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::engine::core::task_result::TaskResult;
+use crate::engine::queries::protocol::Reply;
+use crate::model::events::event::EventStatus;
+use crate::model::events::hook_run::ScriptIdentity;
+use crate::model::events::known_scripts::{
+    KnownScript, ScriptForgotten, ScriptStart, ScriptsLoaded,
+};
 use crate::model::record::Record;
-use crate::model::roster::{KnownScript, ScriptForgotten, ScriptStart, ScriptsLoaded};
+use crate::scripting::interface::{Hooks, ScriptQueue};
 
 /// Number of events read together to find a script's first event.
 const PAGE: u64 = 512;
 
 impl Engine {
     /// Changes to the waiting set of scripts, once no run of the previous set is left.
-    pub(super) fn change_scripts(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn change_scripts(&mut self) -> Result<(), EngineError> {
         if self.scripts.changing.is_some() || !self.scripts.running.is_empty() {
             return Ok(());
         }
@@ -47,7 +49,7 @@ impl Engine {
     }
 
     /// Puts the recorded set into use; continues with a newer waiting one, if any.
-    pub(in crate::engine) fn scripts_recorded(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn scripts_recorded(&mut self) -> Result<(), EngineError> {
         if let Some(changed) = self.scripts.changing.take() {
             self.scripts.hooks = changed.hooks;
             self.scripts.files_in_use = Some(changed.files);
@@ -57,7 +59,7 @@ impl Engine {
     }
 
     /// Forgets an absent script at a person's request; the reply follows once that is durable.
-    pub(in crate::engine) fn forget_script(
+    pub(crate) fn forget_script(
         &mut self,
         script: String,
         actor: String,

@@ -8,12 +8,12 @@ use std::thread;
 
 use tokio::sync::oneshot;
 
-use crate::hooks::STACK_BYTES;
+use crate::scripting::run::stack::STACK_BYTES;
 
 type PoolTask = Box<dyn FnOnce() + Send>;
 
 /// A pool of threads; they end with this value, once their work is done.
-pub(super) struct ThreadPool {
+pub(crate) struct ThreadPool {
     desk: Arc<PoolQueue>,
     most: usize,
 }
@@ -37,13 +37,13 @@ struct PoolState {
 
 impl ThreadPool {
     /// Builds a pool with this limit; starts no thread yet.
-    pub(super) fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         Self { desk: Arc::default(), most }
     }
 
     /// Runs work on one of the threads, once one is free. `None`: it panicked, or no thread can be
     /// started.
-    pub(super) async fn run<T: Send + 'static>(
+    pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {

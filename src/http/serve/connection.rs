@@ -20,8 +20,8 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tower::ServiceExt;
 
-use super::patient::WriteTimeoutStream;
 use super::seats::SeatUse;
+use super::write_timeout::WriteTimeoutStream;
 
 /// Time limit for the head of a request, and for an idle connection.
 const HEADER_MAX: Duration = Duration::from_secs(5);
@@ -41,11 +41,11 @@ const LAST: HeaderValue = HeaderValue::from_static("close");
 /// Records whether a connection showed a valid token; the connection may then live while it is in
 /// use. Every request carries the value.
 #[derive(Debug, Clone, Default)]
-pub(in crate::http) struct ValidTokenSeen(Arc<AtomicBool>);
+pub(crate) struct ValidTokenSeen(Arc<AtomicBool>);
 
 impl ValidTokenSeen {
     /// Records that a valid token was shown.
-    pub(in crate::http) fn record(&self) {
+    pub(crate) fn record(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
@@ -56,14 +56,14 @@ impl ValidTokenSeen {
 
 /// The client of a connection, and the use of its seat.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Peer {
-    pub(super) address: SocketAddr,
-    pub(super) permits: SeatUse,
+pub(crate) struct Peer {
+    pub(crate) address: SocketAddr,
+    pub(crate) permits: SeatUse,
 }
 
 /// Answers the requests of one connection until it closes or its time is over. After a stop, only
 /// the request in progress is answered.
-pub(super) async fn answer<S>(stream: S, peer: Peer, router: Router, stopped: watch::Receiver<bool>)
+pub(crate) async fn answer<S>(stream: S, peer: Peer, router: Router, stopped: watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {

@@ -22,7 +22,7 @@ const NETWORK: u128 = 0xffff_ffff_ffff_ffff_0000_0000_0000_0000;
 
 /// Use of a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SeatUse {
+pub(crate) enum SeatUse {
     /// Every request.
     Any,
     /// Health checks only.
@@ -31,7 +31,7 @@ pub(super) enum SeatUse {
 
 /// All seats of a listener. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Seats {
+pub(crate) struct Seats {
     any: Arc<Mutex<TakenSeats>>,
     health: Arc<Mutex<TakenSeats>>,
 }
@@ -45,15 +45,15 @@ struct TakenSeats {
 
 /// The seat of one connection; dropping it frees the seat.
 #[derive(Debug)]
-pub(super) struct Seat {
-    pub(super) permits: SeatUse,
+pub(crate) struct Seat {
+    pub(crate) permits: SeatUse,
     network: IpAddr,
     taken: Arc<Mutex<TakenSeats>>,
 }
 
 impl Seats {
     /// Takes a seat for this address; `None` if there is none for it.
-    pub(super) fn take(&self, address: IpAddr) -> Option<Seat> {
+    pub(crate) fn take(&self, address: IpAddr) -> Option<Seat> {
         let network = network(address);
         let any = |all, own| {
             own < EACH && (all < ALL.saturating_sub(NEWCOMERS) || own < FEW && all < ALL)

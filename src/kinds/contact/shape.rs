@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::Name;
 use crate::base::secret::Personal;
 use crate::kinds::merchant::MerchantKind;
-use crate::kinds::refused::RefusedField;
-use crate::kinds::{CheckCx, Find, Mutability, Privacy, SpecField, SpecSchema, reference, text};
-use crate::model::issue::Issue;
-use crate::model::manifest::{Manifest, Reference};
+use crate::kinds::schema::kind::{CheckCx, Find, Mutability, Privacy, SpecField, SpecSchema};
+use crate::kinds::schema::refused_field::RefusedField;
+use crate::kinds::schema::{reference, text};
+use crate::model::spec::issue::Issue;
+use crate::model::spec::manifest::{Manifest, Reference};
 
 #[derive(Debug, Clone, Copy)]
 pub struct ContactKind;

@@ -2,13 +2,15 @@
 
 use super::ContactKind;
 use crate::base::id::Key;
-use crate::effects::create_contact;
-use crate::kinds::object_step::{ObjectEffects, plan_object};
-use crate::kinds::step::{MERCHANT, StepCx, StepDecision, orphan, ready_state, reference};
-use crate::kinds::{ManifestKind, SpecSchema};
-use crate::model::manifest::Manifest;
-use crate::model::observed::Observed;
-use crate::model::plan::Reason;
+use crate::effects::invoicing::contact_create::create_contact;
+use crate::kinds::planning::object_step::{ObjectEffects, plan_object};
+use crate::kinds::planning::step::{
+    MERCHANT, StepCx, StepDecision, orphan, ready_state, reference,
+};
+use crate::kinds::schema::kind::{ManifestKind, SpecSchema};
+use crate::model::plans::plan::Reason;
+use crate::model::spec::manifest::Manifest;
+use crate::model::state::observed::Observed;
 
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
     let kind = ObjectEffects {

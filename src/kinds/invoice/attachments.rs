@@ -8,16 +8,17 @@ use serde_json::{Value, json};
 
 use super::InvoiceKind;
 use crate::base::id::{Key, RemoteId};
-use crate::effects::{
-    EffectContext, FILE_STATE, KnownUpload, file_identity, known_upload, put, upload_file,
+use crate::effects::core::context::{EffectContext, put};
+use crate::effects::invoicing::file_upload::{
+    FILE_STATE, KnownUpload, file_identity, known_upload, upload_file,
 };
-use crate::kinds::SpecSchema;
 use crate::kinds::contact::ContactKind;
-use crate::kinds::step::{StepCx, StepDecision, ready_id, reference, text};
-use crate::model::effect::{Effect, RemoteReading, StepWork};
-use crate::model::manifest::{AttachedFile, Manifest};
-use crate::model::observed::{AppliedSpec, Observed};
-use crate::model::plan::{FieldChange, PlannedAction, Reason};
+use crate::kinds::planning::step::{StepCx, StepDecision, ready_id, reference, text};
+use crate::kinds::schema::kind::SpecSchema;
+use crate::model::intents::effect::{Effect, RemoteReading, StepWork};
+use crate::model::plans::plan::{FieldChange, PlannedAction, Reason};
+use crate::model::spec::manifest::{AttachedFile, Manifest};
+use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// Progress of the attachments of an invoice that is not created yet.
 #[derive(Debug)]

@@ -7,14 +7,15 @@ use serde::{Deserialize, Serialize};
 use super::totals;
 use crate::base::id::Name;
 use crate::base::secret::Personal;
-use crate::kinds::amount::Amount;
 use crate::kinds::contact::ContactKind;
-use crate::kinds::files::FileRef;
 use crate::kinds::merchant::MerchantKind;
-use crate::kinds::refused::RefusedField;
-use crate::kinds::{CheckCx, Find, Mutability, Privacy, SpecField, SpecSchema, reference, text};
-use crate::model::issue::Issue;
-use crate::model::manifest::{Manifest, Reference};
+use crate::kinds::remote::files::FileRef;
+use crate::kinds::schema::amount::Amount;
+use crate::kinds::schema::kind::{CheckCx, Find, Mutability, Privacy, SpecField, SpecSchema};
+use crate::kinds::schema::refused_field::RefusedField;
+use crate::kinds::schema::{reference, text};
+use crate::model::spec::issue::Issue;
+use crate::model::spec::manifest::{Manifest, Reference};
 
 /// The only quantity of an invoice's line (partner-api, POST /invoices).
 const QUANTITY: &str = "1";

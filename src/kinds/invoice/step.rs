@@ -3,27 +3,30 @@
 use chrono::NaiveDate;
 use serde_json::{Value, json};
 
-use super::InvoiceKind;
-use super::attachments::{self, AttachmentState};
+use super::attachments::AttachmentState;
+use super::{InvoiceKind, attachments};
 use crate::base::clock::timestamp;
 use crate::base::id::{Key, Mode, RemoteId};
 use crate::base::money::Money;
-use crate::effects::{EffectContext, count_addresses, create_invoice, make_link, put};
+use crate::effects::core::context::{EffectContext, put};
+use crate::effects::invoicing::contact_hash::make_link;
+use crate::effects::invoicing::invoice_create::{count_addresses, create_invoice};
 use crate::kinds::contact::ContactKind;
-use crate::kinds::deposit;
-use crate::kinds::diff::amount;
 use crate::kinds::merchant::noon;
-use crate::kinds::object_step::{ObjectEffects, plan_object};
-use crate::kinds::step::{
+use crate::kinds::planning::diff::amount;
+use crate::kinds::planning::object_step::{ObjectEffects, plan_object};
+use crate::kinds::planning::step::{
     MERCHANT, StepCx, StepDecision, effect_context, mode_of, orphan, ready_id, ready_state,
     reference, source_id,
 };
-use crate::kinds::{ManifestKind, SpecSchema, as_said, overdue};
-use crate::model::effect::Effect;
-use crate::model::issue::Issue;
-use crate::model::manifest::Manifest;
-use crate::model::observed::Observed;
-use crate::model::plan::{MoneyMove, PlannedAction, Reason, Replaced};
+use crate::kinds::planning::{assumed, overdue};
+use crate::kinds::remote::deposit;
+use crate::kinds::schema::kind::{ManifestKind, SpecSchema};
+use crate::model::intents::effect::Effect;
+use crate::model::plans::plan::{MoneyMove, PlannedAction, Reason, Replaced};
+use crate::model::spec::issue::Issue;
+use crate::model::spec::manifest::Manifest;
+use crate::model::state::observed::Observed;
 
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
     let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
@@ -261,6 +264,6 @@ impl ManifestKind for InvoiceKind {
 
     fn assume_applied(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
         let facts = json!({"presentment_status": "sent"});
-        Observed { facts, ..as_said::applied_state(Self::FIELDS, cx, manifest) }
+        Observed { facts, ..assumed::applied_state(Self::FIELDS, cx, manifest) }
     }
 }

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::kinds::CheckCx;
+use crate::kinds::schema::kind::CheckCx;
 use crate::kinds::testing::{cx, good, lines, link_problems, manifest, problems, read_in};
 
 const HEAD: &str =

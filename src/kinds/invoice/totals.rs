@@ -2,9 +2,9 @@
 
 use super::shape::{InvoiceSpec, LineItemSpec};
 use crate::base::money::{AMOUNT_MAX, Currency, Money};
-use crate::kinds::CheckCx;
-use crate::kinds::amount::money_issue;
-use crate::model::issue::Issue;
+use crate::kinds::schema::amount::money_issue;
+use crate::kinds::schema::kind::CheckCx;
+use crate::model::spec::issue::Issue;
 
 const LINES: &str = "spec.line_items";
 const CURRENCY: &str = "spec.currency";

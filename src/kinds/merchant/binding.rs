@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use super::shape::APPLICATION_KIND;
 use crate::base::id::{Key, Mode};
-use crate::effects::APPLICATION;
-use crate::kinds::reference::resolve;
-use crate::kinds::step::{StepCx, reference};
-use crate::model::bound::LiveBinding;
-use crate::model::manifest::Manifest;
-use crate::model::observed::Observed;
-use crate::model::plan::Reason;
+use crate::effects::merchants::code_exchange::APPLICATION;
+use crate::kinds::planning::step::{StepCx, reference};
+use crate::kinds::schema::reference::resolve;
+use crate::model::operator::live_binding::LiveBinding;
+use crate::model::plans::plan::Reason;
+use crate::model::spec::manifest::Manifest;
+use crate::model::state::observed::Observed;
 
 /// Returns the reason why the credentials' accounts are not this merchant's. Accounts that older
 /// credentials opened, before a new code was exchanged, are ignored.

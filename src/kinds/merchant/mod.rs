@@ -1,9 +1,9 @@
 //! Merchant: an account of the service, its mode and the credentials that open it.
 
-mod as_said;
+pub mod assumed;
 mod authorization;
 mod binding;
-mod leaving;
+pub mod removal;
 pub mod shape;
 mod step;
 #[cfg(test)]

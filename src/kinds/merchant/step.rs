@@ -7,20 +7,24 @@ use serde_json::{Value, json};
 use super::authorization::{Authorization, authorization};
 use super::binding::{foreign_reason, missing_approval};
 use super::shape::APPLICATION_KIND;
-use super::{MerchantKind, leaving, zone};
+use super::{MerchantKind, removal, zone};
 use crate::base::id::{Key, Mode};
-use crate::effects::{
-    ACCOUNTS, CREDENTIALS, EffectContext, KEYS, SURVEY, exchange_code, has_several,
+use crate::effects::core::context::EffectContext;
+use crate::effects::merchants::accounts::{ACCOUNTS, has_several};
+use crate::effects::merchants::code_exchange::exchange_code;
+use crate::effects::merchants::read::{CREDENTIALS, KEYS};
+use crate::effects::merchants::survey::SURVEY;
+use crate::kinds::planning::diff::changes;
+use crate::kinds::planning::step::{
+    StepCx, StepDecision, effect_context, mode_of, ready_state, reference,
 };
-use crate::kinds::adopting::ImportCheck;
-use crate::kinds::diff::changes;
-use crate::kinds::redact::redact;
-use crate::kinds::step::{StepCx, StepDecision, effect_context, mode_of, ready_state, reference};
-use crate::kinds::{ManifestKind, SpecSchema};
-use crate::model::effect::{RemoteReading, StepWork};
-use crate::model::manifest::Manifest;
-use crate::model::observed::Observed;
-use crate::model::plan::{PlannedAction, Reason};
+use crate::kinds::remote::import_check::ImportCheck;
+use crate::kinds::schema::kind::{ManifestKind, SpecSchema};
+use crate::kinds::secrets::redact::redact;
+use crate::model::intents::effect::{RemoteReading, StepWork};
+use crate::model::plans::plan::{PlannedAction, Reason};
+use crate::model::spec::manifest::Manifest;
+use crate::model::state::observed::Observed;
 
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
     let spec = redact(MerchantKind::FIELDS, &manifest.spec, cx.digest_key);
@@ -191,11 +195,11 @@ impl ManifestKind for MerchantKind {
     }
 
     fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
-        leaving::plan_removal(cx, key, have)
+        removal::plan_removal(cx, key, have)
     }
 
     fn assume_applied(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
-        super::as_said::assumed_state(cx, manifest)
+        super::assumed::assumed_state(cx, manifest)
     }
 
     fn import_checks(_: &StepCx<'_>, _: &Manifest) -> Result<Vec<ImportCheck>, &'static str> {

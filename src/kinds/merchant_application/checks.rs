@@ -8,9 +8,9 @@ use std::net::IpAddr;
 use serde_json::Value;
 
 use super::spec::MerchantApplicationSpec;
-use crate::api::application::Submission;
-use crate::api::application::fields::OWNERSHIP_DEFAULT;
-use crate::model::issue::Issue;
+use crate::api::onboarding::application::Submission;
+use crate::api::onboarding::fields::OWNERSHIP_DEFAULT;
+use crate::model::spec::issue::Issue;
 
 /// Percentage above which ownership is significant (partner-api,
 /// `owner_has_significant_ownership`).

@@ -1,9 +1,9 @@
 //! Fields of an application's document: their meaning and privacy.
 //!
-//! The names and their privacy are those of [`crate::api::application::FIELDS`]; a test compares
+//! The names and their privacy are those of [`crate::api::onboarding::fields::FIELDS`]; a test compares
 //! the two. No field of an application can change after submission.
 
-use crate::kinds::{Mutability, Privacy, SpecField};
+use crate::kinds::schema::kind::{Mutability, Privacy, SpecField};
 
 const fn field(path: &'static str, privacy: Privacy, doc: &'static str) -> SpecField {
     SpecField { path, privacy, mutability: Mutability::Immutable, doc }

@@ -6,10 +6,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 use super::spec::MerchantApplicationSpec;
-use crate::api::application::{
+use crate::api::onboarding::fields::{
     ApplicationField, ApplicationPrivacy, FIELDS, FieldType, SECOND_OWNER, SECOND_OWNER_FIELDS,
 };
-use crate::kinds::secret_source::SecretSource;
+use crate::kinds::secrets::secret_source::SecretSource;
 
 impl JsonSchema for MerchantApplicationSpec {
     fn schema_name() -> Cow<'static, str> {

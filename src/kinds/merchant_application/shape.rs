@@ -9,15 +9,18 @@ use serde_json::{Map, Value};
 
 use super::spec::MerchantApplicationSpec;
 use super::{checks, fields};
-use crate::api::application::{SECOND_OWNER, fields as table, is_test_name, rules};
+use crate::api::onboarding::application::is_test_name;
+use crate::api::onboarding::fields as table;
+use crate::api::onboarding::fields::SECOND_OWNER;
+use crate::api::onboarding::rules::rules;
 use crate::api::rules::FieldProblem;
 use crate::base::id::Name;
 use crate::base::routing::is_published_test_routing;
-use crate::kinds::redact::field_of;
-use crate::kinds::secret_source::SecretSource;
-use crate::kinds::{CheckCx, Find, SpecField, SpecSchema, UniqueField};
-use crate::model::issue::Issue;
-use crate::model::manifest::{Manifest, Reference};
+use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema, UniqueField};
+use crate::kinds::secrets::redact::field_of;
+use crate::kinds::secrets::secret_source::SecretSource;
+use crate::model::spec::issue::Issue;
+use crate::model::spec::manifest::{Manifest, Reference};
 
 #[derive(Debug, Clone, Copy)]
 pub struct MerchantApplicationKind;

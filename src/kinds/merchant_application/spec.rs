@@ -9,11 +9,11 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::api::application::{
+use crate::api::onboarding::application::Submission;
+use crate::api::onboarding::fields::{
     ApplicationField, ApplicationPrivacy, FIELDS, FieldType, SECOND_OWNER, SECOND_OWNER_FIELDS,
-    Submission,
 };
-use crate::kinds::secret_source::SecretSource;
+use crate::kinds::secrets::secret_source::SecretSource;
 
 const SUBMISSION: &str = "submission";
 

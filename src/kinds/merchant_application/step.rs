@@ -8,16 +8,19 @@ use serde_json::{Value, json};
 use super::MerchantApplicationKind;
 use super::shape::is_sign_up_test;
 use crate::base::id::{Key, Mode};
-use crate::effects::{EffectContext, start_sign_up, submit_application};
-use crate::kinds::adopting::ImportCheck;
-use crate::kinds::diff::changes;
-use crate::kinds::redact::redact;
-use crate::kinds::step::{MERCHANT, StepCx, StepDecision, orphan, source_id, text};
-use crate::kinds::{ManifestKind, SpecSchema, as_said};
-use crate::model::effect::StepWork;
-use crate::model::manifest::Manifest;
-use crate::model::observed::{AppliedSpec, Observed};
-use crate::model::plan::{PlannedAction, Reason};
+use crate::effects::core::context::EffectContext;
+use crate::effects::onboarding::sign_up::start_sign_up;
+use crate::effects::onboarding::submit::submit_application;
+use crate::kinds::planning::assumed;
+use crate::kinds::planning::diff::changes;
+use crate::kinds::planning::step::{MERCHANT, StepCx, StepDecision, orphan, source_id, text};
+use crate::kinds::remote::import_check::ImportCheck;
+use crate::kinds::schema::kind::{ManifestKind, SpecSchema};
+use crate::kinds::secrets::redact::redact;
+use crate::model::intents::effect::StepWork;
+use crate::model::plans::plan::{PlannedAction, Reason};
+use crate::model::spec::manifest::Manifest;
+use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// Underwriting decision, from the facts of the webhook.
 enum UnderwritingDecision<'a> {
@@ -186,6 +189,6 @@ impl ManifestKind for MerchantApplicationKind {
         let generation = manifest.annotations.generation;
         let mark = source_id(cx, &manifest.key, generation).mark();
         let facts = json!({"mark": mark, "state": "provisioned", "code": {"sealed": "assumed"}});
-        Observed { facts, ..as_said::applied_state(Self::FIELDS, cx, manifest) }
+        Observed { facts, ..assumed::applied_state(Self::FIELDS, cx, manifest) }
     }
 }

@@ -1,8 +1,9 @@
 use serde_json::json;
 
 use super::fields::FIELDS;
-use crate::api::application::{self, SECOND_OWNER, SECOND_OWNER_FIELDS};
-use crate::kinds::Privacy;
+use crate::api::onboarding::fields;
+use crate::api::onboarding::fields::{SECOND_OWNER, SECOND_OWNER_FIELDS};
+use crate::kinds::schema::kind::Privacy;
 use crate::kinds::testing::{good, problems};
 
 /// Returns every field that a complete application must have, with the given lines in place of
@@ -58,15 +59,15 @@ ip_address_timestamp: 2026-11-20T18:00:00Z";
 
 #[test]
 fn the_table_names_what_the_service_has_and_hides_what_it_hides() {
-    let own = application::FIELDS.iter().map(|field| (field.name.to_owned(), field.privacy));
+    let own = fields::FIELDS.iter().map(|field| (field.name.to_owned(), field.privacy));
     let second = SECOND_OWNER_FIELDS.iter();
     let second = second.map(|field| (format!("{SECOND_OWNER}.{}", field.name), field.privacy));
     for (path, privacy) in own.chain(second).filter(|(path, _)| path != "reference") {
         let field = FIELDS.iter().find(|field| field.path == path);
         let expect = match privacy {
-            application::ApplicationPrivacy::Plain => Privacy::Plain,
-            application::ApplicationPrivacy::Personal => Privacy::Personal,
-            application::ApplicationPrivacy::Secret => Privacy::Secret,
+            fields::ApplicationPrivacy::Plain => Privacy::Plain,
+            fields::ApplicationPrivacy::Personal => Privacy::Personal,
+            fields::ApplicationPrivacy::Secret => Privacy::Secret,
         };
         assert_eq!(field.map(|field| field.privacy), Some(expect), "{path}");
     }

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::step_tests::{AT_ONCE, HEAD, Known, LATER, effect, idle, money, observed};
-use crate::model::plan::PlannedAction;
+use crate::model::plans::plan::PlannedAction;
 
 /// Returns one account as stored from the credentials.
 fn account(id: &str, kind: &str, currency: &str, trust: &str) -> Value {
@@ -31,7 +31,8 @@ fn where_none_is_named_it_is_the_only_one_or_the_primary_one_and_its_own_key_sig
     }
     let have = observed(Some("r1"), None, json!({"status": "ACTIVE", "account_id": "a"}));
     let spec = effect(&cards(&["a"], &[]).step(&format!("{HEAD}{LATER}"), None)).applied.clone();
-    let have = crate::model::observed::Observed { exists: true, applied: Some(spec), ..have };
+    let have =
+        crate::model::state::observed::Observed { exists: true, applied: Some(spec), ..have };
     let changed = format!("{HEAD}{LATER}").replace("50.00", "55.00");
     let draft = cards(&["a"], &[]).step(&changed, Some(&have));
     assert_eq!(effect(&draft).request.account.as_deref(), Some("a"));

@@ -5,11 +5,11 @@ use super::shape::{FirstCharge, RecurringChargeSpec, Surcharge};
 use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
-use crate::kinds::CheckCx;
-use crate::kinds::amount::Amount;
-use crate::kinds::redact::field_of;
-use crate::kinds::whole::WholeNumber;
-use crate::model::issue::Issue;
+use crate::kinds::schema::amount::Amount;
+use crate::kinds::schema::kind::CheckCx;
+use crate::kinds::schema::whole_number::WholeNumber;
+use crate::kinds::secrets::redact::field_of;
+use crate::model::spec::issue::Issue;
 
 const FIRST_AMOUNT: &str = "spec.first_amount";
 const FROM_CHARGE: &str = "spec.from_charge";

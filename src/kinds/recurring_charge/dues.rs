@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::base::money::Money;
 use crate::base::schedule::{RecurrenceLimits, Schedule, occurrences};
-use crate::kinds::diff::amount;
+use crate::kinds::planning::diff::amount;
 
 /// Months of a schedule that are listed.
 const MONTHS: u32 = 12;

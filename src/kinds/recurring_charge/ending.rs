@@ -12,17 +12,21 @@ use serde_json::{Value, json};
 use super::today::today_of;
 use crate::base::id::{Key, RemoteId};
 use crate::base::money::Money;
-use crate::effects::{
-    EffectContext, RECURRING_STATE, cancel_recurring, end_recurring, has_no_path, ignore_occurrence,
+use crate::effects::core::context::EffectContext;
+use crate::effects::recurring::cancel::{cancel_recurring, has_no_path};
+use crate::effects::recurring::end::end_recurring;
+use crate::effects::recurring::occurrence_skip::ignore_occurrence;
+use crate::effects::recurring::read::RECURRING_STATE;
+use crate::kinds::planning::diff::amount;
+use crate::kinds::planning::removal::{
+    deletion_of, effect_context, step_digest, wait, with_step_digest,
 };
-use crate::kinds::diff::amount;
-use crate::kinds::leaving::{deletion_of, effect_context, step_digest, wait, with_step_digest};
-use crate::kinds::step::{StepCx, StepDecision, orphan, text};
-use crate::model::effect::{Effect, RemoteReading, StepWork};
-use crate::model::going::RemovalStatus;
-use crate::model::manifest::Manifest;
-use crate::model::observed::{AppliedSpec, Observed};
-use crate::model::plan::{MoneyMove, PlannedAction, Reason};
+use crate::kinds::planning::step::{StepCx, StepDecision, orphan, text};
+use crate::model::intents::effect::{Effect, RemoteReading, StepWork};
+use crate::model::plans::plan::{MoneyMove, PlannedAction, Reason};
+use crate::model::plans::removal::RemovalStatus;
+use crate::model::spec::manifest::Manifest;
+use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// Meaning of the amount that occurrences no longer collect.
 const NO_LONGER: &str = "no_longer_collected_per_occurrence";

@@ -1,6 +1,6 @@
 //! Fields of a recurring charge, for masks, plans and help.
 
-use crate::kinds::{Mutability, Privacy, SpecField};
+use crate::kinds::schema::kind::{Mutability, Privacy, SpecField};
 
 const fn plain(path: &'static str, change: Mutability, doc: &'static str) -> SpecField {
     SpecField { path, privacy: Privacy::Plain, mutability: change, doc }

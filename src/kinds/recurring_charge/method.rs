@@ -11,21 +11,24 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::request::ChangeBody;
-use super::{account, given};
+use super::{account, intake_details};
 use crate::base::hash::{Digest, canonical, keyed_digest, sha256};
 use crate::base::id::RemoteId;
-use crate::effects::{
-    EffectContext, FreshToken, change_recurring, change_recurring_by_intake, create_token_for,
-    renew_recurring,
+use crate::effects::core::context::EffectContext;
+use crate::effects::methods::token_create::{FreshToken, create_token_for};
+use crate::effects::recurring::change::{
+    change_recurring, change_recurring_by_intake, renew_recurring,
 };
-use crate::kinds::SpecSchema;
-use crate::kinds::redact::redact;
-use crate::kinds::saved_method::{SavedMethodKind, given_details as given_to, is_intake, source};
-use crate::kinds::step::{MERCHANT, StepCx, ready_state, reference};
-use crate::model::effect::Effect;
-use crate::model::manifest::Manifest;
-use crate::model::observed::Observed;
-use crate::model::plan::Reason;
+use crate::kinds::planning::step::{MERCHANT, StepCx, ready_state, reference};
+use crate::kinds::saved_method::intake::{given_details as given_to, is_intake};
+use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::saved_method::step::source;
+use crate::kinds::schema::kind::SpecSchema;
+use crate::kinds::secrets::redact::redact;
+use crate::model::intents::effect::Effect;
+use crate::model::plans::plan::Reason;
+use crate::model::spec::manifest::Manifest;
+use crate::model::state::observed::Observed;
 
 /// The path of the digest.
 pub(super) const DETAILS: &str = "method.details";
@@ -52,7 +55,7 @@ pub(super) fn with_details_digest(
     let details = match before {
         Some(before) if over && same => before.cloned(),
         Some(before) if method.as_deref().is_some_and(|one| is_intake(&one.spec)) => {
-            let given = given::usable_token(cx, manifest, made);
+            let given = intake_details::usable_token(cx, manifest, made);
             given.map(|given| digest(cx, &given.applied.spec)).or_else(|| before.cloned())
         }
         Some(None) if same => None,
@@ -118,8 +121,8 @@ pub(super) fn renew(
     let owner = reference(manifest, MERCHANT).ok_or_else(unknown)?;
     account::allow(cx, manifest, &*ready_state(cx, &owner)?)?;
     if let Some(method) = payer_method(cx, manifest) {
-        let waits = || given::awaits_payer(cx, &method, given::OTHER);
-        let given = given::usable_token(cx, manifest, Some(known)).ok_or_else(waits)?;
+        let waits = || intake_details::awaits_payer(cx, &method, intake_details::OTHER);
+        let given = intake_details::usable_token(cx, manifest, Some(known)).ok_or_else(waits)?;
         let new = with_combined_digest(new, given.brought.digest);
         let effect = change_recurring(new, target, changed.body, changed.text);
         return Ok(change_recurring_by_intake(

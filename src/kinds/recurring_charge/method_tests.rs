@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::step_tests::{HEAD, Known, LATER, effect, idle, observed};
 use crate::base::id::{Key, RemoteId};
 use crate::kinds::testing::manifest;
-use crate::model::observed::{AppliedSpec, Observed};
-use crate::model::plan::{PlannedAction, Reason};
+use crate::model::plans::plan::{PlannedAction, Reason};
+use crate::model::state::observed::{AppliedSpec, Observed};
 
 const AT: &str = "2026-11-22T02:59:00.000Z";
 
@@ -134,8 +134,8 @@ impl Known {
     fn save(&mut self, name: &str, document: &str) {
         let document = manifest("SavedMethod", name, document);
         let fields =
-            <crate::kinds::saved_method::SavedMethodKind as crate::kinds::SpecSchema>::FIELDS;
-        let spec = crate::kinds::redact::redact(fields, &document.spec, &[7; 32]);
+            <crate::kinds::saved_method::shape::SavedMethodKind as crate::kinds::schema::kind::SpecSchema>::FIELDS;
+        let spec = crate::kinds::secrets::redact::redact(fields, &document.spec, &[7; 32]);
         let mut saved = observed(Some("c1"), Some(spec), json!({}));
         saved.remote_id = Some(RemoteId::new(name).unwrap());
         self.ready.insert(document.key.clone());

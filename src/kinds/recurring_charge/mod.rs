@@ -4,14 +4,15 @@
 mod account;
 #[cfg(test)]
 mod account_tests;
-mod adopting;
 mod checks;
 mod dues;
 mod ending;
 mod fields;
-mod given;
+pub mod import_checks;
+pub mod import_template;
+pub mod intake_details;
 #[cfg(test)]
-mod given_tests;
+mod intake_details_tests;
 mod method;
 #[cfg(test)]
 mod method_tests;
@@ -19,7 +20,6 @@ mod readback;
 mod request;
 pub mod schedule;
 pub mod shape;
-mod sketch;
 mod step;
 #[cfg(test)]
 mod step_tests;
@@ -28,7 +28,7 @@ mod surcharge;
 mod tests;
 mod today;
 
-pub use given::{is_paid_by_payer, takes_token};
+pub use intake_details::{is_paid_by_payer, takes_token};
 pub use schedule::ScheduleSpec;
 pub use shape::{FirstCharge, RecurringChargeKind, RecurringChargeSpec, Surcharge};
 

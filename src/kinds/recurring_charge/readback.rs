@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::sketch::import_template;
+use super::import_template::import_template;
 use crate::api::Call;
-use crate::api::recurring::{GetRecurring, ListRecurring};
-use crate::effects::{put, recurring_facts};
-use crate::kinds::readback::{ReadBack, ReadBackField, WireForm};
+use crate::api::recurring::charge::{GetRecurring, ListRecurring};
+use crate::effects::core::context::put;
+use crate::effects::recurring::create::recurring_facts;
+use crate::kinds::remote::readback::{ReadBack, ReadBackField, WireForm};
 
 /// Charges collect money: a change made elsewhere is noticed within a quarter of an hour.
 const EVERY: Duration = Duration::from_mins(15);

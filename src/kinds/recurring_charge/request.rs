@@ -2,16 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::account;
 use super::surcharge::{SurchargeQuote, amount_before_surcharge};
-use super::today;
+use super::{account, today};
 use crate::base::money::Money;
-use crate::effects::put;
-use crate::kinds::diff::amount;
-use crate::kinds::step::{StepCx, ready_id, reference, text};
-use crate::model::manifest::Manifest;
-use crate::model::observed::Observed;
-use crate::model::plan::{FieldChange, Reason};
+use crate::effects::core::context::put;
+use crate::kinds::planning::diff::amount;
+use crate::kinds::planning::step::{StepCx, ready_id, reference, text};
+use crate::model::plans::plan::{FieldChange, Reason};
+use crate::model::spec::manifest::Manifest;
+use crate::model::state::observed::Observed;
 
 fn unfit(why: &str) -> Reason {
     Reason::Unsuitable(why.to_owned())

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::checks::missing_field_issue;
 use crate::base::schedule::{Day, IntervalUnit, Schedule};
-use crate::kinds::whole::WholeNumber;
-use crate::model::issue::Issue;
+use crate::kinds::schema::whole_number::WholeNumber;
+use crate::model::spec::issue::Issue;
 
 /// Days within which every day of a week or month occurs.
 const YEAR_DAYS: u64 = 366;

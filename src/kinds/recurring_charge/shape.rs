@@ -7,14 +7,15 @@ use super::checks;
 use super::fields::FIELDS;
 use super::schedule::ScheduleSpec;
 use crate::base::id::Name;
-use crate::kinds::amount::Amount;
 use crate::kinds::merchant::MerchantKind;
-use crate::kinds::refused::RefusedField;
-use crate::kinds::saved_method::SavedMethodKind;
-use crate::kinds::whole::WholeNumber;
-use crate::kinds::{CheckCx, Find, SpecField, SpecSchema, reference, text};
-use crate::model::issue::Issue;
-use crate::model::manifest::{Manifest, Reference};
+use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::schema::amount::Amount;
+use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema};
+use crate::kinds::schema::refused_field::RefusedField;
+use crate::kinds::schema::whole_number::WholeNumber;
+use crate::kinds::schema::{reference, text};
+use crate::model::spec::issue::Issue;
+use crate::model::spec::manifest::{Manifest, Reference};
 
 #[derive(Debug, Clone, Copy)]
 pub struct RecurringChargeKind;

@@ -5,23 +5,30 @@ use chrono::NaiveDate;
 use serde_json::{Value, json};
 
 use super::surcharge::{SurchargeQuote, amount_before_surcharge, quote};
-use super::{RecurringChargeKind, account, dues, ending, given, method, request, today};
+use super::{RecurringChargeKind, account, dues, ending, intake_details, method, request, today};
 use crate::base::id::{Key, RemoteId};
 use crate::base::money::Money;
-use crate::effects::{EffectContext, SURCHARGE};
-use crate::effects::{change_recurring, charge_now, create_recurring, schedule_charge};
-use crate::kinds::adopting::ImportCheck;
-use crate::kinds::diff::amount;
-use crate::kinds::object_step::{ObjectEffects, needs_token, plan_object};
-use crate::kinds::readback::ReadBack;
-use crate::kinds::step::{MERCHANT, StepCx, StepDecision, mode_of, ready_state, reference, text};
-use crate::kinds::{ManifestKind, SpecSchema, as_said, health, leaving, overdue};
-use crate::model::effect::{Effect, RemoteReading, StepWork};
-use crate::model::health::Health;
-use crate::model::issue::Issue;
-use crate::model::manifest::Manifest;
-use crate::model::observed::{AppliedSpec, Observed};
-use crate::model::plan::{MoneyMove, PlannedAction, Reason};
+use crate::effects::core::context::EffectContext;
+use crate::effects::payments::charge_recur::charge_now;
+use crate::effects::payments::charge_schedule::schedule_charge;
+use crate::effects::payments::surcharge_read::SURCHARGE;
+use crate::effects::recurring::change::change_recurring;
+use crate::effects::recurring::create::create_recurring;
+use crate::kinds::planning::diff::amount;
+use crate::kinds::planning::object_step::{ObjectEffects, needs_token, plan_object};
+use crate::kinds::planning::step::{
+    MERCHANT, StepCx, StepDecision, mode_of, ready_state, reference, text,
+};
+use crate::kinds::planning::{assumed, health, overdue, removal};
+use crate::kinds::remote::import_check::ImportCheck;
+use crate::kinds::remote::readback::ReadBack;
+use crate::kinds::schema::kind::{ManifestKind, SpecSchema};
+use crate::model::intents::effect::{Effect, RemoteReading, StepWork};
+use crate::model::plans::plan::{MoneyMove, PlannedAction, Reason};
+use crate::model::spec::issue::Issue;
+use crate::model::spec::manifest::Manifest;
+use crate::model::state::health::Health;
+use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// Meanings of the amount of each scheduled payment, and of the same into a trust account.
 const PER_OCCURRENCE: [&str; 2] =
@@ -65,7 +72,7 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDe
     if draft.verdict == PlannedAction::Blocked {
         draft.money.clear();
     }
-    let draft = given::wait_for_details(cx, manifest, have, draft);
+    let draft = intake_details::wait_for_details(cx, manifest, have, draft);
     if draft.reason == Reason::Renewed && method::payer_method(cx, manifest).is_some() {
         return StepDecision { reason: Reason::DetailsGiven, ..draft };
     }
@@ -199,7 +206,7 @@ impl ManifestKind for RecurringChargeKind {
     }
 
     fn dependencies(key: &Key, applied: &AppliedSpec) -> Vec<Key> {
-        leaving::referenced_key(key, applied, "method", "SavedMethod").into_iter().collect()
+        removal::referenced_key(key, applied, "method", "SavedMethod").into_iter().collect()
     }
 
     fn read_back(spec: &Value) -> Option<&'static ReadBack> {
@@ -224,12 +231,12 @@ impl ManifestKind for RecurringChargeKind {
         cx: &StepCx<'_>,
         manifest: &Manifest,
     ) -> Result<Vec<ImportCheck>, &'static str> {
-        Ok(super::adopting::import_checks(cx, manifest))
+        Ok(super::import_checks::import_checks(cx, manifest))
     }
 
     fn assume_applied(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
         let copied = method::with_details_digest(cx, manifest, None);
         let facts = json!({"status": "ACTIVE"});
-        Observed { facts, ..as_said::applied_state(Self::FIELDS, cx, &copied) }
+        Observed { facts, ..assumed::applied_state(Self::FIELDS, cx, &copied) }
     }
 }

@@ -10,15 +10,15 @@ use serde_json::{Value, json};
 use super::RecurringChargeKind;
 use crate::base::hash::SourceId;
 use crate::base::id::{Key, RemoteId};
-use crate::kinds::redact::redact;
-use crate::kinds::saved_method::SavedMethodKind;
-use crate::kinds::step::{PlanningView, StepCx, StepDecision};
+use crate::kinds::planning::step::{PlanningView, StepCx, StepDecision};
+use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::schema::kind::{ManifestKind, SpecSchema};
+use crate::kinds::secrets::redact::redact;
 use crate::kinds::testing::manifest;
-use crate::kinds::{ManifestKind, SpecSchema};
-use crate::model::effect::{Effect, StepWork};
-use crate::model::manifest::{Deletion, Manifest, OnDoubt};
-use crate::model::observed::{AppliedSpec, Observed};
-use crate::model::plan::{PlannedAction, Reason};
+use crate::model::intents::effect::{Effect, StepWork};
+use crate::model::plans::plan::{PlannedAction, Reason};
+use crate::model::spec::manifest::{Deletion, Manifest, OnDoubt};
+use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// 21 November in Chicago, 22 November in UTC.
 const NOW: &str = "2026-11-22T03:00:00Z";
@@ -130,7 +130,9 @@ pub(super) fn effect(draft: &StepDecision) -> &Effect {
 }
 
 pub(super) fn money(draft: &StepDecision) -> Vec<String> {
-    let one = |money: &crate::model::plan::MoneyMove| format!("{} {}", money.amount, money.meaning);
+    let one = |money: &crate::model::plans::plan::MoneyMove| {
+        format!("{} {}", money.amount, money.meaning)
+    };
     draft.money.iter().map(one).collect()
 }
 

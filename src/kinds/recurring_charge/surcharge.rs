@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use super::account;
 use crate::base::money::Money;
-use crate::kinds::diff::amount;
-use crate::kinds::step::{MERCHANT, StepCx, ready_state, reference};
-use crate::model::manifest::Manifest;
-use crate::model::observed::Observed;
-use crate::model::plan::Reason;
+use crate::kinds::planning::diff::amount;
+use crate::kinds::planning::step::{MERCHANT, StepCx, ready_state, reference};
+use crate::model::plans::plan::Reason;
+use crate::model::spec::manifest::Manifest;
+use crate::model::state::observed::Observed;
 
 /// Age beyond which an answer is requested again.
 const VALID_FOR: TimeDelta = TimeDelta::hours(1);

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::api::rules::NAME_LENGTH_MAX;
 use crate::base::routing::{RoutingNumber, is_published_test_routing};
 use crate::base::secret::Personal;
-use crate::kinds::secret_source::{FORMS, SecretSource};
-use crate::kinds::text;
-use crate::model::issue::Issue;
+use crate::kinds::schema::text;
+use crate::kinds::secrets::secret_source::{FORMS, SecretSource};
+use crate::model::spec::issue::Issue;
 
 /// Digits of an account number (service-facts, 31).
 const ACCOUNT_DIGITS: std::ops::RangeInclusive<usize> = 4..=17;

@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::api::rules::NAME_LENGTH_MAX;
 use crate::base::card::{CardNumber, is_published_test_number};
 use crate::base::secret::Personal;
-use crate::kinds::secret_source::{FORMS, SecretSource};
-use crate::kinds::text;
-use crate::kinds::whole::WholeNumber;
-use crate::model::issue::Issue;
+use crate::kinds::schema::text;
+use crate::kinds::schema::whole_number::WholeNumber;
+use crate::kinds::secrets::secret_source::{FORMS, SecretSource};
+use crate::model::spec::issue::Issue;
 
 /// Years that a card can name with four digits.
 const YEARS: std::ops::RangeInclusive<u32> = 2000..=2099;

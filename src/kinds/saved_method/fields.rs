@@ -1,6 +1,6 @@
 //! Table of a saved method's fields.
 
-use crate::kinds::{Mutability, Privacy, SpecField};
+use crate::kinds::schema::kind::{Mutability, Privacy, SpecField};
 
 const fn never(path: &'static str, doc: &'static str) -> SpecField {
     SpecField { path, privacy: Privacy::Plain, mutability: Mutability::Immutable, doc }

@@ -12,12 +12,12 @@ use serde_json::Value;
 
 use super::source::INTAKE;
 use super::step::source;
-use crate::effects::good_until;
-use crate::kinds::step::StepCx;
-use crate::model::attachment::{AwaitedDetails, SuppliedToken};
-use crate::model::manifest::Manifest;
-use crate::model::observed::{AppliedSpec, Observed, ServiceRefusal};
-use crate::model::plan::Reason;
+use crate::effects::methods::save::good_until;
+use crate::kinds::planning::step::StepCx;
+use crate::model::operator::token_attachment::{AwaitedDetails, SuppliedToken};
+use crate::model::plans::plan::Reason;
+use crate::model::spec::manifest::Manifest;
+use crate::model::state::observed::{AppliedSpec, Observed, ServiceRefusal};
 
 /// The path of the identity of the given details.
 const GIVEN: &str = "source.given";
@@ -33,12 +33,12 @@ const WRITTEN_BEFORE: &str = "the saved details came from the document; to keep 
                               reckon.dev/generation";
 
 /// Returns whether a payer gives the details of the method.
-pub fn is_intake(spec: &Value) -> bool {
+pub(crate) fn is_intake(spec: &Value) -> bool {
     spec.get("source").is_some_and(|source| source == INTAKE)
 }
 
 /// Returns the applied state under the document's own generation; `None` before the first one.
-pub fn applied_state<'a>(
+pub(crate) fn applied_state<'a>(
     manifest: &Manifest,
     have: Option<&'a Observed>,
 ) -> Option<&'a AppliedSpec> {
@@ -48,13 +48,13 @@ pub fn applied_state<'a>(
 
 /// Returns the identity of the details that a payer gave, from an applied spec; `None` if a payer
 /// gave none.
-pub fn given_details(applied: &Value) -> Option<&Value> {
+pub(crate) fn given_details(applied: &Value) -> Option<&Value> {
     applied.get(GIVEN)
 }
 
 /// Returns the details that a method awaits from its payer, and the reason why the latest token
 /// failed, if one did.
-pub fn awaited_intake(
+pub(crate) fn awaited_intake(
     manifest: &Manifest,
     have: Option<&Observed>,
     now: DateTime<Utc>,

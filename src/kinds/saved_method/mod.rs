@@ -6,25 +6,15 @@ pub mod bank;
 mod bank_tests;
 pub mod card;
 mod fields;
-mod intake;
+pub mod import_template;
+pub(crate) mod intake;
 #[cfg(test)]
 mod intake_tests;
-mod readback;
+pub(crate) mod readback;
 pub mod shape;
-mod sketch;
 mod source;
-mod step;
+pub(crate) mod step;
 #[cfg(test)]
 mod step_tests;
 #[cfg(test)]
 mod tests;
-
-pub use bank::Bank;
-pub use card::Card;
-pub(super) use step::source;
-
-pub use intake::{applied_state, awaited_intake, given_details, is_intake};
-pub use shape::{MethodType, SavedMethodKind, SavedMethodSpec};
-pub use source::MethodSourceSpec;
-
-pub use readback::{BANKS, CARDS};

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::sketch;
+use super::import_template;
 use crate::api::Call;
-use crate::api::bank::{GetBank, ListBanks};
-use crate::api::card::{GetCard, ListCards};
-use crate::effects::method_facts;
-use crate::kinds::readback::{ReadBack, ReadBackField, WireForm};
+use crate::api::methods::bank::{GetBank, ListBanks};
+use crate::api::methods::card::{GetCard, ListCards};
+use crate::effects::methods::method::method_facts;
+use crate::kinds::remote::readback::{ReadBack, ReadBackField, WireForm};
 
 /// Only their merchant changes saved methods: they are read a few times a day.
 const EVERY: Duration = Duration::from_hours(6);
@@ -26,7 +26,7 @@ fn never_ended(_: &Value) -> Option<String> {
     None
 }
 
-pub static CARDS: ReadBack = ReadBack {
+pub(crate) static CARDS: ReadBack = ReadBack {
     list_name: "cards",
     list: || Call::to::<ListCards>(&[]),
     one: |id| Call::to::<GetCard>(&[id.as_str()]),
@@ -44,11 +44,11 @@ pub static CARDS: ReadBack = ReadBack {
     ],
     facts: &[],
     import_facts: method_facts,
-    import_template: sketch::card,
+    import_template: import_template::card,
     ended_reason: never_ended,
 };
 
-pub static BANKS: ReadBack = ReadBack {
+pub(crate) static BANKS: ReadBack = ReadBack {
     list_name: "banks",
     list: || Call::to::<ListBanks>(&[]),
     one: |id| Call::to::<GetBank>(&[id.as_str()]),
@@ -62,7 +62,7 @@ pub static BANKS: ReadBack = ReadBack {
     ],
     facts: &[],
     import_facts: method_facts,
-    import_template: sketch::bank,
+    import_template: import_template::bank,
     ended_reason: never_ended,
 };
 

@@ -9,7 +9,9 @@ use serde::de::{self, Deserializer, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
-use super::{Bank, Card, bank, card};
+use super::bank::Bank;
+use super::card::Card;
+use super::{bank, card};
 use crate::base::secret::Secret;
 
 /// The word for details that a payer gives.

@@ -5,24 +5,29 @@
 use chrono::NaiveDate;
 use serde_json::Value;
 
-use super::SavedMethodKind;
 use super::intake::{is_intake, usable_token, with_given_details};
+use super::shape::SavedMethodKind;
 use crate::base::id::{Key, RemoteId};
-use crate::effects::{
-    EffectContext, FreshToken, MethodSource, PaymentMethodType, change_method, create_token,
-    delete_method, renew_by_token, renew_method, save_by_token, save_method,
+use crate::effects::core::context::EffectContext;
+use crate::effects::methods::change::{change_method, renew_by_token, renew_method};
+use crate::effects::methods::delete::delete_method;
+use crate::effects::methods::method::{MethodSource, PaymentMethodType};
+use crate::effects::methods::save::{save_by_token, save_method};
+use crate::effects::methods::token_create::{FreshToken, create_token};
+use crate::kinds::planning::object_step::{ObjectEffects, needs_token, plan_object};
+use crate::kinds::planning::removal::{deletion_of, effect_context, wait, wait_for_users};
+use crate::kinds::planning::step::{
+    MERCHANT, StepCx, StepDecision, orphan, ready_state, reference, text,
 };
-use crate::kinds::leaving::{deletion_of, effect_context, wait, wait_for_users};
-use crate::kinds::object_step::{ObjectEffects, needs_token, plan_object};
-use crate::kinds::readback::ReadBack;
-use crate::kinds::step::{MERCHANT, StepCx, StepDecision, orphan, ready_state, reference, text};
-use crate::kinds::{ManifestKind, SpecSchema, health, overdue};
-use crate::model::effect::{Effect, StepWork};
-use crate::model::health::Health;
-use crate::model::issue::Issue;
-use crate::model::manifest::Manifest;
-use crate::model::observed::Observed;
-use crate::model::plan::{PlannedAction, Reason};
+use crate::kinds::planning::{health, overdue};
+use crate::kinds::remote::readback::ReadBack;
+use crate::kinds::schema::kind::{ManifestKind, SpecSchema};
+use crate::model::intents::effect::{Effect, StepWork};
+use crate::model::plans::plan::{PlannedAction, Reason};
+use crate::model::spec::issue::Issue;
+use crate::model::spec::manifest::Manifest;
+use crate::model::state::health::Health;
+use crate::model::state::observed::Observed;
 
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
     let manifest = &*with_given_details(cx, manifest, have);
@@ -69,7 +74,7 @@ fn require_details(source: MethodSource<'_>) -> Result<(), Reason> {
 }
 
 /// Returns the data from which a spec's method is created.
-pub(in crate::kinds) fn source(spec: &Value) -> MethodSource<'_> {
+pub(crate) fn source(spec: &Value) -> MethodSource<'_> {
     let sort = method_type(spec);
     let place = match sort {
         PaymentMethodType::Card => "/source/card",

@@ -2,15 +2,15 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::SavedMethodKind;
+use super::shape::SavedMethodKind;
 use crate::base::id::{Key, RemoteId};
-use crate::kinds::ManifestKind;
-use crate::kinds::step::{PlanningView, StepCx, StepDecision};
+use crate::kinds::planning::step::{PlanningView, StepCx, StepDecision};
+use crate::kinds::schema::kind::ManifestKind;
 use crate::kinds::testing::manifest;
-use crate::model::effect::{Effect, StepWork};
-use crate::model::manifest::{Deletion, Manifest, OnDoubt};
-use crate::model::observed::Observed;
-use crate::model::plan::{PlannedAction, Reason};
+use crate::model::intents::effect::{Effect, StepWork};
+use crate::model::plans::plan::{PlannedAction, Reason};
+use crate::model::spec::manifest::{Deletion, Manifest, OnDoubt};
+use crate::model::state::observed::Observed;
 
 const AT: &str = "2026-11-21T18:00:00.000Z";
 

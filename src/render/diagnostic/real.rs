@@ -3,13 +3,13 @@
 use insta::assert_snapshot;
 
 use crate::base::money::Currency;
-use crate::kinds::CheckCx;
-use crate::kinds::register::KINDS;
-use crate::model::desired::TreeState;
+use crate::kinds::schema::kind::CheckCx;
+use crate::kinds::schema::register::KINDS;
+use crate::model::spec::desired::TreeState;
 use crate::render::diagnostic::{OutputStyle, text};
-use crate::spec::document::ReadContext;
-use crate::spec::loader::Loader;
+use crate::spec::documents::document::ReadContext;
 use crate::spec::testing::Tree;
+use crate::spec::tree::loader::Loader;
 
 fn load(files: &[(&str, &str)]) -> (Tree, Loader) {
     let tree = Tree::new(files);

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 
-use crate::model::issue::PlacedIssue;
-use crate::spec::lines::SourceText;
-use crate::spec::mask::MaskedSource;
+use crate::model::spec::issue::PlacedIssue;
+use crate::spec::text::lines::SourceText;
+use crate::spec::text::mask::MaskedSource;
 
 /// Bytes of the lines around a problem above which no snippet is shown.
 const SHOWN_BYTES_MAX: usize = 2000;

@@ -3,8 +3,8 @@
 use insta::assert_snapshot;
 
 use super::*;
-use crate::spec::loader::Loader;
 use crate::spec::testing::{Tree, document};
+use crate::spec::tree::loader::Loader;
 
 const PLAIN: OutputStyle = OutputStyle { color: false, unicode: true, width: 80 };
 

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::hooks::events::{self, EVENTS, FIELDS};
-use crate::hooks::register::{FunctionGroup, HostFn, rows};
 use crate::policy::ScriptPower;
+use crate::scripting::host::register::{FunctionGroup, HostFn, rows};
+use crate::scripting::load::events;
+use crate::scripting::load::events::{EVENTS, FIELDS};
 
 const INTRO: &str = include_str!("intro.md");
 const OUTRO: &str = include_str!("outro.md");

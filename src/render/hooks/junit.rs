@@ -1,6 +1,6 @@
 //! Renders the results of test cases as the XML that build servers read.
 
-use crate::hooks::cases::CaseResult;
+use crate::scripting::tools::testcases::CaseResult;
 
 /// Renders one suite, with one `testcase` for each case.
 pub fn junit(verdicts: &[CaseResult]) -> String {

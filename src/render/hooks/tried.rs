@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::base::counted::count_noun;
-use crate::hooks::cases::render_named_action;
-use crate::hooks::{RunFailure, ScriptSource};
-use crate::model::hook::{ActionRequest, HookRun};
+use crate::base::plural::count_noun;
+use crate::model::events::hook::{ActionRequest, HookRun};
 use crate::render::words::{clean, push_line};
+use crate::scripting::load::source::ScriptSource;
+use crate::scripting::run::failure::RunFailure;
+use crate::scripting::tools::testcases::render_named_action;
 
 /// Outcome of a run.
 pub type TrialOutcome = Result<HookRun, Box<RunFailure>>;

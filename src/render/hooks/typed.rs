@@ -6,14 +6,15 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::tried::action_line;
-use crate::hooks::cases::render_named_action;
-use crate::hooks::repl::{Evaluated, SOURCE_NAME};
-use crate::model::hook::ActionRequest;
-use crate::model::issue::PlacedIssue;
-use crate::render::diagnostic::{self, OutputStyle, Sources};
+use crate::model::events::hook::ActionRequest;
+use crate::model::spec::issue::PlacedIssue;
+use crate::render::diagnostic;
+use crate::render::diagnostic::{OutputStyle, Sources};
 use crate::render::words::{clean, push_line};
-use crate::spec::lines;
-use crate::spec::mask::MaskedSource;
+use crate::scripting::tools::repl::{Evaluated, SOURCE_NAME};
+use crate::scripting::tools::testcases::render_named_action;
+use crate::spec::text::lines;
+use crate::spec::text::mask::MaskedSource;
 
 /// Renders one line's result for people.
 pub fn text(done: &Evaluated) -> String {

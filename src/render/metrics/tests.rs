@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use super::*;
 use crate::control::testing::overview;
-use crate::engine::EventTotals;
-use crate::model::event::EventLedger;
+use crate::engine::queries::metrics::EventTotals;
+use crate::model::events::event::EventLedger;
 
 /// Returns metrics without an empty family.
 fn counts() -> Metrics {

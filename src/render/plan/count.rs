@@ -1,9 +1,9 @@
 //! Summary of a plan in one line.
 
-use crate::base::counted::count_verb;
-use crate::engine::{PlanView, StepView};
-use crate::model::going::Removal;
-use crate::model::plan::PlannedAction;
+use crate::base::plural::count_verb;
+use crate::engine::queries::views::{PlanView, StepView};
+use crate::model::plans::plan::PlannedAction;
+use crate::model::plans::removal::Removal;
 
 /// Word of the reason of a move, which changes nothing at the service.
 const MOVED: &str = "Moved";

@@ -5,9 +5,10 @@
 //! a person.
 
 use super::{before_after, count, due, notes, origin, symbol, unchangeable_fields};
-use crate::base::counted::count_noun;
-use crate::engine::{PlanView, StepView};
-use crate::render::words::{self, clean, file_place, push_line, resource_key, value_text};
+use crate::base::plural::count_noun;
+use crate::engine::queries::views::{PlanView, StepView};
+use crate::render::words;
+use crate::render::words::{clean, file_place, push_line, resource_key, value_text};
 
 /// Size in bytes after which steps are only counted; a comment may have 65,536 characters.
 const BYTES_MAX: usize = 60_000;

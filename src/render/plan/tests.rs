@@ -2,9 +2,9 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::base::id::Mode;
-use crate::engine::MoneyView;
-use crate::model::issue::ProblemCounts;
-use crate::model::plan::Reason;
+use crate::engine::queries::views::MoneyView;
+use crate::model::plans::plan::Reason;
+use crate::model::spec::issue::ProblemCounts;
 
 fn step(verdict: PlannedAction, name: &str, reason: &Reason) -> StepView {
     StepView {

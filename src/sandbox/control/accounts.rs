@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use crate::api::credentials::AccountType;
 use crate::base::money::Currency;
-use crate::sandbox::answer::SandboxAnswer;
 use crate::sandbox::control::partner::account as show;
-use crate::sandbox::lists::MerchantMode;
-use crate::sandbox::processing::AccountRecord;
-use crate::sandbox::refusal::SandboxRefusal;
-use crate::sandbox::state::ChangeUnit;
+use crate::sandbox::http::answer::SandboxAnswer;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::merchants::processing::AccountRecord;
+use crate::sandbox::state::lists::MerchantMode;
+use crate::sandbox::state::store::ChangeUnit;
 
 /// Makes an account, or replaces the one of this name: `{merchant, mode: test|live, type:
 /// MerchantAccount|AchAccount, name, currency, primary, trust_account}`. Makes the merchant if

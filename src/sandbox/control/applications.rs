@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::api::partner_event::DeclineReason;
-use crate::sandbox::answer::SandboxAnswer;
-use crate::sandbox::applications::decide::{SandboxDecision, decide};
-use crate::sandbox::applications::record;
-use crate::sandbox::refusal::SandboxRefusal;
-use crate::sandbox::state::ChangeUnit;
+use crate::api::onboarding::partner_event::DeclineReason;
+use crate::sandbox::http::answer::SandboxAnswer;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::onboarding::decide::{SandboxDecision, decide};
+use crate::sandbox::onboarding::record;
+use crate::sandbox::state::store::ChangeUnit;
 
 /// `{"decision":"approve"|"decline","reason":…}`; a decline without a reason has the reason
 /// `other`. With `"reconsidered": true`, a declined application is approved.

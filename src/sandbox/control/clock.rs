@@ -4,11 +4,11 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use crate::base::clock::timestamp;
-use crate::sandbox::Sandbox;
-use crate::sandbox::answer::SandboxAnswer;
-use crate::sandbox::refusal::SandboxRefusal;
-use crate::sandbox::state::ChangeUnit;
-use crate::sandbox::time::add_duration;
+use crate::sandbox::http::answer::SandboxAnswer;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::server::Sandbox;
+use crate::sandbox::state::store::ChangeUnit;
+use crate::sandbox::state::time::add_duration;
 
 pub(super) fn show(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
     SandboxAnswer::json(&json!({ "now": timestamp(&cx.now) }))

@@ -3,12 +3,12 @@
 
 use serde_json::{Map, Value};
 
-use super::shown::{check_field, set_status};
-use crate::sandbox::answer::SandboxAnswer;
-use crate::sandbox::events;
-use crate::sandbox::lists::{MerchantMode, ObjectKind, ObjectOwner, Stored};
-use crate::sandbox::refusal::SandboxRefusal;
-use crate::sandbox::state::ChangeUnit;
+use super::event_fields::{check_field, set_status};
+use crate::sandbox::http::answer::SandboxAnswer;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::state::events;
+use crate::sandbox::state::lists::{MerchantMode, ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::state::store::ChangeUnit;
 
 /// Object kind of an event: a prefix of the event's type, and the kind's word. The first match
 /// counts.

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::sandbox::answer::SandboxAnswer;
-use crate::sandbox::fault::FaultRule;
-use crate::sandbox::refusal::SandboxRefusal;
-use crate::sandbox::state::ChangeUnit;
-use crate::sandbox::{FAULTS, LockedState, Sandbox};
+use crate::sandbox::http::answer::SandboxAnswer;
+use crate::sandbox::http::fault::FaultRule;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::server::{FAULTS, LockedState, Sandbox};
+use crate::sandbox::state::store::ChangeUnit;
 
 pub(super) fn list(sandbox: &Sandbox) -> Result<SandboxAnswer, SandboxRefusal> {
     let live = sandbox.lock();

@@ -9,12 +9,13 @@ use http::{HeaderValue, StatusCode, header};
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use crate::sandbox::answer::SandboxAnswer;
-use crate::sandbox::hosted;
-use crate::sandbox::mail::{self, StoredEmail};
-use crate::sandbox::pages::{ASSETS, SandboxPage, moment, wants_page};
-use crate::sandbox::refusal::SandboxRefusal;
-use crate::sandbox::state::ChangeUnit;
+use crate::sandbox::http::answer::SandboxAnswer;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::invoicing::mail;
+use crate::sandbox::invoicing::mail::StoredEmail;
+use crate::sandbox::pages::hosted_fields;
+use crate::sandbox::pages::site::{ASSETS, SandboxPage, moment, wants_page};
+use crate::sandbox::state::store::ChangeUnit;
 
 /// Prefix of the pages' assets.
 const ROOT: &str = "/_sandbox";
@@ -50,7 +51,7 @@ pub(super) fn asset(name: &str) -> Result<SandboxAnswer, SandboxRefusal> {
     let path = format!("/assets/{name}");
     let (_, content_type, content) =
         ASSETS.into_iter().find(|(of, _, _)| *of == path).ok_or_else(SandboxRefusal::no_path)?;
-    Ok(hosted::file(content_type, content))
+    Ok(hosted_fields::file(content_type, content))
 }
 
 /// Answers every e-mail, oldest first, each with the address of its page.

@@ -4,17 +4,17 @@
 mod accounts;
 mod applications;
 mod clock;
+pub mod event_fields;
 mod events;
 mod faults;
+pub mod geo_rules;
+pub mod lookups;
 mod mailbox;
 mod partner;
-mod places;
 mod policy;
 mod requirements;
 mod scenario;
 mod settlement;
-mod show;
-mod shown;
 mod store;
 
 use std::net::SocketAddr;
@@ -23,28 +23,30 @@ use axum::extract::ConnectInfo;
 use http::request::Parts;
 use serde_json::Value;
 
+use super::http::answer::SandboxAnswer;
+use super::http::lenient_json;
+use super::http::refusal::SandboxRefusal;
+use super::http::request::pairs;
+use super::server::{LockedState, Sandbox};
+use super::state::store::ChangeUnit;
+use super::state::{ledger, outbox};
 use crate::base::local::non_local_reason;
-use crate::sandbox::answer::SandboxAnswer;
-use crate::sandbox::asked::pairs;
-use crate::sandbox::refusal::SandboxRefusal;
-use crate::sandbox::state::ChangeUnit;
-use crate::sandbox::{LockedState, Sandbox, ledger, lenient, outbox};
 
 const PREFIX: &str = "_sandbox";
 
 /// Returns true for a control path.
-pub(super) fn is_control(path: &str) -> bool {
+pub(crate) fn is_control(path: &str) -> bool {
     path.split('/').find(|part| !part.is_empty()) == Some(PREFIX)
 }
 
 /// Returns true for a request from this machine to this machine. Other clients get no such path.
-pub(super) fn is_local(parts: &Parts) -> bool {
+pub(crate) fn is_local(parts: &Parts) -> bool {
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
     non_local_reason(peer, &parts.headers, &parts.uri).is_none()
 }
 
 /// Serves a control request from this machine.
-pub(super) fn serve(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> SandboxAnswer {
+pub(crate) fn serve(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> SandboxAnswer {
     match route(sandbox, parts, body) {
         Ok(answer) => answer,
         Err(refusal) => SandboxAnswer::from_refusal(&refusal),
@@ -104,11 +106,11 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<SandboxAnswer,
         ("DELETE", ["faults", id]) => {
             change(sandbox, |live, cx| faults::remove(live, cx, Some(id)))
         }
-        ("GET", ["objects", kind]) => read(sandbox, |cx| show::objects(cx, kind)),
+        ("GET", ["objects", kind]) => read(sandbox, |cx| lookups::objects(cx, kind)),
         ("GET", ["ledger"]) => read(sandbox, |cx| SandboxAnswer::json(&ledger::show(cx)?)),
         ("GET", ["requests"]) => {
             let query = pairs(parts.uri.query().unwrap_or_default());
-            read(sandbox, |cx| show::requests(cx, &query))
+            read(sandbox, |cx| lookups::requests(cx, &query))
         }
         ("GET", ["scenario"]) => read(sandbox, scenario::show),
         ("POST", ["scenario"]) => {
@@ -131,7 +133,7 @@ fn object(body: &[u8]) -> Result<Value, SandboxRefusal> {
     }
     let value = serde_json::from_slice(body)
         .map_err(|_| SandboxRefusal::malformed_body("Body is not JSON"))?;
-    lenient::parse_body(value)
+    lenient_json::parse_body(value)
 }
 
 /// Runs a read on the state as of now.

@@ -4,14 +4,14 @@ use chrono_tz::Tz;
 use serde_json::{Value, json};
 
 use crate::api::credentials::AccountType;
-use crate::sandbox::accounts::deposits;
-use crate::sandbox::answer::SandboxAnswer;
-use crate::sandbox::lists::MerchantMode;
-use crate::sandbox::merchants::MerchantRecord;
-use crate::sandbox::oauth::{client_id, client_secret, issue_code};
-use crate::sandbox::processing::AccountRecord;
-use crate::sandbox::refusal::SandboxRefusal;
-use crate::sandbox::state::{ChangeUnit, SandboxSettings};
+use crate::sandbox::http::answer::SandboxAnswer;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::merchants::accounts::deposits;
+use crate::sandbox::merchants::merchant::MerchantRecord;
+use crate::sandbox::merchants::oauth::{client_id, client_secret, issue_code};
+use crate::sandbox::merchants::processing::AccountRecord;
+use crate::sandbox::state::lists::MerchantMode;
+use crate::sandbox::state::store::{ChangeUnit, SandboxSettings};
 
 /// GET of all credentials that a test needs: the partner's, and every merchant's keys.
 pub(super) fn credentials(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::sandbox::answer::SandboxAnswer;
-use crate::sandbox::control::{places, requirements};
-use crate::sandbox::lists::MerchantMode;
-use crate::sandbox::merchants::MerchantRecord;
-use crate::sandbox::policy::MerchantPolicy;
-use crate::sandbox::refusal::SandboxRefusal;
-use crate::sandbox::state::ChangeUnit;
+use super::geo_rules;
+use crate::sandbox::control::requirements;
+use crate::sandbox::http::answer::SandboxAnswer;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::merchants::merchant::MerchantRecord;
+use crate::sandbox::merchants::policy::MerchantPolicy;
+use crate::sandbox::state::lists::MerchantMode;
+use crate::sandbox::state::store::ChangeUnit;
 
 /// GET of the settings of every merchant.
 pub(super) fn list(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
@@ -74,7 +75,7 @@ pub(super) fn set(cx: &mut ChangeUnit<'_>, order: &Value) -> Result<SandboxAnswe
         }
     }
     let all: Vec<&String> = accounts(&merchant).collect();
-    places::set(&mut policy, &all, order)?;
+    geo_rules::set(&mut policy, &all, order)?;
     set_words(&mut policy.cvv, &all, order.get("cvv_policy"))?;
     set_words(&mut policy.avs, &all, order.get("avs_policy"))?;
     requirements::set(&mut policy, &all, order)?;

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::sandbox::policy::MerchantPolicy;
-use crate::sandbox::refusal::SandboxRefusal;
-use crate::sandbox::requirements::FIELDS;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::merchants::policy::MerchantPolicy;
+use crate::sandbox::merchants::requirements::FIELDS;
 
 /// Maximum of `settlement_days`, in banking days.
 const DAYS_MAX: u32 = 30;

@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::sandbox::answer::SandboxAnswer;
-use crate::sandbox::refusal::SandboxRefusal;
-use crate::sandbox::state::ChangeUnit;
+use crate::sandbox::http::answer::SandboxAnswer;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::state::store::ChangeUnit;
 
 const KEY: &str = "m/scenario";
 

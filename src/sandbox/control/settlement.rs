@@ -3,11 +3,12 @@
 
 use serde_json::Value;
 
-use crate::sandbox::answer::SandboxAnswer;
-use crate::sandbox::charges::KIND;
-use crate::sandbox::refusal::SandboxRefusal;
-use crate::sandbox::state::ChangeUnit;
-use crate::sandbox::transactions::{self, StoredTransaction, TransactionTransition};
+use crate::sandbox::http::answer::SandboxAnswer;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::payments::charges::KIND;
+use crate::sandbox::payments::transactions;
+use crate::sandbox::payments::transactions::{StoredTransaction, TransactionTransition};
+use crate::sandbox::state::store::ChangeUnit;
 
 /// Failure code of a transaction whose money did not arrive, unless the order names one
 /// (service-facts, part 2).

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::sandbox::Sandbox;
-use crate::sandbox::answer::SandboxAnswer;
-use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::http::answer::SandboxAnswer;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::server::Sandbox;
 
 const VERSION: u32 = 2;
 

@@ -6,10 +6,10 @@ use http::StatusCode;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::http::answer::SandboxAnswer;
 use crate::sandbox::openapi::DOCUMENT;
 use crate::sandbox::openapi::example::example;
-use crate::sandbox::pages::SandboxPage;
+use crate::sandbox::pages::site::SandboxPage;
 
 /// Maximum depth of the fields shown; deeper fields are in the document.
 const DEPTH_MAX: usize = 3;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Reply, TestSandbox, basic, visa, with};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 /// Returns the demo merchant's test account of a type, as the control path shows it.
 async fn account(house: &TestSandbox, kind: &str) -> Value {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{FixedClock, TestSandbox, with};
-use crate::sandbox::{DecisionMode, Sandbox, SandboxOptions, ServiceSurface};
-use crate::store::index::{Index, MemoryIndex};
+use crate::sandbox::options::{DecisionMode, SandboxOptions, ServiceSurface};
+use crate::sandbox::server::Sandbox;
+use crate::store::index::ordered::{Index, MemoryIndex};
 
 const PATH: &str = "/api/v1/merchant_applications";
 /// Longer than the sandbox takes to decide on an application.
@@ -60,7 +61,7 @@ pub(super) async fn submit(house: &TestSandbox, fields: &Value) -> u64 {
 /// Delivers all webhooks due to the Event URL; returns address and body of each.
 pub(super) async fn notices(house: &TestSandbox) -> Vec<(String, Value)> {
     let seen = std::sync::Mutex::new(Vec::new());
-    let take = |notice: crate::sandbox::OutgoingWebhook| {
+    let take = |notice: crate::sandbox::state::webhook_delivery::OutgoingWebhook| {
         let body = serde_json::from_slice(&notice.body).unwrap();
         seen.lock().unwrap().push((notice.url, body));
         async { Some(200) }

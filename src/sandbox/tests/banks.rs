@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::tokens::token;
 use super::{TestSandbox, fields, visa, with};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 /// Returns a bank account of a business.
 fn bank() -> Value {

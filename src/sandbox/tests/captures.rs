@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::story::{events, id, movements};
 use super::{TestSandbox, fields, visa};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 const UNFIT: (u16, &str) = (422, "not_valid_for_transaction_status");
 

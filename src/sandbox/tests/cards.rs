@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::tokens::token;
 use super::{TestSandbox, fields, visa, with};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 async fn save(house: &TestSandbox, card: &Value) -> Value {
     house.secret("POST", "/v1/cards", card).await.ok()

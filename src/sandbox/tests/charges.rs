@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::story::movements;
 use super::{TestSandbox, fields, visa, with};
-use crate::api::transaction::TransactionStatus;
-use crate::sandbox::ServiceSurface;
-use crate::sandbox::transactions::{TransactionTransition, step};
+use crate::api::payments::transaction::TransactionStatus;
+use crate::sandbox::options::ServiceSurface;
+use crate::sandbox::payments::transactions::{TransactionTransition, step};
 
 async fn charge(house: &TestSandbox, body: Value) -> super::Reply {
     house.secret("POST", "/v1/charges", &body).await

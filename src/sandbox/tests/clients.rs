@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::recurring::{card, create, monthly, path};
 use super::tokens::token;
 use super::{Reply, TestSandbox, basic, fields, visa, with};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 const UNFIT: &str = "not_valid_for_transaction_status";
 

@@ -8,8 +8,8 @@ use http::Request;
 use serde_json::{Value, json};
 
 use super::{TestSandbox, visa, with};
-use crate::sandbox::ServiceSurface;
-use crate::sandbox::fault::Dropped;
+use crate::sandbox::http::fault::Dropped;
+use crate::sandbox::options::ServiceSurface;
 
 fn charge() -> Value {
     json!({"amount": 100, "method": visa()})

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::story::{bank, events, movements};
 use super::{Reply, TestSandbox, fields, visa, with};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 async fn credit(house: &TestSandbox, body: Value) -> Reply {
     house.secret("POST", "/v1/credits", &body).await

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Reply, TestSandbox, basic};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 async fn tenant(house: &TestSandbox) -> String {
     let partner = house.credentials().await["partner"].clone();

@@ -8,7 +8,7 @@ use super::applications::{application, contexts, tenant};
 use super::clients::{bank, wrong};
 use super::recurring::{act, card, create, monthly, path};
 use super::{TestSandbox, visa, with};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 /// Closes E11 for requests: the documented surface refuses each, the public surface accepts it.
 #[tokio::test]

@@ -5,7 +5,7 @@ use http::Request;
 use serde_json::{Value, json};
 
 use super::{TestSandbox, basic, visa};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 #[tokio::test]
 async fn a_wrong_or_missing_credential_is_401() {

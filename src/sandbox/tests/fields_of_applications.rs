@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::applications::{application, contexts, submit, tenant};
 use super::{Reply, TestSandbox, covers, with};
-use crate::api::application::{ApplicationPrivacy, FIELDS, FieldType};
-use crate::sandbox::ServiceSurface;
+use crate::api::onboarding::fields::{ApplicationPrivacy, FIELDS, FieldType};
+use crate::sandbox::options::ServiceSurface;
 
 async fn post(house: &TestSandbox, fields: &Value) -> Reply {
     let bearer = tenant(house).await;

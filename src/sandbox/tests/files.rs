@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::partner::{contact, new_invoice};
 use super::{TestSandbox, fields, with};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 /// Uploads a file for a contact.
 pub(super) async fn upload(house: &TestSandbox, bearer: &str, contact: &Value) -> Value {

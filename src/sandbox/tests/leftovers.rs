@@ -8,8 +8,9 @@ use super::applications::{application, notices, submit, tenant};
 use super::tokens::token;
 use super::{TestSandbox, basic, covers, fields, visa, with};
 use crate::api::credentials::AccountType;
-use crate::sandbox::{Sandbox, SandboxOptions, ServiceSurface};
-use crate::store::index::MemoryIndex;
+use crate::sandbox::options::{SandboxOptions, ServiceSurface};
+use crate::sandbox::server::Sandbox;
+use crate::store::index::ordered::MemoryIndex;
 
 #[tokio::test]
 async fn each_brand_has_a_web_host_with_the_same_paths() {
@@ -55,7 +56,7 @@ async fn base_web_and_portal_may_be_three_hosts() {
         web_url: "https://web.example".to_owned(),
         ..SandboxOptions::default()
     };
-    let index: std::sync::Arc<dyn crate::store::index::Index> =
+    let index: std::sync::Arc<dyn crate::store::index::ordered::Index> =
         std::sync::Arc::new(MemoryIndex::new());
     let sandbox = Sandbox::open(std::sync::Arc::clone(&index), options).unwrap();
     let house = TestSandbox { sandbox, index, surface: ServiceSurface::Public };
@@ -86,7 +87,7 @@ async fn a_notification_is_posted_twenty_six_times_at_the_most() {
     house.advance("PT3S").await;
     let mut posts = 0;
     for _ in 0..40 {
-        let refuse = |notice: crate::sandbox::OutgoingWebhook| {
+        let refuse = |notice: crate::sandbox::state::webhook_delivery::OutgoingWebhook| {
             let body: Value = serde_json::from_slice(&notice.body).unwrap();
             assert_eq!(body.as_object().unwrap().keys().collect::<Vec<_>>(), ["events"]);
             assert_eq!(body["events"].as_array().unwrap().len(), 1);

@@ -8,8 +8,8 @@ use super::partner::new_invoice;
 use super::portal::pay_by;
 use super::story::bank;
 use super::{Reply, TestSandbox, visa, with};
-use crate::base::look::STYLES;
-use crate::sandbox::ServiceSurface;
+use crate::base::page_style::STYLES;
+use crate::sandbox::options::ServiceSurface;
 
 /// The `Accept` header of browsers.
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::story::bank;
 use super::{Reply, TestSandbox, covers, fields, visa, with};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 async fn charge(house: &TestSandbox, method: Value) -> Reply {
     house.secret("POST", "/v1/charges", &json!({"amount": 100, "method": method})).await

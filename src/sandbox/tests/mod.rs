@@ -61,10 +61,11 @@ use tower::ServiceExt;
 
 use covering::covers;
 
+use super::http::fault::Dropped;
+use super::options::{SandboxOptions, ServiceSurface};
+use super::server::Sandbox;
 use crate::base::clock::Clock;
-use crate::sandbox::fault::Dropped;
-use crate::sandbox::{Sandbox, SandboxOptions, ServiceSurface};
-use crate::store::index::{Index, MemoryIndex};
+use crate::store::index::ordered::{Index, MemoryIndex};
 
 /// A Saturday noon in Chicago.
 const START: &str = "2026-11-21T18:00:00Z";

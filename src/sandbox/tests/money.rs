@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::partner::contact;
 use super::story::bank;
 use super::{Reply, TestSandbox, covers, fields, visa, with};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 async fn charge(house: &TestSandbox, body: &Value) -> Reply {
     house.secret("POST", "/v1/charges", body).await

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Reply, TestSandbox};
 use crate::api::reads::READS;
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 async fn document(surface: ServiceSurface) -> Value {
     TestSandbox::new(surface).call("GET", "/openapi.json", None, &Value::Null).await.ok()

@@ -5,8 +5,8 @@ use http::Request;
 use serde_json::{Value, json};
 
 use super::{Reply, TestSandbox};
-use crate::base::look::{STYLES, outline};
-use crate::sandbox::ServiceSurface;
+use crate::base::page_style::{STYLES, outline};
+use crate::sandbox::options::ServiceSurface;
 
 async fn page(house: &TestSandbox, path: &str) -> Reply {
     house.call("GET", path, None, &Value::Null).await

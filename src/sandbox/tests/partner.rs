@@ -5,7 +5,7 @@ use http::Request;
 use serde_json::{Value, json};
 
 use super::{TestSandbox, fields};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 async fn partner(house: &TestSandbox) -> Value {
     house.credentials().await["partner"].clone()

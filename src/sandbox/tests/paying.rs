@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::TestSandbox;
 use super::recurring::{act, card, check, create, monthly, occurrences, path};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 /// Returns a sandbox in which payments take half an hour, and a monthly charge whose first date has
 /// just come.

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::story::id;
 use super::{Reply, TestSandbox, visa};
-use crate::sandbox::ServiceSurface;
-use crate::sandbox::places::parse_range;
+use crate::sandbox::merchants::geo_rules::parse_range;
+use crate::sandbox::options::ServiceSurface;
 
 const FRENCH: &str = "203.0.113.7";
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::partner::new_invoice;
 use super::tokens::token;
 use super::{Reply, TestSandbox, covers, visa, with};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 /// Returns an invoice of 130.00 USD and its path in the portal.
 async fn invoiced(house: &TestSandbox) -> (Value, String) {
@@ -113,7 +113,7 @@ async fn a_contact_hash_opens_the_contact_s_invoices() {
         "{}",
         opened.text
     );
-    assert_eq!(crate::base::look::outline::faults(&opened.text), Vec::<String>::new());
+    assert_eq!(crate::base::page_style::outline::faults(&opened.text), Vec::<String>::new());
     assert_eq!(page(&house, "/contacts/guessed").await.status, 404);
     covers(&["22.7"]);
 }

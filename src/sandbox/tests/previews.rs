@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{TestSandbox, fields};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 #[tokio::test]
 async fn a_preview_follows_schedule_and_limits() {

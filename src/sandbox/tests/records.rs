@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{TestSandbox, covers, fields, visa};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 #[tokio::test]
 async fn a_merchant_changes_its_details_and_what_is_left_out_or_null_stays() {

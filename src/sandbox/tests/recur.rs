@@ -5,9 +5,9 @@
 use serde_json::{Value, json};
 
 use super::{Reply, TestSandbox, basic, fields, visa, with};
-use crate::api::recurring::RecurringStatus;
-use crate::sandbox::ServiceSurface;
-use crate::sandbox::recurring::{RecurringTransition, step};
+use crate::api::recurring::charge::RecurringStatus;
+use crate::sandbox::options::ServiceSurface;
+use crate::sandbox::recurring::recurring_charges::{RecurringTransition, step};
 
 async fn charge(house: &TestSandbox, body: &Value) -> Reply {
     house.secret("POST", "/v1/charges", body).await

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::tokens::token;
 use super::{TestSandbox, fields, visa, with};
-use crate::api::occurrence::OccurrenceStatus;
-use crate::sandbox::ServiceSurface;
-use crate::sandbox::occurrences::{OccurrenceTransition, step};
+use crate::api::recurring::occurrence::OccurrenceStatus;
+use crate::sandbox::options::ServiceSurface;
+use crate::sandbox::recurring::occurrences::{OccurrenceTransition, step};
 
 pub(super) fn monthly(method: &Value) -> Value {
     json!({"description": "Rent", "amount": 1000, "method": method, "reference": "rk1",

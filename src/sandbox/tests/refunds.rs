@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::story::{bank, events, id, movements};
 use super::{TestSandbox, fields, visa, with};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 async fn refused(house: &TestSandbox, charge: &Value, body: Value) -> String {
     let reply = house.to_charge(charge, "refund", body).await;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::tokens::token;
 use super::{Reply, TestSandbox, covers, fields, visa, with};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 async fn post(house: &TestSandbox, body: &Value) -> Reply {
     house.secret("POST", "/v1/recurring/charges", body).await

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::partner::{contact, new_invoice};
 use super::{TestSandbox, covers};
 use crate::api::credentials::GatewayCredentials;
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 /// Fields of an audit object.
 const AUDIT: [&str; 9] = [

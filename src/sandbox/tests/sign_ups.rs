@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::applications::{application, contexts, notices, submit, tenant};
 use super::{Reply, TestSandbox, with};
-use crate::api::application::{ApplicationPrivacy, FIELDS, FieldType};
 use crate::api::encode;
-use crate::sandbox::ServiceSurface;
+use crate::api::onboarding::fields::{ApplicationPrivacy, FIELDS, FieldType};
+use crate::sandbox::options::ServiceSurface;
 
 const PATH: &str = "/api/v1/merchant_applications/sign_up";
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::story::{events, id};
 use super::{TestSandbox, fields, visa, with};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 const UNFIT: &str = "not_valid_for_transaction_status";
 

@@ -5,7 +5,7 @@ use http::Request;
 use serde_json::{Value, json};
 
 use super::{TestSandbox, fields, visa, with};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 pub(super) async fn token(house: &TestSandbox, method: &Value) -> Value {
     let key = house.key("test", "public_key").await;

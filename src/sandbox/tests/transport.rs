@@ -6,7 +6,7 @@ use http::{Method, Request};
 use serde_json::{Value, json};
 
 use super::{Reply, TestSandbox, covers, visa, with};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 async fn from_elsewhere(house: &TestSandbox, method: Method, path: &str, body: &Value) -> Reply {
     let request = Request::builder()

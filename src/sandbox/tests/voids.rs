@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::story::{bank, events, movements};
 use super::{TestSandbox, fields, visa};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 const UNFIT: &str = "not_valid_for_transaction_status";
 

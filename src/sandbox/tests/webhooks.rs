@@ -7,7 +7,8 @@ use tokio::net::TcpListener;
 
 use super::notifications::{UNSIGNED, first_post, headers};
 use super::{TestSandbox, covers, fields, visa, with};
-use crate::sandbox::{OutgoingWebhook, ServiceSurface};
+use crate::sandbox::options::ServiceSurface;
+use crate::sandbox::state::webhook_delivery::OutgoingWebhook;
 
 /// Delivers the due webhooks to receivers with this answer; returns address and body of each POST.
 async fn deliver(house: &TestSandbox, status: Option<u16>) -> Vec<(String, Value)> {

@@ -11,7 +11,7 @@ use super::portal::pay_by;
 use super::story::{bank, id};
 use super::tokens::token;
 use super::{TestSandbox, visa, with};
-use crate::sandbox::ServiceSurface;
+use crate::sandbox::options::ServiceSurface;
 
 const DECLINING: &str = "4000000000000002";
 

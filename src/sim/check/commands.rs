@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{RunEvidence, Violation, hooks};
+use super::hooks;
+use super::laws::{RunEvidence, Violation};
 use crate::base::hash::Mark;
-use crate::engine::ActionStatus;
-use crate::sandbox::ServiceSurface;
-use crate::sim::command::{CommandAction, PersonCommand};
-use crate::sim::deed::PersonRequest;
-use crate::sim::desk::text;
+use crate::engine::commands::action_view::ActionStatus;
+use crate::sandbox::options::ServiceSurface;
+use crate::sim::actors::command::{CommandAction, PersonCommand};
+use crate::sim::actors::requests::PersonRequest;
+use crate::sim::actors::sandbox_control::text;
 
 /// Returns every command of the script.
 fn commands<'a>(evidence: &RunEvidence<'a>) -> impl Iterator<Item = &'a PersonCommand> {
@@ -90,7 +91,7 @@ fn indistinguishable_commands<'a>(
 }
 
 /// Checks law 5: a command has at most one effect, and a refused one has none.
-pub(super) fn check_single_effect(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_single_effect(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     for command in commands(evidence) {
         let Some(made) = movements(evidence, command) else { continue };
         let alike = indistinguishable_commands(evidence, command);
@@ -141,7 +142,7 @@ fn check_amounts(command: &PersonCommand, made: &[&Value], found: &mut Vec<Viola
 }
 
 /// Returns true if a command requested this charge of the ledger.
-pub(super) fn is_requested_charge(evidence: &RunEvidence<'_>, entry: &Value) -> bool {
+pub(crate) fn is_requested_charge(evidence: &RunEvidence<'_>, entry: &Value) -> bool {
     let mark = Mark::find_in(text(entry, "reference"));
     let of_command = commands(evidence).any(|command| {
         matches!(command.action, CommandAction::Charge { .. }) && command.mark() == mark
@@ -151,13 +152,13 @@ pub(super) fn is_requested_charge(evidence: &RunEvidence<'_>, entry: &Value) -> 
 
 /// Returns true if a command paid this occurrence. The amount is then the one in its document at
 /// that time.
-pub(super) fn was_paid_by_command(evidence: &RunEvidence<'_>, occurrence: &str) -> bool {
+pub(crate) fn was_paid_by_command(evidence: &RunEvidence<'_>, occurrence: &str) -> bool {
     let mut pays = evidence.arrivals.iter().filter(|one| one.effect == Some("occurrence.pay"));
     pays.any(|pay| pay.name.1.split('/').any(|part| part == occurrence))
 }
 
 /// Checks that every command has an answer once all faults are over.
-pub(super) fn check_answers(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_answers(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let mut open: BTreeMap<&str, &str> = BTreeMap::new();
     for command in commands(evidence) {
         if let Some(answer) = evidence.answers.get(&command.name)

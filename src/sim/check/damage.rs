@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::Violation;
-use crate::sim::durable::DurableRecord;
-use crate::sim::machine::{Machine, copy};
-use crate::store::disk::Disk;
-use crate::store::journal::{Journal, JournalOptions};
+use super::laws::Violation;
+use crate::sim::machine::journal_decoder::DurableRecord;
+use crate::sim::machine::process::{Machine, copy};
+use crate::store::disk::traits::Disk;
+use crate::store::journal::log::Journal;
+use crate::store::journal::open::JournalOptions;
 
 /// Number of damaged bytes, each on a copy of its own.
 const TRIES: u32 = 4;

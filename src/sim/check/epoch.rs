@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-use super::once::mark_of;
-use super::{RunEvidence, Violation};
+use super::laws::{RunEvidence, Violation};
+use super::uniqueness::mark_of;
 use crate::base::hash::Mark;
-use crate::engine::ResourceView;
-use crate::model::intent::IntentProgress;
-use crate::sim::desk::text;
-use crate::sim::durable::{IntentHistory, name_of};
-use crate::sim::world::Doc;
+use crate::engine::queries::views::ResourceView;
+use crate::model::intents::intent::IntentProgress;
+use crate::sim::actors::sandbox_control::text;
+use crate::sim::machine::journal_decoder::{IntentHistory, name_of};
+use crate::sim::world::documents::Doc;
 
 /// A lost state.
 #[derive(Debug, Clone)]
@@ -40,14 +40,14 @@ fn all_intents<'a>(evidence: &RunEvidence<'a>) -> impl Iterator<Item = (u32, &'a
 }
 
 /// Returns the number of states, each begun empty, with an intent of this mark.
-pub(super) fn new_state_count(evidence: &RunEvidence<'_>, mark: &str) -> usize {
+pub(crate) fn new_state_count(evidence: &RunEvidence<'_>, mark: &str) -> usize {
     let own = all_intents(evidence).filter(|(_, story)| story.intent.mark.as_str() == mark);
     own.map(|(state, _)| state).collect::<BTreeSet<u32>>().len()
 }
 
 /// Returns the number of contacts that a state created without knowing that an earlier state had
 /// created them.
-pub(super) fn recreated_contacts(evidence: &RunEvidence<'_>) -> u32 {
+pub(crate) fn recreated_contacts(evidence: &RunEvidence<'_>) -> u32 {
     let done = |story: &IntentHistory| {
         matches!(story.progress.last(), Some((_, IntentProgress::Done { .. })))
     };
@@ -61,7 +61,7 @@ pub(super) fn recreated_contacts(evidence: &RunEvidence<'_>) -> u32 {
 
 /// Returns true if a lost state sent an invoice with other content, so that the service's invoice
 /// differs from the request.
-pub(super) fn was_sent_differently(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
+pub(crate) fn was_sent_differently(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
     let name = name_of(&story.intent);
     let lost = |at: DateTime<Utc>| {
         evidence.lost.iter().any(|lost| at <= lost.at && lost.at <= story.intent.at)
@@ -75,13 +75,13 @@ pub(super) fn was_sent_differently(evidence: &RunEvidence<'_>, story: &IntentHis
 
 /// Returns true if an intent was written before a loss: its later progress in the lost state is
 /// unknown.
-pub(super) fn was_open_at_loss(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
+pub(crate) fn was_open_at_loss(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
     evidence.lost.iter().any(|lost| lost.last_kept.is_some() && story.intent.at <= lost.at)
 }
 
 /// Returns true if an application was decided and the state that knew the decision may be lost. The
 /// service never repeats its webhook.
-pub(super) fn may_miss_decision(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
+pub(crate) fn may_miss_decision(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
     let mut names = vec![doc.name.as_str()];
     let ever = evidence.all_documents();
     for _ in 0..2 {
@@ -97,7 +97,7 @@ pub(super) fn may_miss_decision(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
 
 /// Returns true if an application was submitted before the newest loss. The lost state may have
 /// received its decision, which the service never repeats.
-pub(super) fn submitted_before(evidence: &RunEvidence<'_>, mark: &Mark) -> bool {
+pub(crate) fn submitted_before(evidence: &RunEvidence<'_>, mark: &Mark) -> bool {
     let Some(last) = evidence.lost.last() else { return false };
     evidence.arrivals.iter().any(|arrival| {
         arrival.effect == Some("application.submit")
@@ -108,7 +108,7 @@ pub(super) fn submitted_before(evidence: &RunEvidence<'_>, mark: &Mark) -> bool 
 
 /// Returns how often a contact may have been created, and how many attempts were given up and
 /// reported. Each state that began empty creates it once for each generation.
-pub(super) fn possible_creations(evidence: &RunEvidence<'_>, name: &str) -> (usize, usize) {
+pub(crate) fn possible_creations(evidence: &RunEvidence<'_>, name: &str) -> (usize, usize) {
     let (mut sources, mut given_up) = (BTreeSet::new(), BTreeSet::new());
     for (state, story) in all_intents(evidence).filter(|(_, story)| story.document() == name) {
         sources.insert((state, story.intent.source_id.as_str()));
@@ -129,7 +129,7 @@ fn was_deleted(evidence: &RunEvidence<'_>, name: &str) -> bool {
 
 /// Returns true if one of these documents, or the merchant of `doc`, waits for a person since a
 /// loss.
-pub(super) fn is_waiting(evidence: &RunEvidence<'_>, doc: &Doc, names: &[&str]) -> bool {
+pub(crate) fn is_waiting(evidence: &RunEvidence<'_>, doc: &Doc, names: &[&str]) -> bool {
     let merchant = doc.merchant();
     let waiting = evidence.views.iter().filter(|view| is_stopped(view));
     may_miss_decision(evidence, doc)
@@ -152,7 +152,7 @@ fn is_held_by_unknown_marks(view: &ResourceView) -> bool {
 
 /// Checks that a resource waiting since a loss gives its reason, and that its result could not be
 /// proved.
-pub(super) fn check_waiting(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_waiting(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     for view in evidence.views.iter().filter(|view| is_stopped(view)) {
         let fits = if is_held_by_epoch(view) {
             may_exist(evidence, view)

@@ -7,14 +7,14 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{RunEvidence, Violation};
-use crate::model::event::{VerifiedEvent, Via, WebhookContent};
+use super::laws::{RunEvidence, Violation};
+use crate::model::events::event::{VerifiedEvent, Via, WebhookContent};
+use crate::model::events::remote_object::{Freshness, RemoteObject};
 use crate::model::record::Record;
-use crate::model::remote_object::{Freshness, RemoteObject};
-use crate::sim::desk::text;
-use crate::sim::durable::DurableRecord;
-use crate::sim::net::door::{AcknowledgedPost, key_of};
-use crate::store::facts::ReadModel;
+use crate::sim::actors::sandbox_control::text;
+use crate::sim::machine::journal_decoder::DurableRecord;
+use crate::sim::net::receivers::{AcknowledgedPost, key_of};
+use crate::store::read_model::model::ReadModel;
 
 /// Longest time from an event to its record, without faults; the list is read every minute.
 const RECORDED_WITHIN: TimeDelta = TimeDelta::minutes(3);
@@ -82,7 +82,7 @@ pub(in crate::sim) fn check_events(
 }
 
 /// Returns true if a merchant is ready at the end and waits for nothing.
-pub(super) fn is_connected(evidence: &RunEvidence<'_>, merchant: &str) -> bool {
+pub(crate) fn is_connected(evidence: &RunEvidence<'_>, merchant: &str) -> bool {
     let doc = evidence.files().and_then(|files| files.get(merchant));
     let mut views = evidence.views.iter().filter(|view| view.kind == "Merchant");
     let ready = views.any(|view| view.name == merchant && view.ready);
@@ -90,9 +90,9 @@ pub(super) fn is_connected(evidence: &RunEvidence<'_>, merchant: &str) -> bool {
 }
 
 /// Events of one merchant: those of the service, those recorded, and the time of the first poll.
-pub(super) struct MerchantEvents<'a> {
+pub(crate) struct MerchantEvents<'a> {
     merchant: &'a str,
-    pub(super) events: BTreeMap<&'a str, &'a Value>,
+    pub(crate) events: BTreeMap<&'a str, &'a Value>,
     /// Newest event of each object.
     last: BTreeMap<&'a str, &'a Value>,
     recorded: Vec<&'a VerifiedEvent>,
@@ -100,7 +100,7 @@ pub(super) struct MerchantEvents<'a> {
 }
 
 impl<'a> EventEvidence<'a> {
-    pub(super) fn merchant_events(&self, merchant: &'a str) -> MerchantEvents<'a> {
+    pub(crate) fn merchant_events(&self, merchant: &'a str) -> MerchantEvents<'a> {
         let mut own = MerchantEvents {
             merchant,
             events: BTreeMap::new(),
@@ -267,7 +267,7 @@ impl MerchantEvents<'_> {
     }
 
     /// Returns true if an event must be known at `now`.
-    pub(super) fn is_due(&self, event: &Value, now: DateTime<Utc>) -> bool {
+    pub(crate) fn is_due(&self, event: &Value, now: DateTime<Utc>) -> bool {
         let Some(at) = created_at(event) else { return false };
         let since = self.first.and_then(|first| first.checked_sub_signed(FIRST_POLL_SPAN));
         let old = at.checked_add_signed(RECORDED_WITHIN).is_some_and(|due| due <= now);

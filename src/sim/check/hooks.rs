@@ -10,24 +10,24 @@
 //! - actions that the journal records as refused or on hold.
 
 mod money;
-mod told;
+pub mod notification_laws;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::events::{EventEvidence, MerchantEvents, is_connected};
-use super::{RunEvidence, Violation};
-use crate::model::action::{Action, is_action};
-use crate::model::hook::{ActionRequest, NOTIFY};
-use crate::model::intent::IntentState;
-use crate::model::ran::{ActionOutcome, ActionRequestId, HookRunRecord};
+use super::laws::{RunEvidence, Violation};
+use crate::model::events::hook::{ActionRequest, NOTIFY};
+use crate::model::events::hook_run::{ActionOutcome, ActionRequestId, HookRunRecord};
+use crate::model::intents::intent::IntentState;
+use crate::model::operator::action::{Action, is_action};
 use crate::model::record::Record;
-use crate::sim::desk::text;
-use crate::sim::hooks::SimDelivery;
-use crate::sim::hooks::texts::ECHO;
-use crate::sim::net::door::key_of;
-use crate::store::facts::ReadModel;
+use crate::sim::actors::sandbox_control::text;
+use crate::sim::hooks::notifier::SimDelivery;
+use crate::sim::hooks::script_texts::ECHO;
+use crate::sim::net::receivers::key_of;
+use crate::store::read_model::model::ReadModel;
 
 /// Prefix of the names of hooks' actions in the journal.
 const HOOK: &str = "hook-";
@@ -45,7 +45,7 @@ pub(in crate::sim) fn check_hooks(
     }
     let ran = hook_runs(all);
     check_action_names(evidence, &ran, &mut found);
-    told::check_stored_values(all, &ran, &mut found);
+    notification_laws::check_stored_values(all, &ran, &mut found);
     let mut texts = BTreeSet::new();
     for merchant in all.merchants {
         let own = all.merchant_events(merchant);
@@ -57,9 +57,9 @@ pub(in crate::sim) fn check_hooks(
         money::check_chains(&books, &mut found);
         money::check_voids(&books, &mut found);
         money::check_occurrences(&books, &mut found);
-        told::check_notifications(&books, tries, &mut texts, &mut found);
+        notification_laws::check_notifications(&books, tries, &mut texts, &mut found);
     }
-    told::check_unexpected(tries, &texts, &mut found);
+    notification_laws::check_unexpected(tries, &texts, &mut found);
     found
 }
 
@@ -84,7 +84,7 @@ pub(in crate::sim) fn count_actions(all: &EventEvidence<'_>) -> BTreeMap<String,
 
 /// Returns every hook run in the journal, in order.
 fn hook_runs<'a>(all: &EventEvidence<'a>) -> Vec<&'a HookRunRecord> {
-    let one = |entry: &'a crate::sim::durable::DurableRecord| {
+    let one = |entry: &'a crate::sim::machine::journal_decoder::DurableRecord| {
         if let Record::HooksRun(ran) = &entry.record { Some(&**ran) } else { None }
     };
     all.entries.iter().filter_map(one).collect()
@@ -251,7 +251,7 @@ fn is_too_deep(ran: &HookRunRecord) -> bool {
 
 /// Returns true if a script requested this charge of the ledger: only scripts charge this amount
 /// with a mark.
-pub(super) fn is_requested_charge(evidence: &RunEvidence<'_>, entry: &Value) -> bool {
+pub(crate) fn is_requested_charge(evidence: &RunEvidence<'_>, entry: &Value) -> bool {
     evidence.script.hooks.is_some() && minor_amount(entry) == ECHO
 }
 

@@ -4,24 +4,25 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::once::mark_of;
-use super::{RunEvidence, Violation, bounds, clones, commands, expected, is_valid};
-use crate::sim::desk::text;
-use crate::sim::world::DocBody;
+use super::laws::{RunEvidence, Violation, is_valid};
+use super::uniqueness::mark_of;
+use super::{commands, expected_names, limits, unmarked_charges};
+use crate::sim::actors::sandbox_control::text;
+use crate::sim::world::documents::DocBody;
 
 /// Compares the sums of all invoices and of all settled documents. Documents that changed after
 /// their invoice was sent are excluded, and are checked one by one elsewhere.
-pub(super) fn check_invoiced(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_invoiced(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let Some(files) = evidence.files() else {
         return;
     };
     let (mut asked, mut billed) = (0_i64, 0_i64);
     for doc in files.values().filter(|doc| matches!(doc.body, DocBody::Invoice { .. })) {
-        let same = |other: &&super::Doc| {
+        let same = |other: &&crate::sim::world::documents::Doc| {
             other.amount() == doc.amount() && other.generation == doc.generation
         };
         let constant = evidence.versions(&doc.name).iter().all(same);
-        let waits = evidence.is_on_hold(doc) || bounds::is_over_limit(evidence, doc);
+        let waits = evidence.is_on_hold(doc) || limits::is_over_limit(evidence, doc);
         if !constant || !is_valid(files, doc) || waits {
             continue;
         }
@@ -41,16 +42,17 @@ pub(super) fn check_invoiced(evidence: &RunEvidence<'_>, found: &mut Vec<Violati
 }
 
 /// Checks that every occurrence collects the amount of its document once.
-pub(super) fn check_collected(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_collected(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let later = evidence.later;
-    let names = expected::marks(evidence, "RecurringCharge");
+    let names = expected_names::marks(evidence, "RecurringCharge");
     let mut times: BTreeMap<&str, u32> = BTreeMap::new();
     let charges = later.ledger.iter().filter(|entry| text(entry, "type") == "CHARGE");
     for entry in charges.filter(|entry| !commands::is_requested_charge(evidence, entry)) {
         let occurrence = text(entry, "recurring_charge_occurrence_id");
         let charge = recurring_charge_of(evidence, occurrence);
         let doc = charge.and_then(|charge| names.get(&mark_of(charge)));
-        let ours = doc.is_some() || charge.is_some_and(|one| clones::is_unmarked(evidence, one));
+        let ours =
+            doc.is_some() || charge.is_some_and(|one| unmarked_charges::is_unmarked(evidence, one));
         let asked = charge.and_then(|charge| charge.get("amount"));
         let collected = entry.get("amount");
         let fits = asked == collected

@@ -3,13 +3,13 @@
 
 use serde_json::Value;
 
-use super::clones::result_id;
-use super::once::mark_of;
-use super::{RunEvidence, Violation, is_complete};
-use crate::model::intent::IntentProgress;
-use crate::sim::desk::text;
-use crate::sim::durable::{IntentHistory, name_of};
-use crate::sim::world::{Doc, DocBody};
+use super::laws::{RunEvidence, Violation, is_complete};
+use super::uniqueness::mark_of;
+use super::unmarked_charges::result_id;
+use crate::model::intents::intent::IntentProgress;
+use crate::sim::actors::sandbox_control::text;
+use crate::sim::machine::journal_decoder::{IntentHistory, name_of};
+use crate::sim::world::documents::{Doc, DocBody};
 
 /// Effects by which the document of a recurring charge ends it.
 const ENDS: [&str; 3] = ["recurring.cancel", "recurring.end", "occurrence.ignore"];
@@ -17,7 +17,7 @@ const ENDS: [&str; 3] = ["recurring.cancel", "recurring.end", "occurrence.ignore
 /// Checks that a recurring charge collects nothing after everything has settled, if its document
 /// always declared the removal and is gone. The same holds for a cancelled charge, whatever its
 /// document says later.
-pub(super) fn check_no_collection(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_no_collection(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let before = evidence.objects.ledger.len();
     let news = || evidence.later.ledger.iter().skip(before);
     for (name, doc) in
@@ -89,13 +89,13 @@ fn is_done(story: &IntentHistory) -> bool {
 
 /// Returns true if the recurring charge of a document was ended, also in part, while it had no
 /// document. It then waits for a higher generation.
-pub(super) fn was_ended(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
+pub(crate) fn was_ended(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
     ending_intents(evidence, doc).any(is_done)
 }
 
 /// Returns true if the service ended the charge and the answer was lost. The document must then not
 /// be reported as ready.
-pub(super) fn may_be_ended(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
+pub(crate) fn may_be_ended(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
     let happened = |story: &IntentHistory| {
         let effect = Some(story.intent.effect.as_str());
         let name = name_of(&story.intent);
@@ -119,7 +119,7 @@ fn ending_intents<'a>(
 
 /// Checks that a document that returns after the end of its object reports `Ended` and starts
 /// nothing by itself.
-pub(super) fn check_returned(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_returned(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     for doc in evidence.files().into_iter().flat_map(|files| files.values()) {
         if !was_ended(evidence, doc) || evidence.is_on_hold(doc) {
             continue;
@@ -137,7 +137,7 @@ pub(super) fn check_returned(evidence: &RunEvidence<'_>, found: &mut Vec<Violati
 }
 
 /// Checks that a removed merchant's authorisation is given back, and that no later request uses it.
-pub(super) fn check_deauthorised(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_deauthorised(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let ever = evidence.all_documents();
     for (name, doc) in ever.iter().filter(|(_, doc)| doc.body == DocBody::Merchant) {
         let back = |effect: &str| {

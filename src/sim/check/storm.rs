@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{RunEvidence, Violation};
+use super::laws::{RunEvidence, Violation};
 use crate::sim::net::storm::{StormAnswer, StormScope};
 use crate::sim::net::weather::StormStretch;
 
@@ -28,7 +28,7 @@ const ASKED_BY: u64 = 4;
 const SETTLES_AFTER: Duration = Duration::from_hours(1);
 
 /// Checks that a storm meets a bounded number of calls, and that callers wait as long as requested.
-pub(super) fn check_storms(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+pub(crate) fn check_storms(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     for passed in evidence.storms {
         let storm = passed.storm;
         let bound = max_calls(passed);

@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::Violation;
-use crate::engine::{IntentsView, Metrics, ResourceView};
-use crate::model::intent::IntentState;
-use crate::store::facts::{ReadModel, ReadModelError};
+use super::laws::Violation;
+use crate::engine::queries::intents::IntentsView;
+use crate::engine::queries::metrics::Metrics;
+use crate::engine::queries::views::ResourceView;
+use crate::model::intents::intent::IntentState;
+use crate::store::read_model::model::{ReadModel, ReadModelError};
 
 /// Views of one moment.
 #[derive(Debug)]

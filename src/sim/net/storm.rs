@@ -7,9 +7,9 @@ use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
 
 use crate::api::LostReplyMarker;
-use crate::sim::dice::Dice;
-use crate::sim::faults::{CALLS, CallFault, READ};
-use crate::sim::till;
+use crate::sim::actors::merchant_commands;
+use crate::sim::faults::call_fault::{CALLS, CallFault, READ};
+use crate::sim::world::dice::Dice;
 
 /// Changes that use a one-time token: a storm that outlives the token leaves them in doubt.
 const BY_TOKEN: [&str; 3] = ["card.change", "bank.change", "recurring.change"];
@@ -64,7 +64,7 @@ pub struct Storm {
 }
 
 /// Draws the storms of a seed.
-pub(super) fn draw_storms(dice: &mut Dice) -> Vec<Storm> {
+pub(crate) fn draw_storms(dice: &mut Dice) -> Vec<Storm> {
     let count = if dice.percent(35) { dice.between(1, 2) } else { 0 };
     (0..count).map(|_| draw_storm(dice)).collect()
 }
@@ -104,7 +104,7 @@ fn draw_storm(dice: &mut Dice) -> Storm {
 /// effects start.
 fn start_effects() -> Vec<&'static str> {
     let all = CALLS.iter().map(|(effect, _, _)| *effect);
-    all.filter(|effect| !till::EFFECTS.contains(effect)).collect()
+    all.filter(|effect| !merchant_commands::EFFECTS.contains(effect)).collect()
 }
 
 /// Draws a storm in which a merchant's credential is refused for a while.
@@ -117,7 +117,7 @@ fn draw_refusal(dice: &mut Dice) -> Storm {
 
 impl StormAnswer {
     /// Returns the fault as which the answer counts.
-    pub(super) fn fault(self) -> CallFault {
+    pub(crate) fn fault(self) -> CallFault {
         match self {
             Self::Throttled(_) => CallFault::Throttle,
             Self::Error | Self::Refused => CallFault::ErrorBefore,
@@ -127,7 +127,7 @@ impl StormAnswer {
 }
 
 /// Returns the answer itself.
-pub(super) fn response(gust: StormAnswer) -> Response {
+pub(crate) fn response(gust: StormAnswer) -> Response {
     let mut response = Response::new(Body::empty());
     match gust {
         StormAnswer::Throttled(asked) => {

@@ -11,7 +11,7 @@ use http::request::Parts;
 use tokio::time::Instant;
 
 use super::storm::{Storm, StormAnswer, StormScope, response};
-use crate::sim::faults::CallFault;
+use crate::sim::faults::call_fault::CallFault;
 
 /// The engine retries refused credentials every ten minutes.
 const ASKED_AGAIN: Duration = Duration::from_mins(11);
@@ -275,7 +275,7 @@ impl RequestedWait {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::faults::READ;
+    use crate::sim::faults::call_fault::READ;
 
     /// Returns a storm for all calls that begins with the `nth` reading.
     fn storm(nth: u32, seconds: u64, gust: StormAnswer) -> Storm {

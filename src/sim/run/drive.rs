@@ -12,26 +12,29 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::super::check;
-use super::super::deed::{self, PersonHandles};
-use super::super::machine::{GRACE, OpenedState, TIMEOUT};
-use super::super::world::DocTree;
-use super::{REDELIVERED_WITHIN, SETTLES_WITHIN, SimRun};
-use crate::engine::{EngineError, EngineInput, EngineQuery, Reply, Retention};
-use crate::sim::applicant;
+use super::life::{REDELIVERED_WITHIN, SETTLES_WITHIN, SimRun};
+use crate::engine::core::handles::EngineError;
+use crate::engine::core::input::EngineInput;
+use crate::engine::core::retention::Retention;
+use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::sim::actors::requests::PersonHandles;
+use crate::sim::actors::{applicant, requests};
+use crate::sim::check::views;
+use crate::sim::machine::process::{GRACE, OpenedState, TIMEOUT};
+use crate::sim::world::documents::DocTree;
 
 /// Polls without any progress of time after which the engine counts as spinning.
 const TURNS_MAX: u32 = 10_000;
 
 /// Returns a retention that runs beside everything: it keeps settled events for 20 seconds, and
 /// runs every minute. The emulated list has no delay; the machine's clock may be days ahead.
-pub(super) fn retention() -> Retention {
+pub(crate) fn retention() -> Retention {
     let (late, ahead) = (TimeDelta::seconds(5), TimeDelta::days(30));
     Retention { keep: TimeDelta::seconds(20), every: Duration::from_mins(1), late, ahead }
 }
 
 /// Result of the people's part of a life.
-pub(super) enum DriveResult {
+pub(crate) enum DriveResult {
     /// The process must be restarted.
     Restart,
     /// All steps are done; holds whether everything settled.
@@ -40,7 +43,7 @@ pub(super) enum DriveResult {
 
 impl SimRun<'_> {
     /// Takes the steps of the people, from the point at which the machine died.
-    pub(super) async fn take_steps(
+    pub(crate) async fn take_steps(
         &mut self,
         sender: mpsc::Sender<EngineInput>,
         open: &OpenedState,
@@ -54,7 +57,7 @@ impl SimRun<'_> {
         self.start_restore_review(&sender, &mut under_way);
         self.rig.begin_life(&sender).await;
         for (nth, step) in self.script.steps.iter().take(self.steps).enumerate() {
-            deed::start_requests(nth, step, &self.answered, &hands, &mut under_way);
+            requests::start_requests(nth, step, &self.answered, &hands, &mut under_way);
         }
         while let Some(step) = self.script.steps.get(self.steps) {
             let wait = Duration::from_millis(step.wait_ms);
@@ -73,7 +76,7 @@ impl SimRun<'_> {
             drop(sender.send(EngineInput::Files(Vec::new())).await);
             let tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner).clone();
             applicant::open_links(&tree, &sender).await;
-            deed::start_requests(nth, step, &self.answered, &hands, &mut under_way);
+            requests::start_requests(nth, step, &self.answered, &hands, &mut under_way);
         }
         self.start_restore_review(&sender, &mut under_way);
         self.front.stop_faults();
@@ -110,7 +113,7 @@ impl SimRun<'_> {
             return;
         }
         let Some(asked) = asked else { return };
-        match check::check_views(&open.shared.facts, &asked) {
+        match views::check_views(&open.shared.facts, &asked) {
             Ok(found) => self.violations.extend(found),
             Err(error) => self.violate("views", format!("the index cannot be read: {error}")),
         }
@@ -126,7 +129,7 @@ impl SimRun<'_> {
 }
 
 /// Runs the engine, and fails if it spins without any progress of time.
-pub(super) async fn run_watched(
+pub(crate) async fn run_watched(
     run: impl Future<Output = Result<(), EngineError>>,
 ) -> Result<(), EngineError> {
     let mut run = pin!(run);
@@ -146,7 +149,7 @@ pub(super) async fn run_watched(
 }
 
 /// Reads every view at one moment. Returns `None` if the engine has ended.
-async fn read_views(sender: &mpsc::Sender<EngineInput>) -> Option<check::ViewSnapshot> {
+async fn read_views(sender: &mpsc::Sender<EngineInput>) -> Option<views::ViewSnapshot> {
     let Some(Reply::Intents(intents)) = query(sender, EngineQuery::Intents).await else {
         return None;
     };
@@ -156,11 +159,11 @@ async fn read_views(sender: &mpsc::Sender<EngineInput>) -> Option<check::ViewSna
     let Some(Reply::Resources(resources)) = query(sender, EngineQuery::Resources).await else {
         return None;
     };
-    Some(check::ViewSnapshot { intents, metrics: *metrics, resources })
+    Some(views::ViewSnapshot { intents, metrics: *metrics, resources })
 }
 
 /// Sends a query to the engine. Returns `None` if the engine did not answer.
-pub(super) async fn query(
+pub(crate) async fn query(
     sender: &mpsc::Sender<EngineInput>,
     question: EngineQuery,
 ) -> Option<Reply> {

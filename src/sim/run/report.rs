@@ -1,18 +1,22 @@
 //! Checks of a run that has ended, and its report.
 
-use super::{RunReport, SimRun};
-use crate::sim::check::{self, EventEvidence, RunEvidence};
-use crate::sim::desk::{Objects, text};
-use crate::sim::{durable, share};
+use super::life::{RunReport, SimRun};
+use crate::sim::actors::sandbox_control::{Objects, text};
+use crate::sim::check::events::EventEvidence;
+use crate::sim::check::laws::RunEvidence;
+use crate::sim::check::{approvals, compaction, damage, events, hooks, laws, limits};
+use crate::sim::machine::journal_decoder;
+use crate::sim::report::attention_share;
 
 impl SimRun<'_> {
     /// Checks everything that the run has left.
-    pub(super) async fn check_result(mut self) -> RunReport {
-        let entries = self.troubles.correct_times(durable::allowed_counts(&self.machine.journal));
+    pub(crate) async fn check_result(mut self) -> RunReport {
+        let entries =
+            self.troubles.correct_times(journal_decoder::allowed_counts(&self.machine.journal));
         let known = self.machine.rebuilt_read_model().ok();
-        check::check_compaction(&self.machine, &mut self.violations).await;
-        check::check_damage(&mut self.machine, &entries, &mut self.violations);
-        let approved = check::check_approvals(&entries, &mut self.violations);
+        compaction::check_compaction(&self.machine, &mut self.violations).await;
+        damage::check_damage(&mut self.machine, &entries, &mut self.violations);
+        let approved = approvals::check_approvals(&entries, &mut self.violations);
         let before = self.desk.objects().await;
         let events = self.desk.events().await;
         let now = self.clock.now();
@@ -22,8 +26,8 @@ impl SimRun<'_> {
             history: &self.history,
             arrivals: &self.front.arrivals(),
             unauthorised_calls: &self.front.unauthorised_calls(),
-            histories: &durable::intent_histories(&entries),
-            numbers: &durable::intent_numbers(&entries),
+            histories: &journal_decoder::intent_histories(&entries),
+            numbers: &journal_decoder::intent_numbers(&entries),
             deaths: &self.deaths,
             lost: &self.troubles.lost,
             objects: &before,
@@ -35,8 +39,12 @@ impl SimRun<'_> {
             settling_time: self.front.weather().settling_time(),
         };
         let complete = self.violations.is_empty();
-        self.violations.extend(check::check_run(&evidence, complete));
-        self.violations.extend(check::check_limits(&evidence, &entries, &self.memory.seen_plans()));
+        self.violations.extend(laws::check_run(&evidence, complete));
+        self.violations.extend(limits::check_limits(
+            &evidence,
+            &entries,
+            &self.memory.seen_plans(),
+        ));
         let told = EventEvidence {
             events: &events,
             entries: &entries,
@@ -45,15 +53,15 @@ impl SimRun<'_> {
             known: known.as_ref(),
             now,
         };
-        self.violations.extend(check::check_events(&evidence, &told, complete));
-        self.violations.extend(check::check_hooks(
+        self.violations.extend(events::check_events(&evidence, &told, complete));
+        self.violations.extend(hooks::check_hooks(
             &evidence,
             &told,
             &self.rig.attempts(),
             complete,
         ));
-        let shares = share::count_intents(&evidence);
-        share::check_provable(self.script.surface, &shares, &mut self.violations);
+        let shares = attention_share::count_intents(&evidence);
+        attention_share::check_provable(self.script.surface, &shares, &mut self.violations);
         let (last, seed) = (entries.last(), self.script.seed);
         RunReport {
             seed,
@@ -62,12 +70,12 @@ impl SimRun<'_> {
             struck: self.front.fault_counts(),
             died: self.died,
             shares,
-            recreated: check::recreated(&evidence),
+            recreated: laws::recreated(&evidence),
             approved,
-            plans_approved: check::plans_approved(&entries),
+            plans_approved: limits::plans_approved(&entries),
             collected: after.ledger.iter().filter(|one| text(one, "type") == "CHARGE").count(),
             event_outcomes: told.count_outcomes(),
-            hooks: check::hooked(&told),
+            hooks: hooks::count_actions(&told),
             violations: self.violations,
         }
     }

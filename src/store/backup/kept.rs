@@ -6,13 +6,15 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::chest::{self, MAGIC};
-use super::{BackupError, BackupFile, BackupManifest, VERSION};
-use crate::store::bytes::{to_u64, to_usize};
-use crate::store::disk::Disk;
+use super::copy::BackupError;
+use super::folder;
+use super::folder::MAGIC;
+use super::manifest::{BackupFile, BackupManifest, VERSION};
+use crate::store::disk::bytes::{to_u64, to_usize};
+use crate::store::disk::traits::Disk;
 
 /// File name of the manifest in a folder.
-pub(super) const MANIFEST: &str = "backup.json";
+pub(crate) const MANIFEST: &str = "backup.json";
 
 /// A backup whose manifest was read.
 #[derive(Debug)]
@@ -30,7 +32,7 @@ impl ExistingBackup {
     pub fn open(path: &Path) -> Result<Self, BackupError> {
         let single = !path.is_dir();
         let manifest =
-            if single { chest::read_manifest(path)? } else { read_folder_manifest(path)? };
+            if single { folder::read_manifest(path)? } else { read_folder_manifest(path)? };
         if manifest.version != VERSION {
             let why = format!(
                 "its format has version {}; this program reads version {VERSION}",
@@ -42,12 +44,12 @@ impl ExistingBackup {
     }
 
     /// A backup that is being written.
-    pub(super) fn being_written(manifest: BackupManifest, path: &Path, single: bool) -> Self {
+    pub(crate) fn being_written(manifest: BackupManifest, path: &Path, single: bool) -> Self {
         Self { manifest, path: path.to_owned(), single }
     }
 
     /// Returns the location of one of the backup's files.
-    pub(super) fn span(&self, entry: &BackupFile) -> FileSpan {
+    pub(crate) fn span(&self, entry: &BackupFile) -> FileSpan {
         if !self.single {
             return FileSpan { path: self.path.join(&entry.name), begins: 0, bytes: entry.bytes };
         }
@@ -77,7 +79,7 @@ fn read_folder_manifest(path: &Path) -> Result<BackupManifest, BackupError> {
 
 /// Location of a file's bytes.
 #[derive(Debug, Clone)]
-pub(super) struct FileSpan {
+pub(crate) struct FileSpan {
     path: PathBuf,
     begins: u64,
     bytes: u64,
@@ -85,7 +87,7 @@ pub(super) struct FileSpan {
 
 impl FileSpan {
     /// Reads up to `len` bytes from `offset`; fewer at the end.
-    pub(super) fn read(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+    pub(crate) fn read(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
         let left = self.bytes.saturating_sub(offset);
         let mut bytes = vec![0; len.min(to_usize(left))];
         let at = self.begins.saturating_add(offset);

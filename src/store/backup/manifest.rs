@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::base::hash::Digest;
-use crate::store::journal::Head;
+use crate::store::journal::log::Head;
 
 /// The version of the format.
 pub const VERSION: u32 = 1;

@@ -6,14 +6,17 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::{BackupFile, ExistingBackup, ProgressFn};
+use super::copy::ProgressFn;
+use super::kept::ExistingBackup;
+use super::manifest::BackupFile;
 use crate::base::hash::Digest;
 use crate::model::record::StateOwner;
-use crate::store::facts::ReadModel;
-use crate::store::index::{Index, MemoryIndex};
-use crate::store::key::MasterKey;
-use crate::store::open::{OpenReport, StateParts, assemble};
-use crate::store::vault::Vault;
+use crate::store::index::ordered::{Index, MemoryIndex};
+use crate::store::read_model::model::ReadModel;
+use crate::store::state::assemble::{StateParts, assemble};
+use crate::store::state::open::OpenReport;
+use crate::store::vault::key::MasterKey;
+use crate::store::vault::values::Vault;
 
 /// Bytes read at once.
 const PIECE_BYTES: usize = 1 << 20;
@@ -89,12 +92,12 @@ fn has_file(kept: &ExistingBackup, name: &str) -> bool {
     kept.manifest.files.iter().any(|file| file.name == name)
 }
 
-pub(super) fn problem(what: &str, why: impl fmt::Display) -> BackupProblem {
+pub(crate) fn problem(what: &str, why: impl fmt::Display) -> BackupProblem {
     BackupProblem { what: what.to_owned(), why: why.to_string() }
 }
 
 /// Returns the problem of a file's bytes, if any.
-pub(super) fn check_file(kept: &ExistingBackup, entry: &BackupFile) -> Option<BackupProblem> {
+pub(crate) fn check_file(kept: &ExistingBackup, entry: &BackupFile) -> Option<BackupProblem> {
     match digest(kept, entry) {
         Ok(found) if found == entry.sha256 => None,
         Ok(_) => Some(problem(&entry.name, "its content differs from its digest")),
@@ -112,20 +115,20 @@ fn digest(kept: &ExistingBackup, entry: &BackupFile) -> std::io::Result<Digest> 
     while at < entry.bytes {
         let piece = place.read(at, PIECE_BYTES)?;
         hasher.update(&piece);
-        at = at.saturating_add(crate::store::bytes::to_u64(piece.len()));
+        at = at.saturating_add(crate::store::disk::bytes::to_u64(piece.len()));
     }
     Ok(Digest::from_bytes(hasher.finalize().into()))
 }
 
 /// Folds the records into memory and checks that the chain is intact and ends at the manifest's
 /// head. The vault is verified separately.
-pub(super) fn fold_in_memory(kept: &ExistingBackup) -> Result<VerifiedBackup, BackupProblem> {
+pub(crate) fn fold_in_memory(kept: &ExistingBackup) -> Result<VerifiedBackup, BackupProblem> {
     let wrong = |error: &dyn fmt::Display| problem("journal", error);
     let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
     let pieces = StateParts {
         watch: None,
         journal: Arc::new(kept.disk("journal")),
-        vault: Arc::new(crate::store::disk::MemoryDisk::new()),
+        vault: Arc::new(crate::store::disk::traits::MemoryDisk::new()),
         index: index.clone(),
         boot: String::new(),
         rebuild: false,
@@ -144,7 +147,9 @@ pub(super) fn fold_in_memory(kept: &ExistingBackup) -> Result<VerifiedBackup, Ba
 }
 
 /// Summarises a fold.
-fn summarise(facts: &ReadModel) -> Result<VerifiedBackup, crate::store::facts::ReadModelError> {
+fn summarise(
+    facts: &ReadModel,
+) -> Result<VerifiedBackup, crate::store::read_model::model::ReadModelError> {
     let mut resources = 0_usize;
     facts.each_observed(|_, _| {
         resources = resources.saturating_add(1);

@@ -10,17 +10,22 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use sha2::{Digest as _, Sha256};
 
-use super::chest::{self, MAGIC};
-use super::kept::MANIFEST;
+use super::copy::{BackupError, ProgressFn};
+use super::folder;
+use super::folder::MAGIC;
+use super::kept::{ExistingBackup, MANIFEST};
+use super::manifest::{BackupFile, BackupManifest, VERSION};
 use super::proof::{BackupProblem, VerifiedBackup, check_file, fold_in_memory, problem};
-use super::{BackupError, BackupFile, BackupManifest, ExistingBackup, ProgressFn, VERSION};
 use crate::base::hash::Digest;
-use crate::store::bytes::{to_u64, to_usize};
-use crate::store::disk::Disk;
-use crate::store::journal::{Head, JournalReader, extent};
-use crate::store::key::MasterKey;
-use crate::store::real_disk::sync_dir;
-use crate::store::vault::{self, KEYS_FILE};
+use crate::store::disk::bytes::{to_u64, to_usize};
+use crate::store::disk::real::sync_dir;
+use crate::store::disk::traits::Disk;
+use crate::store::journal::extent::extent;
+use crate::store::journal::log::Head;
+use crate::store::journal::read::JournalReader;
+use crate::store::vault::key::MasterKey;
+use crate::store::vault::keys::FILE as KEYS_FILE;
+use crate::store::vault::{rekey, values};
 
 /// Bytes copied at once.
 const PIECE_BYTES: usize = 1 << 20;
@@ -55,7 +60,7 @@ impl Compactions {
     /// The disks cannot be read.
     pub fn of(journal: &Arc<dyn Disk>, vault: &Arc<dyn Disk>) -> Result<Self, BackupError> {
         let base = JournalReader::over(Arc::clone(journal)).base()?;
-        let vault = vault::compactions(&**vault).map_err(BackupError::io("list", "vault"))?;
+        let vault = values::compactions(&**vault).map_err(BackupError::io("list", "vault"))?;
         Ok(Self { begins: base.map_or(0, |base| base.head.sequence), vault })
     }
 }
@@ -174,7 +179,7 @@ fn copy_and_verify(
     let mut kept = ExistingBackup::being_written(manifest, beside, form == BackupLayout::File);
     let unproved = |wrong| BackupError::Unverified { wrong };
     // The key may have been exchanged meanwhile, or the daemon has a newer one than this process.
-    vault::identity(&kept.disk("vault"), key)
+    rekey::identity(&kept.disk("vault"), key)
         .map_err(|error| unproved(vec![problem("vault", error)]))?;
     let proof = fold_in_memory(&kept).map_err(|wrong| unproved(vec![wrong]))?;
     let bound = proof.binding.clone();
@@ -216,7 +221,7 @@ fn files_to_copy(source: &BackupSource) -> Result<Vec<FileCopy<'_>>, BackupError
         plan.push(copy("journal", journal, file, bytes));
     }
     let vault = source.vault.as_ref();
-    for file in vault::files(vault).map_err(BackupError::io("list", "vault"))? {
+    for file in values::files(vault).map_err(BackupError::io("list", "vault"))? {
         match vault.len(&file) {
             Ok(bytes) => plan.push(copy("vault", vault, file, bytes)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
@@ -304,7 +309,7 @@ impl<'a> BackupTarget<'a> {
         })?;
         let io = || BackupError::io("write", MANIFEST);
         if let Some(single) = self.single.as_mut() {
-            single.write_all(&chest::footer(&text)).map_err(io())?;
+            single.write_all(&folder::footer(&text)).map_err(io())?;
             return single.sync_all().map_err(io());
         }
         let mut file = create_private(&self.path.join(MANIFEST)).map_err(io())?;

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use super::ordered::{Batch, Index, IndexError, KeyValue, range};
 use super::recent::ReadCache;
-use super::{Batch, Index, IndexError, KeyValue, range};
 
 /// Number of changes that are passed on together. sled frees what a batch replaced only after the
 /// batch: 8,192 changes at once took twenty times the memory of 256, and more time.

@@ -13,14 +13,14 @@ const VALUE_BYTES_MAX: usize = 2 << 10;
 
 /// Keys with their values, or known to have none.
 #[derive(Debug, Default)]
-pub(super) struct ReadCache {
+pub(crate) struct ReadCache {
     young: HashMap<Vec<u8>, Option<Vec<u8>>>,
     old: HashMap<Vec<u8>, Option<Vec<u8>>>,
 }
 
 impl ReadCache {
     /// Returns the cached value of a key; the inner `None` means that the key has no value.
-    pub(super) fn get(&mut self, key: &[u8]) -> Option<&Option<Vec<u8>>> {
+    pub(crate) fn get(&mut self, key: &[u8]) -> Option<&Option<Vec<u8>>> {
         if !self.young.contains_key(key) {
             let (key, value) = self.old.remove_entry(key)?;
             self.keep(key, value);
@@ -29,14 +29,14 @@ impl ReadCache {
     }
 
     /// Caches the result of a read.
-    pub(super) fn insert(&mut self, key: &[u8], value: Option<&[u8]>) {
+    pub(crate) fn insert(&mut self, key: &[u8], value: Option<&[u8]>) {
         if value.is_none_or(|value| value.len() <= VALUE_BYTES_MAX) {
             self.keep(key.to_owned(), value.map(<[u8]>::to_vec));
         }
     }
 
     /// Removes a key that changes.
-    pub(super) fn remove(&mut self, key: &[u8]) {
+    pub(crate) fn remove(&mut self, key: &[u8]) {
         self.young.remove(key);
         self.old.remove(key);
     }

@@ -1,44 +1,41 @@
 //! Walks the segments and verifies every record against the record before it.
 
-use super::{
-    super::{
-        bytes::{bytes_from, is_zero, to_u64, to_usize},
-        disk::Disk,
-    },
-    Head, JournalError, Position,
-    error::DamageEvidence,
-    open::chain_start,
-    record::{self, RawRecord, RecordSlot},
-    segment::{self, HEADER_BYTES, Segment},
-    tail::{self, TailVerdict},
-};
+use super::error::{DamageEvidence, JournalError};
+use super::log::{Head, Position};
+use super::open::chain_start;
+use super::record::{RawRecord, RecordSlot};
+use super::segment::{HEADER_BYTES, Segment};
+use super::tail::TailVerdict;
+use super::{record, segment, tail};
+use crate::store::disk::bytes::{bytes_from, is_zero, to_u64, to_usize};
+use crate::store::disk::traits::Disk;
 
 /// Result of a walk.
 #[derive(Debug)]
-pub(super) struct WalkResult {
+pub(crate) struct WalkResult {
     /// The last intact record.
-    pub(super) last: Position,
+    pub(crate) last: Position,
     /// Position of the next record: segment, offset and length of the file.
-    pub(super) tail: super::Tail,
+    pub(crate) tail: super::log::Tail,
     /// True if bytes that were never acknowledged follow the last record.
-    pub(super) torn: bool,
+    pub(crate) torn: bool,
     /// True if the chain does not run through the marked head.
-    pub(super) misses_mark: bool,
+    pub(crate) misses_mark: bool,
 }
 
 /// Heads that were durable before.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Anchors {
+pub(crate) struct Anchors {
     /// The chain must run through this head.
-    pub(super) known: Option<Head>,
+    pub(crate) known: Option<Head>,
     /// The chain should run through this head; if it does not, nothing is cut.
-    pub(super) marked: Option<Head>,
+    pub(crate) marked: Option<Head>,
 }
 
 /// Walks the given segments from `start` to the end.
 ///
 /// A torn tail before the marked head was acknowledged, so it is damage.
-pub(super) fn check(
+pub(crate) fn check(
     disk: &dyn Disk,
     segments: &[u64],
     start: Position,
@@ -55,7 +52,10 @@ pub(super) fn check(
         let stop = walk(&segment, offset, &mut last, &mut passed)?;
         let torn = judge(&segment, &stop, last.head, ahead.peek().copied())?;
         let capacity = to_u64(segment.bytes.len());
-        state = Some((super::Tail { segment: first, offset: to_u64(stop.offset), capacity }, torn));
+        state = Some((
+            super::log::Tail { segment: first, offset: to_u64(stop.offset), capacity },
+            torn,
+        ));
     }
     let missing = || JournalError::MissingSegment { expected: start.segment, found: None };
     let (tail, torn) = state.ok_or_else(missing)?;
@@ -72,7 +72,7 @@ pub(super) fn check(
 }
 
 /// Walks everything, and accepts neither a torn tail nor another end than `head`.
-pub(super) fn check_all(disk: &dyn Disk, head: Head) -> Result<Head, JournalError> {
+pub(crate) fn check_all(disk: &dyn Disk, head: Head) -> Result<Head, JournalError> {
     let segments = segment::list(disk)?;
     let start = chain_start(disk, &segments)?;
     let anchors = Anchors { known: Some(head), marked: None };
@@ -81,7 +81,7 @@ pub(super) fn check_all(disk: &dyn Disk, head: Head) -> Result<Head, JournalErro
         return Err(JournalError::Damaged {
             file: segment::name(checked.tail.segment),
             offset: checked.tail.offset,
-            sequence: super::next(head.sequence)?,
+            sequence: super::log::next(head.sequence)?,
             why: "bytes follow the last record",
             follows: DamageEvidence::Acknowledged,
         });
@@ -162,13 +162,13 @@ fn step(
 }
 
 /// Verifies that a record follows `head`.
-pub(super) fn follows(
+pub(crate) fn follows(
     segment: &Segment,
     at: usize,
     found: &RawRecord<'_>,
     head: Head,
 ) -> Result<(), JournalError> {
-    let sequence = super::next(head.sequence)?;
+    let sequence = super::log::next(head.sequence)?;
     if found.sequence == sequence && found.previous == head.hash && found.batch <= sequence {
         return Ok(());
     }
@@ -176,7 +176,7 @@ pub(super) fn follows(
 }
 
 /// Returns the error for a record of an unknown version.
-pub(super) fn version_error(segment: &Segment, at: usize, found: u8) -> JournalError {
+pub(crate) fn version_error(segment: &Segment, at: usize, found: u8) -> JournalError {
     JournalError::Version {
         file: segment.file.clone(),
         offset: to_u64(at),
@@ -195,7 +195,7 @@ fn judge(
     head: Head,
     next_segment: Option<u64>,
 ) -> Result<bool, JournalError> {
-    let sequence = super::next(head.sequence)?;
+    let sequence = super::log::next(head.sequence)?;
     let follows = match next_segment {
         Some(_) if is_zero(bytes_from(&segment.bytes, stop.offset)) => return Ok(false),
         Some(first) => DamageEvidence::Segment { file: segment::name(first) },

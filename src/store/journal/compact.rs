@@ -11,10 +11,12 @@
 //! Others may append meanwhile, so the record that names the snapshot need not be the first behind
 //! it.
 
-use super::{
-    super::{bytes::to_usize, disk::Disk},
-    Head, Journal, JournalError, JournalReader, segment, snapshot,
-};
+use super::error::JournalError;
+use super::log::{Head, Journal};
+use super::read::JournalReader;
+use super::{segment, snapshot};
+use crate::store::disk::bytes::to_usize;
+use crate::store::disk::traits::Disk;
 
 impl Journal {
     /// Returns the snapshot behind which the chain on this disk begins.

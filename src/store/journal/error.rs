@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::Head;
+use super::log::Head;
 
 /// Error of opening, reading or writing the journal.
 ///

@@ -1,12 +1,12 @@
 //! Files and lengths that hold the journal up to a head, as a copy needs them.
 
-use super::{
-    super::{bytes::to_u64, disk::Disk},
-    Head, JournalError,
-    record::{self, RecordSlot},
-    segment::{self, HEADER_BYTES, Segment},
-    snapshot,
-};
+use super::error::JournalError;
+use super::log::Head;
+use super::record::RecordSlot;
+use super::segment::{HEADER_BYTES, Segment};
+use super::{record, segment, snapshot};
+use crate::store::disk::bytes::to_u64;
+use crate::store::disk::traits::Disk;
 
 /// Returns the files of the journal up to this head, in order, with the number of bytes needed of
 /// each.
@@ -45,7 +45,7 @@ fn whole_segment(disk: &dyn Disk, first: u64) -> Result<(String, u64), JournalEr
 
 /// Returns the end of the head's record.
 fn end_of(segment: &Segment, head: Head) -> Result<u64, JournalError> {
-    let mut at = super::to_usize(HEADER_BYTES);
+    let mut at = crate::store::disk::bytes::to_usize(HEADER_BYTES);
     let mut found_at_most =
         Head { sequence: segment.first.saturating_sub(1), hash: segment.previous };
     while let RecordSlot::Record(found) = record::parse_at(&segment.bytes, at) {

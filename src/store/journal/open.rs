@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{
-    super::{bytes::to_usize, disk::Disk},
-    Head, Journal, JournalError, Position, Tail,
-    check::{self, Anchors, WalkResult},
-    error::DamageEvidence,
-    record::{self, RecordSlot},
-    segment::{self, HEADER_BYTES, Segment},
-    snapshot,
-};
+use super::check::{Anchors, WalkResult};
+use super::error::{DamageEvidence, JournalError};
+use super::log::{Head, Journal, Position, Tail};
+use super::record::RecordSlot;
+use super::segment::{HEADER_BYTES, Segment};
+use super::{check, record, segment, snapshot};
+use crate::store::disk::bytes::to_usize;
+use crate::store::disk::traits::Disk;
 
 /// Options of opening a journal.
 #[derive(Debug, Clone, Copy)]
@@ -146,7 +145,7 @@ fn start_position(
 }
 
 /// Returns the start of the chain on this disk: the first record, or behind a snapshot.
-pub(super) fn chain_start(disk: &dyn Disk, segments: &[u64]) -> Result<Position, JournalError> {
+pub(crate) fn chain_start(disk: &dyn Disk, segments: &[u64]) -> Result<Position, JournalError> {
     match (snapshot::base(disk, segments)?, segments.first()) {
         (Some(base), _) => Ok(base.position()),
         (None, Some(found)) if *found != 1 => Err(first_is_missing(*found)),
@@ -178,7 +177,7 @@ fn remove_unfinished(
     checked: &WalkResult,
 ) -> Result<(), JournalError> {
     let file = segment::name(first);
-    let expected = super::next(checked.last.head.sequence)?;
+    let expected = super::log::next(checked.last.head.sequence)?;
     if checked.torn {
         return Err(JournalError::Damaged {
             file: segment::name(checked.tail.segment),

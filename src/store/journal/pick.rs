@@ -1,6 +1,9 @@
 //! Reads single records, each verified from the beginning of its segment.
 
-use super::{JournalError, JournalReader, JournalRecord, segment};
+use super::error::JournalError;
+use super::read::JournalReader;
+use super::record::JournalRecord;
+use super::segment;
 
 /// Records that were picked, and the ranges that were verified for them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

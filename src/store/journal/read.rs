@@ -2,16 +2,13 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use super::{
-    super::{
-        bytes::{to_u64, to_usize},
-        disk::Disk,
-    },
-    Head, JournalError, JournalRecord, check,
-    error::DamageEvidence,
-    record::{self, RecordSlot},
-    segment::{self, HEADER_BYTES, Segment},
-};
+use super::error::{DamageEvidence, JournalError};
+use super::log::Head;
+use super::record::{JournalRecord, RecordSlot};
+use super::segment::{HEADER_BYTES, Segment};
+use super::{check, record, segment};
+use crate::store::disk::bytes::{to_u64, to_usize};
+use crate::store::disk::traits::Disk;
 
 /// A handle that reads records. Its caller must pass what is durable: the reader never looks
 /// further.
@@ -21,7 +18,7 @@ pub struct JournalReader {
 }
 
 impl JournalReader {
-    pub(super) fn new(disk: Arc<dyn Disk>) -> Self {
+    pub(crate) fn new(disk: Arc<dyn Disk>) -> Self {
         Self { disk }
     }
 
@@ -30,7 +27,7 @@ impl JournalReader {
         Self { disk }
     }
 
-    pub(super) fn disk(&self) -> &dyn Disk {
+    pub(crate) fn disk(&self) -> &dyn Disk {
         self.disk.as_ref()
     }
 

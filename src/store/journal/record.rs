@@ -9,7 +9,7 @@
 //! the first record that was written together with this one: nothing of a batch is acknowledged
 //! before all of it is durable. Zeros where a record could begin are the end.
 
-use super::super::bytes::{ByteReader, bytes_from, is_zero};
+use crate::store::disk::bytes::{ByteReader, bytes_from, is_zero};
 
 const MAGIC: [u8; 4] = *b"RkJ1";
 const VERSION: u8 = 1;
@@ -31,19 +31,19 @@ pub struct JournalRecord {
 
 /// A record with a valid checksum, still in its segment.
 #[derive(Debug)]
-pub(super) struct RawRecord<'a> {
-    pub(super) sequence: u64,
-    pub(super) batch: u64,
-    pub(super) previous: [u8; 32],
-    pub(super) hash: [u8; 32],
-    pub(super) body: &'a [u8],
+pub(crate) struct RawRecord<'a> {
+    pub(crate) sequence: u64,
+    pub(crate) batch: u64,
+    pub(crate) previous: [u8; 32],
+    pub(crate) hash: [u8; 32],
+    pub(crate) body: &'a [u8],
     /// Bytes on disk.
-    pub(super) size: usize,
+    pub(crate) size: usize,
 }
 
 /// Content at an offset.
 #[derive(Debug)]
-pub(super) enum RecordSlot<'a> {
+pub(crate) enum RecordSlot<'a> {
     Record(RawRecord<'a>),
     /// Zeros, or no room for a record: the end of the written data.
     End,
@@ -53,14 +53,14 @@ pub(super) enum RecordSlot<'a> {
 }
 
 /// Returns the bytes on disk of a record with a body of this length.
-pub(super) fn size(body: usize) -> usize {
+pub(crate) fn size(body: usize) -> usize {
     PREFIX_BYTES.saturating_add(FIXED_BYTES).saturating_add(body)
 }
 
 /// Appends one record to `out` and returns its hash.
 ///
-/// The body is at most [`super::BODY_BYTES_MAX`], so its length fits the field.
-pub(super) fn encode(
+/// The body is at most [`super::log::BODY_BYTES_MAX`], so its length fits the field.
+pub(crate) fn encode(
     out: &mut Vec<u8>,
     sequence: u64,
     batch: u64,
@@ -82,7 +82,7 @@ pub(super) fn encode(
 }
 
 /// Returns the content at `offset` of a segment.
-pub(super) fn parse_at(segment: &[u8], offset: usize) -> RecordSlot<'_> {
+pub(crate) fn parse_at(segment: &[u8], offset: usize) -> RecordSlot<'_> {
     let bytes = bytes_from(segment, offset);
     let start = bytes.get(..PREFIX_BYTES).unwrap_or(bytes);
     if is_zero(start) {
@@ -119,14 +119,14 @@ fn read(bytes: &[u8]) -> Option<RecordSlot<'_>> {
 }
 
 /// Returns the first offset from `offset` on at which a record could begin.
-pub(super) fn find_magic(segment: &[u8], offset: usize) -> Option<usize> {
+pub(crate) fn find_magic(segment: &[u8], offset: usize) -> Option<usize> {
     let bytes = bytes_from(segment, offset);
     let at = bytes.windows(MAGIC.len()).position(|window| window == MAGIC)?;
     offset.checked_add(at)
 }
 
 /// Returns the version that this program writes.
-pub(super) fn version() -> u32 {
+pub(crate) fn version() -> u32 {
     u32::from(VERSION)
 }
 

@@ -4,17 +4,15 @@
 //! magic 8 · version 4 · first sequence 8 · hash before it 32 · crc32 4 · zeros to 64 · records · zeros
 //! ```
 
-use super::{
-    super::{
-        bytes::{ByteReader, bytes_from, is_zero, to_u64, to_usize},
-        disk::Disk,
-    },
-    Head, JournalError, Tail,
-    record::{self, RecordSlot},
-};
+use super::error::JournalError;
+use super::log::{Head, Tail};
+use super::record;
+use super::record::RecordSlot;
+use crate::store::disk::bytes::{ByteReader, bytes_from, is_zero, to_u64, to_usize};
+use crate::store::disk::traits::Disk;
 
 /// Start of the first record.
-pub(super) const HEADER_BYTES: u64 = 64;
+pub(crate) const HEADER_BYTES: u64 = 64;
 const MAGIC: [u8; 8] = *b"RECKONJ\n";
 const VERSION: u32 = 1;
 const COVERED_BYTES: usize = 52;
@@ -23,21 +21,21 @@ const DIGITS: usize = 20;
 
 /// A complete segment in memory, its header verified.
 #[derive(Debug)]
-pub(super) struct Segment {
-    pub(super) file: String,
-    pub(super) first: u64,
+pub(crate) struct Segment {
+    pub(crate) file: String,
+    pub(crate) first: u64,
     /// The hash of the record before its first.
-    pub(super) previous: [u8; 32],
-    pub(super) bytes: Vec<u8>,
+    pub(crate) previous: [u8; 32],
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// Returns the name of the segment that begins with this sequence.
-pub(super) fn name(first: u64) -> String {
+pub(crate) fn name(first: u64) -> String {
     format!("{first:0DIGITS$}{SUFFIX}")
 }
 
 /// Lists the first sequences of all segments, in order.
-pub(super) fn list(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
+pub(crate) fn list(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
     let names = disk.list().map_err(|source| JournalError::io("list", "", source))?;
     let mut firsts = Vec::with_capacity(names.len());
     for file in names {
@@ -59,8 +57,8 @@ fn parse(file: &str) -> Option<u64> {
 }
 
 /// Creates the segment behind `head`, durable before the first record is written to it.
-pub(super) fn create(disk: &dyn Disk, head: Head, capacity: u64) -> Result<Tail, JournalError> {
-    let first = super::next(head.sequence)?;
+pub(crate) fn create(disk: &dyn Disk, head: Head, capacity: u64) -> Result<Tail, JournalError> {
+    let first = super::log::next(head.sequence)?;
     let file = name(first);
     let io = |doing| {
         let file = &file;
@@ -85,7 +83,7 @@ fn header(first: u64, previous: &[u8; 32]) -> Vec<u8> {
 
 impl Segment {
     /// Reads a complete segment and verifies that its header is valid and fits its name.
-    pub(super) fn read(disk: &dyn Disk, first: u64) -> Result<Self, JournalError> {
+    pub(crate) fn read(disk: &dyn Disk, first: u64) -> Result<Self, JournalError> {
         let file = name(first);
         let bytes = read_all(disk, &file)?;
         let wrong = |why| JournalError::Header { file: file.clone(), why };
@@ -101,8 +99,8 @@ impl Segment {
     }
 
     /// Verifies that this segment continues the chain where `head` ends it.
-    pub(super) fn continues(&self, head: Head) -> Result<(), JournalError> {
-        let expected = super::next(head.sequence)?;
+    pub(crate) fn continues(&self, head: Head) -> Result<(), JournalError> {
+        let expected = super::log::next(head.sequence)?;
         let wrong = |why| JournalError::Header { file: self.file.clone(), why };
         if self.first > expected {
             return Err(JournalError::MissingSegment { expected, found: Some(self.file.clone()) });
@@ -118,7 +116,7 @@ impl Segment {
 }
 
 /// Returns the last record of a segment that no process writes to.
-pub(super) fn last_sequence(segment: &Segment) -> u64 {
+pub(crate) fn last_sequence(segment: &Segment) -> u64 {
     let mut at = to_usize(HEADER_BYTES);
     let mut last = segment.first.saturating_sub(1);
     while let RecordSlot::Record(found) = record::parse_at(&segment.bytes, at) {
@@ -130,7 +128,7 @@ pub(super) fn last_sequence(segment: &Segment) -> u64 {
 
 /// Returns true if a crash interrupted the creation of this segment: no valid header, and nothing
 /// behind it. A header is durable before any record is written.
-pub(super) fn is_unfinished(disk: &dyn Disk, first: u64) -> Result<bool, JournalError> {
+pub(crate) fn is_unfinished(disk: &dyn Disk, first: u64) -> Result<bool, JournalError> {
     let file = name(first);
     let header = disk
         .read_at(&file, 0, to_usize(HEADER_BYTES))

@@ -8,13 +8,12 @@
 //! begins at a snapshot only if its first segment is gone and a segment follows the snapshot
 //! directly.
 
-use super::{
-    super::{
-        bytes::{ByteReader, bytes_from, to_u64, to_usize},
-        disk::Disk,
-    },
-    Head, JournalError, JournalReader, Position, segment,
-};
+use super::error::JournalError;
+use super::log::{Head, Position};
+use super::read::JournalReader;
+use super::segment;
+use crate::store::disk::bytes::{ByteReader, bytes_from, to_u64, to_usize};
+use crate::store::disk::traits::Disk;
 
 const MAGIC: [u8; 8] = *b"RECKONS\n";
 const VERSION: u32 = 1;
@@ -47,26 +46,26 @@ impl SnapshotHeader {
     }
 
     /// Returns the position behind the snapshot at which the journal continues.
-    pub(super) fn position(&self) -> Position {
+    pub(crate) fn position(&self) -> Position {
         let segment = self.head.sequence.saturating_add(1);
         Position { head: self.head, segment, ..Position::START }
     }
 }
 
 /// Returns the file of the snapshot behind a record.
-pub(super) fn name(sequence: u64) -> String {
+pub(crate) fn name(sequence: u64) -> String {
     format!("{sequence:020}{SUFFIX}")
 }
 
 /// Parses the sequence in the name of a snapshot.
-pub(super) fn parse(file: &str) -> Option<u64> {
+pub(crate) fn parse(file: &str) -> Option<u64> {
     let digits = file.strip_suffix(SUFFIX)?;
     let plain = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| plain)
 }
 
 /// Lists the sequences of all snapshots, ascending.
-pub(super) fn list(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
+pub(crate) fn list(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
     let names = disk.list().map_err(|source| JournalError::io("list", "", source))?;
     let mut all: Vec<u64> = names.iter().filter_map(|file| parse(file)).collect();
     all.sort_unstable();
@@ -75,7 +74,7 @@ pub(super) fn list(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
 
 /// Returns the snapshot at which the journal begins: the oldest one that a segment follows; `None`
 /// if the journal begins at its first record.
-pub(super) fn base(
+pub(crate) fn base(
     disk: &dyn Disk,
     segments: &[u64],
 ) -> Result<Option<SnapshotHeader>, JournalError> {
@@ -108,7 +107,7 @@ impl JournalReader {
 }
 
 /// Returns the bytes of a snapshot, and its name in the journal.
-pub(super) fn seal(head: Head, fold: u32, body: &[u8]) -> (Vec<u8>, [u8; 32]) {
+pub(crate) fn seal(head: Head, fold: u32, body: &[u8]) -> (Vec<u8>, [u8; 32]) {
     let mut file = Vec::with_capacity(HEADER_BYTES.saturating_add(body.len()));
     file.extend_from_slice(&MAGIC);
     file.extend_from_slice(&VERSION.to_le_bytes());
@@ -124,7 +123,7 @@ pub(super) fn seal(head: Head, fold: u32, body: &[u8]) -> (Vec<u8>, [u8; 32]) {
 }
 
 /// Reads the header of a snapshot.
-pub(super) fn read_header(disk: &dyn Disk, sequence: u64) -> Result<SnapshotHeader, JournalError> {
+pub(crate) fn read_header(disk: &dyn Disk, sequence: u64) -> Result<SnapshotHeader, JournalError> {
     let file = name(sequence);
     let io = |source| JournalError::io("read", &file, source);
     let header = disk.read_at(&file, 0, HEADER_BYTES).map_err(io)?;
@@ -150,7 +149,7 @@ fn fields(header: &[u8]) -> Option<SnapshotHeader> {
 }
 
 /// Reads the body of a snapshot and verifies it against its header.
-pub(super) fn body(disk: &dyn Disk, sealed: &SnapshotHeader) -> Result<Vec<u8>, JournalError> {
+pub(crate) fn body(disk: &dyn Disk, sealed: &SnapshotHeader) -> Result<Vec<u8>, JournalError> {
     let file = name(sealed.head.sequence);
     let io = |source| JournalError::io("read", &file, source);
     let body =
@@ -162,7 +161,7 @@ pub(super) fn body(disk: &dyn Disk, sealed: &SnapshotHeader) -> Result<Vec<u8>, 
 }
 
 /// Returns the segments that a snapshot replaces, ascending.
-pub(super) fn replaced_segments(
+pub(crate) fn replaced_segments(
     disk: &dyn Disk,
     sealed: &SnapshotHeader,
 ) -> Result<Vec<u64>, JournalError> {

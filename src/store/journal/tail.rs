@@ -9,18 +9,17 @@
 //! end of the intact data and this later data, for segments are filled with zeros beforehand. No
 //! part of that batch was ever acknowledged.
 
-use super::{
-    super::bytes::{bytes_from, is_zero},
-    record::{self, RecordSlot},
-};
-use crate::base::planted;
+use super::record;
+use super::record::RecordSlot;
+use crate::base::fault_injection;
+use crate::store::disk::bytes::{bytes_from, is_zero};
 
 /// The smallest unit that a disk writes as a whole, in bytes.
 const SECTOR_BYTES: usize = 512;
 
 /// Content behind the last intact record of the last segment.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum TailVerdict {
+pub(crate) enum TailVerdict {
     /// Zeros only.
     Clean,
     /// The rest of a write that was never acknowledged.
@@ -30,11 +29,11 @@ pub(super) enum TailVerdict {
 }
 
 /// Judges the bytes from `offset` on, where the record `expected` should be.
-pub(super) fn judge(segment: &[u8], offset: usize, expected: u64) -> TailVerdict {
+pub(crate) fn judge(segment: &[u8], offset: usize, expected: u64) -> TailVerdict {
     if is_zero(bytes_from(segment, offset)) {
         return TailVerdict::Clean;
     }
-    if planted::is_active("tail-cut-drops-valid") {
+    if fault_injection::is_active("tail-cut-drops-valid") {
         return TailVerdict::Torn;
     }
     let mut first_behind = None;

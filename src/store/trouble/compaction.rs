@@ -1,7 +1,7 @@
 //! Compactions that stop at any step, or run beside everything else.
 
 use super::*;
-use crate::store::vault::VaultRef;
+use crate::store::vault::reference::VaultRef;
 
 /// An observation that names a sealed value.
 fn fact(name: &str, sealed: &VaultRef) -> Record {

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::base::id::Mode;
-use crate::store::high_water::HighWater;
-use crate::store::open::{RollbackDetected, StateMark};
+use crate::store::state::high_water::HighWater;
+use crate::store::state::watch::{RollbackDetected, StateMark};
 use crate::store::testing::{TestDisk, old_intent};
 
 fn watch(marks: Arc<dyn Disk>) -> StateMark {

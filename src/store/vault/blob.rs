@@ -6,24 +6,23 @@
 
 use std::fmt;
 
-use super::{
-    super::bytes::{ByteReader, to_u64},
-    VaultRef, cipher,
-    keys::{DataKey, KeyId, NewKey},
-};
+use super::cipher;
+use super::keys::{DataKey, KeyId, NewKey};
+use super::reference::VaultRef;
+use crate::store::disk::bytes::{ByteReader, to_u64};
 use zeroize::Zeroizing;
 
 /// Name of any file of sealed values in messages.
-pub(super) const FILE: &str = super::generation::FIRST;
+pub(crate) const FILE: &str = super::generation::FIRST;
 
 /// A value sealed and ready to be written; its `Debug` shows no plaintext.
 #[derive(Clone)]
 pub struct SealedValue {
-    pub(super) reference: VaultRef,
+    pub(crate) reference: VaultRef,
     /// The bytes for the file of values.
-    pub(super) payload: Vec<u8>,
+    pub(crate) payload: Vec<u8>,
     /// The key to be written to the file of keys first, if the subject had none yet.
-    pub(super) new_key: Option<NewKey>,
+    pub(crate) new_key: Option<NewKey>,
 }
 
 impl SealedValue {
@@ -45,23 +44,23 @@ impl fmt::Debug for SealedValue {
 }
 
 /// The fields of a stored value.
-pub(super) struct Blob<'a> {
-    pub(super) reference: VaultRef,
-    pub(super) key: KeyId,
+pub(crate) struct Blob<'a> {
+    pub(crate) reference: VaultRef,
+    pub(crate) key: KeyId,
     nonce: [u8; 24],
     subject: &'a [u8],
     sealed: &'a [u8],
 }
 
 /// Name, key and subject of a value, to which its ciphertext is bound.
-pub(super) struct BlobContext<'a> {
-    pub(super) reference: VaultRef,
-    pub(super) key: KeyId,
-    pub(super) subject: &'a str,
+pub(crate) struct BlobContext<'a> {
+    pub(crate) reference: VaultRef,
+    pub(crate) key: KeyId,
+    pub(crate) subject: &'a str,
 }
 
 /// Seals a value into its payload; the subject is shorter than 64 KiB.
-pub(super) fn seal(
+pub(crate) fn seal(
     place: &BlobContext<'_>,
     key: &DataKey,
     nonce: [u8; 24],
@@ -80,7 +79,7 @@ pub(super) fn seal(
 }
 
 impl<'a> Blob<'a> {
-    pub(super) fn read(payload: &'a [u8]) -> Option<Self> {
+    pub(crate) fn read(payload: &'a [u8]) -> Option<Self> {
         let mut fields = ByteReader::new(payload);
         let reference = VaultRef(fields.array()?);
         let key = fields.array()?;
@@ -91,12 +90,12 @@ impl<'a> Blob<'a> {
     }
 
     /// Returns the payload that this was read from, up to its ciphertext.
-    pub(super) fn without_content<'b>(&self, payload: &'b [u8]) -> &'b [u8] {
+    pub(crate) fn without_content<'b>(&self, payload: &'b [u8]) -> &'b [u8] {
         let named = payload.len().saturating_sub(self.sealed.len());
         payload.get(..named).unwrap_or(payload)
     }
 
-    pub(super) fn open(&self, key: &DataKey) -> Option<Zeroizing<Vec<u8>>> {
+    pub(crate) fn open(&self, key: &DataKey) -> Option<Zeroizing<Vec<u8>>> {
         let bound = associated_data(self.reference, &self.key, self.subject);
         cipher::open(key, &self.nonce, self.sealed, &bound)
     }

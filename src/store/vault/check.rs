@@ -1,10 +1,9 @@
 //! Finds bytes in the vault's files that are no value and no key.
 
-use super::{
-    Vault, VaultError, blob,
-    frame::{self, Scan},
-    keys,
-};
+use super::error::VaultError;
+use super::frame::Scan;
+use super::values::Vault;
+use super::{blob, frame, keys};
 
 /// Bytes without a value or key: the rest of a write that was never acknowledged, or damage.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use chacha20poly1305::{
 use zeroize::Zeroizing;
 
 /// Seals `plain`, bound to `bound`; `None` only if it is too long for the cipher.
-pub(super) fn seal(
+pub(crate) fn seal(
     key: &[u8; 32],
     nonce: &[u8; 24],
     plain: &[u8],
@@ -18,7 +18,7 @@ pub(super) fn seal(
 }
 
 /// Opens bytes sealed under the same key, nonce and bound bytes; `None` for anything else.
-pub(super) fn open(
+pub(crate) fn open(
     key: &[u8; 32],
     nonce: &[u8; 24],
     sealed: &[u8],

@@ -4,7 +4,7 @@ use std::io;
 
 use chrono::{DateTime, Utc};
 
-use super::VaultRef;
+use super::reference::VaultRef;
 use crate::base::clock::timestamp;
 
 /// Error of the vault. Never holds a plaintext or a key.
@@ -67,7 +67,7 @@ pub enum VaultError {
 }
 
 impl VaultError {
-    pub(super) fn io(doing: &'static str, file: &'static str) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn io(doing: &'static str, file: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing, file, source }
     }
 }

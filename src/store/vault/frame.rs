@@ -10,13 +10,9 @@
 
 use std::io;
 
-use super::{
-    super::{
-        bytes::{ByteReader, to_u64, to_usize},
-        disk::Disk,
-    },
-    BLOB_BYTES_MAX,
-};
+use super::values::BLOB_BYTES_MAX;
+use crate::store::disk::bytes::{ByteReader, to_u64, to_usize};
+use crate::store::disk::traits::Disk;
 
 const MAGIC: [u8; 4] = *b"RkV1";
 const HEAD_BYTES: usize = 12;
@@ -28,7 +24,7 @@ const WINDOW_BYTES: usize = 1 << 20;
 const FRAME_BYTES: usize = 2 << 10;
 
 /// Frames a payload.
-pub(super) fn frame(payload: &[u8]) -> Vec<u8> {
+pub(crate) fn frame(payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap_or(u32::MAX).to_le_bytes();
     let mut out = Vec::with_capacity(HEAD_BYTES.saturating_add(payload.len()));
     out.extend_from_slice(&MAGIC);
@@ -39,12 +35,12 @@ pub(super) fn frame(payload: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the bytes on disk of a frame with a payload of this length.
-pub(super) fn size(payload: usize) -> u64 {
+pub(crate) fn size(payload: usize) -> u64 {
     to_u64(HEAD_BYTES.saturating_add(payload))
 }
 
 /// Returns the length of a file; 0 if it does not exist.
-pub(super) fn length(disk: &dyn Disk, name: &str) -> io::Result<u64> {
+pub(crate) fn length(disk: &dyn Disk, name: &str) -> io::Result<u64> {
     match disk.len(name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
         other => other,
@@ -53,7 +49,7 @@ pub(super) fn length(disk: &dyn Disk, name: &str) -> io::Result<u64> {
 
 /// The intact frames of a file, in order.
 #[derive(Debug)]
-pub(super) struct Scan<'a> {
+pub(crate) struct Scan<'a> {
     disk: &'a dyn Disk,
     name: &'a str,
     length: u64,
@@ -66,28 +62,28 @@ pub(super) struct Scan<'a> {
 
 impl<'a> Scan<'a> {
     /// Returns a scan from `at` to the present end of the file.
-    pub(super) fn new(disk: &'a dyn Disk, name: &'a str, at: u64) -> io::Result<Self> {
+    pub(crate) fn new(disk: &'a dyn Disk, name: &'a str, at: u64) -> io::Result<Self> {
         Ok(Self::until(disk, name, at, length(disk, name)?))
     }
 
     /// Returns a scan from `at` to `end`; the file must have been that long.
-    pub(super) fn until(disk: &'a dyn Disk, name: &'a str, at: u64, end: u64) -> Self {
+    pub(crate) fn until(disk: &'a dyn Disk, name: &'a str, at: u64, end: u64) -> Self {
         let (window, window_at) = (Vec::new(), 0);
         Self { disk, name, length: end, at, window, window_at, stride: WINDOW_BYTES }
     }
 
     /// Returns the end of the scan.
-    pub(super) fn end(&self) -> u64 {
+    pub(crate) fn end(&self) -> u64 {
         self.length
     }
 
     /// Returns a scan for the one frame that begins at `at`.
-    pub(super) fn one(disk: &'a dyn Disk, name: &'a str, at: u64) -> io::Result<Self> {
+    pub(crate) fn one(disk: &'a dyn Disk, name: &'a str, at: u64) -> io::Result<Self> {
         Ok(Self { stride: FRAME_BYTES, ..Self::new(disk, name, at)? })
     }
 
     /// Returns offset and payload of the next intact frame.
-    pub(super) fn step(&mut self) -> io::Result<Option<(u64, Vec<u8>)>> {
+    pub(crate) fn step(&mut self) -> io::Result<Option<(u64, Vec<u8>)>> {
         while self.at < self.length {
             let at = self.at;
             if let Some(payload) = self.here()? {
@@ -100,7 +96,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Returns the payload of the frame at the current offset, if it is intact.
-    pub(super) fn here(&mut self) -> io::Result<Option<Vec<u8>>> {
+    pub(crate) fn here(&mut self) -> io::Result<Option<Vec<u8>>> {
         let at = self.at;
         let mut head = ByteReader::new(self.bytes(at, HEAD_BYTES)?);
         let Some((MAGIC, crc, length)) = head.array().zip(head.u32()).zip(head.u32()).map(flat)
@@ -159,7 +155,7 @@ fn checksum(length: [u8; 4], payload: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::disk::MemoryDisk;
+    use crate::store::disk::traits::MemoryDisk;
 
     #[test]
     fn a_file_is_looked_at_again_from_any_place() {

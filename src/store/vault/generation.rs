@@ -6,15 +6,15 @@
 
 use std::io;
 
-use super::super::disk::Disk;
+use crate::store::disk::traits::Disk;
 
 /// The first file of values.
-pub(super) const FIRST: &str = "data";
+pub(crate) const FIRST: &str = "data";
 /// The file that a compaction writes, before it gets its name.
-pub(super) const NEXT: &str = "next";
+pub(crate) const NEXT: &str = "next";
 
 /// Returns the name of a generation's file.
-pub(super) fn name(generation: u64) -> String {
+pub(crate) fn name(generation: u64) -> String {
     if generation == 0 { FIRST.to_owned() } else { format!("{FIRST}.{generation}") }
 }
 
@@ -29,13 +29,13 @@ fn parse(file: &str) -> Option<u64> {
 }
 
 /// Returns the generation in use: the newest, or the first if no file exists.
-pub(super) fn newest(disk: &dyn Disk) -> io::Result<u64> {
+pub(crate) fn newest(disk: &dyn Disk) -> io::Result<u64> {
     let files = disk.list()?;
     Ok(files.iter().filter_map(|file| parse(file)).max().unwrap_or(0))
 }
 
 /// Removes the files that an earlier compaction left behind beside this generation.
-pub(super) fn tidy(disk: &dyn Disk, generation: u64) -> io::Result<()> {
+pub(crate) fn tidy(disk: &dyn Disk, generation: u64) -> io::Result<()> {
     let needless =
         |file: &String| file == NEXT || parse(file).is_some_and(|other| other < generation);
     disk.list()?.iter().filter(|file| needless(file)).try_for_each(|file| disk.remove(file))

@@ -22,13 +22,13 @@ use zeroize::Zeroizing;
 
 use rand_core::CryptoRng;
 
-use super::{
-    super::{bytes::ByteReader, disk::Disk},
-    VaultError,
-    frame::{self, Scan},
-    random,
-    wrapping::Wrapping,
-};
+use super::error::VaultError;
+use super::frame;
+use super::frame::Scan;
+use super::values::random;
+use super::wrapping::Wrapping;
+use crate::store::disk::bytes::ByteReader;
+use crate::store::disk::traits::Disk;
 
 /// The file of keys.
 pub const FILE: &str = "keys";
@@ -37,39 +37,39 @@ const ERASED: u8 = 2;
 const RETIRED: u8 = 4;
 
 /// The name of one data key.
-pub(super) type KeyId = [u8; 16];
+pub(crate) type KeyId = [u8; 16];
 /// A data key in the open.
-pub(super) type DataKey = Zeroizing<[u8; 32]>;
+pub(crate) type DataKey = Zeroizing<[u8; 32]>;
 
 /// State of a key.
 #[derive(Debug, Clone)]
-pub(super) enum KeySlot {
+pub(crate) enum KeySlot {
     Live(Wrapped),
     Erased,
 }
 
 /// A data key, sealed under the master key.
 #[derive(Debug, Clone)]
-pub(super) struct Wrapped {
-    pub(super) subject: String,
-    pub(super) nonce: [u8; 24],
-    pub(super) sealed: Vec<u8>,
+pub(crate) struct Wrapped {
+    pub(crate) subject: String,
+    pub(crate) nonce: [u8; 24],
+    pub(crate) sealed: Vec<u8>,
     /// True if the key opens values and seals none any more.
-    pub(super) retired: bool,
+    pub(crate) retired: bool,
 }
 
 /// The key of a subject that had none; it is wrapped when it is written.
 #[derive(Clone)]
-pub(super) struct NewKey {
-    pub(super) id: KeyId,
-    pub(super) nonce: [u8; 24],
-    pub(super) subject: String,
-    pub(super) key: DataKey,
+pub(crate) struct NewKey {
+    pub(crate) id: KeyId,
+    pub(crate) nonce: [u8; 24],
+    pub(crate) subject: String,
+    pub(crate) key: DataKey,
 }
 
 impl NewKey {
     /// Returns the payload that stores the key under the present master key.
-    pub(super) fn payload(&self, wrapping: &Wrapping) -> Option<Vec<u8>> {
+    pub(crate) fn payload(&self, wrapping: &Wrapping) -> Option<Vec<u8>> {
         let wrapped = wrapping.wrap(&self.id, self.nonce, &self.subject, &self.key)?;
         Some(key_payload(&self.id, &wrapped))
     }
@@ -77,7 +77,7 @@ impl NewKey {
 
 /// All keys of the file.
 #[derive(Debug, Default)]
-pub(super) struct DataKeys {
+pub(crate) struct DataKeys {
     slots: BTreeMap<KeyId, KeySlot>,
     current: BTreeMap<String, KeyId>,
 }
@@ -98,7 +98,7 @@ fn erased_payload(id: &KeyId) -> Vec<u8> {
 }
 
 impl DataKeys {
-    pub(super) fn read(disk: &dyn Disk) -> io::Result<Self> {
+    pub(crate) fn read(disk: &dyn Disk) -> io::Result<Self> {
         let mut keys = Self::default();
         let mut scan = Scan::new(disk, FILE, 0)?;
         while let Some((_, payload)) = scan.step()? {
@@ -109,7 +109,7 @@ impl DataKeys {
 
     /// Adds the key of one payload and returns its id; an unknown payload is skipped. An erased id
     /// stays erased.
-    pub(super) fn add(&mut self, payload: &[u8]) -> Option<KeyId> {
+    pub(crate) fn add(&mut self, payload: &[u8]) -> Option<KeyId> {
         let (id, slot) = parse(payload)?;
         if matches!(self.slots.get(&id), Some(KeySlot::Erased)) {
             return Some(id);
@@ -123,12 +123,12 @@ impl DataKeys {
         Some(id)
     }
 
-    pub(super) fn get(&self, id: &KeyId) -> Option<&KeySlot> {
+    pub(crate) fn get(&self, id: &KeyId) -> Option<&KeySlot> {
         self.slots.get(id)
     }
 
     /// Returns the newest key of a subject.
-    pub(super) fn current(&self, subject: &str) -> Option<(&KeyId, &Wrapped)> {
+    pub(crate) fn current(&self, subject: &str) -> Option<(&KeyId, &Wrapped)> {
         let id = self.current.get(subject)?;
         match self.slots.get(id)? {
             KeySlot::Live(wrapped) => Some((id, wrapped)),
@@ -137,14 +137,14 @@ impl DataKeys {
     }
 
     /// Returns true if a subject has any key that is not destroyed.
-    pub(super) fn any_of(&self, subject: &str) -> bool {
+    pub(crate) fn any_of(&self, subject: &str) -> bool {
         let own =
             |slot: &KeySlot| matches!(slot, KeySlot::Live(wrapped) if wrapped.subject == subject);
         self.slots.values().any(own)
     }
 
     /// Returns these keys with all of one subject destroyed.
-    pub(super) fn with_erased(&self, subject: &str) -> Self {
+    pub(crate) fn with_erased(&self, subject: &str) -> Self {
         let erase = |slot: &KeySlot| match slot {
             KeySlot::Live(wrapped) if wrapped.subject == subject => KeySlot::Erased,
             KeySlot::Live(_) | KeySlot::Erased => slot.clone(),
@@ -159,7 +159,7 @@ impl DataKeys {
     ///
     /// # Errors
     /// A key is damaged.
-    pub(super) fn rewrap(
+    pub(crate) fn rewrap(
         &self,
         old: &Wrapping,
         new: &Wrapping,
@@ -183,13 +183,13 @@ impl DataKeys {
     }
 
     /// Returns the ids of the destroyed keys.
-    pub(super) fn erased_ids(&self) -> BTreeSet<KeyId> {
+    pub(crate) fn erased_ids(&self) -> BTreeSet<KeyId> {
         let erased = self.slots.iter().filter(|(_, slot)| matches!(slot, KeySlot::Erased));
         erased.map(|(id, _)| *id).collect()
     }
 
     /// Returns only the needed keys; `None` if all of them are needed.
-    pub(super) fn keep_only(&self, needed: &dyn Fn(&KeyId) -> bool) -> Option<Self> {
+    pub(crate) fn keep_only(&self, needed: &dyn Fn(&KeyId) -> bool) -> Option<Self> {
         let left = |id: &KeyId| needed(id);
         if self.slots.keys().all(left) {
             return None;
@@ -202,7 +202,7 @@ impl DataKeys {
     }
 
     /// Returns the complete file, with the proof of the master key first.
-    pub(super) fn file(&self, wrapping: &Wrapping) -> Vec<u8> {
+    pub(crate) fn file(&self, wrapping: &Wrapping) -> Vec<u8> {
         let mut file = frame::frame(wrapping.header());
         for (id, slot) in &self.slots {
             let payload = match slot {

@@ -13,8 +13,8 @@ use std::collections::{BTreeSet, HashSet};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 
-use super::VaultRef;
 use super::keys::KeyId;
+use super::reference::VaultRef;
 use super::within::SEALED;
 
 /// The digits of a name.
@@ -41,18 +41,18 @@ pub struct NameSearch {
 
 impl NameSearch {
     /// Creates a search for the names of these values.
-    pub(super) fn of<'a>(known: impl Iterator<Item = &'a VaultRef>) -> Self {
+    pub(crate) fn of<'a>(known: impl Iterator<Item = &'a VaultRef>) -> Self {
         let known = known.map(|reference| u128::from_be_bytes(reference.0)).collect();
         Self { known, ..Self::default() }
     }
 
     /// Returns true if a value was named.
-    pub(super) fn contains(&self, reference: VaultRef) -> bool {
+    pub(crate) fn contains(&self, reference: VaultRef) -> bool {
         self.values.contains(&u128::from_be_bytes(reference.0))
     }
 
     /// Returns the keys that sealed texts named.
-    pub(super) fn keys(&self) -> &BTreeSet<KeyId> {
+    pub(crate) fn keys(&self) -> &BTreeSet<KeyId> {
         &self.keys
     }
 

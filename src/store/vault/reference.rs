@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The name of a sealed value: 16 random bytes, written as 32 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct VaultRef(pub(super) [u8; 16]);
+pub struct VaultRef(pub(crate) [u8; 16]);
 
 /// The text is not 32 hex digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

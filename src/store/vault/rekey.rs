@@ -9,12 +9,14 @@
 use chrono::{DateTime, Utc};
 use rand_core::CryptoRng;
 
-use super::super::disk::Disk;
-use super::super::key::MasterKey;
-use super::frame::{self, Scan};
+use super::error::VaultError;
+use super::frame::Scan;
+use super::key::MasterKey;
+use super::values::Vault;
 use super::wrapping::{Identity, Wrapping};
-use super::{Vault, VaultError, keys};
+use super::{frame, keys};
 use crate::model::record::Rekeyed;
+use crate::store::disk::traits::Disk;
 
 impl Vault {
     /// Exchanges the master key, durably.
@@ -63,7 +65,7 @@ pub fn identity(disk: &dyn Disk, master: &MasterKey) -> Result<Identity, VaultEr
 }
 
 /// Returns the keys of a vault; `None` if there is no file of keys.
-pub(super) fn wrapping(
+pub(crate) fn wrapping(
     disk: &dyn Disk,
     master: &MasterKey,
 ) -> Result<Option<Wrapping>, VaultError> {

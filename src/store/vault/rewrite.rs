@@ -10,15 +10,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::bytes::to_u64;
-use super::super::disk::Disk;
-use super::blob::{self, Blob};
-use super::frame::{self, Scan};
-use super::generation::{self, NEXT};
-use super::keys::{self, KeyId};
+use super::blob::Blob;
+use super::error::VaultError;
+use super::frame::Scan;
+use super::generation::NEXT;
+use super::keys::KeyId;
 use super::named::NameSearch;
-use super::{Vault, VaultError, VaultRef, VaultState, list_values};
-use crate::base::planted;
+use super::reference::VaultRef;
+use super::state::VaultState;
+use super::values::{Vault, list_values};
+use super::{blob, frame, generation, keys};
+use crate::base::fault_injection;
+use crate::store::disk::bytes::to_u64;
+use crate::store::disk::traits::Disk;
 
 /// Bytes written at once.
 const PIECE_BYTES: usize = 1 << 20;
@@ -79,7 +83,7 @@ impl Vault {
         let mut copy = VaultCopy { erased: self.erased_keys()?, ..VaultCopy::default() };
         let file = generation::name(generation);
         let old = Scan::until(self.disk(), &file, 0, survey.end);
-        let all_go = planted::is_active("compaction-drops-named");
+        let all_go = fault_injection::is_active("compaction-drops-named");
         copy.copy_kept(self.disk(), old, |reference| survey.named.contains(reference) && !all_go)?;
         if copy.written == copy.read {
             self.disk().remove(NEXT).map_err(change("remove"))?;

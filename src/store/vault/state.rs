@@ -2,37 +2,40 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::disk::Disk;
+use super::error::VaultError;
 use super::frame::Scan;
-use super::keys::{self, DataKey, DataKeys, KeyId};
+use super::keys::{DataKey, DataKeys, KeyId};
+use super::reference::VaultRef;
+use super::values::list_values;
 use super::wrapping::Wrapping;
-use super::{VaultError, VaultRef, blob, generation, list_values};
+use super::{blob, generation, keys};
+use crate::store::disk::traits::Disk;
 
 /// The content of the files, as far as it was read.
-pub(super) struct VaultState {
-    pub(super) wrapping: Wrapping,
-    pub(super) keys: Option<DataKeys>,
+pub(crate) struct VaultState {
+    pub(crate) wrapping: Wrapping,
+    pub(crate) keys: Option<DataKeys>,
     /// The last used key, in the open: many values of one subject follow one another.
-    pub(super) recent: Option<(KeyId, DataKey)>,
+    pub(crate) recent: Option<(KeyId, DataKey)>,
     /// The keys that this process sealed with.
-    pub(super) used: BTreeSet<KeyId>,
+    pub(crate) used: BTreeSet<KeyId>,
     /// The generation of the file that holds the values.
-    pub(super) generation: u64,
+    pub(crate) generation: u64,
     /// The offset of each value's frame.
-    pub(super) places: Option<BTreeMap<VaultRef, u64>>,
+    pub(crate) places: Option<BTreeMap<VaultRef, u64>>,
     /// Files written since the last sync.
-    pub(super) unsynced: Unsynced,
-    pub(super) poisoned: Option<String>,
+    pub(crate) unsynced: Unsynced,
+    pub(crate) poisoned: Option<String>,
 }
 
 #[derive(Default, Clone, Copy)]
-pub(super) struct Unsynced {
-    pub(super) keys: bool,
-    pub(super) data: bool,
+pub(crate) struct Unsynced {
+    pub(crate) keys: bool,
+    pub(crate) data: bool,
 }
 
 impl VaultState {
-    pub(super) fn new(wrapping: Wrapping, generation: u64) -> Self {
+    pub(crate) fn new(wrapping: Wrapping, generation: u64) -> Self {
         Self {
             wrapping,
             keys: None,
@@ -46,18 +49,18 @@ impl VaultState {
     }
 
     /// Returns the file of values in use.
-    pub(super) fn file(&self) -> String {
+    pub(crate) fn file(&self) -> String {
         generation::name(self.generation)
     }
 
-    pub(super) fn keys(&mut self, disk: &dyn Disk) -> Result<&mut DataKeys, VaultError> {
+    pub(crate) fn keys(&mut self, disk: &dyn Disk) -> Result<&mut DataKeys, VaultError> {
         if self.keys.is_none() {
             self.keys = Some(DataKeys::read(disk).map_err(VaultError::io("read", keys::FILE))?);
         }
         Ok(self.keys.get_or_insert_default())
     }
 
-    pub(super) fn places(
+    pub(crate) fn places(
         &mut self,
         disk: &dyn Disk,
     ) -> Result<&BTreeMap<VaultRef, u64>, VaultError> {
@@ -69,14 +72,14 @@ impl VaultState {
         Ok(self.places.get_or_insert_default())
     }
 
-    pub(super) fn refuse_if_poisoned(&self) -> Result<(), VaultError> {
+    pub(crate) fn refuse_if_poisoned(&self) -> Result<(), VaultError> {
         match &self.poisoned {
             Some(cause) => Err(VaultError::Poisoned { cause: cause.clone() }),
             None => Ok(()),
         }
     }
 
-    pub(super) fn poison_on_failure(
+    pub(crate) fn poison_on_failure(
         &mut self,
         done: Result<(), VaultError>,
     ) -> Result<(), VaultError> {

@@ -9,10 +9,13 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 use zeroize::Zeroizing;
 
-use super::{Blob, SealedValue, Vault, VaultError, VaultRef};
+use super::blob::{Blob, SealedValue};
+use super::error::VaultError;
+use super::reference::VaultRef;
+use super::values::Vault;
 
 /// Prefix of a sealed text; the name of a value in the vault is hex digits alone.
-pub(super) const SEALED: &str = "sealed:";
+pub(crate) const SEALED: &str = "sealed:";
 /// The longest sealed value within a record, in bytes: longer ones would make records and index
 /// heavy.
 const WITHIN_BYTES_MAX: usize = 16 << 10;

@@ -18,11 +18,13 @@ use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::super::{bytes::ByteReader, bytes::to_u64, key::MasterKey};
+use super::cipher;
 use super::error::VaultError;
+use super::key::MasterKey;
 use super::keys::{DataKey, KeyId, Wrapped};
-use super::{cipher, random};
+use super::values::random;
 use crate::model::record::Rekeyed;
+use crate::store::disk::bytes::{ByteReader, to_u64};
 
 const CHECK: u8 = 0;
 const REKEYED: u8 = 3;
@@ -53,13 +55,13 @@ struct RekeyHistory {
 }
 
 /// The keys by which a vault seals under its master key.
-pub(super) struct Wrapping {
+pub(crate) struct Wrapping {
     wrap: Zeroizing<[u8; 32]>,
     /// The first payload of the file of keys.
     header: Vec<u8>,
     /// The fingerprint of the master key.
     fingerprint: String,
-    pub(super) identity: Identity,
+    pub(crate) identity: Identity,
 }
 
 impl Identity {
@@ -129,7 +131,7 @@ impl<'a> RekeyedHeader<'a> {
 
 impl Wrapping {
     /// Returns the keys of a state whose master key was never exchanged.
-    pub(super) fn new(master: &MasterKey) -> Self {
+    pub(crate) fn new(master: &MasterKey) -> Self {
         let mut header = vec![CHECK];
         header.extend_from_slice(&key_check(master));
         Self::with(master, header, Identity::of(master))
@@ -139,7 +141,7 @@ impl Wrapping {
     ///
     /// # Errors
     /// Another master key made the file, or the payload is damaged.
-    pub(super) fn open(master: &MasterKey, first: &[u8]) -> Result<Self, VaultError> {
+    pub(crate) fn open(master: &MasterKey, first: &[u8]) -> Result<Self, VaultError> {
         let mut fields = ByteReader::new(first);
         let lost = || VaultError::KeysLost;
         match fields.u8() {
@@ -166,7 +168,7 @@ impl Wrapping {
     ///
     /// # Errors
     /// The state has or had this master key.
-    pub(super) fn exchange(
+    pub(crate) fn exchange(
         &self,
         new: &MasterKey,
         (at, actor): (DateTime<Utc>, String),
@@ -187,7 +189,7 @@ impl Wrapping {
     }
 
     /// Returns a digest of sealed content that is useless without the master key.
-    pub(super) fn digest(&self, subject: &str, content: &[u8]) -> [u8; 32] {
+    pub(crate) fn digest(&self, subject: &str, content: &[u8]) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_keyed(&self.identity.content);
         hasher.update(&to_u64(subject.len()).to_le_bytes());
         hasher.update(subject.as_bytes()).update(content);
@@ -195,12 +197,12 @@ impl Wrapping {
     }
 
     /// Returns the payload that proves the master key of a file of keys.
-    pub(super) fn header(&self) -> &[u8] {
+    pub(crate) fn header(&self) -> &[u8] {
         &self.header
     }
 
     /// Wraps a data key under this master key.
-    pub(super) fn wrap(
+    pub(crate) fn wrap(
         &self,
         id: &KeyId,
         nonce: [u8; 24],
@@ -213,7 +215,7 @@ impl Wrapping {
     }
 
     /// Unwraps a data key; `None` if it is damaged.
-    pub(super) fn unwrap(&self, id: &KeyId, wrapped: &Wrapped) -> Option<DataKey> {
+    pub(crate) fn unwrap(&self, id: &KeyId, wrapped: &Wrapped) -> Option<DataKey> {
         let bound = associated_data(id, &wrapped.subject);
         let opened = cipher::open(&self.wrap, &wrapped.nonce, &wrapped.sealed, &bound)?;
         let mut key = Zeroizing::new([0; 32]);

@@ -5,20 +5,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Serialize;
 use tokio::{sync::oneshot, task::yield_now, time::Instant};
 
-use super::{
-    super::{
-        bytes::to_u64,
-        error::StoreError,
-        journal::{BODY_BYTES_MAX, Head, Journal},
-        syncs::Syncs,
-        vault::{SealedValue, Vault},
-    },
-    Commit, Fold, WriterParts,
-};
-use crate::base::planted;
+use super::handle::{Commit, Fold, WriterParts};
+use crate::base::fault_injection;
+use crate::store::disk::bytes::to_u64;
+use crate::store::journal::log::{BODY_BYTES_MAX, Head, Journal};
+use crate::store::journal::syncs::Syncs;
+use crate::store::state::error::StoreError;
+use crate::store::vault::blob::SealedValue;
+use crate::store::vault::values::Vault;
 
 /// One pending commit, encoded by its caller.
-pub(super) struct PendingCommit<R> {
+pub(crate) struct PendingCommit<R> {
     blobs: Vec<SealedValue>,
     bodies: Vec<Vec<u8>>,
     records: Vec<R>,
@@ -27,10 +24,10 @@ pub(super) struct PendingCommit<R> {
 }
 
 /// A function that runs on the journal between two commits.
-pub(super) type JournalAction = Box<dyn FnOnce(&mut Journal) + Send>;
+pub(crate) type JournalAction = Box<dyn FnOnce(&mut Journal) + Send>;
 
 /// Work that waits for the writer.
-pub(super) enum WriterTask<R> {
+pub(crate) enum WriterTask<R> {
     Commit(PendingCommit<R>),
     Act(JournalAction),
 }
@@ -42,15 +39,15 @@ const FOLD_LONG: usize = 32;
 
 /// The step after which the caller of a commit is acknowledged, at the latest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AckPoint {
+pub(crate) enum AckPoint {
     Durable,
     Folded,
 }
 
-pub(super) type AckReceiver = oneshot::Receiver<Result<u64, StoreError>>;
+pub(crate) type AckReceiver = oneshot::Receiver<Result<u64, StoreError>>;
 
 impl<R: Serialize> PendingCommit<R> {
-    pub(super) fn new(
+    pub(crate) fn new(
         commit: Commit<R>,
         when: AckPoint,
     ) -> Result<(Self, AckReceiver), StoreError> {
@@ -85,7 +82,7 @@ struct Waiter {
     when: AckPoint,
 }
 
-pub(super) struct WriterCore<R, F> {
+pub(crate) struct WriterCore<R, F> {
     journal: Journal,
     vault: Vault,
     fold: F,
@@ -102,7 +99,7 @@ pub(super) struct WriterCore<R, F> {
 }
 
 impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
-    pub(super) fn new(journal: Journal, vault: Vault, fold: F) -> (Self, Arc<Mutex<Head>>) {
+    pub(crate) fn new(journal: Journal, vault: Vault, fold: F) -> (Self, Arc<Mutex<Head>>) {
         let head = Arc::new(Mutex::new(journal.head()));
         let shared = Arc::clone(&head);
         let core = Self {
@@ -121,7 +118,7 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
     }
 
     /// Does the waiting work in order: successive commits form one group.
-    pub(super) fn work(&mut self, waiting: Vec<WriterTask<R>>) {
+    pub(crate) fn work(&mut self, waiting: Vec<WriterTask<R>>) {
         let mut jobs = Vec::new();
         for work in waiting {
             match work {
@@ -146,7 +143,7 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
     }
 
     /// Takes a group through all steps.
-    pub(super) fn commit(&mut self, jobs: Vec<PendingCommit<R>>) {
+    pub(crate) fn commit(&mut self, jobs: Vec<PendingCommit<R>>) {
         let group = self.accept(jobs);
         self.step(|core| core.write(group));
         self.step(Self::sync);
@@ -158,11 +155,11 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
     }
 
     /// Takes one commit through all steps, with a yield before each.
-    pub(super) async fn commit_slowly(&mut self, job: PendingCommit<R>) {
+    pub(crate) async fn commit_slowly(&mut self, job: PendingCommit<R>) {
         yield_now().await;
         let group = self.accept(vec![job]);
         self.step(|core| core.write(group));
-        if planted::is_active("fold-reads-unsynced") {
+        if fault_injection::is_active("fold-reads-unsynced") {
             self.step(Self::fold);
             self.answer(AckPoint::Folded);
         }
@@ -174,7 +171,7 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
         self.answer(AckPoint::Folded);
     }
 
-    pub(super) fn finish(mut self) -> WriterParts<F> {
+    pub(crate) fn finish(mut self) -> WriterParts<F> {
         self.commit(Vec::new());
         WriterParts { journal: self.journal, vault: self.vault, fold: self.fold }
     }
@@ -216,7 +213,7 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
         Ok(())
     }
 
-    pub(super) fn syncs(&self) -> Arc<Syncs> {
+    pub(crate) fn syncs(&self) -> Arc<Syncs> {
         Arc::clone(&self.syncs)
     }
 
@@ -231,7 +228,7 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
     }
 
     fn fold(&mut self) -> Result<(), StoreError> {
-        let head = if planted::is_active("fold-reads-unsynced") {
+        let head = if fault_injection::is_active("fold-reads-unsynced") {
             self.journal.written_head()
         } else {
             self.journal.head()

@@ -1,6 +1,6 @@
 //! Age of the last poll of a merchant's list of events.
 
-use reckon::sandbox::ServiceSurface;
+use reckon::sandbox::options::ServiceSurface;
 
 use super::connected;
 

@@ -1,6 +1,6 @@
 //! Cases: one field of one kind, its first value, its second value, and the effect of the edit.
 
-use reckon::kinds::Mutability;
+use reckon::kinds::schema::kind::Mutability;
 use serde_json::{Map, Value, json};
 
 /// Effect of an edited field.

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use reckon::engine::{EngineQuery, Reply, StepView};
-use reckon::model::plan::PlannedAction;
-use reckon::sandbox::ServiceSurface;
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::engine::queries::views::StepView;
+use reckon::model::plans::plan::PlannedAction;
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::fields::case::{Case, Does, Table};

@@ -1,7 +1,7 @@
 //! Unmanaged objects are changed by their id, and recurring charges are made of earlier charges, each once.
 
-use reckon::engine::ActionStatus;
-use reckon::sandbox::ServiceSurface;
+use reckon::engine::commands::action_view::ActionStatus;
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::gateway::stage::{LOST, SURFACES, act, connected, fault, fault_of, usd};

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use reckon::config::Config;
-use reckon::control::ControlRequest;
-use reckon::engine::ActionStatus;
-use reckon::model::adoption::ForgetRequest;
-use reckon::sandbox::ServiceSurface;
+use reckon::config::settings::Config;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::commands::action_view::ActionStatus;
+use reckon::model::state::adoption::ForgetRequest;
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::gateway::stage::{LOST, SURFACES, act, connected, done, fault, fault_of};
@@ -90,8 +90,10 @@ async fn an_id_that_means_nothing_is_told_and_is_no_deletion() {
 /// Returns the known id of a document's object.
 fn id_of(world: &World, name: &str) -> String {
     let known = world.engine();
-    let view = known.answer(reckon::engine::EngineQuery::Resources).unwrap();
-    let reckon::engine::Reply::Resources(all) = view else { return String::new() };
+    let view = known.answer(reckon::engine::queries::protocol::EngineQuery::Resources).unwrap();
+    let reckon::engine::queries::protocol::Reply::Resources(all) = view else {
+        return String::new();
+    };
     let one = all.iter().find(|one| one.name == name);
     one.and_then(|one| one.remote_id.clone()).unwrap()
 }
@@ -144,7 +146,7 @@ async fn what_is_removed_counts_to_the_limits_of_deletes() {
     let text = "apiVersion: reckon.dev/v1\nkind: Config\npolicy:\n  limits: {deletes_per_day: 3}\n";
     let config = Config::parse("reckon.yaml", Path::new("."), text.as_bytes().to_vec()).unwrap();
     world.policy = config.rules(&|_: &str| None).unwrap();
-    let over = |acted: &reckon::engine::ActionReport| {
+    let over = |acted: &reckon::engine::commands::action_view::ActionReport| {
         assert_eq!(acted.status, ActionStatus::Blocked, "{acted:?}");
         let limit = "policy.limits.deletes_per_day allows 3 deletes";
         assert!(acted.message.contains(limit), "{}", acted.message);

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use reckon::control::ControlRequest;
-use reckon::engine::{ActionReport, ActionStatus, Reply};
-use reckon::model::adoption::{ImportOption, InventoryItem, InventoryRequest};
-use reckon::sandbox::ServiceSurface;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::commands::action_view::{ActionReport, ActionStatus};
+use reckon::engine::queries::protocol::Reply;
+use reckon::model::state::adoption::{ImportOption, InventoryItem, InventoryRequest};
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::gateway::stage::{LOST, SURFACES, act, connected, done, fault, holds, usd};

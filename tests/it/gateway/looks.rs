@@ -1,10 +1,10 @@
 //! `gateway get`: every read of the service works, secrets are hidden, and nothing is recorded.
 
 use reckon::api::reads::READS;
-use reckon::control::ControlRequest;
-use reckon::engine::Reply;
-use reckon::model::showing::RemoteGet;
-use reckon::sandbox::ServiceSurface;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::queries::protocol::Reply;
+use reckon::model::operator::remote_get::RemoteGet;
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::gateway::stage::{act, connected, done, usd};

@@ -1,7 +1,7 @@
 //! A merchant's own details, its accounts and its test data: each is changed once, whatever happens to its answer.
 
-use reckon::engine::ActionStatus;
-use reckon::sandbox::ServiceSurface;
+use reckon::engine::commands::action_view::ActionStatus;
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::gateway::stage::{LOST, act, connected, fault, fault_of, holds, usd};

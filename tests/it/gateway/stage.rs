@@ -1,10 +1,13 @@
 //! A merchant with its methods, and an engine that does one request and nothing else.
 
-use reckon::control::{Control, ControlRequest};
-use reckon::engine::{ActionReport, EngineInput, Reply, RunUntil};
-use reckon::model::action::Action;
-use reckon::sandbox::ServiceSurface;
-use reckon::store::disk::Disk;
+use reckon::control::protocol::{Control, ControlRequest};
+use reckon::engine::commands::action_view::ActionReport;
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::core::input::EngineInput;
+use reckon::engine::queries::protocol::Reply;
+use reckon::model::operator::action::Action;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::store::disk::traits::Disk;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 

@@ -1,6 +1,6 @@
 //! Scripts that disappear, appear, share names, count and notify: K2, K8, K10, K16 of the list of findings.
 
-use reckon::control::ControlRequest;
+use reckon::control::protocol::ControlRequest;
 
 use super::*;
 

@@ -1,9 +1,9 @@
 //! A script whose runs fail without end: it stops, loses nothing, and does not affect others. K11 of the list of
 //! findings.
 
-use reckon::control::ControlRequest;
-use reckon::engine::ScriptView;
-use reckon::model::ran::FAILED_MAX;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::queries::scripts::ScriptView;
+use reckon::model::events::hook_run::FAILED_MAX;
 
 use super::*;
 

@@ -10,12 +10,12 @@
 use std::collections::BTreeMap;
 
 use reckon::base::money::Currency;
-use reckon::kinds::CheckCx;
-use reckon::kinds::register::KINDS;
-use reckon::model::issue::PlacedIssue;
+use reckon::kinds::schema::kind::CheckCx;
+use reckon::kinds::schema::register::KINDS;
+use reckon::model::spec::issue::PlacedIssue;
 use reckon::render::diagnostic::{OutputStyle, text};
-use reckon::spec::document::ReadContext;
-use reckon::spec::loader::Loader;
+use reckon::spec::documents::document::ReadContext;
+use reckon::spec::tree::loader::Loader;
 
 /// A rendering so wide that no sentence is wrapped.
 const LOOK: OutputStyle = OutputStyle { color: false, unicode: true, width: 4000 };

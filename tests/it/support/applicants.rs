@@ -1,6 +1,6 @@
 //! Two applications of one applicant, the merchant that they open, and a world for both.
 
-use reckon::sandbox::ServiceSurface;
+use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::support::world::World;

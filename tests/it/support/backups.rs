@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use reckon::base::hash::Digest;
-use reckon::model::epoch::Restored;
 use reckon::model::record::Record;
-use reckon::store::disk::MemoryDisk;
-use reckon::store::fold::IndexFold;
-use reckon::store::index::{Batch, Index, MemoryIndex};
-use reckon::store::journal::{Journal, JournalOptions};
-use reckon::store::key::MasterKey;
-use reckon::store::vault::Vault;
-use reckon::store::writer::{Commit, Writer};
+use reckon::model::state::epoch::Restored;
+use reckon::store::disk::traits::MemoryDisk;
+use reckon::store::index::ordered::{Batch, Index, MemoryIndex};
+use reckon::store::journal::log::Journal;
+use reckon::store::journal::open::JournalOptions;
+use reckon::store::projection::fold::IndexFold;
+use reckon::store::vault::key::MasterKey;
+use reckon::store::vault::values::Vault;
+use reckon::store::writer::handle::{Commit, Writer};
 
 use crate::support::world::World;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use reckon::store::index::{Batch, Index, IndexError, KeyValue, MemoryIndex};
+use reckon::store::index::ordered::{Batch, Index, IndexError, KeyValue, MemoryIndex};
 
 /// The counted index, and the number of reads.
 #[derive(Debug)]

@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use reckon::engine::{DeliveryAttempt, IntakeLink, NotificationSender};
-use reckon::http::PublicRoutes;
-use reckon::outbox::{DeliveryResult, OutgoingNotification};
+use reckon::engine::commands::intake::IntakeLink;
+use reckon::engine::hooks::notify::{DeliveryAttempt, NotificationSender};
+use reckon::http::public::public_routes::PublicRoutes;
+use reckon::notify::message::{DeliveryResult, OutgoingNotification};
 
 pub(crate) struct Pigeon {
     pub(crate) carried: Mutex<Vec<OutgoingNotification>>,

@@ -7,18 +7,22 @@ use axum::Router;
 use axum::body::Body;
 use http::Request;
 use reckon::base::id::{Key, Mode};
-use reckon::control::Control;
-use reckon::engine::{
-    EngineInput, EngineQuery, EventsView, EventsWanted, NotificationSender, Reply, Retention,
-    RunUntil, ScriptSet,
-};
-use reckon::http::{PublicRoutes, public_router};
-use reckon::sandbox;
+use reckon::control::protocol::Control;
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::core::input::EngineInput;
+use reckon::engine::core::retention::Retention;
+use reckon::engine::hooks::dispatch::ScriptSet;
+use reckon::engine::hooks::notify::NotificationSender;
+use reckon::engine::queries::events::{EventsView, EventsWanted};
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::http::public::public_routes::PublicRoutes;
+use reckon::http::public::webhooks::public_router;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tower::ServiceExt;
 
 use crate::support::world::World;
+use reckon::sandbox::state::webhook_delivery;
 
 /// Base address at which the service finds the daemon.
 pub(crate) const BASE: &str = "https://daemon.example";
@@ -106,7 +110,7 @@ impl Ears<'_> {
 
     /// Delivers the sandbox's due webhooks.
     pub(crate) async fn deliver(&self) {
-        let post = async |notice: sandbox::OutgoingWebhook| {
+        let post = async |notice: webhook_delivery::OutgoingWebhook| {
             Some(self.post_to(&notice.url, notice.body).await)
         };
         self.world.sandbox.deliver_due(post).await.unwrap();

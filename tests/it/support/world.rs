@@ -15,28 +15,33 @@ use reckon::base::hash::Digest;
 use reckon::base::id::Key;
 use reckon::base::money::Currency;
 use reckon::base::secret::Secret;
-use reckon::client::{Client, ClientCredentials, FaultlessWire, ServiceConfig, Transport};
-use reckon::engine::{
-    Engine, EngineInput, EngineParts, EngineSettings, EngineShared, PartnerAccess, RunUntil,
-    SecretError, SecretResolver, SpecSource,
+use reckon::client::http::transport::{FaultlessWire, Transport};
+use reckon::client::service_client::{Client, ClientCredentials, ServiceConfig};
+use reckon::engine::core::coordinator::{Engine, RunUntil};
+use reckon::engine::core::handles::{
+    EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError, SecretResolver,
 };
-use reckon::kinds::CheckCx;
-use reckon::kinds::register::KINDS;
-use reckon::model::manifest::OnDoubt;
-use reckon::plan;
+use reckon::engine::core::input::EngineInput;
+use reckon::engine::known::files::SpecSource;
+use reckon::kinds::schema::kind::CheckCx;
+use reckon::kinds::schema::register::KINDS;
+use reckon::model::spec::manifest::OnDoubt;
+use reckon::plan::core::planner;
 use reckon::policy::prune::PruneGuards;
-use reckon::sandbox::{Sandbox, SandboxOptions, ServiceSurface};
-use reckon::spec::document::ReadContext;
-use reckon::spec::loader::Loader;
-use reckon::spec::source::folder::AttachmentFolder;
-use reckon::store::disk::MemoryDisk;
-use reckon::store::facts::ReadModel;
-use reckon::store::fold::IndexFold;
-use reckon::store::index::{Index, MemoryIndex};
-use reckon::store::journal::{Journal, JournalOptions};
-use reckon::store::key::MasterKey;
-use reckon::store::vault::Vault;
-use reckon::store::writer::Writer;
+use reckon::sandbox::options::{SandboxOptions, ServiceSurface};
+use reckon::sandbox::server::Sandbox;
+use reckon::spec::documents::document::ReadContext;
+use reckon::spec::tree::attachments::AttachmentFolder;
+use reckon::spec::tree::loader::Loader;
+use reckon::store::disk::traits::MemoryDisk;
+use reckon::store::index::ordered::{Index, MemoryIndex};
+use reckon::store::journal::log::Journal;
+use reckon::store::journal::open::JournalOptions;
+use reckon::store::projection::fold::IndexFold;
+use reckon::store::read_model::model::ReadModel;
+use reckon::store::vault::key::MasterKey;
+use reckon::store::vault::values::Vault;
+use reckon::store::writer::handle::Writer;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tower::ServiceExt;
@@ -316,7 +321,7 @@ impl World {
                 redirect_uri: text("redirect_uri"),
             }),
             settings: EngineSettings {
-                planning: plan::PlannerSettings {
+                planning: planner::PlannerSettings {
                     partner: "acme".to_owned(),
                     digest_key: self.digest_key,
                     on_doubt: OnDoubt::Recreate,

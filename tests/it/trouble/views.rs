@@ -17,26 +17,31 @@ use http::Request;
 use reckon::api::{Auth, Host, Method};
 use reckon::base::hash::{SourceId, sha256};
 use reckon::base::id::{IntentId, Key, Mode};
-use reckon::control::Control;
-use reckon::engine::{
-    Engine, EngineInput, EngineQuery, EngineShared, IntentsView, Reply, ResourceView, RunUntil,
-    StateReply, WhySubject,
-};
-use reckon::http::{Tokens, router};
-use reckon::model::intent::{
+use reckon::control::protocol::Control;
+use reckon::engine::core::coordinator::{Engine, RunUntil};
+use reckon::engine::core::handles::EngineShared;
+use reckon::engine::core::input::EngineInput;
+use reckon::engine::executor::epoch::StateReply;
+use reckon::engine::queries::intents::IntentsView;
+use reckon::engine::queries::journal_refs::WhySubject;
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::engine::queries::views::ResourceView;
+use reckon::http::private::router::router;
+use reckon::http::private::tokens::Tokens;
+use reckon::model::intents::intent::{
     Cause, EffectProof, Intent, IntentProgress, StoredBody, StoredRequest,
 };
-use reckon::model::manifest::{Deletion, OnDoubt};
-use reckon::model::observed::{AppliedSpec, FactSource, Observation};
+use reckon::model::intents::service_problem::ServiceProblem;
+use reckon::model::plans::exposure::Exposure;
 use reckon::model::record::Record;
-use reckon::model::service_problem::ServiceProblem;
-use reckon::model::stake::Exposure;
+use reckon::model::spec::manifest::{Deletion, OnDoubt};
+use reckon::model::state::observed::{AppliedSpec, FactSource, Observation};
 use reckon::render;
-use reckon::sandbox::ServiceSurface;
-use reckon::store::disk::MemoryDisk;
-use reckon::store::journal::JournalReader;
-use reckon::store::story::JournalSet;
-use reckon::store::writer::Commit;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::store::disk::traits::MemoryDisk;
+use reckon::store::history::reader::JournalSet;
+use reckon::store::journal::read::JournalReader;
+use reckon::store::writer::handle::Commit;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 use tower::ServiceExt;

@@ -10,14 +10,17 @@ use axum::Router;
 use http::{Method, StatusCode};
 use reckon::api::{Auth, Call, Host};
 use reckon::base::clock::SystemClock;
-use reckon::client::{Access, Client, FaultlessWire, ServiceConfig, Transport};
+use reckon::client::http::access::Access;
+use reckon::client::http::transport::{FaultlessWire, Transport};
+use reckon::client::service_client::{Client, ServiceConfig};
 use serde_json::{Value, json};
 
 use crate::canaries::mirror::{Manner, Mirror};
 use crate::canaries::{config, merchant};
 use crate::control;
 use crate::support::canaries::Canaries;
-use crate::support::running::{self, Running, Stand};
+use crate::support::running;
+use crate::support::running::{Running, Stand};
 
 /// Values of documents. The test searches all files and outputs for each.
 const PLANTED: [(&str, &str); 9] = [

@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::{HookedEvent, MerchantBooks, minor_amount};
 use crate::base::hash::Mark;
-use crate::model::ran::DEPTH_MAX;
-use crate::sim::check::Violation;
-use crate::sim::desk::text;
-use crate::sim::hooks::texts::{
+use crate::model::events::hook_run::DEPTH_MAX;
+use crate::sim::actors::sandbox_control::text;
+use crate::sim::check::laws::Violation;
+use crate::sim::hooks::script_texts::{
     CREDIT_AMOUNT, CREDITED, EARLY, ECHO, FULL_REFUND, LATE, LATE_REFUND, NOTIFIED,
     PARTIAL_AMOUNTS, PARTIAL_REFUNDS, SKIP, START, VOID,
 };

@@ -1,0 +1,230 @@
+//! Payment methods, as requests name them and as answers show them (gateway-api, Payment method).
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use super::bank::NewBank;
+use super::card::NewCard;
+use crate::api::wire;
+use crate::api::wire::Timestamp;
+
+wire::words! {
+    /// The two kinds of payment method.
+    MethodKind {
+        /// A card.
+        Card = "card",
+        /// An electronic check.
+        Bank = "bank",
+    }
+}
+
+wire::words! {
+    /// The brand of a card (service-facts, 29).
+    CardType {
+        /// Visa.
+        Visa = "VISA",
+        /// Mastercard.
+        Mastercard = "MASTERCARD",
+        /// American Express.
+        AmericanExpress = "AMERICAN_EXPRESS",
+        /// Discover.
+        Discover = "DISCOVER",
+        /// Diners Club.
+        DinersClub = "DINERS_CLUB",
+        /// JCB.
+        Jcb = "JCB",
+        /// None of the others.
+        Unknown = "UNKNOWN",
+    }
+}
+
+/// The word `card` in a request; reading accepts any value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CardWord;
+
+/// The word `bank` in a request; reading accepts any value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BankWord;
+
+macro_rules! constant_word {
+    ($name:ident, $word:literal) => {
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({"type": "string", "const": $word})
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str($word)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                IgnoredAny::deserialize(deserializer).map(|_| Self)
+            }
+        }
+    };
+}
+
+constant_word!(CardWord, "card");
+constant_word!(BankWord, "bank");
+
+/// A method in a request: the id of a saved method, or the details themselves.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MethodRef {
+    /// A saved card, saved bank, payment method or one-time token.
+    Id(String),
+    /// A card, inline.
+    Card(Box<NewCard>),
+    /// A bank account, inline.
+    Bank(Box<NewBank>),
+}
+
+impl JsonSchema for MethodRef {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "MethodRef".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (card, bank) =
+            (generator.subschema_for::<NewCard>(), generator.subschema_for::<NewBank>());
+        json_schema!({"anyOf": [{"type": "string", "minLength": 1}, card, bank]})
+    }
+}
+
+impl Serialize for MethodRef {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Id(id) => serializer.serialize_str(id),
+            Self::Card(card) => card.serialize(serializer),
+            Self::Bank(bank) => bank.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for MethodRef {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error;
+        let value = Value::deserialize(deserializer)?;
+        if let Value::String(id) = value {
+            return Ok(Self::Id(id));
+        }
+        let method = match value.get("type").and_then(Value::as_str) {
+            Some("bank") => serde_json::from_value(value).map(Self::Bank),
+            _ => serde_json::from_value(value).map(Self::Card),
+        };
+        method.map_err(D::Error::custom)
+    }
+}
+
+/// A method in an answer, masked: inside a transaction, saved, or as a one-time token. Each form
+/// has some of these fields (gateway-api, Payment method, Saved card, Saved bank, One-time token).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct PaymentMethod {
+    /// Id of a saved method or token, for `method` or `token_id` in requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// `card` or `bank`.
+    #[serde(rename = "type")]
+    pub kind: MethodKind,
+    /// The partner's reference; of a saved method or token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// A free text; of a saved method or token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// A card number, masked but for the last four digits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<String>,
+    /// Brand of the card.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub card_type: Option<CardType>,
+    /// 1 to 12.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exp_month: Option<i64>,
+    /// Four digits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exp_year: Option<i64>,
+    /// `***` where one was given, in a token and inside event data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cvv: Option<String>,
+    /// Masked but for the last three digits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub routing_number: Option<String>,
+    /// Masked but for the last four digits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account_number: Option<String>,
+    /// `CHECKING` or `SAVINGS`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account_type: Option<String>,
+    /// `business`, for a business.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account_holder_type: Option<String>,
+    /// Name of the bank.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bank_name: Option<String>,
+    /// Name of the holder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// An individual's given name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given_name: Option<String>,
+    /// An individual's family name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surname: Option<String>,
+    /// Street line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address1: Option<String>,
+    /// Second line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address2: Option<String>,
+    /// City.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub city: Option<String>,
+    /// State or province.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Postal code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub postal_code: Option<String>,
+    /// Two letters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub country: Option<String>,
+    /// Telephone number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phone: Option<String>,
+    /// E-mail address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// Equal for equal numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// Additional data of the token's request; of a token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub form_data: Option<Value>,
+    /// Creation; of a saved method.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<Timestamp>,
+    /// Last change; of a saved method.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified: Option<Timestamp>,
+}

@@ -1,0 +1,174 @@
+//! Applications of new merchants (partner-api, Merchant application).
+//!
+//! An application is either complete, with every field, or a sign-up that the applicant finishes on
+//! the service's own page. The fields are a table ([`fields`]), so that the rules, the files'
+//! shapes and the tests agree on each. A request is therefore a map of fields and no struct of
+//! eighty options.
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+use super::fields;
+use crate::api::{Auth, Endpoint, Host, Method, wire};
+use crate::base::secret::Secret;
+
+/// Suffix of the business name of a sign-up test (partner-api, the sign-up endpoint).
+pub const TEST_SUFFIX: &str = " - TEST";
+
+/// Returns whether this is the name of the one application that tests the sign-up. Only one such
+/// may ever be submitted.
+pub fn is_test_name(business_name: &str) -> bool {
+    business_name.trim_end().ends_with(TEST_SUFFIX)
+}
+
+/// The way in which an application is submitted.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Submission {
+    /// The partner sends every field.
+    Complete,
+    /// The applicant finishes the application on the service's page.
+    SignUp,
+}
+
+/// The fields of an application by name; `Debug` shows the names alone.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ApplicationFields(pub Map<String, Value>);
+
+impl fmt::Debug for ApplicationFields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.keys()).finish()
+    }
+}
+
+impl ApplicationFields {
+    /// Fills in the reference's defaults: no other name of business, and an owner with full
+    /// ownership.
+    pub fn fill_defaults(&mut self) {
+        for (name, value) in [
+            ("has_dba", Value::from(fields::HAS_DBA_DEFAULT)),
+            ("owner_percentage_of_ownership", Value::from(fields::OWNERSHIP_DEFAULT)),
+        ] {
+            if self.0.get(name).is_none_or(Value::is_null) {
+                self.0.insert(name.to_owned(), value);
+            }
+        }
+    }
+
+    /// Returns a field's text, empty where there is none.
+    pub fn text(&self, name: &str) -> &str {
+        self.0.get(name).and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+/// The service's number of an application; written as an integer, read as one or as a text of
+/// digits (partner-api, Responses; service-facts, 84).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct ApplicationId(pub u64);
+
+impl ApplicationId {
+    /// Reads an integer or a text of digits; `None` for anything else.
+    pub fn read(value: &Value) -> Option<Self> {
+        let digits = |text: &str| {
+            let all = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            all.then(|| text.parse().ok()).flatten()
+        };
+        value.as_u64().or_else(|| value.as_str().and_then(digits)).map(Self)
+    }
+}
+
+impl fmt::Display for ApplicationId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<'de> Deserialize<'de> for ApplicationId {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(from)?;
+        Self::read(&value).ok_or_else(|| D::Error::custom("the id is no number"))
+    }
+}
+
+/// The body of a complete application: its fields under one name.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("required" = ["merchant_application"]))]
+pub struct NewApplication {
+    /// The fields.
+    pub merchant_application: ApplicationFields,
+}
+
+/// The answer to a complete application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SubmittedApplication {
+    /// The submitted application.
+    pub merchant_application: Submitted,
+}
+
+/// A submitted application as the service shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Submitted {
+    /// The application's number.
+    pub id: ApplicationId,
+}
+
+/// The answer to a sign-up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StartedSignUp {
+    /// The new application.
+    pub merchant_application: SignUpPage,
+}
+
+/// A sign-up that waits for its applicant.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SignUpPage {
+    /// The number of the application.
+    pub id: ApplicationId,
+    /// Address of the page where the applicant finishes the application; good for five minutes and
+    /// one use (partner-api, Limits). Anyone with this link sees the fields that were filled in.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "wire::serialize_exposed"
+    )]
+    pub redirect_uri: Option<Secret>,
+}
+
+/// Submits a complete application.
+#[derive(Debug, Clone, Copy, JsonSchema)]
+pub struct SubmitApplication;
+
+impl Endpoint for SubmitApplication {
+    const NAME: &'static str = "application.submit";
+    const METHOD: Method = Method::Post;
+    const HOST: Host = Host::Web;
+    const PATH: &'static str = "/api/v1/merchant_applications";
+    const AUTH: Auth = Auth::Tenant;
+    type Request = NewApplication;
+    type Reply = SubmittedApplication;
+}
+
+/// Makes a page on which the applicant finishes and submits the application; the body is flat.
+#[derive(Debug, Clone, Copy, JsonSchema)]
+pub struct StartSignUp;
+
+impl Endpoint for StartSignUp {
+    const NAME: &'static str = "application.sign_up";
+    const METHOD: Method = Method::Post;
+    const HOST: Host = Host::Web;
+    const PATH: &'static str = "/api/v1/merchant_applications/sign_up";
+    const AUTH: Auth = Auth::Tenant;
+    type Request = ApplicationFields;
+    type Reply = StartedSignUp;
+}

@@ -1,0 +1,5 @@
+//! Charges, refunds, captures and surcharges (gateway-api, Transactions).
+
+pub mod actions;
+pub mod surcharge;
+pub mod transaction;

@@ -1,0 +1,8 @@
+//! Checks, tests, tries and compares operators' scripts.
+
+pub mod comparison;
+pub mod overview;
+pub mod repl;
+pub mod run;
+pub mod scripts;
+pub mod test;

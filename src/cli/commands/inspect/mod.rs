@@ -1,0 +1,7 @@
+//! Reads state and documents, and changes nothing.
+
+pub mod explain;
+pub mod get;
+pub mod intents;
+pub mod validate;
+pub mod why;

@@ -1,0 +1,105 @@
+//! `validate`: checks everything that can be checked offline, and reports all problems in one run.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::base::id::Key;
+use crate::base::plural::count_noun;
+use crate::cli::args::options::{Output, PathArgs};
+use crate::cli::context::open::Context;
+use crate::cli::context::selection::{below, check_paths};
+use crate::cli::output::exit::{CommandFailure, Exit};
+use crate::cli::output::print::Printer;
+use crate::kinds::planning::step::MERCHANT;
+use crate::model::spec::issue::{Issue, PlacedIssue, ProblemCounts, TreeProblems};
+use crate::render::diagnostic;
+use crate::render::diagnostic::OutputStyle;
+use crate::spec::tree::loader::Loader;
+
+/// Output of `validate -o json` (design.md part 4).
+#[derive(Debug, Serialize)]
+struct ValidateOutput<'a> {
+    version: u32,
+    documents: usize,
+    problems: &'a [PlacedIssue],
+    /// The count of the problems that are not listed.
+    #[serde(skip_serializing_if = "ProblemCounts::is_zero")]
+    omitted: ProblemCounts,
+}
+
+/// Runs the command.
+pub(crate) fn run(setup: &Context, args: &PathArgs, out: Printer) -> Result<Exit, CommandFailure> {
+    check_paths(setup, &args.paths)?;
+    let mut loader = setup.loader();
+    loader.load_all();
+    let mut problems = problems_in(setup, &loader, &args.paths);
+    problems.shown.extend(live_warnings(setup, &loader, &args.paths));
+    let TreeProblems { shown, omitted } = &problems;
+    let documents = loader.documents();
+    let report = ValidateOutput { version: 1, documents, problems: shown, omitted: *omitted };
+    out.result(&report, || text(&loader, &problems, out))?;
+    let verdict = verdict(problems.has_errors());
+    // The process ends now, and its memory with it: freeing a large tree first takes time.
+    std::mem::forget(loader);
+    Ok(verdict)
+}
+
+/// Returns the exit code for trees with or without errors.
+pub(crate) fn verdict(errors: bool) -> Exit {
+    if errors { Exit::Input } else { Exit::Done }
+}
+
+/// Formats problems for people, with their places and snippets.
+pub(crate) fn text(loader: &Loader, problems: &TreeProblems, out: Printer) -> String {
+    let documents = count_noun(loader.documents(), "document");
+    let total = problems.total();
+    if total.is_zero() {
+        return format!("{documents}, no problems");
+    }
+    let sources = loader.sources(&problems.shown);
+    let color = out.color && out.form == Output::Text;
+    let errors = count_noun(total.errors, "error");
+    let warnings = count_noun(total.warnings, "warning");
+    let look = OutputStyle { color, unicode: true, width: out.width };
+    let report = diagnostic::text(&problems.shown, &sources, look);
+    let rest = omitted_line(problems.omitted);
+    format!("{report}{rest}\n{documents}, {errors}, {warnings}")
+}
+
+/// Formats the count of the problems that are not listed, as a line of its own.
+fn omitted_line(omitted: ProblemCounts) -> String {
+    if omitted.is_zero() {
+        return String::new();
+    }
+    let ProblemCounts { errors, warnings } = omitted;
+    format!("not listed: {}, {}\n", count_noun(errors, "error"), count_noun(warnings, "warning"))
+}
+
+/// Returns a warning at the mode of each live merchant that this configuration does not let act;
+/// `plan` blocks these merchants.
+fn live_warnings(setup: &Context, loader: &Loader, paths: &[PathBuf]) -> Vec<PlacedIssue> {
+    let manifests = loader.desired().manifests.iter();
+    let live: Vec<&Key> = manifests
+        .filter(|(key, _)| key.kind.as_str() == MERCHANT)
+        .filter(|(_, kept)| kept.unpack().spec.get("mode").is_some_and(|mode| mode == "live"))
+        .map(|(key, _)| key)
+        .collect();
+    let why = if live.is_empty() { None } else { setup.live_refused() };
+    let Some(why) = why else { return Vec::new() };
+    let help = "keep reckon.yaml outside this repository and name it with --config FILE";
+    let issue = Issue::error("reckon::merchant::live_refused", "spec.mode", why, help).as_warning();
+    let found = live.into_iter().filter_map(|key| loader.place_issue(key, &issue));
+    found.filter(|problem| is_chosen(setup, paths, &problem.file)).collect()
+}
+
+/// Returns the problems in these files and folders; all of them where none is named.
+fn problems_in(setup: &Context, loader: &Loader, paths: &[PathBuf]) -> TreeProblems {
+    loader.problems_where(|file| is_chosen(setup, paths, file))
+}
+
+/// Returns true if a file is in one of these files and folders; for every file where none is named.
+fn is_chosen(setup: &Context, paths: &[PathBuf], file: &str) -> bool {
+    paths.is_empty()
+        || paths.iter().any(|path| Path::new(file).starts_with(below(&setup.root, path)))
+}

@@ -1,0 +1,263 @@
+//! `why`: the history of money or a resource, back to the intent, its approval, commit, file and
+//! line, and author.
+
+mod blame;
+mod unsent;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::get;
+use crate::base::id::{IntentId, Key};
+use crate::cli::context::open::Context;
+use crate::cli::context::session::daemon;
+use crate::cli::context::state_handle::StateHandle;
+use crate::cli::output::exit::{CommandFailure, Exit};
+use crate::cli::output::print::Printer;
+use crate::cli::remote::daemon::Daemon;
+use crate::control::local::LocalQuery;
+use crate::engine::core::handles::EngineShared;
+use crate::engine::executor::epoch::StateReply;
+use crate::engine::queries::journal_refs::{Provenances, WhySubject, locate};
+use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::kinds::planning::step::MERCHANT;
+use crate::model::operator::action::is_action;
+use crate::render::why;
+use crate::render::why::{ApprovalView, EffectHistoryView, ResourceHistoryView, WhyView};
+use crate::store::disk::real::RealDisk;
+use crate::store::history::reader::{EffectHistory, JournalSet, ResourceHistory};
+use crate::store::journal::read::JournalReader;
+
+/// Arguments of `why`.
+#[derive(Debug, Args)]
+pub struct WhyArgs {
+    /// An identifier that a command printed: a resource, an id of the service (a payment, an
+    /// invoice …), a mark, an intent, an event, an action, an approval or a saved plan.
+    #[arg(value_name = "ID|KIND/NAME", allow_hyphen_values = true)]
+    pub what: String,
+    /// Verify the complete journal, from its first record to its last.
+    #[arg(long)]
+    pub verify: bool,
+}
+
+/// Runs the command.
+pub(crate) async fn run(
+    setup: &Context,
+    args: &WhyArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    parse_subject(&args.what)?;
+    let view = match &setup.server {
+        Some(server) => {
+            let look = LocalQuery::Why { what: args.what.clone(), verify: args.verify };
+            serde_json::from_value(server.local_query(look).await?).map_err(CommandFailure::bug)?
+        }
+        None => view_here(setup, args).await?,
+    };
+    let view: WhyView = match view {
+        Some(view) => view,
+        None => {
+            unsent::view(setup, &parse_subject(&args.what)?).await?.ok_or_else(|| unknown(args))?
+        }
+    };
+    out.result(&view, || why::text(&view, out.color))?;
+    Ok(Exit::Done)
+}
+
+fn unknown(args: &WhyArgs) -> CommandFailure {
+    let what = format!("neither the journal nor the documents contain {:?}", args.what);
+    CommandFailure::input("reckon::why::unknown", what).help(
+        "write an id of the service, a mark, an event, an intent such as i-000012, an approval, \
+        or KIND/NAME; list all resources with `reckon get`",
+    )
+}
+
+/// Returns the history in the state on this machine.
+async fn view_here(setup: &Context, args: &WhyArgs) -> Result<Option<WhyView>, CommandFailure> {
+    let way = TrailSource::open(setup).await?;
+    let told = collect(setup, args, &way).await;
+    way.close().await?;
+    told
+}
+
+/// Returns the history in a daemon's own state; `None` if its journal has none.
+pub(crate) fn of_daemon(
+    setup: &Context,
+    shared: &Arc<EngineShared>,
+    what: &str,
+    verify: bool,
+) -> Result<Option<WhyView>, CommandFailure> {
+    let args = WhyArgs { what: what.to_owned(), verify };
+    let way = TrailSource::InDaemon(shared.clone());
+    tokio::runtime::Handle::current().block_on(collect(setup, &args, &way))
+}
+
+/// Collects the history of the named thing.
+async fn collect(
+    setup: &Context,
+    args: &WhyArgs,
+    way: &TrailSource,
+) -> Result<Option<WhyView>, CommandFailure> {
+    let wanted = parse_subject(&args.what)?;
+    let sought = way.locate(wanted.clone()).await?;
+    if sought.resources.is_empty() && sought.about.is_empty() {
+        return Ok(None);
+    }
+    let books = open_journals(setup)?;
+    let mut resources = Vec::new();
+    for trail in &sought.resources {
+        let story = books.history(&trail.key, &trail.sequences).map_err(journal_failure)?;
+        let merchant = merchant(way, &books, &story).await?;
+        resources.push(view(setup, &wanted, &story, merchant.as_ref()));
+    }
+    let whole =
+        if args.verify { Some(books.verify(sought.head).map_err(journal_failure)?) } else { None };
+    let head = data_encoding::HEXLOWER.encode(&sought.head.hash);
+    let (about, position) = (sought.about, sought.head.sequence);
+    Ok(Some(WhyView { version: 1, about, resources, verified_from: whole, position, head }))
+}
+
+/// Parses the argument.
+fn parse_subject(text: &str) -> Result<WhySubject, CommandFailure> {
+    if let Some(key) = resource(text)? {
+        return Ok(WhySubject::Resource(key));
+    }
+    match text.strip_prefix("i-").and_then(|_| text.parse::<IntentId>().ok()) {
+        Some(id) => Ok(WhySubject::Intent(id)),
+        None => Ok(WhySubject::Remote(text.to_owned())),
+    }
+}
+
+/// Parses `KIND/NAME`, `Action/NAME`, or the name of an obligation, such as
+/// `acme:Invoice/default/jane;r2`.
+fn resource(text: &str) -> Result<Option<Key>, CommandFailure> {
+    if !text.contains('/') {
+        return Ok(None);
+    }
+    let named = text.split_once(':').map_or(text, |(_, named)| named);
+    let named = named.split_once(';').map_or(named, |(named, _)| named);
+    match named.parse::<Key>() {
+        Ok(key) if is_action(&key) => Ok(Some(key)),
+        Ok(_) | Err(_) => get::parse_resource(named).map(Some),
+    }
+}
+
+/// Source of journal positions: the daemon, or the state's own index.
+enum TrailSource {
+    Daemon(Daemon),
+    Own(Box<StateHandle>),
+    /// The state of this process, which is the daemon.
+    InDaemon(Arc<EngineShared>),
+}
+
+impl TrailSource {
+    async fn open(setup: &Context) -> Result<Self, CommandFailure> {
+        match daemon(setup).await? {
+            Some(client) => Ok(Self::Daemon(client)),
+            None => Ok(Self::Own(Box::new(setup.view_state().await?))),
+        }
+    }
+
+    /// Returns the journal positions of a subject.
+    async fn locate(&self, wanted: WhySubject) -> Result<Provenances, CommandFailure> {
+        match self {
+            Self::Daemon(client) => {
+                let reply = client.ask(&EngineQuery::JournalRefs(wanted)).await?;
+                let Reply::State(StateReply::Trail(sought)) = reply else {
+                    return Err(CommandFailure::bug(
+                        "internal error: unexpected response type; \
+                        expected a history",
+                    ));
+                };
+                Ok(sought)
+            }
+            Self::Own(open) => Ok(locate(&open.state.facts, &wanted, open.state.writer.head())?),
+            Self::InDaemon(shared) => Ok(locate(&shared.facts, &wanted, shared.writer.head())?),
+        }
+    }
+
+    async fn close(self) -> Result<(), CommandFailure> {
+        if let Self::Own(open) = self {
+            open.state.close().await?;
+        }
+        Ok(())
+    }
+}
+
+/// Opens the journal's files.
+pub(crate) fn open_journals(setup: &Context) -> Result<JournalSet, CommandFailure> {
+    let reader = |path: &Path| {
+        let opened = RealDisk::open(path).map_err(|error| {
+            CommandFailure::environment(
+                "reckon::state::dir",
+                format!("open {}: {error}", path.display()),
+            )
+        })?;
+        Ok::<_, CommandFailure>(JournalReader::over(Arc::new(opened)))
+    };
+    let archive = setup.state.join("archive");
+    let archive = if archive.is_dir() { Some(reader(&archive)?) } else { None };
+    Ok(JournalSet { journal: reader(&setup.state.join("journal"))?, archive })
+}
+
+/// Returns the history of the merchant that the effects belong to, where that is another resource.
+async fn merchant(
+    way: &TrailSource,
+    books: &JournalSet,
+    story: &ResourceHistory,
+) -> Result<Option<ResourceHistory>, CommandFailure> {
+    let merchant = story.effects.first().map(|effect| effect.intent.merchant.clone());
+    let Some(merchant) = merchant.filter(|key| key.kind.as_str() == MERCHANT && *key != story.key)
+    else {
+        return Ok(None);
+    };
+    let sought = way.locate(WhySubject::Resource(merchant.clone())).await?;
+    let Some(trail) = sought.resources.first() else { return Ok(None) };
+    books.history(&merchant, &trail.sequences).map(Some).map_err(journal_failure)
+}
+
+pub(crate) fn journal_failure(error: crate::store::state::error::StoreError) -> CommandFailure {
+    CommandFailure::environment("reckon::why::journal", error)
+        .help("run `reckon store check` for details")
+}
+
+/// Returns the view of a resource's history.
+fn view(
+    setup: &Context,
+    wanted: &WhySubject,
+    story: &ResourceHistory,
+    merchant: Option<&ResourceHistory>,
+) -> ResourceHistoryView {
+    let meant = |effect: &&EffectHistory| match wanted {
+        WhySubject::Resource(_) => true,
+        WhySubject::Intent(id) => effect.intent.id == *id,
+        WhySubject::Remote(id) => effect.concerns(id),
+    };
+    let chosen: Vec<&EffectHistory> = story.effects.iter().filter(meant).collect();
+    let chosen = if chosen.is_empty() { story.effects.iter().collect() } else { chosen };
+    let approvals = merchant.unwrap_or(story).approvals.iter();
+    let approvals: Vec<_> = approvals.collect();
+    let effects = chosen.into_iter().map(|effect| EffectHistoryView {
+        author: blame::author(&setup.root, &effect.intent.cause),
+        approval: approvals
+            .iter()
+            .rev()
+            .find(|(stands, _)| stands.record < effect.record_ref.record)
+            .map(|(stands, approval)| ApprovalView {
+                record: *stands,
+                at: approval.at,
+                actor: approval.actor.clone(),
+            }),
+        ..EffectHistoryView::from(effect)
+    });
+    ResourceHistoryView {
+        key: Key::clone(&story.key),
+        effects: effects.collect(),
+        others: story.others.clone(),
+        verified: story.verified.clone(),
+        dropped: story.dropped.clone(),
+        not_sent: None,
+    }
+}

@@ -1,0 +1,177 @@
+//! `sandbox env`: prints the settings of a running sandbox, as lines for a shell.
+//!
+//! Beside the client, this is the one module that speaks HTTP to a service's address: only to the
+//! sandbox's own control paths, which the client never calls.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::cli::context::open::Context;
+use crate::cli::context::service;
+use crate::cli::output::exit::{CommandFailure, Exit};
+use crate::cli::output::print::Printer;
+use crate::config::setting::{ProcessEnv, Setting};
+
+/// A sandbox answers at once or not at all.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Runs the command.
+pub(crate) async fn run(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
+    let base = setup.config.service.base_url.as_ref();
+    let base = setup.config.require("service.base_url", base, &ProcessEnv)?.as_str().to_owned();
+    let http = client(setup, base.starts_with("https"))?;
+    let all = ask(&http, http::Method::GET, &base, None).await?;
+    let mut lines = partner_lines(setup, &all);
+    let mut loader = setup.loader();
+    loader.load_all();
+    for (key, manifest) in &loader.desired().manifests {
+        let name = key.name.as_str();
+        lines.extend(merchant_lines(&http, &base, name, &manifest.unpack().spec).await?);
+    }
+    out.text(&lines.join("\n"))?;
+    Ok(Exit::Done)
+}
+
+/// Posts an order to a control path of a running sandbox. The command never asks the service
+/// itself: the address has to be one of this machine, and the answer a sandbox's.
+pub(crate) async fn control(
+    setup: &Context,
+    path: &str,
+    order: &Value,
+) -> Result<Value, CommandFailure> {
+    let base = setup.config.service.base_url.as_ref();
+    let base = setup.config.require("service.base_url", base, &ProcessEnv)?.as_str().to_owned();
+    let not_one = || {
+        let message = format!("{base} is not a sandbox: only a sandbox makes events on request");
+        let help = "start `reckon sandbox` or `reckon run --sandbox`, and set service.base_url to \
+            its address";
+        CommandFailure::input("reckon::sandbox::none", message).help(help)
+    };
+    if !is_loopback(&base) {
+        return Err(not_one());
+    }
+    let http = client(setup, base.starts_with("https"))?;
+    let url = format!("{}/_sandbox/{path}", base.trim_end_matches('/'));
+    let answer = http.post(url).json(order).send().await.map_err(|error| {
+        let what = format!("reach the sandbox at {base}: {error}");
+        CommandFailure::environment("reckon::sandbox::env", what)
+            .help("start it first: `reckon sandbox`")
+    })?;
+    let refused = !answer.status().is_success();
+    let value: Value = answer.json().await.map_err(|_| not_one())?;
+    if refused {
+        let message = value.pointer("/messages/0/message").or_else(|| value.get("message"));
+        let message = message.and_then(Value::as_str).unwrap_or("no reason given");
+        let what = format!("the sandbox refused: {message}");
+        return Err(CommandFailure::input("reckon::sandbox::refused", what));
+    }
+    Ok(value)
+}
+
+/// Returns true for an address of this machine.
+fn is_loopback(url: &str) -> bool {
+    let uri: Option<http::Uri> = url.parse().ok();
+    let host = uri.as_ref().and_then(http::Uri::host).unwrap_or_default();
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+/// Returns the partner's own variables that the configuration names.
+fn partner_lines(setup: &Context, all: &Value) -> Vec<String> {
+    let partner = &setup.config.partner;
+    let value = |field: &str| {
+        all.pointer(&format!("/partner/{field}"))
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let mut lines = Vec::new();
+    if let Some(Setting::Env(variable)) = &partner.client_id {
+        lines.push(export(&variable.name, &value("client_id")));
+    }
+    if let Some(Setting::Env(variable)) = &partner.client_secret {
+        lines.push(export(&variable.name, &value("client_secret")));
+    }
+    if let Some(Setting::Env(variable)) = &partner.redirect_uri {
+        lines.push(export(&variable.name, &value("redirect_uri")));
+    }
+    lines
+}
+
+/// Returns the variables that a merchant's document names: a fresh code each time, or its secret
+/// key.
+async fn merchant_lines(
+    http: &reqwest::Client,
+    base: &str,
+    name: &str,
+    spec: &Value,
+) -> Result<Vec<String>, CommandFailure> {
+    let variable = |pointer: &str| spec.pointer(pointer).and_then(Value::as_str);
+    let code = variable("/credentials/authorization_code/env");
+    let secret_key = variable("/credentials/keys/secret_key/env");
+    if code.is_none() && secret_key.is_none() {
+        return Ok(Vec::new());
+    }
+    let answer = ask(http, http::Method::POST, base, Some(&json!({"merchant": name}))).await?;
+    let given = answer.get("authorization_code").and_then(Value::as_str).unwrap_or_default();
+    let mut lines: Vec<String> = code.map(|variable| export(variable, given)).into_iter().collect();
+    if let Some(variable) = secret_key {
+        let all = ask(http, http::Method::GET, base, None).await?;
+        lines.push(export(variable, &test_key(&all, name)));
+    }
+    Ok(lines)
+}
+
+/// Returns a merchant's secret key of test mode.
+fn test_key(all: &Value, merchant: &str) -> String {
+    let merchants = all.get("merchants").and_then(Value::as_array).into_iter().flatten();
+    let mut mine = merchants.filter(|one| one.get("name").is_some_and(|name| name == merchant));
+    let key = mine.next().and_then(|one| one.pointer("/test/secret_key"));
+    key.and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// Returns one line for a shell. Values are letters and digits; a quote would be escaped.
+fn export(variable: &str, value: &str) -> String {
+    format!("export {variable}='{}'", value.replace('\'', r"'\''"))
+}
+
+/// Creates a client that trusts the sandbox's authority.
+fn client(setup: &Context, tls: bool) -> Result<reqwest::Client, CommandFailure> {
+    let failed = |error: &dyn std::fmt::Display| {
+        CommandFailure::environment("reckon::sandbox::env", format!("reach the sandbox: {error}"))
+    };
+    let mut builder = reqwest::Client::builder().timeout(TIMEOUT).no_proxy();
+    if let Some(ca) = setup.config.service.ca_file.as_ref().filter(|_| tls) {
+        let path = ca.get(&ProcessEnv)?;
+        let pem = service::pem(&path).map_err(|error| {
+            failed(&format!("{}: {error}", path.display())).help("start it first: `reckon sandbox`")
+        })?;
+        let ca = reqwest::Certificate::from_pem(&pem).map_err(|error| failed(&error))?;
+        builder = builder.tls_certs_merge([ca]);
+    }
+    builder.build().map_err(|error| failed(&error))
+}
+
+/// Asks a running sandbox for its credentials.
+async fn ask(
+    http: &reqwest::Client,
+    method: http::Method,
+    base: &str,
+    body: Option<&Value>,
+) -> Result<Value, CommandFailure> {
+    let url = format!("{}/_sandbox/credentials", base.trim_end_matches('/'));
+    let mut request = http.request(method, url);
+    if let Some(body) = body {
+        request = request.json(body);
+    }
+    let failed = |error: reqwest::Error| {
+        CommandFailure::environment(
+            "reckon::sandbox::env",
+            format!("reach the sandbox at {base}: {error}"),
+        )
+        .help("start it first: `reckon sandbox`")
+    };
+    let answer = request.send().await.map_err(failed)?.error_for_status().map_err(failed)?;
+    answer.json().await.map_err(failed)
+}

@@ -1,0 +1,6 @@
+//! The emulated service as a command, and its scenarios.
+
+pub mod command;
+pub mod env;
+pub mod inprocess;
+pub mod scenario;

@@ -1,0 +1,342 @@
+//! Judges the approval of one file: it counts, or the judge returns the reason against it.
+//!
+//! An approval counts under three conditions. An allowed signer signed the commit that brought the
+//! file. That commit changes nothing but approvals. The signer changed no document of the plan.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+
+use super::commit::{CommitSignature, SignedCommit, Signer};
+use super::history::{DocumentChange, SoughtDocuments, changes};
+use super::repository::{ApprovalRepo, is_yaml};
+use crate::base::clock::timestamp;
+use crate::base::hash::Digest;
+use crate::base::id::Key;
+use crate::base::plural::count_noun;
+use crate::cli::context::git::program::{Git, GitError};
+use crate::config::approval_file::ApprovalFile;
+use crate::config::signed::AuthorEvidence;
+use crate::engine::commands::plan_approval::ApprovingPlan;
+use crate::engine::commands::signed_approval::ApproveSigned;
+use crate::model::operator::plan_approval::ApprovalSignature;
+use crate::model::spec::issue::{PlacedIssue, Severity};
+
+/// Characters of a commit's id in a message.
+const SHORT: usize = 12;
+
+/// Reason against a file: a code, the message, and the help.
+pub(crate) struct Rejection(&'static str, String, &'static str);
+
+/// Judge of all files of one examination.
+pub(crate) struct Judge<'a> {
+    pub repo: &'a ApprovalRepo,
+    sought: SoughtDocuments,
+    applied: BTreeMap<Key, Digest>,
+    now: DateTime<Utc>,
+    changes: Option<Vec<DocumentChange>>,
+    commits: BTreeMap<String, SignedCommit>,
+}
+
+/// A file of the approvals folder, as it is in the commit that is checked out.
+#[derive(Debug)]
+pub(crate) struct ApprovalEntry {
+    /// Path from the top of the repository.
+    pub path: String,
+    /// Name in problems.
+    pub shown: String,
+    /// Id of its content.
+    pub blob: String,
+}
+
+impl<'a> Judge<'a> {
+    /// Creates a judge. `applied` holds the applied digests of documents that the plan only
+    /// changes.
+    pub(crate) fn new(
+        repo: &'a ApprovalRepo,
+        sought: SoughtDocuments,
+        applied: BTreeMap<Key, Digest>,
+        now: DateTime<Utc>,
+    ) -> Self {
+        Self { repo, sought, applied, now, changes: None, commits: BTreeMap::new() }
+    }
+
+    /// Returns the approval of a file that names the present plan, ready to be recorded.
+    pub(crate) fn judge(
+        &mut self,
+        file: &ApprovalEntry,
+        said: ApprovalFile,
+    ) -> Result<Result<ApproveSigned, Rejection>, GitError> {
+        let Some(commit) = self.bringing_commit(file)? else {
+            return Ok(Err(Rejection(
+                "reckon::approval::merge",
+                "the present content of this file comes only from a merge".to_owned(),
+                "commit the file in a signed commit of its own",
+            )));
+        };
+        let checked = self.check_only_approvals(&commit)?.and_then(|()| signer(&commit));
+        let checked =
+            checked.and_then(|signer| self.check_not_expired(&said, &commit).map(|()| signer));
+        let signer = match checked {
+            Ok(signer) => signer,
+            Err(no) => return Ok(Err(no)),
+        };
+        if let Err(no) = self.check_not_author(&signer)? {
+            return Ok(Err(no));
+        }
+        let ApprovalFile { plan: checksum, ceilings, expires } = said;
+        let plan = ApprovingPlan { checksum, ceilings, actor: signer.principal };
+        let (file, key) = (file.path.clone(), signer.key);
+        let signature = ApprovalSignature { file, commit: commit.id, key, until: expires };
+        Ok(Ok(ApproveSigned { plan, signature, at: commit.at }))
+    }
+
+    /// Returns the commit that last changed the file, if the file is still as that commit left it.
+    fn bringing_commit(&mut self, file: &ApprovalEntry) -> Result<Option<SignedCommit>, GitError> {
+        let git = &self.repo.git;
+        let mut arguments = vec!["log", "-1", "--topo-order", "--full-history", "--no-merges"];
+        arguments.extend(["--format=%H", &self.repo.head, "--", &file.path]);
+        let id = git.line(&arguments)?;
+        if id.is_empty() {
+            return Ok(None);
+        }
+        let there =
+            git.run(&["rev-parse", "--verify", "--quiet", &format!("{id}:{}", file.path)], &[])?;
+        let same = String::from_utf8_lossy(&there.out).trim() == file.blob;
+        if same { self.commit(&id).map(Some) } else { Ok(None) }
+    }
+
+    /// Returns a commit; each is read once.
+    fn commit(&mut self, id: &str) -> Result<SignedCommit, GitError> {
+        if let Some(commit) = self.commits.get(id) {
+            return Ok(commit.clone());
+        }
+        let commit = SignedCommit::read(&self.repo.git, id)?;
+        self.commits.insert(id.to_owned(), commit.clone());
+        Ok(commit)
+    }
+
+    /// Checks that a commit changes nothing but approvals.
+    fn check_only_approvals(
+        &self,
+        commit: &SignedCommit,
+    ) -> Result<Result<(), Rejection>, GitError> {
+        let ApprovalRepo { git, folder, .. } = self.repo;
+        let mut arguments = vec!["diff-tree", "--no-commit-id", "--root", "-r", "-z"];
+        arguments.extend([
+            "--name-only",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+            &commit.id,
+        ]);
+        let said = git.output(&arguments, &[])?;
+        let said = String::from_utf8_lossy(&said);
+        let beneath = format!("{folder}/");
+        let other = said.split('\0').find(|path| !path.is_empty() && !path.starts_with(&beneath));
+        Ok(other.map_or(Ok(()), |other| {
+            let what = format!("commit {} also changes {other}", short(&commit.id));
+            let help = "commit the approval alone, after the commits that it approves";
+            Err(Rejection("reckon::approval::mixed", what, help))
+        }))
+    }
+
+    /// Checks that the approval has not expired.
+    fn check_not_expired(
+        &self,
+        said: &ApprovalFile,
+        commit: &SignedCommit,
+    ) -> Result<(), Rejection> {
+        let help = "approve the plan again, if you still want it";
+        let over = |what: String| Err(Rejection("reckon::approval::expired", what, help));
+        if let Some(expires) = said.expires.filter(|expires| *expires <= self.now) {
+            return over(format!("it expired at {}", timestamp(&expires)));
+        }
+        let age = self.now.signed_duration_since(commit.at);
+        let valid = self.repo.valid_for;
+        if age.to_std().is_ok_and(|age| age >= valid) {
+            let hours = count_noun(valid.as_secs().checked_div(3600).unwrap_or_default(), "hour");
+            let signed = timestamp(&commit.at);
+            let what = format!("it was signed at {signed}, and approvals are valid for {hours}");
+            return over(what);
+        }
+        Ok(())
+    }
+
+    /// Checks that the signer changed no document of the plan, as far as the history shows it.
+    fn check_not_author(&mut self, signer: &Signer) -> Result<Result<(), Rejection>, GitError> {
+        let changes = self.changes()?;
+        if let Err(no) = self.check_all_committed(&changes) {
+            return Ok(Err(no));
+        }
+        for change in changes {
+            let commit = self.commit(&change.commit)?;
+            if let Err(no) = check_other_person(signer, &commit, &change, self.repo.authors)
+                && !self.is_applied(&change)?
+            {
+                return Ok(Err(no));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Checks that some commit changed every document of the plan.
+    fn check_all_committed(&self, changes: &[DocumentChange]) -> Result<(), Rejection> {
+        let unknown = |key: &&Key| !changes.iter().any(|one| one.documents.contains_key(*key));
+        let Some(key) = self.sought.keys.iter().find(unknown) else { return Ok(()) };
+        let what = format!("the author of {} is unknown: no commit names it", key.short());
+        let help = "commit its document as plain text, or approve the plan: `reckon plan` shows the command";
+        Err(Rejection("reckon::approval::unknown_author", what, help))
+    }
+
+    /// Returns true if the service already has everything that a commit changed. The commit then
+    /// comes before one at which each of these documents had just the applied content, so it is no
+    /// part of the plan's changes.
+    fn is_applied(&mut self, change: &DocumentChange) -> Result<bool, GitError> {
+        let all = self.changes()?;
+        for key in change.documents.keys() {
+            let Some(applied) = self.applied.get(key) else { return Ok(false) };
+            let there = |one: &&DocumentChange| one.documents.get(key) == Some(&Some(*applied));
+            let Some(base) = all.iter().find(there) else { return Ok(false) };
+            let arguments = ["merge-base", "--is-ancestor", &change.commit, &base.commit];
+            if !self.repo.git.run(&arguments, &[])?.success {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns every commit that changed a document of the plan; reads the complete history once.
+    fn changes(&mut self) -> Result<Vec<DocumentChange>, GitError> {
+        if let Some(changes) = &self.changes {
+            return Ok(changes.clone());
+        }
+        let ApprovalRepo { git, head, specs, .. } = self.repo;
+        let found = changes(git, head, specs, &self.sought)?;
+        self.changes = Some(found.clone());
+        Ok(found)
+    }
+}
+
+/// Returns the signer of an approval's commit.
+fn signer(commit: &SignedCommit) -> Result<Signer, Rejection> {
+    let id = short(&commit.id);
+    let no = |code, what: String, help| Err(Rejection(code, what, help));
+    match &commit.signature {
+        CommitSignature::Valid(signer) if signer.is_named_by_address() => Ok(signer.clone()),
+        CommitSignature::Valid(signer) => no(
+            "reckon::approval::nameless",
+            format!("its signer {:?} is not an e-mail address", signer.principal),
+            "name signers by their e-mail addresses, so that reckon can compare them with authors",
+        ),
+        CommitSignature::Unsigned => no(
+            "reckon::approval::unsigned",
+            format!("commit {id} is not signed"),
+            "sign it: `git commit -S`, with gpg.format ssh",
+        ),
+        CommitSignature::NotSsh => no(
+            "reckon::approval::unsigned",
+            format!("commit {id} is not signed with an SSH key"),
+            "sign it with an SSH key: `git commit -S`, with gpg.format ssh",
+        ),
+        CommitSignature::Invalid => no(
+            "reckon::approval::unsigned",
+            format!("the signature of commit {id} is invalid"),
+            "sign the commit again; `git verify-commit` shows details",
+        ),
+        CommitSignature::UnknownKey(key) => no(
+            "reckon::approval::unknown_signer",
+            format!("commit {id} is signed with {key}, which is not among the allowed signers"),
+            "have an operator add the key to policy.approvals.signed.signers",
+        ),
+    }
+}
+
+/// Checks that a commit which changed a document is another person's.
+fn check_other_person(
+    signer: &Signer,
+    commit: &SignedCommit,
+    change: &DocumentChange,
+    how: AuthorEvidence,
+) -> Result<(), Rejection> {
+    let id = short(&commit.id);
+    let about = change.documents.keys().map(Key::short).collect::<Vec<_>>().join(", ");
+    let own = |how: &str| {
+        let who = &signer.principal;
+        let what = format!("{who} {how} commit {id}, which changed {about}");
+        Err(Rejection("reckon::approval::own_work", what, "let another person approve it"))
+    };
+    if commit.people.iter().any(|address| signer.may_be(address)) {
+        return own("made");
+    }
+    match &commit.signature {
+        CommitSignature::Valid(author) if signer.may_also_be(author) => return own("signed"),
+        CommitSignature::UnknownKey(key) if *key == signer.key => return own("signed"),
+        CommitSignature::Valid(_) => return Ok(()),
+        CommitSignature::Unsigned
+        | CommitSignature::NotSsh
+        | CommitSignature::Invalid
+        | CommitSignature::UnknownKey(_) => {}
+    }
+    if how == AuthorEvidence::Named {
+        return Ok(());
+    }
+    let what =
+        format!("the author of {about} is unknown: commit {id} is not signed by an allowed signer");
+    let help = "have the commit signed, or trust author names (policy.approvals.signed.authors: \
+        named), which anyone can forge";
+    Err(Rejection("reckon::approval::unknown_author", what, help))
+}
+
+impl Rejection {
+    /// Converts the reason to a problem of the file.
+    pub(crate) fn into_problem(self, file: &ApprovalEntry) -> PlacedIssue {
+        let Self(code, message, help) = self;
+        problem(&file.shown, code, message, help)
+    }
+}
+
+/// Creates a problem of a whole file.
+pub(crate) fn problem(file: &str, code: &str, message: String, help: &str) -> PlacedIssue {
+    PlacedIssue {
+        file: file.to_owned(),
+        line: 1,
+        column: 1,
+        length: 1,
+        code: code.to_owned(),
+        severity: Severity::Error,
+        message,
+        help: help.to_owned(),
+        related: Vec::new(),
+    }
+}
+
+/// Returns the plain files of the approvals folder in a commit, and the other entries, which cannot
+/// be approvals.
+pub(crate) fn files(
+    repo: &ApprovalRepo,
+) -> Result<(Vec<ApprovalEntry>, Vec<ApprovalEntry>), GitError> {
+    let ApprovalRepo { git, head, folder, .. } = repo;
+    let said = list(git, head, folder)?;
+    let mut found = (Vec::new(), Vec::new());
+    for entry in String::from_utf8_lossy(&said).split('\0') {
+        let Some((about, path)) = entry.split_once('\t') else { continue };
+        if !is_yaml(path) {
+            continue;
+        }
+        let mut about = about.split(' ');
+        let mode = about.next().unwrap_or_default();
+        let blob = about.nth(1).unwrap_or_default().to_owned();
+        let file = ApprovalEntry { path: path.to_owned(), shown: repo.display_path(path), blob };
+        if mode.starts_with("100") { found.0.push(file) } else { found.1.push(file) }
+    }
+    Ok(found)
+}
+
+fn list(git: &Git, head: &str, folder: &str) -> Result<Vec<u8>, GitError> {
+    git.output(&["ls-tree", "-z", "--full-tree", head, "--", &format!("{folder}/")], &[])
+}
+
+fn short(id: &str) -> &str {
+    id.get(..SHORT).unwrap_or(id)
+}

@@ -1,0 +1,235 @@
+//! The repository of approvals in signed commits, and the checks that make it trustworthy: a pull
+//! request must not be able to change who may sign.
+//!
+//! `check.rs` compares the loaded specs with the commit.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::judge::problem;
+use crate::base::folder;
+use crate::cli::context::git::command;
+use crate::cli::context::git::program::{Git, GitError, path_from_top};
+use crate::cli::context::open::Context;
+use crate::cli::context::selection;
+use crate::cli::output::exit::CommandFailure;
+use crate::config::setting::ProcessEnv;
+use crate::config::signed::{AuthorEvidence, SignedRules};
+use crate::kinds::schema::kind::CheckCx;
+use crate::kinds::schema::register::KINDS;
+use crate::model::spec::issue::PlacedIssue;
+use crate::spec::documents::document::ReadContext;
+
+/// Configuration of signed approvals, which each examination checks again.
+#[derive(Debug, Clone)]
+pub(crate) struct SignedConfig {
+    root: PathBuf,
+    /// The folder of the configuration's name, and the one of the file itself.
+    config: Vec<PathBuf>,
+    specs: folder::FolderLocation,
+    rules: SignedRules,
+    valid_for: Duration,
+    check: CheckCx,
+}
+
+/// A repository in which approvals may count.
+#[derive(Debug)]
+pub(crate) struct ApprovalRepo {
+    pub git: Git,
+    /// The commit that is checked out.
+    pub head: String,
+    /// Folder of the specs, from the top.
+    pub specs: String,
+    /// Folder of the approvals, from the top.
+    pub folder: String,
+    /// Evidence that counts for the author of a document.
+    pub authors: AuthorEvidence,
+    /// Validity of an approval.
+    pub valid_for: Duration,
+    root: PathBuf,
+}
+
+/// Reason for which no approval counts here.
+#[derive(Debug)]
+pub(crate) enum NotTrusted {
+    /// The operator has to change something first.
+    Problem(Box<PlacedIssue>),
+    /// Git failed.
+    Git(GitError),
+}
+
+impl From<GitError> for NotTrusted {
+    fn from(trouble: GitError) -> Self {
+        Self::Git(trouble)
+    }
+}
+
+impl NotTrusted {
+    /// Converts the reason to a problem of the configuration.
+    pub(crate) fn problem(self, place: &SignedConfig) -> PlacedIssue {
+        match self {
+            Self::Problem(problem) => *problem,
+            Self::Git(trouble) => place.git_problem(&trouble),
+        }
+    }
+}
+
+impl SignedConfig {
+    /// Returns the configuration of signed approvals; `None` if it has none.
+    pub(crate) fn of(setup: &Context) -> Result<Option<Self>, CommandFailure> {
+        let section = setup.config.policy.approvals.signed.as_ref();
+        let rules = section.map(|section| section.get(&ProcessEnv)).transpose()?.flatten();
+        let valid_for = setup.config.rules(&ProcessEnv)?.approvals.valid_for;
+        let (root, specs) = (setup.root.clone(), setup.place());
+        let check = setup.config.check_context(&ProcessEnv)?;
+        let config = setup.config_places();
+        Ok(rules.map(|rules| Self { root, config, specs, rules, valid_for, check }))
+    }
+
+    /// Returns the folder of specs.
+    pub(crate) fn specs(&self) -> &folder::FolderLocation {
+        &self.specs
+    }
+
+    /// Returns the context for reading documents.
+    pub(crate) fn reading(&self) -> ReadContext {
+        ReadContext { kinds: KINDS, check: self.check.clone() }
+    }
+
+    /// Opens the repository.
+    ///
+    /// # Errors
+    /// The reason for which approvals in it cannot be trusted.
+    pub(crate) fn open(&self) -> Result<ApprovalRepo, NotTrusted> {
+        let (top, specs) = self.tree()?;
+        let signers = self.signers(&top)?;
+        let folder = self.folder(&top, &specs)?;
+        let git = Git::at(top).with_signers(signers);
+        let found = git.run(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], &[])?;
+        let head = String::from_utf8_lossy(&found.out).trim().to_owned();
+        if !found.success || head.is_empty() {
+            let help = "commit the specs, then each approval in a commit of its own";
+            return Err(self.untrusted(
+                "repository",
+                "the repository of the specs has no commit".to_owned(),
+                help,
+            ));
+        }
+        let (authors, valid_for, root) = (self.rules.authors, self.valid_for, self.root.clone());
+        Ok(ApprovalRepo { git, head, specs, folder, authors, valid_for, root })
+    }
+
+    /// Returns the top of the work tree, and the specs from there.
+    fn tree(&self) -> Result<(PathBuf, String), NotTrusted> {
+        if let Err(error) = self.specs.open() {
+            let what = format!("the folder of specs {} cannot be opened: {error}", self.specs);
+            let help = "write the real path of the folder, without links, in `specs`";
+            return Err(self.untrusted("repository", what, help));
+        }
+        let specs = self.specs.path().canonicalize().ok();
+        let top = specs.as_deref().and_then(command::work_tree);
+        let Some((top, specs)) = top.zip(specs) else {
+            let help = "keep the specs in a git repository";
+            let what = "the specs are not in a git work tree, so there are no signed commits";
+            return Err(self.untrusted("repository", what.to_owned(), help));
+        };
+        if self.config.iter().any(|place| place.starts_with(&top)) {
+            let what = "this file is in the repository of the specs, where a pull request can change who may approve";
+            let help = "keep the configuration outside that repository and name it with --config \
+                FILE";
+            return Err(self.untrusted("config_inside", what.to_owned(), help));
+        }
+        let Some(specs) = path_from_top(&top, &specs) else {
+            let help = "give the specs a folder of their own, beside that of the approvals";
+            let what = "the specs are the whole repository, with no folder for approvals beside \
+                them";
+            return Err(self.untrusted("folder", what.to_owned(), help));
+        };
+        Ok((top, specs))
+    }
+
+    /// Returns the file of allowed signers, which has to be out of reach of pull requests.
+    fn signers(&self, top: &Path) -> Result<PathBuf, NotTrusted> {
+        let path = &self.rules.signers;
+        let real = path.canonicalize().map_err(|error| {
+            let what = format!("the allowed signers {} cannot be read: {error}", path.display());
+            self.untrusted(
+                "signers",
+                what,
+                "write a line for each: ADDRESS KEY, as ssh-keygen reads it",
+            )
+        })?;
+        let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
+        let named = parent.is_none_or(|parent| parent.starts_with(top));
+        if named || real.starts_with(top) {
+            let what = format!(
+                "the allowed signers {} are in the repository of the specs, where a pull request can change who may approve",
+                path.display()
+            );
+            return Err(self.untrusted(
+                "signers_inside",
+                what,
+                "keep that file outside the \
+                repository",
+            ));
+        }
+        Ok(real)
+    }
+
+    /// Returns the folder of the approvals, from the top.
+    fn folder(&self, top: &Path, specs: &str) -> Result<String, NotTrusted> {
+        let beside = || {
+            self.specs.path().canonicalize().ok()?.parent().map(|parent| parent.join("approvals"))
+        };
+        let folder = self.rules.folder.clone().or_else(beside).unwrap_or_default();
+        let parent = folder.parent().and_then(|parent| parent.canonicalize().ok());
+        let real = parent.zip(folder.file_name()).map(|(parent, name)| parent.join(name));
+        let inside = real.and_then(|real| path_from_top(top, &real));
+        let apart = |one: &str, other: &str| !Path::new(one).starts_with(other);
+        inside.filter(|one| apart(one, specs) && apart(specs, one)).ok_or_else(|| {
+            let what = format!(
+                "the folder of approvals {} is outside the repository of the specs, or overlaps \
+                the specs",
+                folder.display()
+            );
+            self.untrusted(
+                "folder",
+                what,
+                "set policy.approvals.signed.folder to a folder beside \
+                the specs",
+            )
+        })
+    }
+
+    /// Returns the reason that has to change before any approval counts.
+    pub(crate) fn untrusted(&self, word: &str, message: String, help: &str) -> NotTrusted {
+        NotTrusted::Problem(Box::new(self.problem(
+            &format!("reckon::approval::{word}"),
+            message,
+            help,
+        )))
+    }
+
+    fn problem(&self, code: &str, message: String, help: &str) -> PlacedIssue {
+        let (file, line) = self.rules.place.rsplit_once(':').unwrap_or((&self.rules.place, "1"));
+        PlacedIssue { line: line.parse().unwrap_or(1), ..problem(file, code, message, help) }
+    }
+
+    /// Returns the problem of a failed git call.
+    pub(crate) fn git_problem(&self, trouble: &GitError) -> PlacedIssue {
+        let help = "install git 2.35 or later and ssh-keygen";
+        self.problem("reckon::approval::git", trouble.to_string(), help)
+    }
+}
+
+impl ApprovalRepo {
+    /// Returns a path as problems name it: from the folder of the configuration.
+    pub(crate) fn display_path(&self, path: &str) -> String {
+        selection::below(&self.root, &self.git.top.join(path)).to_string_lossy().into_owned()
+    }
+}
+
+/// Returns true if a file may hold documents.
+pub(crate) fn is_yaml(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+}

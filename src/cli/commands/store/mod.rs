@@ -1,0 +1,8 @@
+//! The state on disk: check, back up, restore, compact, exchange the key.
+
+pub mod backup;
+pub mod check;
+pub mod compact;
+pub mod progress;
+pub mod rekey;
+pub mod restore;

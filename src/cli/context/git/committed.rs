@@ -1,0 +1,132 @@
+//! The documents of a commit by the very bytes that git keeps: no filter, no conversion, no index,
+//! no work tree.
+//!
+//! Guarantees: [`Committed::digest`] equals the digest of a loaded tree ([`SpecIndex::digest`]) if
+//! and only if the loader read these files and these bytes. So a judgement of the commit is one of
+//! the loaded tree.
+//!
+//! [`SpecIndex::digest`]: crate::spec::tree::index::SpecIndex::digest
+
+use std::collections::BTreeMap;
+
+use super::blobs;
+use super::program::{Git, GitError};
+use crate::base::folder::{Folder, FolderLocation};
+use crate::base::hash::Digest;
+use crate::spec::tree::files::{Listing, hash_of, is_spec_path, read};
+use crate::spec::tree::index::digest_of;
+
+/// Prefix of git's modes of plain files; links and submodules have others.
+const FILE: &str = "100";
+
+/// The files of a commit beneath one folder that a loader would read.
+#[derive(Debug, Default)]
+pub(crate) struct Committed {
+    files: BTreeMap<String, [u8; 32]>,
+    odd: Vec<String>,
+}
+
+/// A file that differs from its commit.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Difference {
+    /// Path below the folder.
+    pub path: String,
+    /// True if only the line ends differ.
+    pub line_ends: bool,
+}
+
+impl Committed {
+    /// Reads the files beneath `folder`, a path from the top of the repository.
+    ///
+    /// # Errors
+    /// Git cannot be run, or the clone lacks an object.
+    pub(crate) fn read(git: &Git, commit: &str, folder: &str) -> Result<Self, GitError> {
+        let prefix = format!("{folder}/");
+        let list = ["ls-tree", "-r", "-z", "--full-tree", commit, "--", &prefix];
+        let said = git.output(&list, &[])?;
+        let said = String::from_utf8_lossy(&said);
+        let mut found = Self::default();
+        let mut paths: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for entry in said.split('\0') {
+            let Some((about, path)) = entry.split_once('\t') else { continue };
+            let Some(path) = path.strip_prefix(&prefix).filter(|path| is_spec_path(path)) else {
+                continue;
+            };
+            let mut about = about.split(' ');
+            let plain = about.next().is_some_and(|mode| mode.starts_with(FILE));
+            match about.nth(1).filter(|_| plain) {
+                Some(id) => paths.entry(id).or_default().push(path),
+                None => found.odd.push(path.to_owned()),
+            }
+        }
+        let ids: Vec<&str> = paths.keys().copied().collect();
+        let mut missing = None;
+        blobs::for_each(git, &ids, &mut |id, bytes| match bytes.map(hash_of) {
+            Some(hash) => found.take(paths.get(id), hash),
+            None => missing = Some(format!("the clone lacks the object {id}")),
+        })?;
+        missing.map_or(Ok(found), |why| Err(GitError::new("cat-file", why)))
+    }
+
+    fn take(&mut self, paths: Option<&Vec<&str>>, hash: [u8; 32]) {
+        let paths = paths.into_iter().flatten();
+        self.files.extend(paths.map(|path| ((*path).to_owned(), hash)));
+    }
+
+    /// Returns the first entry that a loader could read and that is no plain file.
+    pub(crate) fn odd(&self) -> Option<&str> {
+        self.odd.first().map(String::as_str)
+    }
+
+    /// Returns the paths of the files below the folder.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().map(String::as_str)
+    }
+
+    /// Returns the digest of a loader that read just these files.
+    pub(crate) fn digest(&self) -> Digest {
+        digest_of(self.files.iter().map(|(path, hash)| (path.as_str(), hash)))
+    }
+
+    /// Returns the first file beneath `root` that differs from its commit, is missing on disk, or
+    /// is missing in the commit.
+    pub(crate) fn difference(&self, root: &FolderLocation) -> Option<Difference> {
+        let listing = Listing::of(root, "");
+        let plain = |path: &String| Difference { path: path.clone(), line_ends: false };
+        let gone = self.files.keys().find(|path| !listing.files.contains_key(*path));
+        if let Some(path) = listing.problems.keys().next().or(gone) {
+            return Some(plain(path));
+        }
+        let root = root.open().ok()?;
+        listing.files.keys().find_map(|path| self.differs(&root, path))
+    }
+
+    /// Returns the difference of one file, if there is one.
+    fn differs(&self, root: &Folder, path: &str) -> Option<Difference> {
+        let committed = self.files.get(path);
+        let bytes = read(root, path).ok();
+        if bytes.as_deref().is_some_and(|bytes| committed == Some(&hash_of(bytes))) {
+            return None;
+        }
+        let same = |bytes: &[u8]| committed == Some(&hash_of(&without_returns(bytes)));
+        Some(Difference { path: path.to_owned(), line_ends: bytes.as_deref().is_some_and(same) })
+    }
+}
+
+/// Returns the bytes with the line ends that git keeps.
+fn without_returns(bytes: &[u8]) -> Vec<u8> {
+    let next = bytes.iter().skip(1).map(Some).chain([None]);
+    let kept = bytes.iter().zip(next);
+    let kept = kept.filter(|(one, next)| !(**one == b'\r' && *next == Some(&b'\n')));
+    kept.map(|(one, _)| *one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_returns_before_line_ends_are_left_out() {
+        assert_eq!(without_returns(b"a\r\nb\rc\r\r\n\r"), b"a\nb\rc\r\n\r");
+    }
+}

@@ -1,0 +1,9 @@
+//! Git: revisions, committed bytes and authors of lines. One place runs the program.
+
+pub mod attributes;
+pub mod blobs;
+pub mod command;
+pub mod committed;
+pub mod program;
+pub mod tracked;
+pub mod tree;

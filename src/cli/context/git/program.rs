@@ -1,0 +1,218 @@
+//! Runs the git program in a repository of untrusted content.
+//!
+//! Guarantees: one short environment; no hook, pager, file system monitor, external diff, editor or
+//! network; no replaced, grafted or precomputed history; an end after two minutes. The command line
+//! sets every option that decides about signatures and history, so that the repository's own
+//! configuration does not.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
+
+use crate::config::setting::{EnvSource, ProcessEnv};
+
+/// Time limit of one call; a long history is read in one.
+const TIME: Duration = Duration::from_mins(2);
+/// Interval at which an ending program is polled.
+const LOOK: Duration = Duration::from_millis(5);
+/// Bytes that are read of one answer, at most.
+const BYTES_MAX: u64 = 1 << 30;
+/// The variables that git inherits, where they are set. The operator's own configuration is in
+/// `HOME`: it may say that a folder of another owner is safe.
+const GIVEN: [&str; 2] = ["PATH", "HOME"];
+/// Settings that override those of every configuration file.
+const SETTINGS: [&str; 17] = [
+    // A folder of the tree that looks like a repository is none.
+    "safe.bareRepository=explicit",
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.quotePath=false",
+    // A file of precomputed parents could show another history than the commits do.
+    "core.commitGraph=false",
+    "merge.default=text",
+    "merge.renormalize=false",
+    "blame.ignoreRevsFile=",
+    "log.mailmap=false",
+    "log.showSignature=false",
+    "log.showRoot=true",
+    "log.follow=false",
+    "gpg.format=ssh",
+    "gpg.ssh.program=ssh-keygen",
+    "gpg.program=false",
+    "gpg.openpgp.program=false",
+    "gpg.x509.program=false",
+];
+
+/// Variables that are set for every call.
+const SET: [(&str, &str); 4] = [
+    ("LC_ALL", "C"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_GRAFT_FILE", "/dev/null"),
+];
+
+/// Runner of git in one folder of a repository.
+#[derive(Debug, Clone)]
+pub(crate) struct Git {
+    /// The folder; paths in answers are relative to the top of its work tree.
+    pub top: PathBuf,
+    signers: Option<PathBuf>,
+}
+
+/// Output of one git call.
+#[derive(Debug)]
+pub(crate) struct GitOutput {
+    /// True if the exit status is 0.
+    pub success: bool,
+    /// Standard output.
+    pub out: Vec<u8>,
+    /// Standard error.
+    pub err: String,
+}
+
+/// Failure of a git call, or an answer of no use.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("git {call}: {why}")]
+pub(crate) struct GitError {
+    call: String,
+    why: String,
+}
+
+impl GitError {
+    /// Creates the failure of a call whose answer is of no use.
+    pub(crate) fn new(call: &str, why: String) -> Self {
+        Self { call: call.to_owned(), why }
+    }
+}
+
+impl Git {
+    /// Creates a runner for this folder.
+    pub(crate) fn at(folder: impl Into<PathBuf>) -> Self {
+        Self { top: folder.into(), signers: None }
+    }
+
+    /// Adds a file of allowed signers, to verify commits against.
+    pub(crate) fn with_signers(self, signers: PathBuf) -> Self {
+        Self { signers: Some(signers), ..self }
+    }
+
+    /// Runs git with `input` on its standard input.
+    ///
+    /// # Errors
+    /// Git cannot be run, or does not end in time.
+    pub(crate) fn run(&self, arguments: &[&str], input: &[u8]) -> Result<GitOutput, GitError> {
+        let failed = |why: String| GitError { call: call(arguments), why };
+        let io = |error: io::Error| failed(error.to_string());
+        let mut child = self.command(arguments).spawn().map_err(io)?;
+        let (Some(mut asks), Some(answers), Some(beside)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            end(&mut child);
+            return Err(failed("its streams could not be opened".to_owned()));
+        };
+        let (answers, beside) = (read(answers), read(beside));
+        let input = input.to_vec();
+        // Git may end early and read no more: its output then gives the reason.
+        std::thread::spawn(move || drop(asks.write_all(&input)));
+        let taken = |from: Receiver<io::Result<Vec<u8>>>| match from.recv_timeout(TIME) {
+            Ok(read) => read.map_err(io),
+            Err(_) => Err(failed(format!("took longer than {} s", TIME.as_secs()))),
+        };
+        let said = taken(answers).and_then(|out| Ok((out, taken(beside)?, wait(&mut child)?)));
+        end(&mut child);
+        let (out, err, status) = said?;
+        let err = String::from_utf8_lossy(&err).trim().to_owned();
+        Ok(GitOutput { success: status.success(), out, err })
+    }
+
+    /// Returns git's answer.
+    ///
+    /// # Errors
+    /// As [`Git::run`], or git fails.
+    pub(crate) fn output(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, GitError> {
+        let said = self.run(arguments, input)?;
+        if said.success {
+            return Ok(said.out);
+        }
+        Err(GitError { call: call(arguments), why: said.err })
+    }
+
+    /// Returns git's answer as one line of text.
+    pub(crate) fn line(&self, arguments: &[&str]) -> Result<String, GitError> {
+        let said = self.output(arguments, &[])?;
+        Ok(String::from_utf8_lossy(&said).trim().to_owned())
+    }
+
+    /// Returns the program with these arguments, ready to be started; its streams are piped.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(&self.top);
+        command.args(["--no-pager", "--no-replace-objects", "--no-optional-locks"]);
+        command.arg("--literal-pathspecs");
+        for setting in SETTINGS {
+            command.args(["-c", setting]);
+        }
+        if let Some(signers) = &self.signers {
+            let mut setting = OsString::from("gpg.ssh.allowedSignersFile=");
+            setting.push(signers);
+            command.arg("-c").arg(setting);
+        }
+        let given = GIVEN.iter().filter_map(|name| Some((*name, ProcessEnv.var(name)?)));
+        command.args(arguments).env_clear().envs(given).envs(SET);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+}
+
+/// Returns a path from the top of the repository, as git names it.
+pub(crate) fn path_from_top(top: &Path, path: &Path) -> Option<String> {
+    let below = path.strip_prefix(top).ok()?.to_str()?.to_owned();
+    (!below.is_empty()).then_some(below)
+}
+
+fn call(arguments: &[&str]) -> String {
+    arguments.first().map(|word| (*word).to_owned()).unwrap_or_default()
+}
+
+/// Reads a stream on a thread of its own, so that a stream which never ends is left behind.
+fn read(stream: impl Read + Send + 'static) -> Receiver<io::Result<Vec<u8>>> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = stream.take(BYTES_MAX.saturating_add(1)).read_to_end(&mut bytes);
+        let whole = u64::try_from(bytes.len()).is_ok_and(|read| read <= BYTES_MAX);
+        let read = read.and_then(|_| {
+            if whole { Ok(bytes) } else { Err(io::Error::other("its output is too long")) }
+        });
+        // The receiver may have given up.
+        drop(sender.send(read));
+    });
+    receiver
+}
+
+/// Waits for the end of a program that has closed its streams.
+fn wait(child: &mut Child) -> Result<ExitStatus, GitError> {
+    let failed = |why: String| GitError { call: "program".to_owned(), why };
+    // No sender uses this channel: it only lets time pass.
+    let (_silent, pause) = mpsc::channel::<()>();
+    let mut waited = Duration::ZERO;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(status),
+            Ok(None) if waited < TIME => {}
+            Ok(None) => return Err(failed("it did not end".to_owned())),
+            Err(error) => return Err(failed(error.to_string())),
+        }
+        while pause.recv_timeout(LOOK).is_ok() {}
+        waited = waited.saturating_add(LOOK);
+    }
+}
+
+/// Kills a program that may have ended by itself.
+fn end(child: &mut Child) {
+    drop(child.kill());
+    drop(child.wait());
+}

@@ -1,0 +1,286 @@
+//! Trees of specs at a revision, read with the git program out of its object store.
+//!
+//! The program checks nothing out, runs no hook and fetches nothing. The files go into a folder
+//! that only their owner can enter; dropping its value removes the folder.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::path::{Component, Path, PathBuf};
+use std::process::Stdio;
+use std::thread;
+
+use super::program::Git;
+use crate::cli::context::machine;
+use crate::cli::output::exit::CommandFailure;
+
+/// Git's mode of a symbolic link.
+const LINK: &str = "120000";
+/// Git's type of a file's content.
+const BLOB: &str = "blob";
+
+/// Two revisions; `after` is `None` for the present tree.
+#[derive(Debug)]
+pub(crate) struct RevisionRange {
+    pub before: Revision,
+    pub after: Option<Revision>,
+}
+
+/// A commit, and the name that it was given by.
+#[derive(Debug)]
+pub(crate) struct Revision {
+    /// The name on the command line.
+    pub name: String,
+    /// The commit's id.
+    pub commit: String,
+}
+
+impl RevisionRange {
+    /// Parses `REV`, `A..B`, or `A...B` (B against the merge base of both). An empty side is
+    /// `HEAD`.
+    ///
+    /// # Errors
+    /// Git knows no such commit.
+    pub(crate) fn read(folder: &Path, text: &str) -> Result<Self, CommandFailure> {
+        if let Some((before, after)) = text.split_once("...") {
+            let (before, after) = (Revision::find(folder, before)?, Revision::find(folder, after)?);
+            let base = run_text(folder, &["merge-base", &before.commit, &after.commit])?;
+            let before = Revision { commit: base.trim().to_owned(), ..before };
+            return Ok(Self { before, after: Some(after) });
+        }
+        let (before, after) =
+            text.split_once("..").map_or((text, None), |(before, after)| (before, Some(after)));
+        let before = Revision::find(folder, before)?;
+        Ok(Self { before, after: after.map(|after| Revision::find(folder, after)).transpose()? })
+    }
+}
+
+impl Revision {
+    fn find(folder: &Path, name: &str) -> Result<Self, CommandFailure> {
+        let name = if name.is_empty() { "HEAD" } else { name };
+        let wrong = || {
+            CommandFailure::input("reckon::git::revision", format!("there is no commit {name:?} in this \
+                repository"))
+                .help("name a branch, a tag or a commit of the repository that holds the specs; fetch it first if this clone lacks it")
+        };
+        if name.starts_with('-') {
+            return Err(wrong());
+        }
+        let wanted = format!("{name}^{{commit}}");
+        let commit = run_text(folder, &["rev-parse", "--verify", "--quiet", &wanted]);
+        let commit = commit.map_err(|_| wrong())?.trim().to_owned();
+        Ok(Self { name: name.to_owned(), commit })
+    }
+
+    /// Extracts the specs of this revision, and the attachments if they are in the same repository.
+    pub(crate) fn extract(
+        &self,
+        specs: &Path,
+        attached: Option<&Path>,
+    ) -> Result<TempTree, CommandFailure> {
+        let folder = TempTree::make()?;
+        self.take(specs, &folder.specs, is_spec)?;
+        let top = |folder: &Path| run_text(folder, &["rev-parse", "--show-toplevel"]).ok();
+        let Some(attached) =
+            attached.filter(|path| top(path).is_some_and(|of| Some(of) == top(specs)))
+        else {
+            return Ok(folder);
+        };
+        let place = folder.root.join("attachments");
+        make_dir(&place).map_err(not_written)?;
+        self.take(attached, &place, |_| true)?;
+        Ok(TempTree { attachments: Some(place), ..folder })
+    }
+
+    /// Writes the files beneath `from` in this revision to `into`.
+    fn take(&self, from: &Path, into: &Path, keep: fn(&str) -> bool) -> Result<(), CommandFailure> {
+        let prefix = run_text(from, &["rev-parse", "--show-prefix"])?;
+        let prefix = prefix.trim_end_matches('\n');
+        let mut list = vec!["ls-tree", "-r", "-z", "--full-tree", &self.commit];
+        if !prefix.is_empty() {
+            list.extend(["--", prefix]);
+        }
+        let entries = run(from, &list)?;
+        let entries = entries.split(|byte| *byte == 0);
+        let entries = entries.filter_map(|entry| TreeEntry::read(entry, prefix));
+        let (links, files): (Vec<TreeEntry>, Vec<TreeEntry>) =
+            entries.filter(|entry| entry.link || keep(&entry.path)).partition(|entry| entry.link);
+        // Links come last: no file is written through a link.
+        contents(from, &files, &mut |path, bytes| write(&into.join(path), bytes))?;
+        contents(from, &links, &mut |path, bytes| link(&into.join(path), bytes))
+    }
+}
+
+/// Returns true if a file may be a document.
+fn is_spec(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+}
+
+/// One file or link of a tree.
+struct TreeEntry {
+    object: String,
+    path: String,
+    link: bool,
+}
+
+impl TreeEntry {
+    /// Parses `MODE TYPE OBJECT<tab>PATH`; `None` for an entry that is no file, or whose path leads
+    /// out of the folder.
+    fn read(entry: &[u8], prefix: &str) -> Option<Self> {
+        let text = std::str::from_utf8(entry).ok()?;
+        let (about, path) = text.split_once('\t')?;
+        let mut about = about.split(' ');
+        let (mode, sort, object) = (about.next()?, about.next()?, about.next()?);
+        let path = path.strip_prefix(prefix)?;
+        let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+        (sort == BLOB && plain && !path.is_empty()).then(|| Self {
+            object: object.to_owned(),
+            path: path.to_owned(),
+            link: mode == LINK,
+        })
+    }
+}
+
+/// Passes the content of each entry to `take`.
+fn contents(
+    folder: &Path,
+    entries: &[TreeEntry],
+    take: &mut dyn FnMut(&str, &[u8]) -> io::Result<()>,
+) -> Result<(), CommandFailure> {
+    if entries.is_empty() {
+        return Ok(());
+    }
+    let mut git = Git::at(folder).command(&["cat-file", "--batch"]);
+    let mut git = git.stderr(Stdio::null()).spawn().map_err(not_started)?;
+    let (Some(mut asks), Some(answers)) = (git.stdin.take(), git.stdout.take()) else {
+        return Err(CommandFailure::bug("internal error: git was started without its streams"));
+    };
+    let read = thread::scope(|scope| {
+        let asking = scope
+            .spawn(move || entries.iter().try_for_each(|entry| writeln!(asks, "{}", entry.object)));
+        let mut answers = BufReader::new(answers);
+        let read = entries.iter().try_for_each(|entry| {
+            let bytes = content(&mut answers)?;
+            take(&entry.path, &bytes)
+        });
+        // The asking thread ends once its reader is gone.
+        drop(answers);
+        read.and(
+            asking.join().unwrap_or_else(|_| Err(io::Error::other("the writing thread ended"))),
+        )
+    });
+    drop(git.kill());
+    drop(git.wait());
+    read.map_err(not_written)
+}
+
+/// Reads one answer: `OBJECT blob SIZE`, the bytes, and the end of a line.
+fn content(answers: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    let mut about = String::new();
+    answers.read_line(&mut about)?;
+    let size = about.trim_end().rsplit_once(' ').filter(|(rest, _)| rest.ends_with(BLOB));
+    let size = size.and_then(|(_, size)| size.parse::<u64>().ok());
+    let size = size.ok_or_else(|| io::Error::other(format!("git said {:?}", about.trim_end())))?;
+    let mut bytes = Vec::new();
+    let read = answers.take(size).read_to_end(&mut bytes)?;
+    let mut end = [0_u8];
+    answers.read_exact(&mut end)?;
+    if u64::try_from(read).ok() != Some(size) {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(bytes)
+}
+
+/// Writes a file, and makes its folders.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    path.parent().map_or(Ok(()), make_dir)?;
+    fs::write(path, bytes)
+}
+
+fn link(path: &Path, target: &[u8]) -> io::Result<()> {
+    path.parent().map_or(Ok(()), make_dir)?;
+    symlink(OsStr::from_bytes(target), path)
+}
+
+/// A temporary folder; dropping the value removes it.
+#[derive(Debug)]
+pub(crate) struct TempTree {
+    root: RemovedOnDrop,
+    specs: PathBuf,
+    attachments: Option<PathBuf>,
+}
+
+impl TempTree {
+    /// Creates an empty folder.
+    pub(crate) fn make() -> Result<Self, CommandFailure> {
+        let name = format!("reckon-{:016x}", machine::seed()?);
+        let root = std::env::temp_dir().join(name);
+        fs::DirBuilder::new().mode(0o700).create(&root).map_err(not_written)?;
+        let (root, specs) = (RemovedOnDrop(root.clone()), root.join("specs"));
+        make_dir(&specs).map_err(not_written)?;
+        Ok(Self { root, specs, attachments: None })
+    }
+
+    /// Returns the folder of the specs.
+    pub(crate) fn specs(&self) -> &Path {
+        &self.specs
+    }
+
+    /// Returns the folder of the attached files, where they are of the same revision.
+    pub(crate) fn attachments(&self) -> Option<&Path> {
+        self.attachments.as_deref()
+    }
+}
+
+/// Path that is removed on drop.
+#[derive(Debug)]
+struct RemovedOnDrop(PathBuf);
+
+impl RemovedOnDrop {
+    fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for RemovedOnDrop {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.0) {
+            tracing::warn!(%error, path = %self.0.display(), "cannot remove the temporary tree of a revision");
+        }
+    }
+}
+
+fn make_dir(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Runs git.
+///
+/// # Errors
+/// Git cannot be started, or fails.
+fn run(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>, CommandFailure> {
+    Git::at(folder).output(arguments, &[]).map_err(|trouble| {
+        CommandFailure::environment("reckon::git::failed", trouble)
+            .help("install git, and keep the specs in a git repository")
+    })
+}
+
+/// Returns git's answer as text.
+fn run_text(folder: &Path, arguments: &[&str]) -> Result<String, CommandFailure> {
+    Ok(String::from_utf8_lossy(&run(folder, arguments)?).into_owned())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
+fn not_started(error: io::Error) -> CommandFailure {
+    CommandFailure::environment("reckon::git::missing", format!("run the git program: {error}"))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
+fn not_written(error: io::Error) -> CommandFailure {
+    CommandFailure::environment(
+        "reckon::git::read",
+        format!("read the tree of a revision: {error}"),
+    )
+}

@@ -1,0 +1,358 @@
+//! Context of a command: the configuration, read at first use, and the parts made from it.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use super::git::command;
+use super::secrets::OpenedSecrets;
+use super::state_handle::{EngineOptions, StateHandle};
+use super::{machine, service, state_mark};
+use crate::base::clock::SharedClock;
+use crate::base::folder::FolderLocation;
+use crate::base::hash::keyed_digest;
+use crate::base::secret::Secret;
+use crate::cli::args::options::Cli;
+use crate::cli::output::exit::{CommandFailure, WAY_ON};
+use crate::cli::remote::client::ServerClient;
+use crate::cli::remote::{daemon, failure};
+use crate::config::setting::{ConfigError, ProcessEnv};
+use crate::config::settings::{Config, FILE_NAME};
+use crate::engine::core::handles::{
+    EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError,
+};
+use crate::kinds::remote::files::{AttachmentFiles, Stamp};
+use crate::kinds::schema::kind::CheckCx;
+use crate::kinds::schema::register::KINDS;
+use crate::model::record::StateOwner;
+use crate::plan::core::planner;
+use crate::spec::documents::document::ReadContext;
+use crate::spec::tree::attachments::AttachmentFolder;
+use crate::spec::tree::loader::Loader;
+use crate::store::state::open::{OpenState, StateOptions};
+use crate::store::vault::wrapping::Identity;
+
+/// Calls in flight at once.
+const CONCURRENCY: usize = 16;
+/// Failures in a row after which a command gives a resource up; the daemon never does.
+const FAILURES_MAX: u32 = 6;
+
+/// A configuration and the places it names.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub config: Config,
+    /// The folder of the configuration file.
+    pub root: PathBuf,
+    /// The folder of specs.
+    pub specs: PathBuf,
+    /// The state directory.
+    pub state: PathBuf,
+    /// The named daemon elsewhere: then nothing of the state is on this machine.
+    pub server: Option<ServerClient>,
+    /// Context of document checks.
+    pub check: CheckCx,
+    /// True if the operator named the configuration.
+    config_named: bool,
+    /// True if the command line named the state.
+    pub(crate) state_named: bool,
+    /// The identity of the state, once it is known; an exchange of the key leaves the identity
+    /// unchanged.
+    pub(crate) identity: OnceLock<Identity>,
+}
+
+/// Partner application, address and clock of an embedded sandbox, in place of the configured ones.
+#[derive(Debug, Clone)]
+pub(crate) struct Embedded {
+    pub partner: PartnerAccess,
+    /// The sandbox's address.
+    pub base_url: String,
+    /// The sandbox's certificate authority, PEM.
+    pub ca: Option<Vec<u8>>,
+    /// The sandbox's time.
+    pub clock: SharedClock,
+}
+
+impl Context {
+    /// Reads the configuration.
+    pub(crate) fn load(cli: &Cli) -> Result<Self, CommandFailure> {
+        let file = cli.config.clone().unwrap_or_else(|| PathBuf::from(FILE_NAME));
+        let server = daemon::from_args(cli)?;
+        let config = daemon::config(server.as_ref(), cli, &file)?;
+        let specs = config.specs.get(&ProcessEnv)?;
+        let state = match &cli.state {
+            Some(dir) => dir.clone(),
+            None => config.state.get(&ProcessEnv)?,
+        };
+        let check = daemon::check(server.as_ref(), &config)?;
+        let (chosen, state_named) = (cli.config.is_some(), cli.state.is_some());
+        let root = config.dir.to_path_buf();
+        Ok(Self {
+            config,
+            root,
+            specs,
+            state,
+            server,
+            check,
+            config_named: chosen,
+            state_named,
+            identity: OnceLock::new(),
+        })
+    }
+
+    /// Returns the way to the folder of specs.
+    pub(crate) fn place(&self) -> FolderLocation {
+        FolderLocation::from_config(&self.root, &self.specs)
+    }
+
+    /// Returns the commit that is checked out in the folder of specs; a folder that is a link has
+    /// none.
+    pub(crate) fn commit(&self) -> Option<String> {
+        self.place().open().ok().and_then(|_| command::commit(&self.specs))
+    }
+
+    /// Returns a loader of the spec tree.
+    pub(crate) fn loader(&self) -> Loader {
+        let prefix = super::selection::below(&self.root, &self.specs);
+        let cx = ReadContext { kinds: KINDS, check: self.check.clone() };
+        Loader::new(self.place(), &prefix.to_string_lossy(), cx)
+    }
+
+    /// Returns a loader of the same tree at a revision, extracted to this folder. `files` replaces
+    /// the folder of attachments.
+    pub(crate) fn loader_of(
+        &self,
+        specs: &Path,
+        revision: &str,
+        files: Option<Arc<dyn AttachmentFiles>>,
+    ) -> Loader {
+        let prefix = super::selection::below(&self.root, &self.specs);
+        let mut check = self.check.clone();
+        check.files = files.or(check.files);
+        let cx = ReadContext { kinds: KINDS, check };
+        Loader::new(specs, &format!("{revision}:{}", prefix.to_string_lossy()), cx)
+    }
+
+    /// Returns the folder of files that specs may attach.
+    pub(crate) fn attachments_path(&self) -> Result<Option<PathBuf>, CommandFailure> {
+        let folder = self.config.secrets.attachments.as_ref();
+        Ok(folder.map(|folder| folder.get(&ProcessEnv)).transpose()?)
+    }
+
+    /// Returns the reason for which live merchants are refused, if they are. Live money moves only
+    /// under a configuration that the operator chose. Specs come by pull request, and so can a file
+    /// that was merely found, or one in their work tree (design.md part 5).
+    pub(crate) fn live_refused(&self) -> Option<String> {
+        let tree = command::work_tree(&self.specs);
+        let of = |place: &PathBuf| tree.is_some() && tree == command::work_tree(place);
+        let inside = self.config_places().iter().any(of);
+        let why = match (inside, self.config_named) {
+            (true, _) => "is in the same git work tree as the specs",
+            (false, false) => "was found by default, not named",
+            (false, true) => return None,
+        };
+        let file = &self.config.file;
+        Some(format!(
+            "it is live, but {file} {why}: keep {file} outside the repository of the specs and \
+            name it with --config FILE"
+        ))
+    }
+
+    /// Returns the folder of the configuration's name, and the one of the file itself, where that
+    /// is a link. A change in either folder may change the configuration.
+    pub(crate) fn config_places(&self) -> Vec<PathBuf> {
+        let real = self.root.join(&*self.config.file).canonicalize().ok();
+        let real = real.as_deref().and_then(Path::parent).map(Path::to_owned);
+        self.root.canonicalize().into_iter().chain(real).collect()
+    }
+
+    /// Returns `partner.name`.
+    pub(crate) fn partner(&self) -> Result<String, CommandFailure> {
+        let name = self.config.partner.name.as_ref();
+        Ok(self.config.require("partner.name", name, &ProcessEnv)?.to_string())
+    }
+
+    /// Opens the existing state, and checks its owner.
+    ///
+    /// # Errors
+    /// There is no state, or it cannot be opened.
+    pub(crate) async fn open_state(&self, rebuild: bool) -> Result<StateHandle, CommandFailure> {
+        self.require_local()?;
+        self.require_state()?;
+        self.check_owner(self.open(rebuild)?).await
+    }
+
+    /// Opens the state, a new one where there is none, and checks its owner.
+    pub(crate) async fn make_state(&self) -> Result<StateHandle, CommandFailure> {
+        self.check_owner(self.open(false)?).await
+    }
+
+    async fn check_owner(&self, open: StateHandle) -> Result<StateHandle, CommandFailure> {
+        if open.state.facts.state_owner()?.is_some() {
+            self.bind(&open, None).await?;
+        }
+        Ok(open)
+    }
+
+    /// Opens the state to act on it: one without an owner becomes this partner's.
+    pub(crate) async fn open_bound(
+        &self,
+        embedded: Option<&Embedded>,
+    ) -> Result<StateHandle, CommandFailure> {
+        let open = self.open(false)?;
+        self.bind(&open, embedded).await?;
+        Ok(open)
+    }
+
+    /// Refuses to work on the state of a daemon elsewhere.
+    fn require_local(&self) -> Result<(), CommandFailure> {
+        if self.server.is_some() {
+            return Err(failure::local_only(
+                "this command",
+                "it works on the state on this machine",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Opens the state.
+    ///
+    /// # Errors
+    /// The state is not on this machine, but at the named daemon.
+    fn open(&self, rebuild: bool) -> Result<StateHandle, CommandFailure> {
+        self.require_local()?;
+        let key = self.key_or_make()?;
+        let state = OpenState::open(&self.opening(rebuild)?, &key)?;
+        state_mark::print_finding(&state.found);
+        if let Some(file) = self.own_key_file() {
+            let settled = file.settle(&key);
+            settled.map_err(|error| CommandFailure::environment("reckon::state::key", error))?;
+        }
+        let open = StateHandle::of(state, None);
+        // A state keeps its identity for ever: a value that is set already equals this one.
+        drop(self.identity.set(open.identity.clone()));
+        Ok(open)
+    }
+
+    /// Binds the state to this partner, or checks its owner. Without the partner's own values, as
+    /// on a machine that only views the state, the client is not compared.
+    pub(crate) async fn bind(
+        &self,
+        open: &StateHandle,
+        embedded: Option<&Embedded>,
+    ) -> Result<(), CommandFailure> {
+        let id = match embedded {
+            Some(embedded) => Some(embedded.partner.client_id.clone()),
+            None => self.access().ok().map(|partner| partner.client_id),
+        };
+        let digest_key = open.identity.digest_key();
+        let digest = |id: Secret| keyed_digest(&digest_key, "client", id.expose().as_bytes());
+        let known = open.state.facts.state_owner()?.map(|bound| bound.client);
+        let Some(client) = id.map(|id| digest(id).to_string()).or(known) else { return Ok(()) };
+        let began = Some(service::clock(embedded).now());
+        let (partner, key) = (self.partner()?, open.identity.name().to_owned());
+        let binding = StateOwner { partner, client, key, epoch: 0, began };
+        Ok(open.state.check_owner(&binding).await?)
+    }
+
+    /// Returns the options for opening the state, with the holder of its lock.
+    pub(crate) fn opening(&self, rebuild: bool) -> Result<StateOptions, CommandFailure> {
+        let (dir, marking) = (self.state.clone(), Some(state_mark::mark_settings(self)?));
+        Ok(StateOptions {
+            dir,
+            owner: machine::owner(),
+            boot: machine::boot_id(),
+            rebuild,
+            marking,
+        })
+    }
+
+    /// Returns the partner application's own values.
+    pub(crate) fn access(&self) -> Result<PartnerAccess, SecretError> {
+        let partner = &self.config.partner;
+        let failed = |error: ConfigError| {
+            let way_on = matches!(error, ConfigError::Unset { .. }).then(|| format!("; {WAY_ON}"));
+            SecretError { message: format!("{error}{}", way_on.unwrap_or_default()) }
+        };
+        let need = |path, setting| self.config.require(path, setting, &ProcessEnv).map_err(failed);
+        let client_id = need("partner.client_id", partner.client_id.as_ref())?;
+        let secret = partner.client_secret.as_ref();
+        let client_secret = self.config.require("partner.client_secret", secret, &ProcessEnv);
+        let redirect = partner.redirect_uri.as_ref();
+        let redirect_uri = self.config.require("partner.redirect_uri", redirect, &ProcessEnv);
+        Ok(PartnerAccess {
+            client_id: Secret::from(client_id),
+            client_secret: client_secret.map_err(failed)?,
+            redirect_uri: redirect_uri.map_err(failed)?.as_str().to_owned(),
+        })
+    }
+
+    /// Returns everything that the engine's tasks share.
+    pub(crate) fn engine_parts(
+        &self,
+        open: &StateHandle,
+        how: EngineOptions,
+    ) -> Result<Arc<EngineShared>, CommandFailure> {
+        let partner = match &how.embedded {
+            Some(embedded) => Ok(embedded.partner.clone()),
+            None => self.access(),
+        };
+        let doubt = &self.config.doubt;
+        let timeout = self.config.service.timeout.get(&ProcessEnv)?;
+        let settings = EngineSettings {
+            planning: planner::PlannerSettings {
+                partner: self.partner()?,
+                digest_key: open.identity.digest_key(),
+                on_doubt: doubt.contact.get(&ProcessEnv)?,
+                live_refused: self.live_refused().filter(|_| how.embedded.is_none()),
+                prune: self.config.policy.prune.get(&ProcessEnv)?,
+            },
+            timeout,
+            grace: doubt.grace.get(&ProcessEnv)?,
+            concurrency: CONCURRENCY,
+            hook_time: Some(crate::scripting::interface::TIME_MAX),
+            first_look: true,
+            cautious_start: how.embedded.is_none(),
+            failures_max: (!how.keep_trying).then_some(FAILURES_MAX),
+            policy: self.config.rules(&ProcessEnv)?,
+        };
+        Ok(EngineShared::new(EngineParts {
+            client: self.client(how.embedded.as_ref(), partner.as_ref().ok())?,
+            writer: open.state.writer.clone(),
+            facts: open.state.facts.clone(),
+            vault: open.state.vault.clone(),
+            clock: service::clock(how.embedded.as_ref()),
+            secrets: match how.secrets {
+                Some(secrets) => secrets,
+                None => Arc::new(self.secrets()?),
+            },
+            partner,
+            settings,
+            rng: machine::rng()?,
+        }))
+    }
+
+    /// Returns the secrets that the operator opened to specs.
+    pub(crate) fn secrets(&self) -> Result<OpenedSecrets, CommandFailure> {
+        let files = self.config.secrets.files.as_ref();
+        Ok(OpenedSecrets {
+            variables: self.config.open_variables(&ProcessEnv)?,
+            files: files.map(|files| files.get(&ProcessEnv)).transpose()?,
+            attachments: self.attachments()?,
+            programs: self.config.secrets.exec.clone(),
+            identity: self.config.secrets.age.clone(),
+            dir: self.root.clone(),
+            env: Arc::new(|name| crate::config::setting::EnvSource::var(&ProcessEnv, name)),
+        })
+    }
+
+    /// Returns true if the files that specs attach are unchanged in size, time and inode.
+    pub(crate) fn attachments_unchanged(&self, seen: &[(String, Option<Stamp>)]) -> bool {
+        let files = self.check.files.as_deref();
+        seen.iter().all(|(path, stamp)| files.and_then(|files| files.stamp(path)) == *stamp)
+    }
+
+    /// Returns the opened folder of files that specs may attach.
+    fn attachments(&self) -> Result<Option<AttachmentFolder>, CommandFailure> {
+        let place = |path: PathBuf| FolderLocation::from_config(&self.root, &path);
+        Ok(self.attachments_path()?.map(place).map(AttachmentFolder::new))
+    }
+}

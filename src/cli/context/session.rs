@@ -1,0 +1,246 @@
+//! Access of a command to the state: it asks the process that holds the state, or holds the state
+//! itself.
+
+use tokio::sync::mpsc;
+
+use super::git::tracked::TrackedSpecs;
+use super::open::Context;
+use super::state_handle::{EngineOptions, StateHandle};
+use super::{cache, machine};
+use crate::cli::output::exit::CommandFailure;
+use crate::cli::remote::daemon::Daemon;
+use crate::control::protocol::{Control, ControlRequest};
+use crate::control::socket::client::SocketClient;
+use crate::engine::commands::approve::ApproveLive;
+use crate::engine::core::coordinator::{Engine, RunUntil};
+use crate::engine::core::input::EngineInput;
+use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::model::operator::live_binding::LiveBinding;
+use crate::model::operator::suspension::SuspensionRequest;
+use crate::model::state::epoch::ReleaseRequest;
+use crate::spec::tree::loader::Loader;
+
+/// Holder of the state, who answers.
+#[derive(Debug)]
+pub(crate) enum StateSession {
+    /// Another process.
+    Daemon(Daemon),
+    /// This process, with an engine of its own.
+    Own(Box<OwnState>),
+}
+
+/// A state held by this process.
+#[derive(Debug)]
+pub(crate) struct OwnState {
+    /// The engine over the state; nothing runs in the engine before [`Engine::run`].
+    pub engine: Engine,
+    pub open: StateHandle,
+    seen: cache::FileMarks,
+}
+
+impl OwnState {
+    /// Does just this request, and nothing that a document asks for; then closes the state.
+    async fn run_request(
+        mut self,
+        setup: &Context,
+        request: ControlRequest,
+    ) -> Result<Reply, CommandFailure> {
+        setup.bind(&self.open, None).await?;
+        self.engine.select_targets([].into());
+        let (sender, events) = mpsc::channel(2);
+        let asked = async {
+            let reply = Control::new(sender.clone()).handle(request, machine::actor()).await;
+            // An engine that ended by itself returns its error; then no receiver is left here.
+            drop(sender.send(EngineInput::Stop).await);
+            reply
+        };
+        let (ended, reply) = tokio::join!(self.engine.run(events, RunUntil::Stopped), asked);
+        let closed = self.close(setup).await;
+        ended?;
+        closed?;
+        reply.map_err(CommandFailure::from)
+    }
+
+    /// Caches the plan for the next command, and closes the state cleanly.
+    pub(crate) async fn close(self, setup: &Context) -> Result<(), CommandFailure> {
+        let plan = self.engine.plan_view();
+        drop(self.engine);
+        cache::store_plan(setup, &**self.open.state.index(), self.seen, &plan);
+        self.open.state.close().await?;
+        Ok(())
+    }
+}
+
+/// A loaded tree of specs.
+#[derive(Debug)]
+pub(crate) struct LoadedTree {
+    pub loader: Loader,
+    before: i64,
+}
+
+impl LoadedTree {
+    /// Loads the present tree.
+    pub(crate) fn now(setup: &Context) -> Self {
+        let before = cache::now_ns();
+        let mut loader = setup.loader();
+        loader.load_all();
+        Self { loader, before }
+    }
+}
+
+impl StateSession {
+    /// Connects to the daemon, or opens the existing state.
+    pub(crate) async fn open(setup: &Context) -> Result<Self, CommandFailure> {
+        if let Some(client) = daemon(setup).await? {
+            return Ok(Self::Daemon(client));
+        }
+        let open = setup.open_state(false).await?;
+        Self::own_in(setup, LoadedTree::now(setup), open)
+    }
+
+    /// Connects to the daemon, or opens the state with a loaded tree. Makes a state where there is
+    /// none.
+    pub(crate) async fn open_with(
+        setup: &Context,
+        loaded: LoadedTree,
+    ) -> Result<Self, CommandFailure> {
+        if let Some(client) = daemon(setup).await? {
+            return Ok(Self::Daemon(client));
+        }
+        let open = setup.make_state().await?;
+        Self::own_in(setup, loaded, open)
+    }
+
+    /// Connects to the daemon, or opens the state. Makes a state where there is none.
+    pub(crate) async fn make(setup: &Context) -> Result<Self, CommandFailure> {
+        if let Some(client) = daemon(setup).await? {
+            return Ok(Self::Daemon(client));
+        }
+        let open = setup.make_state().await?;
+        Self::own_in(setup, LoadedTree::now(setup), open)
+    }
+
+    /// Opens a draft of the state that a command would make, under its key. Returns `None` if there
+    /// is a state or a daemon.
+    pub(crate) async fn future(setup: &Context) -> Result<Option<Self>, CommandFailure> {
+        if Self::exists(setup).await? {
+            return Ok(None);
+        }
+        Self::own_in(setup, LoadedTree::now(setup), setup.future_state()?).map(Some)
+    }
+
+    /// Opens a draft like [`Self::future`], under any key.
+    pub(crate) async fn draft(setup: &Context) -> Result<Option<Self>, CommandFailure> {
+        if Self::exists(setup).await? {
+            return Ok(None);
+        }
+        Self::own_in(setup, LoadedTree::now(setup), setup.draft_state()?).map(Some)
+    }
+
+    /// Returns true if there is a state or a daemon.
+    async fn exists(setup: &Context) -> Result<bool, CommandFailure> {
+        Ok(daemon(setup).await?.is_some() || setup.has_state()?)
+    }
+
+    /// Connects to the daemon, or opens the state for a view: a missing state is not made.
+    pub(crate) async fn open_view(setup: &Context) -> Result<Self, CommandFailure> {
+        if let Some(client) = daemon(setup).await? {
+            return Ok(Self::Daemon(client));
+        }
+        let open = setup.view_state().await?;
+        Self::own_in(setup, LoadedTree::now(setup), open)
+    }
+
+    fn own_in(
+        setup: &Context,
+        loaded: LoadedTree,
+        open: StateHandle,
+    ) -> Result<Self, CommandFailure> {
+        let LoadedTree { loader, before } = loaded;
+        let seen = cache::file_marks(&loader, before);
+        let shared = setup.engine_parts(&open, EngineOptions::default())?;
+        let engine = Engine::new(shared, Box::new(TrackedSpecs::of(loader, setup.place())))?;
+        Ok(Self::Own(Box::new(OwnState { engine, open, seen })))
+    }
+
+    /// Has the holder of the state do one request, and ends the session.
+    pub(crate) async fn run_once(
+        self,
+        setup: &Context,
+        request: ControlRequest,
+    ) -> Result<Reply, CommandFailure> {
+        match self {
+            Self::Daemon(client) => client.request(&request).await.map_err(CommandFailure::from),
+            Self::Own(own) => own.run_request(setup, request).await,
+        }
+    }
+
+    /// Sends a query.
+    pub(crate) async fn ask(&self, question: EngineQuery) -> Result<Reply, CommandFailure> {
+        match self {
+            Self::Daemon(client) => client.ask(&question).await.map_err(CommandFailure::from),
+            Self::Own(own) => Ok(own.engine.answer(question)?),
+        }
+    }
+
+    /// Approves just this live binding.
+    pub(crate) async fn approve(&mut self, binding: LiveBinding) -> Result<Reply, CommandFailure> {
+        match self {
+            Self::Daemon(client) => {
+                let request = ControlRequest::Approve(Box::new(binding));
+                client.request(&request).await.map_err(CommandFailure::from)
+            }
+            Self::Own(own) => {
+                let approving = ApproveLive { binding, actor: machine::actor() };
+                Ok(own.engine.approve_offline(approving).await?)
+            }
+        }
+    }
+
+    /// Suspends or resumes a resource.
+    pub(crate) async fn suspend(
+        &mut self,
+        pause: SuspensionRequest,
+    ) -> Result<Reply, CommandFailure> {
+        match self {
+            Self::Daemon(client) => {
+                let request = ControlRequest::Suspend(Box::new(pause));
+                client.request(&request).await.map_err(CommandFailure::from)
+            }
+            Self::Own(own) => Ok(own.engine.suspend_offline(&pause, machine::actor()).await?),
+        }
+    }
+
+    /// Has the holder record what was sent for these resources since the backup, or that nothing
+    /// was.
+    pub(crate) async fn release(&mut self, said: ReleaseRequest) -> Result<Reply, CommandFailure> {
+        match self {
+            Self::Daemon(client) => {
+                client.request(&ControlRequest::Release(said)).await.map_err(CommandFailure::from)
+            }
+            Self::Own(own) => Ok(own.engine.release_offline(said, machine::actor()).await?),
+        }
+    }
+
+    /// Ends the session: closes a state of this process cleanly, whatever the answer was.
+    pub(crate) async fn end<T>(
+        self,
+        setup: &Context,
+        answer: Result<T, CommandFailure>,
+    ) -> Result<T, CommandFailure> {
+        if let Self::Own(own) = self {
+            own.close(setup).await?;
+        }
+        answer
+    }
+}
+
+/// Returns the process that holds the state, if one answers: the named daemon, or else the one on
+/// this machine.
+pub(crate) async fn daemon(setup: &Context) -> Result<Option<Daemon>, CommandFailure> {
+    if let Some(server) = &setup.server {
+        return Ok(Some(Daemon::Server(server.clone())));
+    }
+    let client = SocketClient::connect(&setup.state.join("control.sock")).await?;
+    Ok(client.map(Daemon::Socket))
+}

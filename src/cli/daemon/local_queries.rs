@@ -1,0 +1,187 @@
+//! Answers of a daemon that its engine cannot give, for commands of another machine
+//! (`crate::control::local`).
+//!
+//! An engine of its own, which never runs, plans a tree that was sent: over the same facts, under
+//! the same limits, with the same key. So its checksum is the one that the daemon's plan has once
+//! the daemon's tree is this one.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Serialize;
+
+use crate::base::folder::FolderLocation;
+use crate::cli::commands::events::{history, urls};
+use crate::cli::commands::inspect::why;
+use crate::cli::commands::payers::intake;
+use crate::cli::context::git::tracked::TrackedSpecs;
+use crate::cli::context::git::tree;
+use crate::cli::context::git::tree::TempTree;
+use crate::cli::context::machine;
+use crate::cli::context::open::Context;
+use crate::cli::output::exit::CommandFailure;
+use crate::cli::remote::sent_tree;
+use crate::control::local;
+use crate::control::local::{LocalQuery, SentFile, SentTree, TreeContents, TreeDifferences};
+use crate::control::protocol::{ControlError, Response};
+use crate::engine::core::coordinator::Engine;
+use crate::engine::core::handles::{EngineParts, EngineShared};
+use crate::engine::queries::local_reply::LocalReply;
+use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::kinds::remote::files::{AttachmentFiles, FileProblem, Stamp};
+use crate::kinds::schema::register::KINDS;
+use crate::model::spec::manifest::AttachedFile;
+use crate::spec::documents::document::ReadContext;
+use crate::spec::tree::attachments::AttachmentFolder;
+use crate::spec::tree::loader::Loader;
+
+/// The daemon's configuration and state, for read-only queries.
+#[derive(Debug)]
+pub(crate) struct DaemonQueries {
+    setup: Arc<Context>,
+    shared: Arc<EngineShared>,
+    /// Serialises the plans of sent trees: each takes memory.
+    planning: Mutex<()>,
+}
+
+impl DaemonQueries {
+    pub(crate) fn new(setup: Arc<Context>, shared: Arc<EngineShared>) -> Self {
+        Self { setup, shared, planning: Mutex::default() }
+    }
+
+    /// Returns the engine's answer for a sent tree.
+    fn plan_of_sent_tree(
+        &self,
+        sent: SentTree,
+        question: EngineQuery,
+    ) -> Result<Reply, CommandFailure> {
+        if !matches!(question, EngineQuery::Plan | EngineQuery::Scoped(_) | EngineQuery::Save(_)) {
+            return Err(CommandFailure::input(
+                "reckon::server::question",
+                "a sent tree can only be planned",
+            ));
+        }
+        let _one = self.planning.lock().unwrap_or_else(PoisonError::into_inner);
+        let SentTree { prefix, commit, files, attached } = sent;
+        let folder = write_tree(&files)?;
+        let attached =
+            attached.map(|files| -> Arc<dyn AttachmentFiles> { Arc::new(SentFiles(files)) });
+        let mut check = self.setup.check.clone();
+        check.files = attached.or(check.files);
+        let mut loader = Loader::new(folder.specs(), &prefix, ReadContext { kinds: KINDS, check });
+        loader.load_all();
+        let specs = TrackedSpecs::at(loader, commit);
+        let engine = Engine::new(self.shared_copy()?, Box::new(specs))?;
+        Ok(engine.answer(question)?)
+    }
+
+    /// Returns the daemon's handles for an engine of its own, which counts for itself.
+    fn shared_copy(&self) -> Result<Arc<EngineShared>, CommandFailure> {
+        let shared = &self.shared;
+        Ok(EngineShared::new(EngineParts {
+            client: shared.client.clone(),
+            writer: shared.writer.clone(),
+            facts: shared.facts.clone(),
+            vault: shared.vault.clone(),
+            clock: shared.clock.clone(),
+            secrets: shared.secrets.clone(),
+            partner: shared.partner.clone(),
+            settings: shared.settings.clone(),
+            rng: machine::rng()?,
+        }))
+    }
+
+    /// Returns the webhook addresses and the applicants' links.
+    fn urls(&self) -> Result<Reply, CommandFailure> {
+        json_reply(urls::addresses(&self.setup, &self.shared.facts.rotations()?)?)
+    }
+
+    /// Compares the daemon's tree with another one.
+    fn compare(&self, theirs: &TreeContents) -> Result<TreeDifferences, CommandFailure> {
+        let commit = self.setup.commit();
+        let mut mine = match sent_tree::local_digests(&self.setup.place()) {
+            Ok(mine) => mine,
+            Err(trouble) => {
+                let trouble = Some(trouble.message);
+                return Ok(TreeDifferences { commit, trouble, ..TreeDifferences::default() });
+            }
+        };
+        if let Some(folder) = self.setup.attachments_path()? {
+            let folder =
+                AttachmentFolder::new(FolderLocation::from_config(&self.setup.root, &folder));
+            let known = theirs.attached.keys();
+            let known =
+                known.filter_map(|path| Some((path.clone(), folder.inspect(path).ok()?.sha256)));
+            mine.attached = known.collect();
+        }
+        Ok(TreeDifferences { commit, ..mine.differences(theirs) })
+    }
+}
+
+impl local::LocalQueries for DaemonQueries {
+    fn local_query(&self, look: LocalQuery) -> Response {
+        let reply = match look {
+            LocalQuery::PlanOf(sent, question) => self.plan_of_sent_tree(sent, question),
+            LocalQuery::Compare(theirs) => self.compare(&theirs).and_then(json_reply),
+            LocalQuery::Why { what, verify } => {
+                why::of_daemon(&self.setup, &self.shared, &what, verify).and_then(json_reply)
+            }
+            LocalQuery::Past(since) => {
+                history::of_daemon(&self.setup, &self.shared, since).and_then(json_reply)
+            }
+            LocalQuery::Urls => self.urls(),
+            LocalQuery::Intake { key, terms, days } => {
+                let link = intake::make_link(&self.setup, &key, terms, days);
+                link.and_then(|link| json_reply(link.expose()))
+            }
+        };
+        reply.map_err(|why| ControlError::new(why.code, why.message, why.help.unwrap_or_default()))
+    }
+}
+
+fn json_reply(value: impl Serialize) -> Result<Reply, CommandFailure> {
+    Ok(Reply::Local(LocalReply(serde_json::to_value(value).map_err(CommandFailure::bug)?)))
+}
+
+/// Writes a sent tree into a folder of its own.
+///
+/// # Errors
+/// A path leads out of the folder.
+fn write_tree(files: &BTreeMap<String, String>) -> Result<TempTree, CommandFailure> {
+    let folder = TempTree::make()?;
+    for (path, text) in files {
+        let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+        if !plain || path.is_empty() {
+            let what = format!("invalid path in the sent tree: {path:?}");
+            return Err(CommandFailure::input("reckon::server::path", what));
+        }
+        tree::write(&folder.specs().join(path), text.as_bytes()).map_err(|error| {
+            let what = format!("store the sent tree: {error}");
+            CommandFailure::environment("reckon::server::keep", what)
+        })?;
+    }
+    Ok(folder)
+}
+
+/// Files of another machine, with the sizes and digests that it sent.
+#[derive(Debug)]
+struct SentFiles(BTreeMap<String, SentFile>);
+
+impl AttachmentFiles for SentFiles {
+    fn inspect(&self, path: &str) -> Result<AttachedFile, FileProblem> {
+        let file = self.0.get(path).ok_or_else(|| FileProblem {
+            code: "reckon::file::unreadable",
+            message: format!(
+                "the file {path} is missing, or not permitted, on the machine that asked for the plan"
+            ),
+            help: "run `reckon validate` on that machine".to_owned(),
+        })?;
+        let name = path.rsplit('/').next().unwrap_or(path).to_owned();
+        Ok(AttachedFile { path: path.to_owned(), name, size: file.size, sha256: file.sha256 })
+    }
+
+    fn stamp(&self, path: &str) -> Option<Stamp> {
+        self.0.get(path).map(|file| Stamp { size: file.size, mtime_ns: 0, inode: 0 })
+    }
+}

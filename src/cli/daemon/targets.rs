@@ -1,0 +1,202 @@
+//! The targets of `notify` with every setting read, in the form that the outbox takes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::base::secret::Secret;
+use crate::config::notify::{MailEncryption, MailTarget, NotifyTarget, WebFormat};
+use crate::config::setting::{ConfigError, EnvSource, FromText, Setting};
+use crate::config::settings::Config;
+use crate::notify::target;
+use crate::notify::target::{NotificationTarget, SmtpLogin, SmtpTarget};
+
+/// Port for mail submission.
+const PORT: u16 = 587;
+/// Port for mail submission with TLS from the first byte on.
+const PORT_TLS: u16 = 465;
+
+/// Returns every target by its name. Reads environment variables, so it is called only when the
+/// outbox is needed.
+///
+/// # Errors
+/// All settings that are unset or invalid, and a user without a password or the other way round.
+pub(crate) fn targets(
+    config: &Config,
+    env: &dyn EnvSource,
+) -> Result<BTreeMap<String, NotificationTarget>, Vec<ConfigError>> {
+    let mut reading = SettingReader { env, file: config.file.clone(), errors: Vec::new() };
+    let targets = config.notify.iter();
+    let targets =
+        targets.filter_map(|(name, target)| Some((name.to_string(), reading.target(target)?)));
+    let targets = targets.collect();
+    if reading.errors.is_empty() { Ok(targets) } else { Err(reading.errors) }
+}
+
+/// Reads settings, and collects their errors.
+struct SettingReader<'a> {
+    env: &'a dyn EnvSource,
+    file: Arc<str>,
+    errors: Vec<ConfigError>,
+}
+
+impl SettingReader<'_> {
+    fn get<T: FromText + Clone>(&mut self, setting: &Setting<T>) -> Option<T> {
+        setting.get(self.env).map_err(|error| self.errors.push(error)).ok()
+    }
+
+    fn target(&mut self, target: &NotifyTarget) -> Option<NotificationTarget> {
+        match target {
+            NotifyTarget::Web { url, form, at_least_once: _ } => {
+                let (url, form) = (self.get(url), self.get(form));
+                Some(NotificationTarget::Web {
+                    url: Secret::from(url?.expose()),
+                    form: form_of(form?),
+                })
+            }
+            NotifyTarget::Mail(mail) => Some(NotificationTarget::Mail(Box::new(self.mail(mail)?))),
+        }
+    }
+
+    /// Reads every setting, so that all errors are collected before the first one ends it.
+    fn mail(&mut self, mail: &MailTarget) -> Option<SmtpTarget> {
+        let MailTarget {
+            to,
+            allows_any_recipient: _,
+            from,
+            host,
+            port,
+            user,
+            password,
+            encryption,
+            at_least_once: _,
+        } = mail;
+        let to: Vec<_> = to.iter().map(|to| self.get(to)).collect();
+        let (from, host, encryption) = (self.get(from), self.get(host), self.get(encryption));
+        let port = port.as_ref().map(|port| self.get(port));
+        let login = self.login(user.as_ref(), password.as_ref());
+        let encryption = encryption_of(encryption?);
+        Some(SmtpTarget {
+            to: to.into_iter().map(|to| Some(Secret::from(to?.expose()))).collect::<Option<_>>()?,
+            from: Secret::from(from?.expose()),
+            host: host?,
+            port: port.unwrap_or_else(|| Some(usual_port(encryption)))?,
+            login,
+            encryption,
+        })
+    }
+
+    /// Returns the login, if one is configured. One half without the other is an error.
+    fn login(
+        &mut self,
+        user: Option<&Setting<String>>,
+        password: Option<&Setting<Secret>>,
+    ) -> Option<SmtpLogin> {
+        if user.is_some() != password.is_some() {
+            let path = if user.is_none() { "notify.*.mail.user" } else { "notify.*.mail.password" };
+            self.errors.push(ConfigError::Missing { path, file: self.file.clone() });
+        }
+        let user = user.and_then(|user| self.get(user));
+        let password = password.and_then(|password| self.get(password));
+        Some(SmtpLogin { user: Secret::from(user?), password: password? })
+    }
+}
+
+fn form_of(form: WebFormat) -> target::BodyFormat {
+    match form {
+        WebFormat::Json => target::BodyFormat::Json,
+        WebFormat::Chat => target::BodyFormat::Chat,
+    }
+}
+
+fn encryption_of(encryption: MailEncryption) -> target::SmtpEncryption {
+    match encryption {
+        MailEncryption::Starttls => target::SmtpEncryption::Starttls,
+        MailEncryption::Tls => target::SmtpEncryption::Tls,
+        MailEncryption::None => target::SmtpEncryption::None,
+    }
+}
+
+fn usual_port(encryption: target::SmtpEncryption) -> u16 {
+    match encryption {
+        target::SmtpEncryption::Tls => PORT_TLS,
+        target::SmtpEncryption::Starttls | target::SmtpEncryption::None => PORT,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn read(body: &str) -> Result<BTreeMap<String, NotificationTarget>, Vec<ConfigError>> {
+        let text = format!("apiVersion: reckon.dev/v1\nkind: Config\nnotify:\n{body}");
+        let config = Config::parse("reckon.yaml", Path::new("/work"), text.into_bytes()).unwrap();
+        let env = |name: &str| match name {
+            "CHAT" => Some("https://chat.example/canary".to_owned()),
+            "PASSWORD" => Some("canary-password".to_owned()),
+            "ODD" => Some("canary".to_owned()),
+            _ => None,
+        };
+        targets(&config, &env)
+    }
+
+    fn mail(body: &str) -> SmtpTarget {
+        let targets =
+            read(&format!("  m: {{mail: {{to: [a@a.example], from: f@f.example, {body}}}}}\n"));
+        let target = targets.unwrap().remove("m");
+        let Some(NotificationTarget::Mail(mail)) = target else { panic!("{target:?}") };
+        *mail
+    }
+
+    #[test]
+    fn every_target_is_read_and_none_is_shown() {
+        let targets = read(
+            "  chat: {url: {env: CHAT}, type: chat}\n  program: {url: https://p.example/canary, type: json}\n  \
+             payers: {mail: {to: [canary@a.example], from: canary@f.example, host: smtp.example, user: canary, \
+             password: {env: PASSWORD}}}\n",
+        )
+        .unwrap();
+        assert_eq!(targets.keys().collect::<Vec<_>>(), ["chat", "payers", "program"]);
+        assert!(!format!("{targets:?}").contains("canary"), "{targets:?}");
+        let Some(NotificationTarget::Web { url, form: target::BodyFormat::Chat }) =
+            targets.get("chat")
+        else {
+            panic!("{targets:?}")
+        };
+        assert_eq!(url.expose(), "https://chat.example/canary");
+        let Some(NotificationTarget::Mail(mail)) = targets.get("payers") else {
+            panic!("{targets:?}")
+        };
+        assert_eq!(mail.to.first().unwrap().expose(), "canary@a.example");
+        assert_eq!(mail.login.as_ref().unwrap().password.expose(), "canary-password");
+    }
+
+    #[test]
+    fn the_port_follows_the_encryption_where_none_is_written() {
+        let port = |body: &str| (mail(body).port, mail(body).encryption);
+        assert_eq!(port("host: s.example"), (587, target::SmtpEncryption::Starttls));
+        assert_eq!(port("host: s.example, encryption: tls"), (465, target::SmtpEncryption::Tls));
+        assert_eq!(port("host: 127.0.0.1, encryption: none"), (587, target::SmtpEncryption::None));
+        assert_eq!(port("host: s.example, port: 2525").0, 2525);
+    }
+
+    #[test]
+    fn all_that_is_unset_or_does_not_fit_is_told_at_once() {
+        let errors = read(
+            "  chat: {url: {env: ODD}, type: {env: NOTHING}}\n  m: {mail: {to: [{env: TO}, {env: ODD}], \
+             from: f@f.example, host: {env: HOST}, user: jane}}\n",
+        )
+        .unwrap_err();
+        let told: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), 6, "{told:#?}");
+        assert!(told.iter().all(|line| !line.contains("canary")), "{told:#?}");
+        assert!(told.contains(&"`notify.*.mail.password` is missing in reckon.yaml".to_owned()));
+        let both = "  m: {mail: {to: [a@a.example], from: f@f.example, host: s.example, password: {env: PASSWORD}}}\n";
+        let told = read(both).unwrap_err();
+        assert_eq!(
+            told.first().unwrap().to_string(),
+            "`notify.*.mail.user` is missing in reckon.yaml"
+        );
+    }
+}

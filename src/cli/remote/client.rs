@@ -1,0 +1,183 @@
+//! HTTP client side of `crate::control::wire::limits`.
+//!
+//! The client talks to reckon daemons only: no redirect, no proxy, no second try. The token is in
+//! one header of the request, which is marked as sensitive so that no log shows it.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::{StatusCode, redirect, retry, tls};
+use serde::Deserialize;
+use zeroize::Zeroizing;
+
+use super::address::ServerAddress;
+use super::daemon::error;
+use super::failure::{ANSWER, TLS, UNREACHABLE};
+use crate::base::causes::{causes, root_cause};
+use crate::base::secret::Secret;
+use crate::cli::output::exit::CommandFailure;
+use crate::control::protocol::{ControlError, ControlRequest, Response};
+use crate::control::wire::limits::{
+    REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX, SILENCE_MAX, VERSION, VERSION_HEADER,
+};
+use crate::http::private::tokens::Tokens;
+
+/// Time limit for a connection.
+const CONNECT_MAX: Duration = Duration::from_secs(10);
+/// Bytes that are read of a token file, at most.
+const TOKEN_FILE_BYTES_MAX: u64 = 64 * 1024;
+
+/// A connection to a daemon elsewhere. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct ServerClient {
+    http: reqwest::Client,
+    address: ServerAddress,
+    token: Secret,
+}
+
+/// Reads the token in a file: the first one, where there are several.
+pub(crate) fn token(file: &Path) -> Result<Secret, CommandFailure> {
+    let failed = |why: &dyn std::fmt::Display| {
+        let what = format!("read the token file {}: {why}", file.display());
+        CommandFailure::environment("reckon::server::token_file", what)
+            .help("write one line to it: a token of `api.token` in the daemon's state directory")
+    };
+    let mut text = Zeroizing::new(String::new());
+    let opened = File::open(file).map_err(|error| failed(&error))?;
+    let read = opened.take(TOKEN_FILE_BYTES_MAX).read_to_string(&mut text);
+    read.map_err(|error| failed(&error))?;
+    let tokens = Tokens::parse(&text).map_err(|error| failed(&error))?;
+    let first = tokens.first().ok_or_else(|| failed(&"it contains no token"))?;
+    Ok(first.secret.clone())
+}
+
+/// Code of a daemon's error for a path that it does not have.
+const NO_SUCH_PATH: &str = "no_such_path";
+
+/// Body of a refusal.
+#[derive(Deserialize)]
+struct RefusalBody {
+    error: ControlError,
+}
+
+impl ServerClient {
+    /// Creates a client for this address.
+    ///
+    /// # Errors
+    /// This machine has no certificates to trust.
+    pub(crate) fn new(address: ServerAddress, token: Secret) -> Result<Self, CommandFailure> {
+        let builder = reqwest::Client::builder()
+            .tls_version_min(tls::Version::TLS_1_2)
+            .redirect(redirect::Policy::none())
+            .retry(retry::never())
+            .no_proxy()
+            .referer(false)
+            .connect_timeout(CONNECT_MAX)
+            .read_timeout(SILENCE_MAX)
+            .pool_max_idle_per_host(0);
+        let builder = if address.plain { builder.tls_certs_only([]) } else { builder };
+        let http = builder.build().map_err(|error| {
+            CommandFailure::environment("reckon::server::tls", causes(&error))
+                .help("set SSL_CERT_FILE to a file of certificates to trust")
+        })?;
+        Ok(Self { http, address, token })
+    }
+
+    /// Returns the address, for messages.
+    pub(crate) fn address(&self) -> &str {
+        &self.address.shown
+    }
+
+    /// Sends a request and waits for the answer, without a time limit while there are signs of
+    /// life.
+    pub(crate) async fn request(&self, request: &ControlRequest) -> Response {
+        let body =
+            serde_json::to_vec(request).map_err(|why| self.not_a_daemon(&why.to_string()))?;
+        if body.len() > REQUEST_BYTES_MAX {
+            let message = format!("the request has more than {} MiB", REQUEST_BYTES_MAX >> 20);
+            return Err(error(ControlError::TOO_LONG, message, "split the tree"));
+        }
+        let sent = self
+            .http
+            .post(self.address.control.clone())
+            .header(AUTHORIZATION, self.bearer()?)
+            .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+            .header(VERSION_HEADER, HeaderValue::from_static(VERSION))
+            .body(body);
+        let answer = sent.send().await.map_err(|why| self.no_answer(why))?;
+        let status = answer.status();
+        let ours = answer.headers().contains_key(VERSION_HEADER);
+        let body = self.body(answer).await?;
+        if status == StatusCode::OK && ours {
+            return serde_json::from_slice(&body)
+                .map_err(|why| self.lost_answer(&why.to_string()))?;
+        }
+        Err(match serde_json::from_slice::<RefusalBody>(&body) {
+            Ok(RefusalBody { error }) if error.code == NO_SUCH_PATH => self.not_a_daemon(
+                "it accepts no commands; it may be an older version, or the \
+                    public listener",
+            ),
+            Ok(refused) => refused.error,
+            Err(_) => self.not_a_daemon(&format!("it answers {status}")),
+        })
+    }
+
+    fn bearer(&self) -> Result<HeaderValue, ControlError> {
+        let text = Zeroizing::new(format!("Bearer {}", self.token.expose()));
+        let value = HeaderValue::from_str(&text);
+        let mut value = value.map_err(|_| self.not_a_daemon("the token cannot be sent"))?;
+        value.set_sensitive(true);
+        Ok(value)
+    }
+
+    /// Returns the complete body, up to the size limit.
+    async fn body(&self, mut answer: reqwest::Response) -> Result<Vec<u8>, ControlError> {
+        let mut body = Vec::new();
+        let lost = |why: reqwest::Error| self.lost_answer(&root_cause(&why.without_url()));
+        while let Some(piece) = answer.chunk().await.map_err(lost)? {
+            if body.len().saturating_add(piece.len()) > RESPONSE_BYTES_MAX {
+                return Err(self.lost_answer("the answer is too long"));
+            }
+            body.extend_from_slice(&piece);
+        }
+        Ok(body)
+    }
+
+    /// Returns the error of a request without an answer.
+    fn no_answer(&self, why: reqwest::Error) -> ControlError {
+        let (connecting, slow) = (why.is_connect(), why.is_timeout());
+        let cause = root_cause(&why.without_url());
+        let at = &self.address.shown;
+        if connecting && cause.contains("certificate") {
+            let help =
+                "check the host; trust a certificate authority of your own with SSL_CERT_FILE=FILE";
+            return error(TLS, format!("the certificate of {at} is not trusted: {cause}"), help);
+        }
+        if connecting {
+            let help = "check that the daemon runs, and that it or its proxy listens there \
+                (`listen` in its reckon.yaml)";
+            return error(UNREACHABLE, format!("{at} cannot be reached: {cause}"), help);
+        }
+        let silent = format!("no sign of life for {} seconds", SILENCE_MAX.as_secs());
+        self.lost_answer(if slow { &silent } else { &cause })
+    }
+
+    /// Returns the error of a lost or incomplete answer: the daemon may have done the request.
+    fn lost_answer(&self, why: &str) -> ControlError {
+        let message = format!("lost the answer of {}: {why}", self.address.shown);
+        let help = "check `reckon get` and `reckon intents`, since the request may have been \
+            done, then repeat it; a proxy between must not buffer answers";
+        error(ControlError::LOST, message, help)
+    }
+
+    /// Returns the error of an answer that no reckon daemon gives.
+    fn not_a_daemon(&self, why: &str) -> ControlError {
+        let message = format!("{} is not a reckon daemon: {why}", self.address.shown);
+        let help = "write the address of the daemon's private listener, or of the proxy before it \
+            with its path";
+        error(ANSWER, message, help)
+    }
+}

@@ -1,0 +1,306 @@
+//! `reckon.yaml`: the operator's decisions, as opposed to the manifests.
+//!
+//! Loading parses the file and reports every mistake with its place. It reads no variable and no
+//! other file. Any scalar may be `{env: NAME}`: a [`Setting`] is read at its first use, from an
+//! [`EnvSource`] that is passed in. Relative paths are relative to the file's folder.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use std::{fs, io};
+
+use ipnet::IpNet;
+
+use super::notify::NotifyTargets;
+use super::programs::Programs;
+use super::script_rights::ScriptRights;
+use super::setting::{ConfigError, EnvSource, FromText, Setting};
+use super::store::StoreSettings;
+use super::value::{AmountFormat, HttpUrl, VaultKey};
+use super::webhooks::WebhookSettings;
+use super::{limits, prune, read};
+use crate::base::folder::FolderLocation;
+use crate::base::id::Name;
+use crate::base::money::Currency;
+use crate::base::secret::Secret;
+use crate::kinds::remote::files::AttachmentFiles;
+use crate::kinds::schema::kind::CheckCx;
+use crate::kinds::schema::open_variables::{EnvPattern, Variables};
+use crate::model::spec::issue::PlacedIssue;
+use crate::model::spec::manifest::OnDoubt;
+use crate::spec::text::mask::MaskedSource;
+use crate::spec::tree::attachments::AttachmentFolder;
+
+/// The file name where `--config` names none.
+pub const FILE_NAME: &str = "reckon.yaml";
+
+/// Default time limit of one call to the service.
+const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
+/// Default of the time that a proof of absence waits beyond the call's timeout (design.md part 3).
+const GRACE_DEFAULT: Duration = Duration::from_secs(30);
+/// Default time for which events are kept.
+const KEEP_DEFAULT: Duration = Duration::from_hours(90 * 24);
+const LISTEN_PORT_DEFAULT: u16 = 8780;
+
+/// The whole file, defaults filled in.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The file's name, for messages.
+    pub file: Arc<str>,
+    /// The folder that relative paths start from.
+    pub dir: Arc<Path>,
+    pub partner: PartnerSettings,
+    pub service: ServiceSettings,
+    pub secrets: SecretSettings,
+    /// The folder of manifests.
+    pub specs: Setting<PathBuf>,
+    /// The folder of scripts.
+    pub scripts: Setting<PathBuf>,
+    /// The state directory.
+    pub state: Setting<PathBuf>,
+    /// The folder of the state's mark; beside the state if left out.
+    pub state_mark: Option<Setting<PathBuf>>,
+    /// The private listener.
+    pub listen: Setting<SocketAddr>,
+    /// The listener that faces the world; webhooks arrive there and nowhere else. Without it they
+    /// arrive at the private one.
+    pub public_listen: Option<Setting<SocketAddr>>,
+    /// The address under which the world reaches that listener.
+    pub public_url: Option<Setting<HttpUrl>>,
+    /// Proxies in front of that listener whose forwarded addresses are believed.
+    pub trusted_proxies: Vec<Setting<IpNet>>,
+    pub webhooks: WebhookSettings,
+    /// Limits and guards.
+    pub policy: PolicySettings,
+    /// The targets of notifications from hooks and alerts.
+    pub notify: NotifyTargets,
+    pub events: EventSettings,
+    pub store: StoreSettings,
+    /// The settlement of lost answers.
+    pub doubt: DoubtSettings,
+    /// Oddities of the file that are no errors.
+    pub warnings: Vec<PlacedIssue>,
+    pub(crate) variables: BTreeSet<String>,
+}
+
+/// `events`: their retention.
+#[derive(Debug, Clone)]
+pub struct EventSettings {
+    /// The time for which an event is kept with its hook runs and settled actions, and for which a
+    /// forged post is.
+    pub keep: Setting<Duration>,
+}
+
+impl Default for EventSettings {
+    fn default() -> Self {
+        Self { keep: Setting::Literal(KEEP_DEFAULT) }
+    }
+}
+
+/// `partner`: the account at the service (partner-api, Authentication). A command that needs a
+/// missing field fails with an error of its own.
+#[derive(Debug, Clone, Default)]
+pub struct PartnerSettings {
+    /// The first part of every `source_id`; never changes once an object was created.
+    pub name: Option<Setting<Name>>,
+    pub client_id: Option<Setting<String>>,
+    pub client_secret: Option<Setting<Secret>>,
+    /// The address to which a merchant's authorisation returns.
+    pub redirect_uri: Option<Setting<HttpUrl>>,
+    /// The plans that an application may request.
+    pub plans: Vec<PartnerPlan>,
+}
+
+/// One of `partner.plans`.
+#[derive(Debug, Clone)]
+pub struct PartnerPlan {
+    /// The service's id of the plan.
+    pub id: Setting<String>,
+    /// True if merchants on the plan have a trust account.
+    pub trust: Setting<bool>,
+}
+
+/// `service`: its addresses, its authority and the time limit of calls.
+#[derive(Debug, Clone)]
+pub struct ServiceSettings {
+    /// `{base_url}` of both reference documents.
+    pub base_url: Option<Setting<HttpUrl>>,
+    /// `{web_url}` of merchants that name none.
+    pub web_url: Option<Setting<HttpUrl>>,
+    /// `{portal_url}`.
+    pub portal_url: Option<Setting<HttpUrl>>,
+    /// Other web addresses that a merchant may name.
+    pub brands: Vec<Setting<HttpUrl>>,
+    /// An authority to trust besides the usual ones.
+    pub ca_file: Option<Setting<PathBuf>>,
+    /// The time limit of one call.
+    pub timeout: Setting<Duration>,
+}
+
+/// `secrets`: the sources that a SECRET of a manifest may name.
+#[derive(Debug, Clone, Default)]
+pub struct SecretSettings {
+    /// The key of the vault.
+    pub key: Option<Setting<VaultKey>>,
+    /// The variables that manifests may name.
+    pub env: Vec<Setting<EnvPattern>>,
+    /// The folder of files that manifests may name.
+    pub files: Option<Setting<PathBuf>>,
+    /// The folder of files that manifests may attach to invoices.
+    pub attachments: Option<Setting<PathBuf>>,
+    /// The programs that manifests may name.
+    pub exec: Programs,
+    /// The file of the identity that opens sealed texts: relative to this file, or else beneath
+    /// `files`.
+    pub age: Option<Setting<PathBuf>>,
+}
+
+#[derive(Debug, Clone)]
+pub struct PolicySettings {
+    /// The accepted forms of amounts.
+    pub amounts: Setting<AmountFormat>,
+    pub limits: limits::LimitSettings,
+    /// The approvals that let a plan past a limit.
+    pub approvals: limits::ApprovalSettings,
+    /// The guards of removals.
+    pub prune: prune::PruneSection,
+    pub scripts: ScriptRights,
+}
+
+#[derive(Debug, Clone)]
+pub struct DoubtSettings {
+    /// The time that a proof of absence waits beyond the call's timeout.
+    pub grace: Setting<Duration>,
+    /// The treatment of a contact whose creation can neither be proved nor disproved.
+    pub contact: Setting<OnDoubt>,
+}
+
+/// A file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file is missing, or may not be read.
+    #[error("failed to read {}: {source}", .file.display())]
+    Unreadable { file: PathBuf, source: io::Error },
+    #[error("{} is invalid (problems: {})", .0.file, .0.problems.len())]
+    Invalid(Box<InvalidConfig>),
+}
+
+/// The problems of a file, and its text for the snippets.
+#[derive(Debug)]
+pub struct InvalidConfig {
+    /// The file's name in the problems.
+    pub file: Arc<str>,
+    pub problems: Vec<PlacedIssue>,
+    /// The text with private values masked.
+    pub source: MaskedSource,
+}
+
+impl Config {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// The file is missing, or has a mistake.
+    pub fn load(file: &Path) -> Result<Self, LoadError> {
+        let bytes = fs::read(file)
+            .map_err(|source| LoadError::Unreadable { file: file.to_owned(), source })?;
+        let dir = file.parent().filter(|dir| !dir.as_os_str().is_empty());
+        let name = file.file_name().map_or_else(|| FILE_NAME.into(), |name| name.to_string_lossy());
+        Self::parse(&name, dir.unwrap_or(Path::new(".")), bytes)
+            .map_err(|broken| LoadError::Invalid(Box::new(broken)))
+    }
+
+    /// Parses the file's bytes. `name` is the file's name in problems; paths start from `dir`.
+    pub fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Self, InvalidConfig> {
+        read::parse(name, dir, bytes)
+    }
+
+    /// Returns the setting's value.
+    ///
+    /// # Errors
+    /// The file lacks the setting, or its variable is unset or does not fit.
+    pub fn require<T: FromText + Clone>(
+        &self,
+        path: &'static str,
+        setting: Option<&Setting<T>>,
+        env: &dyn EnvSource,
+    ) -> Result<T, ConfigError> {
+        let missing = || ConfigError::Missing { path, file: self.file.clone() };
+        setting.ok_or_else(missing)?.get(env)
+    }
+
+    /// Returns the context that checks of manifests need.
+    ///
+    /// # Errors
+    /// As [`Setting::get`].
+    pub fn check_context(&self, env: &dyn EnvSource) -> Result<CheckCx, ConfigError> {
+        let ServiceSettings { web_url, brands, .. } = &self.service;
+        let urls = web_url.iter().chain(brands).map(|setting| setting.get(env));
+        let web_urls =
+            urls.map(|url| url.map(|url| url.as_str().to_owned())).collect::<Result<_, _>>()?;
+        let decimal_amounts_only = self.policy.amounts.get(env)? == AmountFormat::Decimal;
+        let plans = self.partner.plans.iter();
+        let plans = plans.map(|plan| Ok((plan.id.get(env)?, plan.trust.get(env)?)));
+        let plans = plans.collect::<Result<_, _>>()?;
+        let programs = Some(self.secrets.exec.keys().cloned().collect());
+        let currency = Currency::USD;
+        let folder = self.secrets.attachments.as_ref().map(|dir| dir.get(env)).transpose()?;
+        let files = folder.map(|dir| -> Arc<dyn AttachmentFiles> {
+            Arc::new(AttachmentFolder::new(FolderLocation::from_config(&self.dir, &dir)))
+        });
+        let variables = Some(self.open_variables(env)?);
+        Ok(CheckCx { decimal_amounts_only, web_urls, currency, plans, programs, variables, files })
+    }
+
+    /// Returns the variables that manifests may read: those that `secrets.env` opens, less those
+    /// that this file itself reads.
+    ///
+    /// # Errors
+    /// As [`Setting::get`].
+    pub fn open_variables(&self, env: &dyn EnvSource) -> Result<Variables, ConfigError> {
+        let patterns = self.secrets.env.iter().map(|setting| setting.get(env));
+        Ok(Variables::new(patterns.collect::<Result<_, _>>()?, self.variables.clone()))
+    }
+}
+
+impl Default for ServiceSettings {
+    fn default() -> Self {
+        Self {
+            base_url: None,
+            web_url: None,
+            portal_url: None,
+            brands: Vec::new(),
+            ca_file: None,
+            timeout: Setting::Literal(TIMEOUT_DEFAULT),
+        }
+    }
+}
+
+impl Default for PolicySettings {
+    fn default() -> Self {
+        Self {
+            amounts: Setting::Literal(AmountFormat::Minor),
+            limits: limits::LimitSettings::default(),
+            approvals: limits::ApprovalSettings::default(),
+            prune: prune::PruneSection::default(),
+            scripts: ScriptRights::default(),
+        }
+    }
+}
+
+impl Default for DoubtSettings {
+    fn default() -> Self {
+        Self {
+            grace: Setting::Literal(GRACE_DEFAULT),
+            contact: Setting::Literal(OnDoubt::default()),
+        }
+    }
+}
+
+pub(crate) fn listen_default() -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, LISTEN_PORT_DEFAULT))
+}

@@ -1,0 +1,211 @@
+//! Queries about data that a daemon has beside its engine: its files, its journal, or another tree
+//! in place of its own.
+//!
+//! A client on another machine has neither state nor key. The daemon's process answers such queries
+//! for the client's commands; a query changes nothing.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::protocol::{Control, ControlError, Response};
+use crate::base::hash::Digest;
+use crate::base::id::Key;
+use crate::engine::commands::intake::IntakeTerms;
+use crate::engine::queries::protocol::EngineQuery;
+
+/// A query for the daemon's local data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LocalQuery {
+    /// The engine's answer to a question about its plan, for this tree instead of its own.
+    #[serde(rename = "of")]
+    PlanOf(SentTree, EngineQuery),
+    /// Comparison of the daemon's tree with this one; answers [`TreeDifferences`].
+    Compare(TreeContents),
+    /// The reason of a present state, from the journal; null if the journal does not know it.
+    Why {
+        /// An id, a mark, an intent or a resource.
+        what: String,
+        /// True if the whole journal is to be verified.
+        verify: bool,
+    },
+    /// The events verified since this time, as scripts see them, and their results.
+    Past(DateTime<Utc>),
+    /// The addresses that the service and applicants are given: secrets.
+    Urls,
+    /// A payer's link for a saved method, made for these terms: a secret.
+    Intake {
+        key: Key,
+        terms: IntakeTerms,
+        /// Days for which the link is valid.
+        days: u16,
+    },
+}
+
+/// A tree of specs to be sent. `Debug` shows only its size: documents may hold personal values.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SentTree {
+    /// Prefix of the paths of its files in reports.
+    pub prefix: String,
+    /// The checked-out commit, if there is one.
+    pub commit: Option<String>,
+    /// The files of specs, by their paths below the folder.
+    pub files: BTreeMap<String, String>,
+    /// The files that documents name, by their paths below their own folder; `None`: the daemon's
+    /// files count.
+    pub attached: Option<BTreeMap<String, SentFile>>,
+}
+
+impl fmt::Debug for SentTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SentTree({} files at {:?})", self.files.len(), self.commit)
+    }
+}
+
+/// Size and digest of a file that documents name. The content is not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SentFile {
+    /// In bytes.
+    pub size: u64,
+    /// SHA-256 of the content.
+    pub sha256: Digest,
+}
+
+/// SHA-256 of every file of a tree, by path.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TreeContents {
+    /// The files of specs.
+    pub files: BTreeMap<String, Digest>,
+    /// The files that documents name.
+    pub attached: BTreeMap<String, Digest>,
+}
+
+/// Differences between the daemon's tree and the one compared with it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TreeDifferences {
+    /// The commit that the daemon has checked out, if there is one.
+    pub commit: Option<String>,
+    /// Files that only the other tree has.
+    pub missing: Vec<String>,
+    /// Files that only the daemon has.
+    pub more: Vec<String>,
+    /// Files with different content.
+    pub changed: Vec<String>,
+    /// Files that documents name and that are missing or have different content.
+    pub attached: Vec<String>,
+    /// The obstacle to seeing all of the daemon's tree, if there is one.
+    pub trouble: Option<String>,
+}
+
+impl TreeContents {
+    /// Compares this tree with another one.
+    pub fn differences(&self, other: &Self) -> TreeDifferences {
+        let only = |these: &Self, those: &Self| -> Vec<String> {
+            these.files.keys().filter(|path| !those.files.contains_key(*path)).cloned().collect()
+        };
+        let other_content = |(path, digest): (&String, &Digest)| {
+            let mine = self.files.get(path);
+            mine.is_some_and(|mine| mine != digest).then(|| path.clone())
+        };
+        let attached = other.attached.iter();
+        let attached = attached.filter(|(path, digest)| self.attached.get(*path) != Some(digest));
+        TreeDifferences {
+            missing: only(other, self),
+            more: only(self, other),
+            changed: other.files.iter().filter_map(other_content).collect(),
+            attached: attached.map(|(path, _)| path.clone()).collect(),
+            ..TreeDifferences::default()
+        }
+    }
+}
+
+impl TreeDifferences {
+    /// Returns true if the trees are equal.
+    pub fn is_none(&self) -> bool {
+        let Self { commit: _, missing, more, changed, attached, trouble } = self;
+        let files = [missing, more, changed, attached];
+        files.iter().all(|files| files.is_empty()) && trouble.is_none()
+    }
+}
+
+/// A source of answers to local queries.
+pub trait LocalQueries: fmt::Debug + Send + Sync {
+    /// Answers a query. It may block: it is called on a thread where blocking delays no other work.
+    fn local_query(&self, look: LocalQuery) -> Response;
+}
+
+impl LocalQuery {
+    /// Returns true if the answer is a secret.
+    pub fn is_secret(&self) -> bool {
+        match self {
+            // Events hold names and addresses.
+            Self::Urls | Self::Intake { .. } | Self::Past(_) => true,
+            Self::PlanOf(..) | Self::Compare(_) | Self::Why { .. } => false,
+        }
+    }
+}
+
+impl Control {
+    /// Sets the desk that answers queries; only the first call has an effect.
+    pub fn set_local_queries(&self, desk: Arc<dyn LocalQueries>) {
+        self.desk.get_or_init(|| desk);
+    }
+
+    /// Answers a local query.
+    ///
+    /// # Errors
+    /// The desk's error, or no desk is set yet.
+    pub async fn local_query(&self, look: LocalQuery) -> Response {
+        let Some(desk) = self.desk.get().cloned() else { return Err(not_ready()) };
+        let looked = tokio::task::spawn_blocking(move || desk.local_query(look)).await;
+        looked.unwrap_or_else(|_| Err(query_panicked()))
+    }
+}
+
+fn not_ready() -> ControlError {
+    let message = "the daemon is starting and cannot answer this yet";
+    ControlError::new(ControlError::BUSY, message, "try again in a moment")
+}
+
+fn query_panicked() -> ControlError {
+    let help = "please report this bug";
+    ControlError::new("our_mistake", "internal error: the query ended without an answer", help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::hash::sha256;
+
+    fn contents(files: &[(&str, &str)], attached: &[(&str, &str)]) -> TreeContents {
+        let digests = |files: &[(&str, &str)]| {
+            let digest =
+                |(path, text): &(&str, &str)| ((*path).to_owned(), sha256(text.as_bytes()));
+            files.iter().map(digest).collect()
+        };
+        TreeContents { files: digests(files), attached: digests(attached) }
+    }
+
+    #[test]
+    fn every_file_that_is_not_the_same_is_told_by_name_and_sort() {
+        let mine = contents(&[("a", "1"), ("b", "2"), ("c", "3")], &[("x", "1"), ("z", "9")]);
+        let theirs = contents(&[("b", "2"), ("c", "4"), ("d", "5")], &[("x", "1"), ("y", "1")]);
+        let found = mine.differences(&theirs);
+        assert_eq!((found.missing, found.more), (vec!["d".to_owned()], vec!["a".to_owned()]));
+        assert_eq!((found.changed, found.attached), (vec!["c".to_owned()], vec!["y".to_owned()]));
+        assert!(mine.differences(&mine).is_none());
+        let trouble = Some("unreadable".to_owned());
+        assert!(!TreeDifferences { trouble, ..TreeDifferences::default() }.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_daemon_that_is_starting_says_so() {
+        let (events, _asked) = tokio::sync::mpsc::channel(1);
+        let error = Control::new(events).local_query(LocalQuery::Urls).await.unwrap_err();
+        assert_eq!(error.code, ControlError::BUSY);
+    }
+}

@@ -1,0 +1,129 @@
+//! Effects on the service: one file for each, and one line each in the register. The effects on
+//! saved cards and on saved banks differ only in their endpoints, and share their files.
+//!
+//! An effect's file defines its request, the required answer, and the settlement of a lost answer
+//! (design.md part 3). Nothing else in the crate builds a request that changes the service.
+//! Readings, which change nothing, have a register of their own.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::api::{Call, Endpoint, Method};
+use crate::base::hash::SourceId;
+use crate::base::id::{Key, Mode, RemoteId};
+use crate::model::intents::effect::{Effect, EffectRequest, ExposureCounts, SingleUse};
+use crate::model::spec::manifest::OnDoubt;
+use crate::model::state::observed::AppliedSpec;
+
+/// Inputs that all effects of a resource share.
+#[derive(Debug, Clone)]
+pub struct EffectContext {
+    pub key: Key,
+    pub merchant: Key,
+    pub mode: Mode,
+    /// The resource's permanent name at the service.
+    pub source_id: SourceId,
+    /// State that the service will have after the effect.
+    pub applied: AppliedSpec,
+    /// Policy where no evidence settles a creation.
+    pub on_doubt: OnDoubt,
+    /// The merchant's account whose own key signs the request; none for the merchant's key.
+    pub account: Option<String>,
+    /// The merchant-facing host of the merchant's brand, if not the configured one.
+    pub web_url: Option<String>,
+}
+
+impl EffectContext {
+    /// Builds an effect of endpoint `E` with this body.
+    pub(crate) fn effect<E: Endpoint>(
+        self,
+        name: &'static str,
+        parameters: &[&str],
+        body: Value,
+    ) -> Effect {
+        let call = Call::to::<E>(parameters);
+        let removes = call.method == Method::Delete;
+        let request = EffectRequest {
+            endpoint: call.endpoint,
+            method: call.method,
+            host: call.host,
+            path: call.path,
+            auth: call.auth,
+            account: self.account,
+            web_url: self.web_url,
+            body,
+        };
+        Effect {
+            name,
+            key: self.key,
+            merchant: self.merchant,
+            mode: self.mode,
+            target: None,
+            source_id: self.source_id,
+            request,
+            sealed: false,
+            expect: BTreeMap::new(),
+            applied: self.applied,
+            single_use: None,
+            subject: Value::Null,
+            on_doubt: self.on_doubt,
+            moves: Vec::new(),
+            counts: ExposureCounts { deletes: u32::from(removes), emails: 0 },
+        }
+    }
+}
+
+/// Sets a field of a JSON object under construction.
+pub fn put(object: &mut Value, name: &str, value: impl Into<Value>) {
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert(name.to_owned(), value.into());
+    }
+}
+
+/// Builder methods over an effect.
+pub(crate) trait EffectBuilder: Sized {
+    /// Sets the remote object that the effect changes.
+    fn targeting(self, target: &RemoteId) -> Self;
+    /// Marks the body as private.
+    fn with_sealed_body(self) -> Self;
+    /// Sets the single-use value that the effect needs.
+    fn with_single_use(self, once: SingleUse) -> Self;
+    /// Sets the subject of the effect beside its resource.
+    fn with_subject(self, about: Value) -> Self;
+    /// Requires `value` at `path` of the answer; null requires nothing.
+    fn expecting(self, path: &str, value: impl Into<Value>) -> Self;
+}
+
+impl EffectBuilder for Effect {
+    fn targeting(mut self, target: &RemoteId) -> Self {
+        self.target = Some(target.clone());
+        self
+    }
+
+    fn with_sealed_body(mut self) -> Self {
+        self.sealed = true;
+        self
+    }
+
+    fn with_single_use(mut self, once: SingleUse) -> Self {
+        self.single_use = Some(Box::new(once));
+        self
+    }
+
+    fn with_subject(mut self, about: Value) -> Self {
+        self.subject = about;
+        self
+    }
+
+    fn expecting(mut self, path: &str, value: impl Into<Value>) -> Self {
+        let value = value.into();
+        if !value.is_null() {
+            self.expect.insert(path.to_owned(), value);
+        }
+        self
+    }
+}

@@ -1,0 +1,84 @@
+//! Evidence that effects share: the events since just before sending, and their interpretation.
+
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+
+use super::register::{Baseline, LookupResult, RemoteAnswer, RemoteQuery, accept_any};
+use crate::api::Call;
+use crate::api::event::ListEvents;
+use crate::model::intents::effect::Effect;
+use crate::model::intents::intent::Intent;
+
+/// Baseline before sending: the newest event. Later events are new.
+pub(crate) const NEWEST_EVENT: Baseline = Baseline {
+    queries: |_: &Effect| vec![newest_event()],
+    keep: |answers| first_item(answers.first()),
+    refuse: accept_any,
+};
+
+/// Reads the newest event.
+pub(crate) fn newest_event() -> RemoteQuery {
+    RemoteQuery::one(Call::to::<ListEvents>(&[]).query("page", 1).query("page_size", 1))
+}
+
+/// Returns id and time of the first item of a list; null where the service has no such list.
+pub(crate) fn first_item(answer: Option<&RemoteAnswer>) -> Value {
+    let Some(RemoteAnswer::Body(body)) = answer else { return Value::Null };
+    let first = body.pointer("/results/0");
+    let field = |name: &str| first.and_then(|first| first.get(name)).cloned();
+    json!({"results": [{"id": field("id"), "created": field("created")}]})
+}
+
+/// Note in the baseline of an intent whose lookup ran before the first send.
+pub const LOOKED_UP_FIRST: &str = "looked_first";
+
+/// Returns whether a lookup ran before the first send: its result may be older than the intent, and
+/// another's.
+pub(crate) fn was_looked_up_first(intent: &Intent) -> bool {
+    intent.baseline.get(LOOKED_UP_FIRST).is_some()
+}
+
+/// Returns when an object was last modified.
+pub(crate) fn modified_time(answers: &[RemoteAnswer]) -> Value {
+    match answers.first() {
+        Some(RemoteAnswer::Body(body)) => json!({"modified": body.get("modified")}),
+        Some(RemoteAnswer::Items(_) | RemoteAnswer::Missing(_)) | None => Value::Null,
+    }
+}
+
+/// Reads the events since the baseline, in ascending order; without a baseline all of them, newest
+/// first.
+pub(crate) fn events_since(intent: &Intent) -> RemoteQuery {
+    let newest = intent.baseline.pointer("/results/0/created").and_then(Value::as_str);
+    let events = Call::to::<ListEvents>(&[]);
+    RemoteQuery::list(match newest {
+        Some(since) => events.query("start_date", since),
+        None => events,
+    })
+}
+
+/// Returns the data of the events after the baseline whose type starts with `kind`.
+pub(crate) fn new_event_data<'a>(
+    intent: &Intent,
+    events: &'a RemoteAnswer,
+    kind: &str,
+) -> Vec<&'a Value> {
+    let known = intent.baseline.pointer("/results/0/id").and_then(Value::as_str);
+    let items = events.items();
+    let at = items.iter().position(|event| known.is_some() && known == Some(text(event, "id")));
+    let after = items.iter().skip(at.map_or(0, |at| at.saturating_add(1)));
+    let after = after.filter(|event| text(event, "type").starts_with(kind));
+    after.filter_map(|event| event.get("data")).collect()
+}
+
+/// Reports that events are the only evidence, and do not show the effect.
+pub(crate) fn not_visible(events: &RemoteAnswer, why: &str) -> LookupResult {
+    let time = |event: &Value| text(event, "created").parse::<DateTime<Utc>>().ok();
+    let newest = events.items().iter().filter_map(time).max();
+    LookupResult::NotVisibleYet { newest, why: why.to_owned() }
+}
+
+/// Returns a text field; empty if missing.
+pub(crate) fn text<'a>(item: &'a Value, field: &str) -> &'a str {
+    item.get(field).and_then(Value::as_str).unwrap_or_default()
+}

@@ -1,0 +1,160 @@
+//! Law 4: the answer equals the request.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::base::id::RemoteId;
+use crate::base::outside_text::{KnownValues, ServiceText};
+
+/// Longest number that can be an amount: a longer one in an answer may be a card's.
+const AMOUNT_LENGTH_MAX: usize = 11;
+
+/// Returns a sentence for each path of `expect` at which `reply` differs.
+pub fn mismatches(expect: &BTreeMap<String, Value>, reply: &Value) -> Vec<String> {
+    let differs = |(path, asked): (&String, &Value)| {
+        let answered = at(reply, path);
+        (!is_equivalent(asked, answered))
+            .then(|| format!("{path}: asked {asked}, answered {}", render_value(answered)))
+    };
+    expect.iter().filter_map(differs).collect()
+}
+
+/// Returns the answer of an effect that did everything as requested to the object `id`.
+pub fn expected_answer(expect: &BTreeMap<String, Value>, id: &RemoteId) -> Value {
+    let mut answer = Map::new();
+    for (path, value) in expect.iter().filter(|(_, value)| !value.is_null()) {
+        put_at(&mut answer, path, value);
+    }
+    answer.insert("id".to_owned(), json!(id));
+    Value::Object(answer)
+}
+
+/// Sets the value at a dotted path, unless a value that is no object blocks that path.
+fn put_at(object: &mut Map<String, Value>, path: &str, value: &Value) {
+    let Some((name, rest)) = path.split_once('.') else {
+        object.insert(path.to_owned(), value.clone());
+        return;
+    };
+    if let Value::Object(inner) = object.entry(name).or_insert_with(|| json!({})) {
+        put_at(inner, rest, value);
+    }
+}
+
+/// Returns the id in an answer.
+///
+/// # Errors
+///
+/// The reason why the id cannot be used.
+pub(crate) fn id(reply: &Value) -> Result<RemoteId, String> {
+    usable_id(text(reply, "id")).map_err(|error| format!("the answer has no usable id: {error}"))
+}
+
+/// Checks that an id may be stored and printed: no blank, no control character, nothing masked in
+/// the answer.
+pub(crate) fn usable_id(text: &str) -> Result<RemoteId, String> {
+    let is_usable = |byte: u8| byte.is_ascii_graphic() && byte != b'*';
+    if !text.bytes().all(is_usable) {
+        return Err("it is no plain ASCII word".to_owned());
+    }
+    RemoteId::new(text).map_err(|error| error.to_string())
+}
+
+/// Renders a value of an answer for a sentence of ours: cleaned, except whole numbers such as
+/// amounts.
+pub(crate) fn render_value(value: &Value) -> String {
+    let text = value.to_string();
+    if value.is_number() && text.len() <= AMOUNT_LENGTH_MAX {
+        return text;
+    }
+    ServiceText::clean(&text, &KnownValues::default()).to_string()
+}
+
+/// Renders a field of an answer for a sentence of ours.
+pub(crate) fn render_field(object: &Value, field: &str) -> String {
+    match object.get(field) {
+        Some(Value::String(text)) => ServiceText::clean(text, &KnownValues::default()).to_string(),
+        other => render_value(other.unwrap_or(&Value::Null)),
+    }
+}
+
+/// Renders the id of an object for a sentence of ours.
+pub(crate) fn render_id(object: &Value) -> String {
+    usable_id(text(object, "id")).map_or_else(|_| "without an id".to_owned(), |id| id.to_string())
+}
+
+/// Returns a text field of an answer; empty if missing.
+pub(crate) fn text<'a>(reply: &'a Value, field: &str) -> &'a str {
+    reply.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns the value at a dotted path; null if missing.
+fn at<'a>(reply: &'a Value, path: &str) -> &'a Value {
+    path.split('.').fold(reply, |value, key| value.get(key).unwrap_or(&Value::Null))
+}
+
+/// Compares by meaning: `12`, `12.0` and `"12"` are one number; a sequence may hold either form.
+fn is_equivalent(asked: &Value, answered: &Value) -> bool {
+    match (asked, answered) {
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_equivalent(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.iter().all(|(key, value)| is_equivalent(value, b.get(key).unwrap_or(&Value::Null)))
+        }
+        (Value::Number(_), _) | (_, Value::Number(_)) => {
+            parse_whole(asked).is_some() && parse_whole(asked) == parse_whole(answered)
+        }
+        _ => asked == answered,
+    }
+}
+
+/// Parses a whole number in any of these forms.
+fn parse_whole(value: &Value) -> Option<i64> {
+    let text = match value {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
+    };
+    text.strip_suffix(".0").unwrap_or(&text).parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_amount_is_named_with_both_values() {
+        let expect = BTreeMap::from([("total".to_owned(), json!(12500))]);
+        let found = mismatches(&expect, &json!({"total": 1250}));
+        assert_eq!(found, ["total: asked 12500, answered 1250"]);
+    }
+
+    #[test]
+    fn the_answer_as_it_was_asked_for_is_what_was_expected() {
+        let paths = [("id", "old"), ("schedule.end", "2030-02-01"), ("schedule.unit", "month")];
+        let mut expect: BTreeMap<String, Value> =
+            paths.iter().map(|(path, value)| ((*path).to_owned(), json!(value))).collect();
+        expect.insert("description".to_owned(), Value::Null);
+        let answer = expected_answer(&expect, &RemoteId::new("r1").unwrap());
+        assert_eq!(answer, json!({"id": "r1", "schedule": {"end": "2030-02-01", "unit": "month"}}));
+    }
+
+    #[test]
+    fn a_number_is_the_same_however_it_is_written() {
+        let expect = BTreeMap::from([("a.b".to_owned(), json!(2))]);
+        for answer in [json!("2"), json!(2), json!(2.0)] {
+            assert!(mismatches(&expect, &json!({"a": {"b": answer}})).is_empty());
+        }
+        assert_eq!(mismatches(&expect, &json!({})).len(), 1);
+    }
+
+    #[test]
+    fn an_answer_may_say_more_than_was_asked_but_not_less() {
+        let expect = BTreeMap::from([("schedule".to_owned(), json!({"days": ["1", "LAST"]}))]);
+        let more = json!({"schedule": {"days": ["1", "LAST"], "start": "2026-01-01"}});
+        assert!(mismatches(&expect, &more).is_empty());
+        let less = json!({"schedule": {"days": ["1"]}});
+        assert_eq!(mismatches(&expect, &less).len(), 1);
+    }
+}

@@ -1,0 +1,222 @@
+//! Reads the objects that a merchant's credentials open (partner-api, GET /gateway-credentials and
+//! /bank-accounts; service-facts 67 for keys alone).
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::accounts::{ACCOUNT_KEYS, CARDS, PRIMARY, account_keys, primary_ids, usable_accounts};
+use super::binding::bind_keys;
+use super::code_exchange::APPLICATION;
+use crate::api::Call;
+use crate::api::credentials::GetCredentials;
+use crate::api::merchant::GetMerchant;
+use crate::api::methods::bank_account::ListBankAccounts;
+use crate::base::id::Mode;
+use crate::base::secret::Secret;
+use crate::effects::core::context::put;
+use crate::effects::core::register::{
+    Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery,
+};
+use crate::model::operator::live_binding::BINDING;
+use crate::model::state::observed::Observed;
+
+/// Reading of a merchant that has a `payments` token.
+pub const CREDENTIALS: &str = "merchant.credentials";
+/// Reading of a merchant that has keys alone, about `{public_key}`.
+pub const KEYS: &str = "merchant.keys";
+
+pub(crate) const CREDENTIALS_ROW: ReadingRow =
+    ReadingRow { name: CREDENTIALS, queries: credential_queries, learn: learn_credentials };
+
+pub(crate) const KEYS_ROW: ReadingRow =
+    ReadingRow { name: KEYS, queries: key_queries, learn: learn_keys };
+
+fn credential_queries(_: &Value) -> Vec<RemoteQuery> {
+    let credentials = RemoteQuery::one(Call::to::<GetCredentials>(&[]));
+    vec![credentials, RemoteQuery::one(Call::to::<ListBankAccounts>(&[]))]
+}
+
+fn key_queries(_: &Value) -> Vec<RemoteQuery> {
+    vec![RemoteQuery::one(Call::to::<GetMerchant>(&[]))]
+}
+
+fn learn_credentials(
+    cx: &ReadingCx<'_>,
+    answers: &[RemoteAnswer],
+) -> Result<Learned, ReadingError> {
+    let [RemoteAnswer::Body(credentials), RemoteAnswer::Body(banks)] = answers else {
+        let why = "the service did not answer with credentials and bank accounts";
+        return Err(ReadingError::RetryLater(why.to_owned()));
+    };
+    let (mode, field) = match cx.mode {
+        Mode::Test => ("test", "test_accounts"),
+        Mode::Live => ("live", "live_accounts"),
+    };
+    let accounts = list(credentials.get(field));
+    let Some(first) = bound_account(cx, accounts) else {
+        return Err(ReadingError::RetryLater(format!("the merchant has no {mode} accounts")));
+    };
+    let name = credentials.pointer("/merchant/name").and_then(Value::as_str);
+    let bound = bind_keys(cx, accounts.iter().map(|account| text(account, "public_key")), name)?;
+    let mut facts = json!({
+        BINDING: bound,
+        "mode": cx.mode,
+        "public_key": text(first, "public_key"),
+        "accounts": accounts.iter().map(account).collect::<Vec<_>>(),
+        "bank_accounts": deposits(banks, credentials, field),
+        "other_bank_accounts": other_mode_accounts(banks, credentials, field),
+        "timezone": credentials.pointer("/merchant/timezone"),
+        "reference_required": credentials.pointer("/merchant/reference_required"),
+        "merchant_name": name,
+    });
+    if opens_new_account(cx) {
+        put(&mut facts, "surveyed", Value::Null);
+    }
+    let key = Secret::from(text(first, "secret_key").to_owned());
+    let secrets = vec![("secret_key", key), (ACCOUNT_KEYS, account_keys(accounts))];
+    Ok(Learned { exists: true, facts, secrets, remote_id: None })
+}
+
+/// Returns the account whose keys represent the merchant: the one bound first, while it exists,
+/// else the first that takes cards.
+fn bound_account<'a>(cx: &ReadingCx<'_>, accounts: &'a [Value]) -> Option<&'a Value> {
+    let before = cx.observed.and_then(|observed| observed.text("public_key"));
+    let same = |account: &&Value| Some(text(account, "public_key")) == before;
+    let cards = |account: &&Value| text(account, "type") == CARDS;
+    accounts.iter().find(same).or_else(|| accounts.iter().find(cards)).or(accounts.first())
+}
+
+/// Returns the bank accounts of this mode. A bank account has no mode field, but names the accounts
+/// that pay into it: one that names only accounts of the other mode is left out.
+fn deposits(banks: &Value, credentials: &Value, field: &str) -> Vec<Value> {
+    let ids = |field: &str| -> BTreeSet<String> {
+        list(credentials.get(field)).iter().map(|one| text(one, "id").to_owned()).collect()
+    };
+    let other = if field == "test_accounts" { "live_accounts" } else { "test_accounts" };
+    let (own, other) = (ids(field), ids(other));
+    let serves = |bank: &&Value| {
+        let fed = list(bank.get("processing_accounts")).iter().map(|one| text(one, "id"));
+        let fed: Vec<&str> = fed.collect();
+        fed.iter().any(|id| own.contains(*id)) || !fed.iter().any(|id| other.contains(*id))
+    };
+    list(Some(banks)).iter().filter(serves).map(bank_account).collect()
+}
+
+/// Returns id and name of the other mode's bank accounts, so that a document which names one gets a
+/// clear message.
+fn other_mode_accounts(banks: &Value, credentials: &Value, field: &str) -> Vec<Value> {
+    let own = deposits(banks, credentials, field);
+    let is_own = |bank: &&Value| own.iter().any(|one| text(one, "id") == text(bank, "id"));
+    let others = list(Some(banks)).iter().filter(|bank| !is_own(bank));
+    others.map(|bank| pick(bank, &["id", "name"])).collect()
+}
+
+/// Facts that a token gave or opened: with keys alone they are neither known nor used.
+const OPENED_BY_TOKEN: [&str; 6] =
+    ["token", APPLICATION, "secret_key", "accounts", "bank_accounts", "merchant_name"];
+
+/// Returns whether this reading may open another account than before: its objects were not
+/// surveyed.
+fn opens_new_account(cx: &ReadingCx<'_>) -> bool {
+    let before = cx.observed.and_then(Observed::merchant_binding);
+    before.is_none_or(|before| before.generation < cx.generation)
+}
+
+fn learn_keys(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, ReadingError> {
+    let read = answers.first().and_then(|answer| match answer {
+        RemoteAnswer::Body(merchant) => Some(merchant),
+        RemoteAnswer::Items(_) | RemoteAnswer::Missing(_) => None,
+    });
+    let own = text(cx.about, "public_key");
+    let keys = [own, read.map_or(own, |merchant| text(merchant, "public_key"))];
+    let name = read.and_then(|merchant| merchant.get("name")).and_then(Value::as_str);
+    let bound = bind_keys(cx, keys, name)?;
+    let mut facts = json!({BINDING: bound, "connected": true, "mode": cx.mode, "public_key": own});
+    for older in OPENED_BY_TOKEN {
+        put(&mut facts, older, Value::Null);
+    }
+    if opens_new_account(cx) {
+        put(&mut facts, "surveyed", Value::Null);
+    }
+    if let Some(merchant) = read {
+        put(&mut facts, "public_key", json!(text(merchant, "public_key")));
+        put(&mut facts, "timezone", json!(merchant.get("timezone")));
+        put(
+            &mut facts,
+            "accounts",
+            usable_accounts(merchant).iter().map(account).collect::<Vec<_>>(),
+        );
+        put(&mut facts, PRIMARY, primary_ids(merchant));
+    }
+    Ok(Learned { exists: true, facts, ..Learned::default() })
+}
+
+/// Returns the stored fields of an account: nothing secret.
+fn account(account: &Value) -> Value {
+    const KEPT: &[&str] = &[
+        "id",
+        "name",
+        "type",
+        "currency",
+        "recurring_charges_enabled",
+        "trust_account",
+        "public_key",
+    ];
+    pick(account, KEPT)
+}
+
+/// Returns the stored fields of a bank account: nothing secret.
+fn bank_account(account: &Value) -> Value {
+    let mut kept = pick(account, &["id", "name", "currency", "trust", "test_mode"]);
+    let fed = list(account.get("processing_accounts")).iter().map(|one| text(one, "id"));
+    put(&mut kept, "processing_accounts", json!(fed.collect::<Vec<_>>()));
+    kept
+}
+
+/// Returns those of `fields` that an object has.
+fn pick(object: &Value, fields: &[&str]) -> Value {
+    let present = fields
+        .iter()
+        .filter_map(|field| object.get(*field).map(|value| ((*field).to_owned(), value.clone())));
+    Value::Object(present.collect())
+}
+
+/// Returns a sequence; empty if missing.
+pub(crate) fn list(value: Option<&Value>) -> &[Value] {
+    value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Returns a text field; empty if missing.
+pub(crate) fn text<'a>(object: &'a Value, field: &str) -> &'a str {
+    object.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns whether a reading under this generation opens something new, after one under
+    /// generation 1.
+    fn anew(generation: u32) -> bool {
+        let key: crate::base::id::Key = "Merchant/acme".parse().unwrap();
+        let bound = json!({"generation": 1, "mode": "test", "name": null, "public_keys": ["m_1"]});
+        let unknown = Observed::unknown(key.clone(), chrono::DateTime::UNIX_EPOCH);
+        let known = Observed { facts: json!({ BINDING: bound }), ..unknown };
+        let (key, about) = (&key, &Value::Null);
+        let (observed, knows_mark) = (Some(&known), &|_: &str| false);
+        opens_new_account(&ReadingCx {
+            key,
+            mode: Mode::Test,
+            generation,
+            observed,
+            about,
+            knows_mark,
+        })
+    }
+
+    #[test]
+    fn only_a_replaced_document_opens_what_was_not_looked_at() {
+        assert_eq!((anew(1), anew(2)), (false, true));
+    }
+}

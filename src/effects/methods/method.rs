@@ -1,0 +1,165 @@
+//! Parts that the effects on saved cards and saved banks share: the two types, and the stored
+//! fields of an answer (gateway-api, Saved cards, Saved banks).
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::api::methods::bank::{CreateBank, DeleteBank, GetBank, ListBanks, PatchBank};
+use crate::api::methods::card::{CreateCard, DeleteCard, GetCard, ListCards, PatchCard};
+use crate::api::{Call, Endpoint};
+use crate::base::id::{Key, RemoteId};
+use crate::effects::core::context::{EffectBuilder, EffectContext, put};
+use crate::effects::core::expect;
+use crate::effects::core::register::{Learned, RemoteQuery};
+use crate::model::intents::effect::Effect;
+use crate::model::intents::intent::Intent;
+use crate::model::operator::token_attachment::ATTACHED;
+
+/// Type of saved method: its endpoints, and the names of its effects.
+pub(crate) trait MethodEndpoints {
+    /// Name of one in messages.
+    const WORD: &'static str;
+    const SAVE: &'static str;
+    const CHANGE: &'static str;
+    const DELETE: &'static str;
+    type Create: Endpoint;
+    type Patch: Endpoint;
+    type Get: Endpoint;
+    type Delete: Endpoint;
+    /// Lists them, by reference.
+    type List: Endpoint;
+}
+
+pub(crate) struct CardEndpoints;
+
+impl MethodEndpoints for CardEndpoints {
+    const WORD: &'static str = "card";
+    const SAVE: &'static str = "card.save";
+    const CHANGE: &'static str = "card.change";
+    const DELETE: &'static str = "card.delete";
+    type Create = CreateCard;
+    type Patch = PatchCard;
+    type Get = GetCard;
+    type Delete = DeleteCard;
+    type List = ListCards;
+}
+
+pub(crate) struct BankEndpoints;
+
+impl MethodEndpoints for BankEndpoints {
+    const WORD: &'static str = "bank";
+    const SAVE: &'static str = "bank.save";
+    const CHANGE: &'static str = "bank.change";
+    const DELETE: &'static str = "bank.delete";
+    type Create = CreateBank;
+    type Patch = PatchBank;
+    type Get = GetBank;
+    type Delete = DeleteBank;
+    type List = ListBanks;
+}
+
+/// Type of a saved method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PaymentMethodType {
+    Card,
+    Bank,
+}
+
+impl PaymentMethodType {
+    /// Returns the type as sent to the service.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Card => CardEndpoints::WORD,
+            Self::Bank => BankEndpoints::WORD,
+        }
+    }
+
+    /// Returns the field that holds a secret.
+    const fn secret(self) -> &'static str {
+        match self {
+            Self::Card => "number",
+            Self::Bank => "account_number",
+        }
+    }
+
+    /// Returns the fields that an answer repeats as requested, and that are not private.
+    const fn visible_fields(self) -> &'static [&'static str] {
+        match self {
+            Self::Card => &["exp_month", "exp_year"],
+            Self::Bank => &["account_type", "account_holder_type"],
+        }
+    }
+}
+
+/// Data from which a method is created.
+#[derive(Debug, Clone, Copy)]
+pub struct MethodSource<'a> {
+    pub method_type: PaymentMethodType,
+    /// The canonical `source.card` or `source.bank` of a spec.
+    pub details: &'a Value,
+    /// The spec's description.
+    pub description: Option<&'a Value>,
+}
+
+impl MethodSource<'_> {
+    /// Returns the complete body of a creation or of a token, with the mark in `reference`.
+    pub(crate) fn body(self, obligation: &EffectContext) -> Value {
+        let (mut body, secret) = (self.details.clone(), self.method_type.secret());
+        put(&mut body, secret, json!({"$secret": self.details.get(secret)}));
+        put(&mut body, "type", json!(self.method_type.word()));
+        put(&mut body, "reference", json!(obligation.source_id.mark()));
+        if let Some(description) = self.description {
+            put(&mut body, "description", description.clone());
+        }
+        body
+    }
+
+    /// Returns the same body for another resource, which borrows the details: their secrets are
+    /// resolved as those of `owner`.
+    pub(crate) fn body_for_borrower(self, obligation: &EffectContext, owner: &Key) -> Value {
+        let mut body = Self { description: None, ..self }.body(obligation);
+        let secret = self.method_type.secret();
+        let source = self.details.get(secret);
+        put(&mut body, secret, json!({"$secret": source, "$of": owner.to_string()}));
+        body
+    }
+
+    /// Adds to an effect each field of this source that its answer must repeat.
+    pub(crate) fn expect_visible(self, effect: Effect) -> Effect {
+        self.expect_visible_at("", effect)
+    }
+
+    /// Adds the same fields where the answer nests the method under `place`, such as `method.`.
+    pub(crate) fn expect_visible_at(self, place: &str, effect: Effect) -> Effect {
+        let field = |name: &str| self.details.get(name).cloned().unwrap_or_default();
+        let shown = self.method_type.visible_fields().iter();
+        shown.fold(effect, |effect, name| effect.expecting(&format!("{place}{name}"), field(name)))
+    }
+}
+
+/// Reads the object that an intent changes.
+pub(crate) fn read_target<S: MethodEndpoints>(target: Option<&RemoteId>) -> RemoteQuery {
+    RemoteQuery::one(Call::to::<S::Get>(&[target.map_or("", RemoteId::as_str)]))
+}
+
+/// Returns the stored fields of a saved method that the service shows: nothing private.
+pub fn method_facts(reply: &Value) -> Value {
+    let text = |field: &str| reply.get(field).and_then(Value::as_str);
+    let number = text("number").or(text("account_number")).unwrap_or_default();
+    let last4: String = number.chars().skip(number.chars().count().saturating_sub(4)).collect();
+    let mut facts = super::token_create::cleared_token();
+    put(&mut facts, ATTACHED, Value::Null);
+    put(&mut facts, "last4", json!(last4));
+    for field in ["card_type", "exp_month", "exp_year", "bank_name", "account_type", "fingerprint"]
+    {
+        put(&mut facts, field, reply.get(field).cloned().unwrap_or_default());
+    }
+    facts
+}
+
+/// Stores the last digits, brand or bank, and expiry only. An existing token is of no further use.
+pub(crate) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
+    let facts = method_facts(reply);
+    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
+}

@@ -1,0 +1,4 @@
+//! Effects on merchant applications.
+
+pub mod sign_up;
+pub mod submit;

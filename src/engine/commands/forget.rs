@@ -1,0 +1,170 @@
+//! Forgets a resource, so that it is no longer managed, or disowns an object with a mark of ours.
+//! Both need a person's request; nothing is done at the service.
+
+use std::collections::BTreeSet;
+
+use tokio::sync::oneshot;
+
+use crate::base::id::{Key, RemoteId};
+use crate::base::suggestion::nearest;
+use crate::engine::core::coordinator::Engine;
+use crate::engine::core::handles::EngineError;
+use crate::engine::core::task_result::TaskResult;
+use crate::engine::queries::protocol::Reply;
+use crate::model::record::Record;
+use crate::model::spec::desired::TreeState;
+use crate::model::state::adoption::{Disowned, ForgetRequest, ForgetResult, Forgotten};
+use crate::plan::core::planner::StateView;
+
+/// The record to write, the resources that it concerns, and the answer that follows.
+type ForgetRecord = (Record, BTreeSet<Key>, ForgetResult);
+
+/// Largest number of names in a sentence.
+const NAMED_MAX: usize = 3;
+
+impl Engine {
+    /// Records a person's request, and answers once it is durable.
+    pub(crate) fn forget(
+        &mut self,
+        what: &ForgetRequest,
+        actor: String,
+        reply: oneshot::Sender<Reply>,
+    ) -> Result<(), EngineError> {
+        let said = match what {
+            ForgetRequest::Resource(key) => self.forget_record(key, actor),
+            ForgetRequest::Object(id) => self.disown_record(id, actor)?,
+        };
+        let (record, keys, forgot) = match said {
+            Ok(word) => word,
+            Err(refused) => {
+                reply.send(Reply::Forgot(Box::new(refused))).unwrap_or_default();
+                return Ok(());
+            }
+        };
+        self.busy.extend(keys.iter().cloned());
+        self.queue.retain(|key| !keys.contains(key));
+        let subject = match &forgot {
+            ForgetResult::Resource(key, _) => Some(key.to_string()),
+            ForgetResult::Object(..) | ForgetResult::Unknown(_) | ForgetResult::Refused(..) => None,
+        };
+        let shared = self.shared.clone();
+        self.tasks.spawn(async move {
+            if let Err(error) = shared.write(Vec::new(), vec![record]).await {
+                return TaskResult::Broken(error);
+            }
+            // The sealed data of a forgotten resource is of no further use.
+            if let Some(Err(error)) = subject.map(|subject| shared.vault.erase(&subject)) {
+                return TaskResult::Broken(error.into());
+            }
+            TaskResult::BookkeepingDone(keys).with_reply(Reply::Forgot(Box::new(forgot)), reply)
+        });
+        Ok(())
+    }
+
+    /// Builds the record that a resource is no longer managed.
+    ///
+    /// # Errors
+    /// The obstacle.
+    fn forget_record(&self, key: &Key, actor: String) -> Result<ForgetRecord, ForgetResult> {
+        self.may_forget(key)?;
+        let remote_id = self.known_state.observed(key).and_then(|known| known.remote_id.clone());
+        let at = self.shared.now();
+        let (id, name) = (remote_id.clone(), key.clone());
+        let record = Record::Forgotten(Box::new(Forgotten { key: name, remote_id, actor, at }));
+        Ok((record, BTreeSet::from([key.clone()]), ForgetResult::Resource(key.clone(), id)))
+    }
+
+    fn may_forget(&self, key: &Key) -> Result<(), ForgetResult> {
+        let name = key.short();
+        let refuse = |why: String, help: String| Err(ForgetResult::Refused(why, help));
+        if let Some(manifest) = self.known_state.desired().manifest(key) {
+            let place = format!("{}:{}", manifest.place.file, manifest.place.line);
+            let why = format!(
+                "the document of {name} is at {place}: the object would be created \
+                again"
+            );
+            let help = format!(
+                "remove the document first, then run `reckon forget {name}`; a running daemon \
+                removes nothing meanwhile, unless the document has reckon.dev/deletion: delete"
+            );
+            return refuse(why, help);
+        }
+        let coverage = self.known_state.desired().tree_state;
+        if self.known_state.desired().broken.contains(key) || coverage != TreeState::Complete {
+            let why =
+                format!("some files are invalid, so the document of {name} may be in one of them");
+            return refuse(why, "run `reckon validate` and correct the files".to_owned());
+        }
+        let Some(known) = self.known_state.observed(key) else {
+            let names: Vec<String> = self.planner.steps().map(|step| step.key.short()).collect();
+            let meant = nearest(&name, names.iter().map(String::as_str));
+            return Err(ForgetResult::Unknown(meant.map(str::to_owned)));
+        };
+        if let Some(open) = self.known_state.open_intent(key) {
+            let why = format!("an effect of {name} is not settled (intent {})", open.intent.id);
+            return refuse(why, "settle it first, as `reckon intents` shows".to_owned());
+        }
+        if self.busy.contains(key) {
+            let why = format!("an effect of {name} is in flight");
+            return refuse(why, "try again in a moment".to_owned());
+        }
+        if let Some(next) = &known.moved_to {
+            let why = format!("{name} was renamed to {}", next.short());
+            return refuse(why, format!("run `reckon forget {}`", next.short()));
+        }
+        self.check_unused(key)
+    }
+
+    /// Checks that no managed resource depends on it: as its merchant, by its document, or by its
+    /// applied state.
+    fn check_unused(&self, key: &Key) -> Result<(), ForgetResult> {
+        let mut users: BTreeSet<Key> = self.planner.users(key).cloned().collect();
+        users.extend(self.planner.dependants_without_document(key));
+        let steps = self.planner.steps().map(|step| &step.key).filter(|one| *one != key);
+        let of_it = |one: &&Key| {
+            self.known_state
+                .observed(one)
+                .is_some_and(|known| known.exists && known.merchant == *key)
+        };
+        users.extend(steps.filter(of_it).cloned());
+        if users.is_empty() {
+            return Ok(());
+        }
+        let named: Vec<String> = users.iter().take(NAMED_MAX).map(Key::short).collect();
+        let more = match users.len().saturating_sub(named.len()) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let why = format!("{} is used by {}{more}", key.short(), named.join(", "));
+        Err(ForgetResult::Refused(
+            why,
+            "forget those first, or change their documents to use \
+            another one"
+                .to_owned(),
+        ))
+    }
+
+    /// Builds the record that an object is not ours.
+    ///
+    /// # Errors
+    /// The object blocks no resource.
+    fn disown_record(
+        &self,
+        id: &RemoteId,
+        actor: String,
+    ) -> Result<Result<ForgetRecord, ForgetResult>, EngineError> {
+        let strays = self.shared.facts.unknown_objects()?;
+        let Some(key) = strays.get(id.as_str()).cloned() else {
+            let meant = nearest(id.as_str(), strays.keys().map(String::as_str));
+            return Ok(Err(ForgetResult::Unknown(meant.map(str::to_owned))));
+        };
+        if self.busy.contains(&key) {
+            let why = format!("an effect of {} is in flight", key.short());
+            return Ok(Err(ForgetResult::Refused(why, "try again in a moment".to_owned())));
+        }
+        let at = self.shared.now();
+        let disowned = Disowned { key: key.clone(), remote_id: id.clone(), actor, at };
+        let keys = BTreeSet::from([key.clone()]);
+        Ok(Ok((Record::Disowned(Box::new(disowned)), keys, ForgetResult::Object(id.clone(), key))))
+    }
+}

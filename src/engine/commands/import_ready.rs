@@ -1,0 +1,172 @@
+//! Decides if an object may be imported for a document, before the service is asked. Decides only.
+
+use crate::base::id::{Key, RemoteId};
+use crate::base::suggestion::nearest;
+use crate::engine::core::coordinator::Engine;
+use crate::engine::core::handles::EngineError;
+use crate::engine::executor::access::CredentialSource;
+use crate::kinds::planning::step::merchant_of;
+use crate::kinds::remote::import_check::ImportCheck;
+use crate::model::operator::action::is_action;
+use crate::model::state::adoption::{AdoptRequest, AdoptionReport, AdoptionStatus};
+use crate::plan::checks::adoption::AdoptionTarget;
+use crate::plan::core::planner::StateView;
+
+/// An object that may be imported, as far as this state knows.
+pub(crate) struct ReadyImport {
+    pub(crate) asked: AdoptRequest,
+    pub(crate) actor: String,
+    pub(crate) wanted: AdoptionTarget,
+    pub(crate) expects: Vec<ImportCheck>,
+    pub(crate) wallet: CredentialSource,
+    /// The commit of the read of the document; `None` if the document had uncommitted changes as it
+    /// was read.
+    pub(crate) commit: Option<String>,
+}
+
+impl ReadyImport {
+    pub(crate) fn report(&self, stands: AdoptionStatus, message: String) -> AdoptionReport {
+        import_report(&self.asked, stands, message)
+    }
+}
+
+fn import_report(asked: &AdoptRequest, stands: AdoptionStatus, message: String) -> AdoptionReport {
+    let (key, remote_id) = (asked.key.clone(), asked.id.clone());
+    AdoptionReport {
+        key,
+        remote_id,
+        status: stands,
+        message,
+        changes: Vec::new(),
+        unverified_fields: Vec::new(),
+    }
+}
+
+impl Engine {
+    /// Checks if this object may be imported.
+    ///
+    /// # Errors
+    /// The reason against it, for people.
+    pub(crate) fn ready_to_adopt(
+        &self,
+        asked: AdoptRequest,
+        actor: String,
+    ) -> Result<ReadyImport, Box<AdoptionReport>> {
+        let refuse =
+            |(stands, why): (AdoptionStatus, String)| Box::new(import_report(&asked, stands, why));
+        let wanted = self.wanted_document(&asked.key).map_err(refuse)?;
+        let why_not = |why: &'static str| refuse((AdoptionStatus::Refused, why.to_owned()));
+        let expects = wanted.expects.clone().map_err(why_not)?;
+        let adopts = wanted.manifest.annotations.adopts.clone();
+        if let Some(other) = adopts.filter(|adopts| *adopts != asked.id) {
+            let why = format!("its document adopts another object: {other} (reckon.dev/adopts)");
+            return Err(refuse((AdoptionStatus::Refused, why)));
+        }
+        let merchant = merchant_of(&wanted.manifest).unwrap_or_else(|| asked.key.clone());
+        self.check_not_busy(&asked.key, &merchant).map_err(refuse)?;
+        self.check_not_linked(&asked.key, &asked.id).map_err(refuse)?;
+        let other = self.other_owner(&asked.key, &asked.id);
+        if let Some(other) =
+            other.map_err(|error| refuse((AdoptionStatus::Refused, error.to_string())))?
+        {
+            let why = format!(
+                "{} is already {}: forget that resource first (`reckon forget {}`), or rename its \
+                document with reckon.dev/moved-from",
+                asked.id,
+                other.short(),
+                other.short()
+            );
+            return Err(refuse((AdoptionStatus::Refused, why)));
+        }
+        let wallet = self.credential_source(&merchant);
+        let read = self.known_state.files().provenance(&wanted.manifest.place.file);
+        let commit = read.commit.filter(|_| !read.uncommitted);
+        Ok(ReadyImport { asked, actor, wanted, expects, wallet, commit })
+    }
+
+    /// Returns the wanted document.
+    ///
+    /// # Errors
+    /// There is none, or it has problems.
+    fn wanted_document(&self, key: &Key) -> Result<AdoptionTarget, (AdoptionStatus, String)> {
+        if let Some(wanted) = self.planner.adoption_target(&self.known_state, key) {
+            return Ok(wanted);
+        }
+        let name = key.short();
+        if self.known_state.desired().broken.contains(key) {
+            let why = format!("the document of {name} is invalid; run `reckon validate`");
+            return Err((AdoptionStatus::Refused, why));
+        }
+        let names: Vec<String> =
+            self.known_state.desired().manifests.keys().map(Key::short).collect();
+        let meant = nearest(&name, names.iter().map(String::as_str));
+        let meant = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
+        let why = format!(
+            "there is no document {name}: write one that matches the object \
+            first{meant}"
+        );
+        Err((AdoptionStatus::Unknown, why))
+    }
+
+    /// Checks that nothing is under way for the resource and its merchant.
+    ///
+    /// # Errors
+    /// The obstacle.
+    fn check_not_busy(&self, key: &Key, merchant: &Key) -> Result<(), (AdoptionStatus, String)> {
+        if let Some(open) = self.known_state.open_intent(key) {
+            let id = open.intent.id;
+            let why = format!(
+                "an effect of it is not settled (intent {id}); if it created this object, run \
+                `reckon intents resolve {id} --as done:ID`"
+            );
+            return Err((AdoptionStatus::Refused, why));
+        }
+        let busy = [key, merchant].into_iter().find(|key| self.busy.contains(key));
+        if let Some(busy) = busy {
+            let why = format!("an effect of {} is in flight; try again in a moment", busy.short());
+            return Err((AdoptionStatus::Busy, why));
+        }
+        if self.known_state.observed(merchant).is_some_and(|owner| owner.exists) {
+            return Ok(());
+        }
+        let merchant = merchant.short();
+        let why = format!(
+            "{merchant} is not connected yet, so its objects cannot be read; run `reckon apply \
+            --target {merchant}` first"
+        );
+        Err((AdoptionStatus::Refused, why))
+    }
+
+    /// Checks that the document is linked to no other object.
+    ///
+    /// # Errors
+    /// It is linked to another one.
+    fn check_not_linked(&self, key: &Key, id: &RemoteId) -> Result<(), (AdoptionStatus, String)> {
+        let known = self.known_state.observed(key).filter(|known| known.exists);
+        let Some(known) = known else { return Ok(()) };
+        if known.remote_id.as_ref() == Some(id) {
+            return Ok(());
+        }
+        let name = key.short();
+        let before =
+            known.remote_id.as_ref().map_or("an object with an unknown id", RemoteId::as_str);
+        let why = format!(
+            "{name} already manages {before}; to release that object, remove the document, run \
+            `reckon forget {name}`, and restore the document"
+        );
+        Err((AdoptionStatus::Refused, why))
+    }
+
+    /// Returns another resource that this object is.
+    fn other_owner(&self, key: &Key, id: &RemoteId) -> Result<Option<Key>, EngineError> {
+        for (other, _) in self.shared.facts.resources_of_id(id.as_str())? {
+            let known = self.known_state.observed(&other);
+            let same =
+                known.is_some_and(|known| known.exists && known.remote_id.as_ref() == Some(id));
+            if same && other != *key && !is_action(&other) {
+                return Ok(Some(other));
+            }
+        }
+        Ok(None)
+    }
+}

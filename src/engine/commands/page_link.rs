@@ -1,0 +1,96 @@
+//! Requests for an address that opens a page: an applicant's link, or the portal link of an
+//! invoice. The page is made for that one person and handed back; the address is a secret.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use crate::base::id::Key;
+use crate::base::secret::Secret;
+use crate::effects::onboarding::sign_up::PAGE;
+use crate::engine::core::coordinator::Engine;
+use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::engine::core::task_result::{EffectJob, TaskResult};
+use crate::engine::executor::perform;
+use crate::model::intents::effect::Effect;
+
+/// The address; `None`: there is no page to open now.
+pub type PageLink = Option<Secret>;
+
+/// A link on its way to the person who asked for it: it crosses the control socket, and nothing
+/// else.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct SecretLink(pub Secret);
+
+impl fmt::Debug for SecretLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Link(***)")
+    }
+}
+
+impl Serialize for SecretLink {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.expose())
+    }
+}
+
+impl Engine {
+    /// Performs the effect that the resource offers to a visitor, and answers with the page.
+    pub(crate) fn visit(&mut self, key: &Key, reply: oneshot::Sender<PageLink>) {
+        let Some(effect) = self.offered_effect(key) else {
+            return reply.send(None).unwrap_or_default();
+        };
+        self.busy.insert(key.clone());
+        self.queue.remove(key);
+        let (shared, job) = (self.shared.clone(), self.job(key, effect));
+        self.tasks.spawn(async move { make_page(&shared, job, reply).await });
+    }
+
+    /// Returns the effect that the resource's step offers to a visitor, unless the resource is
+    /// busy.
+    fn offered_effect(&self, key: &Key) -> Option<Effect> {
+        let free = !self.busy.contains(key) && !self.stopping;
+        let step = free.then(|| self.planner.full_step(&self.known_state, key)).flatten()?;
+        let offer = step.on_demand.map(Arc::unwrap_or_clone);
+        offer.or_else(|| self.planner.on_demand(&self.known_state, key))
+    }
+}
+
+async fn make_page(
+    shared: &EngineShared,
+    job: EffectJob,
+    reply: oneshot::Sender<PageLink>,
+) -> TaskResult {
+    let (key, before) = (job.effect.key.clone(), page(shared, &job.effect.key));
+    let mut finished = perform::perform(shared, job).await;
+    if matches!(finished, TaskResult::RetryLater(..)) {
+        // The engine does not retry: the visitor opens the link again.
+        finished = TaskResult::Changed(key.clone());
+    }
+    let made = match (before, page(shared, &key)) {
+        (Ok(before), Ok(after)) => Ok(after.filter(|after| before.as_ref() != Some(after))),
+        (Err(error), _) | (_, Err(error)) => Err(error),
+    };
+    let opened = made.and_then(|made| made.map(|name| shared.credential(&name)).transpose());
+    match opened {
+        Ok(opened) => {
+            // A visitor who has gone away opens the link again.
+            reply.send(opened).unwrap_or_default();
+            finished
+        }
+        Err(error) => TaskResult::Broken(error),
+    }
+}
+
+/// Returns the vault's name of the page made last.
+fn page(shared: &EngineShared, key: &Key) -> Result<Option<String>, EngineError> {
+    let known = shared.facts.observed_state(key)?;
+    let name = known.and_then(|known| {
+        known.fact(PAGE).get("sealed").and_then(Value::as_str).map(str::to_owned)
+    });
+    Ok(name)
+}

@@ -1,0 +1,199 @@
+//! Approval of the plan by a person: it must be the plan that was displayed, or nothing is written.
+//!
+//! The record names every step with its amounts. The approval is then valid for these and for no
+//! others (`policy/approval.rs`), whatever the files contain later.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+
+use crate::base::clock::timestamp;
+use crate::base::fault_injection;
+use crate::base::hash::sha256;
+use crate::base::id::Mode;
+use crate::base::money::{Currency, Money};
+use crate::engine::core::coordinator::Engine;
+use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::engine::core::task_result::TaskResult;
+use crate::engine::queries::protocol::Reply;
+use crate::engine::queries::views::{PlanView, StepView};
+use crate::model::operator::plan_approval::{Ceiling, PlanApproval};
+use crate::model::plans::exposure::SpendRequest;
+use crate::model::plans::plan::{Reason, Step};
+use crate::model::record::Record;
+use crate::policy::approval::first_excess;
+
+/// Number of characters of a checksum that name a plan.
+pub const CHECKSUM_SHORT: usize = 16;
+
+/// An approval on its way to the engine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovingPlan {
+    /// The checksum of the displayed plan, or its beginning: 16 characters at least.
+    pub checksum: String,
+    /// The largest sum that may move in each currency; an empty list sets no ceiling.
+    pub ceilings: Vec<Money>,
+    #[serde(default)]
+    pub actor: String,
+}
+
+/// The result of an approval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanApprovalResult {
+    /// The approval is recorded.
+    Approved {
+        approval: Box<PlanApproval>,
+        /// The actors who have approved all of this plan.
+        approved_by: Vec<String>,
+        /// Number of approvers required.
+        approvers: usize,
+    },
+    /// The plan has changed.
+    Changed {
+        /// The checksum of the present plan.
+        checksum: String,
+    },
+    /// The plan has no exposure that limits count.
+    Nothing,
+    /// The plan moves more than the approver permitted.
+    Beyond {
+        /// The sum of that currency in the plan.
+        moves: Money,
+        /// The approver's ceiling; `None` if that currency was not named.
+        ceiling: Option<Money>,
+    },
+}
+
+impl Engine {
+    /// Records an approval in a task of its own; the engine continues once it is durable.
+    pub(crate) fn approve_plan(&mut self, approving: ApprovingPlan, reply: oneshot::Sender<Reply>) {
+        let approval = match self.plan_approval(approving) {
+            Ok(approval) => approval,
+            Err(refused) => {
+                // The asker may have gone away.
+                return drop(reply.send(Reply::PlanApproved(refused)));
+            }
+        };
+        self.write_approval(approval, reply);
+    }
+
+    /// Records an approval, and then answers.
+    pub(crate) fn write_approval(&mut self, approval: PlanApproval, reply: oneshot::Sender<Reply>) {
+        let shared = self.shared.clone();
+        self.tasks.spawn(async move {
+            match write(&shared, &approval).await {
+                Ok(answer) => {
+                    let answer = Reply::PlanApproved(Box::new(answer));
+                    TaskResult::Approved.with_reply(answer, reply)
+                }
+                Err(error) => TaskResult::Broken(error),
+            }
+        });
+    }
+
+    /// Does the same in a process without tasks.
+    pub async fn approve_plan_offline(
+        &mut self,
+        approving: ApprovingPlan,
+    ) -> Result<Reply, EngineError> {
+        let answer = match self.plan_approval(approving) {
+            Err(refused) => refused,
+            Ok(approval) => {
+                let answer = write(&self.shared, &approval).await?;
+                self.plan_approved();
+                Box::new(answer)
+            }
+        };
+        Ok(Reply::PlanApproved(answer))
+    }
+
+    /// Builds the approval to write.
+    ///
+    /// # Errors
+    /// The plan is not the displayed one, or does not fit the request.
+    pub(crate) fn plan_approval(
+        &self,
+        approving: ApprovingPlan,
+    ) -> Result<PlanApproval, Box<PlanApprovalResult>> {
+        let ApprovingPlan { checksum: named, ceilings: said, actor } = approving;
+        let PlanView { checksum, .. } = self.plan_view();
+        let same = checksum.starts_with(&named) || fault_injection::is_active("approval-reused");
+        if named.len() < CHECKSUM_SHORT || !same {
+            return Err(Box::new(PlanApprovalResult::Changed { checksum }));
+        }
+        let mut steps: Vec<SpendRequest> = self.spend_requests().collect();
+        for step in &mut steps {
+            step.amountless_digest = Some(self.digest_without_amounts(&step.key));
+        }
+        if steps.is_empty() {
+            return Err(Box::new(PlanApprovalResult::Nothing));
+        }
+        let mut sums: BTreeMap<Currency, i64> = BTreeMap::new();
+        for (currency, amount) in steps.iter().flat_map(|step| step.exposure.sums()) {
+            let sum = sums.entry(currency).or_default();
+            *sum = sum.saturating_add(amount);
+        }
+        if let Some((moves, ceiling)) = first_excess(&said, &sums) {
+            return Err(Box::new(PlanApprovalResult::Beyond { moves, ceiling: ceiling.copied() }));
+        }
+        let at = self.shared.now();
+        let head = self.shared.writer.head().sequence;
+        let id = sha256(format!("{checksum} {actor} {} {head}", timestamp(&at)).as_bytes());
+        let id = id.to_string().chars().take(CHECKSUM_SHORT).collect();
+        let ceilings = ceilings(&steps);
+        Ok(PlanApproval { id, checksum, ceilings, steps, actor, at, signed: None })
+    }
+}
+
+/// Sums steps by mode, meaning and currency.
+fn ceilings(steps: &[SpendRequest]) -> Vec<Ceiling> {
+    let mut sums: BTreeMap<(Mode, &str, Currency), i64> = BTreeMap::new();
+    for step in steps {
+        for moved in &step.exposure.moves {
+            let name = (step.mode, moved.meaning.as_str(), moved.amount.currency());
+            let sum = sums.entry(name).or_default();
+            *sum = sum.saturating_add(moved.amount.minor().saturating_abs());
+        }
+    }
+    let ceiling = |((mode, meaning, currency), minor): ((Mode, &str, Currency), i64)| Ceiling {
+        mode,
+        meaning: meaning.to_owned(),
+        amount: Money::new(minor, currency),
+    };
+    sums.into_iter().map(ceiling).collect()
+}
+
+/// Records an approval, and returns the approval state of the plan with it.
+pub(crate) async fn write(
+    shared: &EngineShared,
+    approval: &PlanApproval,
+) -> Result<PlanApprovalResult, EngineError> {
+    let record = Record::PlanApproval(Box::new(approval.clone()));
+    shared.write(Vec::new(), vec![record]).await?;
+    tracing::info!(checksum = approval.checksum, actor = approval.actor, "plan approved");
+    let rules = &shared.settings.policy.approvals;
+    let kept = shared.facts.plan_approvals()?;
+    let same = kept.iter().map(|kept| &kept.approval);
+    let same =
+        same.filter(|one| one.checksum == approval.checksum && rules.is_valid(one, approval.at));
+    let mut approved_by: Vec<String> = same.map(|one| one.actor.clone()).collect();
+    approved_by.sort();
+    approved_by.dedup();
+    Ok(PlanApprovalResult::Approved {
+        approval: Box::new(approval.clone()),
+        approved_by,
+        approvers: rules.approvers_needed(&approval.steps),
+    })
+}
+
+/// Adds to a step that a limit blocks the plan that can be approved.
+pub(crate) fn with_plan_checksum(mut view: StepView, step: &Step, checksum: &str) -> StepView {
+    if let Reason::OverLimit(over) = &step.reason {
+        let short: String = checksum.chars().take(CHECKSUM_SHORT).collect();
+        view.message = over.for_plan(&short);
+        view.limit = Some(over.clone());
+    }
+    view
+}

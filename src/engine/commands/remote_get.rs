@@ -1,0 +1,113 @@
+//! A pass-through read of the service. Nothing of it is recorded.
+
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use crate::api::reads::ReadEndpoint;
+use crate::client::limiter::gate::Urgency;
+use crate::effects::core::register::{RemoteAnswer, RemoteQuery};
+use crate::engine::core::coordinator::Engine;
+use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::engine::core::task_result::TaskResult;
+use crate::engine::executor::access::CredentialSource;
+use crate::engine::queries::protocol::Reply;
+use crate::engine::readers::read;
+use crate::kinds::planning::step::MERCHANT;
+use crate::model::operator::remote_get::RemoteGet;
+use crate::plan::core::planner::StateView;
+
+/// Replaces a secret.
+const HIDDEN: &str = "***";
+
+impl Engine {
+    /// Performs a read for a person, and answers it with its secrets hidden.
+    pub(crate) fn remote_get(&mut self, asked: &RemoteGet, reply: oneshot::Sender<Reply>) {
+        let (query, secret, wallet) = match self.prepare_get(asked) {
+            Ok(ready) => ready,
+            Err(why) => return reply.send(Reply::RemoteGet(Err(why))).unwrap_or_default(),
+        };
+        let shared = self.shared.clone();
+        self.tasks.spawn(async move {
+            match read_redacted(&shared, query, secret, &wallet).await {
+                Ok(told) => {
+                    // The asker may have gone away; nothing was written.
+                    drop(reply.send(Reply::RemoteGet(told)));
+                    TaskResult::RecordWritten(None)
+                }
+                Err(error) => TaskResult::Broken(error),
+            }
+        });
+    }
+
+    fn prepare_get(
+        &self,
+        asked: &RemoteGet,
+    ) -> Result<(RemoteQuery, Option<&'static str>, CredentialSource), String> {
+        let RemoteGet { merchant, read, parameters, query, body } = asked;
+        let read =
+            ReadEndpoint::find(read).ok_or_else(|| format!("there is no read called {read}"))?;
+        if merchant.kind.as_str() != MERCHANT || self.known_state.observed(merchant).is_none() {
+            let name = merchant.short();
+            return Err(format!(
+                "nothing is known of {name}: `reckon apply --target {name}` first"
+            ));
+        }
+        let parameters: Vec<&str> = parameters.iter().map(String::as_str).collect();
+        let mut call = read.call(&parameters, query);
+        if let Some(body) = body.as_ref().filter(|_| read.body) {
+            call = call.body(body.to_string().into_bytes());
+        }
+        let wallet =
+            CredentialSource { urgency: Urgency::Poll, ..self.credential_source(merchant) };
+        Ok((RemoteQuery::one(call), read.secret, wallet))
+    }
+}
+
+async fn read_redacted(
+    shared: &EngineShared,
+    query: RemoteQuery,
+    secret: Option<&str>,
+    wallet: &CredentialSource,
+) -> Result<Result<Value, String>, EngineError> {
+    let answer = read::one(shared, query, wallet).await?;
+    Ok(answer.and_then(|answer| match answer {
+        Some(RemoteAnswer::Body(body)) => Ok(redact_secret(body, secret)),
+        Some(RemoteAnswer::Missing(problem)) => {
+            Err(format!("it is not there ({})", problem.code()))
+        }
+        Some(RemoteAnswer::Items(_)) | None => Err("the service answered nothing".to_owned()),
+    }))
+}
+
+/// Replaces the secret values of an answer.
+fn redact_secret(body: Value, secret: Option<&str>) -> Value {
+    match body {
+        Value::Object(map) => {
+            let each = map.into_iter().map(|(name, value)| {
+                let hides = secret == Some(name.as_str());
+                let value = if hides { Value::from(HIDDEN) } else { redact_secret(value, secret) };
+                (name, value)
+            });
+            Value::Object(each.collect())
+        }
+        Value::Array(items) => {
+            Value::Array(items.into_iter().map(|item| redact_secret(item, secret)).collect())
+        }
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::redact_secret;
+    use serde_json::json;
+
+    #[test]
+    fn no_secret_of_an_answer_is_shown() {
+        let answer = json!({"test_accounts": [{"id": "a", "secret_key": "canary"}]});
+        assert_eq!(
+            redact_secret(answer, Some("secret_key")),
+            json!({"test_accounts": [{"id": "a", "secret_key": "***"}]})
+        );
+    }
+}

@@ -1,0 +1,243 @@
+//! Manual settlement of an intent that nothing else can settle.
+
+mod proof;
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::sync::oneshot;
+
+use crate::base::id::{IntentId, Key, RemoteId};
+use crate::effects::core::expect;
+use crate::engine::core::coordinator::Engine;
+use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::engine::core::task_result::TaskResult;
+use crate::engine::executor::access::CredentialSource;
+use crate::engine::executor::settle;
+use crate::engine::queries::effect_log;
+use crate::engine::queries::protocol::Reply;
+use crate::model::intents::intent::{EffectProof, IntentProgress, IntentState, OpenIntent};
+use crate::model::record::Record;
+use crate::model::state::observed::{FactSource, Observation};
+use proof::ObjectCheck;
+
+/// A person's decision about an intent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ManualResolution {
+    /// It happened; this is the object's id, which is read at the service.
+    Done(RemoteId),
+    /// It happened; this is the object's id, which only the person vouches for.
+    Unverified(RemoteId),
+    /// It did not happen, and cannot any more.
+    NotDone,
+    /// It is settled once more as its effect's row defines: sent again, or looked up.
+    Retry,
+}
+
+/// A person's decision on its way to the engine.
+#[derive(Debug)]
+pub struct ResolveIntent {
+    pub id: IntentId,
+    pub said: ManualResolution,
+    pub actor: String,
+}
+
+/// The result of a manual settlement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResolveResult {
+    /// There is no such unsettled intent.
+    Unknown,
+    /// It is being settled now; nothing was written.
+    Busy(Key),
+    /// It is settled.
+    Settled(Key),
+    /// It was tried once more, and is still not settled.
+    Unsettled(Key, String),
+    /// The object of the id differs from the request, for this reason. Nothing was written.
+    Differs(Key, String),
+    /// The object cannot be read, for this reason. A person has to confirm it with `unverified`;
+    /// nothing was written.
+    Unverified(Key, String),
+}
+
+impl FromStr for ManualResolution {
+    type Err = String;
+
+    /// Parses `done:REMOTE_ID`, `unverified:REMOTE_ID`, `not-done` or `retry`.
+    ///
+    /// # Errors
+    /// The text to write instead.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            Some(("done", id)) => {
+                RemoteId::new(id).map(Self::Done).map_err(|error| error.to_string())
+            }
+            Some(("unverified", id)) => {
+                RemoteId::new(id).map(Self::Unverified).map_err(|error| error.to_string())
+            }
+            None if text == "not-done" => Ok(Self::NotDone),
+            None if text == "retry" => Ok(Self::Retry),
+            None if text == "done" => {
+                Err("write the id of the created object: done:REMOTE_ID".to_owned())
+            }
+            Some(_) | None => {
+                Err("write done:REMOTE_ID, unverified:REMOTE_ID, not-done or retry".to_owned())
+            }
+        }
+    }
+}
+
+impl ManualResolution {
+    /// Returns the word for the journal.
+    fn word(&self) -> String {
+        match self {
+            Self::Done(id) => format!("done:{id}"),
+            Self::Unverified(id) => format!("unverified:{id}"),
+            Self::NotDone => "not-done".to_owned(),
+            Self::Retry => "retry".to_owned(),
+        }
+    }
+}
+
+impl Engine {
+    /// Settles an intent as a person decides, and answers once that is durable.
+    pub(crate) fn resolve(&mut self, resolving: ResolveIntent, reply: oneshot::Sender<Reply>) {
+        let open =
+            self.known_state.open_intents().find(|open| open.intent.id == resolving.id).cloned();
+        let Some(open) = open else {
+            return reply.send(Reply::Resolved(ResolveResult::Unknown)).unwrap_or_default();
+        };
+        let key = open.intent.key.clone();
+        if !self.busy.insert(key.clone()) {
+            return reply.send(Reply::Resolved(ResolveResult::Busy(key))).unwrap_or_default();
+        }
+        self.queue.remove(&key);
+        self.occupy_lane(&open.intent);
+        let account = open.intent.request.account.clone();
+        let wallet = CredentialSource { account, ..self.credential_source(&open.intent.merchant) };
+        let shared = self.shared.clone();
+        self.tasks
+            .spawn(async move { run_resolution(&shared, open, wallet, resolving, reply).await });
+    }
+}
+
+/// Records a person's decision and carries it out.
+async fn run_resolution(
+    shared: &EngineShared,
+    open: Arc<OpenIntent>,
+    wallet: CredentialSource,
+    resolving: ResolveIntent,
+    reply: oneshot::Sender<Reply>,
+) -> TaskResult {
+    let key = open.intent.key.clone();
+    match check_given_id(shared, &open, &wallet, &resolving.said).await {
+        Ok(None) => {}
+        Ok(Some(told)) => return TaskResult::Changed(key).with_reply(Reply::Resolved(told), reply),
+        Err(error) => return TaskResult::Broken(error),
+    }
+    let finished = match write_resolution(shared, &open, &wallet, resolving).await {
+        Ok(finished) => finished,
+        Err(error) => return TaskResult::Broken(error),
+    };
+    let told = match shared.facts.open_intent(&key) {
+        Ok(None) => ResolveResult::Settled(key),
+        Ok(Some(open)) => ResolveResult::Unsettled(key, unsettled_reason(&open.state)),
+        Err(error) => return TaskResult::Broken(error.into()),
+    };
+    finished.with_reply(Reply::Resolved(told), reply)
+}
+
+/// Returns the reason why a person's id is not accepted, if it is not.
+async fn check_given_id(
+    shared: &EngineShared,
+    open: &OpenIntent,
+    wallet: &CredentialSource,
+    said: &ManualResolution,
+) -> Result<Option<ResolveResult>, EngineError> {
+    let ManualResolution::Done(id) = said else { return Ok(None) };
+    let key = open.intent.key.clone();
+    Ok(match proof::check_object(shared, wallet, &open.intent, id).await? {
+        ObjectCheck::Fits => None,
+        ObjectCheck::Differs(why) => Some(ResolveResult::Differs(key, why)),
+        ObjectCheck::Unreadable(why) => Some(ResolveResult::Unverified(key, why)),
+    })
+}
+
+fn unsettled_reason(state: &IntentState) -> String {
+    match state {
+        IntentState::InDoubt { attempt: _, reason }
+        | IntentState::OnHold { attempt: _, reason } => reason.clone(),
+        IntentState::Open { .. } | IntentState::Closed => "in flight".to_owned(),
+    }
+}
+
+async fn write_resolution(
+    shared: &EngineShared,
+    open: &OpenIntent,
+    wallet: &CredentialSource,
+    resolving: ResolveIntent,
+) -> Result<TaskResult, EngineError> {
+    let ResolveIntent { id, said, actor } = resolving;
+    let at = shared.now();
+    let word = Record::Resolved { intent: id, at, actor: actor.clone(), decision: said.word() };
+    let key = open.intent.key.clone();
+    tracing::info!(%key, intent = %id, actor, said = said.word(), "resolved");
+    let progress = match said {
+        ManualResolution::Done(remote_id) | ManualResolution::Unverified(remote_id) => {
+            let observation = Box::new(observation(shared, open, remote_id)?);
+            IntentProgress::Done { observation, proof: EffectProof::Person }
+        }
+        ManualResolution::NotDone => {
+            IntentProgress::NotSent { reason: format!("{actor} said that it did not happen") }
+        }
+        ManualResolution::Retry => {
+            let reason = format!("{actor} asked to settle it once more");
+            let progress = IntentProgress::Doubt { reason, unsent: false };
+            let doubt = Record::Progress { intent: id, at, progress };
+            shared.write(Vec::new(), vec![word, doubt]).await?;
+            let row = crate::engine::executor::perform::row(&open.intent.effect)?;
+            // An effect that was sent the permitted number of times is sent as often once more at a
+            // person's request.
+            return settle::settle(shared, row, &open.intent, wallet, 1).await;
+        }
+    };
+    let (before, told) = (shared.facts.observed_state(&key)?, progress.clone());
+    let progress = Record::Progress { intent: id, at, progress };
+    shared.write(Vec::new(), vec![word, progress]).await?;
+    effect_log::report(shared, &open.intent, before.as_ref(), &told);
+    Ok(TaskResult::Changed(key))
+}
+
+/// Builds the observation of an object whose id a person gave: it exists as requested.
+fn observation(
+    shared: &EngineShared,
+    open: &OpenIntent,
+    remote_id: RemoteId,
+) -> Result<Observation, EngineError> {
+    let intent = &open.intent;
+    let row = crate::engine::executor::perform::row(&intent.effect)?;
+    let learned = (row.learn)(intent, &expect::expected_answer(&intent.expect, &remote_id));
+    // An effect that ends an object implies that, whatever its answer is; every other effect leaves
+    // an object.
+    let (exists, mut facts) =
+        learned.map_or((true, json!({})), |learned| (learned.exists, learned.facts));
+    let known = shared.facts.observed_state(&intent.key)?.and_then(|known| known.remote_id.clone());
+    if let Some(facts) = facts.as_object_mut().filter(|_| known.as_ref() == Some(&remote_id)) {
+        // Facts that an answer gave about this very object stay known.
+        facts.retain(|_, fact| !fact.is_null());
+    }
+    Ok(Observation {
+        key: intent.key.clone(),
+        merchant: intent.merchant.clone(),
+        at: shared.now(),
+        source: FactSource::Operator,
+        remote_id: Some(remote_id),
+        exists: Some(exists),
+        applied: Some(intent.applied.clone()),
+        facts,
+    })
+}

@@ -1,0 +1,127 @@
+//! Decides if a saved plan may be applied, and records its one use.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use super::saved_plan::{SAVED_PLAN, STATE, SavedPlan};
+use super::saved_plan_stale::PlanChange;
+use crate::base::hash::keyed_digest;
+use crate::base::id::Key;
+use crate::engine::core::coordinator::Engine;
+use crate::engine::core::handles::EngineError;
+use crate::model::operator::plan_use::PlanUse;
+use crate::model::record::Record;
+use crate::plan::core::planner::StateView;
+
+/// The reason why a saved plan is not applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlanUnfit {
+    /// Another program made it, in a form of this version.
+    Form(u32),
+    /// It is for another partner.
+    Partner(String),
+    /// Another state made it.
+    State,
+    /// It was edited since it was saved.
+    Edited,
+    /// The state was restored since.
+    Epoch { plan: u32, state: u32 },
+    /// The state is behind the plan: it is an older copy.
+    Ahead {
+        /// The plan's journal position.
+        plan: u64,
+        /// The state's journal position.
+        state: u64,
+    },
+    /// It was used.
+    Used(Box<UsedBefore>),
+    /// Its basis has changed.
+    Stale(Vec<PlanChange>),
+}
+
+/// A use of a plan, and the state of its steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsedBefore {
+    /// The plan's id.
+    pub plan: String,
+    pub actor: String,
+    pub at: DateTime<Utc>,
+    /// The steps with nothing left to do.
+    pub done: Vec<Key>,
+    /// The steps with an unsettled effect.
+    pub open: Vec<Key>,
+    /// The steps that were not done.
+    pub left: Vec<Key>,
+}
+
+impl Engine {
+    /// Decides if a saved plan, read from this JSON value, may be applied now.
+    pub fn check_saved_plan(
+        &self,
+        saved: &SavedPlan,
+        file: Value,
+    ) -> Result<Result<(), PlanUnfit>, EngineError> {
+        let binding = self.shared.facts.state_owner()?;
+        let epoch = binding.map_or(0, |binding| binding.epoch);
+        let head = self.shared.writer.head();
+        let partner = &self.shared.settings.planning.partner;
+        let plan = &saved.plan;
+        let same_head = data_encoding::HEXLOWER.encode(&head.hash) == plan.head;
+        let unfit = if saved.saved_plan != SAVED_PLAN {
+            PlanUnfit::Form(saved.saved_plan)
+        } else if saved.partner != *partner {
+            PlanUnfit::Partner(saved.partner.clone())
+        } else if saved.state != keyed_digest(self.digest_key(), STATE, &[]) {
+            PlanUnfit::State
+        } else if !SavedPlan::seal_of(file, self.digest_key()).matches(&saved.seal) {
+            PlanUnfit::Edited
+        } else if saved.epoch != epoch {
+            PlanUnfit::Epoch { plan: saved.epoch, state: epoch }
+        } else if plan.position > head.sequence {
+            PlanUnfit::Ahead { plan: plan.position, state: head.sequence }
+        } else if plan.position == head.sequence && !same_head {
+            PlanUnfit::State
+        } else if let Some(used) = self.shared.facts.use_of_plan(&saved.token)? {
+            PlanUnfit::Used(Box::new(self.used_before(saved, used)))
+        } else {
+            let moved = self.plan_changes(saved);
+            return Ok(if moved.is_empty() { Ok(()) } else { Err(PlanUnfit::Stale(moved)) });
+        };
+        Ok(Err(unfit))
+    }
+
+    /// Returns the state of the steps of a used plan.
+    fn used_before(&self, saved: &SavedPlan, used: PlanUse) -> UsedBefore {
+        let PlanUse { plan, token: _, checksum: _, actor, at } = used;
+        let mut before =
+            UsedBefore { plan, actor, at, done: Vec::new(), open: Vec::new(), left: Vec::new() };
+        for step in &saved.steps {
+            let now = self.planner.step(&step.key);
+            let is_left = now.is_some_and(|now| now.action.is_change() || !now.ready);
+            let list = if self.known_state.open_intent(&step.key).is_some() {
+                &mut before.open
+            } else if is_left {
+                &mut before.left
+            } else {
+                &mut before.done
+            };
+            list.push(step.key.clone());
+        }
+        before
+    }
+
+    /// Uses a plan up: it is never applied again. The record is on disk on return. From then on the
+    /// run acts on the plan's steps alone.
+    pub async fn use_plan(&mut self, saved: &SavedPlan, actor: String) -> Result<(), EngineError> {
+        let used = PlanUse {
+            plan: saved.id.clone(),
+            token: saved.token.clone(),
+            checksum: saved.plan.checksum.clone(),
+            actor,
+            at: self.shared.now(),
+        };
+        self.shared.write(Vec::new(), vec![Record::PlanUsed(Box::new(used))]).await?;
+        self.select_targets(saved.steps.iter().map(|step| step.key.clone()).collect());
+        Ok(())
+    }
+}

@@ -1,0 +1,302 @@
+//! The engine: the single owner of state, which joins the floors below.
+//!
+//! The engine keeps the desired and the observed state, asks the planner for the steps, and starts
+//! one task per resource that has work. A task writes its intent, sends the call, settles the
+//! answer and ends. Only then does the engine plan that resource again. Other parts send [`EngineInput`]s
+//! over a bounded channel.
+//!
+//! Guarantees:
+//! - Nothing is sent before its intent is on disk.
+//! - A resource has at most one effect under way.
+//! - Dropping the engine at any await leaves a state from which the next start continues.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinSet;
+
+use super::compaction::CompactionPlan;
+use super::handles::{EngineError, EngineShared};
+use super::input::EngineInput;
+use super::reader::{TreeReadRequest, TreeReader};
+use super::retention::RetentionTimer;
+use super::task_result::TaskResult;
+use crate::base::id::{IntentId, Key};
+use crate::engine::events::polling::EventSchedule;
+use crate::engine::executor::failure::TaskFailure;
+use crate::engine::hooks::dispatch::Scripts;
+use crate::engine::known::files::SpecSource;
+use crate::engine::known::known_state::KnownState;
+use crate::engine::limits::plan_cap;
+use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::engine::queries::views::Overview;
+use crate::engine::readers::account_refresh::RefreshTimer;
+use crate::engine::readers::sweep::SweepSchedule;
+use crate::engine::scheduler::backoff;
+use crate::engine::scheduler::backoff::Backoff;
+use crate::engine::scheduler::lanes::LaneTable;
+use crate::engine::scheduler::throttle::Throttle;
+use crate::model::spec::desired::Desired;
+use crate::plan::core::planner::{Planner, StateView};
+use crate::store::state::rekey::Rekeyer;
+
+/// End condition of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunUntil {
+    /// Ends when only outside events remain.
+    Settled,
+    /// Ends at [`EngineInput::Stop`].
+    Stopped,
+}
+
+/// Owns the state and runs the loop.
+pub struct Engine {
+    pub(crate) shared: Arc<EngineShared>,
+    pub(crate) known_state: KnownState,
+    pub(crate) planner: Planner,
+    pub(crate) next_intent: IntentId,
+    pub(crate) tasks: JoinSet<TaskResult>,
+    pub(crate) busy: BTreeSet<Key>,
+    pub(crate) lanes: LaneTable,
+    pub(crate) throttle: Throttle,
+    pub(crate) account_refresh: RefreshTimer,
+    pub(crate) sweeps: SweepSchedule,
+    pub(crate) event_schedule: EventSchedule,
+    pub(crate) scripts: Scripts,
+    pub(crate) retention: RetentionTimer,
+    pub(crate) compaction: Option<CompactionPlan>,
+    pub(crate) rekeyer: Option<Arc<Rekeyer>>,
+    pub(crate) queue: BTreeSet<Key>,
+    pub(crate) backoff: Backoff,
+    pub(crate) failures: BTreeMap<Key, TaskFailure>,
+    pub(crate) targets: Option<BTreeSet<Key>>,
+    pub(crate) plan_cap: Option<plan_cap::PlanCap>,
+    pub(crate) waiters: Vec<oneshot::Sender<Reply>>,
+    pub(crate) reader: TreeReader,
+    overviews: watch::Sender<Overview>,
+    pub(crate) stopping: bool,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Engine({} busy, {} queued)", self.busy.len(), self.queue.len())
+    }
+}
+
+impl Engine {
+    /// Builds the engine from the journal's read model and the documents.
+    pub fn new(shared: Arc<EngineShared>, specs: Box<dyn SpecSource>) -> Result<Self, EngineError> {
+        let planner = Planner::new(shared.settings.planning.clone());
+        drop(shared.writer.changed_resources().take());
+        let world = KnownState::load(&shared.facts, specs, shared.clock.clone())?;
+        let world = world.with_limits(shared.guard.clone(), shared.settings.cautious_start);
+        let next_intent = shared.facts.next_intent()?;
+        let mut engine = Self {
+            shared,
+            known_state: world,
+            planner,
+            next_intent,
+            tasks: JoinSet::new(),
+            busy: BTreeSet::new(),
+            lanes: LaneTable::default(),
+            throttle: Throttle::default(),
+            account_refresh: RefreshTimer::default(),
+            sweeps: SweepSchedule::default(),
+            event_schedule: EventSchedule::default(),
+            scripts: Scripts::default(),
+            retention: RetentionTimer::default(),
+            compaction: None,
+            rekeyer: None,
+            queue: BTreeSet::new(),
+            backoff: Backoff::default(),
+            failures: BTreeMap::new(),
+            targets: None,
+            plan_cap: None,
+            waiters: Vec::new(),
+            reader: TreeReader::default(),
+            overviews: watch::Sender::default(),
+            stopping: false,
+        };
+        let made = engine.planner.recompute_all(&engine.known_state);
+        engine.enqueue(made);
+        engine.check_whole_plan();
+        engine.publish();
+        Ok(engine)
+    }
+
+    /// Restricts the run to these resources, for `--target` and path arguments.
+    pub fn select_targets(&mut self, keys: BTreeSet<Key>) {
+        self.queue.retain(|key| keys.contains(key));
+        self.targets = Some(keys);
+        self.check_whole_plan();
+    }
+
+    /// Returns the planner, for read access to the plan.
+    pub fn planner(&self) -> &Planner {
+        &self.planner
+    }
+
+    /// Returns the desired state that the files describe.
+    pub fn desired(&self) -> &Desired {
+        self.known_state.desired()
+    }
+
+    /// Resources whose last attempt failed, with the failure.
+    pub fn failures(&self) -> &BTreeMap<Key, TaskFailure> {
+        &self.failures
+    }
+
+    /// Runs the loop until the condition of `until`.
+    pub async fn run(
+        &mut self,
+        mut events: mpsc::Receiver<EngineInput>,
+        until: RunUntil,
+    ) -> Result<(), EngineError> {
+        self.recover();
+        let mut moves = self.shared.clock.moves();
+        loop {
+            self.start_bookkeeping();
+            self.retry_refused();
+            self.start_tasks()?;
+            self.begin_read();
+            self.start_account_reads();
+            self.publish();
+            if self.tasks.is_empty() && self.idle() {
+                for waiter in self.waiters.drain(..) {
+                    drop(waiter.send(Reply::Settled));
+                }
+            }
+            if self.tasks.is_empty()
+                && (self.stopping || (until == RunUntil::Settled && self.idle()))
+            {
+                return Ok(());
+            }
+            let due = self.backoff.next_due();
+            let dated = self.next_dates();
+            let again = self.next_account_read();
+            let looks = [
+                self.next_sweep(),
+                self.next_event_poll(),
+                self.next_hooks(),
+                self.next_retention(),
+            ];
+            let sweep = looks.into_iter().flatten().min();
+            let shared = self.shared.clone();
+            tokio::select! {
+                biased;
+                Some(event) = events.recv(), if !self.stopping => self.handle(event)?,
+                Some(event) = self.scripts.asked.recv() => self.handle(event)?,
+                Some(finished) = self.tasks.join_next(), if !self.tasks.is_empty() => {
+                    self.finish(finished.map_err(EngineError::from)?)?;
+                }
+                looked = self.reader.wait() => self.files_read(looked?)?,
+                () = shared.in_doubt_signal().notified() => self.catch_up()?,
+                () = backoff::wait_for_clock_move(&mut moves), if !self.stopping => self.clock_moved()?,
+                () = backoff::sleep_until(due), if due.is_some() && !self.stopping => self.retry(),
+                () = backoff::sleep_until(dated), if dated.is_some() && !self.stopping => self.replan_dated(),
+                () = backoff::sleep_until(again), if again.is_some() && !self.stopping => {}
+                () = backoff::sleep_until(sweep), if sweep.is_some() && !self.stopping => {
+                    self.sweep();
+                    self.start_due_polls();
+                    self.hooks_due()?;
+                    self.drop_old();
+                }
+                else => return Ok(()),
+            }
+        }
+    }
+
+    /// Subscribes to the overview; the receiver gets each change.
+    pub fn overviews(&self) -> watch::Receiver<Overview> {
+        self.overviews.subscribe()
+    }
+
+    /// Publishes the overview if it changed.
+    fn publish(&self) {
+        let now = self.overview();
+        self.overviews.send_if_modified(|told| {
+            let news = *told != now;
+            if news {
+                *told = now;
+            }
+            news
+        });
+    }
+
+    /// Returns true if only outside events remain.
+    fn idle(&self) -> bool {
+        self.queue.is_empty() && self.backoff.nothing_due() && !self.reader.is_busy()
+    }
+
+    /// Handles one event. Every answer is made from the current fold.
+    fn handle(&mut self, event: EngineInput) -> Result<(), EngineError> {
+        self.catch_up()?;
+        match event {
+            EngineInput::Files(paths) => self.read_files(TreeReadRequest::of_paths(paths))?,
+            EngineInput::Verify(reply) => {
+                self.read_files(
+                    TreeReadRequest::for_query(EngineQuery::Plan, reply).with_contents(),
+                )?;
+            }
+            EngineInput::Ask(question, reply) if question.is_about_files() => {
+                self.read_files(TreeReadRequest::for_query(question, reply))?;
+            }
+            EngineInput::Ask(question, reply) => {
+                let answer = self.answer(question)?;
+                // The asker may have gone away; the answer is dropped then.
+                drop(reply.send(answer));
+            }
+            EngineInput::PartnerWebhook(notice, stored) => self.receive_webhook(notice, stored),
+            EngineInput::Posted => self.posts_arrived(),
+            EngineInput::ActionsRequested(asked) => self.actions_requested(asked)?,
+            EngineInput::Replay(event, actor, reply) => self.replay(event, actor, reply),
+            EngineInput::Rotate(asked, actor, reply) => self.rotate(&asked, actor, reply)?,
+            EngineInput::ResyncEvents(asked, reply) => self.recover_events(asked, reply),
+            EngineInput::ForgetScript(script, actor, reply) => {
+                self.forget_script(script, actor, reply);
+            }
+            EngineInput::Dismiss(event, actor, reply) => self.dismiss(event, actor, reply),
+            EngineInput::DismissOrphan(what, actor, reply) => {
+                self.dismiss_orphan(what, actor, reply);
+            }
+            EngineInput::Scripts(found) => self.use_scripts(*found)?,
+            EngineInput::Visit(key, page) => self.visit(&key, page),
+            EngineInput::Payer(asked) => self.handle_payer(asked),
+            EngineInput::Approve(approving, reply) => self.approve(approving, reply),
+            EngineInput::Refresh(reply) => self.refresh(reply),
+            EngineInput::Act(asked, reply) => self.act(asked, reply),
+            EngineInput::Resolve(resolving, reply) => self.resolve(resolving, reply),
+            EngineInput::ApprovePlan(approving, reply) => self.approve_plan(approving, reply),
+            EngineInput::ApproveSigned(signing, reply) => self.approve_signed(signing, reply),
+            EngineInput::Suspend(pause, actor, reply) => self.suspend(&pause, actor, reply),
+            EngineInput::Allow(allowing, actor, reply) => self.allow(&allowing, &actor, reply),
+            EngineInput::Release(said, actor, reply) => self.release(said, actor, reply),
+            EngineInput::Import(asked, actor, reply) => self.import(asked, actor, reply),
+            EngineInput::Inventory(asked, reply) => self.inventory(&asked, reply),
+            EngineInput::RemoteGet(asked, reply) => self.remote_get(&asked, reply),
+            EngineInput::Compact(drop_history, actor, reply) => {
+                self.compact(drop_history, actor, reply);
+            }
+            EngineInput::Rekey(file, actor, reply) => self.rekey(file, actor, reply),
+            EngineInput::Forget(what, actor, reply) => self.forget(&what, actor, reply)?,
+            EngineInput::Stop => {
+                self.stopping = true;
+                self.shared.stop();
+                self.lanes.drop_deferred();
+            }
+        }
+        Ok(())
+    }
+
+    /// Plans these resources again and queues the work. A new request clears the failure and the
+    /// backoff of an older one.
+    pub(crate) fn replan(&mut self, keys: BTreeSet<Key>) {
+        for key in &keys {
+            self.failures.remove(key);
+            self.backoff.clear(key);
+        }
+        let made = self.planner.recompute(&self.known_state, keys);
+        self.enqueue(made);
+    }
+}

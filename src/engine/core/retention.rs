@@ -1,0 +1,239 @@
+//! Retention in the daemon: drops settled events older than `events.keep`, a few at a time.
+//!
+//! Guarantees: the horizon stays behind the read part of a merchant's list, so that no event is
+//! dropped, or treated as old, that was never seen. The horizon never goes back, whatever the clock
+//! does.
+
+mod old_actions;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio::time::Instant;
+
+use super::coordinator::Engine;
+use super::handles::{EngineError, EngineShared};
+use super::task_result::TaskResult;
+use crate::base::hash::Digest;
+use crate::base::id::Key;
+use crate::kinds::planning::step::MERCHANT;
+use crate::model::events::event::EventLedger;
+use crate::model::record::Record;
+use crate::model::state::retention::EventsDropped;
+
+/// Largest number of events that one record drops: posts wait no longer than for the fold of this
+/// number.
+const STEP: usize = 128;
+
+/// The operator's retention settings.
+#[derive(Debug, Clone)]
+pub struct Retention {
+    /// The time for which settled events are kept.
+    pub keep: TimeDelta,
+    /// The time between two searches for old data.
+    pub every: Duration,
+    /// The delay with which the list may show an event after a newer one.
+    pub late: TimeDelta,
+    /// The time by which our clock may be ahead of the service's clock. Events have times of the
+    /// service.
+    pub ahead: TimeDelta,
+}
+
+impl Retention {
+    /// The delay of the service's list in production.
+    pub const LATE: TimeDelta = TimeDelta::minutes(5);
+    /// The lead of our clock in production.
+    pub const AHEAD: TimeDelta = TimeDelta::days(1);
+}
+
+/// The timer of retention.
+#[derive(Debug, Default)]
+pub(crate) struct RetentionTimer {
+    retention: Option<Retention>,
+    due: Option<Instant>,
+    /// The last intent that was checked for an old action.
+    intent: Arc<AtomicU64>,
+}
+
+impl Engine {
+    /// Drops settled old data from now on.
+    pub fn retain(&mut self, retention: Retention) {
+        let due = Some(Instant::now());
+        self.retention =
+            RetentionTimer { retention: Some(retention), due, ..RetentionTimer::default() };
+    }
+
+    /// Returns the time of the next search for old data.
+    pub(crate) fn next_retention(&self) -> Option<Instant> {
+        self.retention.due
+    }
+
+    /// Starts a search for old data, if one is due.
+    pub(crate) fn drop_old(&mut self) {
+        let is_due = self.retention.due.is_some_and(|due| due <= Instant::now());
+        let Some(retention) = self.retention.retention.clone().filter(|_| is_due) else { return };
+        self.retention.due = None;
+        let (shared, intent) = (self.shared.clone(), self.retention.intent.clone());
+        let read_at = self.event_schedule.read_at.clone();
+        self.tasks.spawn(async move {
+            match drop_old_data(&shared, (&retention, &read_at), &intent).await {
+                Ok(()) => TaskResult::RetentionDone,
+                Err(error) => TaskResult::Broken(error),
+            }
+        });
+    }
+
+    /// Handles the end of a search for old data.
+    pub(crate) fn retention_done(&mut self) {
+        let every = self.retention.retention.as_ref().map(|retention| retention.every);
+        self.retention.due = every.and_then(|every| Instant::now().checked_add(every));
+        self.compact_if_due();
+    }
+}
+
+/// Drops the old data of every merchant.
+async fn drop_old_data(
+    shared: &Arc<EngineShared>,
+    (retention, read_at): (&Retention, &BTreeMap<Key, DateTime<Utc>>),
+    intent: &AtomicU64,
+) -> Result<(), EngineError> {
+    for merchant in shared.facts.event_merchants()? {
+        let ledger = shared.facts.event_ledger(&merchant)?;
+        let times = (shared.now(), read_at.get(&merchant).copied());
+        let Some(horizon) = horizon(&merchant, &ledger, times, retention) else { continue };
+        drop_events(shared, &merchant, horizon).await?;
+        drop_forged(shared, &merchant, horizon).await?;
+    }
+    old_actions::drop_page(shared, intent).await
+}
+
+/// Returns the time up to which a merchant's events may be dropped; `None` before its list was
+/// read. `read_at` is the time at which this process last read the list to its end. Only through it
+/// do a quiet merchant's newest events become old.
+fn horizon(
+    merchant: &Key,
+    ledger: &EventLedger,
+    (now, read_at): (DateTime<Utc>, Option<DateTime<Utc>>),
+    retention: &Retention,
+) -> Option<DateTime<Utc>> {
+    let old = now.checked_sub_signed(retention.keep)?;
+    let seen = if merchant.kind.as_str() == MERCHANT {
+        let told = ledger.polled_to?.checked_sub_signed(retention.late)?;
+        told.max(read_at.and_then(|at| at.checked_sub_signed(retention.ahead)).unwrap_or(told))
+    } else {
+        old
+    };
+    Some(old.min(seen).max(ledger.horizon.unwrap_or(DateTime::<Utc>::MIN_UTC)))
+}
+
+/// Drops a merchant's old events. Events are numbered roughly in the order of their times. So the
+/// search ends at the first page without an old event, or at an event that a script was not run
+/// for.
+async fn drop_events(
+    shared: &EngineShared,
+    merchant: &Key,
+    horizon: DateTime<Utc>,
+) -> Result<(), EngineError> {
+    let (mut after, ran_to) = (0, shared.facts.ran_by_all_scripts(merchant)?);
+    loop {
+        let page = shared.facts.events_after(merchant, after, STEP)?;
+        let Some((last, _)) = page.last() else { return Ok(()) };
+        let mut old = false;
+        for (_, id) in &page {
+            old |= shared.facts.is_older(merchant, id, horizon)?;
+        }
+        if shared.facts.can_drop_any(merchant, &page, horizon)? {
+            let first = page.first().map_or(after, |(number, _)| number.saturating_sub(1));
+            let events = (first, *last);
+            write(shared, EventsDropped { events, ..empty_record(shared, merchant, horizon) })
+                .await?;
+        }
+        if !old || *last > ran_to || shared.is_stopping() {
+            return Ok(());
+        }
+        after = *last;
+    }
+}
+
+/// Drops old posts that were no event of the merchant.
+async fn drop_forged(
+    shared: &EngineShared,
+    merchant: &Key,
+    horizon: DateTime<Utc>,
+) -> Result<(), EngineError> {
+    let mut after: Option<String> = None;
+    loop {
+        let page = shared.facts.unmatched_after(merchant, after.as_deref(), STEP)?;
+        let Some((last, _)) = page.last().cloned() else { break };
+        let old = page.into_iter().filter(|(_, first)| *first <= horizon);
+        let old: Vec<String> = old.map(|(id, _)| id).collect();
+        if !old.is_empty() {
+            write(shared, EventsDropped { forged: old, ..empty_record(shared, merchant, horizon) })
+                .await?;
+        }
+        after = Some(last);
+    }
+    let old = shared.facts.malformed_bodies(merchant)?.into_iter().filter(|(_, at)| *at <= horizon);
+    let old: Vec<Digest> = old.map(|(digest, _)| digest).collect();
+    for some in old.chunks(STEP) {
+        let garbled = some.to_vec();
+        write(
+            shared,
+            EventsDropped { malformed: garbled, ..empty_record(shared, merchant, horizon) },
+        )
+        .await?;
+    }
+    Ok(())
+}
+
+/// Builds a record that drops nothing yet.
+fn empty_record(shared: &EngineShared, merchant: &Key, horizon: DateTime<Utc>) -> EventsDropped {
+    EventsDropped {
+        merchant: merchant.clone(),
+        horizon,
+        events: (0, 0),
+        forged: Vec::new(),
+        malformed: Vec::new(),
+        actions: Vec::new(),
+        at: shared.now(),
+    }
+}
+
+async fn write(shared: &EngineShared, retained: EventsDropped) -> Result<(), EngineError> {
+    shared.write(Vec::new(), vec![Record::EventsDropped(Box::new(retained))]).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LATE: TimeDelta = Retention::LATE;
+
+    #[test]
+    fn the_horizon_stays_behind_what_was_read_and_never_goes_back() {
+        let at = |days| DateTime::UNIX_EPOCH + TimeDelta::days(days);
+        let merchant: Key = "Merchant/acme".parse().unwrap();
+        let retention = Retention {
+            keep: TimeDelta::days(10),
+            every: Duration::ZERO,
+            late: LATE,
+            ahead: Retention::AHEAD,
+        };
+        let read = |polled: Option<i64>, before: Option<i64>, now: i64, read: Option<i64>| {
+            let (polled_to, horizon) = (polled.map(at), before.map(at));
+            let ledger = EventLedger { horizon, polled_to, ..EventLedger::default() };
+            super::horizon(&merchant, &ledger, (at(now), read.map(at)), &retention)
+        };
+        let horizon = |polled, before, now| read(polled, before, now, None);
+        assert_eq!(horizon(None, None, 100), None, "its list was never read");
+        assert_eq!(horizon(Some(99), None, 100), Some(at(90)));
+        assert_eq!(horizon(Some(50), None, 100), Some(at(50) - LATE), "no webhook was read since");
+        assert_eq!(horizon(Some(99), Some(90), 20), Some(at(90)), "the clock went back");
+        assert_eq!(read(Some(50), None, 100, Some(100)), Some(at(90)), "no event since");
+        assert_eq!(read(Some(50), None, 100, Some(60)), Some(at(59)), "our clock may be ahead");
+        assert_eq!(read(None, None, 100, Some(100)), None, "never polled");
+    }
+}

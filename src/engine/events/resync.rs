@@ -1,0 +1,160 @@
+//! Reads merchants' lists of events again from some time on, at a person's request: after an outage
+//! longer than the usual overlap, or with a state that has lost its events.
+//!
+//! It is the usual read, only from further back, so a known event changes nothing.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::base::clock::timestamp;
+use crate::base::id::Key;
+use crate::base::suggestion::nearest;
+use crate::engine::core::coordinator::Engine;
+use crate::engine::queries::protocol::Reply;
+
+/// The lists to read, and from which time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResyncEvents {
+    /// The merchant of the list; `None`: all merchants.
+    pub merchant: Option<Key>,
+    /// Earliest time of events, by the service's clock.
+    pub since: DateTime<Utc>,
+    /// New events are only recorded: no hook runs for them.
+    pub without_hooks: bool,
+}
+
+/// The content of one merchant's list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResyncedEvents {
+    pub merchant: String,
+    /// Events that the service listed.
+    pub read: u64,
+    /// Events among them that were not known.
+    pub new: u64,
+    /// The time of the oldest one.
+    pub oldest: Option<String>,
+    /// Events up to this time were dropped once they were settled: none of them is new, whatever
+    /// the list contains.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<String>,
+    /// The reason why there is no list yet, such as a merchant that is not connected.
+    pub waits: Option<String>,
+    /// The reason why the list was not read to its end.
+    pub trouble: Option<String>,
+}
+
+/// Counts of a read for a recovery.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ResyncCount {
+    pub(crate) read: u64,
+    pub(crate) new: u64,
+    pub(crate) oldest: Option<DateTime<Utc>>,
+}
+
+/// A recovery under way.
+#[derive(Debug)]
+pub(crate) struct EventResync {
+    asked: ResyncEvents,
+    left: BTreeSet<Key>,
+    done: Vec<ResyncedEvents>,
+    reply: oneshot::Sender<Reply>,
+}
+
+impl Engine {
+    /// Reads lists of events again; the reply follows once all of them were read.
+    pub(crate) fn recover_events(&mut self, asked: ResyncEvents, reply: oneshot::Sender<Reply>) {
+        let left = match self.to_recover(&asked) {
+            Ok(left) => left,
+            // The asker may have gone away.
+            Err(why) => return drop(reply.send(Reply::Recovered(Err(why)))),
+        };
+        let now = Instant::now();
+        self.event_schedule.due.extend(left.iter().map(|merchant| (merchant.clone(), now)));
+        self.event_schedule.recovery = Some(EventResync { asked, left, done: Vec::new(), reply });
+        self.start_due_polls();
+        self.end_recovery();
+    }
+
+    /// Returns the merchants whose lists are read.
+    ///
+    /// # Errors
+    /// The reason why none is.
+    fn to_recover(&self, asked: &ResyncEvents) -> Result<BTreeSet<Key>, String> {
+        if self.event_schedule.recovery.is_some() {
+            return Err("a recovery of events is already running".to_owned());
+        }
+        let merchants = self.merchants();
+        let Some(wanted) = &asked.merchant else { return Ok(merchants.into_iter().collect()) };
+        if merchants.contains(wanted) {
+            return Ok([wanted.clone()].into());
+        }
+        let names: Vec<String> = merchants.iter().map(Key::short).collect();
+        let meant = nearest(&wanted.short(), names.iter().map(String::as_str));
+        let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+        Err(format!("there is no merchant {}{meant}", wanted.short()))
+    }
+
+    /// Returns the time from which a recovery reads a merchant's list, and true if hooks are
+    /// skipped.
+    pub(crate) fn resync_start(&self, merchant: &Key) -> Option<(DateTime<Utc>, bool)> {
+        let recovery = self.event_schedule.recovery.as_ref()?;
+        let asked = &recovery.asked;
+        recovery.left.contains(merchant).then_some((asked.since, asked.without_hooks))
+    }
+
+    /// Notes that a merchant's list was read, completely or not.
+    pub(crate) fn list_resynced(
+        &mut self,
+        merchant: &Key,
+        count: ResyncCount,
+        trouble: Option<String>,
+    ) {
+        self.add_resynced(merchant, count, (None, trouble));
+    }
+
+    /// Notes that a merchant has no readable list.
+    pub(crate) fn list_not_readable(&mut self, merchant: &Key, waits: String) {
+        self.add_resynced(merchant, ResyncCount::default(), (Some(waits), None));
+    }
+
+    fn add_resynced(
+        &mut self,
+        merchant: &Key,
+        count: ResyncCount,
+        (waits, trouble): (Option<String>, Option<String>),
+    ) {
+        let horizon = self.shared.facts.event_ledger(merchant).ok();
+        let horizon = horizon.and_then(|ledger| ledger.horizon);
+        if let Some(recovery) = &mut self.event_schedule.recovery
+            && recovery.left.remove(merchant)
+        {
+            let horizon = horizon.filter(|horizon| recovery.asked.since <= *horizon);
+            let horizon = horizon.as_ref().map(timestamp);
+            recovery.done.push(ResyncedEvents {
+                merchant: merchant.short(),
+                read: count.read,
+                new: count.new,
+                oldest: count.oldest.as_ref().map(timestamp),
+                horizon,
+                waits,
+                trouble,
+            });
+        }
+        self.end_recovery();
+    }
+
+    /// Answers once every list was read.
+    fn end_recovery(&mut self) {
+        let over = |recovery: &mut EventResync| recovery.left.is_empty();
+        if let Some(EventResync { mut done, reply, .. }) =
+            self.event_schedule.recovery.take_if(over)
+        {
+            done.sort_by(|one, other| one.merchant.cmp(&other.merchant));
+            drop(reply.send(Reply::Recovered(Ok(done))));
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Gate for effects after a restore. An effect that may have been sent since the backup is looked
+//! up before it is sent; one that cannot be looked up is not sent.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+
+use super::access::CredentialSource;
+use super::failure::TaskFailure;
+use super::outcome::write_progress;
+use super::settle;
+use crate::base::clock::timestamp;
+use crate::base::fault_injection;
+use crate::base::id::{Key, Mode};
+use crate::effects::core::register::EffectRow;
+use crate::effects::core::repeat_risk::{RepeatRisk, is_reported_by_webhook_only, repeat_risk};
+use crate::engine::core::coordinator::Engine;
+use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::engine::core::task_result::TaskResult;
+use crate::engine::queries::journal_refs::Provenances;
+use crate::engine::queries::protocol::Reply;
+use crate::model::events::hook_run::PendingAction;
+use crate::model::intents::effect::Effect;
+use crate::model::intents::intent::{Intent, IntentProgress};
+use crate::model::plans::plan::Reason;
+use crate::model::record::Record;
+use crate::model::state::epoch::{Epoch, Release, ReleaseRequest};
+use crate::plan::core::planner::StateView;
+use crate::store::read_model::model::{ReadModel, ReadModelError};
+use crate::store::vault::blob::SealedValue;
+
+/// The reason to look up an action whose event existed when this state began.
+const BEFORE: &str = "its event was there before the list of events was read first: a state that is lost may have answered it";
+
+/// An answer about the state on disk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StateReply {
+    /// The release is recorded; false if no backup was restored.
+    Released(bool),
+    /// Positions in the journal for `why`.
+    Trail(Provenances),
+}
+
+/// The epoch's decision about an effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum EpochGate {
+    Open,
+    /// It is looked up first, for this reason.
+    LookUp(String),
+    /// It is not sent.
+    Closed(TaskFailure),
+}
+
+/// Decides about an effect. Plans contain the same decision, but everything that is sent passes
+/// here.
+pub(crate) fn gate(
+    shared: &EngineShared,
+    row: &EffectRow,
+    effect: &Effect,
+) -> Result<EpochGate, EngineError> {
+    let earlier = repeat_risk(row, effect);
+    if earlier == RepeatRisk::Harmless || fault_injection::is_active("restore-without-epoch") {
+        return Ok(EpochGate::Open);
+    }
+    if earlier == RepeatRisk::Undetectable {
+        let why = match unprovable_reason(&shared.facts, &effect.key)? {
+            None if awaits_approval(shared, row, effect)? => {
+                Some(Reason::MaybeSubmitted(Box::new(effect.key.clone())).to_string())
+            }
+            why => why,
+        };
+        return Ok(why.map_or(EpochGate::Open, |why| EpochGate::Closed(TaskFailure::Blocked(why))));
+    }
+    let reason = match shared.facts.epoch()? {
+        Some(epoch) if !epoch.looks_up_first => return Ok(EpochGate::Open),
+        Some(epoch) => epoch.lookup_reason(),
+        None if shared.facts.is_doubted(&effect.key)? => BEFORE.to_owned(),
+        None => return Ok(EpochGate::Open),
+    };
+    let excused = shared.facts.is_confirmed_absent(effect.name, effect.source_id.as_str())?
+        || shared.facts.is_released(&effect.key)?;
+    Ok(if excused { EpochGate::Open } else { EpochGate::LookUp(reason) })
+}
+
+/// Returns the reason if a resource that cannot be looked up may have been made since the backup.
+pub(crate) fn unprovable_reason(
+    facts: &ReadModel,
+    key: &Key,
+) -> Result<Option<String>, ReadModelError> {
+    let Some(epoch) = facts.epoch()?.filter(|epoch| epoch.holds_unfindable) else {
+        return Ok(None);
+    };
+    Ok(if facts.is_released(key)? { None } else { Some(epoch.hold_reason(key)) })
+}
+
+/// Returns true if a live application waits for a person: a lost state may have submitted it.
+fn awaits_approval(
+    shared: &EngineShared,
+    row: &EffectRow,
+    effect: &Effect,
+) -> Result<bool, ReadModelError> {
+    let is_live = is_reported_by_webhook_only(row) && effect.mode == Mode::Live;
+    Ok(is_live && shared.settings.cautious_start && needs_release(&shared.facts, &effect.key)?)
+}
+
+/// Returns true if a lost state may have made this resource, and no person released it.
+pub(crate) fn needs_release(facts: &ReadModel, key: &Key) -> Result<bool, ReadModelError> {
+    Ok(facts.began_empty()? && !facts.is_released(key)?)
+}
+
+/// Returns the reason why an intent without possible proof is not given up: it was written before a
+/// restore, and its result since the backup is not known.
+pub(crate) fn older_epoch_reason(
+    facts: &ReadModel,
+    intent: &Intent,
+) -> Result<Option<String>, ReadModelError> {
+    let older = |epoch: &Epoch| epoch.holds_unfindable && epoch.is_older(intent.id);
+    let epoch = facts.epoch()?.filter(|epoch| older(epoch));
+    Ok(epoch.map(|epoch| epoch.hold_reason(&intent.key)))
+}
+
+/// Returns the reason why an action of a hook waits for a person: a lost state may have done it,
+/// and no lookup can prove that.
+pub(crate) fn unprovable_action_reason(
+    facts: &ReadModel,
+    pending: &PendingAction,
+) -> Result<Option<String>, ReadModelError> {
+    let Some(epoch) = facts.epoch()?.filter(|epoch| epoch.holds_unfindable && pending.maybe_done)
+    else {
+        return Ok(None);
+    };
+    // An invalid name is reported where the action is requested.
+    let Ok(action) = pending.action() else { return Ok(None) };
+    Ok(if facts.is_released(&action)? { None } else { Some(epoch.action_hold_reason(&action)) })
+}
+
+/// Writes an intent and, instead of sending it, looks its effect up. If the effect is confirmed
+/// absent, the next try is sent.
+pub(crate) async fn look_first(
+    shared: &EngineShared,
+    row: &EffectRow,
+    (intent, wallet): (&Intent, &CredentialSource),
+    (blobs, spent): (Vec<SealedValue>, Option<Record>),
+    reason: String,
+) -> Result<TaskResult, EngineError> {
+    let promise = Record::Intent(Box::new(intent.clone()));
+    shared.write(blobs, spent.into_iter().chain([promise]).collect()).await?;
+    let reason = with_deadline(reason, settle::deadline(shared, intent)?, shared.now());
+    write_progress(shared, intent, IntentProgress::Doubt { reason, unsent: false }).await?;
+    settle::settle(shared, row, intent, wallet, 1).await
+}
+
+/// Adds to the reason of a lookup the moment at which it can end, if that is in the future.
+fn with_deadline(reason: String, deadline: DateTime<Utc>, now: DateTime<Utc>) -> String {
+    if deadline <= now {
+        return reason;
+    }
+    let until = timestamp(&deadline);
+    format!(
+        "{reason}; until {until} (call timeout and doubt.grace after this state began) it may still take effect, and then \
+         it is sent if nothing shows it"
+    )
+}
+
+impl Engine {
+    /// Records, in a task of its own, what was sent for these resources since the backup, or that
+    /// nothing was.
+    pub(crate) fn release(
+        &mut self,
+        said: ReleaseRequest,
+        actor: String,
+        reply: oneshot::Sender<Reply>,
+    ) {
+        let (shared, approves) = (self.shared.clone(), self.approves_applications(&said));
+        self.tasks.spawn(async move {
+            match write_release(&shared, (said, approves), actor).await {
+                Ok(done) => {
+                    let answer = Reply::State(StateReply::Released(done));
+                    TaskResult::Released.with_reply(answer, reply)
+                }
+                Err(error) => TaskResult::Broken(error),
+            }
+        });
+    }
+
+    /// Does the same in a process without tasks: for a command that holds the state itself.
+    pub async fn release_offline(
+        &mut self,
+        said: ReleaseRequest,
+        actor: String,
+    ) -> Result<Reply, EngineError> {
+        let approves = self.approves_applications(&said);
+        let done = write_release(&self.shared, (said, approves), actor).await?;
+        Ok(Reply::State(StateReply::Released(done)))
+    }
+
+    /// Returns true if a release names only applications that wait for it.
+    fn approves_applications(&self, said: &ReleaseRequest) -> bool {
+        let step = |key: &Key| self.planner.step(key);
+        let waits = |key: &Key| step(key).is_some_and(|step| step.reason.is_maybe_submitted());
+        !said.done && !said.keys.is_empty() && said.keys.iter().all(waits)
+    }
+
+    /// Plans everything again: resources on hold may be ready now.
+    pub(crate) fn replan_all(&mut self) -> Result<(), EngineError> {
+        let known = self.known_state.known_keys();
+        for key in &known {
+            self.known_state.refresh(&self.shared.facts, key)?;
+        }
+        let made = self.planner.recompute_all(&self.known_state);
+        self.enqueue(made);
+        self.redispatch_actions()
+    }
+}
+
+/// Writes a release, if there is an epoch that it can apply to, or applications wait for it.
+async fn write_release(
+    shared: &EngineShared,
+    (said, approves): (ReleaseRequest, bool),
+    actor: String,
+) -> Result<bool, EngineError> {
+    if !approves && shared.facts.epoch()?.is_none() {
+        return Ok(false);
+    }
+    let ReleaseRequest { keys, done } = said;
+    let release = Release { keys, done, at: shared.now(), actor };
+    shared.write(Vec::new(), vec![Record::Released(Box::new(release))]).await?;
+    Ok(true)
+}

@@ -1,0 +1,219 @@
+//! Executes one effect: writes and syncs its intent, sends it, and then writes its answer.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::access::{CredentialError, CredentialSource, access};
+use super::epoch::EpochGate;
+use super::failure::TaskFailure;
+use super::outcome::handle_outcome;
+use super::{body, epoch, found_object, list_before_create, refused_credentials, single_use};
+use crate::api::{Auth, Call};
+use crate::effects::core::register::{EffectRow, effect_row};
+use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::engine::core::task_result::{EffectJob, TaskResult};
+use crate::engine::limits::budget::Reservation;
+use crate::engine::readers::read;
+use crate::engine::readers::read::ReadFailure;
+use crate::engine::scheduler::throttle;
+use crate::model::intents::intent::{Intent, StoredRequest};
+use crate::model::intents::outcome::Outcome;
+use crate::model::plans::exposure::Exposure;
+use crate::model::record::Record;
+use crate::store::vault::blob::SealedValue;
+
+/// Performs one effect to its end, or until it can only wait.
+pub(crate) async fn perform(shared: &EngineShared, job: EffectJob) -> TaskResult {
+    let key = job.effect.key.clone();
+    match run_steps(shared, job).await {
+        Ok(finished) => finished,
+        Err(CredentialError::Secret(error)) => {
+            TaskResult::RetryLater(key, TaskFailure::Secret(error.message), Duration::ZERO)
+        }
+        Err(CredentialError::Engine(error)) => TaskResult::Broken(error),
+    }
+}
+
+/// Performs every step of an effect, in order.
+async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, CredentialError> {
+    let row = row(job.effect.name)?;
+    let (id, wallet) = (job.id, job.wallet.clone());
+    access(shared, &wallet, job.effect.request.auth)?;
+    let gate = epoch::gate(shared, row, &job.effect)?;
+    if let EpochGate::Closed(unable) = gate {
+        return Ok(TaskResult::RetryLater(job.effect.key, unable, Duration::ZERO));
+    }
+    let bytes = body::bytes(shared, &job.effect).map_err(CredentialError::Secret)?;
+    let request = &job.effect.request;
+    let at = (request.host, request.auth, request.web_url.as_deref());
+    if let Err(shut) = throttle::wait_until_ready(shared, &wallet, at).await {
+        let unable = TaskFailure::Unreachable(shut.reason);
+        return Ok(TaskResult::RetryLater(job.effect.key, unable, shut.wait));
+    }
+    match list_before_create::read_before_create(shared, row, &job).await {
+        Ok(None) => {}
+        Ok(Some(barred)) => return Ok(barred),
+        Err(unread) => return unread.into_result(shared, job.effect.key, &wallet),
+    }
+    let baseline = match baseline(shared, row, &gate, &job).await {
+        Ok(Ok(baseline)) => baseline,
+        Ok(Err(unable)) => {
+            return Ok(TaskResult::RetryLater(job.effect.key, unable, Duration::ZERO));
+        }
+        Err(unread) => return unread.into_result(shared, job.effect.key, &wallet),
+    };
+    let reserved = match shared.guard.reserve(id, &job.effect, job.rest).await? {
+        Ok(reserved) => reserved,
+        Err(over) => {
+            let unable = TaskFailure::Blocked(over.to_string());
+            return Ok(TaskResult::RetryLater(job.effect.key, unable, Duration::ZERO));
+        }
+    };
+    let promise = shared.unsent_permits().acquire().await;
+    if shared.superseded().contains(&job.effect.key) {
+        return Ok(TaskResult::Changed(job.effect.key));
+    }
+    if let Some(stopped) = refused_credentials::check_before_intent(shared, &job.effect)? {
+        return Ok(stopped);
+    }
+    let spent = single_use::consume_record(shared, &job.effect);
+    if single_use::is_expired(shared, &job.effect) {
+        if let Some(spent) = spent {
+            shared.write(Vec::new(), vec![spent]).await?;
+        }
+        return Ok(TaskResult::Changed(job.effect.key));
+    }
+    if spent.is_some() {
+        // The details from which the token was made are no longer needed.
+        let borrowed = body::borrowed_details(&job.effect.key);
+        shared.vault.erase(&borrowed).map_err(EngineError::from)?;
+    }
+    let (request, blobs) = body::store(shared, &job.effect, bytes.as_deref())?;
+    let intent = intent(job, request, baseline, &reserved);
+    if let EpochGate::LookUp(reason) = gate {
+        let intent = Intent { baseline: found_object::lookup_baseline(), ..intent };
+        let (about, with) = ((&intent, &wallet), (blobs, spent));
+        let looked = epoch::look_first(shared, row, about, with, reason).await?;
+        drop(reserved);
+        return Ok(looked);
+    }
+    let outcome = write_and_send(shared, (blobs, spent, reserved), &intent, &wallet).await?;
+    drop(promise);
+    Ok(handle_outcome(shared, row, &intent, &wallet, outcome).await?)
+}
+
+/// Builds the intent of an effect, with its request and its baseline.
+fn intent(
+    job: EffectJob,
+    request: StoredRequest,
+    baseline: Value,
+    reserved: &Reservation,
+) -> Intent {
+    let EffectJob { id, effect, wallet: _, cause, rest: _, again } = job;
+    let counts = !(again && crate::base::fault_injection::is_active("retries-bypass-the-meter"));
+    Intent {
+        id,
+        effect: effect.name.to_owned(),
+        mark: effect.source_id.mark(),
+        key: effect.key,
+        merchant: effect.merchant,
+        mode: effect.mode,
+        target: effect.target,
+        source_id: effect.source_id,
+        request,
+        expect: effect.expect,
+        applied: effect.applied,
+        baseline,
+        subject: effect.subject,
+        on_doubt: effect.on_doubt,
+        cause,
+        at: reserved.at(),
+        exposure: if counts { reserved.stake() } else { Exposure::default() },
+    }
+}
+
+/// Law 1: sends only once the intent is on disk; an injected fault reverses the order.
+async fn write_and_send(
+    shared: &EngineShared,
+    (blobs, spent, reserved): (Vec<SealedValue>, Option<Record>, Reservation),
+    intent: &Intent,
+    wallet: &CredentialSource,
+) -> Result<Outcome, EngineError> {
+    let promise = Record::Intent(Box::new(intent.clone()));
+    let promise: Vec<Record> = spent.into_iter().chain([promise]).collect();
+    if crate::base::fault_injection::is_active("send-before-sync") {
+        shared.vault.write(&blobs)?;
+        let outcome = send(shared, intent, wallet).await?;
+        shared.write(blobs, promise).await?;
+        return Ok(outcome);
+    }
+    shared.write(blobs, promise).await?;
+    // The fold counts it from here on.
+    drop(reserved);
+    send(shared, intent, wallet).await
+}
+
+/// Returns the row of an effect.
+pub(crate) fn row(name: &str) -> Result<&'static EffectRow, EngineError> {
+    effect_row(name).ok_or_else(|| EngineError::Bug(format!("unknown effect: {name}")))
+}
+
+/// Reads the state just before sending. An effect whose evidence needs that state is not sent
+/// without it, nor is one whose baseline refuses it.
+async fn baseline(
+    shared: &EngineShared,
+    row: &EffectRow,
+    gate: &EpochGate,
+    job: &EffectJob,
+) -> Result<Result<Value, TaskFailure>, ReadFailure> {
+    // The effect to be looked up may be older than any present baseline.
+    let Some(baseline) = row.baseline.filter(|_| *gate == EpochGate::Open) else {
+        return Ok(Ok(Value::Null));
+    };
+    let queries = (baseline.queries)(&job.effect);
+    if queries.is_empty() {
+        return Ok(Ok(Value::Null));
+    }
+    let before = (baseline.keep)(&read::answers(shared, &queries, &job.wallet).await?);
+    Ok(match (baseline.refuse)(&job.effect, &before) {
+        Some(why) => Err(TaskFailure::Blocked(why)),
+        None => Ok(before),
+    })
+}
+
+/// Sends an intent's request, the same bytes each time.
+pub(crate) async fn send(
+    shared: &EngineShared,
+    intent: &Intent,
+    wallet: &CredentialSource,
+) -> Result<Outcome, EngineError> {
+    let call = body::call(shared, intent)?;
+    let access = match access_for(shared, wallet, &call) {
+        Ok(access) => access,
+        Err(CredentialError::Engine(error)) => return Err(error),
+        Err(CredentialError::Secret(error)) => {
+            return Ok(Outcome::not_sent(&error.message));
+        }
+    };
+    let client = throttle::client_for(shared, wallet, call.auth);
+    let Some(web_url) = &intent.request.web_url else {
+        return Ok(client.send(&call, &access).await);
+    };
+    match client.with_web_url(web_url) {
+        Ok(brand) => Ok(brand.send(&call, &access).await),
+        Err(error) => Ok(Outcome::not_sent(&error.to_string())),
+    }
+}
+
+/// Returns the credential for a call.
+fn access_for(
+    shared: &EngineShared,
+    wallet: &CredentialSource,
+    call: &Call,
+) -> Result<crate::client::http::access::Access, CredentialError> {
+    if call.auth == Auth::None {
+        return Ok(crate::client::http::access::Access::None);
+    }
+    access(shared, wallet, call.auth)
+}

@@ -1,0 +1,242 @@
+//! Refusals that are not the request's fault: refused credentials, or an object that changed
+//! concurrently.
+//!
+//! The client renews the partner's own token once; a further refusal is the operator's matter. A
+//! merchant whose credentials are refused waits for a new authorization, and so does everything
+//! that needs them: no call of theirs is sent. An effect refused in this way is closed as not sent,
+//! so that it is tried again afterwards.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::access::CredentialSource;
+use super::failure::TaskFailure;
+use super::outcome::write_progress;
+use crate::api::Auth;
+use crate::base::id::Key;
+use crate::engine::core::coordinator::Engine;
+use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::engine::core::task_result::TaskResult;
+use crate::engine::queries::effect_log;
+use crate::kinds::merchant::MerchantKind;
+use crate::kinds::schema::kind::SpecSchema;
+use crate::kinds::secrets::redact::redact;
+use crate::model::intents::effect::Effect;
+use crate::model::intents::error_class::{ErrorClass, FailureSignal, Remedy};
+use crate::model::intents::intent::{Intent, IntentProgress, IntentState, OpenIntent};
+use crate::model::intents::service_problem::ServiceProblem;
+use crate::model::record::Record;
+use crate::model::state::refused_credentials::{CredentialsRefused, RefusedCredentials};
+
+/// Merchants with refused credentials while the record of that is being written: no further intent
+/// of theirs is written.
+#[derive(Debug, Default)]
+pub(crate) struct RefusedMerchants(Mutex<BTreeSet<Key>>);
+
+impl RefusedMerchants {
+    fn note(&self, merchant: &Key) {
+        self.merchants().insert(merchant.clone());
+    }
+
+    fn contains(&self, merchant: &Key) -> bool {
+        self.merchants().contains(merchant)
+    }
+
+    fn forget(&self, merchant: &Key) {
+        self.merchants().remove(merchant);
+    }
+
+    fn merchants(&self) -> MutexGuard<'_, BTreeSet<Key>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the end of a task whose refusal no change of its document can remedy; `None` for every
+/// other refusal.
+pub(crate) async fn handle_foreign_refusal(
+    shared: &EngineShared,
+    intent: &Intent,
+    status: u16,
+    problem: &ServiceProblem,
+) -> Result<Option<TaskResult>, EngineError> {
+    let auth = intent.request.auth;
+    let after =
+        ErrorClass::of(FailureSignal::Answer(status, problem)).map(|class| class.remedy(auth));
+    let (key, reason) = (intent.key.clone(), format!("the service answered {status}"));
+    Ok(match after {
+        Some(Remedy::TryAgain | Remedy::SlowDown) => {
+            write_progress(shared, intent, IntentProgress::NotSent { reason: reason.clone() })
+                .await?;
+            Some(TaskResult::RetryLater(key, TaskFailure::Unreachable(reason), Duration::ZERO))
+        }
+        Some(Remedy::AwaitOperator) => {
+            write_progress(shared, intent, IntentProgress::NotSent { reason }).await?;
+            Some(TaskResult::RetryLater(key, partner_refused(), Duration::ZERO))
+        }
+        Some(Remedy::AwaitAuthorization) => {
+            let merchant = intent.merchant.clone();
+            shared.refused_merchants().note(&merchant);
+            let at = shared.now();
+            let closed = IntentProgress::NotSent { reason };
+            let told = closed.clone();
+            let closed = Record::Progress { intent: intent.id, at, progress: closed };
+            let known = shared.merchant(&merchant)?.and_then(|known| known.applied.clone());
+            let spec = known.as_ref().map_or(&Value::Null, |known| &known.spec);
+            let generation = known.as_ref().map_or(0, |known| known.generation);
+            let refused = unauthorised_record(
+                shared,
+                &merchant,
+                RefusedCredentials::new(spec, generation, at),
+            )?;
+            let records = std::iter::once(closed).chain(refused).collect();
+            shared.write(Vec::new(), records).await?;
+            effect_log::report(shared, intent, None, &told);
+            Some(TaskResult::Unauthorised(key, merchant))
+        }
+        Some(Remedy::AwaitDocument) | None => None,
+    })
+}
+
+/// Builds the failure of refused partner credentials, after the token was renewed.
+fn partner_refused() -> TaskFailure {
+    let why = "the service refuses the credentials of the partner application; check \
+        partner.client_id and partner.client_secret in reckon.yaml";
+    TaskFailure::Denied(why.to_owned())
+}
+
+/// Handles a merchant's call that was answered with 401: its credentials count as refused from now
+/// on. Returns true if the credentials are the merchant's, and not the partner's own.
+pub(crate) async fn note_unauthorised(
+    shared: &EngineShared,
+    wallet: &CredentialSource,
+    auth: Auth,
+) -> Result<bool, EngineError> {
+    if ErrorClass::Unauthorised.remedy(auth) != Remedy::AwaitAuthorization {
+        return Ok(false);
+    }
+    let known = shared.merchant(&wallet.merchant)?.and_then(|known| known.applied.clone());
+    let at = shared.now();
+    let what = if let Some(known) = known.filter(|_| !wallet.is_read) {
+        RefusedCredentials::new(&known.spec, known.generation, at)
+    } else {
+        let spec = json!({ "credentials": wallet.spec });
+        let spec = redact(MerchantKind::FIELDS, &spec, &shared.settings.planning.digest_key);
+        RefusedCredentials::new(&spec, wallet.generation, at)
+    };
+    if let Some(record) = unauthorised_record(shared, &wallet.merchant, what)? {
+        shared.write(Vec::new(), vec![record]).await?;
+    }
+    Ok(true)
+}
+
+/// Returns the record of refused credentials, unless they are known to be refused.
+fn unauthorised_record(
+    shared: &EngineShared,
+    merchant: &Key,
+    what: RefusedCredentials,
+) -> Result<Option<Record>, EngineError> {
+    let known = shared.merchant(merchant)?.and_then(|known| known.unauthorised.clone());
+    if known.is_some_and(|known| known.is_same_credentials(&what)) {
+        return Ok(None);
+    }
+    tracing::warn!(merchant = %merchant, "the service refuses the credentials of the merchant");
+    Ok(Some(Record::Unauthorised(Box::new(CredentialsRefused {
+        merchant: merchant.clone(),
+        credentials: what,
+    }))))
+}
+
+/// Returns true if a merchant waits for a new authorization.
+pub(crate) fn awaits_authorization(
+    shared: &EngineShared,
+    merchant: &Key,
+) -> Result<bool, EngineError> {
+    Ok(shared.merchant(merchant)?.is_some_and(|known| known.unauthorised.is_some()))
+}
+
+/// Returns the end of a task that was about to write its intent, if the credentials were refused
+/// meanwhile.
+pub(crate) fn check_before_intent(
+    shared: &EngineShared,
+    effect: &Effect,
+) -> Result<Option<TaskResult>, EngineError> {
+    let theirs = ErrorClass::Unauthorised.remedy(effect.request.auth) == Remedy::AwaitAuthorization;
+    let merchant = &effect.merchant;
+    let awaits = theirs
+        && (shared.refused_merchants().contains(merchant)
+            || awaits_authorization(shared, merchant)?);
+    Ok(awaits.then(|| TaskResult::Unauthorised(effect.key.clone(), effect.merchant.clone())))
+}
+
+/// Returns the end of a task that can look for evidence, or send again, only with accepted
+/// credentials. Its intent stays in doubt.
+pub(crate) fn check_before_lookup(
+    shared: &EngineShared,
+    intent: &Intent,
+) -> Result<Option<TaskResult>, EngineError> {
+    let awaits = awaits_authorization(shared, &intent.merchant)?;
+    Ok(awaits.then(|| TaskResult::Unauthorised(intent.key.clone(), intent.merchant.clone())))
+}
+
+/// Returns the same, once a repeated call of an effect in doubt was answered with 401.
+pub(crate) async fn resend_unauthorised(
+    shared: &EngineShared,
+    intent: &Intent,
+    wallet: &CredentialSource,
+) -> Result<Option<TaskResult>, EngineError> {
+    if !note_unauthorised(shared, wallet, intent.request.auth).await? {
+        return Ok(None);
+    }
+    let reason = "sent once more, and the credentials were refused (HTTP 401)".to_owned();
+    write_progress(shared, intent, IntentProgress::Doubt { reason, unsent: false }).await?;
+    check_before_lookup(shared, intent)
+}
+
+impl Engine {
+    /// Handles the end of a task whose merchant's credentials the service refuses.
+    pub(crate) fn task_unauthorised(
+        &mut self,
+        key: &Key,
+        merchant: &Key,
+    ) -> Result<(), EngineError> {
+        self.busy.remove(key);
+        self.known_state.task_ended(key);
+        self.known_state.refresh(&self.shared.facts, merchant)?;
+        self.known_state.refresh(&self.shared.facts, key)?;
+        self.leave_lane(key);
+        if self.shared.refused_merchants().contains(merchant)
+            && !awaits_authorization(&self.shared, merchant)?
+        {
+            // The task that was refused is still running: at its end everything of the merchant is
+            // planned again.
+            return Ok(());
+        }
+        self.shared.refused_merchants().forget(merchant);
+        self.replan(BTreeSet::from([key.clone(), merchant.clone()]));
+        if self.planner.has_work(key) {
+            let why = "the service refuses the credentials".to_owned();
+            self.schedule_retry(key.clone(), TaskFailure::Blocked(why), Duration::ZERO);
+        }
+        Ok(())
+    }
+
+    /// Continues with the effects in doubt of a merchant whose credentials are accepted again.
+    pub(crate) fn resume(&mut self, merchant: &Key) {
+        let ready = self.planner.step(merchant).is_some_and(|step| step.ready);
+        let waits = |open: &&Arc<OpenIntent>| {
+            let doubt = matches!(open.state, IntentState::InDoubt { .. });
+            doubt && open.intent.merchant == *merchant && !self.busy.contains(&open.intent.key)
+        };
+        if !ready || self.stopping || !self.known_state.open_intents().any(|open| waits(&open)) {
+            return;
+        }
+        let open: Vec<Arc<OpenIntent>> =
+            self.known_state.open_intents().filter(waits).cloned().collect();
+        for open in open {
+            self.settle_open(open);
+        }
+    }
+}

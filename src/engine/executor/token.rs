@@ -1,0 +1,165 @@
+//! Evidence from a one-time token about an effect in doubt that uses it (design.md part 3).
+//!
+//! A token is used at most once, and expires five minutes after it was made. While it can be read,
+//! nothing has used it, whatever the state of an object that others may have changed meanwhile. If
+//! it cannot be read before its expiry, it was used: the effect itself is then looked up, since it
+//! may have been declined. If it cannot be read later, that proves nothing.
+
+use chrono::TimeDelta;
+use serde_json::Value;
+
+use super::access::CredentialSource;
+use super::body;
+use crate::api::Call;
+use crate::api::methods::one_time_token::GetToken;
+use crate::base::fault_injection;
+use crate::client::http::read::ReadError;
+use crate::effects::core::register::{LookupResult, RemoteAnswer, RemoteQuery};
+use crate::effects::methods::token_create::TOKEN_RESERVE_MINUTES;
+use crate::engine::core::handles::EngineShared;
+use crate::engine::readers::read;
+use crate::model::intents::intent::{Intent, StoredBody};
+use crate::model::operator::action::is_action;
+
+/// The state of a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TokenState {
+    /// It exists: nothing used it.
+    Unused,
+    /// It is gone before its expiry: it was used.
+    Used,
+    /// It is gone, and may have expired.
+    Missing,
+}
+
+/// Combines the evidence with that of the effect's token.
+pub(crate) async fn weigh_token(
+    shared: &EngineShared,
+    intent: &Intent,
+    wallet: &CredentialSource,
+    (finding, answers): (LookupResult, &[RemoteAnswer]),
+) -> Result<LookupResult, read::ReadFailure> {
+    let Some(token) = token(shared, intent) else { return Ok(finding) };
+    let query = RemoteQuery::one(Call::to::<GetToken>(&[&token]));
+    let answer = match read::answers(shared, &[query], wallet).await {
+        Ok(answers) => answers.into_iter().next(),
+        Err(read::ReadFailure::Read(ReadError::Refused(..))) => None,
+        Err(unread) => return Err(unread),
+    };
+    let in_time = TimeDelta::minutes(TOKEN_RESERVE_MINUTES);
+    let early = intent.at.checked_add_signed(in_time).is_some_and(|end| shared.now() < end);
+    let Some(standing) = answer.and_then(|answer| token_state(&answer, early && is_fresh(intent)))
+    else {
+        return Ok(finding);
+    };
+    tracing::debug!(intent = %intent.id, ?standing, "token checked");
+    // An object that a token saves carries the mark; one that a token changes shows none.
+    let changes = is_fresh(intent) && intent.target.is_some();
+    Ok(apply_token_state(standing, changes, (finding, answers)))
+}
+
+/// Returns the token that an effect uses, or a value that may be one.
+fn token(shared: &EngineShared, intent: &Intent) -> Option<String> {
+    let sent: Value = serde_json::from_slice(&body::call(shared, intent).ok()?.body?).ok()?;
+    let word = ["token_id", "one_time_token", "method"].iter().find_map(|name| sent.get(name))?;
+    word.as_str().map(str::to_owned)
+}
+
+/// Returns true if the token was made for exactly this effect: it was then valid for some minutes
+/// more when the effect was sent. A token that a person submits may have any age.
+fn is_fresh(intent: &Intent) -> bool {
+    matches!(intent.request.body, StoredBody::Sealed { .. }) && !is_action(&intent.key)
+}
+
+/// Returns the state of a token from the answer of its own path; `early` is certainly before its
+/// expiry.
+fn token_state(answer: &RemoteAnswer, early: bool) -> Option<TokenState> {
+    match answer {
+        RemoteAnswer::Body(_) => Some(TokenState::Unused),
+        RemoteAnswer::Missing(_) if answer.is_unknown_path() => None,
+        RemoteAnswer::Missing(_) if early => Some(TokenState::Used),
+        RemoteAnswer::Missing(_) => Some(TokenState::Missing),
+        RemoteAnswer::Items(_) => None,
+    }
+}
+
+/// Applies the token's state to the finding. A found mark is proof, whatever the token's state; a
+/// change by a fresh token shows no mark.
+fn apply_token_state(
+    standing: TokenState,
+    fresh: bool,
+    (finding, answers): (LookupResult, &[RemoteAnswer]),
+) -> LookupResult {
+    match (standing, finding) {
+        (TokenState::Unused, LookupResult::Applied(_)) if fresh => LookupResult::NotFound,
+        (
+            TokenState::Unused,
+            LookupResult::NotVisibleYet { .. }
+            | LookupResult::Inconclusive(_)
+            | LookupResult::Superseded(_),
+        ) => LookupResult::NotFound,
+        (TokenState::Used | TokenState::Missing, LookupResult::NotFound)
+            if fresh && fault_injection::is_active("token-404-is-done") =>
+        {
+            match answers.first() {
+                Some(RemoteAnswer::Body(object)) => LookupResult::Applied(object.clone()),
+                _ => LookupResult::NotFound,
+            }
+        }
+        (_, finding) => finding,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::api::ProblemMessage;
+    use crate::model::intents::service_problem::ServiceProblem;
+
+    fn missing(context: Option<&str>) -> RemoteAnswer {
+        let context = context.map(str::to_owned);
+        let message = ProblemMessage { context, ..ProblemMessage::default() };
+        RemoteAnswer::Missing(ServiceProblem::from_messages(vec![message]))
+    }
+
+    #[test]
+    fn a_token_that_is_gone_tells_something_only_before_its_end() {
+        let gone = missing(Some("Token[1]"));
+        assert_eq!(token_state(&RemoteAnswer::Body(json!({})), false), Some(TokenState::Unused));
+        assert_eq!(token_state(&gone, true), Some(TokenState::Used));
+        assert_eq!(token_state(&gone, false), Some(TokenState::Missing));
+        assert_eq!(token_state(&missing(None), true), None, "the service has no such path");
+    }
+
+    #[test]
+    fn an_unused_token_changed_nothing_and_a_used_one_may_have_been_declined() {
+        let object = [RemoteAnswer::Body(json!({"id": "c1"}))];
+        let told = |standing, fresh, finding| {
+            let found = apply_token_state(standing, fresh, (finding, &object));
+            match found {
+                LookupResult::Applied(_) => "happened",
+                LookupResult::NotFound => "absent",
+                LookupResult::Inconclusive(_) => "unknown",
+                LookupResult::Refused(_)
+                | LookupResult::NotVisibleYet { .. }
+                | LookupResult::Superseded(_) => "other",
+            }
+        };
+        let happened = || LookupResult::Applied(json!({"id": "c1"}));
+        let unseen = || LookupResult::NotVisibleYet { newest: None, why: String::new() };
+        assert_eq!(told(TokenState::Unused, true, happened()), "absent");
+        assert_eq!(told(TokenState::Unused, false, happened()), "happened", "it carries the mark");
+        assert_eq!(told(TokenState::Unused, false, unseen()), "absent");
+        assert_eq!(
+            told(TokenState::Unused, false, LookupResult::Inconclusive(String::new())),
+            "absent"
+        );
+        for standing in [TokenState::Used, TokenState::Missing] {
+            assert_eq!(told(standing, true, LookupResult::NotFound), "absent");
+            assert_eq!(told(standing, true, happened()), "happened");
+            assert_eq!(told(standing, false, unseen()), "other");
+        }
+    }
+}

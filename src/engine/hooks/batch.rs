@@ -1,0 +1,177 @@
+//! A batch: one script's way through some events, from the first to the last on one thread. It
+//! leaves the thread only if a run needs an answer of another part of the program.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::context::{BatchContext, StartedRun, WorkItem};
+use super::reads::{Answers, NeededRead};
+use crate::engine::core::handles::EngineError;
+use crate::model::events::hook::HookRun;
+use crate::model::record::Record;
+use crate::scripting::interface::{EventHandler, Reads};
+use crate::scripting::run::failure::{FailureCause, RunFailure};
+
+/// Largest number of answers fetched for one run: a script reads no more than that.
+const ANSWERS_MAX: usize = 64;
+/// Weight of actions, reads and kept values after which nothing further begins before they are
+/// written: they take memory.
+const WEIGHT_MAX: usize = 4096;
+
+/// The time during one stretch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StretchLimits {
+    /// The time for the whole stretch; `None`: the clock is read.
+    pub(crate) now: Option<DateTime<Utc>>,
+    /// Duration in which another event may be begun; `None`: without limit.
+    pub(crate) left: Option<Duration>,
+}
+
+/// A run that waits for an answer.
+struct OpenRun {
+    begun: StartedRun,
+    answers: Arc<Answers>,
+    fetched: usize,
+}
+
+/// The batch itself.
+pub(crate) struct HookBatch {
+    context: Arc<BatchContext>,
+    todo: VecDeque<WorkItem>,
+    open: Option<OpenRun>,
+    /// True once any run was begun.
+    has_begun: bool,
+    weight: usize,
+    /// The number of the last event that was handled.
+    pub(crate) at: u64,
+    /// The records of the runs, in order.
+    pub(crate) records: Vec<Record>,
+}
+
+impl HookBatch {
+    pub(crate) fn new(ground: Arc<BatchContext>, todo: impl IntoIterator<Item = WorkItem>) -> Self {
+        Self {
+            context: ground,
+            todo: todo.into_iter().collect(),
+            open: None,
+            has_begun: false,
+            weight: 0,
+            at: 0,
+            records: Vec::new(),
+        }
+    }
+
+    /// Continues on a thread with enough stack until nothing is left, time is up, or an answer is
+    /// needed. Returns the needed read.
+    pub(crate) fn run_stretch(
+        &mut self,
+        pace: StretchLimits,
+    ) -> Result<Option<NeededRead>, EngineError> {
+        let since = Instant::now();
+        while self.is_open(pace, since)? {
+            let Some(open) = &mut self.open else { break };
+            let ended = open.run(&self.context)?;
+            if let Some(wanted) = self.needed_read() {
+                return Ok(Some(wanted));
+            }
+            self.close(ended, pace);
+        }
+        Ok(None)
+    }
+
+    /// Fails the next run, for which there is no thread.
+    pub(crate) fn fail(&mut self, pace: StretchLimits) -> Result<(), EngineError> {
+        if self.is_open(pace, Instant::now())? {
+            self.close(Err("there is no thread to run it on".to_owned()), pace);
+        }
+        Ok(())
+    }
+
+    /// Adds an answer.
+    pub(crate) fn add_answer(&mut self, wanted: &NeededRead, answer: Result<Value, String>) {
+        if let Some(open) = &mut self.open {
+            open.fetched = open.fetched.saturating_add(1);
+            open.answers.add_answer(wanted, answer);
+        }
+    }
+
+    /// Returns true if a run is open; begins the next one otherwise.
+    fn is_open(&mut self, pace: StretchLimits, since: Instant) -> Result<bool, EngineError> {
+        let in_time = || pace.left.is_none_or(|left| since.elapsed() < left);
+        while self.open.is_none() && (!self.has_begun || (self.weight < WEIGHT_MAX && in_time())) {
+            let Some(todo) = self.todo.front() else { return Ok(false) };
+            let begun = self.context.begin(todo)?;
+            self.open = begun.map(|begun| OpenRun::new(begun, &self.context));
+            self.has_begun = true;
+            if let Some(WorkItem::Event(number, _)) = self.todo.pop_front() {
+                self.at = number;
+            }
+        }
+        Ok(self.open.is_some())
+    }
+
+    /// Returns the read that the open run needs.
+    fn needed_read(&self) -> Option<NeededRead> {
+        let open = self.open.as_ref()?;
+        open.answers.take_needed_read().filter(|_| open.fetched < ANSWERS_MAX)
+    }
+
+    /// Records the end of the open run.
+    fn close(&mut self, ended: Result<HookRun, String>, pace: StretchLimits) {
+        let Some(OpenRun { begun, .. }) = self.open.take() else { return };
+        let weight = ended.as_ref().map_or(0, weight);
+        self.weight = self.weight.saturating_add(weight);
+        let at = pace.now.unwrap_or_else(|| self.context.shared.now());
+        self.records.push(self.context.run_record(begun, ended, at));
+    }
+}
+
+/// Returns the weight of a run's result.
+fn weight(run: &HookRun) -> usize {
+    run.requests.len().saturating_add(run.reads.len()).saturating_add(run.kept.len())
+}
+
+impl OpenRun {
+    fn new(begun: StartedRun, ground: &Arc<BatchContext>) -> Self {
+        Self { begun, answers: Arc::new(Answers::new(ground.clone())), fetched: 0 }
+    }
+
+    /// Runs one try on this thread. A panic in it affects nothing else.
+    fn run(&mut self, ground: &BatchContext) -> Result<Result<HookRun, String>, EngineError> {
+        if self.begun.is_too_deep() {
+            let why = "it would be one more link in a chain of events and hooks";
+            return Ok(Err(why.to_owned()));
+        }
+        let StartedRun { event, handler, verified: told, .. } = &mut self.begun;
+        let event = match event.take() {
+            Some(event) => Some(event),
+            None => ground.event_for_run(told)?,
+        };
+        let Some(event) = event else {
+            return Ok(Err("what the event says was erased with its merchant".to_owned()));
+        };
+        let reads: Arc<dyn Reads> = self.answers.clone();
+        let time = ground.shared.settings.hook_time;
+        let run = || ground.hooks.run_event(handler, event, &reads, time);
+        let ran = catch_unwind(AssertUnwindSafe(run));
+        let ran = ran.unwrap_or_else(|_| Err(Box::new(panic_failure(handler))));
+        Ok(ran.map_err(|why| why.to_string()))
+    }
+}
+
+fn panic_failure(handler: &EventHandler) -> RunFailure {
+    RunFailure {
+        script: handler.script.clone(),
+        function: handler.function.clone(),
+        cause: FailureCause::Panic,
+        message: "the run ended where it never should".to_owned(),
+        place: None,
+        log: Vec::new(),
+    }
+}

@@ -1,0 +1,184 @@
+//! Immutable context of one batch of hook runs; `Send`.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use super::event::event_for_run;
+use super::reads::Unwritten;
+use super::retry;
+use crate::base::id::Key;
+use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::model::events::event::{EventStatus, VerifiedEvent};
+use crate::model::events::hook::HookRun;
+use crate::model::events::hook_run::{
+    DEPTH_MAX, FailedHook, HookFailure, HookRunRecord, ScriptIdentity,
+};
+use crate::model::operator::action::is_action;
+use crate::model::record::Record;
+use crate::scripting::host::script_event::ScriptEvent;
+use crate::scripting::interface::{EventHandler, Hooks};
+
+/// The context of one batch.
+pub(crate) struct BatchContext {
+    pub(crate) shared: Arc<EngineShared>,
+    pub(crate) hooks: Hooks,
+    /// The merchant of the events.
+    pub(crate) merchant: Key,
+    /// The script's present name.
+    pub(crate) script: String,
+    /// The script's lane in the set; `None` if the script is gone.
+    pub(crate) lane: Option<ScriptIdentity>,
+    /// The merchant's mode.
+    pub(crate) mode: Value,
+    /// Values that its runs keep, until they are written.
+    pub(crate) unwritten: Unwritten,
+}
+
+/// A unit of work.
+pub(crate) enum WorkItem {
+    /// The event of this number, and its id.
+    Event(u64, Option<String>),
+    /// A hook that failed before.
+    Retry(Box<FailedHook>),
+}
+
+/// A started run: everything that it needs but answers.
+pub(crate) struct StartedRun {
+    pub(crate) verified: Box<VerifiedEvent>,
+    /// The event as the script gets it; `None` once a try took it, or if it was erased.
+    pub(crate) event: Option<ScriptEvent>,
+    pub(crate) handler: EventHandler,
+    tries: u32,
+    /// Number of hooks before it in its chain of causes.
+    depth: u32,
+    /// The event's number; `None` for a repeated run.
+    number: Option<u64>,
+    /// The script's name when the hook failed, if it differs.
+    formerly: Option<String>,
+}
+
+impl StartedRun {
+    /// Returns true if the chain of causes is too long: then nothing is run.
+    pub(crate) fn is_too_deep(&self) -> bool {
+        self.depth >= DEPTH_MAX
+    }
+}
+
+impl BatchContext {
+    /// Gathers the inputs of a run. `None`: the script does not handle such events, or there is no
+    /// such event.
+    pub(crate) fn begin(&self, todo: &WorkItem) -> Result<Option<StartedRun>, EngineError> {
+        match todo {
+            WorkItem::Event(number, id) => self.begin_event(*number, id.as_deref()),
+            WorkItem::Retry(failed) => self.begin_retry(failed),
+        }
+    }
+
+    fn begin_event(
+        &self,
+        number: u64,
+        id: Option<&str>,
+    ) -> Result<Option<StartedRun>, EngineError> {
+        let Some(id) = id else { return Ok(None) };
+        let Some(told) = self.verified_event(id)?.filter(|told| !told.quiet) else {
+            return Ok(None);
+        };
+        let Some(handler) = self.hooks.handler(&self.script, &told.kind) else { return Ok(None) };
+        // Data that was erased with its merchant is not shown to scripts.
+        let Some(event) = self.event_for_run(&told)? else { return Ok(None) };
+        let (event, depth, number) = (Some(event), self.depth(&told)?, Some(number));
+        Ok(Some(StartedRun {
+            verified: told,
+            event,
+            handler,
+            tries: 1,
+            depth,
+            number,
+            formerly: None,
+        }))
+    }
+
+    fn begin_retry(&self, failed: &FailedHook) -> Result<Option<StartedRun>, EngineError> {
+        let Some(told) = self.verified_event(&failed.event)? else { return Ok(None) };
+        let HookFailure { script: known, function, tries, .. } = &failed.failed;
+        let handler = EventHandler { script: self.script.clone(), function: function.clone() };
+        let (event, depth) = (self.event_for_run(&told)?, self.depth(&told)?);
+        let formerly = (*known != self.script).then(|| known.clone());
+        let tries = tries.saturating_add(1);
+        Ok(Some(StartedRun {
+            verified: told,
+            event,
+            handler,
+            tries,
+            depth,
+            number: None,
+            formerly,
+        }))
+    }
+
+    /// Returns the event as the script gets it; `None` if it was erased with its merchant.
+    pub(crate) fn event_for_run(
+        &self,
+        told: &VerifiedEvent,
+    ) -> Result<Option<ScriptEvent>, EngineError> {
+        event_for_run(&self.shared, told, self.mode.clone())
+    }
+
+    fn verified_event(&self, id: &str) -> Result<Option<Box<VerifiedEvent>>, EngineError> {
+        let entry = self.shared.facts.event(&self.merchant, id)?;
+        Ok(entry.and_then(|entry| match entry.status {
+            EventStatus::Verified(told) => Some(told),
+            EventStatus::Waiting | EventStatus::OtherMode | EventStatus::Forged => None,
+        }))
+    }
+
+    /// Returns the number of hooks before an event in its chain of causes.
+    fn depth(&self, told: &VerifiedEvent) -> Result<u32, EngineError> {
+        let mut depth = 0;
+        for key in told.resources.iter().filter(|key| is_action(key)) {
+            depth = depth.max(self.shared.facts.hook_depth(key)?);
+        }
+        Ok(depth)
+    }
+
+    /// Builds the record of a finished run. Its kept values are visible to the next run from now
+    /// on.
+    pub(crate) fn run_record(
+        &self,
+        begun: StartedRun,
+        ended: Result<HookRun, String>,
+        at: DateTime<Utc>,
+    ) -> Record {
+        let (runs, failures) = match ended {
+            Ok(run) => {
+                let stored = |key: &str| self.shared.facts.stored_value(&run.script, key);
+                self.unwritten.keep(&run, |key| stored(key).unwrap_or_default());
+                (vec![run], Vec::new())
+            }
+            Err(message) => (Vec::new(), vec![self.failure(&begun, message, at)]),
+        };
+        let StartedRun { verified: told, depth, number, formerly, .. } = begun;
+        Record::HooksRun(Box::new(HookRunRecord {
+            merchant: self.merchant.clone(),
+            event: told.event,
+            number: number.unwrap_or(0),
+            is_retry: number.is_none(),
+            script_identity: self.lane.clone().filter(|_| number.is_some()),
+            former_script: formerly,
+            runs,
+            failures,
+            depth,
+            at,
+        }))
+    }
+
+    fn failure(&self, begun: &StartedRun, message: String, at: DateTime<Utc>) -> HookFailure {
+        let tries = begun.tries;
+        let again = retry::next_retry(tries, at).filter(|_| !begun.is_too_deep());
+        let EventHandler { script, function } = begun.handler.clone();
+        let text = self.lane.as_ref().map(|lane| lane.text);
+        HookFailure { script, function, message, tries, retry_at: again, text }
+    }
+}

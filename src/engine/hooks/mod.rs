@@ -1,0 +1,20 @@
+//! Hook runs: workers for each merchant, batches of events, action requests, notifications.
+
+pub mod actions;
+pub mod batch;
+pub mod context;
+pub mod dispatch;
+pub mod event;
+pub mod history;
+pub mod notify;
+pub mod pool;
+pub mod queue;
+pub mod reads;
+pub mod retry;
+pub mod roster;
+pub mod script_turn;
+pub mod sealed_words;
+pub mod signal;
+pub mod stretch;
+pub mod threads;
+pub mod worker;

@@ -1,0 +1,240 @@
+//! Order of hook actions: one queue for each channel, each with slots of its own.
+//!
+//! Guarantees: money never waits behind notifications, and no target behind another one. An action
+//! is read from the index once when it becomes due, and one that is not due costs nothing. Nothing
+//! here is durable: the index has every action that is not settled, and [`ActionQueue::reload`] starts
+//! from it again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio::time::Instant;
+
+use crate::engine::scheduler::backoff::instant_of;
+use crate::model::events::hook_run::{ActionRequestId, Channel, Scheduled};
+use crate::store::read_model::model::{ReadModel, ReadModelError};
+
+/// Greatest age of a merchant's list reading when a hook requests an action.
+const READ_AGO: TimeDelta = TimeDelta::minutes(10);
+
+/// Returns the number of actions of one channel that may be under way at once. A target that hangs
+/// occupies only its own slots.
+const fn slots(channel: &Channel) -> usize {
+    match channel {
+        Channel::Internal | Channel::Service => 8,
+        Channel::Target(_) => 4,
+    }
+}
+
+/// The order of actions in this process.
+#[derive(Debug, Default)]
+pub(crate) struct ActionQueue {
+    /// Every action of this process that is not settled.
+    known: BTreeSet<ActionRequestId>,
+    /// Due, and waiting for a slot.
+    ready: BTreeMap<Channel, BTreeSet<Scheduled>>,
+    /// Retries, and actions that are due later since the clock was set back.
+    later: BTreeSet<(Instant, Scheduled)>,
+    under_way: BTreeMap<ActionRequestId, Scheduled>,
+    tries: BTreeMap<ActionRequestId, u32>,
+    /// Every action of the index that is due by then was read, or came directly from a hook run.
+    read_to: Option<DateTime<Utc>>,
+    /// The due time of the first action in the index behind that.
+    next: Option<DateTime<Utc>>,
+}
+
+impl ActionQueue {
+    /// Reads everything that is due from the index again.
+    pub(crate) fn reload(&mut self) {
+        self.read_to = None;
+    }
+
+    /// Adds actions that a hook run has just requested.
+    pub(crate) fn add(&mut self, asked: Vec<Scheduled>, now: DateTime<Utc>) {
+        for one in asked {
+            match self.read_to {
+                Some(read_to) if one.at <= read_to.max(now) => self.queue(one, now),
+                Some(_) | None => {}
+            }
+        }
+    }
+
+    /// Queues all actions that have become due, from the index and from those that wait here.
+    pub(crate) fn wake(
+        &mut self,
+        facts: &ReadModel,
+        now: DateTime<Utc>,
+    ) -> Result<(), ReadModelError> {
+        // A time of an action's own is checked when the action is started.
+        let by = if self.read_to.is_none() { newest(facts, now)? } else { now };
+        let (due, next) = facts.due_actions(self.read_to, by)?;
+        for one in due {
+            self.queue(one, by);
+        }
+        self.next = next;
+        self.read_to = self.read_to.max(Some(by));
+        let now = Instant::now();
+        while self.later.first().is_some_and(|(due, _)| *due <= now) {
+            let one = self.later.pop_first();
+            if let Some((_, one)) = one {
+                self.enqueue(one);
+            }
+        }
+        Ok(())
+    }
+
+    fn queue(&mut self, one: Scheduled, now: DateTime<Utc>) {
+        if !self.known.insert(one.id.clone()) {
+            return;
+        }
+        match instant_of(now, one.at).filter(|_| one.at > now) {
+            Some(due) => drop(self.later.insert((due, one))),
+            None => self.enqueue(one),
+        }
+    }
+
+    fn enqueue(&mut self, one: Scheduled) {
+        self.ready.entry(one.channel.clone()).or_default().insert(one);
+    }
+
+    /// Starts the next action that has a slot: the service's come before any target's.
+    pub(crate) fn start(&mut self) -> Option<ActionRequestId> {
+        let under_way = self.under_way.values();
+        let mut busy: BTreeMap<&Channel, usize> = BTreeMap::new();
+        for one in under_way {
+            let busy = busy.entry(&one.channel).or_default();
+            *busy = busy.saturating_add(1);
+        }
+        let free = |channel: &Channel| busy.get(channel).is_none_or(|busy| *busy < slots(channel));
+        let channel = self.ready.keys().find(|channel| free(channel))?.clone();
+        let ready = self.ready.get_mut(&channel)?;
+        let one = ready.pop_first()?;
+        if ready.is_empty() {
+            self.ready.remove(&channel);
+        }
+        let id = one.id.clone();
+        self.under_way.insert(id.clone(), one);
+        Some(id)
+    }
+
+    /// Removes an action under way that is settled, or that this process does not perform.
+    pub(crate) fn end(&mut self, id: &ActionRequestId) {
+        self.under_way.remove(id);
+        self.tries.remove(id);
+        self.known.remove(id);
+    }
+
+    /// Counts one more try of an action that is not settled. Returns the count.
+    pub(crate) fn count_try(&mut self, id: &ActionRequestId) -> u32 {
+        let tries = self.tries.entry(id.clone()).or_default();
+        *tries = tries.saturating_add(1);
+        *tries
+    }
+
+    /// Schedules an unsettled action again for this time.
+    pub(crate) fn reschedule(&mut self, id: &ActionRequestId, due: Option<Instant>) {
+        if let (Some(one), Some(due)) = (self.under_way.remove(id), due) {
+            self.later.insert((due, one));
+        }
+    }
+
+    /// Returns the time at which the next waiting action becomes due.
+    pub(crate) fn next_due(&self, now: DateTime<Utc>) -> Option<Instant> {
+        let here = self.later.first().map(|(due, _)| *due);
+        let there = self.next.and_then(|next| instant_of(now, next));
+        here.into_iter().chain(there).min()
+    }
+}
+
+/// Returns a time no earlier than any action requested for at once: now, unless the clock was set
+/// back since a merchant's list was read.
+fn newest(facts: &ReadModel, now: DateTime<Utc>) -> Result<DateTime<Utc>, ReadModelError> {
+    let mut newest = now;
+    for merchant in facts.event_merchants()? {
+        let polled = facts.event_ledger(&merchant)?.polled_at.filter(|at| *at > now);
+        newest = newest.max(polled.and_then(|at| at.checked_add_signed(READ_AGO)).unwrap_or(now));
+    }
+    Ok(newest)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::base::hash::sha256;
+    use crate::base::id::Key;
+    use crate::model::events::event::Polled;
+    use crate::model::events::hook::{ActionRequest, HookRun, NOTIFY};
+    use crate::model::events::hook_run::{HookRunRecord, ScriptIdentity};
+    use crate::model::record::Record;
+    use crate::store::index::ordered::{Batch, Index, MemoryIndex};
+    use crate::store::projection::fold::fold;
+
+    fn merchant() -> Key {
+        "Merchant/acme".parse().unwrap()
+    }
+
+    /// The run of a hook that requested these actions at this moment, each with a time of its own
+    /// or none.
+    fn asked(at: DateTime<Utc>, actions: &[(&str, Option<DateTime<Utc>>)]) -> Record {
+        let wish = |(name, at): &(&str, Option<DateTime<Utc>>)| ActionRequest {
+            name: name.parse().unwrap(),
+            verb: NOTIFY.to_owned(),
+            merchant: None,
+            fields: serde_json::json!({"target": "ops"}),
+            at: *at,
+            at_most: None,
+            content: None,
+        };
+        let run = HookRun {
+            script: "tells".to_owned(),
+            function: "on_event".to_owned(),
+            hash: sha256(b"text"),
+            requests: actions.iter().map(wish).collect(),
+            kept: Vec::new(),
+            added: Vec::new(),
+            reads: Vec::new(),
+            log: Vec::new(),
+            operations: 1,
+            sealed: None,
+            answers: Vec::new(),
+        };
+        Record::HooksRun(Box::new(HookRunRecord {
+            merchant: merchant(),
+            event: "e1".to_owned(),
+            number: 1,
+            is_retry: false,
+            script_identity: Some(ScriptIdentity {
+                script: "tells".to_owned(),
+                text: sha256(b"text"),
+            }),
+            former_script: None,
+            runs: vec![run],
+            failures: Vec::new(),
+            depth: 0,
+            at,
+        }))
+    }
+
+    /// In a process whose clock is an hour behind the previous process, an action requested for at
+    /// once is done at once; an action with a later time of its own waits for it.
+    #[tokio::test(start_paused = true)]
+    async fn what_was_asked_for_at_once_is_done_at_once_although_the_clock_went_back() {
+        let then: DateTime<Utc> = "2026-11-22T12:00:00Z".parse().unwrap();
+        let later = then + TimeDelta::days(2);
+        let index = Arc::new(MemoryIndex::new());
+        let polled = Polled { merchant: merchant(), to: then, whole: true, at: then };
+        let actions = asked(then + TimeDelta::minutes(1), &[("now", None), ("then", Some(later))]);
+        for record in [Record::Polled(Box::new(polled)), actions] {
+            let mut batch = Batch::new();
+            fold(&*index, &mut batch, &record).unwrap();
+            index.apply(batch).unwrap();
+        }
+        let (facts, mut agenda) = (ReadModel::new(index), ActionQueue::default());
+        agenda.wake(&facts, then - TimeDelta::hours(1)).unwrap();
+        let started = agenda.start().map(|id| id.name.to_string());
+        assert_eq!(started.as_deref(), Some("now"));
+        assert_eq!(agenda.start(), None, "the other one has a time of its own");
+    }
+}

@@ -1,0 +1,4 @@
+//! The state in memory: documents, observations, open intents, suspensions.
+
+pub mod files;
+pub mod known_state;

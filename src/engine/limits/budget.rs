@@ -1,0 +1,126 @@
+//! The meter: every effect passes it just before its intent is written, whatever its origin.
+//!
+//! Guarantees: of two concurrent effects never both pass if there is room for one. An effect that
+//! passed counts until the fold counts it. A limit that only pending effects fill is waited for,
+//! never exceeded.
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use super::rules::{LimitDecision, SpendBudget};
+use crate::base::hash::Digest;
+use crate::base::id::IntentId;
+use crate::effects::core::requested_money::requested_money;
+use crate::engine::core::handles::EngineError;
+use crate::model::intents::effect::Effect;
+use crate::model::plans::exposure::{Exposure, SpendRequest};
+use crate::model::plans::limit::LimitExceeded;
+
+/// Room reserved for an effect. It is held until the fold counts the effect, or the effect is given
+/// up.
+#[derive(Debug)]
+pub(crate) struct Reservation {
+    guard: Arc<SpendBudget>,
+    id: IntentId,
+    at: DateTime<Utc>,
+    stake: Exposure,
+}
+
+impl Reservation {
+    /// The time of the reservation: the day to which it counts.
+    pub(crate) fn at(&self) -> DateTime<Utc> {
+        self.at
+    }
+
+    /// The exposure that counts.
+    pub(crate) fn stake(&self) -> Exposure {
+        self.stake.clone()
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.guard.counting().pending.remove(&self.id);
+        self.guard.freed.notify_waiters();
+    }
+}
+
+impl SpendBudget {
+    /// Reserves room for an effect, or returns the limit that leaves none.
+    pub(crate) async fn reserve(
+        self: &Arc<Self>,
+        id: IntentId,
+        effect: &Effect,
+        rest: Digest,
+    ) -> Result<Result<Reservation, Box<LimitExceeded>>, EngineError> {
+        let wish = spend_request(effect);
+        loop {
+            let mut freed = pin!(self.freed.notified());
+            freed.as_mut().enable();
+            match self.try_reserve(id, &wish, rest)? {
+                ReserveResult::Reserved(reserved) => return Ok(Ok(reserved)),
+                ReserveResult::Over(over) => return Ok(Err(over)),
+                ReserveResult::Wait => freed.await,
+            }
+        }
+    }
+
+    /// Tries once, under the lock of all counts.
+    fn try_reserve(
+        self: &Arc<Self>,
+        id: IntentId,
+        wish: &SpendRequest,
+        rest: Digest,
+    ) -> Result<ReserveResult, EngineError> {
+        let (mut counting, at, rest) = (self.counting(), self.now(), || rest);
+        let mut wish = wish.clone();
+        if self.is_limited() && !wish.exposure.is_empty() {
+            match self.judge(&counting, at, &wish, &rest, true)? {
+                LimitDecision::Within => {}
+                LimitDecision::Approved(ids) => wish.exposure.approvals = ids,
+                LimitDecision::Over(over) => {
+                    let alone = self.judge(&counting, at, &wish, &rest, false)?;
+                    let over = matches!(alone, LimitDecision::Over(_)).then_some(over);
+                    return Ok(over.map_or(ReserveResult::Wait, ReserveResult::Over));
+                }
+            }
+            wish.exposure.run = Some(Self::run(&counting.tree, at));
+            counting.pending.insert(id, wish.clone());
+        }
+        drop(counting);
+        Ok(ReserveResult::Reserved(Reservation {
+            guard: self.clone(),
+            id,
+            at,
+            stake: wish.exposure,
+        }))
+    }
+}
+
+/// The result of a try.
+enum ReserveResult {
+    Reserved(Reservation),
+    /// There is no room.
+    Over(Box<LimitExceeded>),
+    /// There may be room once pending effects are recorded or given up.
+    Wait,
+}
+
+/// Builds the request of an effect for the meter: its declared amounts, and those that its request
+/// contains beyond them.
+fn spend_request(effect: &Effect) -> SpendRequest {
+    let stake = Exposure::new(&requested_money(effect), effect.counts);
+    SpendRequest {
+        key: effect.key.clone(),
+        merchant: effect.merchant.clone(),
+        mode: effect.mode,
+        generation: effect.applied.generation,
+        amountless_digest: None,
+        exposure: stake,
+    }
+}
+
+#[cfg(test)]
+mod tests;

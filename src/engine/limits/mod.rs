@@ -1,0 +1,6 @@
+//! Limits of money and counts, judged for each effect and for the whole plan.
+
+pub mod budget;
+pub mod plan_cap;
+pub mod plan_check;
+pub mod rules;

@@ -1,0 +1,233 @@
+//! The gateway's events and the state of their receiver, as plain data. Names and addresses of
+//! payers stay sealed.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::base::clock::timestamp;
+use crate::base::id::Key;
+use crate::engine::core::coordinator::Engine;
+use crate::engine::core::handles::EngineError;
+use crate::model::events::event::{EventEntry, EventLedger, EventStatus, Via};
+use crate::model::events::partner_webhook::PartnerWebhook;
+use crate::model::events::remote_object::{Freshness, RemoteObject};
+
+/// Time in which the partner's webhooks are retried: 25 more tries, ten minutes apart (partner-api,
+/// Delivery rules, 3).
+const SENDER_TRIES_FOR: TimeDelta = TimeDelta::minutes(250);
+/// Shortest absence of the receiver that is reported.
+const AWAY_MIN: TimeDelta = TimeDelta::minutes(20);
+
+/// The requested events.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventsWanted {
+    /// Events of this merchant alone.
+    pub merchant: Option<Key>,
+    /// Largest number of events, the newest ones.
+    pub most: usize,
+}
+
+/// Events, and the state of their receiver.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct EventsView {
+    /// One for each merchant.
+    pub receivers: Vec<ReceiverView>,
+    /// A message if the receiver was absent for a while before this process began.
+    pub away: Option<String>,
+    /// The newest events, newest first.
+    pub items: Vec<EventView>,
+    /// Posts that wait to be looked up.
+    pub waiting: Vec<EventView>,
+    /// Posts whose event the service does not have: they are forged.
+    pub forged: Vec<EventView>,
+    /// Ignored partner webhooks, newest first.
+    #[serde(default)]
+    pub ignored: Vec<IgnoredView>,
+}
+
+/// A partner webhook that was ignored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IgnoredView {
+    /// Time of arrival.
+    pub at: String,
+    /// The reference that it was posted to.
+    pub reference: String,
+    /// The reason why it was ignored.
+    pub reason: String,
+}
+
+/// The state of a merchant's events.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceiverView {
+    pub merchant: String,
+    /// Seconds since the newest event, by the service's clock and ours.
+    pub age_seconds: Option<i64>,
+    /// Seconds since the list was last read.
+    pub lag_seconds: Option<i64>,
+    /// Counts and times.
+    pub ledger: EventLedger,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EventView {
+    pub merchant: String,
+    /// The service's id of the event.
+    pub id: String,
+    /// Its type, once the service showed it.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// The time of the event, by the service's clock.
+    pub created: Option<String>,
+    /// `told`, `waiting`, `forged` or `other_mode`.
+    #[serde(rename = "stands")]
+    pub status: String,
+    /// Freshness compared with the object's version known before.
+    #[serde(rename = "standing")]
+    pub freshness: Option<Freshness>,
+    /// The way by which it was read.
+    pub via: Option<Via>,
+    /// Number of posts.
+    pub posts: u32,
+    /// Time of its first arrival.
+    pub first: String,
+    /// The resources that it concerns.
+    pub about: Vec<String>,
+    /// The object that it shows.
+    pub object: Option<RemoteObject>,
+}
+
+fn ignored_view(one: PartnerWebhook) -> IgnoredView {
+    let reason = one.ignored.unwrap_or_default();
+    IgnoredView { at: timestamp(&one.at), reference: one.reference, reason }
+}
+
+impl Engine {
+    /// Returns events, newest first, and the state of their receiver.
+    pub(crate) fn events(&self, wanted: &EventsWanted) -> Result<EventsView, EngineError> {
+        let mut view = EventsView { away: self.absence_message(), ..EventsView::default() };
+        let merchants = self.merchants();
+        let chosen = |merchant: &&Key| wanted.merchant.as_ref().is_none_or(|one| one == *merchant);
+        for merchant in merchants.iter().filter(chosen) {
+            let facts = &self.shared.facts;
+            view.receivers.push(self.receiver(merchant)?);
+            let newest = facts.events_newest(merchant, wanted.most)?;
+            self.views(merchant, newest, &mut view.items)?;
+            let waiting = facts.events_waiting(merchant, wanted.most)?;
+            self.views(merchant, waiting, &mut view.waiting)?;
+            let forged = facts.events_forged(merchant, wanted.most)?;
+            self.views(merchant, forged, &mut view.forged)?;
+        }
+        if wanted.merchant.is_none() {
+            let ignored = self.shared.facts.newest_ignored_webhooks(wanted.most)?;
+            view.ignored = ignored.into_iter().map(ignored_view).collect();
+        }
+        view.items.sort_by(|one, other| other.created.cmp(&one.created));
+        view.items.truncate(wanted.most);
+        Ok(view)
+    }
+
+    /// Returns one event, of any merchant.
+    pub(crate) fn event(&self, id: &str) -> Result<Option<EventView>, EngineError> {
+        for merchant in self.merchants() {
+            if let Some(entry) = self.shared.facts.event(&merchant, id)? {
+                return Ok(Some(event_view(&merchant, id, &entry)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn views(
+        &self,
+        merchant: &Key,
+        ids: Vec<String>,
+        into: &mut Vec<EventView>,
+    ) -> Result<(), EngineError> {
+        for id in ids {
+            let entry = self.shared.facts.event(merchant, &id)?;
+            into.extend(entry.map(|entry| event_view(merchant, &id, &entry)));
+        }
+        Ok(())
+    }
+
+    fn receiver(&self, merchant: &Key) -> Result<ReceiverView, EngineError> {
+        let ledger = self.shared.facts.event_ledger(merchant)?;
+        let now = self.shared.now();
+        let since = |at: Option<DateTime<Utc>>| {
+            at.map(|at| now.signed_duration_since(at).num_seconds().max(0))
+        };
+        Ok(ReceiverView {
+            merchant: merchant.short(),
+            age_seconds: since(ledger.newest),
+            lag_seconds: since(self.list_read_at(merchant)?),
+            ledger,
+        })
+    }
+
+    /// Message if the receiver was absent before this process began: partner webhooks of that time
+    /// may be lost.
+    fn absence_message(&self) -> Option<String> {
+        let (from, to) = self.absence()?;
+        let away = to.signed_duration_since(from);
+        (away >= AWAY_MIN).then(|| {
+            let lost = if away > SENDER_TRIES_FOR {
+                ": decisions on applications may have been lost"
+            } else {
+                ""
+            };
+            let (away, tries) = (span(away), span(SENDER_TRIES_FOR));
+            let (from, to) = (timestamp(&from), timestamp(&to));
+            format!(
+                "the receiver was down for {away} from {from} to {to}; the service retries for \
+                {tries}{lost}"
+            )
+        })
+    }
+}
+
+/// Formats a span in hours and minutes.
+fn span(span: TimeDelta) -> String {
+    let minutes = span.num_minutes().max(0);
+    let (hours, minutes) = (minutes / 60, minutes % 60);
+    match (hours, minutes) {
+        (0, minutes) => format!("{minutes} min"),
+        (hours, 0) => format!("{hours} h"),
+        (hours, minutes) => format!("{hours} h {minutes} min"),
+    }
+}
+
+fn event_view(merchant: &Key, id: &str, entry: &EventEntry) -> EventView {
+    let (stands, told) = match &entry.status {
+        EventStatus::Waiting => ("waiting", None),
+        EventStatus::OtherMode => ("other_mode", None),
+        EventStatus::Forged => ("forged", None),
+        EventStatus::Verified(told) => ("told", Some(told)),
+    };
+    let about = told.into_iter().flat_map(|told| &told.resources);
+    EventView {
+        merchant: merchant.short(),
+        id: id.to_owned(),
+        kind: told.map(|told| told.kind.clone()),
+        created: told.map(|told| timestamp(&told.created)),
+        status: stands.to_owned(),
+        freshness: told.map(|told| told.freshness),
+        via: told.map(|told| told.via),
+        posts: entry.posts,
+        first: timestamp(&entry.first),
+        about: about.map(Key::short).collect(),
+        object: told.and_then(|told| told.object.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_is_told_in_hours_and_minutes() {
+        let told = |minutes| span(TimeDelta::minutes(minutes));
+        assert_eq!(
+            (told(25), told(180), told(250)),
+            ("25 min".into(), "3 h".into(), "4 h 10 min".into())
+        );
+    }
+}

@@ -1,0 +1,87 @@
+//! Positions of records in the journal: the first step of `why`.
+
+mod words;
+
+use serde::{Deserialize, Serialize};
+
+use self::words::{WordMeaning, look_up_word};
+use crate::base::id::{IntentId, Key};
+use crate::engine::core::coordinator::Engine;
+use crate::store::journal::log::Head;
+use crate::store::read_model::model::{ReadModel, ReadModelError};
+
+/// The subject of a question for a reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhySubject {
+    Resource(Key),
+    /// An intent, settled or not.
+    Intent(IntentId),
+    /// Any other word that a command prints: an id of the service, a mark, an event, an approval, a
+    /// plan.
+    Remote(String),
+}
+
+/// The positions of a subject.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenances {
+    /// The resources of the subject; empty if the journal does not know it.
+    pub resources: Vec<RecordRefs>,
+    /// The meaning of the word, in sentences, if it is no resource itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub about: Vec<String>,
+    /// The last record.
+    pub head: Head,
+}
+
+/// The records about one resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordRefs {
+    pub key: Key,
+    /// The sequences of all records about it, rising.
+    pub sequences: Vec<u64>,
+}
+
+impl Engine {
+    /// Returns the positions of a subject.
+    pub(crate) fn journal_refs(&self, wanted: &WhySubject) -> Result<Provenances, ReadModelError> {
+        locate(&self.shared.facts, wanted, self.shared.writer.head())
+    }
+}
+
+/// Returns the positions of a subject, from the fold.
+pub fn locate(
+    facts: &ReadModel,
+    wanted: &WhySubject,
+    head: Head,
+) -> Result<Provenances, ReadModelError> {
+    let known = match wanted {
+        WhySubject::Resource(key) => WordMeaning { keys: vec![key.clone()], about: Vec::new() },
+        WhySubject::Intent(id) => {
+            let promise = facts.intent_position(*id)?;
+            let keys = promise.map(|promise| promise.key).into_iter().collect();
+            WordMeaning { keys, about: Vec::new() }
+        }
+        WhySubject::Remote(word) => look_up_word(facts, word)?,
+    };
+    let mut resources: Vec<RecordRefs> = Vec::new();
+    for key in known.keys {
+        let trail = record_refs(facts, &key)?;
+        if !trail.sequences.is_empty() && !resources.contains(&trail) {
+            resources.push(trail);
+        }
+    }
+    Ok(Provenances { resources, about: known.about, head })
+}
+
+/// Returns the records about a resource, under its present and its former names.
+fn record_refs(facts: &ReadModel, key: &Key) -> Result<RecordRefs, ReadModelError> {
+    let names = facts.names(key)?;
+    let mut sequences = Vec::new();
+    for name in &names {
+        sequences.extend(facts.record_sequences(name)?);
+    }
+    sequences.sort_unstable();
+    sequences.dedup();
+    Ok(RecordRefs { key: names.into_iter().next_back().unwrap_or_else(|| key.clone()), sequences })
+}

@@ -1,0 +1,221 @@
+//! Questions to the engine, and its answers as plain data.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::effect_log::EffectReport;
+use super::events::{EventView, EventsView, EventsWanted};
+use super::hooks::HooksView;
+use super::intents::IntentsView;
+use super::journal_refs::WhySubject;
+use super::local_reply::LocalReply;
+use super::metrics::Metrics;
+use super::scoped::UnknownName;
+use super::trial_run::TrialRunQuery;
+use super::views::{Overview, PlanView, ResourceView};
+use crate::base::id::Key;
+use crate::engine::commands::action_view::ActionReport;
+use crate::engine::commands::intake::IntakeTerms;
+use crate::engine::commands::page_link::SecretLink;
+use crate::engine::commands::plan_approval::PlanApprovalResult;
+use crate::engine::commands::resolve::ResolveResult;
+use crate::engine::commands::saved_plan::{SavePlan, SavedPlan};
+use crate::engine::core::coordinator::Engine;
+use crate::engine::core::handles::EngineError;
+use crate::engine::events::resync::ResyncedEvents;
+use crate::engine::executor::epoch::StateReply;
+use crate::model::operator::live_binding::{BindingApproval, LiveBinding};
+use crate::model::operator::rotation::{Rotation, WebhookAddress};
+use crate::model::operator::selection::StepSelection;
+use crate::model::operator::suspension::SuspensionResult;
+use crate::model::record::Rekeyed;
+use crate::model::state::adoption::{AdoptionReport, ForgetResult, InventoryItem};
+use crate::store::state::compact::CompactionResult;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EngineQuery {
+    /// Overview of the whole state.
+    Overview,
+    Resources,
+    /// One resource with all its properties.
+    Resource(Key),
+    /// Counts for a monitor.
+    Metrics,
+    /// Every intent that is not closed.
+    Intents,
+    /// The gateway's events.
+    Events(EventsWanted),
+    /// One event, by its id.
+    Event(String),
+    /// State of hooks.
+    Hooks,
+    /// A resource as scripts see it, by its key.
+    #[serde(rename = "known")]
+    ScriptResource(String),
+    /// All resources of a kind with these fields, as scripts see them.
+    #[serde(rename = "sought")]
+    ScriptFind(String, Value),
+    /// Data for a trial run of a script, which changes nothing.
+    #[serde(rename = "rehearsing")]
+    TrialRun(TrialRunQuery),
+    /// The plan.
+    Plan,
+    /// The plan of the resources that the scope selects.
+    Scoped(StepSelection),
+    /// The same as a plan that can be saved in a file.
+    Save(Box<SavePlan>),
+    /// Every live authorisation that waits for a person's approval.
+    Approvals,
+    /// The terms for a payer's link of this saved method.
+    IntakeLink(Key),
+    /// Positions in the journal, for `why`.
+    #[serde(rename = "trail")]
+    JournalRefs(WhySubject),
+    /// The valid addresses.
+    Addresses,
+    /// The effects whose result was recorded behind this record of the journal, since the process
+    /// began.
+    #[serde(rename = "happened")]
+    Effects(u64),
+    /// Reads the whole tree, and answers once only outside events remain.
+    Settle,
+}
+
+impl EngineQuery {
+    /// Returns true if the answer depends on the files: they are read before it, since the asker
+    /// may have edited one a moment ago.
+    pub fn is_about_files(&self) -> bool {
+        matches!(self, Self::Plan | Self::Scoped(_) | Self::Save(_) | Self::Settle)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// Overview of the whole state.
+    Overview(Overview),
+    Resources(Vec<ResourceView>),
+    /// One resource, if it exists.
+    Resource(Option<Box<ResourceView>>),
+    /// Counts for a monitor.
+    Metrics(Box<Metrics>),
+    /// Open intents and possible orphans.
+    Intents(IntentsView),
+    /// The gateway's events, and the state of their receiver.
+    Events(Box<EventsView>),
+    /// One event, if it is known.
+    Event(Option<Box<EventView>>),
+    /// State of hooks.
+    Hooks(Box<HooksView>),
+    /// Number of hooks that are run again.
+    Replayed(usize),
+    /// Data for scripts, or the reason why there is none.
+    #[serde(rename = "known")]
+    ScriptData(Result<Value, String>),
+    /// The plan, with the tree's state and problems.
+    Plan(Box<PlanView>),
+    /// A plan that can be saved in a file.
+    Saved(Box<SavedPlan>),
+    /// Result of a suspension or resumption.
+    #[serde(rename = "paused")]
+    Suspension(Box<SuspensionResult>),
+    /// Selected names that no resource has.
+    Unknown(Vec<UnknownName>),
+    /// Every live authorisation that waits for a person's approval.
+    Approvals(Vec<LiveBinding>),
+    /// The recorded approval; `None` if nothing waited for exactly that one.
+    Approved(Option<Box<BindingApproval>>),
+    /// Result of an approval of the plan.
+    PlanApproved(Box<PlanApprovalResult>),
+    /// The resources whose removal is permitted.
+    Allowed(Vec<Key>),
+    /// Only outside events remain.
+    Settled,
+    /// Result of an action.
+    #[serde(rename = "acted")]
+    Action(Box<ActionReport>),
+    /// Result of a manual settlement.
+    Resolved(ResolveResult),
+    /// Result of an import.
+    #[serde(rename = "adopted")]
+    Imported(Box<AdoptionReport>),
+    /// Results of several imports.
+    #[serde(rename = "all_adopted")]
+    AllImported(Vec<AdoptionReport>),
+    /// A merchant's objects, or the reason why they are not known.
+    Inventory(Result<Vec<InventoryItem>, String>),
+    /// The service's response with its secrets hidden, or the reason why there is none.
+    #[serde(rename = "shown")]
+    RemoteGet(Result<Value, String>),
+    /// Result of forgetting or disowning.
+    Forgot(Box<ForgetResult>),
+    /// About the state on disk.
+    State(StateReply),
+    /// The requested portal link, if there is one.
+    Link(Option<SecretLink>),
+    /// The terms of a payer's link, or the reason why there is none now.
+    IntakeLink(Result<IntakeTerms, String>),
+    /// The saved method that received a token, or the reason of the refusal.
+    Attached(Result<Key, String>),
+    /// The rotated addresses with their valid generations.
+    Addresses(Vec<(WebhookAddress, Rotation)>),
+    /// The addresses that a rotation concerned, or the reason of its refusal.
+    Rotated(Result<Vec<WebhookAddress>, String>),
+    /// Result of a compaction of the state, or the reason of its failure.
+    Compacted(Result<Box<CompactionResult>, String>),
+    /// Result of a change of the state's key, or the reason why there was none.
+    Rekeyed(Result<Rekeyed, String>),
+    /// Content of the lists of events, or the reason why they were not read.
+    Recovered(Result<Vec<ResyncedEvents>, String>),
+    /// The acknowledged resource that was made again; `None`: no such intent is listed.
+    OrphanSeen(Option<Key>),
+    /// Number of acknowledged failures and actions.
+    Dismissed(usize),
+    /// Number of values that a forgotten script kept; `None`: there is no such script, or it is in
+    /// use.
+    ScriptForgotten(Option<usize>),
+    /// An answer from the local data beside the engine.
+    #[serde(rename = "told")]
+    Local(LocalReply),
+    /// Effects, oldest first.
+    #[serde(rename = "happened")]
+    Effects(Vec<EffectReport>),
+}
+
+impl Engine {
+    /// Answers a question from the present state.
+    pub fn answer(&self, question: EngineQuery) -> Result<Reply, EngineError> {
+        Ok(match question {
+            EngineQuery::Overview => Reply::Overview(self.overview()),
+            EngineQuery::Resources => {
+                Reply::Resources(self.planner.steps().map(|step| self.view(step)).collect())
+            }
+            EngineQuery::Resource(key) => Reply::Resource(self.resource(&key).map(Box::new)),
+            EngineQuery::Metrics => Reply::Metrics(Box::new(self.metrics()?)),
+            EngineQuery::Intents => Reply::Intents(self.intents()?),
+            EngineQuery::Events(wanted) => Reply::Events(Box::new(self.events(&wanted)?)),
+            EngineQuery::Event(id) => Reply::Event(self.event(&id)?.map(Box::new)),
+            EngineQuery::Hooks => Reply::Hooks(Box::new(self.hooks_view()?)),
+            EngineQuery::ScriptResource(key) => Reply::ScriptData(self.script_resource(&key)),
+            EngineQuery::ScriptFind(kind, filter) => {
+                Reply::ScriptData(Ok(self.script_find(&kind, &filter)))
+            }
+            EngineQuery::TrialRun(asked) => Reply::ScriptData(self.trial_data(&asked)),
+            EngineQuery::Plan => Reply::Plan(Box::new(self.plan_view())),
+            EngineQuery::Scoped(scope) => match self.plan_within(&scope) {
+                Ok(plan) => Reply::Plan(Box::new(plan)),
+                Err(unknown) => Reply::Unknown(unknown),
+            },
+            EngineQuery::Save(saving) => self.save_plan(*saving)?,
+            EngineQuery::Approvals => Reply::Approvals(self.approvals()),
+            EngineQuery::IntakeLink(key) => Reply::IntakeLink(self.intake_link(&key)),
+            EngineQuery::JournalRefs(wanted) => {
+                Reply::State(StateReply::Trail(self.journal_refs(&wanted)?))
+            }
+            EngineQuery::Addresses => Reply::Addresses(self.shared.facts.rotations()?),
+            EngineQuery::Effects(position) => Reply::Effects(self.effects_since(position)),
+            EngineQuery::Settle => Reply::Settled,
+        })
+    }
+}

@@ -1,0 +1,328 @@
+//! Readings: queries of the service that change nothing, and the interpretation of their answers.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+
+use super::unknown_objects;
+use crate::base::id::Key;
+use crate::base::secret::Secret;
+use crate::client::http::read::ReadError;
+use crate::effects::core::context::put;
+use crate::effects::core::register::{
+    Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery, reading_row,
+};
+use crate::effects::merchants::code_exchange::APPLICATION;
+use crate::effects::merchants::survey::SURVEY;
+use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::engine::core::task_result::TaskResult;
+use crate::engine::executor::access::{CredentialError, CredentialSource, access};
+use crate::engine::executor::failure::TaskFailure;
+use crate::engine::executor::refused_credentials;
+use crate::engine::scheduler::throttle;
+use crate::model::intents::effect::RemoteReading;
+use crate::model::record::Record;
+use crate::model::state::adoption::UnknownObjectsFound;
+use crate::model::state::observed::{FactSource, Observation, Observed};
+use crate::store::vault::blob::SealedValue;
+
+/// Shortest wait before a repeated query while the service is still processing.
+const WAIT_MIN: Duration = Duration::from_secs(1);
+
+/// The reason why a query has no answer.
+#[derive(Debug)]
+pub(crate) enum ReadFailure {
+    /// A credential is missing.
+    Access(CredentialError),
+    /// The service did not answer.
+    Read(ReadError),
+}
+
+/// Condition for recording an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RecordWhen {
+    /// In any case: the time of the reading is information, too.
+    Always,
+    /// Only if it differs from the known state.
+    IfChanged,
+}
+
+/// Runs a reading and records its results.
+pub(crate) async fn read(
+    shared: &EngineShared,
+    reading: RemoteReading,
+    wallet: &CredentialSource,
+    write: RecordWhen,
+) -> TaskResult {
+    match run_queries(shared, &reading, wallet, write).await {
+        Ok(finished) => finished,
+        Err(unread) => match unread.into_result(shared, reading.key.clone(), wallet) {
+            Ok(finished) => finished,
+            Err(CredentialError::Engine(error)) => TaskResult::Broken(error),
+            Err(CredentialError::Secret(error)) => TaskResult::RetryLater(
+                reading.key,
+                TaskFailure::Secret(error.message),
+                Duration::ZERO,
+            ),
+        },
+    }
+}
+
+/// Runs the queries of a row, and interprets their answers.
+async fn run_queries(
+    shared: &EngineShared,
+    reading: &RemoteReading,
+    wallet: &CredentialSource,
+    write: RecordWhen,
+) -> Result<TaskResult, ReadFailure> {
+    let row = reading_row(reading.name)
+        .ok_or_else(|| EngineError::Bug(format!("unknown reading: {}", reading.name)))?;
+    let answers = answers(shared, &(row.queries)(&reading.subject), wallet).await?;
+    match interpret(shared, row, reading, &answers)? {
+        Ok(learned) if write == RecordWhen::IfChanged && is_known(shared, reading, &learned)? => {
+            tracing::debug!(key = %reading.key, reading = reading.name, "unchanged");
+            Ok(TaskResult::Changed(reading.key.clone()))
+        }
+        Ok(learned) => write_reading(shared, reading, wallet, learned).await,
+        Err(ReadingError::Hold(reason)) => {
+            let hold = Record::OnHold { key: reading.key.clone(), reason, at: shared.now() };
+            shared.write(Vec::new(), vec![hold]).await?;
+            Ok(TaskResult::Changed(reading.key.clone()))
+        }
+        Err(ReadingError::UnknownObjects(found)) => {
+            let (key, merchant) = (reading.key.clone(), reading.merchant.clone());
+            let strays = UnknownObjectsFound { key, merchant, found, at: shared.now() };
+            shared.write(Vec::new(), vec![Record::UnknownObjects(Box::new(strays))]).await?;
+            Ok(TaskResult::Changed(reading.key.clone()))
+        }
+        Err(ReadingError::RetryLater(reason)) => Ok(TaskResult::RetryLater(
+            reading.key.clone(),
+            TaskFailure::Blocked(reason),
+            Duration::ZERO,
+        )),
+        Err(ReadingError::Mismatch(reason)) => Ok(TaskResult::RetryLater(
+            reading.key.clone(),
+            TaskFailure::Mismatch(reason),
+            Duration::ZERO,
+        )),
+        Err(ReadingError::InProgress(reason)) => {
+            Ok(TaskResult::RetryLater(reading.key.clone(), TaskFailure::Waiting(reason), WAIT_MIN))
+        }
+    }
+}
+
+/// Returns true if the results of a reading are known already, its secrets included.
+fn is_known(
+    shared: &EngineShared,
+    reading: &RemoteReading,
+    learned: &Learned,
+) -> Result<bool, EngineError> {
+    let Some(known) = shared.facts.observed_state(&reading.key)? else { return Ok(false) };
+    let open = learned.facts.as_object().into_iter().flatten();
+    let same = known.exists == learned.exists
+        && known.unauthorised.is_none()
+        && open.into_iter().all(|(name, value)| known.fact(name) == value);
+    let sealed = |name: &str| known.fact(name).get("sealed").and_then(Value::as_str);
+    for (name, secret) in &learned.secrets {
+        let before = sealed(name).map(|reference| shared.credential(reference)).transpose()?;
+        if before.is_none_or(|before| before.expose() != secret.expose()) {
+            return Ok(false);
+        }
+    }
+    Ok(same)
+}
+
+/// Interprets the answers, given the known state.
+fn interpret(
+    shared: &EngineShared,
+    row: &ReadingRow,
+    reading: &RemoteReading,
+    answers: &[RemoteAnswer],
+) -> Result<Result<Learned, ReadingError>, EngineError> {
+    let observed = shared.facts.observed_state(&reading.key)?;
+    let declared = shared.facts.is_empty_remote()?;
+    let knows_mark = |mark: &str| declared || shared.facts.knows_mark(mark).unwrap_or(false);
+    let cx = ReadingCx {
+        key: &reading.key,
+        mode: reading.mode,
+        generation: reading.applied.generation,
+        observed: observed.as_ref(),
+        about: &reading.subject,
+        knows_mark: &knows_mark,
+    };
+    Ok((row.learn)(&cx, answers))
+}
+
+/// Records the results of a reading. A token that the spec itself names is sealed with them.
+async fn write_reading(
+    shared: &EngineShared,
+    reading: &RemoteReading,
+    wallet: &CredentialSource,
+    mut learned: Learned,
+) -> Result<TaskResult, ReadFailure> {
+    let token = wallet.spec.as_ref().and_then(|spec| spec.get("access_token"));
+    if let Some(token) = token.filter(|_| !learned.secrets.is_empty()) {
+        let token = shared.secrets.resolve(token, &reading.key).map_err(CredentialError::Secret)?;
+        learned.secrets.push(("token", token));
+        put(&mut learned.facts, APPLICATION, Value::Null);
+    }
+    let (facts, blobs) = seal_facts(shared, &reading.key, learned.facts, &learned.secrets)?;
+    let known = shared.facts.observed_state(&reading.key).map_err(EngineError::from)?;
+    let observation = Observation {
+        key: reading.key.clone(),
+        merchant: reading.merchant.clone(),
+        at: not_before_known(shared.now(), known.as_ref()),
+        source: FactSource::Read,
+        remote_id: learned.remote_id,
+        exists: Some(learned.exists),
+        applied: Some(reading.applied.clone()),
+        facts,
+    };
+    shared.write(blobs, vec![Record::Observation(Box::new(observation))]).await?;
+    if reading.name == SURVEY {
+        shared.read_lists().note_all_read(&reading.merchant);
+    }
+    tracing::info!(key = %reading.key, reading = reading.name, "read");
+    Ok(TaskResult::Changed(reading.key.clone()))
+}
+
+/// Returns the time of a reading made now. A clock that was set back does not make it older than
+/// the known state.
+pub(crate) fn not_before_known(now: DateTime<Utc>, known: Option<&Observed>) -> DateTime<Utc> {
+    known.map_or(now, |known| now.max(known.at))
+}
+
+/// Replaces every secret in facts by a reference to its sealed value.
+pub(crate) fn seal_facts(
+    shared: &EngineShared,
+    key: &Key,
+    mut facts: Value,
+    secrets: &[(&'static str, Secret)],
+) -> Result<(Value, Vec<SealedValue>), EngineError> {
+    let subject = key.to_string();
+    let mut blobs = Vec::new();
+    for (name, secret) in secrets {
+        let bytes = secret.expose().as_bytes();
+        let sealed = shared.random(|rng| shared.vault.seal(&subject, bytes, rng))?;
+        if let Some(facts) = facts.as_object_mut() {
+            facts.insert((*name).to_owned(), json!({"sealed": sealed.reference().to_string()}));
+        }
+        blobs.push(sealed);
+    }
+    Ok((facts, blobs))
+}
+
+/// Returns the answers to these queries, in order; a 404 is an answer. Disowned objects are left
+/// out of every list: they are evidence of nothing.
+pub(crate) async fn answers(
+    shared: &EngineShared,
+    queries: &[RemoteQuery],
+    wallet: &CredentialSource,
+) -> Result<Vec<RemoteAnswer>, ReadFailure> {
+    let mut answers = Vec::with_capacity(queries.len());
+    let disowned = shared.facts.disowned_ids().map_err(EngineError::from)?;
+    for query in queries {
+        let access = access(shared, wallet, query.call.auth)?;
+        let client = throttle::client_for(shared, wallet, query.call.auth);
+        let answer = if query.pages {
+            let items = client.pages(&query.call, &access).await;
+            items.map(|items| {
+                RemoteAnswer::Items(unknown_objects::without_disowned(items, &disowned))
+            })
+        } else {
+            client.read(&query.call, &access).await.map(RemoteAnswer::Body)
+        };
+        if matches!(answer, Err(ReadError::Unauthorised)) {
+            refused_credentials::note_unauthorised(shared, wallet, query.call.auth).await?;
+        }
+        answers.push(match answer {
+            Err(ReadError::NotFound(problem)) => RemoteAnswer::Missing(problem),
+            other => other.map_err(ReadFailure::Read)?,
+        });
+    }
+    Ok(answers)
+}
+
+/// Returns the answer to one query for a person, or the reason why there is none.
+pub(crate) async fn one(
+    shared: &EngineShared,
+    query: RemoteQuery,
+    wallet: &CredentialSource,
+) -> Result<Result<Option<RemoteAnswer>, String>, EngineError> {
+    match answers(shared, &[query], wallet).await {
+        Ok(answers) => Ok(Ok(answers.into_iter().next())),
+        Err(ReadFailure::Access(CredentialError::Engine(error))) => Err(error),
+        Err(ReadFailure::Access(CredentialError::Secret(error))) => Ok(Err(error.message)),
+        Err(ReadFailure::Read(error)) => Ok(Err(error.to_string())),
+    }
+}
+
+impl ReadFailure {
+    /// Returns the end of a task that cannot continue without an answer.
+    pub(crate) fn into_result(
+        self,
+        shared: &EngineShared,
+        key: Key,
+        wallet: &CredentialSource,
+    ) -> Result<TaskResult, CredentialError> {
+        let error = match self {
+            Self::Access(error) => return Err(error),
+            Self::Read(error) => error,
+        };
+        if error == ReadError::Unauthorised
+            && refused_credentials::awaits_authorization(shared, &wallet.merchant)?
+        {
+            return Ok(TaskResult::Unauthorised(key, wallet.merchant.clone()));
+        }
+        let why = error.to_string();
+        let unable = match error {
+            ReadError::Unauthorised | ReadError::Refused(..) => TaskFailure::Blocked(why),
+            ReadError::NotFound(_) | ReadError::Unreachable { .. } | ReadError::NotARead { .. } => {
+                TaskFailure::Unreachable(why)
+            }
+        };
+        Ok(TaskResult::RetryLater(key, unable, shared.limiter().time_until_probe()))
+    }
+}
+
+impl From<CredentialError> for ReadFailure {
+    fn from(error: CredentialError) -> Self {
+        Self::Access(error)
+    }
+}
+
+impl From<EngineError> for ReadFailure {
+    fn from(error: EngineError) -> Self {
+        Self::Access(CredentialError::Engine(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_read_after_the_clock_went_back_is_learnt_all_the_same() {
+        let at = |text: &str| -> DateTime<Utc> { text.parse().unwrap() };
+        let merchant: Key = "Merchant/default/acme".parse().unwrap();
+        let (noon, morning) = (at("2026-11-21T12:00:00Z"), at("2026-11-21T08:00:00Z"));
+        let mut known = Observed::unknown(merchant.clone(), noon);
+        let mut read = Observation {
+            key: merchant.clone(),
+            merchant,
+            at: morning,
+            source: FactSource::Read,
+            remote_id: None,
+            exists: Some(true),
+            applied: None,
+            facts: json!({"surveyed": true}),
+        };
+        known.apply(&read);
+        assert!(known.fact("surveyed").is_null(), "an older fact changes nothing");
+        read.at = not_before_known(morning, Some(&known));
+        known.apply(&read);
+        assert_eq!(known.fact("surveyed"), true);
+    }
+}

@@ -1,0 +1,200 @@
+//! Starts tasks: effects, readings and notes of queued resources.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::backoff::{instant_of, time_to_next_quarter};
+use crate::base::fault_injection;
+use crate::base::hash::SourceId;
+use crate::base::id::{IntentId, Key};
+use crate::client::limiter::gate::Urgency;
+use crate::engine::core::coordinator::Engine;
+use crate::engine::core::handles::EngineError;
+use crate::engine::core::task_result::{EffectJob, TaskResult};
+use crate::engine::executor::access::CredentialSource;
+use crate::engine::executor::{perform, settle};
+use crate::engine::readers::read;
+use crate::engine::readers::read::RecordWhen;
+use crate::model::intents::effect::{Effect, RemoteReading, StepWork};
+use crate::model::intents::intent::{IntentState, OpenIntent};
+use crate::model::record::Record;
+use crate::model::state::observed::{AppliedSpec, FactSource, Observation};
+use crate::plan::core::planner::StateView;
+
+/// Tasks for each permitted call: those that send, those whose intents are being written, and those
+/// whose answers are.
+const TASKS_PER_CALL: usize = 4;
+
+impl Engine {
+    /// Continues with every intent that an earlier process left open. The result of calls that were
+    /// under way when it ended is not known, so they are in doubt.
+    pub(crate) fn recover(&mut self) {
+        let open: Vec<Arc<OpenIntent>> = self.known_state.open_intents().cloned().collect();
+        for open in open {
+            if !matches!(open.state, IntentState::OnHold { .. }) {
+                self.settle_open(open);
+            }
+        }
+    }
+
+    /// Starts the settlement of an open intent; its resource starts no other task meanwhile.
+    pub(crate) fn settle_open(&mut self, open: Arc<OpenIntent>) {
+        let account = open.intent.request.account.clone();
+        let wallet = CredentialSource { account, ..self.credential_source(&open.intent.merchant) };
+        let shared = self.shared.clone();
+        self.busy.insert(open.intent.key.clone());
+        self.queue.remove(&open.intent.key);
+        self.occupy_lane(&open.intent);
+        self.tasks.spawn(async move { settle::settle_recovered(&shared, &open, &wallet).await });
+    }
+
+    /// Starts tasks up to the permitted number.
+    pub(crate) fn start_tasks(&mut self) -> Result<(), EngineError> {
+        let room = self.shared.settings.concurrency.saturating_mul(TASKS_PER_CALL).max(1);
+        self.resume_idle_lanes();
+        let waits = self.stopping || self.known_state.files().is_being_read();
+        while !waits && self.tasks.len() < self.capacity(room) {
+            let Some(key) = self.queue.pop_first() else {
+                return Ok(());
+            };
+            let work = self.planner.full_step(&self.known_state, &key).and_then(|step| step.work);
+            match work {
+                Some(work) => self.start(&key, &work)?,
+                // The work was possible when its step was planned, but no longer is: a date has
+                // passed.
+                None => drop(self.planner.recompute(&self.known_state, [key])),
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts one task.
+    fn start(&mut self, key: &Key, work: &StepWork) -> Result<(), EngineError> {
+        if !self.admit(key, work) {
+            return Ok(());
+        }
+        if !self.busy.insert(key.clone()) && !fault_injection::is_active("two-open-effects") {
+            return Err(EngineError::Bug(format!("{key} has two tasks")));
+        }
+        self.backoff.start_try(key);
+        match work {
+            StepWork::Effect(effect) if !self.enter_lane(key, effect) => self.release_slot(key),
+            StepWork::Effect(effect) => {
+                self.count(key, effect)?;
+                self.start_effect(key, effect.clone());
+            }
+            StepWork::Read(reading) => self.start_reading(reading.clone()),
+            StepWork::Record(applied) => self.start_note(key, applied.clone()),
+        }
+        Ok(())
+    }
+
+    /// Returns the time at which dated steps are planned again, if any step waits for a date.
+    pub(crate) fn next_dates(&self) -> Option<Instant> {
+        let waits = !self.planner.date_dependent().is_empty();
+        let quarter =
+            waits.then(|| Instant::now().checked_add(time_to_next_quarter(self.shared.now())));
+        let turn = self.planner.next_health_change();
+        let turn = turn.and_then(|turn| instant_of(self.shared.now(), turn));
+        [quarter.flatten(), self.next_resumption(), turn].into_iter().flatten().min()
+    }
+
+    /// Plans the steps again that wait for another day.
+    pub(crate) fn replan_dated(&mut self) {
+        let mut keys: BTreeSet<Key> =
+            self.planner.date_dependent().union(&self.ended_suspensions()).cloned().collect();
+        keys.extend(self.planner.health_due(self.shared.now()));
+        let made = self.planner.recompute(&self.known_state, keys);
+        self.enqueue(made);
+        self.check_whole_plan();
+    }
+
+    /// Starts an effect. The engine, as the single owner, assigns the number of its intent.
+    fn start_effect(&mut self, key: &Key, effect: Effect) {
+        let (shared, job) = (self.shared.clone(), self.job(key, effect));
+        self.tasks.spawn(async move { perform::perform(&shared, job).await });
+    }
+
+    /// Builds the job of an effect, with its number and its cause.
+    pub(crate) fn job(&mut self, key: &Key, effect: Effect) -> EffectJob {
+        self.shared.superseded().begin(key);
+        self.known_state.task_started(key, &effect.merchant);
+        let id = self.next_intent;
+        self.next_intent = id.next();
+        let cause = self.cause(key);
+        let account = effect.request.account.clone();
+        let wallet = CredentialSource { account, ..self.credential_source(&effect.merchant) };
+        let effect = if fault_injection::is_active("attempt-in-the-name") {
+            with_attempt_in_name(effect, &self.shared.settings.planning.partner, id)
+        } else {
+            effect
+        };
+        let rest = self.digest_without_amounts(key);
+        let again = self.backoff.has_failed(key);
+        EffectJob { id, effect, wallet, cause, rest, again }
+    }
+
+    /// Starts a reading.
+    fn start_reading(&mut self, reading: RemoteReading) {
+        self.account_refresh.note_read(&reading.key);
+        let is_read = reading.key == reading.merchant;
+        let account =
+            reading.subject.get("account").and_then(|one| one.as_str()).map(str::to_owned);
+        self.known_state.task_started(&reading.key, &reading.merchant);
+        let wallet =
+            CredentialSource { is_read, account, ..self.credential_source(&reading.merchant) };
+        let shared = self.shared.clone();
+        self.tasks
+            .spawn(async move { read::read(&shared, reading, &wallet, RecordWhen::Always).await });
+    }
+
+    /// Records a resource for which nothing has to be sent.
+    fn start_note(&mut self, key: &Key, applied: AppliedSpec) {
+        let known = self.known_state.observed(key);
+        let merchant = known.map_or_else(|| key.clone(), |known| known.merchant.clone());
+        let note = Observation {
+            key: key.clone(),
+            merchant,
+            at: self.shared.now(),
+            source: FactSource::Operator,
+            remote_id: None,
+            exists: None,
+            applied: Some(applied),
+            facts: serde_json::Value::Null,
+        };
+        let (shared, key) = (self.shared.clone(), key.clone());
+        self.tasks.spawn(async move {
+            let records = vec![Record::Observation(Box::new(note))];
+            match shared.write(Vec::new(), records).await {
+                Ok(()) => TaskResult::Changed(key),
+                Err(error) => TaskResult::Broken(error),
+            }
+        });
+    }
+
+    /// Returns the sources of a merchant's credentials.
+    pub(crate) fn credential_source(&self, merchant: &Key) -> CredentialSource {
+        let manifest = self.known_state.desired().manifest(merchant);
+        let spec = manifest.as_ref().and_then(|one| one.spec.get("credentials").cloned());
+        let generation = manifest.map_or(0, |manifest| manifest.annotations.generation);
+        let (merchant, urgency) = (merchant.clone(), Urgency::Change);
+        CredentialSource { merchant, spec, is_read: false, account: None, urgency, generation }
+    }
+}
+
+/// An injected fault: the effect's own name at the service contains the number of the attempt.
+fn with_attempt_in_name(mut effect: Effect, partner: &str, id: IntentId) -> Effect {
+    let number = u32::try_from(id.get()).unwrap_or(u32::MAX).saturating_add(1000);
+    let name = SourceId::new(partner, &effect.key, number);
+    let old = std::mem::replace(&mut effect.source_id, name.clone());
+    let rename = |value: &serde_json::Value| {
+        let text = value.to_string().replace(old.as_str(), name.as_str());
+        let text = text.replace(old.mark().as_str(), name.mark().as_str());
+        serde_json::from_str(&text).unwrap_or_default()
+    };
+    effect.request.body = rename(&effect.request.body);
+    effect.expect.values_mut().for_each(|value| *value = rename(value));
+    effect
+}

@@ -1,0 +1,123 @@
+//! Responses as JSON, and the errors that all paths share.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use crate::base::id::Key;
+use crate::control::protocol::ControlError;
+
+/// Responds 200 with a body.
+pub(crate) fn ok(body: &impl Serialize) -> Response {
+    json(StatusCode::OK, body)
+}
+
+/// Responds with text in the form that Prometheus reads.
+pub(crate) fn text(body: String) -> Response {
+    let form = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
+    (form, body).into_response()
+}
+
+/// Responds that a request was not done, with the reason as body.
+pub(crate) fn not_done(status: StatusCode, body: &impl Serialize) -> Response {
+    json(status, body)
+}
+
+/// Responds with an error and its help.
+pub(crate) fn error(status: StatusCode, error: &ControlError) -> Response {
+    json(status, &serde_json::json!({ "error": error }))
+}
+
+fn json(status: StatusCode, body: &impl Serialize) -> Response {
+    let mut response = (status, Json(body)).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+pub(crate) async fn no_such_path() -> Response {
+    let help = "request /api/v1/status, /api/v1/resources, /api/v1/plan or /api/v1/intents";
+    error(StatusCode::NOT_FOUND, &ControlError::new("no_such_path", "no such path", help))
+}
+
+pub(crate) fn no_such_resource(key: &Key) -> Response {
+    let message = format!("no such resource: {key}");
+    let help = "list all resources with /api/v1/resources";
+    error(StatusCode::NOT_FOUND, &ControlError::new("no_such_resource", message, help))
+}
+
+/// Responds that the body of a request cannot be read.
+pub(crate) fn bad_body(why: &serde_json::Error, help: &str) -> Response {
+    let message = format!("invalid body: {why}");
+    error(StatusCode::BAD_REQUEST, &ControlError::new(ControlError::BAD_REQUEST, message, help))
+}
+
+pub(crate) fn bad_key(why: &str) -> Response {
+    let help = "request /api/v1/resources/KIND/NAMESPACE/NAME; the default namespace is `default`";
+    error(StatusCode::BAD_REQUEST, &ControlError::new(ControlError::BAD_REQUEST, why, help))
+}
+
+pub(crate) fn wrong_method() -> Response {
+    let message = "method not allowed for this path";
+    let help = "use GET for paths that read, and POST for paths that write";
+    let refusal = ControlError::new("method_not_allowed", message, help);
+    let mut response = error(StatusCode::METHOD_NOT_ALLOWED, &refusal);
+    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, POST"));
+    response
+}
+
+/// Responds that a required token is missing.
+pub(crate) fn no_token() -> Response {
+    let message = "missing token";
+    let help = "send a token: `authorization: Bearer …`, or `--token-file FILE` of a command; the \
+        tokens are in `api.token` of the state directory";
+    unauthorised(&ControlError::new(ControlError::TOKEN_NEEDED, message, help))
+}
+
+/// Responds that the token is unknown.
+pub(crate) fn wrong_token() -> Response {
+    let message = "unknown token";
+    let help = "compare it with `api.token` in the daemon's state directory; the daemon reads \
+        that file when it starts";
+    unauthorised(&ControlError::new(ControlError::WRONG_TOKEN, message, help))
+}
+
+/// Responds that a read-only token cannot write.
+pub(crate) fn read_only() -> Response {
+    let message = "read-only token: this request changes something, or returns a secret";
+    let help = "use a token without `read` in the daemon's `api.token`";
+    error(StatusCode::FORBIDDEN, &ControlError::new(ControlError::READ_ONLY, message, help))
+}
+
+/// Responds that no token is enough for this request.
+pub(crate) fn local_only() -> Response {
+    let help = "run the command on the daemon's machine, without --server";
+    forbidden("this request is only permitted on the daemon's own machine", help)
+}
+
+fn unauthorised(why: &ControlError) -> Response {
+    let mut response = error(StatusCode::UNAUTHORIZED, why);
+    let scheme = HeaderValue::from_static("Bearer");
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+    response
+}
+
+pub(crate) fn forbidden(message: &str, help: &str) -> Response {
+    error(StatusCode::FORBIDDEN, &ControlError::new(ControlError::NOT_ALLOWED, message, help))
+}
+
+pub(crate) fn too_slow(limit: Duration) -> Response {
+    let message = format!("the engine did not answer within {} seconds", limit.as_secs());
+    let help = "try again; if it persists, check the daemon's log";
+    error(StatusCode::SERVICE_UNAVAILABLE, &ControlError::new("engine_busy", message, help))
+}
+
+pub(crate) fn wrong_reply() -> Response {
+    let message = "internal error: unexpected response type";
+    let help = "please report this bug";
+    error(StatusCode::INTERNAL_SERVER_ERROR, &ControlError::new("our_mistake", message, help))
+}

@@ -1,0 +1,327 @@
+use std::net::SocketAddr;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::ConnectInfo;
+use axum::http::Request;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+use tower::ServiceExt;
+
+use super::*;
+use crate::control::testing::{engine, overview};
+use crate::engine::queries::intents::IntentsView;
+use crate::engine::queries::metrics::{EventTotals, Metrics};
+use crate::engine::queries::views::{PlanView, ResourceView};
+use crate::http::serve::listener::{Serving, serve, start};
+use crate::model::events::event::EventLedger;
+use crate::model::events::hook_run::ActionCounts;
+use crate::model::spec::desired::TreeState;
+use crate::model::spec::issue::ProblemCounts;
+
+mod tokens;
+
+fn jane() -> ResourceView {
+    let view = json!({
+        "kind": "Invoice", "namespace": "default", "name": "jane", "ready": true,
+        "reason": "InSync", "message": "the service matches the file", "verdict": "settled",
+    });
+    serde_json::from_value(view).unwrap()
+}
+
+fn plan_view() -> PlanView {
+    PlanView {
+        version: 1,
+        coverage: TreeState::Complete,
+        position: 42,
+        head: "9f86".to_owned(),
+        commit: None,
+        files: None,
+        checksum: "5e1f".to_owned(),
+        looked_at: Vec::new(),
+        against: None,
+        resources: 0,
+        steps: Vec::new(),
+        due: Vec::new(),
+        totals: Vec::new(),
+        problems: Vec::new(),
+        omitted: ProblemCounts::default(),
+    }
+}
+
+fn totals() -> EventTotals {
+    let actions = ActionCounts { done: 3, refused: 1, ..ActionCounts::default() };
+    let ledger =
+        EventLedger { posts: 4, verified: 5, missed: 2, actions, ..EventLedger::default() };
+    let (age_seconds, lag_seconds) = (Some(7), Some(3));
+    EventTotals { ledger, age_seconds, lag_seconds, hooks_dead: 1, ..EventTotals::default() }
+}
+
+fn counts() -> Metrics {
+    Metrics {
+        overview: overview(),
+        intents: [("held".to_owned(), (1, 7200))].into(),
+        reasons: [("OverLimit".to_owned(), 1)].into(),
+        conditions: [("Synced".to_owned(), [("True".to_owned(), 4)].into())].into(),
+        over_limit: 1,
+        backoff: 0,
+        possible_orphans: 0,
+        sync_within_us: vec![(100, 3), (250, 5)],
+        syncs: (6, 1_500_001),
+        events: totals(),
+        posts: [].into(),
+    }
+}
+
+/// One token that may write, and one that may not.
+pub(super) const WRITER: &str = "0123456789abcdef0123456789abcdef";
+pub(super) const READER: &str = "fedcba9876543210fedcba9876543210";
+
+fn tokens() -> Tokens {
+    Tokens::parse(&format!("{WRITER}\nmonitor read {READER}\n")).unwrap()
+}
+
+/// Returns a router over an engine that knows one invoice, and the switch of its readiness.
+pub(super) fn door() -> (Router, watch::Sender<bool>) {
+    let control = engine(|question| match question {
+        EngineQuery::Overview => Reply::Overview(overview()),
+        EngineQuery::Resources => Reply::Resources(vec![jane()]),
+        EngineQuery::Resource(key) => {
+            Reply::Resource((key.name.as_str() == "jane").then(|| Box::new(jane())))
+        }
+        EngineQuery::Metrics => Reply::Metrics(Box::new(counts())),
+        EngineQuery::Intents => Reply::Intents(IntentsView::default()),
+        EngineQuery::Events(_) => Reply::Events(Box::default()),
+        EngineQuery::Event(_) => Reply::Event(None),
+        EngineQuery::Hooks => Reply::Hooks(Box::default()),
+        EngineQuery::ScriptResource(_) | EngineQuery::ScriptFind(..) | EngineQuery::TrialRun(_) => {
+            Reply::ScriptData(Ok(Value::Null))
+        }
+        EngineQuery::Plan | EngineQuery::Scoped(_) => Reply::Plan(Box::new(plan_view())),
+        EngineQuery::Save(_) => Reply::Unknown(Vec::new()),
+        EngineQuery::Approvals => Reply::Approvals(Vec::new()),
+        EngineQuery::Addresses => Reply::Addresses(Vec::new()),
+        EngineQuery::Effects(_) => Reply::Effects(Vec::new()),
+        EngineQuery::IntakeLink(_) | EngineQuery::JournalRefs(_) | EngineQuery::Settle => {
+            Reply::Settled
+        }
+    });
+    let (switch, ready) = watch::channel(false);
+    (router(control, ready, tokens()), switch)
+}
+
+/// Returns a request from this machine that names it as host.
+fn request(path: &str) -> Request<Body> {
+    from("127.0.0.1:4000", &[("host", "localhost:8780")], path)
+}
+
+fn from(peer: &str, headers: &[(&str, &str)], path: &str) -> Request<Body> {
+    let mut request = Request::get(path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let mut request = request.body(Body::empty()).unwrap();
+    let peer: SocketAddr = peer.parse().unwrap();
+    request.extensions_mut().insert(ConnectInfo(peer));
+    request
+}
+
+pub(super) async fn send(router: &Router, request: Request<Body>) -> (u16, Value) {
+    let response = router.clone().oneshot(request).await.unwrap();
+    let status = response.status().as_u16();
+    let body = to_bytes(response.into_body(), 1 << 20).await.unwrap();
+    (status, serde_json::from_slice(&body).expect("every answer is JSON"))
+}
+
+async fn get_json(router: &Router, path: &str) -> (u16, Value) {
+    send(router, request(path)).await
+}
+
+#[tokio::test]
+async fn every_path_answers_with_its_view() {
+    let (router, _switch) = door();
+    let (status, body) = get_json(&router, "/api/v1/status").await;
+    assert_eq!((status, &body["version"]), (200, &json!(env!("CARGO_PKG_VERSION"))));
+    assert_eq!((&body["resources"], &body["coverage"]), (&json!(5), &json!("whole")));
+    let (status, body) = get_json(&router, "/api/v1/resources").await;
+    assert_eq!((status, &body["items"][0]["name"]), (200, &json!("jane")));
+    let (status, body) = get_json(&router, "/api/v1/resources/Invoice/default/jane").await;
+    assert_eq!((status, &body["ready"]), (200, &json!(true)));
+    let (status, body) = get_json(&router, "/api/v1/plan").await;
+    assert_eq!((status, &body["version"]), (200, &json!(1)));
+    let (status, body) = get_json(&router, "/api/v1/intents").await;
+    assert_eq!((status, &body["items"]), (200, &json!([])));
+}
+
+#[tokio::test]
+async fn what_is_not_there_says_where_to_look() {
+    let (router, _switch) = door();
+    for (path, expected) in [
+        ("/api/v1/resources/Invoice/default/nobody", (404, "no_such_resource")),
+        ("/api/v1/resources/Invoice/default/Not_A_Name", (400, "bad_request")),
+        ("/api/v1/resources/Invoice/default/a%2Fb", (400, "bad_request")),
+        ("/api/v1/resources/Invoice/default/%FF", (400, "bad_request")),
+        ("/nowhere", (404, "no_such_path")),
+    ] {
+        let (status, body) = get_json(&router, path).await;
+        assert_eq!((status, body["error"]["code"].as_str().unwrap()), expected, "{path}");
+        assert!(!body["error"]["help"].as_str().unwrap().is_empty(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn alive_comes_before_ready() {
+    let (router, switch) = door();
+    assert_eq!(get_json(&router, "/healthz").await.0, 200);
+    let (status, body) = get_json(&router, "/readyz").await;
+    assert_eq!((status, &body["error"]["code"]), (503, &json!("not_ready")));
+    switch.send_replace(true);
+    assert_eq!(get_json(&router, "/readyz").await.0, 200);
+}
+
+#[tokio::test]
+async fn an_engine_that_ended_is_told_and_not_waited_for() {
+    let (events, _) = tokio::sync::mpsc::channel(1);
+    let (_switch, ready) = watch::channel(true);
+    let router = router(Control::new(events), ready, Tokens::default());
+    let (status, body) = get_json(&router, "/api/v1/plan").await;
+    assert_eq!((status, &body["error"]["code"]), (503, &json!(ControlError::STOPPED)));
+    assert_eq!(get_json(&router, "/healthz").await.0, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_engine_that_is_busy_is_not_waited_for_without_end() {
+    let (events, _unread) = tokio::sync::mpsc::channel(1);
+    let (_switch, ready) = watch::channel(true);
+    let router = router(Control::new(events), ready, Tokens::default());
+    let (status, body) = get_json(&router, "/api/v1/plan").await;
+    assert_eq!((status, &body["error"]["code"]), (503, &json!("engine_busy")));
+}
+
+#[tokio::test]
+async fn this_machine_is_answered_by_any_of_its_names() {
+    let (router, _switch) = door();
+    for host in ["localhost", "LOCALHOST:8780", "127.0.0.1:1", "127.9.8.7", "[::1]:8780"] {
+        for peer in ["127.0.0.1:4000", "127.1.2.3:1", "[::1]:4000", "[::ffff:127.0.0.1]:4000"] {
+            let request = from(peer, &[("host", host)], "/healthz");
+            assert_eq!(send(&router, request).await.0, 200, "{peer} {host}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn others_are_refused_with_what_to_do() {
+    let (router, _switch) = door();
+    let host = ("host", "localhost");
+    let mut refused = vec![
+        from("192.0.2.7:4000", &[host], "/healthz"),
+        from("127.0.0.1:1", &[], "/healthz"),
+        from("127.0.0.1:1", &[host, ("host", "evil.example")], "/healthz"),
+        from("127.0.0.1:1", &[host], "http://evil.example/healthz"),
+    ];
+    for host in ["evil.example", "localhost.evil.example", "192.0.2.7:80", "[::2]", "", "a b"] {
+        refused.push(from("127.0.0.1:1", &[("host", host)], "/healthz"));
+    }
+    refused.push(from("127.0.0.1:1", &[("host", "evil@localhost")], "/healthz"));
+    for name in [
+        "Forwarded",
+        "X-Forwarded-For",
+        "X-Forwarded-Anything",
+        "X-Real-IP",
+        "Via",
+        "CF-Connecting-IP",
+    ] {
+        refused.push(from("127.0.0.1:1", &[host, (name, "x")], "/healthz"));
+    }
+    let mut nameless = request("/healthz");
+    nameless.extensions_mut().clear();
+    refused.push(nameless);
+    for request in refused {
+        let shown = format!("{request:?}");
+        let (status, body) = send(&router, request).await;
+        assert_eq!((status, &body["error"]["code"]), (403, &json!("not_allowed")), "{shown}");
+        assert!(!body["error"]["help"].as_str().unwrap().is_empty());
+    }
+}
+
+/// Serves a router on a free port, and returns the sender that stops it.
+async fn served() -> (Serving, oneshot::Sender<()>) {
+    let (router, _switch) = door();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let listen = "127.0.0.1:0".parse().unwrap();
+    (start(router, listen, async { drop(stopped.await) }).await.unwrap(), stop)
+}
+
+#[tokio::test]
+async fn a_real_connection_is_answered_until_the_stop() {
+    let (serving, stop) = served().await;
+    let mut stream = TcpStream::connect(serving.address).await.unwrap();
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+    let mut start = [0; 15];
+    stream.read_exact(&mut start).await.unwrap();
+    assert_eq!(&start, b"HTTP/1.1 200 OK");
+    stop.send(()).unwrap();
+    serving.done.await.unwrap();
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).await.unwrap();
+    assert!(TcpStream::connect(serving.address).await.is_err());
+}
+
+#[tokio::test]
+async fn a_head_without_measure_is_refused() {
+    let (serving, _stop) = served().await;
+    let many = "x-one: 1\r\n".repeat(70);
+    for head in [many, format!("x-large: {}\r\n", "x".repeat(20_000))] {
+        let mut stream = TcpStream::connect(serving.address).await.unwrap();
+        let request = format!("GET /healthz HTTP/1.1\r\nHost: localhost\r\n{head}\r\n");
+        // The answer may arrive, and the connection end, before the complete request is written.
+        stream.write_all(request.as_bytes()).await.ok();
+        let mut start = [0; 12];
+        stream.read_exact(&mut start).await.unwrap();
+        assert_eq!(&start, b"HTTP/1.1 431");
+    }
+}
+
+#[tokio::test]
+async fn one_address_cannot_have_every_connection() {
+    let (serving, _stop) = served().await;
+    let mut open = Vec::new();
+    for _ in 0..130 {
+        open.push(TcpStream::connect(serving.address).await.unwrap());
+    }
+    let mut one_more = TcpStream::connect(serving.address).await.unwrap();
+    let ended = one_more.read(&mut [0; 1]).await;
+    assert!(matches!(ended, Ok(0) | Err(_)), "it is closed without an answer: {ended:?}");
+}
+
+#[tokio::test]
+async fn an_address_in_use_is_an_error() {
+    let (serving, _stop) = served().await;
+    let (router, _switch) = door();
+    let error = serve(router, serving.address, std::future::pending()).await.unwrap_err();
+    assert_eq!(error.address, serving.address);
+}
+
+#[tokio::test]
+async fn a_monitor_reads_counts_and_nothing_private() {
+    let (router, _switch) = door();
+    let answer = router.oneshot(request("/metrics")).await.unwrap();
+    assert_eq!(answer.status(), StatusCode::OK);
+    assert_eq!(answer.headers()["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+    let bytes = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+    let text = String::from_utf8(bytes.to_vec()).unwrap();
+    for line in [
+        "reckon_resources{state=\"stuck\"} 1",
+        "reckon_unready{reason=\"OverLimit\"} 1",
+        "reckon_conditions{type=\"Synced\",status=\"True\"} 4",
+        "reckon_intents{state=\"held\"} 1",
+        "reckon_intents_oldest_seconds{state=\"held\"} 7200",
+        "reckon_journal_position 42",
+        "reckon_journal_sync_seconds_bucket{le=\"0.00025\"} 5",
+        "reckon_journal_sync_seconds_bucket{le=\"+Inf\"} 6",
+        "reckon_journal_sync_seconds_sum 1.500001",
+    ] {
+        assert!(text.lines().any(|one| one == line), "{line}\n{text}");
+    }
+}

@@ -1,0 +1,326 @@
+//! Writes for programs that do not know this program's own requests (design.md part 4): suspend,
+//! resume, approve, resolve, reconcile. Each is a control request in JSON of its own, which stays
+//! as it is.
+//!
+//! 200 means done; 404 that nothing has this name; 409 that it was not done, with the reason.
+
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::routing::post;
+use axum::{Extension, Router};
+use chrono::{DateTime, Utc};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::answer;
+use super::answer::{error, not_done, ok};
+use super::router::AppState;
+use super::rpc::respond_when_ready;
+use super::tokens::ApiCaller;
+use crate::base::clock::{Clock, SystemClock};
+use crate::base::id::{IntentId, Key};
+use crate::base::money::Money;
+use crate::control::protocol::{ControlError, ControlRequest};
+use crate::engine::commands::plan_approval::{ApprovingPlan, PlanApprovalResult};
+use crate::engine::commands::resolve::{ManualResolution, ResolveResult};
+use crate::engine::executor::epoch::StateReply;
+use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::model::operator::live_binding::LiveBinding;
+use crate::model::operator::suspension::{REASON_LENGTH_MAX, SuspensionRequest, SuspensionResult};
+use crate::model::state::epoch::ReleaseRequest;
+
+/// Returns the routes of the writes.
+pub(crate) fn routes() -> Router<AppState> {
+    Router::new()
+        .route("/api/v1/suspend", post(suspend))
+        .route("/api/v1/resume", post(resume))
+        .route("/api/v1/approve", post(approve))
+        .route("/api/v1/reconcile", post(reconcile))
+        .route("/api/v1/intents/{id}/resolve", post(resolve))
+}
+
+/// The response to a write that is not done.
+struct WriteRefusal(Box<Response>);
+
+impl From<Response> for WriteRefusal {
+    fn from(answer: Response) -> Self {
+        Self(Box::new(answer))
+    }
+}
+
+/// The caller, where there is a token.
+type MaybeCaller = Option<Extension<ApiCaller>>;
+
+/// Returns the actor of a caller that may write.
+fn writer(who: MaybeCaller) -> Result<String, WriteRefusal> {
+    match who {
+        None => Err(answer::no_token().into()),
+        Some(Extension(caller)) if !caller.may_write => Err(answer::read_only().into()),
+        Some(Extension(caller)) => Ok(caller.actor),
+    }
+}
+
+/// Parses a body; an absent body is an empty object.
+fn read<T: DeserializeOwned>(body: &Bytes, help: &str) -> Result<T, WriteRefusal> {
+    let body: &[u8] = if body.is_empty() { b"{}" } else { body };
+    serde_json::from_slice(body).map_err(|error| answer::bad_body(&error, help).into())
+}
+
+/// Refuses an invalid value.
+fn invalid_value(message: &str, help: &str) -> WriteRefusal {
+    let error = ControlError::new(ControlError::BAD_REQUEST, message, help);
+    answer::error(StatusCode::BAD_REQUEST, &error).into()
+}
+
+impl AppState {
+    /// Sends a write to the engine, and returns its reply.
+    async fn write(&self, request: ControlRequest, actor: String) -> Result<Reply, WriteRefusal> {
+        let reply = self.control.handle(request, actor).await;
+        reply.map_err(|why| engine_stopped(&why))
+    }
+}
+
+/// Refuses a request that the engine does not answer.
+fn engine_stopped(why: &ControlError) -> WriteRefusal {
+    error(StatusCode::SERVICE_UNAVAILABLE, why).into()
+}
+
+/// Returns the response of either outcome.
+fn merge_outcome(answer: Result<Response, WriteRefusal>) -> Response {
+    answer.unwrap_or_else(|WriteRefusal(refusal)| *refusal)
+}
+
+/// Body of `suspend`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SuspendBody {
+    resource: Key,
+    reason: String,
+    until: Option<DateTime<Utc>>,
+}
+
+async fn suspend(State(door): State<AppState>, who: MaybeCaller, body: Bytes) -> Response {
+    let help = r#"send {"resource": "KIND/NAME", "reason": TEXT, "until": MOMENT}; without `until` it does not end"#;
+    let done = async {
+        let actor = writer(who)?;
+        let SuspendBody { resource: key, reason, until } = read(&body, help)?;
+        let reason = reason.trim().to_owned();
+        if reason.is_empty() || reason.chars().count() > REASON_LENGTH_MAX {
+            return Err(invalid_value(
+                "`reason` is empty or too long: 1 to 500 characters",
+                "write the reason for \
+                the suspension",
+            ));
+        }
+        if until.is_some_and(|until| until <= SystemClock.now()) {
+            return Err(invalid_value("`until` is in the past", "write a moment in the future"));
+        }
+        let request =
+            ControlRequest::Suspend(Box::new(SuspensionRequest::Suspend { key, reason, until }));
+        Ok(suspend_response(&door.write(request, actor).await?))
+    };
+    merge_outcome(done.await)
+}
+
+/// Body of `resume`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ResumeBody {
+    resource: Key,
+}
+
+async fn resume(State(door): State<AppState>, who: MaybeCaller, body: Bytes) -> Response {
+    let done = async {
+        let actor = writer(who)?;
+        let ResumeBody { resource: key } = read(&body, r#"send {"resource": "KIND/NAME"}"#)?;
+        let request = ControlRequest::Suspend(Box::new(SuspensionRequest::Resume { key }));
+        Ok(suspend_response(&door.write(request, actor).await?))
+    };
+    merge_outcome(done.await)
+}
+
+fn suspend_response(reply: &Reply) -> Response {
+    let Reply::Suspension(paused) = reply else { return answer::wrong_reply() };
+    let status = match **paused {
+        SuspensionResult::Suspended(_) | SuspensionResult::Resumed { .. } => return ok(paused),
+        SuspensionResult::Unknown { .. } => StatusCode::NOT_FOUND,
+        SuspensionResult::NotSuspended { .. } => StatusCode::CONFLICT,
+    };
+    not_done(status, paused)
+}
+
+/// Body of `approve`: a plan, a live binding as it waits, or a live application.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ApproveBody {
+    plan: Option<String>,
+    #[serde(default)]
+    ceilings: Vec<Money>,
+    binding: Option<LiveBinding>,
+    merchant: Option<Key>,
+    application: Option<Key>,
+}
+
+async fn approve(State(door): State<AppState>, who: MaybeCaller, body: Bytes) -> Response {
+    let help = r#"send {"plan": CHECKSUM, "ceilings": [AMOUNT]}, {"binding": …} as {"merchant": "Merchant/NAME"} returns it, or {"application": "MerchantApplication/NAME"}"#;
+    let done = async {
+        let actor = writer(who)?;
+        match read(&body, help)? {
+            ApproveBody {
+                plan: Some(checksum),
+                ceilings,
+                binding: None,
+                merchant: None,
+                application: None,
+            } => {
+                let plan = ApprovingPlan { checksum, ceilings, actor: String::new() };
+                let request = ControlRequest::ApprovePlan(Box::new(plan));
+                Ok(plan_approved(&door.write(request, actor).await?))
+            }
+            ApproveBody {
+                plan: None,
+                binding: Some(binding),
+                merchant: None,
+                application: None,
+                ..
+            } => {
+                let merchant = binding.merchant.clone();
+                let request = ControlRequest::Approve(Box::new(binding));
+                let reply = door.write(request, actor).await?;
+                let Reply::Approved(Some(approval)) = reply else {
+                    return door.waiting_binding(&merchant).await;
+                };
+                Ok(ok(&approval))
+            }
+            ApproveBody {
+                plan: None,
+                binding: None,
+                merchant: Some(merchant),
+                application: None,
+                ..
+            } => door.waiting_binding(&merchant).await,
+            ApproveBody {
+                plan: None,
+                binding: None,
+                merchant: None,
+                application: Some(key),
+                ..
+            } => door.approve_submission(key, actor).await,
+            ApproveBody { .. } => Err(invalid_value("more than one approval in a request", help)),
+        }
+    };
+    merge_outcome(done.await)
+}
+
+impl AppState {
+    /// Approves a live application that waits for it.
+    async fn approve_submission(&self, key: Key, actor: String) -> Result<Response, WriteRefusal> {
+        let said = ReleaseRequest { keys: vec![key.clone()], done: false };
+        let reply = self.write(ControlRequest::Release(said), actor).await?;
+        let Reply::State(StateReply::Released(done)) = reply else {
+            return Err(answer::wrong_reply().into());
+        };
+        let told = json!({ "approved": done, "application": key });
+        Ok(if done { ok(&told) } else { not_done(StatusCode::NOT_FOUND, &told) })
+    }
+
+    /// Responds with the waiting live binding of a merchant, to be sent back unchanged.
+    async fn waiting_binding(&self, merchant: &Key) -> Result<Response, WriteRefusal> {
+        let asked = self.control.ask(EngineQuery::Approvals).await;
+        let reply = asked.map_err(|why| engine_stopped(&why))?;
+        let Reply::Approvals(waiting) = reply else { return Err(answer::wrong_reply().into()) };
+        let binding = waiting.into_iter().find(|binding| binding.merchant == *merchant);
+        let status = if binding.is_some() { StatusCode::CONFLICT } else { StatusCode::NOT_FOUND };
+        Ok(not_done(status, &json!({ "approved": false, "waits": binding })))
+    }
+}
+
+fn plan_approved(reply: &Reply) -> Response {
+    let Reply::PlanApproved(answer) = reply else { return answer::wrong_reply() };
+    match **answer {
+        PlanApprovalResult::Approved { .. } => ok(answer),
+        PlanApprovalResult::Changed { .. }
+        | PlanApprovalResult::Nothing
+        | PlanApprovalResult::Beyond { .. } => not_done(StatusCode::CONFLICT, answer),
+    }
+}
+
+/// Body of `resolve`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ResolveBody {
+    r#as: String,
+}
+
+async fn resolve(
+    State(door): State<AppState>,
+    Path(id): Path<String>,
+    who: MaybeCaller,
+    body: Bytes,
+) -> Response {
+    let done = async {
+        let actor = writer(who)?;
+        let help = r#"send {"as": "done:REMOTE_ID"}, {"as": "unverified:REMOTE_ID"}, {"as": "not-done"} or {"as": "retry"}"#;
+        let ResolveBody { r#as: word } = read(&body, help)?;
+        let said: ManualResolution =
+            word.parse().map_err(|why: String| invalid_value(&why, help))?;
+        let id: IntentId = id.parse().map_err(|_| {
+            invalid_value("invalid intent", "write an intent as in /api/v1/intents")
+        })?;
+        Ok(resolve_response(&door.write(ControlRequest::Resolve(id, said), actor).await?))
+    };
+    merge_outcome(done.await)
+}
+
+fn resolve_response(reply: &Reply) -> Response {
+    let Reply::Resolved(resolved) = reply else { return answer::wrong_reply() };
+    match resolved {
+        ResolveResult::Settled(_) => ok(resolved),
+        ResolveResult::Unknown => not_done(StatusCode::NOT_FOUND, resolved),
+        ResolveResult::Busy(_)
+        | ResolveResult::Unsettled(..)
+        | ResolveResult::Differs(..)
+        | ResolveResult::Unverified(..) => not_done(StatusCode::CONFLICT, resolved),
+    }
+}
+
+/// Body of `reconcile`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReconcileBody {
+    #[serde(default)]
+    wait: bool,
+}
+
+/// Reloads the tree now. With `wait`, the answer is sent once only outside events remain, and
+/// spaces come before it: such an answer is always 200.
+async fn reconcile(State(door): State<AppState>, who: MaybeCaller, body: Bytes) -> Response {
+    let done = async {
+        writer(who)?;
+        let help = r#"send no body, or {"wait": true} to wait until it is done"#;
+        let ReconcileBody { wait } = read(&body, help)?;
+        if wait {
+            return Ok(respond_when_ready(async move { settled_status(&door).await }));
+        }
+        let told = door.control.reconcile().await;
+        told.map_err(|why| engine_stopped(&why))?;
+        Ok(not_done(StatusCode::ACCEPTED, &json!({ "reconciling": true })))
+    };
+    merge_outcome(done.await)
+}
+
+/// Returns the status once only outside events remain.
+async fn settled_status(door: &AppState) -> Value {
+    let settled = match door.control.ask(EngineQuery::Settle).await {
+        Ok(_) => door.control.ask(EngineQuery::Overview).await,
+        Err(error) => Err(error),
+    };
+    match settled {
+        Ok(Reply::Overview(overview)) => json!({ "reconciled": true, "status": overview }),
+        Ok(_) => json!({ "reconciled": true }),
+        Err(error) => json!({ "error": error }),
+    }
+}

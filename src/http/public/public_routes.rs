@@ -1,0 +1,214 @@
+//! The public addresses: derived from the state's key, so that they last as long, and cannot be
+//! guessed.
+//!
+//! The parts of an address are joined by [`SEPARATOR`], which no name, number or mode holds, so
+//! that two resources never share an address. Addresses of the older form ([`older`]) stay valid
+//! where only one resource can be meant.
+
+mod older;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use chrono::{DateTime, Utc};
+
+use super::ingress::Ingress;
+use crate::base::hash::{keyed_digest, sha256};
+use crate::base::id::{Key, Mode};
+use crate::control::protocol::Control;
+use crate::engine::commands::intake::{IntakeLink, IntakeTerms};
+
+/// The path of partner notifications, without the token.
+const PARTNER_PATH: &str = "/webhooks/partner/";
+/// The path of gateway events, without the token.
+const GATEWAY_PATH: &str = "/webhooks/gateway/";
+/// The path of applicants' links.
+const APPLY_PATH: &str = "/apply/";
+/// The path of payers' links.
+const INTAKE_PATH: &str = "/intake/";
+/// Joins the parts of an address.
+const SEPARATOR: char = '_';
+/// The labels of the signatures, one for each sort of address.
+const GATEWAY: &str = "gateway-token-2";
+const APPLY: &str = "apply-link-2";
+const INTAKE: &str = "intake-link-2";
+/// Time limit of the engine for finding which of several resources exists.
+const ONLY_MAX: Duration = Duration::from_secs(10);
+/// Characters of the token in the Event URL.
+const TOKEN_LENGTH: usize = 40;
+/// Characters of a link's signature.
+const SIGNATURE_LENGTH: usize = 32;
+
+/// An address with a valid signature.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct VerifiedAddress<T> {
+    /// The resources that the address can mean: one, or several where an address of the older form
+    /// is ambiguous.
+    pub(crate) candidates: Vec<Key>,
+    /// The other parts of the address.
+    pub(crate) terms: T,
+}
+
+impl<T> VerifiedAddress<T> {
+    /// Returns the resource of the address; of several, the one that exists.
+    ///
+    /// # Errors
+    /// The status of an address without a single resource.
+    pub(crate) async fn single_resource(&self, control: &Control) -> Result<Key, StatusCode> {
+        if let [key] = self.candidates.as_slice() {
+            return Ok(key.clone());
+        }
+        match tokio::time::timeout(ONLY_MAX, control.only_existing(&self.candidates)).await {
+            Ok(Ok(found)) => found.ok_or(StatusCode::NOT_FOUND),
+            Ok(Err(_)) | Err(_) => Err(StatusCode::SERVICE_UNAVAILABLE),
+        }
+    }
+}
+
+/// Makes and verifies the public addresses.
+#[derive(Clone)]
+pub struct PublicRoutes {
+    key: [u8; 32],
+    ingress: Ingress,
+}
+
+impl fmt::Debug for PublicRoutes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Outside(…)")
+    }
+}
+
+impl PublicRoutes {
+    /// Derives the addresses from the key that digests are made with.
+    pub fn new(digest_key: &[u8; 32]) -> Self {
+        Self {
+            key: *keyed_digest(digest_key, "outside", b"").as_bytes(),
+            ingress: Ingress::default(),
+        }
+    }
+
+    /// Restricts the posts that are accepted.
+    #[must_use]
+    pub fn with_ingress(self, gate: Ingress) -> Self {
+        Self { ingress: gate, ..self }
+    }
+
+    pub(crate) fn ingress(&self) -> &Ingress {
+        &self.ingress
+    }
+
+    /// Returns the partner application's Event URL of this generation beneath a base address; the
+    /// service appends the reference (partner-api, Merchant application). The URL is a secret,
+    /// since nothing else authenticates the service.
+    pub fn event_url(&self, base: &str, generation: u32) -> String {
+        format!("{}{PARTNER_PATH}{}/", base.trim_end_matches('/'), self.token(generation))
+    }
+
+    /// Returns the stable link of an applicant beneath a base address. The link is a secret: it
+    /// shows the entered details.
+    pub fn apply_url(&self, base: &str, application: &Key) -> String {
+        let parts = [application.namespace.to_string(), application.name.to_string()];
+        format!("{}{APPLY_PATH}{}", base.trim_end_matches('/'), self.sign(APPLY, &parts))
+    }
+
+    /// Returns the address of a merchant's events of a mode, of this generation, beneath a base
+    /// address (gateway-api, Webhook rules). A secret.
+    pub fn gateway_url(&self, base: &str, merchant: &Key, mode: Mode, generation: u32) -> String {
+        let (namespace, name) = (merchant.namespace.to_string(), merchant.name.to_string());
+        let parts = [namespace, name, mode.to_string(), generation.to_string()];
+        format!("{}{GATEWAY_PATH}{}", base.trim_end_matches('/'), self.sign(GATEWAY, &parts))
+    }
+
+    /// Returns a payer's link beneath a base address. The link is a secret: its holder can enter
+    /// details.
+    pub fn intake_url(&self, base: &str, link: &IntakeLink) -> String {
+        let IntakeLink { key, terms: IntakeTerms { generation, replaces }, until } = link;
+        let (generation, until) = (generation.to_string(), until.timestamp().to_string());
+        let mut parts = vec![key.namespace.to_string(), key.name.to_string(), generation, until];
+        parts.extend(replaces.clone());
+        format!("{}{INTAKE_PATH}{}", base.trim_end_matches('/'), self.sign(INTAKE, &parts))
+    }
+
+    /// Returns the merchant, the mode and the generation of an address, if its signature is valid.
+    pub(crate) fn verify_gateway_url(&self, token: &str) -> Option<VerifiedAddress<(Mode, u32)>> {
+        let Some(text) = self.verify(GATEWAY, token) else { return self.older_merchant(token) };
+        let (named, rest) = split_key("Merchant", text)?;
+        let (mode, generation) = rest.split_once(SEPARATOR)?;
+        Some(VerifiedAddress {
+            candidates: vec![named],
+            terms: (mode.parse().ok()?, generation.parse().ok()?),
+        })
+    }
+
+    /// Returns the application in the last part of a link, if its signature is valid.
+    pub(crate) fn verify_apply_url(&self, link: &str) -> Option<VerifiedAddress<()>> {
+        let Some(text) = self.verify(APPLY, link) else { return self.older_application(link) };
+        let (named, _) = split_key("MerchantApplication", text)?;
+        Some(VerifiedAddress { candidates: vec![named], terms: () })
+    }
+
+    /// Returns the saved method and the terms in the last part of a payer's link, if its signature
+    /// is valid.
+    pub(crate) fn verify_intake_url(
+        &self,
+        link: &str,
+    ) -> Option<VerifiedAddress<(IntakeTerms, DateTime<Utc>)>> {
+        let Some(text) = self.verify(INTAKE, link) else { return self.older_payer(link) };
+        let (named, rest) = split_key("SavedMethod", text)?;
+        let (generation, rest) = rest.split_once(SEPARATOR)?;
+        // The last part may be any text.
+        let (until, replaces) = match rest.split_once(SEPARATOR) {
+            Some((until, replaces)) => (until, Some(replaces.to_owned())),
+            None => (rest, None),
+        };
+        let terms = IntakeTerms { generation: generation.parse().ok()?, replaces };
+        let until = DateTime::from_timestamp(until.parse().ok()?, 0)?;
+        Some(VerifiedAddress { candidates: vec![named], terms: (terms, until) })
+    }
+
+    /// Returns the generation of the Event URL that a token belongs to.
+    pub(crate) fn verify_event_url(&self, token: &str) -> Option<u32> {
+        let generation = token.split_once('.').map_or(Ok(0), |(number, _)| number.parse()).ok()?;
+        digests_equal(token, &self.token(generation)).then_some(generation)
+    }
+
+    fn token(&self, generation: u32) -> String {
+        if generation == 0 {
+            return self.signature("webhook-token", "partner", TOKEN_LENGTH);
+        }
+        let code = self.signature("webhook-token", &format!("partner.{generation}"), TOKEN_LENGTH);
+        format!("{generation}.{code}")
+    }
+
+    /// Joins the parts, and appends their signature.
+    fn sign(&self, label: &str, parts: &[String]) -> String {
+        let text = parts.join(&String::from(SEPARATOR));
+        let code = self.signature(label, &text, SIGNATURE_LENGTH);
+        format!("{text}{SEPARATOR}{code}")
+    }
+
+    /// Returns the parts of an address, if the signature behind them is valid.
+    fn verify<'a>(&self, label: &str, token: &'a str) -> Option<&'a str> {
+        let (text, code) = token.rsplit_once(SEPARATOR)?;
+        digests_equal(code, &self.signature(label, text, SIGNATURE_LENGTH)).then_some(text)
+    }
+
+    fn signature(&self, label: &str, text: &str, length: usize) -> String {
+        keyed_digest(&self.key, label, text.as_bytes()).to_string().chars().take(length).collect()
+    }
+}
+
+/// Returns the resource that the first two parts name, and the other parts.
+fn split_key<'a>(kind: &str, text: &'a str) -> Option<(Key, &'a str)> {
+    let (namespace, rest) = text.split_once(SEPARATOR)?;
+    let (name, rest) = rest.split_once(SEPARATOR).unwrap_or((rest, ""));
+    Some((format!("{kind}/{namespace}/{name}").parse().ok()?, rest))
+}
+
+/// Compares digests, so that the time of the comparison reveals nothing of the texts.
+fn digests_equal(given: &str, ours: &str) -> bool {
+    sha256(given.as_bytes()) == sha256(ours.as_bytes())
+}

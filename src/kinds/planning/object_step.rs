@@ -1,0 +1,209 @@
+//! Step of a resource whose remote object is created once and then changed in place.
+
+use super::diff::{changes, mutability_of};
+use super::moved_refs::with_former_references;
+use super::step::{StepCx, StepDecision, effect_context, merchant_of};
+use crate::base::id::RemoteId;
+use crate::effects::core::context::EffectContext;
+use crate::kinds::schema::kind::{Mutability, SpecField};
+use crate::kinds::secrets::redact::redact;
+use crate::model::intents::effect::{Effect, StepWork};
+use crate::model::plans::plan::{FieldChange, MoneyMove, PlannedAction, Reason};
+use crate::model::spec::manifest::Manifest;
+use crate::model::state::drift::{Drift, vanished_reason};
+use crate::model::state::observed::Observed;
+
+/// Returns the effect that changes these fields of a remote object.
+///
+/// # Errors
+///
+/// The reason why no effect can.
+pub type ChangeEffect<'a> =
+    &'a dyn Fn(EffectContext, &RemoteId, &[FieldChange]) -> Result<Effect, Reason>;
+
+/// Creation and changes of a kind's remote object.
+pub struct ObjectEffects<'a> {
+    /// Returns the effect that creates it.
+    ///
+    /// # Errors
+    ///
+    /// The missing prerequisite.
+    pub create: &'a dyn Fn(EffectContext) -> Result<Effect, Reason>,
+    /// Returns the effect that changes these fields of it.
+    pub change: ChangeEffect<'a>,
+    /// The money that its creation sets in motion.
+    pub money: Vec<MoneyMove>,
+    /// Returns the reason why an existing object is not ready, if it is not.
+    pub unready: &'a dyn Fn(&Observed) -> Option<Reason>,
+}
+
+impl std::fmt::Debug for ObjectEffects<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Object({:?})", self.money)
+    }
+}
+
+/// Computes the step of a resource whose remote object is created once and then changed in place.
+pub fn plan_object(
+    cx: &StepCx<'_>,
+    fields: &'static [SpecField],
+    manifest: &Manifest,
+    have: Option<&Observed>,
+    kind: &ObjectEffects<'_>,
+) -> StepDecision {
+    let Some(merchant) = merchant_of(manifest) else {
+        return StepDecision::idle(
+            PlannedAction::Blocked,
+            Reason::Unsuitable("the document names no merchant".to_owned()),
+        );
+    };
+    let made =
+        have.filter(|have| have.exists && generation(have) >= manifest.annotations.generation);
+    let before = made.and_then(|have| have.applied.as_ref()).map(|applied| &applied.spec);
+    let after = redact(fields, &manifest.spec, cx.digest_key);
+    let after = with_former_references(cx, manifest, made, after);
+    let changes = changes(before, &after, fields);
+    let obligation = || effect_context(cx, manifest, &merchant, &after);
+    match made {
+        None => {
+            let reason = if have.is_some_and(|have| have.exists) {
+                Reason::Replaced
+            } else {
+                Reason::NotCreated
+            };
+            let there = import_required(manifest, have);
+            let effect = obligation().and_then(|new| there.map_or_else(|| (kind.create)(new), Err));
+            let (reason, work) = work_or_reason(effect, reason);
+            let verdict = verdict_of(&reason, PlannedAction::Create);
+            let draft = StepDecision::idle(verdict, reason);
+            StepDecision { changes, money: kind.money.clone(), work, ..draft }
+        }
+        Some(have) if vanished_reason(have).is_some() => {
+            let why = vanished_reason(have).unwrap_or_default().to_owned();
+            StepDecision {
+                changes,
+                ..StepDecision::idle(PlannedAction::Blocked, Reason::Vanished(why))
+            }
+        }
+        Some(have) if changes.is_empty() => unchanged_step(have, obligation(), manifest, kind),
+        Some(have) => {
+            let draft = changed_step(have, obligation(), changes, fields, kind);
+            with_drift(have, manifest, draft)
+        }
+    }
+}
+
+/// Blocks a creation if the object exists already and only needs an import.
+fn import_required(manifest: &Manifest, have: Option<&Observed>) -> Option<Reason> {
+    let id = manifest.annotations.adopts.as_ref()?;
+    let unknown = !have.is_some_and(|have| have.exists);
+    let name = manifest.key.short();
+    unknown.then(|| {
+        Reason::Unsuitable(format!(
+            "the object exists at the service as {id} (reckon.dev/adopts) and is not created: run `reckon import \
+             {name} {id}` to adopt it"
+        ))
+    })
+}
+
+/// Marks a difference as drift if another party made it. A difference that returns repeatedly is
+/// left alone.
+fn with_drift(have: &Observed, manifest: &Manifest, draft: StepDecision) -> StepDecision {
+    let known = Drift::of(have).filter(|known| known.digest == manifest.digest);
+    let Some(known) = known.filter(|_| draft.verdict == PlannedAction::Update) else {
+        return draft;
+    };
+    let paths = || draft.changes.iter().map(|change| change.path.as_str());
+    let returning = known.often_returned(paths());
+    if !returning.is_empty() {
+        let blocked = StepDecision::idle(PlannedAction::Blocked, Reason::DriftReturns(returning));
+        return StepDecision { changes: draft.changes, ..blocked };
+    }
+    let drifted: Vec<String> =
+        paths().filter(|path| known.times.contains_key(*path)).map(str::to_owned).collect();
+    if drifted.is_empty() || !matches!(draft.reason, Reason::Changed | Reason::Renewed) {
+        return draft;
+    }
+    StepDecision { reason: Reason::Drifted(drifted), ..draft }
+}
+
+/// Returns the verdict for a reason: a waiting creation is still a creation, unless it waits for a
+/// payer; an impossible one is blocked.
+fn verdict_of(reason: &Reason, verdict: PlannedAction) -> PlannedAction {
+    if matches!(reason, Reason::AwaitsIntake(_)) {
+        return PlannedAction::Wait;
+    }
+    let blocks =
+        matches!(reason, Reason::Unsuitable(_) | Reason::DueToday(_) | Reason::OtherMode(_));
+    if blocks || reason.depends_on_accounts() { PlannedAction::Blocked } else { verdict }
+}
+
+/// Returns the work that can be done now, or the reason why none can.
+fn work_or_reason(effect: Result<Effect, Reason>, reason: Reason) -> (Reason, Option<StepWork>) {
+    match effect {
+        Ok(effect) => (reason, Some(StepWork::Effect(effect))),
+        Err(missing) => (missing, None),
+    }
+}
+
+/// Computes the step without a difference. If the document itself changed all the same (a policy, a
+/// comment in a label), the new one is noted without any call.
+fn unchanged_step(
+    have: &Observed,
+    obligation: Result<EffectContext, Reason>,
+    manifest: &Manifest,
+    kind: &ObjectEffects<'_>,
+) -> StepDecision {
+    let known = have.applied.as_ref().is_some_and(|applied| {
+        applied.digest == manifest.digest && applied.deletion == manifest.annotations.deletion
+    });
+    let work = obligation.ok().filter(|_| !known).map(|new| StepWork::Record(new.applied));
+    let unready = (kind.unready)(have);
+    let ready = unready.is_none();
+    let reason = unready.unwrap_or(Reason::Settled);
+    StepDecision { ready, work, ..StepDecision::idle(PlannedAction::Settled, reason) }
+}
+
+/// Computes the step with differences: fields that cannot change block it, the others are sent
+/// together.
+fn changed_step(
+    have: &Observed,
+    obligation: Result<EffectContext, Reason>,
+    changes: Vec<FieldChange>,
+    fields: &'static [SpecField],
+    kind: &ObjectEffects<'_>,
+) -> StepDecision {
+    let fixed: Vec<String> = changes
+        .iter()
+        .filter(|change| mutability_of(fields, &change.path) == Mutability::Immutable)
+        .map(|change| change.path.clone())
+        .collect();
+    if !fixed.is_empty() {
+        let draft = StepDecision::idle(PlannedAction::Blocked, Reason::CannotChange(fixed));
+        return StepDecision { changes, ready: (kind.unready)(have).is_none(), ..draft };
+    }
+    let Some(target) = have.remote_id.clone() else {
+        let why =
+            "the id of the object at the service is unknown, so it cannot be changed".to_owned();
+        return StepDecision {
+            changes,
+            ..StepDecision::idle(PlannedAction::Blocked, Reason::Unsuitable(why))
+        };
+    };
+    let effect = obligation.and_then(|new| (kind.change)(new, &target, &changes));
+    let renewed = needs_token(fields, &changes);
+    let (reason, work) =
+        work_or_reason(effect, if renewed { Reason::Renewed } else { Reason::Changed });
+    let verdict = verdict_of(&reason, PlannedAction::Update);
+    StepDecision { changes, work, ..StepDecision::idle(verdict, reason) }
+}
+
+/// Returns whether any of these changes takes a fresh token.
+pub fn needs_token(fields: &[SpecField], changes: &[FieldChange]) -> bool {
+    changes.iter().any(|change| mutability_of(fields, &change.path) == Mutability::ReplaceByToken)
+}
+
+/// Returns the generation under which the object was created.
+fn generation(have: &Observed) -> u32 {
+    have.applied.as_ref().map_or(0, |applied| applied.generation)
+}

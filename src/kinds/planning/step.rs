@@ -1,0 +1,203 @@
+//! Computes the next step of one resource: the part that all kinds share.
+//!
+//! Pure: known state is passed in as values, and the step is returned as data. A kind adds only the
+//! creation and the changes of its remote object.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::base::hash::SourceId;
+use crate::base::id::{Key, Kind, Mode, RemoteId};
+use crate::effects::core::context::EffectContext;
+use crate::model::intents::effect::{Effect, ExposureCounts, StepWork};
+use crate::model::plans::plan::{FieldChange, MoneyMove, PlannedAction, Reason, Replaced};
+use crate::model::spec::manifest::{Manifest, OnDoubt};
+use crate::model::state::observed::{AppliedSpec, Observed};
+
+/// Reads of other resources that a step may make.
+pub trait PlanningView {
+    /// Returns the valid manifest of a resource.
+    fn manifest(&self, key: &Key) -> Option<Arc<Manifest>>;
+    /// Returns the known state of a resource.
+    fn observed_state(&self, key: &Key) -> Option<Arc<Observed>>;
+    fn is_ready(&self, key: &Key) -> bool;
+    /// Returns the valid manifests that refer to a resource.
+    fn users(&self, key: &Key) -> Vec<Key>;
+    /// Returns the resources without a document that will be removed and still use this one: they
+    /// are removed first.
+    fn removable_users(&self, _: &Key) -> Vec<Key> {
+        Vec::new()
+    }
+    /// Returns the resources of this merchant with an unsettled effect: without its credentials
+    /// none could be settled.
+    fn unsettled_keys(&self, _: &Key) -> Vec<Key> {
+        Vec::new()
+    }
+}
+
+/// Inputs of a step beside its own manifest and observation.
+#[derive(Clone, Copy)]
+pub struct StepCx<'a> {
+    /// `partner.name`, the first part of every source id.
+    pub partner: &'a str,
+    /// Key of the digests that replace private values.
+    pub digest_key: &'a [u8; 32],
+    /// State of other resources.
+    pub view: &'a dyn PlanningView,
+    /// `doubt.contact`: the policy of a contact that sets none itself.
+    pub on_doubt: OnDoubt,
+    /// Reason why live merchants are refused, if they are.
+    pub live_refused: Option<&'a str>,
+    /// Present time, which decides what is due today.
+    pub now: DateTime<Utc>,
+}
+
+impl std::fmt::Debug for StepCx<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "StepCx({})", self.partner)
+    }
+}
+
+/// Part of a step that the kind decides.
+#[derive(Debug)]
+pub struct StepDecision {
+    pub verdict: PlannedAction,
+    pub reason: Reason,
+    /// Differences, field by field.
+    pub changes: Vec<FieldChange>,
+    /// Money set in motion.
+    pub money: Vec<MoneyMove>,
+    pub ready: bool,
+    /// Work that can be done now.
+    pub work: Option<StepWork>,
+    /// Effect that a person may request.
+    pub on_demand: Option<Effect>,
+    /// The existing object that the new one replaces, if it stays payable.
+    pub replaces: Option<Box<Replaced>>,
+    /// Amounts that limits count beside the money.
+    pub counts: ExposureCounts,
+}
+
+impl StepDecision {
+    /// Returns a draft without work.
+    pub fn idle(verdict: PlannedAction, reason: Reason) -> Self {
+        Self {
+            verdict,
+            reason,
+            changes: Vec::new(),
+            money: Vec::new(),
+            ready: false,
+            work: None,
+            on_demand: None,
+            replaces: None,
+            counts: ExposureCounts::default(),
+        }
+    }
+}
+
+/// Returns the merchant of a manifest: itself, or its first reference of that kind.
+pub fn merchant_of<S>(manifest: &Manifest<S>) -> Option<Key> {
+    if manifest.key.kind.as_str() == MERCHANT {
+        return Some(manifest.key.clone());
+    }
+    let reference = |reference: &&crate::model::spec::manifest::Reference| {
+        reference.key.kind.as_str() == MERCHANT
+    };
+    manifest.references.iter().find(reference).map(|reference| reference.key.clone())
+}
+
+/// The kind that owns credentials and a mode.
+pub const MERCHANT: &str = "Merchant";
+
+/// Returns the mode of a merchant: from its manifest, else as last read.
+pub fn mode_of(view: &dyn PlanningView, merchant: &Key) -> Option<Mode> {
+    let manifest = view.manifest(merchant);
+    let said = manifest.and_then(|manifest| manifest.spec.get("mode").cloned());
+    let known = || view.observed_state(merchant).map(|observed| observed.fact("mode").clone());
+    serde_json::from_value(said.or_else(known)?).ok()
+}
+
+/// Returns the inputs that all effects of this manifest share, once its merchant's mode is known.
+pub fn effect_context(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    merchant: &Key,
+    redacted: &Value,
+) -> Result<EffectContext, Reason> {
+    let mode = mode_of(cx.view, merchant);
+    let mode = mode.ok_or_else(|| Reason::WaitsFor(vec![merchant.clone()]))?;
+    let annotations = &manifest.annotations;
+    Ok(EffectContext {
+        key: manifest.key.clone(),
+        merchant: merchant.clone(),
+        mode,
+        source_id: source_id(cx, &manifest.key, annotations.generation),
+        applied: AppliedSpec {
+            spec: redacted.clone(),
+            digest: manifest.digest,
+            generation: annotations.generation,
+            deletion: annotations.deletion,
+        },
+        on_doubt: annotations.on_doubt.unwrap_or(cx.on_doubt),
+        account: None,
+        web_url: None,
+    })
+}
+
+/// Returns the name of a resource at the service: that of its first name, even after a rename.
+pub fn source_id(cx: &StepCx<'_>, key: &Key, generation: u32) -> SourceId {
+    let known = cx.view.observed_state(key);
+    let origin = known.as_deref().and_then(Observed::first_name);
+    SourceId::new(cx.partner, origin.unwrap_or(key), generation)
+}
+
+/// Returns the state of a referenced resource, once it is ready.
+pub fn ready_state(cx: &StepCx<'_>, key: &Key) -> Result<Arc<Observed>, Reason> {
+    let observed = cx.view.observed_state(key).filter(|_| cx.view.is_ready(key));
+    observed.ok_or_else(|| Reason::WaitsFor(vec![key.clone()]))
+}
+
+/// Returns the id of a referenced resource, once it is ready and known.
+pub fn ready_id(cx: &StepCx<'_>, key: &Key) -> Result<RemoteId, Reason> {
+    let observed = ready_state(cx, key)?;
+    observed.remote_id.clone().ok_or_else(|| {
+        Reason::Unsuitable(format!("the id of {} at the service is unknown", key.short()))
+    })
+}
+
+/// Returns the manifest's reference to this kind.
+pub fn reference<S>(manifest: &Manifest<S>, kind: &str) -> Option<Key> {
+    let kind = Kind::new(kind);
+    manifest.references.iter().find(|one| one.key.kind == kind).map(|one| one.key.clone())
+}
+
+/// Returns the one of a merchant's accounts that a spec names by its id or its name.
+pub fn find_account<'a>(list: &'a Value, wanted: &str, what: &str) -> Result<&'a Value, Reason> {
+    let items = list.as_array().map_or(&[][..], Vec::as_slice);
+    let by_id = items.iter().find(|item| text(item, "id") == wanted);
+    let mut found = items.iter().filter(|item| text(item, "name") == wanted);
+    match (by_id, found.next(), found.next()) {
+        (Some(item), _, _) | (None, Some(item), None) => Ok(item),
+        (None, Some(_), Some(_)) => Err(Reason::AccountUnsuitable(format!(
+            "the merchant has more than one {what} called {wanted:?}: write its id"
+        ))),
+        (None, None, _) => {
+            let all: Vec<&str> = items.iter().map(|item| text(item, "name")).collect();
+            let all = all.join(", ");
+            let why = format!("the merchant has no {what} {wanted:?}; it has {all}");
+            Err(Reason::AccountUnsuitable(why))
+        }
+    }
+}
+
+/// Returns a text field of an item; empty if missing.
+pub fn text<'a>(item: &'a Value, field: &str) -> &'a str {
+    item.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns the step of a resource without a document whose policy keeps the object.
+pub fn orphan() -> StepDecision {
+    StepDecision { ready: true, ..StepDecision::idle(PlannedAction::Orphan, Reason::Orphaned) }
+}

@@ -1,0 +1,7 @@
+//! Read-back, import, and errors of the service by field.
+
+pub mod deposit;
+pub mod error_field;
+pub mod files;
+pub mod import_check;
+pub mod readback;

@@ -1,0 +1,193 @@
+//! Reads objects back from the service, and detects drift from the applied state.
+//!
+//! Only fields of the document are compared; fields that the service adds are ignored. A field that
+//! the service does not show is not judged.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::import_check::{ImportTemplate, ImportTemplateCx};
+use crate::api::Call;
+use crate::base::hash::Mark;
+use crate::base::id::RemoteId;
+use crate::kinds::schema::kind::SpecField;
+use crate::kinds::secrets::redact::redact;
+use crate::model::state::observed::{AppliedSpec, Observed};
+
+/// Description of reading back the objects of a kind.
+#[derive(Debug)]
+pub struct ReadBack {
+    /// Name of the list.
+    pub list_name: &'static str,
+    /// The list that shows every such object of a merchant.
+    pub list: fn() -> Call,
+    /// Reads one object, to confirm that it is gone.
+    pub one: fn(&RemoteId) -> Call,
+    /// Interval of the reads, unless the configuration sets another.
+    pub interval: Duration,
+    /// Fields of the document that the service shows, and their places.
+    pub fields: &'static [ReadBackField],
+    /// Further stored fields: fields of the object that are facts by the same name.
+    pub facts: &'static [&'static str],
+    /// Returns the facts of an imported object: the same as after its creation.
+    pub import_facts: fn(&Value) -> Value,
+    /// Creates a document from an object.
+    ///
+    /// # Errors
+    ///
+    /// The reason why this is impossible.
+    pub import_template: fn(&ImportTemplateCx<'_>, &Value) -> Result<ImportTemplate, String>,
+    /// Returns the reason if the object has ended, by its visible fields: it is then treated as
+    /// gone.
+    pub ended_reason: fn(&Value) -> Option<String>,
+}
+
+/// Field of the document as the service shows it.
+#[derive(Debug)]
+pub struct ReadBackField {
+    /// Its path below `spec`.
+    pub path: &'static str,
+    /// Its place in the object, with dots.
+    pub at: &'static str,
+    pub form: WireForm,
+}
+
+/// Form in which the service shows a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WireForm {
+    /// As it was sent.
+    Same,
+    /// An integer of minor units.
+    Minor,
+    /// A year of two or four digits.
+    Year,
+    /// A text followed by our mark.
+    Tagged,
+    /// Masked: its fingerprint reveals a different number.
+    Fingerprint,
+}
+
+/// Readability of a field, which limits the claims about it (design.md part 3, Kinds without
+/// read-back).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readability {
+    Read,
+    /// The service shows a mask or a fingerprint of it.
+    Masked,
+    /// The service never shows it.
+    WriteOnly,
+}
+
+/// Returns the readability of a field of the document.
+pub fn readability(back: Option<&ReadBack>, path: &str) -> Readability {
+    let shown = back.and_then(|back| back.fields.iter().find(|field| field.path == path));
+    match shown.map(|shown| shown.form) {
+        Some(WireForm::Fingerprint) => Readability::Masked,
+        Some(WireForm::Same | WireForm::Minor | WireForm::Year | WireForm::Tagged) => {
+            Readability::Read
+        }
+        None => Readability::WriteOnly,
+    }
+}
+
+/// Returns the spec as the service shows it, and the paths that drifted from the applied one;
+/// `None` without drift.
+pub fn detect_drift(
+    back: &ReadBack,
+    fields: &[SpecField],
+    key: &[u8; 32],
+    known: &Observed,
+    item: &Value,
+) -> Option<(AppliedSpec, Vec<String>)> {
+    let applied = known.applied.as_ref()?;
+    let mut spec = applied.spec.clone();
+    let mut paths = Vec::new();
+    for shown in back.fields {
+        let pointer = format!("/{}", shown.path.replace('.', "/"));
+        let now = shown_value(shown, item).map(|now| redact_field(fields, key, shown.path, now));
+        let (Some(before), Some(now)) = (spec.pointer_mut(&pointer), now) else { continue };
+        if shown.form == WireForm::Fingerprint {
+            if number_differs(known, item) {
+                *before = now;
+                paths.push(shown.path.to_owned());
+            }
+        } else if !is_same(shown.form, before, &now) {
+            *before = with_currency(before, now);
+            paths.push(shown.path.to_owned());
+        }
+    }
+    (!paths.is_empty()).then(|| (AppliedSpec { spec, ..applied.clone() }, paths))
+}
+
+/// Returns a field of the object in the form of a canonical spec.
+pub(crate) fn shown_value(shown: &ReadBackField, item: &Value) -> Option<Value> {
+    let value = shown.at.split('.').try_fold(item, |value, name| value.get(name))?;
+    Some(match shown.form {
+        WireForm::Same | WireForm::Year => value.clone(),
+        WireForm::Minor => json!({"minor": value.as_i64()?}),
+        WireForm::Tagged => json!(Mark::strip_tag(value.as_str()?)),
+        WireForm::Fingerprint => json!({"digest": value.as_str()?}),
+    })
+}
+
+/// Returns a personal value as its stored digest.
+pub(crate) fn redact_field(
+    fields: &[SpecField],
+    key: &[u8; 32],
+    path: &str,
+    value: Value,
+) -> Value {
+    let names: Vec<&str> = path.split('.').collect();
+    let nested = names.iter().rev().fold(value, |value, name| json!({ *name: value }));
+    let redacted = redact(fields, &nested, key);
+    redacted.pointer(&format!("/{}", path.replace('.', "/"))).cloned().unwrap_or_default()
+}
+
+/// Returns whether two values mean the same.
+pub(crate) fn is_same(form: WireForm, before: &Value, now: &Value) -> bool {
+    match form {
+        WireForm::Minor => before.get("minor") == now.get("minor"),
+        WireForm::Year => {
+            let year = |value: &Value| value.as_i64().and_then(|year| year.checked_rem(100));
+            year(before) == year(now)
+        }
+        WireForm::Same | WireForm::Tagged | WireForm::Fingerprint => {
+            before == now || text(before) == text(now)
+        }
+    }
+}
+
+/// Renders a value so that a number equals the same number as text.
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Merges a shown amount with the currency that it had.
+pub(crate) fn with_currency(before: &Value, now: Value) -> Value {
+    match (before.get("currency"), now.get("minor")) {
+        (Some(currency), Some(minor)) => json!({"minor": minor, "currency": currency}),
+        _ => now,
+    }
+}
+
+/// Returns whether the masked number differs from the saved one.
+fn number_differs(known: &Observed, item: &Value) -> bool {
+    let was = known.fact("fingerprint").as_str();
+    let is = item.get("fingerprint").and_then(Value::as_str);
+    was.zip(is).is_some_and(|(was, is)| was != is)
+}
+
+/// Returns the stored facts of the object that differ from the known ones.
+pub fn changed_facts(back: &ReadBack, known: &Observed, item: &Value) -> Value {
+    let mut news = json!({});
+    for name in back.facts {
+        let now = item.get(*name).cloned().unwrap_or_default();
+        if known.fact(name) != &now
+            && let Some(news) = news.as_object_mut()
+        {
+            news.insert((*name).to_owned(), now);
+        }
+    }
+    news
+}

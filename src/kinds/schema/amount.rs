@@ -1,0 +1,182 @@
+//! Amount as people write it: `"125.00 USD"`, or an integer of minor units as on the wire.
+//!
+//! No value is guessed: a text without a currency is an error that shows both readings, and a float
+//! is refused. An invalid text is kept with its reason, so that one run reports every wrong amount
+//! of a document. The canonical form is `{"minor":12500,"currency":"USD"}`, without the currency if
+//! none was written.
+
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::kind::CheckCx;
+use crate::base::money::{AMOUNT_MAX, Currency, Money, MoneyError};
+use crate::model::spec::issue::Issue;
+
+/// Text by which a parser names the expected type of an amount.
+pub(crate) const EXPECTED: &str = "an amount";
+
+/// Notation of an amount.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AmountNotation {
+    /// A text with its currency.
+    Text,
+    /// Minor units.
+    Minor,
+    /// Something that is no amount; `minor` is then 0.
+    Invalid(MoneyError),
+}
+
+/// Amount in a spec.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Amount {
+    /// Minor units (cents for USD).
+    pub minor: i64,
+    /// The currency, where one was written.
+    pub currency: Option<Currency>,
+    pub notation: AmountNotation,
+}
+
+impl Amount {
+    /// Returns the amount as money, in the currency `assumed` if none was written.
+    pub fn money(&self, assumed: Currency) -> Money {
+        Money::new(self.minor, self.currency.unwrap_or(assumed))
+    }
+
+    /// Returns the amount as money, unless the document wrote no valid amount.
+    pub fn read(&self, assumed: Currency) -> Option<Money> {
+        match self.notation {
+            AmountNotation::Text | AmountNotation::Minor => Some(self.money(assumed)),
+            AmountNotation::Invalid(_) => None,
+        }
+    }
+
+    /// Returns the issue with the notation at `path`.
+    pub fn issue(&self, path: &str, cx: &CheckCx) -> Option<Issue> {
+        match &self.notation {
+            AmountNotation::Text => None,
+            AmountNotation::Minor => cx.decimal_amounts_only.then(|| self.not_decimal(path, cx)),
+            AmountNotation::Invalid(error) => Some(money_issue(path, error)),
+        }
+    }
+
+    /// Returns the issue with the notation at `path`, or with an amount of zero or less.
+    pub fn positive_issue(&self, path: &str, cx: &CheckCx) -> Option<Issue> {
+        self.issue(path, cx).or_else(|| {
+            let money = self.money(cx.currency);
+            (money.minor() <= 0).then(|| {
+                let message = format!("{money} is not more than zero");
+                Issue::error("reckon::amount::not_positive", path, message, "write more than zero")
+            })
+        })
+    }
+
+    fn not_decimal(&self, path: &str, cx: &CheckCx) -> Issue {
+        let message = format!(
+            "{} is a number of minor units, and `policy.amounts: decimal` requires a decimal amount",
+            self.minor
+        );
+        let minor = self.money(cx.currency);
+        let major = format!("{} {}", self.minor, minor.currency()).parse::<Money>();
+        let help = match major {
+            Ok(major) if major != minor => {
+                format!("write `\"{major}\"`, or `\"{minor}\"` if minor units were meant")
+            }
+            Ok(_) | Err(_) => format!("write `\"{minor}\"`"),
+        };
+        Issue::error("reckon::amount::integer", path, message, help)
+    }
+
+    fn from_minor(minor: Option<i64>) -> Self {
+        match minor.filter(|minor| (-AMOUNT_MAX..=AMOUNT_MAX).contains(minor)) {
+            Some(minor) => Self { minor, currency: None, notation: AmountNotation::Minor },
+            None => Self::invalid(MoneyError::OutOfRange),
+        }
+    }
+
+    fn invalid(error: MoneyError) -> Self {
+        Self { minor: 0, currency: None, notation: AmountNotation::Invalid(error) }
+    }
+}
+
+/// Returns an issue at `path` with the text of [`MoneyError`].
+pub fn money_issue(path: &str, error: &MoneyError) -> Issue {
+    let (code, otherwise) = match error {
+        MoneyError::MissingCurrency { .. } => ("reckon::amount::no_currency", ""),
+        MoneyError::TooManyDecimals { .. } => {
+            ("reckon::amount::too_many_decimals", "write fewer decimals")
+        }
+        MoneyError::NotANumber { .. } => ("reckon::amount::not_an_amount", ""),
+        MoneyError::UnknownCurrency { .. } => ("reckon::amount::unknown_currency", ""),
+        MoneyError::OutOfRange => ("reckon::amount::out_of_range", "write a smaller amount"),
+        MoneyError::Mixed { .. } => {
+            ("reckon::amount::mixed_currencies", "write one currency everywhere")
+        }
+    };
+    let text = error.to_string();
+    let (message, help) = text.rsplit_once("; ").unwrap_or((&text, otherwise));
+    Issue::error(code, path, message, help)
+}
+
+impl Serialize for Amount {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { minor, currency, notation: _ } = self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("minor", minor)?;
+        if let Some(currency) = currency {
+            map.serialize_entry("currency", currency)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Amount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AmountVisitor)
+    }
+}
+
+/// Canonical form, for reading.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CanonicalAmount {
+    minor: i64,
+    currency: Option<Currency>,
+}
+
+struct AmountVisitor;
+
+impl<'de> Visitor<'de> for AmountVisitor {
+    type Value = Amount;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(EXPECTED)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Amount, E> {
+        Ok(match text.parse::<Money>() {
+            Ok(money) => Amount {
+                minor: money.minor(),
+                currency: Some(money.currency()),
+                notation: AmountNotation::Text,
+            },
+            Err(error) => Amount::invalid(error),
+        })
+    }
+
+    fn visit_i64<E: de::Error>(self, minor: i64) -> Result<Amount, E> {
+        Ok(Amount::from_minor(Some(minor)))
+    }
+
+    fn visit_u64<E: de::Error>(self, minor: u64) -> Result<Amount, E> {
+        Ok(Amount::from_minor(i64::try_from(minor).ok()))
+    }
+
+    fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Amount, A::Error> {
+        let CanonicalAmount { minor, currency } =
+            Deserialize::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(Amount { currency, ..Amount::from_minor(Some(minor)) })
+    }
+}

@@ -1,0 +1,241 @@
+//! Kinds of manifest: one folder each, and one line each in the register.
+//!
+//! A kind defines its YAML (`shape.rs`) and the steps by which the service matches that YAML
+//! (`step.rs`). Outside its folder a spec is canonical JSON; inside it is a typed struct. There is
+//! no second `match` on kinds anywhere in the crate.
+
+use std::collections::BTreeMap;
+
+use std::fmt;
+use std::sync::Arc;
+
+use chrono::NaiveDate;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::open_variables;
+use crate::base::id::{Key, Name};
+use crate::base::money::{Currency, Money};
+use crate::kinds::planning::{assumed, step};
+use crate::kinds::remote::{files, import_check, readback};
+use crate::model::intents::effect::{Effect, RemoteReading};
+use crate::model::spec::issue::Issue;
+use crate::model::spec::manifest::{Manifest, Reference};
+use crate::model::state::health::Health;
+use crate::model::state::observed::{AppliedSpec, Observed};
+
+/// Privacy of a field (design.md part 5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Privacy {
+    Plain,
+    /// Names, addresses, e-mail, phone: masked in all output for people.
+    Personal,
+    /// Card numbers, codes and keys: never shown, never stored in clear.
+    Secret,
+}
+
+impl Privacy {
+    /// Returns the word for people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Personal => "personal",
+            Self::Secret => "secret",
+        }
+    }
+}
+
+/// Ability of the service to change a field after creation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mutability {
+    /// The service changes the object in place.
+    InPlace,
+    /// The service changes the object in place, with all its details sent again by a fresh one-time
+    /// token.
+    ReplaceByToken,
+    /// The service cannot change it; the plan reports that at the field's line.
+    Immutable,
+    /// The field only steers `reckon`.
+    LocalOnly,
+}
+
+impl Mutability {
+    /// Returns the words for people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::InPlace => "in place",
+            Self::ReplaceByToken => "by a new one-time token",
+            Self::Immutable => "never",
+            Self::LocalOnly => "only in reckon",
+        }
+    }
+}
+
+/// Field of a kind, by its path below `spec` (`schedule.days`, `line_items[].description`). A field
+/// covers everything beneath it that has no entry of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct SpecField {
+    /// The path below `spec`; `[]` matches any place in a sequence.
+    pub path: &'static str,
+    pub privacy: Privacy,
+    pub mutability: Mutability,
+    /// Meaning, unit and source, for `explain` and for help texts.
+    pub doc: &'static str,
+}
+
+/// Inputs of a check beside the document.
+#[derive(Debug, Clone)]
+pub struct CheckCx {
+    /// `policy.amounts: decimal` forbids integers of minor units.
+    pub decimal_amounts_only: bool,
+    /// The web hosts a merchant may name (`service.web_url` and `service.brands`).
+    pub web_urls: Vec<String>,
+    /// The currency assumed for an integer amount.
+    pub currency: Currency,
+    /// `partner.plans`: maps each plan to true if it is a trust plan. Empty: none was declared.
+    pub plans: BTreeMap<String, bool>,
+    /// The programs that may supply a secret (`secrets.exec`); `None` where unknown.
+    pub programs: Option<Vec<String>>,
+    /// The variables that may supply a secret (`secrets.env`); `None` where unknown.
+    pub variables: Option<open_variables::Variables>,
+    /// The files that specs may name (`secrets.attachments`); `None` where none was opened.
+    pub files: Option<Arc<dyn files::AttachmentFiles>>,
+}
+
+/// Finds another valid manifest.
+pub type Find<'a> = &'a dyn Fn(&Key) -> Option<Arc<Manifest>>;
+
+/// Kind of manifest: its YAML shape and the checks that need no service.
+pub trait SpecSchema: 'static {
+    /// Name in YAML.
+    const NAME: &'static str;
+    /// Every field, for masks, plans and help.
+    const FIELDS: &'static [SpecField];
+    /// The typed spec. `Serialize` gives the canonical form: defaults filled in, empty left out.
+    type Spec: DeserializeOwned + Serialize + JsonSchema;
+    /// Returns the problems of one document by itself; paths begin with `spec`.
+    fn check(spec: &Self::Spec, cx: &CheckCx) -> Vec<Issue>;
+    /// Returns the resources that a spec refers to.
+    fn references(spec: &Self::Spec, namespace: &Name) -> Vec<Reference>;
+    /// Returns the files that a spec names and does not contain.
+    fn files(_: &Self::Spec) -> Vec<files::FileRef> {
+        Vec::new()
+    }
+    /// Returns the problems between this document and the valid ones that it refers to.
+    fn check_links(spec: &Self::Spec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue>;
+    /// Returns the property of the document that only one document of a tree may have.
+    fn unique_field(_: &Manifest) -> Option<&'static UniqueField> {
+        None
+    }
+}
+
+/// Property that only one document of a tree may have. Every document but the first gets an issue.
+#[derive(Debug, Clone, Copy)]
+pub struct UniqueField {
+    /// Stable code of the problem, which also identifies the property.
+    pub code: &'static str,
+    /// The field that sets the property.
+    pub path: &'static str,
+    /// Problem of a second document.
+    pub message: &'static str,
+    /// Remedy.
+    pub help: &'static str,
+    /// Remark on the first document.
+    pub first: &'static str,
+}
+
+/// Spec as its kind decoded it. `Debug` leaves the spec out: it may hold personal values.
+pub struct DecodedSpec {
+    /// The canonical form.
+    pub spec: Value,
+    pub references: Vec<Reference>,
+    pub issues: Vec<Issue>,
+    /// Results of inspecting the files that it names.
+    pub files: Vec<files::InspectedFile>,
+}
+
+impl fmt::Debug for DecodedSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Read({:?}, {:?})", self.references, self.issues)
+    }
+}
+
+/// Document that does not fit its kind's shape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecodeError {
+    /// The path of the offending value, as `serde_path_to_error` writes it (`spec.schedule.start`).
+    pub path: String,
+    /// Byte offset of the offending value in the document, where the parser knew it.
+    pub offset: Option<usize>,
+    /// The parser's message.
+    pub message: String,
+}
+
+/// Complete kind of manifest: its shape, and its steps.
+pub trait ManifestKind: SpecSchema {
+    /// Returns the step of a resource that has a document.
+    fn step(
+        cx: &step::StepCx<'_>,
+        manifest: &Manifest,
+        have: Option<&Observed>,
+    ) -> step::StepDecision;
+    /// Returns the step of a resource whose document was removed.
+    fn plan_removal(cx: &step::StepCx<'_>, key: &Key, have: &Observed) -> step::StepDecision;
+    /// Returns the resources, beside its merchant, that an object without a document still uses:
+    /// they are removed after it.
+    fn dependencies(_: &Key, _: &AppliedSpec) -> Vec<Key> {
+        Vec::new()
+    }
+    /// Returns the effect that a person may request for a resource on the service.
+    fn on_demand(_: &step::StepCx<'_>, _: &Manifest, _: &Observed) -> Option<Effect> {
+        None
+    }
+
+    /// Returns the description of reading an object of this spec; `None` if the service never shows
+    /// it.
+    fn read_back(_: &Value) -> Option<&'static readback::ReadBack> {
+        None
+    }
+
+    /// Returns the state of a resource as if the service matched its document exactly.
+    fn assume_applied(cx: &step::StepCx<'_>, manifest: &Manifest) -> Observed {
+        assumed::applied_state(Self::FIELDS, cx, manifest)
+    }
+
+    /// Returns the requirements on an object, beyond the fields of its list, for its import under
+    /// this document.
+    ///
+    /// # Errors
+    ///
+    /// The reason why no object can be imported for a document of this kind, and the alternative.
+    fn import_checks(
+        _: &step::StepCx<'_>,
+        _: &Manifest,
+    ) -> Result<Vec<import_check::ImportCheck>, &'static str> {
+        Ok(Vec::new())
+    }
+
+    /// Returns the health of the object, apart from drift against its document.
+    fn health(_: &step::StepCx<'_>, _: Option<&Manifest>, _: &Observed) -> Health {
+        Health::healthy()
+    }
+
+    /// Warns of dates in this spec that are before this day, where its object is to be created.
+    fn overdue(_: &Value, _today: NaiveDate) -> Vec<Issue> {
+        Vec::new()
+    }
+
+    /// Returns the days on which money of this spec is due, from this day on: twelve months of a
+    /// schedule.
+    fn due_payments(_: &Value, _from: NaiveDate) -> Vec<(NaiveDate, Money)> {
+        Vec::new()
+    }
+
+    /// Returns the readings, in order, of facts that may have changed at the service. The spec is
+    /// its document's, or the last applied one of a removed document.
+    fn refresh_reads(_: &step::StepCx<'_>, _: &Key, _: &Value, _: &Observed) -> Vec<RemoteReading> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,168 @@
+//! Source of a secret: `{env: NAME}`, `{file: NAME}`, `{exec: NAME}`, `{age: "…"}`, or a text that
+//! may be in plain text.
+//!
+//! Decoding a spec resolves no secret and shows none. No message here repeats the written value,
+//! since a name in the wrong place may be the secret itself. The canonical form is `{"env":"X"}`,
+//! `{"file":"x"}`, `{"exec":"x"}`, `{"age":"…","field":"…"}` or `{"literal":"…"}`; the last one is
+//! hidden by [`super::redact`]. [`super::secret_place`] fills in the `field` of a
+//! sealed text: the place of the text, which is the only place where it opens.
+
+use crate::base::sealed::is_sealed;
+use crate::base::secret::Secret;
+use crate::model::spec::issue::Issue;
+
+mod serde_form;
+
+/// Text by which a parser names the expected type of a secret.
+pub(crate) const EXPECTED: &str = "a secret source";
+
+/// The forms that a secret may have, for messages.
+pub(crate) const FORMS: &str = "`{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`";
+
+/// Longest name of a program, in characters.
+const PROGRAM_LENGTH_MAX: usize = 63;
+
+/// Secret of a spec, unresolved. [`SecretSource::issue`] checks that exactly one source is set.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SecretSource {
+    env: Option<String>,
+    file: Option<String>,
+    exec: Option<String>,
+    age: Option<String>,
+    field: Option<String>,
+    literal: Option<Secret>,
+}
+
+/// The one source that a checked [`SecretSource`] names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecretSourceRef<'a> {
+    /// A variable of the environment.
+    Env(&'a str),
+    /// A file beneath the folder of secrets.
+    File(&'a str),
+    /// A program that the operator declared by this name.
+    Exec(&'a str),
+    /// A text sealed for this place.
+    Age(&'a str),
+    /// The text itself.
+    Literal(&'a Secret),
+}
+
+impl SecretSource {
+    /// Returns the source; `None` if none or several are set.
+    pub fn source(&self) -> Option<SecretSourceRef<'_>> {
+        let Self { env, file, exec, age, field: _, literal } = self;
+        let given = [
+            env.as_deref().map(SecretSourceRef::Env),
+            file.as_deref().map(SecretSourceRef::File),
+            exec.as_deref().map(SecretSourceRef::Exec),
+            age.as_deref().map(SecretSourceRef::Age),
+            literal.as_ref().map(SecretSourceRef::Literal),
+        ];
+        let mut given = given.into_iter().flatten();
+        given.next().filter(|_| given.next().is_none())
+    }
+
+    /// Returns the text, if it is in plain text.
+    pub fn literal(&self) -> Option<&Secret> {
+        match self.source() {
+            Some(SecretSourceRef::Literal(text)) => Some(text),
+            Some(
+                SecretSourceRef::Env(_)
+                | SecretSourceRef::File(_)
+                | SecretSourceRef::Exec(_)
+                | SecretSourceRef::Age(_),
+            )
+            | None => None,
+        }
+    }
+
+    /// Returns the issue with the names at `path`. A plain text is only checked for being empty.
+    pub fn issue(&self, path: &str) -> Option<Issue> {
+        let forms = format!("write {FORMS}");
+        let (code, message, help) = match self.source() {
+            None => (
+                "reckon::secret::not_one_source",
+                "a secret has exactly one source",
+                forms.as_str(),
+            ),
+            Some(SecretSourceRef::Env(name)) if !is_variable(name) => (
+                "reckon::secret::env_name",
+                "invalid name of an environment variable",
+                "write capital letters, digits and `_`, such as `{env: CODE_ACME}`",
+            ),
+            Some(SecretSourceRef::File(name)) if !is_relative(name) => (
+                "reckon::secret::file_name",
+                "invalid path of a file in the folder of secrets",
+                "write a relative path without `..`, such as `{file: acme/code}`",
+            ),
+            Some(SecretSourceRef::Exec(name)) if !is_program(name) => (
+                "reckon::secret::exec_name",
+                "invalid name of a program",
+                "write a name that `secrets.exec` of reckon.yaml declares, such as `{exec: card-of-jane}`; never a command",
+            ),
+            Some(SecretSourceRef::Age(text)) if !is_sealed(text) => (
+                "reckon::secret::age_malformed",
+                "the text is not a sealed text",
+                "write the whole text that `reckon seal KIND/NAME FIELD` prints, with its first and last line",
+            ),
+            Some(SecretSourceRef::Literal(text)) if text.expose().trim().is_empty() => {
+                ("reckon::secret::empty", "the secret is empty", forms.as_str())
+            }
+            Some(
+                SecretSourceRef::Env(_)
+                | SecretSourceRef::File(_)
+                | SecretSourceRef::Exec(_)
+                | SecretSourceRef::Age(_)
+                | SecretSourceRef::Literal(_),
+            ) => return None,
+        };
+        Some(Issue::error(code, path, message, help))
+    }
+
+    /// As [`Self::issue`], but a plain text is an error: for secrets that no published test value
+    /// can replace.
+    pub fn hidden_issue(&self, path: &str) -> Option<Issue> {
+        self.issue(path).or_else(|| {
+            self.literal().map(|_| {
+                let message = "the secret is in plain text";
+                let help = format!("write {FORMS}");
+                Issue::error("reckon::secret::in_the_open", path, message, help)
+            })
+        })
+    }
+}
+
+/// Returns whether `name` is valid for this type of source (`env`, `file` or `exec`).
+pub fn is_name(place: &str, name: &str) -> bool {
+    match place {
+        "env" => is_variable(name),
+        "file" => is_relative(name),
+        "exec" => is_program(name),
+        _ => false,
+    }
+}
+
+/// Matches `[A-Z_][A-Z0-9_]*`.
+fn is_variable(name: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_uppercase() || c == '_' || c.is_ascii_digit();
+    !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(allowed)
+}
+
+/// Matches a relative path that cannot leave its folder.
+fn is_relative(name: &str) -> bool {
+    let plain = |part: &str| !part.is_empty() && part != "." && part != "..";
+    name.split('/').all(plain) && !name.chars().any(|c| c.is_control() || c == '\\')
+}
+
+/// Matches a name that `secrets.exec` may give to a program: letters, digits, `-`, `_` and `.`,
+/// beginning with a letter or a digit.
+pub fn is_program(name: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name.len() <= PROGRAM_LENGTH_MAX
+        && name.chars().all(allowed)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,233 @@
+//! The gateway's events, from the posted webhook to the event that the service itself shows.
+//!
+//! A webhook proves only that its sender knows the address (gateway-api, Webhook rules, 2). Only
+//! the id is taken from the webhook, and the event of that id is read from the service.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::hook_run::ActionCounts;
+use super::remote_object::{Freshness, RemoteObject};
+use crate::base::hash::Digest;
+use crate::base::id::{Key, Mode};
+
+/// One request to a merchant's webhook address, on disk before it was answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReceivedWebhook {
+    /// The merchant that the address belongs to.
+    pub merchant: Key,
+    /// The mode that the address belongs to.
+    pub mode: Mode,
+    pub what: WebhookContent,
+    /// The sealed body, digits of cards masked: the body itself, or the vault's name of it.
+    pub body: String,
+    pub at: DateTime<Utc>,
+}
+
+/// Content of a posted webhook.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WebhookContent {
+    /// The id of an event of the merchant's mode.
+    Event(String),
+    /// The id of an event at the address of the other mode, whose events are not ours to read.
+    OtherMode(String),
+    /// A body that cannot be an event; holds its keyed digest.
+    #[serde(rename = "garbled")]
+    Malformed(Digest),
+}
+
+/// The way in which an event was read from the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Via {
+    /// In the list of events.
+    Poll,
+    /// By its id, after a webhook named it.
+    ReadBack,
+    /// From the webhook itself, which carries the mark of an application that we submitted: the
+    /// partner's events are not listed.
+    Post,
+}
+
+/// One verified event, as the service itself shows it to the merchant's own key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VerifiedEvent {
+    pub merchant: Key,
+    /// The id of the event.
+    pub event: String,
+    /// The event's type, such as `transaction.authorized`.
+    pub kind: String,
+    /// Creation of the event, by the service's clock.
+    pub created: DateTime<Utc>,
+    pub via: Via,
+    /// The vault's name of the sealed event.
+    pub body: String,
+    /// The object that the event shows, if it shows one.
+    pub object: Option<RemoteObject>,
+    /// The object's freshness against the known version.
+    #[serde(rename = "standing")]
+    pub freshness: Freshness,
+    /// The known version before the event, where it differed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<RemoteObject>,
+    /// The resources of ours that the event concerns.
+    #[serde(rename = "about")]
+    pub resources: Vec<Key>,
+    /// A person had old events read again, and excluded the new ones from hooks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quiet: bool,
+    pub at: DateTime<Utc>,
+}
+
+/// A forged webhook: the service does not have its event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForgedWebhook {
+    pub merchant: Key,
+    /// The id that was posted.
+    pub event: String,
+    /// Time of the lookup.
+    pub at: DateTime<Utc>,
+}
+
+/// Record that every event of a merchant up to this moment is in the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Polled {
+    pub merchant: Key,
+    /// The moment, by the service's clock.
+    pub to: DateTime<Utc>,
+    /// The list was read to its end.
+    #[serde(default)]
+    pub whole: bool,
+    /// Time of the reading.
+    pub at: DateTime<Utc>,
+}
+
+/// The known state of one event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EventEntry {
+    /// Number of recorded webhooks of the event: one, unless several came at the same time.
+    pub posts: u32,
+    /// Time of the first knowledge of the event.
+    pub first: DateTime<Utc>,
+    /// The vault's name of the first webhook's body, where the journal does not hold it; removed
+    /// once the service itself showed the event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub posted: Option<String>,
+    #[serde(rename = "stands")]
+    pub status: EventStatus,
+    /// The page of waiting events that holds it, while it waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<u64>,
+}
+
+/// Status of an event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventStatus {
+    /// A webhook named it, and it waits to be read from the service.
+    Waiting,
+    /// It was posted at the address of the other mode alone.
+    OtherMode,
+    /// The service does not have it.
+    Forged,
+    /// The service shows it.
+    #[serde(rename = "told")]
+    Verified(Box<VerifiedEvent>),
+}
+
+/// Counts and cursors of a merchant's events.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EventLedger {
+    /// Recorded webhooks. A webhook of a known event is answered, and not recorded.
+    pub posts: u64,
+    /// Recorded webhooks whose event came at the same time in another one.
+    pub repeated: u64,
+    /// Webhooks that could not be an event.
+    #[serde(rename = "garbled")]
+    pub malformed: u64,
+    /// Events of the other mode.
+    pub other_mode: u64,
+    /// Webhooks whose event the service does not have.
+    pub forged: u64,
+    /// Events that were posted and wait to be read.
+    pub waiting: u64,
+    /// Events that the service showed.
+    #[serde(rename = "told")]
+    pub verified: u64,
+    /// Events that the service showed and retention dropped.
+    pub dropped: u64,
+    /// Posted ids without an event that retention dropped.
+    pub forgeries_dropped: u64,
+    /// Webhooks that named an event from before the horizon.
+    pub lapsed: u64,
+    /// Settled events up to this moment are dropped: if the service shows them again, they do not
+    /// count as new.
+    pub horizon: Option<DateTime<Utc>>,
+    /// Events that the service showed and no webhook had named: only the list contained them.
+    pub missed: u64,
+    /// Events that the service showed and that were older than the known version.
+    pub stale: u64,
+    /// The number of the last event whose hooks were run.
+    pub ran_to: u64,
+    /// Hook runs that succeeded.
+    pub runs: u64,
+    /// Hook runs that failed.
+    pub failures: u64,
+    /// Hook runs that failed and are retried.
+    pub retried: u64,
+    /// Hook runs that failed for good and that no person has acknowledged.
+    pub dead: u64,
+    /// Actions that hooks requested and that are not settled.
+    pub pending: u64,
+    /// Outcomes of the actions that hooks requested.
+    pub actions: ActionCounts,
+    /// The time of the newest event, by the service's clock.
+    pub newest: Option<DateTime<Utc>>,
+    /// Every event up to this moment is known, by the service's clock.
+    pub polled_to: Option<DateTime<Utc>>,
+    /// Time of the last reading of the list, by our clock.
+    pub polled_at: Option<DateTime<Utc>>,
+}
+
+impl EventLedger {
+    /// Returns the number of stored events: the service showed them, and retention did not drop
+    /// them.
+    pub fn stored_count(&self) -> u64 {
+        self.verified.saturating_sub(self.dropped)
+    }
+
+    /// Adds the counts of another ledger; `newest` becomes the later of both. The horizon, the
+    /// times of polls and `actions.skipped` stay.
+    pub fn add(&mut self, other: &Self) {
+        let pairs = [
+            (&mut self.posts, other.posts),
+            (&mut self.repeated, other.repeated),
+            (&mut self.malformed, other.malformed),
+            (&mut self.other_mode, other.other_mode),
+            (&mut self.forged, other.forged),
+            (&mut self.waiting, other.waiting),
+            (&mut self.verified, other.verified),
+            (&mut self.dropped, other.dropped),
+            (&mut self.forgeries_dropped, other.forgeries_dropped),
+            (&mut self.lapsed, other.lapsed),
+            (&mut self.missed, other.missed),
+            (&mut self.stale, other.stale),
+            (&mut self.ran_to, other.ran_to),
+            (&mut self.runs, other.runs),
+            (&mut self.failures, other.failures),
+            (&mut self.retried, other.retried),
+            (&mut self.dead, other.dead),
+            (&mut self.pending, other.pending),
+            (&mut self.actions.done, other.actions.done),
+            (&mut self.actions.refused, other.actions.refused),
+            (&mut self.actions.invalid, other.actions.invalid),
+            (&mut self.actions.unknown, other.actions.unknown),
+        ];
+        for (sum, more) in pairs {
+            *sum = sum.saturating_add(more);
+        }
+        self.newest = self.newest.max(other.newest);
+    }
+}

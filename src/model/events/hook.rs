@@ -1,0 +1,180 @@
+//! Hook runs: one execution of an operator's script for one event, with its reads, action requests
+//! and kept values.
+//!
+//! Plain data for the journal. The same script, event and answers give the same run, so that a run
+//! can be compared with a later one.
+
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use data_encoding::BASE32_NOPAD;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::at_most::AtMost;
+use crate::base::hash::{Digest, canonical, sha256};
+use crate::base::id::{Key, Name, NameError};
+
+/// The verb of an action request that suspends a resource (the script function `hold`).
+pub const SUSPEND: &str = "suspend";
+/// The verb of an action request that resumes a resource (the script function `release`).
+pub const RESUME: &str = "resume";
+/// The verb of an action request that reconciles a resource at once.
+pub const RECONCILE: &str = "reconcile";
+/// The verb of an action request that sends a notification.
+pub const NOTIFY: &str = "notify";
+
+/// The field of an action in the journal that holds its sealed words: text as `Vault::unseal_text`
+/// takes it.
+pub const SEALED: &str = "$sealed";
+/// The field beside it: true if the action's name is derived from its content, which is sealed.
+pub const NAMED_BY_CONTENT: &str = "$named_by_content";
+
+/// One action request of a run. No action is done before the whole run succeeded. `Debug` leaves
+/// the fields out: they may hold a payer's own text.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub struct ActionRequest {
+    /// The request's name beneath the event: chosen by the script, or derived from its content. One
+    /// name does one thing, once.
+    pub name: Name,
+    /// A row of the register of actions, or one of the verbs above.
+    pub verb: String,
+    /// The merchant; `None` where neither the event nor the script names one, as for a
+    /// notification.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merchant: Option<Key>,
+    /// Arguments, as the verb requires them. Of `suspend`: `{key, reason, until?}`; of `resume` and
+    /// `reconcile`: `{key}`; of `notify`: `{target, body, html?, subject?, to?}`. In the journal,
+    /// words are sealed under [`SEALED`].
+    pub fields: Value,
+    /// Earliest time of the action; at once by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<DateTime<Utc>>,
+    /// Maximum frequency, of a notification.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<AtMost>,
+    /// A digest of the request, where the script chose the name: the same name cannot request
+    /// anything else. SHA-256, keyed with the vault's key where words are sealed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Digest>,
+}
+
+/// Characters of the digest in a name that is derived from content.
+const DIGEST_LENGTH: usize = 16;
+
+impl ActionRequest {
+    /// Derives the name of a request for which the script chose none: the verb, and a digest of
+    /// everything else.
+    ///
+    /// # Errors
+    /// The verb cannot begin a name.
+    pub fn content_name(
+        verb: &str,
+        merchant: Option<&Key>,
+        fields: &Value,
+        at: Option<DateTime<Utc>>,
+    ) -> Result<Name, NameError> {
+        let content = canonical(&json!([verb, merchant, fields, at]));
+        let digest = BASE32_NOPAD.encode(sha256(&content).as_bytes()).to_ascii_lowercase();
+        let digest: String = digest.chars().take(DIGEST_LENGTH).collect();
+        format!("{verb}-{digest}").parse()
+    }
+
+    /// Adds the digest of the content, where the name is not derived from it.
+    #[must_use]
+    pub fn with_content_digest(self) -> Self {
+        let content = (!self.is_named_by_content()).then(|| self.digest());
+        Self { content, ..self }
+    }
+
+    fn digest(&self) -> Digest {
+        let Self { name: _, verb, merchant, fields, at, at_most: _, content: _ } = self;
+        sha256(&canonical(&json!([verb, merchant, fields, at])))
+    }
+
+    /// Returns whether another action of the same name requests the same. Records without digests,
+    /// from older versions, count as equal.
+    pub fn requests_same(&self, content: Option<Digest>) -> bool {
+        content.is_none() || self.content.is_none() || self.content == content
+    }
+
+    /// Returns whether the name is derived from the content.
+    pub fn is_named_by_content(&self) -> bool {
+        if let Some(known) = self.fields.get(NAMED_BY_CONTENT).and_then(Value::as_bool) {
+            return known;
+        }
+        let Self { name, verb, merchant, fields, at, at_most: _, content: _ } = self;
+        Self::content_name(verb, merchant.as_ref(), fields, *at).is_ok_and(|made| made == *name)
+    }
+}
+
+impl fmt::Debug for ActionRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Wish({} {})", self.verb, self.name)
+    }
+}
+
+/// One read of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HookRead {
+    /// The name of the read function, such as `transaction`.
+    pub what: String,
+    pub arguments: Value,
+    /// SHA-256 of the answer as canonical JSON.
+    pub answer: Digest,
+}
+
+/// One successful run. `Debug` leaves out the values that it read and kept.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub struct HookRun {
+    /// The script: the name of its file without `.rhai`.
+    pub script: String,
+    /// The called function of the script.
+    pub function: String,
+    /// SHA-256 of the script and of all its imports.
+    pub hash: Digest,
+    /// Action requests, in their order.
+    #[serde(rename = "wishes")]
+    pub requests: Vec<ActionRequest>,
+    /// Values kept for later runs of the same script, by key.
+    pub kept: Vec<(String, Value)>,
+    /// Additions to kept values, by key: whole numbers and amounts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<(String, Value)>,
+    /// Reads, in their order.
+    #[serde(rename = "looks")]
+    pub reads: Vec<HookRead>,
+    /// Log lines for the operator.
+    pub log: Vec<String>,
+    /// Number of executed operations.
+    pub operations: u64,
+    /// The vault's name of the answers to its reads, in their order; `None` where all are null, or
+    /// there are too many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed: Option<String>,
+    /// The answers themselves, until they are sealed: they hold names and addresses, and are in no
+    /// journal.
+    #[serde(skip)]
+    pub answers: Vec<Value>,
+}
+
+impl fmt::Debug for HookRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Run({}: {}, {:?})", self.script, self.function, self.requests)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// S3: journals hold names that were derived from content, so derived names never change, byte
+    /// for byte.
+    #[test]
+    fn the_name_that_content_gives_never_changes() {
+        let merchant = "Merchant/acme".parse().unwrap();
+        let fields = json!({"transaction": "t1", "amount": "5.00 USD"});
+        let name = ActionRequest::content_name("refund", Some(&merchant), &fields, None).unwrap();
+        assert_eq!(name.as_str(), "refund-bocrq33ipfnrcvca");
+    }
+}

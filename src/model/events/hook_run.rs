@@ -1,0 +1,340 @@
+//! Journal records of hook runs, and of the outcome of their action requests.
+//!
+//! The name of a hook's action consists of the event and the script's name for the action, and of
+//! nothing else. A script that is renamed, or runs once more after a crash, requests the same
+//! action (design.md, Hooks).
+
+use chrono::{DateTime, Utc};
+use data_encoding::BASE32_NOPAD;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::hook::{ActionRequest, HookRun, NOTIFY, RECONCILE, RESUME, SUSPEND};
+use crate::base::hash::{Digest, sha256};
+use crate::base::id::{Key, Name, NameError};
+use crate::model::operator::action::Action;
+
+/// Maximum length of a chain of causes: event, action, the event of that, and so on.
+pub const DEPTH_MAX: u32 = 4;
+/// Maximum runs of a failing hook before it is left to a person.
+pub const TRIES_MAX: u32 = 5;
+/// Failed runs of a script for one merchant from which it takes no further events of that merchant:
+/// they wait.
+pub const FAILED_MAX: u64 = 500;
+
+/// Record of the hook runs of one event, with all their action requests.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HookRunRecord {
+    pub merchant: Key,
+    pub event: String,
+    /// The event's number among the merchant's events.
+    pub number: u64,
+    /// The event failed before, and only the failed scripts were run again.
+    #[serde(default)]
+    #[serde(rename = "again")]
+    pub is_retry: bool,
+    /// The lane of the script; `None` in records from when the scripts of an event were run
+    /// together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "lane")]
+    pub script_identity: Option<ScriptIdentity>,
+    /// The script's name at the time of the failure, where it differed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "formerly")]
+    pub former_script: Option<String>,
+    /// The successful runs.
+    pub runs: Vec<HookRun>,
+    /// The failed runs.
+    pub failures: Vec<HookFailure>,
+    /// Number of hooks before it in its chain of causes.
+    pub depth: u32,
+    pub at: DateTime<Utc>,
+}
+
+/// One script's sequence of a merchant's events: one after the other, independent of other scripts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScriptIdentity {
+    pub script: String,
+    /// SHA-256 of the script's text without its own name: a renamed script continues at the same
+    /// event.
+    pub text: Digest,
+}
+
+/// Position of a script that is ahead of another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cursor {
+    /// The number of the last event that it was run for.
+    pub to: u64,
+    /// The text of the script at that time, as in [`ScriptIdentity`].
+    pub text: Digest,
+}
+
+/// A failed hook run; it requested no action.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookFailure {
+    pub script: String,
+    pub function: String,
+    /// The error, with the place in the script.
+    pub message: String,
+    /// Number of runs so far.
+    pub tries: u32,
+    /// Time of the next run; `None`: a person has to act (`events dead`).
+    #[serde(rename = "again")]
+    pub retry_at: Option<DateTime<Utc>>,
+    /// The text of the script, as in [`ScriptIdentity`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<Digest>,
+}
+
+/// Record that every hook of the events up to this one was run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CursorAdvanced {
+    pub merchant: Key,
+    /// The number of the last event.
+    pub to: u64,
+    /// The one script that advanced to this event, where others are ahead of it; `None`: all
+    /// advanced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<String>,
+    /// Scripts that stay behind, because too many of their runs failed. Where all scripts advanced,
+    /// these did not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(rename = "held")]
+    pub held_back: Vec<ScriptIdentity>,
+}
+
+/// The permanent name of a hook's action.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ActionRequestId {
+    pub merchant: Key,
+    pub event: String,
+    /// The action's own name beneath the event.
+    pub name: Name,
+}
+
+impl ActionRequestId {
+    /// Returns the name of the action in the journal.
+    ///
+    /// # Errors
+    /// Only after an internal error.
+    pub fn action_name(&self) -> Result<Name, NameError> {
+        let Self { merchant, event, name } = self;
+        let text = format!("{merchant}\0{event}\0{name}");
+        let digest = BASE32_NOPAD.encode(sha256(text.as_bytes()).as_bytes()).to_ascii_lowercase();
+        let digest: String = digest.chars().take(26).collect();
+        format!("hook-{digest}").parse()
+    }
+}
+
+/// A requested action that is not settled.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PendingAction {
+    pub id: ActionRequestId,
+    /// The action request.
+    #[serde(rename = "wish")]
+    pub request: ActionRequest,
+    /// The script that requested it.
+    pub script: String,
+    /// A lost state may have done the action, and no proof exists.
+    #[serde(default)]
+    #[serde(rename = "unsure")]
+    pub maybe_done: bool,
+    pub at: DateTime<Utc>,
+}
+
+impl PendingAction {
+    /// Returns the key of the action. Without a merchant, the action has the key that it would have
+    /// at the event's merchant.
+    ///
+    /// # Errors
+    /// Only after an internal error.
+    pub fn action(&self) -> Result<Key, NameError> {
+        let merchant = self.request.merchant.as_ref().unwrap_or(&self.id.merchant);
+        Ok(Action::key(merchant, &self.id.action_name()?))
+    }
+}
+
+/// The outgoing channel of an action. Each channel has slots of its own: a slow one delays no
+/// other.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channel {
+    /// No outgoing call: the action changes local state.
+    Internal,
+    /// The payment service.
+    Service,
+    /// The target of `notify` with this name.
+    Target(String),
+}
+
+impl Channel {
+    /// Returns the channel of an action.
+    pub fn of(wish: &ActionRequest) -> Self {
+        match wish.verb.as_str() {
+            SUSPEND | RESUME | RECONCILE => Self::Internal,
+            NOTIFY => {
+                let target = wish.fields.get("target").and_then(Value::as_str);
+                Self::Target(target.unwrap_or_default().to_owned())
+            }
+            _ => Self::Service,
+        }
+    }
+}
+
+/// The position of an action in the order of due times.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Scheduled {
+    /// Due time.
+    pub at: DateTime<Utc>,
+    pub id: ActionRequestId,
+    pub channel: Channel,
+}
+
+impl Scheduled {
+    /// Returns the position of a pending action: the script's time, and at once by default.
+    pub fn of(pending: &PendingAction) -> Self {
+        let at = pending.request.at.map_or(pending.at, |at| at.max(pending.at));
+        Self { at, id: pending.id.clone(), channel: Channel::of(&pending.request) }
+    }
+}
+
+/// Outcome of a hook's action.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActionResult {
+    pub id: ActionRequestId,
+    #[serde(rename = "fate")]
+    pub outcome: ActionOutcome,
+    /// The outcome in a sentence.
+    pub message: String,
+    pub at: DateTime<Utc>,
+}
+
+/// The possible outcomes of a hook's action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActionOutcome {
+    Done,
+    /// The service refused it.
+    Refused,
+    /// The request is invalid: no such verb, field or merchant.
+    Invalid,
+    /// Its effect is not known, and it is not done a second time.
+    Unknown,
+    /// It was not sent: `at_most` of the script allows no more of them.
+    Skipped,
+}
+
+/// A failed action of a hook: it ended and, as far as is known, was not done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedAction {
+    /// The outcome.
+    #[serde(rename = "granted")]
+    pub result: ActionResult,
+    /// The requested verb.
+    pub verb: String,
+    /// The script that requested it.
+    pub script: String,
+}
+
+/// Record that a person acknowledged the outcomes of an event's hooks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HooksAcknowledged {
+    pub event: String,
+    pub actor: String,
+    pub at: DateTime<Utc>,
+}
+
+/// Numbers of hooks' actions by outcome.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ActionCounts {
+    pub done: u64,
+    /// Refused by the service.
+    pub refused: u64,
+    /// Invalid requests.
+    pub invalid: u64,
+    /// Effect not known.
+    pub unknown: u64,
+    /// `at_most` allowed no more of them.
+    pub skipped: u64,
+}
+
+impl ActionCounts {
+    /// Counts one more outcome.
+    pub fn count(&mut self, fate: ActionOutcome) {
+        let number = match fate {
+            ActionOutcome::Done => &mut self.done,
+            ActionOutcome::Refused => &mut self.refused,
+            ActionOutcome::Invalid => &mut self.invalid,
+            ActionOutcome::Unknown => &mut self.unknown,
+            ActionOutcome::Skipped => &mut self.skipped,
+        };
+        *number = number.saturating_add(1);
+    }
+
+    /// Returns the number of actions that were not done, as far as is known.
+    pub fn failed(&self) -> u64 {
+        self.refused.saturating_add(self.invalid).saturating_add(self.unknown)
+    }
+}
+
+/// Record that the delivery of a notification starts, or failed for certain. A notification that a
+/// process started and did not finish may have arrived.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotificationAttempt {
+    /// The action that requests it.
+    pub id: ActionRequestId,
+    /// The delivery is in progress; false: it provably reached no recipient.
+    #[serde(rename = "under_way")]
+    pub in_progress: bool,
+    pub at: DateTime<Utc>,
+}
+
+/// A failed hook that waits for its next run, or for a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedHook {
+    pub merchant: Key,
+    pub event: String,
+    /// The last failure.
+    pub failed: HookFailure,
+    /// A lost state may have run it, too.
+    #[serde(default)]
+    #[serde(rename = "doubted")]
+    pub maybe_ran: bool,
+}
+
+/// Record that a person requested another run of an event's hooks that failed for good.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HooksReplayed {
+    pub merchant: Key,
+    pub event: String,
+    pub actor: String,
+    pub at: DateTime<Utc>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(event: &str, name: &str) -> ActionRequestId {
+        let merchant = "Merchant/acme".parse().unwrap();
+        ActionRequestId { merchant, event: event.to_owned(), name: name.parse().unwrap() }
+    }
+
+    #[test]
+    fn an_action_is_named_by_its_event_and_its_own_name() {
+        let name = |event, name| id(event, name).action_name().unwrap();
+        assert_eq!(name("e1", "refund"), name("e1", "refund"));
+        assert_ne!(name("e1", "refund"), name("e2", "refund"));
+        assert_ne!(name("e1", "refund"), name("e1", "refund-2"));
+    }
+
+    /// S3: names in journals never change, byte for byte.
+    #[test]
+    fn the_name_of_an_action_never_changes() {
+        assert_eq!(
+            id("e1", "refund").action_name().unwrap().as_str(),
+            "hook-64sf5utjnpqmmap5ldjrafoa4x"
+        );
+    }
+}

@@ -1,0 +1,255 @@
+//! Observations, and the latest known state of each resource.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::adoption::UnknownObject;
+use super::payment::Payments;
+use super::refused_credentials::{RefusedCredentials, proves_acceptance};
+use crate::base::hash::Digest;
+use crate::base::id::{IntentId, Key, RemoteId};
+use crate::model::intents::error_class::may_pass;
+use crate::model::intents::service_problem::ServiceProblem;
+use crate::model::operator::live_binding::BindingApproval;
+use crate::model::plans::missing_document::MissingDocument;
+use crate::model::spec::manifest::Deletion;
+
+/// Origin of a fact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FactSource {
+    /// The answer to our own call.
+    Answer,
+    /// A reading of the service.
+    Read,
+    /// A webhook from the service: a hint.
+    #[serde(rename = "notice")]
+    Webhook,
+    /// A person's statement.
+    Operator,
+}
+
+/// One fact about one resource, with its source and time. Fields that are `None` state nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
+    pub key: Key,
+    /// The merchant that the resource belongs to.
+    pub merchant: Key,
+    /// Time at which the fact was true.
+    pub at: DateTime<Utc>,
+    pub source: FactSource,
+    /// The id that the service gave; `None` for a creation whose id is unknown.
+    pub remote_id: Option<RemoteId>,
+    /// Existence of the remote object.
+    pub exists: Option<bool>,
+    /// The spec that was put on the service, private values as digests.
+    pub applied: Option<AppliedSpec>,
+    /// The kind's facts about the object (status, accounts …): top-level fields replace older ones,
+    /// a null removes one.
+    pub facts: Value,
+}
+
+/// A spec as it was put on the service.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AppliedSpec {
+    /// The canonical spec with private values replaced by keyed digests.
+    pub spec: Value,
+    /// The manifest's digest: an equal one requires no change.
+    pub digest: Digest,
+    /// The document's generation at that time.
+    pub generation: u32,
+    /// The document's removal policy.
+    pub deletion: Deletion,
+}
+
+/// A refusal by the service: the same desired state is not sent again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServiceRefusal {
+    /// The intent that was refused.
+    pub intent: IntentId,
+    /// The manifest's digest at that time.
+    pub digest: Digest,
+    /// The HTTP status.
+    pub status: u16,
+    /// The service's words.
+    pub problem: ServiceProblem,
+    pub at: DateTime<Utc>,
+}
+
+impl ServiceRefusal {
+    /// Returns whether the service may accept the same later, without a change of the document.
+    pub fn may_pass(&self) -> bool {
+        may_pass(self.problem.code())
+    }
+
+    /// Returns whether the service does not know the one-time token: it was used, or has ended.
+    pub fn lacks_token(&self) -> bool {
+        self.problem.lacks("Token")
+    }
+}
+
+/// The hold of a resource.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OnHold {
+    /// The intent that cannot be settled, if one is the cause.
+    pub intent: Option<IntentId>,
+    /// The cause, in a sentence.
+    pub reason: String,
+    /// Time since which it holds.
+    pub at: DateTime<Utc>,
+}
+
+/// The latest known state of one resource, folded from observations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Observed {
+    /// The merchant that the resource belongs to.
+    pub merchant: Key,
+    /// The service's id, where one is known.
+    pub remote_id: Option<RemoteId>,
+    /// The remote object exists.
+    pub exists: bool,
+    /// The spec that was last put on the service.
+    pub applied: Option<AppliedSpec>,
+    /// The kind's facts about the object.
+    pub facts: Value,
+    /// The last refusal, until an effect succeeds.
+    pub refusal: Option<ServiceRefusal>,
+    /// The hold, while no effect is done for the resource.
+    #[serde(rename = "held")]
+    pub on_hold: Option<OnHold>,
+    /// Number of repeated creations without proof of the first try: possible orphans.
+    #[serde(rename = "remade")]
+    pub recreated: u32,
+    /// Another merchant, to which the public keys that were read for this one are bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rival: Option<Box<Key>>,
+    /// The live binding of a merchant that a person approved last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Box<BindingApproval>>,
+    /// The service's refusal of this merchant's credentials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unauthorised: Option<Box<RefusedCredentials>>,
+    /// The resource's former names, the first one first: that one is its name on the service.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub former: Vec<Key>,
+    /// The new name that took over the facts of this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_to: Option<Box<Key>>,
+    /// The known facts about its document's absence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "absence")]
+    pub missing_document: Option<Box<MissingDocument>>,
+    /// Unknown objects with marks of ours that block the resource.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(rename = "strays")]
+    pub unknown_objects: Vec<UnknownObject>,
+    /// Time of the last change of its existence, its id, or the spec that was put on the service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<DateTime<Utc>>,
+    /// The payments that it collected or tried to collect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payments: Option<Box<Payments>>,
+    /// The time of the newest fact.
+    pub at: DateTime<Utc>,
+    /// The source of the newest fact.
+    pub source: FactSource,
+}
+
+impl Observed {
+    /// Makes the state of a resource of which only the merchant is known.
+    pub fn unknown(merchant: Key, at: DateTime<Utc>) -> Self {
+        Self {
+            merchant,
+            remote_id: None,
+            exists: false,
+            applied: None,
+            facts: Value::Object(serde_json::Map::new()),
+            refusal: None,
+            on_hold: None,
+            recreated: 0,
+            rival: None,
+            approval: None,
+            unauthorised: None,
+            former: Vec::new(),
+            moved_to: None,
+            missing_document: None,
+            unknown_objects: Vec::new(),
+            changed: None,
+            payments: None,
+            at,
+            source: FactSource::Operator,
+        }
+    }
+
+    /// Applies one more fact. A reading older than the known state changes nothing (law 3); the
+    /// answer to our own call always counts as new, whatever its clock time.
+    pub fn apply(&mut self, fact: &Observation) {
+        if (fact.source == FactSource::Read && fact.at < self.at) || self.outranks(fact) {
+            return;
+        }
+        if self.is_changed_by(fact) {
+            self.changed = Some(fact.at);
+        }
+        self.at = self.at.max(fact.at);
+        self.source = fact.source;
+        self.merchant = fact.merchant.clone();
+        self.exists = fact.exists.unwrap_or(self.exists);
+        if fact.remote_id.is_some() {
+            self.remote_id.clone_from(&fact.remote_id);
+        }
+        if fact.applied.is_some() {
+            self.applied.clone_from(&fact.applied);
+        }
+        merge_facts(&mut self.facts, &fact.facts);
+        self.unauthorised.take_if(|_| proves_acceptance(fact));
+    }
+
+    /// Returns whether a fact contradicts the known state of the object itself.
+    fn is_changed_by(&self, fact: &Observation) -> bool {
+        let put = |one: &Option<AppliedSpec>| one.as_ref().map(|one| (one.digest, one.generation));
+        fact.exists.is_some_and(|exists| exists != self.exists)
+            || (fact.remote_id.is_some() && fact.remote_id != self.remote_id)
+            || (fact.applied.is_some() && put(&fact.applied) != put(&self.applied))
+    }
+
+    /// Returns whether the known state outranks a fact: provisioned beats declined, never the
+    /// reverse (law 3), as far as both concern one submission.
+    fn outranks(&self, fact: &Observation) -> bool {
+        let says = |facts: &Value, state: &str| facts.get("state").is_some_and(|one| one == state);
+        fact.source == FactSource::Webhook
+            && says(&self.facts, "provisioned")
+            && says(&fact.facts, "declined")
+            && fact.facts.get("mark") == self.facts.get("mark")
+            && !crate::base::fault_injection::is_active("older-event-wins")
+    }
+
+    /// Returns the first name of a renamed resource.
+    pub fn first_name(&self) -> Option<&Key> {
+        self.former.first()
+    }
+
+    /// Returns one fact by its name; null when it is not known.
+    pub fn fact(&self, name: &str) -> &Value {
+        self.facts.get(name).unwrap_or(&Value::Null)
+    }
+
+    /// Returns one fact as a text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.fact(name).as_str()
+    }
+}
+
+/// Replaces top-level fields of `facts` by those of `news`; a null removes.
+fn merge_facts(facts: &mut Value, news: &Value) {
+    let (Some(facts), Some(news)) = (facts.as_object_mut(), news.as_object()) else {
+        return;
+    };
+    for (name, value) in news {
+        if value.is_null() {
+            facts.remove(name);
+        } else {
+            facts.insert(name.clone(), value.clone());
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! POST /invoices (partner-api). Each `source_id` makes one invoice; its e-mails go to the mailbox.
+
+mod messages;
+pub(crate) mod states;
+
+use super::contacts::audit;
+use super::files::contact_of;
+use super::{contact_hashes, files};
+use crate::api::audit::Audit;
+use crate::api::contact::Contact;
+use crate::api::invoice;
+use crate::api::invoice::{FileReference, Invoice, LineItem, NewInvoice};
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::merchants::accounts::{Deposit, deposits};
+use crate::sandbox::merchants::merchant::MerchantRecord;
+use crate::sandbox::state::lists::{MerchantMode, ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::state::store::{ChangeUnit, DuplicateSourceId};
+use states::InvoiceState;
+
+pub(crate) const KIND: ObjectKind = ObjectKind { word: "invoice", name: "Invoice" };
+
+const NUMBER_FIRST: u64 = 1001;
+
+/// POST /invoices.
+pub(crate) fn create(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    new: NewInvoice,
+) -> Result<Invoice, SandboxRefusal> {
+    let merchant = cx.merchant(asked.merchant()?)?;
+    if !cx.settings.is_partner {
+        return Err(SandboxRefusal::not_authorized());
+    }
+    SandboxRefusal::fields("", &invoice::rules(&new))?;
+    let source = new.source_id.as_deref().map(|id| source_key(cx, &merchant.id, id));
+    if let Some(id) = source.as_deref().map(|key| cx.get::<String>(key)).transpose()?.flatten() {
+        return answer_duplicate(cx, &id);
+    }
+    let (contact, deposit) = parties(cx, &merchant, &new)?;
+    let owner = ObjectOwner { merchant: merchant.id.clone(), mode: deposit.mode };
+    let sequence = cx.next();
+    let ids: Vec<String> = new.attachments.iter().map(|file| file.id.clone()).collect();
+    let attached = files::resolve_attachments(cx, &contact.id, ids.into_iter())?;
+    contact_hashes::mark_invoiced(cx, &contact.id)?;
+    let invoice = build(cx, &merchant, (contact, attached), new)?;
+    let kept = Stored { owner: owner.clone(), sequence, object: invoice.clone(), internal: () };
+    cx.create(KIND, &owner.key(), &invoice.id, &kept)?;
+    if let Some(key) = source {
+        cx.put(&key, &invoice.id)?;
+    }
+    Ok(invoice)
+}
+
+fn source_key(cx: &ChangeUnit<'_>, merchant: &str, source_id: &str) -> String {
+    format!("x/source/{merchant}/{}", cx.digest("source", source_id.as_bytes()))
+}
+
+/// Answers a request whose `source_id` was used already.
+fn answer_duplicate(cx: &ChangeUnit<'_>, id: &str) -> Result<Invoice, SandboxRefusal> {
+    match cx.settings.duplicate_source_id {
+        DuplicateSourceId::Refuse => {
+            Err(SandboxRefusal::field("source_id", "invalid", "Source id has already been used"))
+        }
+        DuplicateSourceId::Same => {
+            let kept: Option<Stored<Invoice, ()>> = cx.find_any_owner(KIND, id)?;
+            kept.map(|kept| kept.object).ok_or_else(SandboxRefusal::server_error)
+        }
+    }
+}
+
+/// Returns the contact and the bank account, both of the invoice's mode (partner-api, test invoice
+/// rules).
+fn parties(
+    cx: &ChangeUnit<'_>,
+    merchant: &MerchantRecord,
+    new: &NewInvoice,
+) -> Result<(Contact, Deposit), SandboxRefusal> {
+    let contact = contact_of(cx, merchant, &new.contact_id)?;
+    let deposit = deposits(merchant)
+        .into_iter()
+        .find(|deposit| deposit.id == new.bank_account_id)
+        .ok_or_else(|| SandboxRefusal::not_found("BankAccount", &new.bank_account_id))?;
+    let mode = MerchantMode::of_test(new.test_mode == Some(true));
+    if deposit.mode != mode || contact.owner.mode != mode {
+        let text = "Invoice, contact and bank account must be of one mode";
+        return Err(SandboxRefusal::rule("unavailable_for_merchant_mode", text));
+    }
+    if new.currency.as_deref().is_some_and(|code| code != "USD") {
+        let text = "Currency does not match the bank account";
+        return Err(SandboxRefusal::rule("currency_mismatch", text));
+    }
+    Ok((contact.object, deposit))
+}
+
+fn build(
+    cx: &mut ChangeUnit<'_>,
+    merchant: &MerchantRecord,
+    (contact, attachments): (Contact, Vec<FileReference>),
+    new: NewInvoice,
+) -> Result<Invoice, SandboxRefusal> {
+    let audit = audit(cx, merchant);
+    let id = cx.id_with_prefix("i_");
+    let number = number(cx, merchant)?;
+    let (items, total) = lines(cx, &new)?;
+    let mut invoice = Invoice {
+        id,
+        modified: Some(Audit { user: Some("SERVER".to_owned()), ..audit.clone() }),
+        created: Some(audit),
+        status: InvoiceState::Pending.as_str().to_owned(),
+        invoice_number: Some(number),
+        invoice_date: new.invoice_date,
+        total_amount: total,
+        total_amount_due: total,
+        amount_paid: 0,
+        test_mode: new.test_mode == Some(true),
+        currency: Some(new.currency.unwrap_or_else(|| "USD".to_owned())),
+        bank_account_id: new.bank_account_id,
+        owner_id: contact.owner_id.clone(),
+        contact_id: new.contact_id,
+        contact: Some(contact),
+        invoice_payments: Vec::new(),
+        items: items.clone(),
+        line_items: items,
+        presentment_status: None,
+        invoice_messages: Vec::new(),
+        scheduled_payment_requests: Vec::new(),
+        reference: new.reference,
+        source_id: new.source_id,
+        attachments,
+        kind: "invoice".to_owned(),
+    };
+    messages::send(cx, merchant, &new.invoice_messages, &mut invoice)?;
+    Ok(invoice)
+}
+
+fn number(cx: &mut ChangeUnit<'_>, merchant: &MerchantRecord) -> Result<String, SandboxRefusal> {
+    let key = format!("meta/invoice-number/{}", merchant.id);
+    let number: u64 = cx.get(&key)?.unwrap_or(NUMBER_FIRST);
+    cx.put(&key, &number.saturating_add(1))?;
+    Ok(number.to_string())
+}
+
+/// Returns the line items and their total, in minor units.
+fn lines(
+    cx: &mut ChangeUnit<'_>,
+    new: &NewInvoice,
+) -> Result<(Vec<LineItem>, i64), SandboxRefusal> {
+    let too_much = || {
+        SandboxRefusal::field("line_items", "exceeds_maximum_value", "Total exceeds the maximum")
+    };
+    let mut total: i64 = 0;
+    let mut items = Vec::new();
+    for line in &new.line_items {
+        let rate = line.rate_per_quantity.parse::<i64>().map_err(|_| too_much())?;
+        total = total.checked_add(rate).ok_or_else(too_much)?;
+        items.push(LineItem {
+            id: cx.id_with_prefix("li_"),
+            description: Some(line.description.clone()),
+            rate_per_quantity: line.rate_per_quantity.clone(),
+            quantity: line.quantity.clone(),
+            rate_type: line.rate_type.clone(),
+            total: rate,
+        });
+    }
+    Ok((items, total))
+}

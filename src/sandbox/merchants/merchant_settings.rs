@@ -1,0 +1,243 @@
+//! Changes by a merchant to itself and its accounts (service-facts, 67 to 71). PUT and PATCH do the
+//! same: fields that are absent or null keep their values.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use http::Uri;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::accounts;
+use super::geo_rules::parse_range;
+use super::policy::{MerchantPolicy, SwipePolicy};
+use super::requirements::{FIELDS, parse_list};
+use crate::api::credentials::AccountType;
+use crate::api::merchant::{AccountChange, Merchant, MerchantAccount, MerchantChange};
+use crate::api::onboarding::countries::is_country;
+use crate::api::rules::{FieldProblem, FieldProblems, NAME_LENGTH_MAX};
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::state::events;
+use crate::sandbox::state::lists::ObjectOwner;
+use crate::sandbox::state::store::ChangeUnit;
+
+/// Maximum length of a list of event URLs (service-facts, 31).
+const URLS_LENGTH_MAX: usize = 1024;
+
+/// PATCH and PUT /v1/merchant.
+pub(crate) fn merchant(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    change: MerchantChange,
+) -> Result<Merchant, SandboxRefusal> {
+    let owner = asked.owner()?;
+    SandboxRefusal::fields("", &rules(&change))?;
+    let mut policy = cx.policy_to_edit(&owner.merchant)?;
+    if let Some(ranges) = &change.api_allowed_ip_address_ranges {
+        policy.allowed_addresses = parse_list(ranges).into_iter().collect();
+    }
+    let urls = &mut policy.events_urls;
+    urls.live = change.live_events_urls.clone().unwrap_or_else(|| urls.live.clone());
+    urls.test = change.test_events_urls.clone().unwrap_or_else(|| urls.test.clone());
+    cx.set_policy(&owner.merchant, &policy)?;
+    let mut record = Arc::unwrap_or_clone(cx.merchant(&owner.merchant)?);
+    record.own = merge_change(record.own, change);
+    record.modified = Some(crate::api::wire::Timestamp(cx.now));
+    cx.store_merchant(&record)?;
+    let shown = accounts::merchant(cx, asked)?;
+    events::emit_to_both(cx, &owner.merchant, "merchant.updated", &shown)?;
+    Ok(shown)
+}
+
+/// Merges the changed details over the old ones; details of the policy are stored there.
+fn merge_change(own: MerchantChange, change: MerchantChange) -> MerchantChange {
+    MerchantChange {
+        name: change.name.or(own.name),
+        contact_name: change.contact_name.or(own.contact_name),
+        contact_email: change.contact_email.or(own.contact_email),
+        contact_phone: change.contact_phone.or(own.contact_phone),
+        address1: change.address1.or(own.address1),
+        address2: change.address2.or(own.address2),
+        city: change.city.or(own.city),
+        state: change.state.or(own.state),
+        postal_code: change.postal_code.or(own.postal_code),
+        country: change.country.or(own.country),
+        ..MerchantChange::default()
+    }
+}
+
+fn rules(change: &MerchantChange) -> Vec<FieldProblem> {
+    let mut problems = FieldProblems::default();
+    if let Some(name) = &change.name {
+        problems.require_text("name", "Name", name);
+        problems.length_max("name", "Name", Some(name), NAME_LENGTH_MAX);
+    }
+    if let Some(ranges) = &change.api_allowed_ip_address_ranges
+        && parse_list(ranges).iter().any(|text| parse_range(text).is_none())
+    {
+        problems.add("api_allowed_ip_address_ranges", "invalid", "IP address range is invalid");
+    }
+    for (name, urls) in [
+        ("live_events_urls", &change.live_events_urls),
+        ("test_events_urls", &change.test_events_urls),
+    ] {
+        if urls.as_deref().is_some_and(|urls| !are_urls(urls)) {
+            problems.add(name, "invalid", "URL is invalid");
+        }
+    }
+    problems.country("country", change.country.as_deref());
+    problems.into_list()
+}
+
+fn are_urls(text: &str) -> bool {
+    let is_url = |url: &str| {
+        let uri: Option<Uri> = url.parse().ok();
+        uri.is_some_and(|uri| {
+            matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some()
+        })
+    };
+    text.len() <= URLS_LENGTH_MAX
+        && text.split(',').map(str::trim).filter(|url| !url.is_empty()).all(is_url)
+}
+
+/// PATCH and PUT of an account of this type.
+///
+/// # Errors
+///
+/// 404 for an account of another merchant, mode or type.
+pub(crate) fn account(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    change: AccountChange,
+    kind: &AccountType,
+) -> Result<MerchantAccount, SandboxRefusal> {
+    let (owner, id) = (asked.owner()?, asked.parameter(0));
+    let record = cx.merchant(&owner.merchant)?;
+    let found = record.find_account(owner.mode, id).filter(|account| account.kind == *kind);
+    let mut account = found.cloned().ok_or_else(|| SandboxRefusal::not_found("Account", id))?;
+    let mut policy = cx.policy_to_edit(&owner.merchant)?;
+    let is_card = *kind == AccountType::Card;
+    SandboxRefusal::fields("", &set(&mut policy, id, &change, is_card))?;
+    need_primary(&change, account.primary)?;
+    cx.set_policy(&owner.merchant, &policy)?;
+    account.name = change.name.filter(|name| !name.trim().is_empty()).unwrap_or(account.name);
+    account.primary |= change.primary == Some(true);
+    cx.add_account(Arc::unwrap_or_clone(record), owner.mode, &account)?;
+    render_account(cx, &owner, id)
+}
+
+/// Keeps one primary account for each type: a request can set `primary`, but not clear it.
+fn need_primary(change: &AccountChange, is_primary: bool) -> Result<(), SandboxRefusal> {
+    if is_primary && change.primary == Some(false) {
+        return Err(SandboxRefusal::rule("no_primary_account", "No primary account"));
+    }
+    Ok(())
+}
+
+/// Applies the changes that belong to the policy; returns the problems.
+fn set(
+    policy: &mut MerchantPolicy,
+    id: &str,
+    change: &AccountChange,
+    is_card: bool,
+) -> Vec<FieldProblem> {
+    let mut problems = FieldProblems::default();
+    if is_card {
+        verification(&mut problems, policy, id, change);
+        swipe(&mut problems, policy, id, change);
+        if let Some(brands) = change.accepted_card_types.as_deref().map(parse_list) {
+            policy.card_types.insert(id.to_owned(), brands);
+        }
+    }
+    if let Some(countries) = change.transaction_allowed_countries.as_deref().map(parse_list) {
+        if !countries.iter().all(|code| is_country(&code.to_ascii_uppercase())) {
+            problems.add("transaction_allowed_countries", "invalid", "Country is invalid");
+        }
+        policy.allowed_countries.insert(id.to_owned(), countries);
+    }
+    problems.into_list()
+}
+
+/// Applies the account's policy for typed cards.
+fn verification(
+    problems: &mut FieldProblems,
+    policy: &mut MerchantPolicy,
+    id: &str,
+    change: &AccountChange,
+) {
+    if let Some(cvv) = word(problems, "cvv_policy", change.cvv_policy.as_deref()) {
+        policy.cvv.insert(id.to_owned(), cvv);
+    }
+    if let Some(avs) = word(problems, "avs_policy", change.avs_policy.as_deref()) {
+        policy.avs.insert(id.to_owned(), avs);
+    }
+    match change.ignore_avs_failure_if_cvv_match {
+        Some(true) => drop(policy.avs_waived.insert(id.to_owned())),
+        Some(false) => drop(policy.avs_waived.remove(id)),
+        None => {}
+    }
+    let fields = change.required_payment_fields.as_deref();
+    if let Some(fields) = parse_payment_fields(problems, "required_payment_fields", fields) {
+        policy.required_fields.insert(id.to_owned(), fields);
+    }
+}
+
+/// Applies the account's policy for swiped cards.
+fn swipe(
+    problems: &mut FieldProblems,
+    policy: &mut MerchantPolicy,
+    id: &str,
+    change: &AccountChange,
+) {
+    let own = policy.swipe_of(id);
+    let fields = change.swipe_required_payment_fields.as_deref();
+    let new = SwipePolicy {
+        cvv: word(problems, "swipe_cvv_policy", change.swipe_cvv_policy.as_deref())
+            .unwrap_or(own.cvv),
+        avs: word(problems, "swipe_avs_policy", change.swipe_avs_policy.as_deref())
+            .unwrap_or(own.avs),
+        avs_waived: change.swipe_ignore_avs_failure_if_cvv_match.unwrap_or(own.avs_waived),
+        required_fields: parse_payment_fields(problems, "swipe_required_payment_fields", fields)
+            .unwrap_or(own.required_fields),
+    };
+    policy.swipe.insert(id.to_owned(), new);
+}
+
+/// Parses a list of payment fields; an unknown field is a problem.
+fn parse_payment_fields(
+    problems: &mut FieldProblems,
+    context: &str,
+    said: Option<&str>,
+) -> Option<BTreeSet<String>> {
+    let fields = said.map(parse_list)?;
+    if fields.iter().all(|field| FIELDS.contains(&field.as_str())) {
+        return Some(fields);
+    }
+    problems.add(context, "invalid", "Payment field is invalid");
+    None
+}
+
+/// Parses one word of a policy; an unknown word is a problem.
+fn word<T: DeserializeOwned>(
+    problems: &mut FieldProblems,
+    context: &str,
+    said: Option<&str>,
+) -> Option<T> {
+    let found = T::deserialize(Value::from(said?)).ok();
+    if found.is_none() {
+        problems.add(context, "invalid", "Policy is invalid");
+    }
+    found
+}
+
+fn render_account(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    id: &str,
+) -> Result<MerchantAccount, SandboxRefusal> {
+    let record = cx.merchant(&owner.merchant)?;
+    let policy = cx.policy(&owner.merchant)?;
+    let account = record.find_account(owner.mode, id).ok_or_else(SandboxRefusal::server_error)?;
+    Ok(accounts::render_merchant_account(account, &record, &policy))
+}

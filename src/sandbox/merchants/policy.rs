@@ -1,0 +1,263 @@
+//! The tenant's settings for a merchant: recurring charges, captures by request, credits and
+//! refunds to another method, each by account. Also the allowed origins of calls, whether a
+//! reference is required, the surcharges and the product brand. `/_sandbox/policy` sets them;
+//! `PATCH` and `PUT` of the merchant and its accounts change some of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::verification::{AvsPolicy, CvvPolicy};
+use crate::api::methods::method::MethodKind;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::state::lists::MerchantMode;
+use crate::sandbox::state::store::ChangeUnit;
+
+/// Default hour of the daily run.
+const CAPTURE_HOUR: u32 = 22;
+
+/// The settings of one merchant.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct MerchantPolicy {
+    /// Requires a reference of every payment (partner-api, `reference_required`).
+    pub(crate) reference_required: bool,
+    /// Accounts that may not carry recurring charges (partner-api, `recurring_charges_enabled`).
+    pub(crate) recurring_disabled: BTreeSet<String>,
+    /// Accounts whose holds no request may capture (gateway-api, capture: enabled per account).
+    pub(crate) capture_disabled: BTreeSet<String>,
+    /// Accounts that may pay out credits (gateway-api, POST /v1/credits: disabled by default).
+    pub(crate) credits_enabled: BTreeSet<String>,
+    /// Accounts that may refund to another method of the same type (gateway-api, refund: not by
+    /// default).
+    pub(crate) other_method_enabled: BTreeSet<String>,
+    /// Addresses that may call with a secret key (gateway-api, `api_allowed_ip_address_ranges`);
+    /// empty allows all.
+    pub(crate) allowed_addresses: Vec<String>,
+    /// Countries from which an account accepts operations (gateway-api,
+    /// `transaction_allowed_countries`).
+    pub(crate) allowed_countries: BTreeMap<String, BTreeSet<String>>,
+    /// CVV policy by account.
+    pub(crate) cvv: BTreeMap<String, CvvPolicy>,
+    /// Address policy by account.
+    pub(crate) avs: BTreeMap<String, AvsPolicy>,
+    /// Accounts for which a matching CVV excuses a mismatched address (service-facts, 69).
+    pub(crate) avs_waived: BTreeSet<String>,
+    /// Policy for swiped cards by account; the sandbox swipes none.
+    pub(crate) swipe: BTreeMap<String, SwipePolicy>,
+    /// Country by address range.
+    pub(crate) ip_countries: BTreeMap<String, String>,
+    /// The merchant's product brand; `None` uses the sandbox's own.
+    pub(crate) brand: Option<String>,
+    /// Surcharges in order; the first of each type counts.
+    pub(crate) surcharges: Vec<SurchargeRate>,
+    /// Targets of events (gateway-api, Webhook rules, 1).
+    pub(crate) events_urls: EventsUrls,
+    /// Fields that a payment must carry, by account (partner-api, `required_payment_fields`).
+    pub(crate) required_fields: BTreeMap<String, BTreeSet<String>>,
+    /// Card brands that an account accepts (partner-api, `accepted_card_types`); none means all.
+    pub(crate) card_types: BTreeMap<String, BTreeSet<String>>,
+    /// Limits for one transaction, a day and a month.
+    pub(crate) limits: VelocityLimits,
+    /// Banking days between the daily run and the settlement of an electronic check.
+    pub(crate) settlement_days: u32,
+    /// Hour of the daily run in the merchant's day, if the tenant set one.
+    pub(crate) capture_hour: Option<u32>,
+}
+
+/// Policy of an account for swiped cards (service-facts, 69).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct SwipePolicy {
+    pub(crate) cvv: CvvPolicy,
+    pub(crate) avs: AvsPolicy,
+    pub(crate) avs_waived: bool,
+    pub(crate) required_fields: BTreeSet<String>,
+}
+
+impl SwipePolicy {
+    /// Returns the required fields, separated by commas.
+    pub(crate) fn required_list(&self) -> String {
+        join_words(Some(&self.required_fields)).unwrap_or_default()
+    }
+}
+
+/// Targets of a merchant's events by mode: URLs, separated by commas.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct EventsUrls {
+    pub(crate) test: String,
+    pub(crate) live: String,
+}
+
+impl EventsUrls {
+    pub(crate) fn of(&self, mode: MerchantMode) -> &str {
+        match mode {
+            MerchantMode::Test => &self.test,
+            MerchantMode::Live => &self.live,
+        }
+    }
+}
+
+/// Limits of a merchant in one mode; `None` means no limit (service-facts, part 2: transaction
+/// rules).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct VelocityLimits {
+    /// For one transaction, in minor units.
+    pub(crate) max_amount: Option<i64>,
+    pub(crate) daily_count: Option<u64>,
+    pub(crate) daily_amount: Option<i64>,
+    pub(crate) monthly_count: Option<u64>,
+    pub(crate) monthly_amount: Option<i64>,
+}
+
+/// Surcharge on payments of one type.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SurchargeRate {
+    /// `card` or `bank`.
+    #[serde(rename = "type")]
+    pub(crate) kind: MethodKind,
+    /// In hundredths of a percent of the amount: this sandbox's own choice of unit.
+    #[serde(default, rename = "surcharge_rate")]
+    pub(crate) part: i64,
+    /// In minor units.
+    #[serde(default, rename = "surcharge_fee")]
+    pub(crate) fee: i64,
+}
+
+impl MerchantPolicy {
+    /// Refuses with 422 a payment without a required reference.
+    pub(crate) fn need_reference(&self, reference: Option<&str>) -> Result<(), SandboxRefusal> {
+        if self.reference_required && reference.is_none_or(|text| text.trim().is_empty()) {
+            return Err(SandboxRefusal::field(
+                "reference",
+                "not_blank",
+                "Reference cannot be blank",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns an account's CVV policy.
+    pub(crate) fn cvv_of(&self, account: &str) -> CvvPolicy {
+        self.cvv.get(account).copied().unwrap_or_default()
+    }
+
+    /// Returns an account's address policy.
+    pub(crate) fn avs_of(&self, account: &str) -> AvsPolicy {
+        self.avs.get(account).copied().unwrap_or_default()
+    }
+
+    /// Returns an account's policy for swiped cards.
+    pub(crate) fn swipe_of(&self, account: &str) -> SwipePolicy {
+        self.swipe.get(account).cloned().unwrap_or_default()
+    }
+
+    /// Returns the hour of the merchant's day at which charges are captured (gateway-api, POST
+    /// /v1/charges, rule 2).
+    pub(crate) fn capture_hour(&self) -> u32 {
+        self.capture_hour.unwrap_or(CAPTURE_HOUR)
+    }
+
+    /// Returns the fields that an account requires, separated by commas.
+    pub(crate) fn required_of(&self, account: &str) -> String {
+        join_words(self.required_fields.get(account)).unwrap_or_default()
+    }
+
+    /// Returns the brands that an account accepts, separated by commas; `None` means all.
+    pub(crate) fn brands_of(&self, account: &str) -> Option<String> {
+        join_words(self.card_types.get(account))
+    }
+
+    /// Returns the countries from which an account accepts operations, separated by commas; `None`
+    /// means all.
+    pub(crate) fn countries_of(&self, account: &str) -> Option<String> {
+        join_words(self.allowed_countries.get(account))
+    }
+
+    /// Returns true if an account may carry recurring charges.
+    pub(crate) fn allows_recurring(&self, account: &str) -> bool {
+        !self.recurring_disabled.contains(account)
+    }
+
+    /// Refuses with 422 if an account may not carry recurring charges.
+    pub(crate) fn need_recurring(&self, account: &str) -> Result<(), SandboxRefusal> {
+        if self.allows_recurring(account) {
+            return Ok(());
+        }
+        Err(unavailable("Recurring charges are not enabled for the account"))
+    }
+
+    /// Refuses with 422 if an account may not capture by request.
+    pub(crate) fn need_capture(&self, account: &str) -> Result<(), SandboxRefusal> {
+        if self.capture_disabled.contains(account) {
+            return Err(unavailable("Captures are not enabled for the account"));
+        }
+        Ok(())
+    }
+
+    /// Refuses with 422 if an account may pay out no credits.
+    pub(crate) fn need_credits(&self, account: &str) -> Result<(), SandboxRefusal> {
+        if self.credits_enabled.contains(account) {
+            return Ok(());
+        }
+        Err(unavailable("Credits are not enabled for the account"))
+    }
+
+    /// Refuses with 422 if an account may refund only to the original method.
+    pub(crate) fn need_other_method(&self, account: &str) -> Result<(), SandboxRefusal> {
+        if self.other_method_enabled.contains(account) {
+            return Ok(());
+        }
+        Err(unavailable("Refunds to another payment method are not enabled for the account"))
+    }
+}
+
+fn join_words(words: Option<&BTreeSet<String>>) -> Option<String> {
+    let words = words.filter(|words| !words.is_empty())?;
+    Some(words.iter().map(String::as_str).collect::<Vec<_>>().join(","))
+}
+
+fn unavailable(text: &str) -> SandboxRefusal {
+    SandboxRefusal::rule("unavailable_for_merchant_policy", text)
+}
+
+/// Key prefix of all policies.
+pub(crate) const POLICIES: &str = "x/policy/";
+
+fn key(merchant: &str) -> String {
+    format!("{POLICIES}{merchant}")
+}
+
+impl ChangeUnit<'_> {
+    /// Returns the settings of a merchant.
+    pub(crate) fn policy(&self, merchant: &str) -> Result<Arc<MerchantPolicy>, SandboxRefusal> {
+        Ok(self.get_cached(&self.environment.caches.policies, &key(merchant))?.unwrap_or_default())
+    }
+
+    /// Returns a copy of the settings, for changes.
+    pub(crate) fn policy_to_edit(&self, merchant: &str) -> Result<MerchantPolicy, SandboxRefusal> {
+        Ok(Arc::unwrap_or_clone(self.policy(merchant)?))
+    }
+
+    /// Returns the product brand that a merchant's customers see.
+    pub(crate) fn brand(&self, merchant: &str) -> Result<String, SandboxRefusal> {
+        Ok(self
+            .policy(merchant)?
+            .brand
+            .clone()
+            .unwrap_or_else(|| self.environment.options.brand.clone()))
+    }
+
+    /// Stores the settings of a merchant.
+    pub(crate) fn set_policy(
+        &mut self,
+        merchant: &str,
+        policy: &MerchantPolicy,
+    ) -> Result<(), SandboxRefusal> {
+        self.put(&key(merchant), policy)
+    }
+}

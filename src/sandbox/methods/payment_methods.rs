@@ -1,0 +1,202 @@
+//! Payment details as the emulator stores them: masked, with an outcome class, without the number.
+
+use chrono::{DateTime, Datelike, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::test_numbers::{OutcomeClass, bank_name};
+use super::{banks, cards, test_numbers, tokens, vault};
+use crate::api::methods::bank::NewBank;
+use crate::api::methods::card::NewCard;
+use crate::api::methods::method::{CardType, MethodKind, MethodRef, PaymentMethod};
+use crate::api::methods::{bank, card};
+use crate::api::rules::FieldProblem;
+use crate::base::card::{Brand, CardNumber, is_published_test_number, mask_account, mask_routing};
+use crate::base::secret::Secret;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::state::lists::ObjectOwner;
+use crate::sandbox::state::store::ChangeUnit;
+
+/// Length of a fingerprint (service-facts, 18).
+const FINGERPRINT_LENGTH: usize = 20;
+/// The published number whose check digit is wrong on purpose.
+const LUHN_WRONG: &str = "4242424242424241";
+
+/// A stored method.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct StoredMethod {
+    /// The visible method, for answers.
+    pub(crate) shown: PaymentMethod,
+    /// Outcome of a charge.
+    pub(crate) class: OutcomeClass,
+    /// Problems of the fields as they were sent; a token also stores such details (service-facts,
+    /// 36).
+    pub(crate) problems: Vec<FieldProblem>,
+    /// True if the number's check digit is right.
+    #[serde(rename = "number_fits")]
+    pub(crate) is_number_valid: bool,
+    pub(crate) has_cvv: bool,
+    pub(crate) reference: Option<String>,
+    pub(crate) description: Option<String>,
+}
+
+impl StoredMethod {
+    /// Checks the field errors first, together; then number and date, each alone (service-facts,
+    /// 22, 23, 52).
+    pub(crate) fn check(&self, parent: &str, now: DateTime<Utc>) -> Result<(), SandboxRefusal> {
+        SandboxRefusal::fields(parent, &self.problems)?;
+        match self.broken_rule(now) {
+            Some(code) => Err(SandboxRefusal::rule(code, &test_numbers::message_text(code))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the rule that the details break, if their fields are valid.
+    pub(crate) fn broken_rule(&self, now: DateTime<Utc>) -> Option<&'static str> {
+        if !self.is_number_valid {
+            return Some("card_number_invalid");
+        }
+        let expiry = self.shown.exp_year.zip(self.shown.exp_month);
+        let today = (i64::from(now.year()), i64::from(now.month()));
+        expiry.filter(|_| self.is_card()).filter(|expiry| *expiry < today).map(|_| "card_expired")
+    }
+
+    pub(crate) fn is_card(&self) -> bool {
+        self.shown.kind == MethodKind::Card
+    }
+
+    /// Returns the method in event data: `***` for a CVV that was given (service-facts, 28).
+    pub(crate) fn in_events(&self) -> PaymentMethod {
+        PaymentMethod { cvv: self.has_cvv.then(|| "***".to_owned()), ..self.shown.clone() }
+    }
+}
+
+/// Converts a card's details for storage.
+pub(crate) fn card_details(cx: &ChangeUnit<'_>, card: NewCard) -> StoredMethod {
+    let number = card.number.clone().unwrap_or_else(|| Secret::from(""));
+    let digits = number.expose();
+    let problems = card::rules(&card);
+    let class = test_numbers::of_card(&card);
+    let published = is_published_test_number(digits) && digits != LUHN_WRONG;
+    let shown = PaymentMethod {
+        kind: MethodKind::Card,
+        number: Some(mask_account(digits)),
+        card_type: Some(CardType::from(Brand::of(digits).as_str())),
+        exp_month: card.exp_month,
+        exp_year: card.exp_year.map(whole_year),
+        name: card.name,
+        address1: card.address1,
+        address2: card.address2,
+        city: card.city,
+        state: card.state,
+        postal_code: card.postal_code,
+        country: card.country,
+        phone: card.phone,
+        email: card.email,
+        fingerprint: Some(fingerprint(cx, "card", digits)),
+        ..PaymentMethod::default()
+    };
+    StoredMethod {
+        shown,
+        class,
+        problems,
+        is_number_valid: published || CardNumber::parse(digits).is_ok(),
+        has_cvv: card.cvv.is_some_and(|cvv| !cvv.expose().is_empty()),
+        reference: card.reference,
+        description: card.description,
+    }
+}
+
+/// Converts a bank account's details for storage.
+pub(crate) fn bank_details(cx: &ChangeUnit<'_>, bank: NewBank) -> StoredMethod {
+    let number = bank.account_number.clone().unwrap_or_else(|| Secret::from(""));
+    let routing = bank.routing_number.clone().unwrap_or_default();
+    let problems = bank::rules(&bank);
+    let class = test_numbers::of_bank(&bank);
+    let both = format!("{routing}/{}", number.expose());
+    let shown = PaymentMethod {
+        kind: MethodKind::Bank,
+        routing_number: Some(mask_routing(&routing)),
+        account_number: Some(mask_account(number.expose())),
+        account_type: bank.account_type,
+        account_holder_type: bank.account_holder_type,
+        bank_name: Some(bank_name(&routing).to_owned()),
+        name: bank.name,
+        given_name: bank.given_name,
+        surname: bank.surname,
+        address1: bank.address1,
+        address2: bank.address2,
+        city: bank.city,
+        state: bank.state,
+        postal_code: bank.postal_code,
+        country: bank.country,
+        phone: bank.phone,
+        email: bank.email,
+        fingerprint: Some(fingerprint(cx, "bank", &both)),
+        ..PaymentMethod::default()
+    };
+    StoredMethod {
+        shown,
+        class,
+        problems,
+        is_number_valid: true,
+        has_cvv: false,
+        reference: bank.reference,
+        description: bank.description,
+    }
+}
+
+fn whole_year(year: i64) -> i64 {
+    if (0..100).contains(&year) { year.saturating_add(2000) } else { year }
+}
+
+fn fingerprint(cx: &ChangeUnit<'_>, label: &str, digits: &str) -> String {
+    let digest = cx.digest(label, digits.as_bytes());
+    let mut text = data_encoding::BASE64URL_NOPAD.encode(digest.as_bytes());
+    text.truncate(FINGERPRINT_LENGTH);
+    text
+}
+
+/// The resolved method of a request.
+pub(crate) struct ResolvedMethod {
+    pub(crate) method: StoredMethod,
+    /// Its one-time token, which the operation uses up.
+    pub(crate) token: Option<String>,
+    /// The field that its problems belong to.
+    pub(crate) parent: &'static str,
+}
+
+impl ResolvedMethod {
+    /// Returns true for a saved card or bank, and for a method of the vault.
+    pub(crate) fn is_saved(&self) -> bool {
+        self.method.shown.id.is_some()
+    }
+}
+
+/// Resolves the method of a request: a token, a saved card or bank, or inline details.
+pub(crate) fn resolve(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    method: MethodRef,
+) -> Result<ResolvedMethod, SandboxRefusal> {
+    let (method, token) = match method {
+        MethodRef::Card(card) => (card_details(cx, *card), None),
+        MethodRef::Bank(bank) => (bank_details(cx, *bank), None),
+        MethodRef::Id(id) => match tokens::find(cx, owner, &id) {
+            Ok(kept) => (kept.internal, Some(id)),
+            Err(_) => (find_saved(cx, owner, &id)?, None),
+        },
+    };
+    Ok(ResolvedMethod { method, token, parent: "method" })
+}
+
+fn find_saved(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    id: &str,
+) -> Result<StoredMethod, SandboxRefusal> {
+    let found = cards::SAVED_CARDS
+        .payment_details(cx, owner, id)
+        .or_else(|_| banks::SAVED_BANKS.payment_details(cx, owner, id));
+    let found = found.or_else(|_| vault::payment_details(cx, owner, id));
+    found.map_err(|_| SandboxRefusal::not_found("PaymentMethod", id))
+}

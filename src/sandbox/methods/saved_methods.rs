@@ -1,0 +1,246 @@
+//! Saved cards and saved banks: shared handlers, parametrised by a [`SavedMethodStore`] (gateway-api, Saved
+//! cards, Saved banks).
+
+use serde_json::Value;
+
+use super::payment_methods::StoredMethod;
+use super::{expiry, tokens};
+use crate::api::Page;
+use crate::api::methods::method::{MethodKind, PaymentMethod};
+use crate::api::methods::saved::{SavedChange, change_rules};
+use crate::api::rules::{FieldProblem, FieldProblems};
+use crate::api::wire::Timestamp;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, PageQuery, Stored};
+use crate::sandbox::state::store::{ChangeUnit, sortable_key};
+
+/// The parameters that distinguish saved cards from saved banks.
+pub(crate) struct SavedMethodStore {
+    pub(crate) kind: ObjectKind,
+    /// Kind of method that a token must hold.
+    pub(crate) method: MethodKind,
+    /// Rules for saving, beyond those for a payment.
+    pub(crate) rules: fn(&PaymentMethod) -> Vec<FieldProblem>,
+}
+
+/// Fields of a saved method that a PATCH may name: its texts, its type, which is known, and the
+/// public key.
+const PATCH_FIELDS: [&str; 4] = ["type", "reference", "description", "public_key"];
+
+type StoredSavedMethod = Stored<PaymentMethod, StoredMethod>;
+
+impl SavedMethodStore {
+    /// Checks field errors together, then the rules that are reported alone.
+    fn check(&self, method: &StoredMethod, cx: &ChangeUnit<'_>) -> Result<(), SandboxRefusal> {
+        let extra = (self.rules)(&method.shown);
+        let problems: Vec<_> = method.problems.iter().cloned().chain(extra).collect();
+        SandboxRefusal::fields("", &problems)?;
+        method.check("", cx.now)
+    }
+
+    /// POST: from fields, or from a token; texts of the request replace the token's (service-facts,
+    /// 41).
+    pub(crate) fn create(
+        &self,
+        cx: &mut ChangeUnit<'_>,
+        asked: &ParsedRequest,
+        given: &SavedChange,
+        fields: impl FnOnce(&ChangeUnit<'_>) -> StoredMethod,
+    ) -> Result<PaymentMethod, SandboxRefusal> {
+        let owner = asked.owner()?;
+        let method = match &given.token_id {
+            Some(token) => self.take_token(cx, &owner, token, given.clone())?,
+            None => fields(cx),
+        };
+        self.check(&method, cx)?;
+        let sequence = cx.next();
+        let id = cx.fresh_gateway_id();
+        let object = show(&id, &method, Some(Timestamp(cx.now)), cx);
+        let kept = Stored { owner, sequence, object, internal: method };
+        cx.create(self.kind, &kept.owner.key(), &id, &kept)?;
+        expiry::schedule_for_saved(cx, &kept.owner, &id, &kept.object)?;
+        self.index(cx, &kept, &id)?;
+        Ok(kept.object)
+    }
+
+    /// Takes the details out of a token, which is used up; the CVV is not kept.
+    fn take_token(
+        &self,
+        cx: &mut ChangeUnit<'_>,
+        owner: &ObjectOwner,
+        token: &str,
+        texts: SavedChange,
+    ) -> Result<StoredMethod, SandboxRefusal> {
+        let mut method = tokens::find(cx, owner, token)?.internal;
+        if method.shown.kind != self.method {
+            let text = format!("Token is not of a {}", self.kind.word);
+            return Err(SandboxRefusal::rule("incorrect_payment_type", &text));
+        }
+        SandboxRefusal::fields("", &change_rules(&texts))?;
+        method.reference = texts.reference.or(method.reference);
+        method.description = texts.description.or(method.description);
+        self.check(&method, cx)?;
+        method.has_cvv = false;
+        method.class.cvv_result = None;
+        tokens::end(cx, token)?;
+        Ok(method)
+    }
+
+    /// GET of a saved method.
+    pub(crate) fn get(
+        &self,
+        cx: &ChangeUnit<'_>,
+        asked: &ParsedRequest,
+    ) -> Result<PaymentMethod, SandboxRefusal> {
+        Ok(self.find(cx, &asked.owner()?, asked.parameter(0))?.object)
+    }
+
+    fn find(
+        &self,
+        cx: &ChangeUnit<'_>,
+        owner: &ObjectOwner,
+        id: &str,
+    ) -> Result<StoredSavedMethod, SandboxRefusal> {
+        cx.find(self.kind, owner, id)
+    }
+
+    /// Returns the details of a saved method for a payment.
+    pub(crate) fn payment_details(
+        &self,
+        cx: &ChangeUnit<'_>,
+        owner: &ObjectOwner,
+        id: &str,
+    ) -> Result<StoredMethod, SandboxRefusal> {
+        let mut method = self.find(cx, owner, id)?.internal;
+        method.shown.id = Some(id.to_owned());
+        Ok(method)
+    }
+
+    /// PATCH: changes the texts, or the details by a token.
+    pub(crate) fn patch(
+        &self,
+        cx: &mut ChangeUnit<'_>,
+        asked: &ParsedRequest,
+        mut change: SavedChange,
+    ) -> Result<PaymentMethod, SandboxRefusal> {
+        let (owner, id) = (asked.owner()?, asked.parameter(0));
+        let mut kept = self.find(cx, &owner, id)?;
+        let details = by_token_only(&asked.json()?);
+        SandboxRefusal::fields(
+            "",
+            &change_rules(&change).into_iter().chain(details).collect::<Vec<_>>(),
+        )?;
+        self.unindex(cx, &kept);
+        change.reference = change.reference.or(kept.object.reference.take());
+        change.description = change.description.or(kept.object.description.take());
+        if let Some(token) = change.token_id.take() {
+            kept.internal = self.take_token(cx, &owner, &token, change.clone())?;
+        }
+        kept.internal.reference = change.reference;
+        kept.internal.description = change.description;
+        kept.object = show(id, &kept.internal, kept.object.created, cx);
+        cx.update(self.kind, id, &kept)?;
+        expiry::schedule_for_saved(cx, &kept.owner, id, &kept.object)?;
+        self.index(cx, &kept, id)?;
+        Ok(kept.object)
+    }
+
+    /// DELETE: answers the deleted object.
+    pub(crate) fn delete(
+        &self,
+        cx: &mut ChangeUnit<'_>,
+        asked: &ParsedRequest,
+    ) -> Result<PaymentMethod, SandboxRefusal> {
+        let id = asked.parameter(0);
+        let kept = self.find(cx, &asked.owner()?, id)?;
+        self.unindex(cx, &kept);
+        cx.delete(self.kind, &kept.owner.key(), id, kept.sequence)?;
+        Ok(kept.object)
+    }
+
+    /// GET of all, newest first; filters `reference`, and the caller's own.
+    pub(crate) fn list(
+        &self,
+        cx: &ChangeUnit<'_>,
+        asked: &ParsedRequest,
+        fits: Option<&dyn Fn(&PaymentMethod) -> bool>,
+    ) -> Result<Page<PaymentMethod>, SandboxRefusal> {
+        let owner = asked.owner()?;
+        let paging = PageQuery::of(asked)?;
+        let reference = asked.query("reference");
+        let under = format!("{}/{}", self.kind.word, owner.key());
+        let show = |id: &str| self.find(cx, &owner, id).map(|kept| kept.object);
+        if fits.is_none() && reference.is_none() {
+            return paging.of_list(cx, &under, show);
+        }
+        let ids = match reference {
+            Some(reference) => {
+                let found = cx.scan(&self.prefix(&owner, reference), None, usize::MAX)?;
+                found.into_iter().filter_map(|(_, id)| id.as_str().map(str::to_owned)).collect()
+            }
+            None => cx.ids(&under, 0, u64::MAX)?,
+        };
+        let mut all = ids.iter().map(|id| show(id)).collect::<Result<Vec<_>, _>>()?;
+        all.retain(|one| fits.is_none_or(|fits| fits(one)));
+        Ok(paging.of_vec(all))
+    }
+
+    fn prefix(&self, owner: &ObjectOwner, reference: &str) -> String {
+        format!("x/{}-reference/{}/{reference}\u{0}", self.kind.word, owner.key())
+    }
+
+    fn key(&self, kept: &StoredSavedMethod) -> Option<String> {
+        let reference = kept.object.reference.as_deref()?;
+        let newest_first = sortable_key(u64::MAX.saturating_sub(kept.sequence));
+        Some(format!("{}{newest_first}", self.prefix(&kept.owner, reference)))
+    }
+
+    fn index(
+        &self,
+        cx: &mut ChangeUnit<'_>,
+        kept: &StoredSavedMethod,
+        id: &str,
+    ) -> Result<(), SandboxRefusal> {
+        match self.key(kept) {
+            Some(key) => cx.put(&key, &id),
+            None => Ok(()),
+        }
+    }
+
+    fn unindex(&self, cx: &mut ChangeUnit<'_>, kept: &StoredSavedMethod) {
+        if let Some(key) = self.key(kept) {
+            cx.remove(&key);
+        }
+    }
+}
+
+/// Lists the details in a body that only a token may change (gateway-api, PATCH /v1/cards/{cardId},
+/// PATCH /v1/banks/{bankId}).
+fn by_token_only(body: &Value) -> Vec<FieldProblem> {
+    let mut problems = FieldProblems::default();
+    for (name, value) in body.as_object().into_iter().flatten() {
+        let is_detail = tokens::METHOD_FIELDS.contains(&name.as_str())
+            && !PATCH_FIELDS.contains(&name.as_str());
+        if is_detail && !value.is_null() {
+            problems.add(name, "invalid", "Payment details are changed by a token only");
+        }
+    }
+    problems.into_list()
+}
+
+fn show(
+    id: &str,
+    method: &StoredMethod,
+    created: Option<Timestamp>,
+    cx: &ChangeUnit<'_>,
+) -> PaymentMethod {
+    PaymentMethod {
+        id: Some(id.to_owned()),
+        reference: method.reference.clone(),
+        description: method.description.clone(),
+        created,
+        modified: Some(Timestamp(cx.now)),
+        ..method.shown.clone()
+    }
+}

@@ -1,0 +1,200 @@
+//! One-time tokens (gateway-api, POST /v1/tokens; service-facts, part 5).
+//!
+//! Creation validates nothing; the charge that uses the token reports its problems.
+
+use chrono::TimeDelta;
+use http::StatusCode;
+use serde_json::{Map, Value};
+
+use super::payment_methods::{StoredMethod, bank_details, card_details};
+use crate::api::Auth;
+use crate::api::methods::method::{MethodRef, PaymentMethod};
+use crate::api::methods::one_time_token::TOKEN_LIFE_MINUTES;
+use crate::sandbox::http::answer::SandboxAnswer;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::http::request::{ParsedRequest, SandboxCaller};
+use crate::sandbox::http::{auth, lenient_json};
+use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::state::store::ChangeUnit;
+use crate::sandbox::state::timers;
+use crate::sandbox::state::timers::TimerEntry;
+
+pub(crate) const KIND: ObjectKind = ObjectKind { word: "token", name: "Token" };
+
+/// A method's own fields; other fields are returned under `form_data`.
+pub(crate) const METHOD_FIELDS: [&str; 27] = [
+    "type",
+    "number",
+    "cvv",
+    "exp_month",
+    "exp_year",
+    "name",
+    "address1",
+    "address2",
+    "city",
+    "state",
+    "postal_code",
+    "country",
+    "phone",
+    "email",
+    "card_type",
+    "routing_number",
+    "account_number",
+    "account_type",
+    "account_holder_type",
+    "given_name",
+    "surname",
+    "reference",
+    "description",
+    "form_data",
+    "redirect_url",
+    "public_key",
+    "bank_name",
+];
+
+/// Maximum lengths; longer values are cut (service-facts, 37).
+const FIELD_LENGTHS: [(&str, usize); 7] = [
+    ("number", 19),
+    ("cvv", 4),
+    ("name", 64),
+    ("address1", 64),
+    ("address2", 64),
+    ("city", 64),
+    ("postal_code", 10),
+];
+
+/// POST /v1/tokens: JSON or a form.
+pub(crate) fn create(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<SandboxAnswer, SandboxRefusal> {
+    let body = if asked.is_form() { asked.form() } else { asked.json()? };
+    let Value::Object(body) = body else {
+        return Err(SandboxRefusal::malformed_body("Body is not an object"));
+    };
+    let owner = caller(cx, asked, &body)?;
+    let redirect = body.get("redirect_url").and_then(Value::as_str).map(str::to_owned);
+    let form_data = form_data(&body, asked.is_form());
+    let method: MethodRef = read_method(body)?;
+    let token = store(cx, &owner, method, form_data)?;
+    match redirect.filter(|_| asked.is_form()) {
+        None => SandboxAnswer::json(&token),
+        Some(url) => {
+            let joint = if url.contains('?') { '&' } else { '?' };
+            let id = token.id.unwrap_or_default();
+            let location = format!("{url}{joint}token_id={id}");
+            Ok(SandboxAnswer::redirect(StatusCode::SEE_OTHER, &location))
+        }
+    }
+}
+
+/// Authenticates by the header, or by a form's `public_key` (service-facts, 38).
+fn caller(
+    cx: &ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    body: &Map<String, Value>,
+) -> Result<ObjectOwner, SandboxRefusal> {
+    let in_form = body.get("public_key").and_then(Value::as_str).filter(|_| asked.is_form());
+    match (auth::admit(cx, Auth::PublicKey, &asked.headers), in_form) {
+        (Ok(SandboxCaller::Key { owner, account: _ }), _) => Ok(owner),
+        (Ok(_) | Err(_), Some(key)) => {
+            let entry = auth::by_key(cx, key)?;
+            auth::refuse_secret_from_page(&entry, &asked.headers)?;
+            Ok(entry.owner)
+        }
+        (Ok(_), None) => Err(SandboxRefusal::not_authorized()),
+        (Err(refusal), None) => Err(refusal),
+    }
+}
+
+/// Collects the extra fields (gateway-api, POST /v1/tokens). A JSON body's `form_data` may itself
+/// hold some of them, or be another value, which is kept unchanged (service-facts, 38).
+fn form_data(body: &Map<String, Value>, form: bool) -> Option<Value> {
+    let given = body.get("form_data").filter(|data| !form && !data.is_null());
+    let is_extra = |name: &str, value: &Value| !METHOD_FIELDS.contains(&name) && !value.is_null();
+    let extra = body.iter().filter(|(name, value)| is_extra(name, value));
+    let mut all: Map<String, Value> = match given {
+        Some(Value::Object(own)) => own.clone(),
+        Some(other) => return Some(other.clone()),
+        None => Map::new(),
+    };
+    all.extend(extra.map(|(name, value)| (name.clone(), value.clone())));
+    (given.is_some() || !all.is_empty()).then_some(Value::Object(all))
+}
+
+/// Cuts and drops what a token tolerates, then types the rest.
+fn read_method(body: Map<String, Value>) -> Result<MethodRef, SandboxRefusal> {
+    let mut fields = lenient_json::object(body);
+    for (name, most) in FIELD_LENGTHS {
+        if let Some(Value::String(text)) = fields.get_mut(name) {
+            if name == "postal_code" {
+                text.retain(|c| c.is_ascii_alphanumeric() || c == ' ' || c == '-');
+            }
+            *text = text.chars().take(most).collect();
+        }
+    }
+    let no_number = |value: &Value| !value.is_i64();
+    fields.retain(|name, value| !(name.starts_with("exp_") && no_number(value)));
+    let is_iso = |value: &Value| value.as_str().is_some_and(|code| code.len() == 2);
+    fields.retain(|name, value| name != "country" || is_iso(value));
+    serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| {
+        SandboxRefusal::field(&error.path().to_string(), "invalid", "Value is invalid")
+    })
+}
+
+fn store(
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    method: MethodRef,
+    form_data: Option<Value>,
+) -> Result<PaymentMethod, SandboxRefusal> {
+    let method = match method {
+        MethodRef::Card(card) => card_details(cx, *card),
+        MethodRef::Bank(bank) => bank_details(cx, *bank),
+        MethodRef::Id(_) => return Err(SandboxRefusal::malformed_body("Body is not an object")),
+    };
+    let sequence = cx.next();
+    let id = cx.fresh_gateway_id();
+    let token = PaymentMethod { form_data, ..show(id.clone(), &method) };
+    let until = cx.now.checked_add_signed(TimeDelta::minutes(TOKEN_LIFE_MINUTES));
+    let end = TimerEntry::TokenExpiry { id: id.clone() };
+    timers::schedule(cx, until.unwrap_or(cx.now), &end)?;
+    let kept = Stored { owner: owner.clone(), sequence, object: token.clone(), internal: method };
+    cx.create(KIND, &owner.key(), &id, &kept)?;
+    Ok(token)
+}
+
+fn show(id: String, method: &StoredMethod) -> PaymentMethod {
+    PaymentMethod {
+        id: Some(id),
+        reference: method.reference.clone(),
+        description: method.description.clone(),
+        ..method.in_events()
+    }
+}
+
+/// GET /v1/tokens/{id}.
+pub(crate) fn get(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<PaymentMethod, SandboxRefusal> {
+    Ok(find(cx, &asked.owner()?, asked.parameter(0))?.object)
+}
+
+/// Returns a token that is neither used nor expired.
+pub(crate) fn find(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    id: &str,
+) -> Result<Stored<PaymentMethod, StoredMethod>, SandboxRefusal> {
+    cx.find(KIND, owner, id)
+}
+
+/// Deletes a token that was used or has expired.
+pub(crate) fn end(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), SandboxRefusal> {
+    let kept: Option<Stored<PaymentMethod, StoredMethod>> = cx.find_any_owner(KIND, id)?;
+    match kept {
+        Some(kept) => cx.delete(KIND, &kept.owner.key(), id, kept.sequence),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,179 @@
+//! The page on which an applicant finishes a sign-up (partner-api, Sign-up redirect page).
+//!
+//! The address opens the page once, within five minutes. The opened form may be sent until it is
+//! right. Then the application is submitted, the applicant is redirected to a page of thanks, and
+//! the address is used up.
+
+use chrono::TimeDelta;
+use http::{StatusCode, header};
+use maud::{Markup, html};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::applications::{is_started, problems, submit_and_schedule};
+use super::record::StoredApplication;
+use super::{form, record};
+use crate::api::onboarding::application::{ApplicationId, Submission};
+use crate::api::wire::Timestamp;
+use crate::base::clock::timestamp;
+use crate::sandbox::http::answer::SandboxAnswer;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::pages::site::SandboxPage;
+use crate::sandbox::state::ids::LONG_LENGTH;
+use crate::sandbox::state::store::ChangeUnit;
+
+/// Path of the page; only the applicant knows its token.
+pub(crate) const PATH: &str = "/merchant_applications/sign_up/{token}";
+/// Path of the page of thanks, where the form leads.
+pub(crate) const THANKS_PATH: &str = "/merchant_applications/thank_you";
+/// Time within which the address can be opened (partner-api, Limits).
+const OPENS_FOR: TimeDelta = TimeDelta::minutes(5);
+/// Bytes kept of a browser's header.
+const HEADER_BYTES_MAX: usize = 1024;
+
+/// An address that was issued.
+#[derive(Serialize, Deserialize)]
+struct SignUpLink {
+    id: ApplicationId,
+    expires: Timestamp,
+    opened: bool,
+}
+
+fn key(token: &str) -> String {
+    format!("x/sign_up/{token}")
+}
+
+/// Issues a fresh address for an application.
+pub(crate) fn open(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    id: ApplicationId,
+) -> Result<String, SandboxRefusal> {
+    let token = cx.fresh_secret("sign up", LONG_LENGTH);
+    let expires = Timestamp(cx.now.checked_add_signed(OPENS_FOR).unwrap_or(cx.now));
+    cx.put(&key(&token), &SignUpLink { id, expires, opened: false })?;
+    Ok(format!("{}{}", web_url(cx, asked), PATH.replace("{token}", &token)))
+}
+
+/// Returns `{web_url}` of the brand: the host of the request, with the scheme of the sandbox's own
+/// URL.
+fn web_url(cx: &ChangeUnit<'_>, asked: &ParsedRequest) -> String {
+    let own = cx.environment.options.web_url.trim_end_matches('/');
+    let host = asked.headers.get(header::HOST).and_then(|value| value.to_str().ok());
+    match (host, own.split_once("://")) {
+        (Some(host), Some((scheme, _))) => format!("{scheme}://{host}"),
+        _ => own.to_owned(),
+    }
+}
+
+/// GET of the page: the prefilled form. A second or late GET gets 410.
+pub(crate) fn show(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<SandboxAnswer, SandboxRefusal> {
+    let token = asked.parameter(0);
+    let Some((mut link, found)) = find_usable_link(cx, token, |link| !link.opened)? else {
+        return Ok(render_gone(cx));
+    };
+    link.opened = true;
+    cx.put(&key(token), &link)?;
+    Ok(form_page(cx, StatusCode::OK, form::render_form(&found.internal.fields, &[])))
+}
+
+/// POST of the form: submits a complete application, and shows the form again for an incomplete
+/// one.
+pub(crate) fn finish(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<SandboxAnswer, SandboxRefusal> {
+    let token = asked.parameter(0);
+    let Some((_, mut found)) = find_usable_link(cx, token, |_| true)? else {
+        return Ok(render_gone(cx));
+    };
+    let sent = if asked.is_form() { asked.form() } else { asked.json()? };
+    let fields = merge_submission(cx, asked, &found, sent);
+    let problems = problems(cx, Submission::Complete, &fields)?;
+    if !problems.is_empty() {
+        let inner = form::render_form(&fields, &problems);
+        form::merge(&mut found.internal.fields, form::secrets(&fields));
+        record::store(cx, &found)?;
+        return Ok(form_page(cx, StatusCode::UNPROCESSABLE_ENTITY, inner));
+    }
+    found.internal.fields = fields;
+    submit_and_schedule(cx, found)?;
+    cx.remove(&key(token));
+    let thanks = format!("{}{THANKS_PATH}", web_url(cx, asked));
+    Ok(SandboxAnswer::redirect(StatusCode::SEE_OTHER, &thanks))
+}
+
+/// GET of the page of thanks.
+pub(crate) fn thanks(cx: &ChangeUnit<'_>) -> SandboxAnswer {
+    let inner = html! {
+        p.notice.good role="status" { "Thank you. Your application was submitted." }
+        p { "We are reviewing it now. You will get our answer by e-mail; there is nothing else to do." }
+    };
+    plain(cx, StatusCode::OK, "Application submitted", inner)
+}
+
+/// Returns the link of a token and its application while they can be used: `fits` holds, and the
+/// link was opened before or is in time.
+fn find_usable_link(
+    cx: &ChangeUnit<'_>,
+    token: &str,
+    fits: impl Fn(&SignUpLink) -> bool,
+) -> Result<Option<(SignUpLink, StoredApplication)>, SandboxRefusal> {
+    if !token.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Ok(None);
+    }
+    let link: Option<SignUpLink> = cx.get(&key(token))?;
+    let Some(link) = link.filter(|link| fits(link) && (link.opened || cx.now < link.expires.0))
+    else {
+        return Ok(None);
+    };
+    let found: Option<StoredApplication> = cx.find_any_owner(record::KIND, &link.id.to_string())?;
+    Ok(found.filter(is_started).map(|found| (link, found)))
+}
+
+/// Merges the partner's values, the applicant's input, and the data that the service sees of the
+/// applicant. Reference and plan stay the partner's.
+fn merge_submission(
+    cx: &ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    found: &StoredApplication,
+    sent: Value,
+) -> Map<String, Value> {
+    let mut fields = found.internal.fields.clone();
+    let header = |name: header::HeaderName| {
+        let value = asked.headers.get(name)?.to_str().ok()?;
+        value.get(..value.len().min(HEADER_BYTES_MAX)).map(Value::from)
+    };
+    let seen = [
+        ("browser_user_agent", header(header::USER_AGENT)),
+        ("browser_language", header(header::ACCEPT_LANGUAGE)),
+        ("ip_address", Some(Value::from("127.0.0.1"))),
+        ("ip_address_timestamp", Some(Value::from(timestamp(&cx.now)))),
+    ];
+    for (name, value) in seen {
+        fields.extend(value.map(|value| (name.to_owned(), value)));
+    }
+    form::merge(&mut fields, form::parse_submission(sent));
+    record::normalise_fields(fields)
+}
+
+fn form_page(cx: &ChangeUnit<'_>, status: StatusCode, inner: Markup) -> SandboxAnswer {
+    let page = SandboxPage::new(&cx.environment.options.brand, "Merchant application", inner);
+    page.scripts(&["/assets/sign.js"]).answer(status)
+}
+
+/// Renders a short page.
+fn plain(cx: &ChangeUnit<'_>, status: StatusCode, title: &str, inner: Markup) -> SandboxAnswer {
+    SandboxPage::new(&cx.environment.options.brand, title, inner).narrow().answer(status)
+}
+
+/// Answers 410 for an address that is used up, too old or unknown, without saying which.
+fn render_gone(cx: &ChangeUnit<'_>) -> SandboxAnswer {
+    let inner =
+        html! { p { "This page has been used or is no longer valid. Ask for a new link." } };
+    plain(cx, StatusCode::GONE, "No longer valid", inner)
+}

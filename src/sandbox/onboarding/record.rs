@@ -1,0 +1,240 @@
+//! Stored applications, and the look-ups over all of them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::states::{ApplicationState, ApplicationTransition, after};
+use crate::api::onboarding::application::{
+    ApplicationFields, ApplicationId, Submission, is_test_name,
+};
+use crate::api::onboarding::fields::{
+    ApplicationField, ApplicationPrivacy, FIELDS, FieldType, SECOND_OWNER, SECOND_OWNER_FIELDS,
+};
+use crate::api::onboarding::partner_event::DeclineReason;
+use crate::api::wire::Timestamp;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::state::ids::derive_id;
+use crate::sandbox::state::lists::{MerchantMode, ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::state::store::{ChangeUnit, sortable_key};
+
+pub(crate) const KIND: ObjectKind = ObjectKind { word: "application", name: "MerchantApplication" };
+/// List key: all applications belong to the partner.
+const LIST: &str = "partner";
+/// First id, so that ids look like those of a service in use.
+const ID_BASE: u64 = 100_000;
+/// Replaces a secret value.
+const MASK: &str = "***";
+/// Key that records the one test of the sign-up, even after the test was deleted.
+const TEST_TAKEN: &str = "x/application/test";
+
+/// The visible part of an application.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Application {
+    pub(crate) id: ApplicationId,
+    pub(crate) state: ApplicationState,
+    pub(crate) submission: Submission,
+    pub(crate) created: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) submitted: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) decided: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<DeclineReason>,
+    pub(crate) reference: String,
+    pub(crate) plan: String,
+    /// Submitted fields, secrets masked.
+    pub(crate) fields: Map<String, Value>,
+}
+
+/// The private part, stored beside it.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct ApplicationInternals {
+    pub(crate) fields: Map<String, Value>,
+    /// Its position among all submissions.
+    pub(crate) submission: u64,
+}
+
+pub(crate) type StoredApplication = Stored<Application, ApplicationInternals>;
+
+/// Returns a field's trimmed text; empty where there is none.
+pub(crate) fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
+    fields.get(name).and_then(Value::as_str).unwrap_or_default().trim()
+}
+
+/// Returns an id that no application has.
+pub(crate) fn fresh_id(cx: &mut ChangeUnit<'_>) -> ApplicationId {
+    ApplicationId(ID_BASE.saturating_add(cx.next()))
+}
+
+/// Stores a new application, not submitted yet.
+pub(crate) fn create(
+    cx: &mut ChangeUnit<'_>,
+    submission: Submission,
+    fields: Map<String, Value>,
+) -> Result<StoredApplication, SandboxRefusal> {
+    let id = fresh_id(cx);
+    let object = Application {
+        id,
+        state: ApplicationState::Started,
+        submission,
+        created: Timestamp(cx.now),
+        submitted: None,
+        decided: None,
+        reason: None,
+        reference: text(&fields, "reference").to_owned(),
+        plan: text(&fields, "plan").to_owned(),
+        fields: mask_secrets(&fields),
+    };
+    let owner = ObjectOwner { merchant: String::new(), mode: MerchantMode::Live };
+    let inside = ApplicationInternals { fields, submission: 0 };
+    let found = Stored { owner, sequence: cx.next(), object, internal: inside };
+    cx.create(KIND, LIST, &id.to_string(), &found)?;
+    Ok(found)
+}
+
+/// Returns the application of this id.
+///
+/// # Errors
+///
+/// 404 for no such application.
+pub(crate) fn load(cx: &ChangeUnit<'_>, id: &str) -> Result<StoredApplication, SandboxRefusal> {
+    cx.find_any_owner(KIND, id)?.ok_or_else(|| SandboxRefusal::not_found(KIND.name, id))
+}
+
+/// Updates a stored application.
+pub(crate) fn store(
+    cx: &mut ChangeUnit<'_>,
+    found: &StoredApplication,
+) -> Result<(), SandboxRefusal> {
+    cx.update(KIND, &found.object.id.to_string(), found)
+}
+
+/// Deletes an application, as support does with a test.
+pub(crate) fn delete(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), SandboxRefusal> {
+    let found = load(cx, id)?;
+    cx.delete(KIND, LIST, id, found.sequence)
+}
+
+/// Marks an application as submitted, and stores the keys by which a duplicate is recognised.
+pub(crate) fn submit(
+    cx: &mut ChangeUnit<'_>,
+    mut found: StoredApplication,
+) -> Result<(), SandboxRefusal> {
+    found.object.state = after(found.object.state, ApplicationTransition::Submit)?;
+    let mut fields = ApplicationFields(std::mem::take(&mut found.internal.fields));
+    fields.fill_defaults();
+    found.internal.fields = fields.0;
+    found.object.submitted = Some(Timestamp(cx.now));
+    found.object.fields = mask_secrets(&found.internal.fields);
+    found.internal.submission = cx.next();
+    let id = found.object.id.to_string();
+    for known in duplicate_keys(&found) {
+        let key = format!("{}{}", prefix(cx, &known), sortable_key(found.internal.submission));
+        cx.put(&key, &id)?;
+    }
+    if is_test_name(text(&found.internal.fields, "business_name")) {
+        cx.put(TEST_TAKEN, &id)?;
+    }
+    store(cx, &found)
+}
+
+/// Returns true once the one test of the sign-up was submitted.
+pub(crate) fn is_test_submitted(cx: &ChangeUnit<'_>) -> Result<bool, SandboxRefusal> {
+    Ok(cx.get::<String>(TEST_TAKEN)?.is_some())
+}
+
+/// Returns true if an application with the same reference or tax id was submitted before and not
+/// declined.
+pub(crate) fn is_duplicate(
+    cx: &ChangeUnit<'_>,
+    found: &StoredApplication,
+) -> Result<bool, SandboxRefusal> {
+    for known in duplicate_keys(found) {
+        for (_, id) in cx.scan(&prefix(cx, &known), None, usize::MAX)? {
+            let other: Option<StoredApplication> =
+                cx.find_any_owner(KIND, id.as_str().unwrap_or_default())?;
+            let counts = |other: StoredApplication| {
+                other.internal.submission < found.internal.submission
+                    && other.object.state != ApplicationState::Declined
+            };
+            if other.is_some_and(counts) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the duplicate keys: the reference, and the tax id without punctuation.
+fn duplicate_keys(found: &StoredApplication) -> [String; 2] {
+    let tax = text(&found.internal.fields, "federal_tax_id");
+    let tax: String = tax.chars().filter(char::is_ascii_alphanumeric).collect();
+    [format!("reference {}", found.object.reference), format!("tax {tax}")]
+}
+
+fn prefix(cx: &ChangeUnit<'_>, known: &str) -> String {
+    format!("x/application/of/{}/", derive_id(&cx.environment.seed, "application", known))
+}
+
+/// Normalises leniently accepted input: drops explicit nulls, and converts numbers and booleans
+/// sent as text (service-facts, 9).
+pub(crate) fn normalise_fields(fields: Map<String, Value>) -> Map<String, Value> {
+    without_nulls(fields)
+        .into_iter()
+        .map(|(name, value)| match name.as_str() {
+            SECOND_OWNER => (name, normalise_second_owner(value)),
+            _ => convert_value(FIELDS, name, value),
+        })
+        .collect()
+}
+
+fn normalise_second_owner(value: Value) -> Value {
+    let Value::Object(second) = value else { return value };
+    second
+        .into_iter()
+        .map(|(name, value)| convert_value(SECOND_OWNER_FIELDS, name, value))
+        .collect()
+}
+
+/// Drops null fields, also of the second owner.
+pub(crate) fn without_nulls(mut fields: Map<String, Value>) -> Map<String, Value> {
+    fields.retain(|_, value| !value.is_null());
+    if let Some(Value::Object(second)) = fields.get_mut(SECOND_OWNER) {
+        second.retain(|_, value| !value.is_null());
+    }
+    fields
+}
+
+fn convert_value(table: &[ApplicationField], name: String, value: Value) -> (String, Value) {
+    let of = table.iter().find(|field| field.name == name).map(|field| field.field_type);
+    let value = match (of, value) {
+        (Some(FieldType::Integer(..)), Value::String(text)) => {
+            text.trim().parse::<i64>().map_or(Value::String(text), Value::from)
+        }
+        (Some(FieldType::Boolean), Value::String(text)) => {
+            text.trim().parse::<bool>().map_or(Value::String(text), Value::from)
+        }
+        (_, value) => value,
+    };
+    (name, value)
+}
+
+/// Returns the fields with their secrets masked.
+fn mask_secrets(fields: &Map<String, Value>) -> Map<String, Value> {
+    let second = |value: &Value| {
+        let fields = value.as_object().cloned().unwrap_or_default();
+        Value::Object(fields.iter().map(|one| mask(SECOND_OWNER_FIELDS, one)).collect())
+    };
+    let shown = fields.iter().map(|(name, value)| match name.as_str() {
+        SECOND_OWNER => (name.clone(), second(value)),
+        _ => mask(FIELDS, (name, value)),
+    });
+    shown.collect()
+}
+
+/// Masks a value that the table marks secret or does not name.
+fn mask(table: &[ApplicationField], (name, value): (&String, &Value)) -> (String, Value) {
+    let field = table.iter().find(|field| field.name == name);
+    let is_open = field.is_some_and(|field| field.privacy != ApplicationPrivacy::Secret);
+    (name.clone(), if is_open { value.clone() } else { Value::from(MASK) })
+}

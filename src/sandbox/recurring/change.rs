@@ -1,0 +1,278 @@
+//! Changes of a recurring charge (gateway-api, PATCH /v1/recurring/charges/{id}; service-facts,
+//! 61).
+
+use serde_json::Value;
+
+use super::occurrences;
+use super::recurring_charges::{
+    KIND, RecurringTransition, StoredRecurring, calendar, find, refuse_today, step,
+};
+use super::start::without_cvv;
+use crate::api::methods::method::{MethodKind, MethodRef, PaymentMethod};
+use crate::api::methods::{bank, card};
+use crate::api::recurring::charge::{RecurringChange, RecurringCharge, RecurringSchedule};
+use crate::api::recurring::{charge, rules};
+use crate::api::rules::FieldProblem;
+use crate::api::wire::Timestamp;
+use crate::sandbox::http::lenient_json;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::merchants::processing::need_currency;
+use crate::sandbox::methods::payment_methods::{StoredMethod, resolve};
+use crate::sandbox::methods::{expiry, tokens};
+use crate::sandbox::options::ServiceSurface;
+use crate::sandbox::state::events;
+use crate::sandbox::state::lists::ObjectOwner;
+use crate::sandbox::state::store::ChangeUnit;
+
+/// PATCH: absent fields keep their values.
+pub(crate) fn patch(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    change: RecurringChange,
+) -> Result<RecurringCharge, SandboxRefusal> {
+    let kept = open(cx, asked)?;
+    update(cx, kept, change)
+}
+
+/// PUT: complete content; an absent optional field is cleared (service-facts, 56). Complete details
+/// of a card or bank account replace the method. The documents know no PUT; public clients send one
+/// (service-facts, 26c).
+pub(crate) fn put(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<RecurringCharge, SandboxRefusal> {
+    let mut kept = open(cx, asked)?;
+    let whole: charge::NewRecurringCharge = lenient_json::parse_body(asked.json()?)?;
+    let mut problems = rules::rules(&whole);
+    problems.retain(|problem| problem.context != "method");
+    SandboxRefusal::fields("", &problems)?;
+    let object = &mut kept.object;
+    (object.description, object.max_occurrences, object.max_amount) = (None, None, None);
+    object.schedule = object
+        .schedule
+        .take()
+        .map(|own| RecurringSchedule { start: own.start, ..RecurringSchedule::default() });
+    let owner = kept.owner.clone();
+    let method = match whole.method {
+        Some(method) if is_whole(&method) => {
+            put_method(cx, &owner, &mut kept, method)?;
+            None
+        }
+        other => other,
+    };
+    let change = RecurringChange {
+        description: whole.description,
+        reference: whole.reference,
+        account_id: whole.account_id,
+        amount: whole.amount,
+        method,
+        schedule: whole.schedule,
+        max_occurrences: whole.max_occurrences,
+        max_amount: whole.max_amount,
+    };
+    update(cx, kept, change)
+}
+
+/// Returns true for complete details: those with the number to pay with.
+fn is_whole(method: &MethodRef) -> bool {
+    match method {
+        MethodRef::Id(_) => false,
+        MethodRef::Card(card) => card.number.is_some(),
+        MethodRef::Bank(bank) => bank.account_number.is_some(),
+    }
+}
+
+fn put_method(
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    kept: &mut StoredRecurring,
+    method: MethodRef,
+) -> Result<(), SandboxRefusal> {
+    let found = resolve(cx, owner, method)?;
+    SandboxRefusal::fields("method", &found.method.problems)?;
+    replace(cx, owner, kept, without_cvv(found.method))?;
+    expiry::schedule_for_charge(cx, kept)
+}
+
+/// Replaces the method. A method of another type moves the charge to the account that takes that
+/// type.
+fn replace(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    kept: &mut StoredRecurring,
+    method: StoredMethod,
+) -> Result<(), SandboxRefusal> {
+    let before = std::mem::replace(&mut kept.internal.method, method);
+    let kind = &kept.internal.method.shown.kind;
+    if *kind != before.shown.kind {
+        let merchant = cx.merchant(&owner.merchant)?;
+        let account = merchant.account(owner.mode, kind, None, None)?;
+        need_currency(account, Some(&kept.object.currency))?;
+        kept.object.account_id.clone_from(&account.id);
+    }
+    kept.object.method = Some(kept.internal.method.shown.clone());
+    Ok(())
+}
+
+fn open(cx: &ChangeUnit<'_>, asked: &ParsedRequest) -> Result<StoredRecurring, SandboxRefusal> {
+    let kept = find(cx, &asked.owner()?, asked.parameter(0))?;
+    match step(&kept.object.status, RecurringTransition::Update) {
+        Some(_) => Ok(kept),
+        None => Err(status_refusal()),
+    }
+}
+
+/// Builds the 422 of a change that the status does not allow.
+pub(crate) fn status_refusal() -> SandboxRefusal {
+    SandboxRefusal::rule("unavailable_for_current_status", "Not available for the current status")
+}
+
+fn update(
+    cx: &mut ChangeUnit<'_>,
+    mut kept: StoredRecurring,
+    change: RecurringChange,
+) -> Result<RecurringCharge, SandboxRefusal> {
+    SandboxRefusal::fields("", &rules::change_rules(&change))?;
+    let merchant = cx.merchant(&kept.owner.merchant)?;
+    if let Some(schedule) = change.schedule {
+        let before = kept.object.schedule.as_ref().and_then(|own| own.start);
+        if before.is_none() || schedule.start != before {
+            refuse_today(&schedule, merchant.today(cx.now))?;
+        }
+        kept.object.schedule = Some(merge(kept.object.schedule.take(), schedule)?);
+    }
+    if let Some(method) = change.method {
+        let owner = kept.owner.clone();
+        change_method(cx, &owner, &mut kept, method)?;
+        expiry::schedule_for_charge(cx, &kept)?;
+    }
+    let kind = &kept.internal.method.shown.kind;
+    let account = change.account_id.as_deref().unwrap_or(&kept.object.account_id);
+    let account = merchant.account(kept.owner.mode, kind, Some(account), None)?;
+    need_currency(account, Some(&kept.object.currency))?;
+    kept.object.account_id.clone_from(&account.id);
+    let public = cx.environment.options.surface == ServiceSurface::Public;
+    let object = &mut kept.object;
+    object.amount = change.amount.unwrap_or(object.amount);
+    object.description = change.description.or(object.description.take());
+    object.reference = change.reference.filter(|_| public).or(object.reference.take());
+    object.max_occurrences = change.max_occurrences.or(object.max_occurrences);
+    object.max_amount = change.max_amount.or(object.max_amount);
+    if object.max_amount.is_some_and(|most| most < object.amount) {
+        let text = "Max amount is less than the minimum value";
+        return Err(SandboxRefusal::field("max_amount", "below_minimum_value", text));
+    }
+    object.modified = Some(Timestamp(cx.now));
+    let today = merchant.today(cx.now);
+    if !occurrences::replan(cx, &mut kept, today)? {
+        let text = "The update leaves no occurrences";
+        return Err(SandboxRefusal::rule("update_results_in_no_occurrences", text));
+    }
+    cx.update(KIND, &kept.object.id, &kept)?;
+    events::emit(cx, &kept.owner, "recurring_charge.updated", &kept.object)?;
+    Ok(kept.object)
+}
+
+/// Merges the changed fields into the schedule; a changed unit clears the days.
+fn merge(
+    own: Option<RecurringSchedule>,
+    change: RecurringSchedule,
+) -> Result<RecurringSchedule, SandboxRefusal> {
+    let own = own.unwrap_or_default();
+    let same_unit = change.interval_unit.is_none() || change.interval_unit == own.interval_unit;
+    let merged = RecurringSchedule {
+        interval_unit: change.interval_unit.or(own.interval_unit),
+        interval_delay: change.interval_delay.or(own.interval_delay),
+        start: change.start.or(own.start),
+        end: change.end.or(own.end),
+        days: change.days.or(own.days.filter(|_| same_unit)),
+    };
+    let found = calendar(&merged)?.problems();
+    let found: Vec<FieldProblem> = found
+        .into_iter()
+        .map(|problem| FieldProblem {
+            context: format!("schedule.{}", problem.field),
+            sub_code: "invalid".to_owned(),
+            message: problem.message,
+        })
+        .collect();
+    SandboxRefusal::fields("", &found)?;
+    Ok(merged)
+}
+
+/// Changes the method: sensitive data only by a token, the rest by an object (gateway-api, PATCH).
+fn change_method(
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    kept: &mut StoredRecurring,
+    method: MethodRef,
+) -> Result<(), SandboxRefusal> {
+    let own_kind = kept.internal.method.shown.kind.clone();
+    match method {
+        MethodRef::Id(token) => {
+            let method = without_cvv(tokens::find(cx, owner, &token)?.internal);
+            replace(cx, owner, kept, method)?;
+            tokens::end(cx, &token)?;
+        }
+        MethodRef::Card(new) => {
+            same_kind(&own_kind, &MethodKind::Card)?;
+            let sensitive = [("method.number", &new.number), ("method.cvv", &new.cvv)];
+            by_token_only(
+                sensitive.iter().find(|(_, value)| value.is_some()).map(|(name, _)| *name),
+            )?;
+            SandboxRefusal::fields("method", &without_absent(card::rules(&new)))?;
+            let fields = serde_json::to_value(&*new)?;
+            kept.internal.method.shown = overlay(&kept.internal.method.shown, fields)?;
+        }
+        MethodRef::Bank(new) => {
+            same_kind(&own_kind, &MethodKind::Bank)?;
+            by_token_only(new.account_number.as_ref().map(|_| "method.account_number"))?;
+            by_token_only(new.routing_number.as_ref().map(|_| "method.routing_number"))?;
+            SandboxRefusal::fields("method", &without_absent(bank::rules(&new)))?;
+            let fields = serde_json::to_value(&*new)?;
+            kept.internal.method.shown = overlay(&kept.internal.method.shown, fields)?;
+        }
+    }
+    kept.object.method = Some(kept.internal.method.shown.clone());
+    Ok(())
+}
+
+fn same_kind(own: &MethodKind, asked: &MethodKind) -> Result<(), SandboxRefusal> {
+    if own == asked {
+        return Ok(());
+    }
+    Err(SandboxRefusal::field(
+        "method.type",
+        "invalid",
+        "Payment method type is changed by a token only",
+    ))
+}
+
+fn by_token_only(field: Option<&str>) -> Result<(), SandboxRefusal> {
+    match field {
+        None => Ok(()),
+        Some(name) => {
+            Err(SandboxRefusal::field(name, "invalid", "Sensitive data is changed by a token only"))
+        }
+    }
+}
+
+/// Drops problems of absent fields, since a change may omit them.
+fn without_absent(mut problems: Vec<FieldProblem>) -> Vec<FieldProblem> {
+    problems.retain(|problem| problem.sub_code != "not_blank" && problem.sub_code != "not_null");
+    problems
+}
+
+/// Merges the changed fields into the visible method.
+fn overlay(shown: &PaymentMethod, fields: Value) -> Result<PaymentMethod, SandboxRefusal> {
+    let mut value = serde_json::to_value(shown)?;
+    if let (Value::Object(own), Value::Object(changed)) = (&mut value, fields) {
+        own.extend(changed);
+    }
+    let mut method: PaymentMethod = serde_json::from_value(value)?;
+    let year = &mut method.exp_year;
+    let short = year.filter(|year| (0..100).contains(year));
+    *year = short.map(|year| year.saturating_add(2000)).or(*year);
+    Ok(method)
+}

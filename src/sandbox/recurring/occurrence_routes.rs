@@ -1,0 +1,88 @@
+//! Routes of the occurrences of a recurring charge (gateway-api, Recurring charge occurrence).
+
+use super::change::status_refusal;
+use super::occurrences::{
+    KIND, OccurrenceTransition, attempt, close, find_any_owner, find_pair, refuse_deleted, step,
+};
+use super::{payment_delay, recurring_charges};
+use crate::api::Page;
+use crate::api::payments::transaction::Transaction;
+use crate::api::recurring::occurrence::{Occurrence, OccurrenceStatus};
+use crate::sandbox::http::documented_surface;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::payments::charges;
+use crate::sandbox::payments::transactions::StoredTransaction;
+use crate::sandbox::state::lists::PageQuery;
+use crate::sandbox::state::store::ChangeUnit;
+
+/// Returns the occurrence with its transactions.
+fn show(cx: &ChangeUnit<'_>, id: &str) -> Result<Occurrence, SandboxRefusal> {
+    let kept = find_any_owner(cx, id)?;
+    let mut transactions: Vec<Transaction> = Vec::new();
+    for id in &kept.internal.transactions {
+        let transaction: Option<StoredTransaction> = cx.find_any_owner(charges::KIND, id)?;
+        transactions.extend(transaction.map(|kept| kept.object));
+    }
+    let status = visible_status(cx, &kept.object.status);
+    Ok(Occurrence { transactions: Some(transactions), status, ..kept.object })
+}
+
+/// Returns the visible status. The documents know only PENDING, PAID and IGNORED: a failed
+/// occurrence can still be paid, so it is shown as pending (gateway-api, Recurring charge
+/// occurrence).
+fn visible_status(cx: &ChangeUnit<'_>, status: &OccurrenceStatus) -> OccurrenceStatus {
+    let is_open = matches!(status, OccurrenceStatus::Failed | OccurrenceStatus::Paying);
+    if is_open && documented_surface::is_documented_only(cx) {
+        OccurrenceStatus::Pending
+    } else {
+        status.clone()
+    }
+}
+
+/// GET …/occurrences/{id}.
+pub(crate) fn get(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Occurrence, SandboxRefusal> {
+    let (_, kept) = find_pair(cx, asked)?;
+    show(cx, &kept.object.id)
+}
+
+/// GET …/occurrences: newest first, so the pending or last one leads.
+pub(crate) fn list(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Page<Occurrence>, SandboxRefusal> {
+    let charge = recurring_charges::find(cx, &asked.owner()?, asked.parameter(0))?;
+    let list = format!("{}/{}", KIND.word, charge.object.id);
+    PageQuery::of(asked)?.of_list(cx, &list, |id| show(cx, id))
+}
+
+/// POST …/pay: pays early or again. A decline is answered as a decline, and its transaction is
+/// kept.
+pub(crate) fn pay(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Occurrence, SandboxRefusal> {
+    let (charge, kept) = find_pair(cx, asked)?;
+    let id = kept.object.id.clone();
+    step(&kept.object.status, OccurrenceTransition::Pay)
+        .filter(|_| !payment_delay::is_paying(&kept))
+        .ok_or_else(status_refusal)?;
+    refuse_deleted(&charge)?;
+    let transaction = attempt(cx, charge, kept)?;
+    charges::into_answer(transaction)?;
+    show(cx, &id)
+}
+
+/// POST …/ignore.
+pub(crate) fn ignore(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Occurrence, SandboxRefusal> {
+    let (charge, mut kept) = find_pair(cx, asked)?;
+    refuse_deleted(&charge)?;
+    close(cx, charge, &mut kept, OccurrenceTransition::Ignore)?;
+    show(cx, &kept.object.id)
+}

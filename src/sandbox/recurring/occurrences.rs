@@ -1,0 +1,382 @@
+//! Occurrences, the payments of a recurring charge: opened one after the other, paid, failed or
+//! ignored (gateway-api, Occurrences; service-facts, 59 to 62).
+//!
+//! One occurrence is pending at a time. `total_occurrences` and `total_amount` count the money
+//! collected so far (gateway-api, Recurring charge); a limit counts each tried occurrence once.
+
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+
+use super::change::status_refusal;
+use super::recurring_charges::{StoredRecurring, calendar};
+use super::{payment_delay, recurring_charges};
+use crate::api::recurring::charge::RecurringStatus;
+use crate::api::recurring::occurrence::{Occurrence, OccurrenceStatus};
+use crate::api::wire::Timestamp;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::payments::charges;
+use crate::sandbox::payments::charges::PaymentOrder;
+use crate::sandbox::payments::transactions::StoredTransaction;
+use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::state::store::ChangeUnit;
+use crate::sandbox::state::timers::TimerEntry;
+use crate::sandbox::state::{events, timers};
+
+pub(crate) const KIND: ObjectKind = ObjectKind { word: "occurrence", name: "Occurrence" };
+
+/// Hour of the merchant's day at which an occurrence is paid.
+const DUE_HOUR: u32 = 12;
+
+/// Private part of an occurrence.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct OccurrenceInternals {
+    /// Ids of its transactions, oldest first.
+    pub(crate) transactions: Vec<String>,
+    /// End of the payment in progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) paying_until: Option<Timestamp>,
+}
+
+pub(crate) type StoredOccurrence = Stored<Occurrence, OccurrenceInternals>;
+
+/// A transition of an occurrence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OccurrenceTransition {
+    /// A payment is in progress.
+    Begin,
+    /// A payment was made.
+    Pay,
+    /// A payment was declined.
+    Decline,
+    /// A request excludes it from the automatic collection.
+    Ignore,
+}
+
+/// Returns the status after a change; `None` for a change that the status does not allow.
+pub(crate) fn step(
+    status: &OccurrenceStatus,
+    change: OccurrenceTransition,
+) -> Option<OccurrenceStatus> {
+    use OccurrenceStatus as S;
+    match (status, change) {
+        (S::Pending, OccurrenceTransition::Begin) => Some(S::Paying),
+        (S::Pending | S::Failed | S::Ignored | S::Paying, OccurrenceTransition::Pay) => {
+            Some(S::Paid)
+        }
+        (S::Pending | S::Failed | S::Ignored | S::Paying, OccurrenceTransition::Decline) => {
+            Some(S::Failed)
+        }
+        (S::Pending | S::Failed | S::Ignored, OccurrenceTransition::Ignore) => Some(S::Ignored),
+        (S::Failed | S::Ignored | S::Paying, OccurrenceTransition::Begin)
+        | (S::Paying, OccurrenceTransition::Ignore)
+        | (
+            S::Paid | S::Other(_),
+            OccurrenceTransition::Begin
+            | OccurrenceTransition::Pay
+            | OccurrenceTransition::Decline
+            | OccurrenceTransition::Ignore,
+        ) => None,
+    }
+}
+
+/// Returns the event type of a change.
+pub(crate) fn event(change: OccurrenceTransition) -> &'static str {
+    match change {
+        OccurrenceTransition::Begin => "recurring_charge.occurrence.updated",
+        OccurrenceTransition::Pay => "recurring_charge.occurrence.paid",
+        OccurrenceTransition::Decline => "recurring_charge.occurrence.failed",
+        OccurrenceTransition::Ignore => "recurring_charge.occurrence.ignored",
+    }
+}
+
+/// Opens the next occurrence, or completes the charge if none is left.
+pub(crate) fn open(
+    cx: &mut ChangeUnit<'_>,
+    charge: &mut StoredRecurring,
+    today: NaiveDate,
+) -> Result<Option<Occurrence>, SandboxRefusal> {
+    let Some((date, amount)) = next(charge, today)? else {
+        complete(cx, charge)?;
+        return Ok(None);
+    };
+    let sequence = cx.next();
+    let now = Some(Timestamp(cx.now));
+    let object = Occurrence {
+        id: cx.fresh_gateway_id(),
+        recurring_charge_id: charge.object.id.clone(),
+        amount,
+        status: OccurrenceStatus::Pending,
+        due_date: Some(date),
+        created: now,
+        modified: now,
+        ..Occurrence::default()
+    };
+    let owner = charge.owner.clone();
+    let kept = Stored {
+        owner,
+        sequence,
+        object: object.clone(),
+        internal: OccurrenceInternals::default(),
+    };
+    cx.create(KIND, &charge.object.id, &object.id, &kept)?;
+    plan(cx, charge, &object)?;
+    events::emit(cx, &charge.owner, "recurring_charge.occurrence.created", &object)?;
+    Ok(Some(object))
+}
+
+/// Creates the first occurrence of a recurring charge that began with a charge, already paid by
+/// that charge (gateway-api, POST /v1/charges, rule 4).
+pub(crate) fn create_paid(
+    cx: &mut ChangeUnit<'_>,
+    charge: &StoredRecurring,
+    id: &str,
+    transaction: &StoredTransaction,
+    today: NaiveDate,
+) -> Result<(), SandboxRefusal> {
+    let sequence = cx.next();
+    let now = Some(Timestamp(cx.now));
+    let mut object = Occurrence {
+        id: id.to_owned(),
+        recurring_charge_id: charge.object.id.clone(),
+        amount: transaction.object.amount,
+        status: OccurrenceStatus::Pending,
+        due_date: Some(today),
+        created: now,
+        modified: now,
+        ..Occurrence::default()
+    };
+    events::emit(cx, &charge.owner, "recurring_charge.occurrence.created", &object)?;
+    object.status = step(&object.status, OccurrenceTransition::Pay).ok_or_else(status_refusal)?;
+    (object.attempts, object.last_attempt) = (1, now);
+    let transactions = vec![transaction.object.id.clone()];
+    let inside = OccurrenceInternals { transactions, ..OccurrenceInternals::default() };
+    let kept = Stored { owner: charge.owner.clone(), sequence, object, internal: inside };
+    cx.create(KIND, &charge.object.id, id, &kept)?;
+    events::emit(cx, &charge.owner, "recurring_charge.occurrence.paid", &kept.object)
+}
+
+fn plan(
+    cx: &mut ChangeUnit<'_>,
+    charge: &mut StoredRecurring,
+    object: &Occurrence,
+) -> Result<(), SandboxRefusal> {
+    charge.internal.pending = Some(object.id.clone());
+    charge.object.next_payment = object.due_date;
+    let merchant = cx.merchant(&charge.owner.merchant)?;
+    let date = object.due_date.ok_or_else(SandboxRefusal::server_error)?;
+    timers::schedule(
+        cx,
+        merchant.at(date, DUE_HOUR),
+        &TimerEntry::Occurrence { id: object.id.clone() },
+    )
+}
+
+/// Returns the next date and its amount; `None` if a limit is reached or no date is left.
+fn next(
+    charge: &StoredRecurring,
+    today: NaiveDate,
+) -> Result<Option<(NaiveDate, i64)>, SandboxRefusal> {
+    let object = &charge.object;
+    let left = object.max_amount.map(|most| most.saturating_sub(object.total_amount));
+    let amount = left.map_or(object.amount, |left| left.min(object.amount));
+    let counted = object
+        .max_occurrences
+        .is_some_and(|most| charge.internal.tried.max(object.total_occurrences) >= most);
+    if counted || amount <= 0 {
+        return Ok(None);
+    }
+    let after = charge.internal.last_closed_date.and_then(|date| date.succ_opt());
+    let from = after.map_or(today, |after| after.max(today));
+    let schedule = object.schedule.clone().unwrap_or_default();
+    let date = calendar(&schedule)?.next_on_or_after(from);
+    Ok(date.map(|date| (date, amount)))
+}
+
+fn complete(cx: &mut ChangeUnit<'_>, charge: &mut StoredRecurring) -> Result<(), SandboxRefusal> {
+    let Some(status) = recurring_charges::step(
+        &charge.object.status,
+        recurring_charges::RecurringTransition::Complete,
+    ) else {
+        return Ok(());
+    };
+    charge.object.status = status;
+    charge.object.status_reason = Some("schedule_complete".to_owned());
+    charge.object.next_payment = None;
+    charge.internal.pending = None;
+    charge.object.modified = Some(Timestamp(cx.now));
+    events::emit(cx, &charge.owner, "recurring_charge.completed", &charge.object)
+}
+
+/// Updates the pending occurrence to the schedule of a changed charge; returns false if no
+/// occurrence is left.
+pub(crate) fn replan(
+    cx: &mut ChangeUnit<'_>,
+    charge: &mut StoredRecurring,
+    today: NaiveDate,
+) -> Result<bool, SandboxRefusal> {
+    let Some(pending) = charge.internal.pending.clone() else {
+        return Ok(true);
+    };
+    let Some((date, amount)) = next(charge, today)? else {
+        return Ok(false);
+    };
+    let mut kept = find_any_owner(cx, &pending)?;
+    let is_same = kept.object.due_date == Some(date) && kept.object.amount == amount;
+    if is_same || payment_delay::is_paying(&kept) {
+        return Ok(true);
+    }
+    kept.object.due_date = Some(date);
+    kept.object.amount = amount;
+    kept.object.modified = Some(Timestamp(cx.now));
+    cx.update(KIND, &pending, &kept)?;
+    plan(cx, charge, &kept.object)?;
+    events::emit(cx, &kept.owner, "recurring_charge.occurrence.updated", &kept.object)?;
+    Ok(true)
+}
+
+pub(crate) fn find_any_owner(
+    cx: &ChangeUnit<'_>,
+    id: &str,
+) -> Result<StoredOccurrence, SandboxRefusal> {
+    cx.find_any_owner(KIND, id)?.ok_or_else(|| SandboxRefusal::not_found(KIND.name, id))
+}
+
+/// Handles the due time of an occurrence: pays it if it still waits for this date. Also ends a
+/// payment in progress whose time is over.
+pub(crate) fn run_due_payment(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), SandboxRefusal> {
+    let mut kept = find_any_owner(cx, id)?;
+    let charge = recurring_charges::find(cx, &kept.owner, &kept.object.recurring_charge_id)?;
+    let merchant = cx.merchant(&kept.owner.merchant)?;
+    let time = kept.object.due_date.map(|date| merchant.at(date, DUE_HOUR));
+    let waits =
+        kept.object.status == OccurrenceStatus::Pending && time.is_some_and(|time| time <= cx.now);
+    let is_due = waits && charge.object.status == RecurringStatus::Active;
+    if payment_delay::is_over(cx, &kept) || is_due && !payment_delay::begin(cx, &mut kept)? {
+        attempt(cx, charge, kept)?;
+    }
+    Ok(())
+}
+
+/// Tries to collect an occurrence; opens the next one if this was the pending one.
+pub(crate) fn attempt(
+    cx: &mut ChangeUnit<'_>,
+    mut charge: StoredRecurring,
+    mut kept: StoredOccurrence,
+) -> Result<StoredTransaction, SandboxRefusal> {
+    let transaction = collect(cx, &charge, &kept)?;
+    let paid = transaction.object.failure_code.is_none();
+    let outcome = if paid { OccurrenceTransition::Pay } else { OccurrenceTransition::Decline };
+    let first_try = kept.object.attempts == 0;
+    kept.object.attempts = kept.object.attempts.saturating_add(1);
+    kept.object.last_attempt = Some(Timestamp(cx.now));
+    kept.internal.transactions.push(transaction.object.id.clone());
+    let totals = &mut charge.object;
+    let tried = charge.internal.tried.max(totals.total_occurrences);
+    charge.internal.tried = tried.saturating_add(i64::from(first_try));
+    if paid {
+        totals.total_occurrences = totals.total_occurrences.saturating_add(1);
+        totals.total_amount = totals
+            .total_amount
+            .checked_add(kept.object.amount)
+            .ok_or_else(SandboxRefusal::server_error)?;
+    }
+    close(cx, charge, &mut kept, outcome)?;
+    Ok(transaction)
+}
+
+fn collect(
+    cx: &mut ChangeUnit<'_>,
+    charge: &StoredRecurring,
+    kept: &StoredOccurrence,
+) -> Result<StoredTransaction, SandboxRefusal> {
+    let method = charge.internal.method.clone();
+    let wrong = method.problems.first().map(|_| "invalid_data");
+    let flaw = wrong.or_else(|| method.broken_rule(cx.now)).map(str::to_owned);
+    let failure = flaw.or_else(|| method.class.failure.clone());
+    let order = PaymentOrder {
+        owner: charge.owner.clone(),
+        account: charge.object.account_id.clone(),
+        amount: kept.object.amount,
+        method,
+        auto_capture: true,
+        reference: charge.object.reference.clone(),
+        surcharge_amount: None,
+        data: charge.object.data.clone(),
+        recurring: Some((charge.object.id.clone(), kept.object.id.clone())),
+    };
+    charges::settle(cx, order, failure)
+}
+
+/// Applies an outcome to an occurrence, and opens the next one if it was the pending one.
+pub(crate) fn close(
+    cx: &mut ChangeUnit<'_>,
+    mut charge: StoredRecurring,
+    kept: &mut StoredOccurrence,
+    outcome: OccurrenceTransition,
+) -> Result<(), SandboxRefusal> {
+    let status = step(&kept.object.status, outcome).ok_or_else(status_refusal)?;
+    kept.object.status = status;
+    kept.object.modified = Some(Timestamp(cx.now));
+    cx.update(KIND, &kept.object.id, kept)?;
+    events::emit(cx, &kept.owner, event(outcome), &kept.object)?;
+    if charge.internal.pending.as_deref() == Some(kept.object.id.as_str()) {
+        charge.internal.pending = None;
+        charge.internal.last_closed_date = kept.object.due_date;
+        let today = cx.merchant(&charge.owner.merchant)?.today(cx.now);
+        open(cx, &mut charge, today)?;
+    } else if outcome == OccurrenceTransition::Pay && charge.internal.pending.is_some() {
+        after_late_payment(cx, &mut charge)?;
+    }
+    charge.object.modified = Some(Timestamp(cx.now));
+    cx.update(recurring_charges::KIND, &charge.object.id, &charge)
+}
+
+/// Replans the pending occurrence after a late payment, which may leave less or nothing to collect.
+fn after_late_payment(
+    cx: &mut ChangeUnit<'_>,
+    charge: &mut StoredRecurring,
+) -> Result<(), SandboxRefusal> {
+    let today = cx.merchant(&charge.owner.merchant)?.today(cx.now);
+    if replan(cx, charge, today)? {
+        return Ok(());
+    }
+    ignore_pending(cx, charge)?;
+    complete(cx, charge)
+}
+
+/// Ignores the pending occurrence, and opens no other.
+pub(crate) fn ignore_pending(
+    cx: &mut ChangeUnit<'_>,
+    charge: &mut StoredRecurring,
+) -> Result<(), SandboxRefusal> {
+    let Some(pending) = charge.internal.pending.take() else {
+        return Ok(());
+    };
+    let mut kept = find_any_owner(cx, &pending)?;
+    if payment_delay::is_paying(&kept) {
+        return Ok(());
+    }
+    kept.object.status =
+        step(&kept.object.status, OccurrenceTransition::Ignore).ok_or_else(status_refusal)?;
+    cx.update(KIND, &pending, &kept)?;
+    events::emit(cx, &kept.owner, "recurring_charge.occurrence.ignored", &kept.object)
+}
+
+/// Returns the recurring charge and the occurrence that a path names.
+pub(crate) fn find_pair(
+    cx: &ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<(StoredRecurring, StoredOccurrence), SandboxRefusal> {
+    let owner: ObjectOwner = asked.owner()?;
+    let charge = recurring_charges::find(cx, &owner, asked.parameter(0))?;
+    let kept: StoredOccurrence = cx.find(KIND, &owner, asked.parameter(1))?;
+    if kept.object.recurring_charge_id != charge.object.id {
+        return Err(SandboxRefusal::not_found(KIND.name, asked.parameter(1)));
+    }
+    Ok((charge, kept))
+}
+
+pub(crate) fn refuse_deleted(charge: &StoredRecurring) -> Result<(), SandboxRefusal> {
+    if charge.object.status == RecurringStatus::Deleted { Err(status_refusal()) } else { Ok(()) }
+}

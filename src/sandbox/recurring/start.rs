@@ -1,0 +1,159 @@
+//! Recurring charges that begin with a charge: started together with it, or made from an earlier
+//! one (gateway-api, POST /v1/charges with `recur`, POST /v1/charges/{chargeId}/schedule).
+
+use chrono::NaiveDate;
+
+use super::recurring_charges::{RecurringInternals, calendar};
+use super::{occurrences, recurring_charges};
+use crate::api::payments::transaction::{Transaction, TransactionType};
+use crate::api::recurring::actions::NewClone;
+use crate::api::recurring::charge::{
+    NewRecurringCharge, Recur, RecurringCharge, RecurringSchedule, RecurringStatus,
+};
+use crate::api::recurring::rules;
+use crate::api::rules::FieldProblem;
+use crate::api::wire::Timestamp;
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::methods::expiry;
+use crate::sandbox::methods::payment_methods::StoredMethod;
+use crate::sandbox::options::ServiceSurface;
+use crate::sandbox::payments::charges;
+use crate::sandbox::payments::transactions::StoredTransaction;
+use crate::sandbox::state::events;
+use crate::sandbox::state::lists::{ObjectOwner, Stored};
+use crate::sandbox::state::store::ChangeUnit;
+
+/// A recurring charge to be started by the charge being made; its schedule is checked.
+pub(crate) struct RecurringStart {
+    recur: Recur,
+    schedule: RecurringSchedule,
+    today: NaiveDate,
+    recurring: String,
+    occurrence: String,
+}
+
+impl RecurringStart {
+    /// Checks the schedule, before any money moves.
+    pub(crate) fn new(
+        cx: &mut ChangeUnit<'_>,
+        owner: &ObjectOwner,
+        account: &str,
+        recur: Recur,
+    ) -> Result<Self, SandboxRefusal> {
+        cx.policy(&owner.merchant)?.need_recurring(account)?;
+        let today = cx.merchant(&owner.merchant)?.today(cx.now);
+        let schedule = RecurringSchedule {
+            interval_unit: recur.interval_unit.clone(),
+            interval_delay: recur.interval_delay,
+            start: Some(today),
+            end: recur.end,
+            days: recur.days.clone(),
+        };
+        let problems = calendar(&schedule)?.problems();
+        // Today's payment happens in any case, so an end before the next date is no problem.
+        let ended = recur.end.is_some_and(|end| end < today);
+        let faults = problems.into_iter().filter(|problem| problem.field != "end" || ended);
+        let faults: Vec<FieldProblem> = faults
+            .map(|problem| FieldProblem {
+                context: format!("recur.{}", problem.field),
+                sub_code: "invalid".to_owned(),
+                message: problem.message,
+            })
+            .collect();
+        SandboxRefusal::fields("", &faults)?;
+        Ok(Self {
+            recur,
+            schedule,
+            today,
+            recurring: cx.fresh_gateway_id(),
+            occurrence: cx.fresh_gateway_id(),
+        })
+    }
+
+    /// Returns the ids that the charge carries: recurring charge and occurrence.
+    pub(crate) fn ids(&self) -> (String, String) {
+        (self.recurring.clone(), self.occurrence.clone())
+    }
+
+    /// Makes the recurring charge; its first occurrence is paid by this charge.
+    pub(crate) fn begin(
+        self,
+        cx: &mut ChangeUnit<'_>,
+        paid: &StoredTransaction,
+    ) -> Result<(), SandboxRefusal> {
+        let (occurrence, today) = (self.occurrence.clone(), self.today);
+        let sequence = cx.next();
+        let object = self.object(cx, &paid.object);
+        let method = without_cvv(paid.internal.clone());
+        let inside = RecurringInternals {
+            method,
+            last_closed_date: Some(today),
+            tried: 1,
+            ..RecurringInternals::default()
+        };
+        let mut kept = Stored { owner: paid.owner.clone(), sequence, object, internal: inside };
+        let id = kept.object.id.clone();
+        cx.create(recurring_charges::KIND, &paid.owner.key(), &id, &kept)?;
+        events::emit(cx, &paid.owner, "recurring_charge.created", &kept.object)?;
+        occurrences::create_paid(cx, &kept, &occurrence, paid, today)?;
+        occurrences::open(cx, &mut kept, today)?;
+        expiry::schedule_for_charge(cx, &kept)?;
+        cx.update(recurring_charges::KIND, &id, &kept)
+    }
+
+    fn object(self, cx: &ChangeUnit<'_>, paid: &Transaction) -> RecurringCharge {
+        let Self { recur, schedule, today: _, recurring, occurrence: _ } = self;
+        let public = cx.environment.options.surface == ServiceSurface::Public;
+        let now = Some(Timestamp(cx.now));
+        RecurringCharge {
+            id: recurring,
+            status: RecurringStatus::Active,
+            account_id: paid.account_id.clone(),
+            method: paid.method.clone(),
+            schedule: Some(schedule),
+            description: recur.description,
+            amount: recur.amount.unwrap_or(paid.amount),
+            currency: paid.currency.clone(),
+            max_occurrences: recur.max_occurrences,
+            max_amount: recur.max_amount,
+            total_occurrences: 1,
+            total_amount: paid.amount,
+            data: paid.data.clone().filter(|_| public),
+            created: now,
+            modified: now,
+            ..RecurringCharge::default()
+        }
+    }
+}
+
+/// Prepares a method for later payments: the CVV is not kept.
+pub(crate) fn without_cvv(mut method: StoredMethod) -> StoredMethod {
+    method.has_cvv = false;
+    method.class.cvv_result = None;
+    method
+}
+
+/// POST /v1/charges/{id}/schedule: method and customer are those of the charge. The start may be
+/// today: the next payment is on or after today (gateway-api).
+pub(crate) fn schedule(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    new: NewClone,
+) -> Result<RecurringCharge, SandboxRefusal> {
+    let owner = asked.owner()?;
+    let id = asked.parameter(0);
+    let charge: StoredTransaction = cx.find(charges::KIND, &owner, id)?;
+    if charge.object.kind != TransactionType::Charge {
+        return Err(SandboxRefusal::not_found("Charge", id));
+    }
+    SandboxRefusal::fields("", &rules::clone_rules(&new))?;
+    let schedule = new.schedule.unwrap_or_default();
+    let account = charge.object.account_id.clone();
+    let new = NewRecurringCharge {
+        amount: new.amount,
+        schedule: Some(schedule),
+        ..NewRecurringCharge::default()
+    };
+    recurring_charges::create_checked(cx, &owner, new, account, without_cvv(charge.internal))
+}

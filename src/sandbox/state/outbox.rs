@@ -1,0 +1,266 @@
+//! Outgoing webhooks: to the partner's Event URL (partner-api, Events, Delivery rules), and to the
+//! URLs of a merchant (gateway-api, Webhook rules; service-facts, 76).
+//!
+//! A webhook is stored with the change that causes it, so a crash neither loses nor duplicates it;
+//! it is sent at least once. Success is exactly 200. Otherwise it is retried: to the partner every
+//! 10 minutes, 25 times after the first; to a merchant after one hour, then two, and so on, 6
+//! attempts in all. Nothing here opens a socket: [`super::webhook_delivery`] polls the due
+//! webhooks.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::events::millis;
+use super::store::{ChangeUnit, sortable_key};
+use crate::api::encode;
+use crate::api::event::Event;
+use crate::api::onboarding::partner_event::{Notification, PartnerEvent};
+use crate::api::wire::Timestamp;
+use crate::sandbox::http::fault::FaultKind;
+use crate::sandbox::http::refusal::SandboxRefusal;
+
+/// Pause between two attempts to the partner.
+const RETRY: TimeDelta = TimeDelta::minutes(10);
+/// Attempts to the partner, including the first: 25 retries (partner-api, Delivery rules, 2).
+const PARTNER_ATTEMPTS_MAX: u32 = 26;
+/// Attempts to a URL of a merchant (service-facts, 76).
+const MERCHANT_ATTEMPTS_MAX: u32 = 6;
+/// Delay of a webhook that others are to overtake.
+const OVERTAKEN_FOR: TimeDelta = TimeDelta::minutes(1);
+/// Maximum number of logged attempts.
+const LOG_MAX: u64 = 10_000;
+
+/// State of a webhook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DeliveryState {
+    Pending,
+    Delivered,
+    /// Every attempt failed.
+    GivenUp,
+}
+
+/// Recipient and content of a webhook.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) enum WebhookMessage {
+    /// To the Event URL, with the reference appended.
+    Partner { reference: String, notification: Notification },
+    /// To one URL of a merchant: one event, as the events endpoint shows it.
+    Merchant { url: String, event: Event },
+}
+
+/// A webhook to deliver.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Delivery {
+    pub(crate) id: String,
+    pub(crate) number: u64,
+    pub(crate) message: WebhookMessage,
+    pub(crate) state: DeliveryState,
+    /// Time of the next attempt while it is pending.
+    pub(crate) due: Timestamp,
+    pub(crate) attempts: u32,
+    /// True after a fault let others overtake it.
+    #[serde(rename = "overtaken")]
+    pub(crate) was_held_back: bool,
+}
+
+/// One attempt, or one copy of it.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Attempt {
+    pub(crate) delivery: String,
+    pub(crate) time: Timestamp,
+    pub(crate) url: String,
+    /// The receiver's status; `None` without an answer.
+    pub(crate) status: Option<u16>,
+    /// Number of the attempt, from 1.
+    #[serde(rename = "attempt")]
+    pub(crate) count: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fault: Option<FaultKind>,
+}
+
+fn key(number: u64) -> String {
+    format!("hook/{}", sortable_key(number))
+}
+
+/// Key prefix of the queue of pending webhooks, ordered by time.
+const QUEUE: &str = "hookdue/";
+
+/// Adds a webhook with one event for the partner to the outbox, due at once.
+pub(crate) fn send(
+    cx: &mut ChangeUnit<'_>,
+    reference: &str,
+    event: PartnerEvent,
+) -> Result<(), SandboxRefusal> {
+    let notification = Notification { events: vec![event] };
+    put(cx, WebhookMessage::Partner { reference: reference.to_owned(), notification })
+}
+
+/// Adds an event for one URL of a merchant to the outbox, due at once.
+pub(crate) fn announce(
+    cx: &mut ChangeUnit<'_>,
+    url: &str,
+    event: Event,
+) -> Result<(), SandboxRefusal> {
+    put(cx, WebhookMessage::Merchant { url: url.to_owned(), event })
+}
+
+fn put(cx: &mut ChangeUnit<'_>, message: WebhookMessage) -> Result<(), SandboxRefusal> {
+    let delivery = Delivery {
+        id: cx.fresh_gateway_id(),
+        number: cx.next(),
+        message,
+        state: DeliveryState::Pending,
+        due: Timestamp(cx.now),
+        attempts: 0,
+        was_held_back: false,
+    };
+    enqueue(cx, &delivery)
+}
+
+/// Stores a pending webhook and its queue entry.
+fn enqueue(cx: &mut ChangeUnit<'_>, delivery: &Delivery) -> Result<(), SandboxRefusal> {
+    let place = format!("{QUEUE}{}/{}", millis(delivery.due.0), sortable_key(delivery.number));
+    cx.put(&place, &delivery.number)?;
+    cx.put(&key(delivery.number), delivery)
+}
+
+/// Returns the first due queue key with its webhook.
+pub(crate) fn first_due(cx: &ChangeUnit<'_>) -> Result<Option<(String, Delivery)>, SandboxRefusal> {
+    let end = format!("{QUEUE}{}/~", millis(cx.now));
+    let Some((place, number)) = cx.scan(QUEUE, None, 1)?.pop().filter(|(at, _)| *at <= end) else {
+        return Ok(None);
+    };
+    let delivery: Option<Delivery> = cx.get(&key(number.as_u64().unwrap_or_default()))?;
+    Ok(delivery.map(|delivery| (place, delivery)))
+}
+
+/// Delays a webhook so that others overtake it, once.
+pub(crate) fn hold_back(
+    cx: &mut ChangeUnit<'_>,
+    place: &str,
+    mut delivery: Delivery,
+) -> Result<(), SandboxRefusal> {
+    cx.remove(place);
+    delivery.was_held_back = true;
+    delivery.due = Timestamp(after(cx.now, OVERTAKEN_FOR));
+    enqueue(cx, &delivery)
+}
+
+/// Applies the result of an attempt: delivered at 200, else scheduled again or given up. A webhook
+/// that was deleted meanwhile stays deleted.
+pub(crate) fn settle(
+    cx: &mut ChangeUnit<'_>,
+    place: &str,
+    mut delivery: Delivery,
+    status: Option<u16>,
+) -> Result<(), SandboxRefusal> {
+    if cx.get::<Delivery>(&key(delivery.number))?.is_none_or(|known| known.id != delivery.id) {
+        return Ok(());
+    }
+    cx.remove(place);
+    delivery.attempts = delivery.attempts.saturating_add(1);
+    if status == Some(200) {
+        delivery.state = DeliveryState::Delivered;
+    } else if let Some(pause) = retry_delay(&delivery.message, delivery.attempts) {
+        delivery.due = Timestamp(after(cx.now, pause));
+        return enqueue(cx, &delivery);
+    } else {
+        delivery.state = DeliveryState::GivenUp;
+    }
+    cx.put(&key(delivery.number), &delivery)
+}
+
+/// Returns the pause after this number of attempts; `None` after the last.
+fn retry_delay(message: &WebhookMessage, attempts: u32) -> Option<TimeDelta> {
+    match message {
+        WebhookMessage::Partner { .. } => (attempts < PARTNER_ATTEMPTS_MAX).then_some(RETRY),
+        WebhookMessage::Merchant { .. } => {
+            (attempts < MERCHANT_ATTEMPTS_MAX).then(|| TimeDelta::hours(i64::from(attempts)))
+        }
+    }
+}
+
+fn after(time: DateTime<Utc>, delay: TimeDelta) -> DateTime<Utc> {
+    time.checked_add_signed(delay).unwrap_or(time)
+}
+
+/// Appends an attempt to the log.
+pub(crate) fn log(cx: &mut ChangeUnit<'_>, attempt: &Attempt) -> Result<(), SandboxRefusal> {
+    let number = cx.get::<u64>(LOG_COUNT)?.unwrap_or(0).saturating_add(1);
+    cx.put(LOG_COUNT, &number)?;
+    cx.put(&format!("hooklog/{}", sortable_key(number)), attempt)?;
+    if let Some(old) = number.checked_sub(LOG_MAX) {
+        cx.remove(&format!("hooklog/{}", sortable_key(old)));
+    }
+    Ok(())
+}
+
+const LOG_COUNT: &str = "meta/hooks";
+
+/// Returns the target URL: the current Event URL plus the reference (partner-api, `reference`), or
+/// the merchant's URL.
+pub(crate) fn url(cx: &ChangeUnit<'_>, message: &WebhookMessage) -> String {
+    match message {
+        WebhookMessage::Partner { reference, .. } => {
+            format!("{}{}", cx.settings.event_url, encode(reference))
+        }
+        WebhookMessage::Merchant { url, .. } => url.clone(),
+    }
+}
+
+/// Returns the body of the POST.
+pub(crate) fn body(message: &WebhookMessage) -> Result<Vec<u8>, SandboxRefusal> {
+    Ok(match message {
+        WebhookMessage::Partner { notification, .. } => serde_json::to_vec(notification)?,
+        WebhookMessage::Merchant { event, .. } => serde_json::to_vec(event)?,
+    })
+}
+
+/// Sends a webhook once more, in any state.
+///
+/// # Errors
+///
+/// 404 for an unknown id.
+pub(crate) fn redeliver(cx: &mut ChangeUnit<'_>, id: &str) -> Result<Value, SandboxRefusal> {
+    let all = all(cx)?.into_iter().find(|delivery| delivery.id == id);
+    let mut delivery = all.ok_or_else(|| SandboxRefusal::not_found("Webhook", id))?;
+    delivery.state = DeliveryState::Pending;
+    delivery.due = Timestamp(cx.now);
+    delivery.attempts = 0;
+    enqueue(cx, &delivery)?;
+    Ok(render_delivery(&delivery))
+}
+
+fn all(cx: &ChangeUnit<'_>) -> Result<Vec<Delivery>, SandboxRefusal> {
+    let all = cx.scan("hook/", None, usize::MAX)?;
+    all.into_iter().map(|(_, value)| Ok(serde_json::from_value(value)?)).collect()
+}
+
+/// Returns every webhook, oldest first, without its codes, and every logged attempt.
+pub(crate) fn show(cx: &ChangeUnit<'_>) -> Result<Value, SandboxRefusal> {
+    let deliveries: Vec<Value> = all(cx)?.iter().map(render_delivery).collect();
+    let log = cx.scan("hooklog/", None, usize::MAX)?;
+    let log: Vec<Value> = log.into_iter().map(|(_, attempt)| attempt).collect();
+    let event_url = &cx.settings.event_url;
+    Ok(json!({ "event_url": event_url, "deliveries": deliveries, "log": log }))
+}
+
+fn render_delivery(delivery: &Delivery) -> Value {
+    let (whom, whose, events) = match &delivery.message {
+        WebhookMessage::Partner { reference, notification } => {
+            let kinds = notification.events.iter().map(|event| event.kind.as_str().to_owned());
+            ("reference", reference, kinds.collect::<Vec<_>>())
+        }
+        WebhookMessage::Merchant { url, event } => ("url", url, vec![event.kind.clone()]),
+    };
+    json!({
+        "id": delivery.id,
+        whom: whose,
+        "events": events,
+        "state": delivery.state,
+        "attempts": delivery.attempts,
+        "due": (delivery.state == DeliveryState::Pending).then_some(delivery.due),
+    })
+}

@@ -1,0 +1,263 @@
+//! State of the emulator, and the unit of change.
+//!
+//! All state is in an [`Index`], as JSON under readable keys. A request works on a [`ChangeUnit`], which
+//! reads the index through its own unapplied changes. The changes are applied as one batch before
+//! the answer, or dropped. An answered effect is therefore complete, and a refused request changes
+//! nothing.
+//!
+//! Keys: `o/KIND/ID` objects · `l/…` lists, newest first, `n/…` their lengths · `x/…` look-ups ·
+//! `due/TIME/SEQ` timers · `meta/…` counters and settings.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::cache::{ParsedCache, ParsedCaches};
+use crate::base::hash::{Digest, keyed_digest};
+use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::options::SandboxOptions;
+use crate::store::index::ordered::{Batch, Index, KeyValue};
+
+/// Data that is constant while a sandbox is open, and its caches.
+#[derive(Debug)]
+pub(crate) struct SandboxEnvironment {
+    pub(crate) options: SandboxOptions,
+    /// Source of all ids, keys and fingerprints.
+    pub(crate) seed: [u8; 32],
+    /// Caches of parsed values.
+    pub(crate) caches: ParsedCaches,
+}
+
+/// One unit of change: a request, a control request, or one timer.
+pub(crate) struct ChangeUnit<'a> {
+    pub(crate) environment: &'a SandboxEnvironment,
+    pub(crate) now: DateTime<Utc>,
+    pub(crate) settings: SandboxSettings,
+    index: &'a dyn Index,
+    batch: Batch,
+    sequence: u64,
+    /// Buffer for serialisation, so that stored values have their exact size.
+    draft: Vec<u8>,
+}
+
+/// Settings that control paths can change, and state that must survive a restart with them.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub(crate) struct SandboxSettings {
+    /// Lead of the sandbox's clock over its base clock, in milliseconds.
+    pub(crate) offset_ms: i64,
+    /// Answer to a second invoice with a known `source_id`.
+    pub(crate) duplicate_source_id: DuplicateSourceId,
+    /// Minutes for which a due occurrence stays `PAYING`.
+    pub(crate) paying_minutes: u32,
+    /// Target of the webhooks to the partner.
+    pub(crate) event_url: String,
+    /// Redirect URI that a code exchange must name.
+    pub(crate) redirect_uri: String,
+    /// True while the service is enabled for the partner application.
+    pub(crate) enabled: bool,
+    /// True for a partner of the service, which invoices require.
+    pub(crate) is_partner: bool,
+    /// Plans of the partner; `None` allows every plan.
+    pub(crate) plans: Option<Vec<ApplicationPlan>>,
+}
+
+/// A plan of merchant applications.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct ApplicationPlan {
+    pub(crate) id: String,
+    /// True for a plan with a trust account.
+    #[serde(default)]
+    pub(crate) trust: bool,
+}
+
+impl SandboxSettings {
+    /// Returns true for a trust plan, and `None` for an unknown plan. Without configured plans, an
+    /// id with `trust` in it is a trust plan.
+    pub(crate) fn plan(&self, id: &str) -> Option<bool> {
+        match &self.plans {
+            None => Some(id.to_ascii_lowercase().contains("trust")),
+            Some(plans) => plans.iter().find(|plan| plan.id == id).map(|plan| plan.trust),
+        }
+    }
+}
+
+/// The counter and the settings in memory; the counter is stored with every change.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SandboxMeta {
+    sequence: u64,
+    pub(crate) settings: SandboxSettings,
+}
+
+impl SandboxMeta {
+    /// Loads the stored values; an empty index gives the defaults.
+    pub(crate) fn load(index: &dyn Index) -> Result<Self, SandboxRefusal> {
+        let stored = |key: &str| index.get(key.as_bytes());
+        let sequence = stored(SEQUENCE)?.map(|bytes| serde_json::from_slice(&bytes)).transpose()?;
+        let settings = stored(SETTINGS)?.map(|bytes| serde_json::from_slice(&bytes)).transpose()?;
+        Ok(Self { sequence: sequence.unwrap_or(0), settings: settings.unwrap_or_default() })
+    }
+}
+
+/// Answer to a second invoice with a known `source_id`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum DuplicateSourceId {
+    /// Answers the first invoice, and sends no second e-mail.
+    #[default]
+    Same,
+    /// Answers 422.
+    Refuse,
+}
+
+impl Default for SandboxSettings {
+    fn default() -> Self {
+        Self {
+            offset_ms: 0,
+            duplicate_source_id: DuplicateSourceId::Same,
+            paying_minutes: 0,
+            event_url: "https://partner.example/events/".to_owned(),
+            redirect_uri: "https://partner.example/callback".to_owned(),
+            enabled: true,
+            is_partner: true,
+            plans: None,
+        }
+    }
+}
+
+const SEQUENCE: &str = "meta/sequence";
+const SETTINGS: &str = "meta/settings";
+
+/// Returns a key part that sorts like its number.
+pub(crate) fn sortable_key(number: u64) -> String {
+    format!("{number:016x}")
+}
+
+impl<'a> ChangeUnit<'a> {
+    /// Opens a unit of change at `now`.
+    pub(crate) fn open(
+        world: &'a SandboxEnvironment,
+        index: &'a dyn Index,
+        meta: &SandboxMeta,
+        now: DateTime<Utc>,
+    ) -> Self {
+        let SandboxMeta { sequence, settings } = meta.clone();
+        Self {
+            environment: world,
+            now,
+            settings,
+            index,
+            batch: Batch::new(),
+            sequence,
+            draft: Vec::new(),
+        }
+    }
+
+    /// Closes the unit: returns its changes, to be applied at once, and the new counter and
+    /// settings.
+    pub(crate) fn close(mut self) -> Result<(Batch, SandboxMeta), SandboxRefusal> {
+        if !self.batch.is_empty() {
+            let sequence = self.sequence;
+            self.put(SEQUENCE, &sequence)?;
+        }
+        Ok((self.batch, SandboxMeta { sequence: self.sequence, settings: self.settings }))
+    }
+
+    /// Returns true if anything was changed.
+    pub(crate) fn is_changed(&self) -> bool {
+        !self.batch.is_empty()
+    }
+
+    /// Returns a number greater than all before it.
+    pub(crate) fn next(&mut self) -> u64 {
+        self.sequence = self.sequence.saturating_add(1);
+        self.sequence
+    }
+
+    /// Stores the current `self.settings`.
+    pub(crate) fn save_settings(&mut self) -> Result<(), SandboxRefusal> {
+        let settings = self.settings.clone();
+        self.put(SETTINGS, &settings)
+    }
+
+    /// Reads a value.
+    pub(crate) fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, SandboxRefusal> {
+        let mut found = None;
+        let read = &mut |bytes: &[u8]| found = Some(serde_json::from_slice(bytes));
+        self.batch.with_value(self.index, key.as_bytes(), read)?;
+        Ok(found.transpose()?)
+    }
+
+    /// Reads a frequently used value through a cache.
+    pub(crate) fn get_cached<T: DeserializeOwned>(
+        &self,
+        known: &ParsedCache<T>,
+        key: &str,
+    ) -> Result<Option<Arc<T>>, SandboxRefusal> {
+        if self.batch.changes_key(key.as_bytes()) {
+            return Ok(self.get(key)?.map(Arc::new));
+        }
+        known.get(key, || self.get(key))
+    }
+
+    /// Stores a value.
+    pub(crate) fn put<T: Serialize>(&mut self, key: &str, value: &T) -> Result<(), SandboxRefusal> {
+        self.draft.clear();
+        serde_json::to_writer(&mut self.draft, value)?;
+        self.batch.put(key.as_bytes(), self.draft.as_slice());
+        Ok(())
+    }
+
+    /// Removes a value.
+    pub(crate) fn remove(&mut self, key: &str) {
+        self.batch.remove(key.as_bytes());
+    }
+
+    /// Returns up to `limit` entries under a prefix, after the key `after`, with this unit's
+    /// changes.
+    pub(crate) fn scan(
+        &self,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<(String, Value)>, SandboxRefusal> {
+        let entries = self.scan_with_batch(prefix.as_bytes(), after.map(str::as_bytes), limit)?;
+        entries.into_iter().map(read_entry).collect()
+    }
+
+    fn scan_with_batch(
+        &self,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<KeyValue>, SandboxRefusal> {
+        let behind = |key: &Vec<u8>| after.is_none_or(|at| key.as_slice() > at);
+        let own: Vec<_> = self.batch.changes_under(prefix).filter(|(key, _)| behind(key)).collect();
+        let enough = limit.saturating_add(own.len());
+        let stored = self.index.scan_from(prefix, after, enough)?;
+        if own.is_empty() {
+            return Ok(stored);
+        }
+        let mut all: std::collections::BTreeMap<_, _> = stored.into_iter().collect();
+        for (key, change) in own {
+            match change {
+                Some(value) => all.insert(key.clone(), value.clone()),
+                None => all.remove(key),
+            };
+        }
+        Ok(all.into_iter().take(limit).collect())
+    }
+
+    /// Returns a digest keyed by the seed: equal inputs give equal digests only within the same
+    /// seed.
+    pub(crate) fn digest(&self, label: &str, data: &[u8]) -> Digest {
+        keyed_digest(&self.environment.seed, label, data)
+    }
+}
+
+fn read_entry((key, value): KeyValue) -> Result<(String, Value), SandboxRefusal> {
+    Ok((String::from_utf8_lossy(&key).into_owned(), serde_json::from_slice(&value)?))
+}

@@ -1,0 +1,6 @@
+//! Reads scripts: folders, modules, syntax.
+
+pub mod events;
+pub mod folder;
+pub mod scripts;
+pub mod source;

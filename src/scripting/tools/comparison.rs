@@ -1,0 +1,172 @@
+//! Repeats a run with the recorded reads, and compares its action requests with the original ones.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::base::hash::{canonical, sha256};
+use crate::base::id::Name;
+use crate::model::events::hook::{ActionRequest, HookRead, HookRun};
+use crate::scripting::interface::Reads;
+
+/// Reads with recorded answers. A read without one goes to the present state, and is counted.
+pub struct RecordedReads {
+    known: BTreeMap<String, Value>,
+    present: Arc<dyn Reads>,
+    present_reads: AtomicUsize,
+    read_count: AtomicUsize,
+}
+
+impl std::fmt::Debug for RecordedReads {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Remembered({} reads)", self.known.len())
+    }
+}
+
+/// Returns the identity of a read. Stored values are separate for each script.
+fn read_identity(script: &str, what: &str, arguments: &Value) -> String {
+    let script = if what == KEPT { script } else { "" };
+    json!([script, what, arguments]).to_string()
+}
+
+const KEPT: &str = "kv_get";
+
+impl RecordedReads {
+    /// Returns reads without recorded answers over the present state.
+    pub fn new(present: Arc<dyn Reads>) -> Self {
+        let (read_now, read_then) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { known: BTreeMap::new(), present, present_reads: read_now, read_count: read_then }
+    }
+
+    /// Records the reads of a run. An answer that does not match its digest is ignored.
+    pub fn record(&mut self, script: &str, looks: &[HookRead], answers: &[Value]) {
+        for (look, answer) in looks.iter().zip(answers) {
+            if sha256(&canonical(answer)) == look.answer {
+                self.known
+                    .insert(read_identity(script, &look.what, &look.arguments), answer.clone());
+            }
+        }
+    }
+
+    /// Returns the number of reads answered from the record, and from the present state.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.read_count.load(Ordering::Relaxed), self.present_reads.load(Ordering::Relaxed))
+    }
+
+    fn answer(
+        &self,
+        (script, what, arguments): (&str, &str, Value),
+        now: impl FnOnce() -> Result<Value, String>,
+    ) -> Result<Value, String> {
+        if let Some(known) = self.known.get(&read_identity(script, what, &arguments)) {
+            self.read_count.fetch_add(1, Ordering::Relaxed);
+            return Ok(known.clone());
+        }
+        self.present_reads.fetch_add(1, Ordering::Relaxed);
+        now()
+    }
+}
+
+impl Reads for RecordedReads {
+    fn resource(&self, key: &str) -> Result<Value, String> {
+        self.answer(("", "resource", json!([key])), || self.present.resource(key))
+    }
+
+    fn find(&self, kind: &str, filter: &Value) -> Result<Value, String> {
+        self.answer(("", "find", json!([kind, filter])), || self.present.find(kind, filter))
+    }
+
+    fn transaction(&self, id: &str) -> Result<Value, String> {
+        self.answer(("", "transaction", json!([id])), || self.present.transaction(id))
+    }
+
+    fn remote(&self, name: &str, args: &Value) -> Result<Value, String> {
+        self.answer(("", "remote", json!([name, args])), || self.present.remote(name, args))
+    }
+
+    fn kv(&self, script: &str, key: &str) -> Result<Value, String> {
+        self.answer((script, KEPT, json!([key])), || self.present.kv(script, key))
+    }
+}
+
+/// Differences between two sets of runs on one event.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RunDifferences {
+    /// Actions that only the second set requests.
+    pub added: Vec<ActionRequest>,
+    /// Actions that only the first set requests.
+    pub removed: Vec<ActionRequest>,
+    /// Actions with equal names and different content: first, second.
+    pub changed: Vec<(ActionRequest, ActionRequest)>,
+    /// Differences of stored values: script, key, first, second; `None` for no value.
+    pub kept: Vec<(String, String, Option<Value>, Option<Value>)>,
+}
+
+impl RunDifferences {
+    /// Returns true if there are no differences.
+    pub fn is_empty(&self) -> bool {
+        let Self { added, removed: gone, changed, kept } = self;
+        added.is_empty() && gone.is_empty() && changed.is_empty() && kept.is_empty()
+    }
+
+    /// Compares two sets of runs. Actions are compared by name, whichever script requests them.
+    pub fn between(first: &[&HookRun], second: &[&HookRun]) -> Self {
+        let (old, new) = (actions_by_name(first), actions_by_name(second));
+        let mut found = Self::default();
+        for (name, wish) in &new {
+            match old.get(name) {
+                None => found.added.push((*wish).clone()),
+                Some(before) if before != wish => {
+                    found.changed.push(((*before).clone(), (*wish).clone()));
+                }
+                Some(_) => {}
+            }
+        }
+        let gone = old.iter().filter(|(name, _)| !new.contains_key(*name));
+        found.removed.extend(gone.map(|(_, wish)| (*wish).clone()));
+        found.kept = stored_differences(first, second);
+        found
+    }
+}
+
+/// Returns the action requests by name; the first one of a name counts.
+fn actions_by_name<'r>(runs: &[&'r HookRun]) -> BTreeMap<&'r Name, &'r ActionRequest> {
+    let all = runs.iter().flat_map(|run| &run.requests);
+    let mut named = BTreeMap::new();
+    for wish in all {
+        named.entry(&wish.name).or_insert(wish);
+    }
+    named
+}
+
+fn stored_differences(
+    first: &[&HookRun],
+    second: &[&HookRun],
+) -> Vec<(String, String, Option<Value>, Option<Value>)> {
+    let (old, new) = (stored_values(first), stored_values(second));
+    let keys: BTreeSet<_> = old.keys().chain(new.keys()).collect();
+    let differ = keys.into_iter().filter(|key| old.get(*key) != new.get(*key));
+    let told = differ.map(|key @ (script, name)| {
+        let value = |kept: &StoredValues<'_>| kept.get(key).map(|value| (*value).clone());
+        ((*script).to_owned(), (*name).to_owned(), value(&old), value(&new))
+    });
+    told.collect()
+}
+
+type StoredValues<'r> = BTreeMap<(&'r str, &'r str), &'r Value>;
+
+fn stored_values<'r>(runs: &[&'r HookRun]) -> StoredValues<'r> {
+    let of = |run: &&'r HookRun| {
+        let run: &'r HookRun = run;
+        run.kept
+            .iter()
+            .chain(&run.added)
+            .map(|(key, value)| ((run.script.as_str(), key.as_str()), value))
+    };
+    runs.iter().flat_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests;

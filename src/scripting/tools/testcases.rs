@@ -1,0 +1,201 @@
+//! Test cases of a script: an event, a state of the world, and the expected result.
+//! `NAME.test.yaml` holds the cases of `NAME.rhai`.
+
+mod diff;
+mod state;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::base::clock::timestamp;
+use crate::base::money::Money;
+use crate::model::events::hook::{ActionRequest, HookRun};
+use crate::model::spec::issue::{PlacedIssue, Severity};
+use crate::scripting::interface::{Hooks, Reads, TIME_MAX};
+use crate::scripting::load::source::ScriptSource;
+use crate::scripting::run::stack::on_stack;
+
+pub use state::CaseState;
+
+/// End of the names of case files.
+pub const ENDING: &str = ".test.yaml";
+
+/// Content of a case file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CaseFile {
+    cases: Vec<Case>,
+}
+
+/// One test case.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// Sentence about the script that the case proves.
+    pub name: String,
+    /// The event; a missing field is `()`.
+    pub event: Value,
+    /// State that the script can read.
+    #[serde(default)]
+    pub state: CaseState,
+    /// Expected result.
+    pub expect: ExpectedRun,
+}
+
+/// Expected result of a run.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedRun {
+    /// Actions in order, in the form of [`render_run`].
+    #[serde(default)]
+    pub actions: Vec<Value>,
+    /// Stored values by key.
+    #[serde(default)]
+    pub kept: Map<String, Value>,
+    /// Added values by key.
+    #[serde(default)]
+    pub added: Map<String, Value>,
+    /// Log lines; not compared if missing.
+    pub log: Option<Vec<String>>,
+    /// Text in the message of the expected failure.
+    pub fails: Option<String>,
+}
+
+/// Result of one case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CaseResult {
+    pub script: String,
+    pub case: String,
+    /// Difference or failure, for people; `None` for a passed case.
+    #[serde(rename = "trouble")]
+    pub difference: Option<String>,
+}
+
+/// Parses the cases of a file.
+///
+/// # Errors
+///
+/// The file is not a valid case file; the problem names the place.
+pub fn parse_cases(source: &ScriptSource) -> Result<Vec<Case>, Box<PlacedIssue>> {
+    let read: Result<CaseFile, _> = serde_yaml::from_str(&source.text);
+    read.map(|file| file.cases).map_err(|error| {
+        let place = error.location();
+        let (line, column) = place.map_or((1, 1), |place| (place.line(), place.column()));
+        let text = error.to_string();
+        let message = text.split(" at line ").next().unwrap_or(&text);
+        let message = format!("not a file of cases: {message}");
+        Box::new(PlacedIssue {
+            severity: Severity::Error,
+            ..source.problem((line.max(1), column.max(1)), "cases", &message, HELP)
+        })
+    })
+}
+
+const HELP: &str = "write `cases: [{name, event, state, expect: {actions, kept, log, fails}}]`, \
+    as in docs/guides/hooks.md";
+
+/// Runs one case of a script.
+pub fn run(hooks: &Hooks, script: &str, case: &Case) -> CaseResult {
+    let ran = on_stack(|| run_case(hooks, script, case));
+    let trouble = ran.unwrap_or_else(|| Some("the case could not be run".to_owned()));
+    CaseResult { script: script.to_owned(), case: case.name.clone(), difference: trouble }
+}
+
+fn run_case(hooks: &Hooks, script: &str, case: &Case) -> Option<String> {
+    let kind = case.event.get("type").and_then(Value::as_str).unwrap_or_default();
+    let handler = hooks.handlers(kind).into_iter().find(|handler| handler.script == script);
+    let Some(handler) = handler else {
+        return Some(format!("no function of {script} handles an event of type `{kind}`"));
+    };
+    let reads: Arc<dyn Reads> = Arc::new(case.state.clone());
+    let ended = hooks.run(&handler, &case.event, &reads, Some(TIME_MAX));
+    match (ended, &case.expect.fails) {
+        (Err(failure), Some(expected)) if failure.message.contains(expected) => None,
+        (Err(failure), Some(expected)) => {
+            Some(format!("the failure does not contain `{expected}`:\n{failure}"))
+        }
+        (Err(failure), None) => Some(format!("it fails:\n{failure}")),
+        (Ok(_), Some(expected)) => Some(format!("it succeeds, but should fail with `{expected}`")),
+        (Ok(run), None) => compare(&case.expect, &run),
+    }
+}
+
+fn compare(expect: &ExpectedRun, run: &HookRun) -> Option<String> {
+    let (mut expected, mut real) = (json!({}), render_run(run));
+    if let (Some(expected), Some(real)) = (expected.as_object_mut(), real.as_object_mut()) {
+        expected.insert("actions".to_owned(), Value::Array(expect.actions.clone()));
+        expected.insert("kept".to_owned(), Value::Object(expect.kept.clone()));
+        if !expect.added.is_empty() {
+            expected.insert("added".to_owned(), Value::Object(expect.added.clone()));
+        }
+        match &expect.log {
+            Some(log) => drop(expected.insert("log".to_owned(), json!(log))),
+            None => drop(real.remove("log")),
+        }
+    }
+    let same = is_equal(&expected, &real);
+    (!same).then(|| diff::diff(&yaml(&expected), &yaml(&real)))
+}
+
+/// Returns true if two values are equal, whatever the order of their keys.
+fn is_equal(one: &Value, other: &Value) -> bool {
+    crate::base::hash::canonical(one) == crate::base::hash::canonical(other)
+}
+
+/// Formats a value with sorted keys, so that lines can be compared.
+fn yaml(value: &Value) -> String {
+    let sorted: Value =
+        serde_json::from_slice(&crate::base::hash::canonical(value)).unwrap_or_default();
+    serde_yaml::to_string(&sorted).unwrap_or_default()
+}
+
+/// Formats a run as cases write it: `{actions: [{do, merchant, …, at, name}], kept, log}`. Money is
+/// text. The merchant's kind is omitted, and so is a name that the script did not choose.
+pub fn render_run(run: &HookRun) -> Value {
+    let actions: Vec<Value> = run.requests.iter().map(render_action).collect();
+    let kept: Map<String, Value> = run.kept.iter().cloned().collect();
+    let mut shown = json!({ "actions": actions, "kept": kept, "log": run.log });
+    if let Some(shown) = shown.as_object_mut().filter(|_| !run.added.is_empty()) {
+        shown.insert("added".to_owned(), run.added.iter().cloned().collect());
+    }
+    shown
+}
+
+fn render_action(wish: &ActionRequest) -> Value {
+    let mut shown = render_unnamed(wish);
+    if !wish.is_named_by_content() {
+        shown.insert("name".to_owned(), json!(wish.name));
+    }
+    Value::Object(shown)
+}
+
+/// Formats an action as cases write it, always with its name.
+pub fn render_named_action(wish: &ActionRequest) -> Value {
+    let mut shown = render_unnamed(wish);
+    shown.insert("name".to_owned(), json!(wish.name));
+    Value::Object(shown)
+}
+
+fn render_unnamed(wish: &ActionRequest) -> Map<String, Value> {
+    let mut shown = Map::new();
+    shown.insert("do".to_owned(), json!(wish.verb));
+    if let Some(merchant) = &wish.merchant {
+        let name = merchant.short();
+        shown.insert("merchant".to_owned(), json!(name.strip_prefix("Merchant/").unwrap_or(&name)));
+    }
+    for (name, value) in wish.fields.as_object().into_iter().flatten() {
+        let money = serde_json::from_value::<Money>(value.clone());
+        let value = money.map_or_else(|_| value.clone(), |money| json!(money.to_string()));
+        shown.insert(name.clone(), value);
+    }
+    if let Some(bound) = &wish.at_most {
+        let bound = json!({"key": bound.key, "count": bound.count, "seconds": bound.seconds});
+        shown.insert("at_most".to_owned(), bound);
+    }
+    if let Some(at) = &wish.at {
+        shown.insert("at".to_owned(), json!(timestamp(at)));
+    }
+    shown
+}

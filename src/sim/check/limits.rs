@@ -1,0 +1,347 @@
+//! Checks limits. No run, day or merchant moves more than its limit and the amounts approved for
+//! it. A step that a limit blocks at the end would really exceed it.
+//!
+//! The sums come from the requests and results of the service, not from the engine's own counts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::NaiveDate;
+use serde_json::Value;
+
+use super::laws::{RunEvidence, Violation, is_valid};
+use crate::api::Method;
+use crate::model::intents::intent::{Intent, IntentProgress};
+use crate::model::operator::plan_approval::PlanApproval;
+use crate::model::record::Record;
+use crate::sim::actors::approver::SeenPlan;
+use crate::sim::faults::frontend::Arrival;
+use crate::sim::machine::journal_decoder::{DurableRecord, IntentHistory, name_of};
+use crate::sim::world::documents::{Doc, DocBody};
+use crate::sim::world::limits::{LimitQuantity, SimLimit};
+
+/// Exposure of one intent.
+struct IntentExposure<'a> {
+    intent: &'a Intent,
+    /// Set if the service applied the intent.
+    happened: bool,
+    amount: i64,
+    deletes: i64,
+    emails: i64,
+}
+
+impl IntentExposure<'_> {
+    fn of(&self, what: LimitQuantity) -> i64 {
+        match what {
+            LimitQuantity::PerObject | LimitQuantity::PerRun | LimitQuantity::PerDay => self.amount,
+            LimitQuantity::DeletesPerRun | LimitQuantity::DeletesPerDay => self.deletes,
+            LimitQuantity::EmailsPerRun | LimitQuantity::EmailsPerDay => self.emails,
+        }
+    }
+
+    fn merchant(&self) -> &str {
+        self.intent.merchant.name.as_str()
+    }
+}
+
+/// Reports every exceeded limit, except for approved steps.
+pub(in crate::sim) fn check_limits(
+    evidence: &RunEvidence<'_>,
+    entries: &[DurableRecord],
+    seen: &[SeenPlan],
+) -> Vec<Violation> {
+    let mut found = Vec::new();
+    let happened: Vec<IntentExposure<'_>> =
+        exposures(evidence).into_iter().filter(|one| one.happened).collect();
+    for bound in &evidence.script.people.limits {
+        for (span, sum) in sums(evidence, bound, &happened) {
+            if sum > bound.max {
+                let text = format!("{} allows {}, and {span} moved {sum}", bound.name(), bound.max);
+                found.push(Violation::new("limits", text));
+            }
+        }
+    }
+    if !evidence.script.people.limits.is_empty() {
+        found.extend(happened.iter().filter_map(check_recorded_exposure));
+    }
+    check_runs(evidence, &happened, &mut found);
+    check_approvals(evidence, entries, seen, &happened, &mut found);
+    found
+}
+
+/// Reports an intent whose recorded exposure is lower than the amount that the service moved.
+fn check_recorded_exposure(one: &IntentExposure<'_>) -> Option<Violation> {
+    let counted: i64 = one.intent.exposure.sums().into_values().sum();
+    (counted < one.amount).then(|| {
+        let IntentExposure { intent, amount, .. } = one;
+        let text = format!(
+            "{} of {} moved {amount}, and its intent counted {counted}",
+            intent.effect, intent.key
+        );
+        Violation::new("limits", text)
+    })
+}
+
+/// Returns the exposure of every intent.
+fn exposures<'a>(evidence: &RunEvidence<'a>) -> Vec<IntentExposure<'a>> {
+    let stories = evidence.histories.iter();
+    stories.map(|story| exposure(evidence, story)).collect()
+}
+
+fn exposure<'a>(evidence: &RunEvidence<'a>, story: &'a IntentHistory) -> IntentExposure<'a> {
+    let arrivals = arrivals(evidence, story);
+    let done = arrivals.iter().find(|one| (200..300).contains(&one.status)).copied();
+    let asked = done.or(arrivals.first().copied()).map(|one| &one.body);
+    let billed = done.and_then(|one| one.reply.get("total_amount"));
+    let billed = billed.or_else(|| story.intent.expect.get("total_amount"));
+    // The total of a recurring charge is the sum that it has collected so far.
+    let billed = billed.filter(|_| story.intent.effect == "invoice.create");
+    // If the request never arrived, only the expected answer names the amount.
+    let said = asked.map_or_else(|| story.intent.expect.get("amount"), |asked| asked.get("amount"));
+    IntentExposure {
+        intent: &story.intent,
+        happened: done.is_some(),
+        amount: billed.or(said).and_then(Value::as_i64).unwrap_or(0),
+        deletes: i64::from(story.intent.request.method == Method::Delete),
+        emails: asked.map_or(0, mail_address_count),
+    }
+}
+
+/// Returns the arrivals of an intent: all calls of its name until the next intent of that name.
+fn arrivals<'a>(evidence: &RunEvidence<'a>, story: &IntentHistory) -> Vec<&'a Arrival> {
+    let name = name_of(&story.intent);
+    let same = evidence.histories.iter().filter(|one| name_of(&one.intent) == name);
+    let next = same.filter(|one| one.intent.id > story.intent.id).map(|one| one.intent.at).min();
+    let mine = evidence.arrivals.iter().filter(|one| one.name == name && one.at >= story.intent.at);
+    mine.filter(|one| next.is_none_or(|next| one.at < next)).collect()
+}
+
+/// Returns the number of addresses to which an invoice is mailed.
+fn mail_address_count(asked: &Value) -> i64 {
+    let messages = asked.get("invoice_messages").and_then(Value::as_array).into_iter().flatten();
+    let lists = messages.filter_map(|message| message.get("email_addresses")?.as_array());
+    i64::try_from(lists.map(Vec::len).sum::<usize>()).unwrap_or(i64::MAX)
+}
+
+/// Returns the sums that count against a limit, by span. Approved intents count against no limit.
+fn sums(
+    evidence: &RunEvidence<'_>,
+    bound: &SimLimit,
+    spent: &[IntentExposure<'_>],
+) -> BTreeMap<String, i64> {
+    let mut sums = BTreeMap::new();
+    let counted = spent.iter().filter(|one| one.intent.exposure.approvals.is_empty());
+    for one in counted.filter(|one| applies_to(evidence, bound, one.merchant())) {
+        let day = one.intent.at.date_naive();
+        let span = match bound.what {
+            LimitQuantity::PerObject => format!("{} {}", one.intent.effect, one.intent.id),
+            LimitQuantity::PerDay | LimitQuantity::DeletesPerDay | LimitQuantity::EmailsPerDay => {
+                day.to_string()
+            }
+            LimitQuantity::PerRun | LimitQuantity::DeletesPerRun | LimitQuantity::EmailsPerRun => {
+                let Some(run) = &one.intent.exposure.run else { continue };
+                format!("run {run}")
+            }
+        };
+        let sum: &mut i64 = sums.entry(span).or_default();
+        *sum = sum.saturating_add(one.of(bound.what));
+    }
+    sums
+}
+
+/// Returns true if a limit applies to a merchant. A merchant's own limit on single amounts replaces
+/// the general one.
+fn applies_to(evidence: &RunEvidence<'_>, bound: &SimLimit, merchant: &str) -> bool {
+    let own =
+        |other: &SimLimit| other.what == bound.what && other.merchant.as_deref() == Some(merchant);
+    match &bound.merchant {
+        Some(only) => only == merchant,
+        None => {
+            bound.what != LimitQuantity::PerObject || !evidence.script.people.limits.iter().any(own)
+        }
+    }
+}
+
+/// Checks that one state of the files on one day is one run, also across restarts. Intents of the
+/// very moment in which the files changed are skipped, since they may belong to either state.
+fn check_runs(
+    evidence: &RunEvidence<'_>,
+    spent: &[IntentExposure<'_>],
+    found: &mut Vec<Violation>,
+) {
+    let mut names: BTreeMap<(String, NaiveDate), &str> = BTreeMap::new();
+    for one in spent {
+        let (Some(run), Some(tree)) = (&one.intent.exposure.run, tree_at(evidence, one.intent))
+        else {
+            continue;
+        };
+        let name = names.entry((tree, one.intent.at.date_naive())).or_insert(run);
+        if name != run {
+            let text = format!(
+                "{} belongs to {run}, although an intent of the same files and day belongs to {name}",
+                one.intent.key
+            );
+            found.push(Violation::new("limits", text));
+        }
+    }
+}
+
+/// Returns the valid files at the time of an intent, or `None` if they changed in that very moment.
+fn tree_at(evidence: &RunEvidence<'_>, intent: &Intent) -> Option<String> {
+    let next = evidence.history.iter().skip(1).map(|(from, _)| Some(*from)).chain([None]);
+    let mut spans = evidence.history.iter().zip(next);
+    let inside = |from, to: Option<_>| from < intent.at && to.is_none_or(|to| intent.at < to);
+    let ((_, tree), _) = spans.find(|((from, _), to)| inside(*from, *to))?;
+    let good = tree.values().filter(|doc| is_valid(tree, doc));
+    Some(good.map(Doc::yaml).collect())
+}
+
+/// Checks that enough people saw each approved step with its amount or a higher one, and that no
+/// approval is used twice.
+fn check_approvals(
+    evidence: &RunEvidence<'_>,
+    entries: &[DurableRecord],
+    seen: &[SeenPlan],
+    happened: &[IntentExposure<'_>],
+    found: &mut Vec<Violation>,
+) {
+    let approvals: Vec<&PlanApproval> = entries.iter().filter_map(plan_approval).collect();
+    let mut used = BTreeSet::new();
+    for one in happened.iter().filter(|one| !one.intent.exposure.approvals.is_empty()) {
+        let ids = &one.intent.exposure.approvals;
+        let given = approvals.iter().filter(|approval| ids.contains(&approval.id));
+        let saw: BTreeSet<&str> = given
+            .filter(|approval| seen.iter().any(|seen| saw_step(seen, approval, one)))
+            .map(|approval| approval.actor.as_str())
+            .collect();
+        let needed = if evidence.script.people.above.is_some() {
+            required_approvers(evidence, one, &approvals)
+        } else {
+            1
+        };
+        if saw.len() < needed {
+            let text = format!(
+                "{} of {} moved {} by an approval; {} of {needed} people gave it for that amount",
+                one.intent.effect,
+                one.intent.key,
+                one.amount,
+                saw.len()
+            );
+            found.push(Violation::new("approval", text));
+        }
+        for id in ids {
+            if !used.insert((id, &one.intent.key)) {
+                let text = format!("one approval let {} pass twice", one.intent.key);
+                found.push(Violation::new("approval", text));
+            }
+        }
+    }
+}
+
+/// Returns the number of people that an approval needs: that of the smallest approved plan.
+fn required_approvers(
+    evidence: &RunEvidence<'_>,
+    one: &IntentExposure<'_>,
+    approvals: &[&PlanApproval],
+) -> usize {
+    let above = evidence.script.people.above.unwrap_or(i64::MAX);
+    let ids = &one.intent.exposure.approvals;
+    let given = approvals.iter().filter(|approval| ids.contains(&approval.id));
+    let sum = |approval: &PlanApproval| -> i64 {
+        approval.steps.iter().flat_map(|step| step.exposure.sums().into_values()).sum()
+    };
+    let least = given.map(|approval| sum(approval)).min().unwrap_or(i64::MAX);
+    if least > above { 2 } else { 1 }
+}
+
+fn plan_approval(entry: &DurableRecord) -> Option<&PlanApproval> {
+    if let Record::PlanApproval(approval) = &entry.record { Some(&**approval) } else { None }
+}
+
+/// Returns the number of plans that people approved.
+pub(in crate::sim) fn plans_approved(entries: &[DurableRecord]) -> usize {
+    entries.iter().filter_map(plan_approval).count()
+}
+
+/// Returns true if the approver saw exactly this step in the approved plan.
+fn saw_step(seen: &SeenPlan, approval: &PlanApproval, one: &IntentExposure<'_>) -> bool {
+    let key = &one.intent.key;
+    let name = (key.kind.as_str().to_owned(), key.name.as_str().to_owned());
+    let enough = seen.amounts.get(&name).is_some_and(|amount| one.amount <= *amount);
+    seen.actor == approval.actor && seen.checksum == approval.checksum && enough
+}
+
+/// Returns the limit that blocks a document's step, if it is a limit of this world.
+fn blocking_limit<'a>(evidence: &RunEvidence<'a>, doc: &Doc) -> Option<&'a SimLimit> {
+    let mine = |view: &&crate::engine::queries::views::ResourceView| {
+        view.name == doc.name && view.kind == doc.kind() && view.reason == "OverLimit"
+    };
+    let view = evidence.views.iter().find(mine)?;
+    let mut bounds = evidence.script.people.limits.iter();
+    bounds.find(|bound| view.message.starts_with(&format!("{} allows ", bound.name())))
+}
+
+/// Returns true if a limit of this world blocks a document.
+pub(crate) fn is_over_limit(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
+    blocking_limit(evidence, doc).is_some()
+}
+
+/// Returns true if a document has steps left.
+fn has_remaining_steps(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
+    let mine = |view: &&crate::engine::queries::views::ResourceView| {
+        view.name == doc.name && view.kind == doc.kind()
+    };
+    evidence.views.iter().find(mine).is_some_and(|view| !view.ready)
+}
+
+/// Checks that a blocked step would exceed its limit, together with all finished and all remaining
+/// effects.
+pub(crate) fn check_blocked_steps(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+    let ever = evidence.all_documents();
+    let spent = exposures(evidence);
+    let may_have: Vec<IntentExposure<'_>> = spent
+        .into_iter()
+        .zip(evidence.histories)
+        .filter(|(_, story)| may_have_happened(story))
+        .map(|(one, _)| one)
+        .collect();
+    for doc in ever.values() {
+        let Some(bound) = blocking_limit(evidence, doc) else { continue };
+        let wanted = |doc: &Doc| wanted_exposure(evidence, bound.what, doc);
+        let waiting = ever.values().filter(|other| {
+            has_remaining_steps(evidence, other) && applies_to(evidence, bound, other.merchant())
+        });
+        let most = if bound.what == LimitQuantity::PerObject {
+            wanted(doc)
+        } else {
+            let before = sums(evidence, bound, &may_have).into_values().max().unwrap_or(0);
+            waiting.map(|other| wanted(other)).fold(before, i64::saturating_add)
+        };
+        if most <= bound.max {
+            let text = format!(
+                "{} waits for {}, although the total is only {most}",
+                doc.address(),
+                bound.name()
+            );
+            found.push(Violation::new("limits", text));
+        }
+    }
+}
+
+/// Returns true if an intent counts: it happened, or is not proved not to have happened.
+fn may_have_happened(story: &IntentHistory) -> bool {
+    let last = story.progress.last().map(|(_, progress)| progress);
+    !matches!(last, Some(IntentProgress::NotSent { .. } | IntentProgress::Refused { .. }))
+}
+
+/// Returns the exposure of a document.
+fn wanted_exposure(evidence: &RunEvidence<'_>, what: LimitQuantity, doc: &Doc) -> i64 {
+    let said = || evidence.versions(&doc.name).iter().any(|doc| doc.declares_removal());
+    let mails = if let DocBody::Invoice { mails, .. } = doc.body { mails } else { 0 };
+    match what {
+        LimitQuantity::PerObject | LimitQuantity::PerRun | LimitQuantity::PerDay => {
+            doc.amount().unwrap_or(0)
+        }
+        LimitQuantity::DeletesPerRun | LimitQuantity::DeletesPerDay => i64::from(said()),
+        LimitQuantity::EmailsPerRun | LimitQuantity::EmailsPerDay => i64::from(mails),
+    }
+}

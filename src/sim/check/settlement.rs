@@ -1,0 +1,244 @@
+//! Checks that everything equals the files, or waits for a person with a good reason, once all
+//! faults are over.
+
+use serde_json::Value;
+
+use super::laws::{RunEvidence, Violation, is_complete, is_valid};
+use super::uniqueness::mark_of;
+use super::{epoch, limits, removal, unmarked_charges};
+use crate::engine::queries::views::ResourceView;
+use crate::model::spec::manifest::{Deletion, OnDoubt};
+use crate::model::state::condition::{Condition, ConditionStatus, ConditionType};
+use crate::sandbox::options::ServiceSurface;
+use crate::sim::actors::people_tasks;
+use crate::sim::actors::sandbox_control::text;
+use crate::sim::faults::call_fault::CallFault;
+use crate::sim::machine::journal_decoder::{IntentHistory, name_of};
+use crate::sim::report::attention_share::DIFFERS;
+use crate::sim::world::attachments;
+use crate::sim::world::documents::{Doc, DocBody};
+
+/// Checks that only intents without a possible settlement are on hold.
+pub(crate) fn check_holds(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+    for story in evidence.histories {
+        let Some(reason) = story.hold_reason() else { continue };
+        if !may_be_on_hold(evidence, story) {
+            let text = format!("{} {} is on hold: {reason}", story.intent.effect, story.intent.key);
+            found.push(Violation::new("settles", text));
+        }
+    }
+}
+
+/// Returns true if an intent may end on hold: the answer differs, or its result cannot be proved.
+/// With a settler, only intents that the settler cannot know may be left.
+fn may_be_on_hold(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
+    let untold =
+        story.intent.effect == "application.submit" && evidence.never_delivered(&story.intent.mark);
+    let settler = evidence.script.people.settler.is_some();
+    if settler && people_tasks::is_provable(&story.intent.effect) && !untold {
+        return false;
+    }
+    let name = name_of(&story.intent);
+    let altered = evidence
+        .arrivals
+        .iter()
+        .any(|arrival| arrival.fault == Some(CallFault::OtherAmount) && arrival.name == name);
+    altered
+        || match story.intent.effect.as_str() {
+            "invoice.create" => epoch::was_sent_differently(evidence, story),
+            "contact.create" if epoch::was_open_at_loss(evidence, story) => true,
+            // An unprovable creation is repeated a limited number of times, and then needs a
+            // person.
+            "contact.create" => {
+                let mut own = evidence.intents(story.document());
+                let again = story.hold_reason().is_some_and(|why| why.contains("made again"));
+                story.intent.on_doubt == OnDoubt::Hold
+                    || (again && own.any(IntentHistory::given_up))
+            }
+            // The amount changed between the baseline and the call.
+            "occurrence.pay" => story.hold_reason().is_some_and(|why| why.starts_with(DIFFERS)),
+            // The service does not show a vault's methods, once the token is gone.
+            "code.exchange" | "vault.save" => true,
+            "application.submit" => {
+                !is_submitted(evidence, story)
+                    || evidence.never_delivered(&story.intent.mark)
+                    || epoch::was_open_at_loss(evidence, story)
+                    || epoch::submitted_before(evidence, &story.intent.mark)
+            }
+            // The documents define no list of transactions except authorisations. Without a newer
+            // event the result stays unknown.
+            "recurring.create" | "charge.recur" | "charge.schedule" | "charge.create"
+            | "charge.capture" | "charge.refund" | "credit.create" | "transaction.void" => {
+                evidence.script.surface == ServiceSurface::Documented
+            }
+            _ => false,
+        }
+}
+
+/// Returns true if the service has the application of an intent: the webhook of its decision then
+/// settles the intent.
+fn is_submitted(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
+    let mark = story.intent.mark.as_str();
+    evidence.objects.applications.iter().any(|one| text(one, "reference") == mark)
+}
+
+/// Checks that every valid document has its object, and that the engine reports it as ready.
+pub(crate) fn check_ready(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+    let Some(files) = evidence.files() else {
+        return;
+    };
+    for doc in files.values().filter(|doc| is_valid(files, doc)) {
+        let waits = limits::is_over_limit(evidence, doc) || evidence.awaits_underwriting(doc);
+        if evidence.is_on_hold(doc) || waits || removal::was_ended(evidence, doc) {
+            continue;
+        }
+        if removal::may_be_ended(evidence, doc) {
+            let mut views = evidence.views.iter();
+            if views.any(|one| one.name == doc.name && one.kind == doc.kind() && one.ready) {
+                let text =
+                    format!("{} was ended, and the engine reports it as ready", doc.address());
+                found.push(Violation::new("removal", text));
+            }
+            continue;
+        }
+        if let Some(missing) = missing_in_all_generations(evidence, doc) {
+            found.push(Violation::new("settles", format!("{}: {missing}", doc.address())));
+        }
+        let view =
+            evidence.views.iter().find(|view| view.name == doc.name && view.kind == doc.kind());
+        match view {
+            // A change that the service cannot make leaves the object as it was, and needs
+            // attention.
+            Some(view) if matches!(view.reason.as_str(), "AwaitsApplicant" | "CannotChange") => {}
+            Some(view) if view.ready => {}
+            // A payment that the payer's bank declines leaves the object equal to its document.
+            Some(view) if is_synced(view) => {}
+            Some(view) => found.push(Violation::new(
+                "settles",
+                format!("{} is not ready: {} ({})", doc.address(), view.reason, view.message),
+            )),
+            None => {
+                found.push(Violation::new("settles", format!("{} is not listed", doc.address())));
+            }
+        }
+    }
+}
+
+/// Returns true if a resource equals its document, whatever the state of its payments.
+fn is_synced(view: &ResourceView) -> bool {
+    let synced =
+        |one: &Condition| one.kind == ConditionType::Synced && one.status == ConditionStatus::True;
+    view.conditions.iter().any(synced)
+}
+
+/// Returns the first thing of a document that is missing at the service. An object of a higher
+/// generation than the document's also counts.
+fn missing_in_all_generations(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
+    let generations = evidence.generations(&doc.name);
+    let fitting = generations.into_iter().filter(|generation| *generation >= doc.generation);
+    let mut lacks =
+        fitting.map(|generation| missing_part(evidence, &Doc { generation, ..doc.clone() }));
+    let first = lacks.next().flatten()?;
+    lacks.all(|missing| missing.is_some()).then_some(first)
+}
+
+/// Returns the first thing that is missing at the service for this generation.
+fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
+    let objects = evidence.objects;
+    let source = doc.source_id(doc.generation)?.to_string();
+    let mark = doc.mark(doc.generation)?;
+    let same = |object: &Value, field: &str, value: &str| text(object, field) == value;
+    match &doc.body {
+        DocBody::Merchant | DocBody::Opened { .. } | DocBody::Application { sign_up: true, .. } => {
+            None
+        }
+        DocBody::Application { sign_up: false, .. } => {
+            let mut all = objects.applications.iter();
+            let there = all.any(|one| same(one, "reference", mark.as_str()));
+            (!there).then(|| "the application does not exist".to_owned())
+        }
+        DocBody::Contact { .. } => {
+            let email = doc.email();
+            let there = objects.contacts.iter().any(|one| same(one, "preferred_email", &email));
+            (!there).then(|| "the contact does not exist".to_owned())
+        }
+        DocBody::Invoice { letter, .. } => {
+            let mut invoices = objects.invoices.iter();
+            let Some(invoice) = invoices.find(|one| same(one, "source_id", &source)) else {
+                return Some(format!("the invoice {source} does not exist"));
+            };
+            let attached = invoice.pointer("/attachments/0/file_name").and_then(Value::as_str);
+            let wanted = (*letter > 0).then(|| attachments::name(*letter));
+            (attached != wanted.as_deref())
+                .then(|| format!("the invoice {source} attaches {attached:?}, not {wanted:?}"))
+        }
+        DocBody::Card { .. } => {
+            let mut methods = objects.methods.iter();
+            let Some(method) = methods.find(|one| same(one, "reference", mark.as_str())) else {
+                return Some("the saved method does not exist".to_owned());
+            };
+            field_differs(method, "description", &Value::from(doc.text()?))
+                .or_else(|| field_differs(method, "name", &Value::from(doc.holder()?)))
+        }
+        DocBody::FromCharge(_) => unmarked_charges::missing_part(evidence, doc),
+        DocBody::Recurring { amount, card, .. } => {
+            let mut charges = objects.recurring.iter();
+            let Some(charge) = charges.find(|one| mark_of(one) == mark.as_str()) else {
+                return Some("the recurring charge does not exist".to_owned());
+            };
+            let text = mark.tag(&doc.text()?);
+            field_differs(charge, "amount", &Value::from(*amount))
+                .or_else(|| field_differs(charge, "description", &Value::from(text)))
+                .or_else(|| payment_details_differ(evidence, charge, card))
+        }
+    }
+}
+
+/// Returns the difference between a recurring charge's payment details and its method's document.
+fn payment_details_differ(
+    evidence: &RunEvidence<'_>,
+    charge: &Value,
+    card: &str,
+) -> Option<String> {
+    let holder = evidence.files()?.get(card)?.holder()?;
+    let found = charge.pointer("/method/name").unwrap_or(&Value::Null);
+    let text = || format!("its payer is {found}, and the document of its method has {holder:?}");
+    (found.as_str() != Some(holder.as_str())).then(text)
+}
+
+/// Returns the difference between a field and its wanted value.
+fn field_differs(object: &Value, field: &str, wanted: &Value) -> Option<String> {
+    let found = object.get(field).unwrap_or(&Value::Null);
+    (found != wanted).then(|| format!("its {field} is {found}, and the document has {wanted}"))
+}
+
+/// Checks that a saved method is gone if its document always declared the removal and is gone.
+pub(crate) fn check_removed_methods(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+    let Some(files) = evidence.files().filter(|files| is_complete(files)) else {
+        return;
+    };
+    for (name, doc) in evidence.all_documents() {
+        let always =
+            evidence.versions(name).iter().all(|doc| doc.declares_removal() && doc.generation == 0);
+        let waits = evidence.is_on_hold(doc) || limits::is_over_limit(evidence, doc);
+        if files.contains_key(name) || !always || waits || waits_for_held_charge(evidence, name) {
+            continue;
+        }
+        let Some(mark) = doc.mark(0) else { continue };
+        if evidence.objects.methods.iter().any(|one| text(one, "reference") == mark.as_str()) {
+            let text = format!("{name} has no document, and its method still exists");
+            found.push(Violation::new("settles", text));
+        }
+    }
+}
+
+/// Returns true if a recurring charge that is removed before its method is on hold. The method
+/// waits for it.
+fn waits_for_held_charge(evidence: &RunEvidence<'_>, method: &str) -> bool {
+    let pays = |doc: &&Doc| matches!(&doc.body, DocBody::Recurring { card, .. } if card == method);
+    let held = |story: &IntentHistory| {
+        story.hold_reason().is_some() && story.intent.applied.deletion == Deletion::Delete
+    };
+    let ever = evidence.history.iter().flat_map(|(_, tree)| tree.values());
+    ever.filter(pays).any(|doc| evidence.intents(&doc.name).any(held))
+}

@@ -1,0 +1,288 @@
+//! In-memory disk that loses unsynced bytes.
+//!
+//! Guarantees exactly the contract of [`Disk`] and no more. Written bytes are visible at once, and
+//! durable only after a sync. A power failure keeps none, all, a prefix or any set of the unsynced
+//! sectors, and loses the rest. After that every operation fails until [`SimDisk::reboot`].
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::sim::faults::capacity::DiskCapacity;
+use crate::sim::faults::power::{CrashPoint, CrashSide, Death, MachinePower};
+use crate::sim::world::dice::Dice;
+use crate::store::disk::traits::Disk;
+
+/// Smallest unit that a disk writes as a whole, in bytes.
+const SECTOR_BYTES: usize = 512;
+
+/// Disk that fails with the power; clones share it.
+#[derive(Debug, Clone)]
+pub struct SimDisk {
+    places: DiskCrashPoints,
+    power: MachinePower,
+    capacity: DiskCapacity,
+    files: Arc<Mutex<BTreeMap<String, DiskFile>>>,
+}
+
+/// Names of a disk's crash points.
+#[derive(Debug, Clone, Copy)]
+pub struct DiskCrashPoints {
+    /// Bytes are written.
+    pub write: &'static str,
+    /// A file is synced.
+    pub sync: &'static str,
+    /// A file is cut, removed, replaced or allocated.
+    pub change: &'static str,
+}
+
+/// A file, with its visible bytes and the bytes that a power failure leaves.
+#[derive(Debug, Clone, Default)]
+struct DiskFile {
+    visible: Vec<u8>,
+    /// `None` while not even the name of the file is durable.
+    durable: Option<Vec<u8>>,
+    unsynced: Vec<(usize, Vec<u8>)>,
+}
+
+impl DiskFile {
+    /// Makes all visible bytes durable.
+    fn mark_durable(&mut self) {
+        self.durable = Some(self.visible.clone());
+        self.unsynced.clear();
+    }
+}
+
+impl SimDisk {
+    /// Returns an empty disk.
+    pub(crate) fn new(places: DiskCrashPoints, power: MachinePower, room: DiskCapacity) -> Self {
+        Self { places, power, capacity: room, files: Arc::default() }
+    }
+
+    fn files(&self) -> MutexGuard<'_, BTreeMap<String, DiskFile>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the bytes that a power failure would certainly leave now, by file.
+    pub fn durable(&self) -> BTreeMap<String, Vec<u8>> {
+        let files = self.files();
+        let durable = files.iter().filter_map(|(name, file)| {
+            file.durable.as_ref().map(|bytes| (name.clone(), bytes.clone()))
+        });
+        durable.collect()
+    }
+
+    /// Calls `look` with the durable bytes of each file, without a copy.
+    pub fn each_durable(&self, mut look: impl FnMut(&str, &[u8])) {
+        for (name, file) in self.files().iter() {
+            if let Some(durable) = &file.durable {
+                look(name, durable);
+            }
+        }
+    }
+
+    /// Restarts the disk after a death of this kind.
+    pub(crate) fn reboot(&self, death: Death, dice: &mut Dice) {
+        let mut files = self.files();
+        for file in files.values_mut() {
+            match death {
+                Death::Process => file.mark_durable(),
+                Death::Power => lose_unsynced(file, dice),
+            }
+        }
+        files.retain(|_, file| file.durable.is_some());
+    }
+
+    /// Replaces all files with `files`.
+    pub(crate) fn swap(&self, files: BTreeMap<String, Vec<u8>>) {
+        let settled = |bytes: Vec<u8>| {
+            let durable = Some(bytes.clone());
+            DiskFile { visible: bytes, durable, unsynced: Vec::new() }
+        };
+        *self.files() = files.into_iter().map(|(name, bytes)| (name, settled(bytes))).collect();
+    }
+
+    /// Changes the disk, unless the machine is dead or dies before or after the change.
+    fn change<T>(
+        &self,
+        place: &'static str,
+        act: impl FnOnce(&mut BTreeMap<String, DiskFile>) -> io::Result<T>,
+    ) -> io::Result<T> {
+        self.pass_point(CrashSide::Before, place)?;
+        let done = act(&mut self.files())?;
+        self.pass_point(CrashSide::After, place)?;
+        Ok(done)
+    }
+
+    fn pass_point(&self, when: CrashSide, place: &'static str) -> io::Result<()> {
+        let lives = self.power.pass(CrashPoint { when, place, effect: "" });
+        if lives { Ok(()) } else { Err(dead()) }
+    }
+
+    /// Reads a file, unless the machine is dead.
+    fn read_file<T>(&self, name: &str, look: impl FnOnce(&DiskFile) -> T) -> io::Result<T> {
+        if self.power.is_dead() {
+            return Err(dead());
+        }
+        self.files().get(name).map(look).ok_or_else(|| missing(name))
+    }
+}
+
+/// Keeps the part of a file that survives a power failure.
+fn lose_unsynced(file: &mut DiskFile, dice: &mut Dice) {
+    let unsynced = std::mem::take(&mut file.unsynced);
+    let sectors: Vec<(usize, &[u8])> =
+        unsynced.iter().flat_map(|(offset, bytes)| by_sector(*offset, bytes)).collect();
+    let count = u64::try_from(sectors.len()).unwrap_or(u64::MAX);
+    let manner = dice.below(4);
+    let prefix = dice.below(count.saturating_add(1));
+    let mut kept: Vec<(usize, &[u8])> = Vec::new();
+    for (place, sector) in sectors.into_iter().enumerate() {
+        let keep = match manner {
+            0 => false,
+            1 => true,
+            2 => u64::try_from(place).is_ok_and(|place| place < prefix),
+            _ => dice.percent(50),
+        };
+        if keep {
+            kept.push(sector);
+        }
+    }
+    if file.durable.is_none() && kept.is_empty() {
+        return;
+    }
+    let durable = file.durable.get_or_insert_default();
+    for (offset, bytes) in kept {
+        write_bytes(durable, offset, bytes);
+    }
+    file.visible.clone_from(durable);
+}
+
+/// Splits a write at the sector boundaries.
+fn by_sector(mut offset: usize, mut bytes: &[u8]) -> Vec<(usize, &[u8])> {
+    let mut pieces = Vec::new();
+    while !bytes.is_empty() {
+        let within = offset.checked_rem(SECTOR_BYTES).unwrap_or(0);
+        let room = SECTOR_BYTES.saturating_sub(within).min(bytes.len());
+        let (piece, rest) = bytes.split_at(room);
+        pieces.push((offset, piece));
+        offset = offset.saturating_add(room);
+        bytes = rest;
+    }
+    pieces
+}
+
+/// Writes bytes into a file, and fills a gap before them with zeros.
+fn write_bytes(file: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
+    let end = offset.saturating_add(bytes.len());
+    if file.len() < end {
+        file.resize(end, 0);
+    }
+    if let Some(place) = file.get_mut(offset..end) {
+        place.copy_from_slice(bytes);
+    }
+}
+
+fn dead() -> io::Error {
+    io::Error::other("the simulated machine is dead")
+}
+
+fn missing(name: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, format!("there is no file {name}"))
+}
+
+fn to_usize(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+impl Disk for SimDisk {
+    fn list(&self) -> io::Result<Vec<String>> {
+        if self.power.is_dead() {
+            return Err(dead());
+        }
+        Ok(self.files().keys().cloned().collect())
+    }
+
+    fn len(&self, name: &str) -> io::Result<u64> {
+        self.read_file(name, |file| u64::try_from(file.visible.len()).unwrap_or(u64::MAX))
+    }
+
+    fn read_at(&self, name: &str, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        let start = to_usize(offset);
+        self.read_file(name, |file| {
+            let end = start.saturating_add(len).min(file.visible.len());
+            file.visible.get(start..end).unwrap_or_default().to_vec()
+        })
+    }
+
+    fn write_at(&self, name: &str, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let room = self.capacity.check_write(true);
+        self.change(self.places.write, |files| {
+            let file = files.entry(name.to_owned()).or_default();
+            let fits = if room.is_ok() { bytes.len() } else { bytes.len().div_euclid(2) };
+            let bytes = bytes.get(..fits).unwrap_or_default();
+            write_bytes(&mut file.visible, to_usize(offset), bytes);
+            file.unsynced.push((to_usize(offset), bytes.to_vec()));
+            room
+        })
+    }
+
+    fn sync(&self, name: &str) -> io::Result<()> {
+        self.capacity.check_write(false)?;
+        self.change(self.places.sync, |files| {
+            files.get_mut(name).map(DiskFile::mark_durable).ok_or_else(|| missing(name))
+        })
+    }
+
+    fn cut(&self, name: &str, len: u64) -> io::Result<()> {
+        self.capacity.check_write(false)?;
+        self.change(self.places.change, |files| {
+            let file = files.get_mut(name).ok_or_else(|| missing(name))?;
+            file.visible.truncate(to_usize(len));
+            file.mark_durable();
+            Ok(())
+        })
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.capacity.check_write(false)?;
+        self.change(self.places.change, |files| {
+            files.remove(name).map(drop).ok_or_else(|| missing(name))
+        })
+    }
+
+    fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.capacity.check_write(true)?;
+        self.change(self.places.change, |files| {
+            let file = files.entry(name.to_owned()).or_default();
+            bytes.clone_into(&mut file.visible);
+            file.mark_durable();
+            Ok(())
+        })
+    }
+
+    fn rename(&self, name: &str, to: &str) -> io::Result<()> {
+        self.capacity.check_write(false)?;
+        self.change(self.places.change, |files| {
+            let file = files.remove(name).ok_or_else(|| missing(name))?;
+            files.insert(to.to_owned(), file);
+            Ok(())
+        })
+    }
+
+    fn allocate(&self, name: &str, len: u64) -> io::Result<()> {
+        self.capacity.check_write(true)?;
+        self.change(self.places.change, |files| {
+            let file = files.entry(name.to_owned()).or_default();
+            let longer = file.visible.len().max(to_usize(len));
+            file.visible.resize(longer, 0);
+            let durable = file.durable.get_or_insert_default();
+            let longer = durable.len().max(to_usize(len));
+            durable.resize(longer, 0);
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,263 @@
+//! The machine of the engine: its disks, its index, and the opening of its state.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use serde_json::Value;
+
+use super::disk::{DiskCrashPoints, SimDisk};
+use crate::base::clock::SharedClock;
+use crate::base::hash::Digest;
+use crate::base::id::Key;
+use crate::base::secret::Secret;
+use crate::client::http::transport::Transport;
+use crate::client::service_client::{Client, ClientCredentials, ServiceConfig};
+use crate::engine::core::handles::{
+    EngineError, EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError,
+    SecretResolver,
+};
+use crate::model::record::StateOwner;
+use crate::model::spec::manifest::OnDoubt;
+use crate::policy::PolicyRules;
+use crate::sim::faults::capacity::DiskCapacity;
+use crate::sim::faults::frontend::CrashWire;
+use crate::sim::faults::power::{Death, MachinePower};
+use crate::sim::world::attachments;
+use crate::sim::world::dice::Dice;
+use crate::sim::world::documents::PARTNER;
+use crate::store::disk::traits::MemoryDisk;
+use crate::store::index::ordered::{Index, MemoryIndex};
+use crate::store::read_model::model::{ReadModel, ReadModelError};
+use crate::store::state::assemble::{AssembledState, StateParts};
+use crate::store::state::open::{OpenError, OpenReport};
+use crate::store::state::{assemble, open};
+use crate::store::vault::key::MasterKey;
+use crate::store::writer::handle::Writer;
+
+/// Time that the engine waits for an answer.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
+/// Time after `TIMEOUT` within which a request may still take effect.
+pub(crate) const GRACE: Duration = Duration::from_secs(30);
+
+/// Key of every simulated state; it protects nothing.
+const KEY: [u8; 32] = [7; 32];
+
+/// Secrets by the names of the variables in the specs.
+#[derive(Default)]
+pub(crate) struct SimSecrets(pub(crate) Mutex<BTreeMap<String, String>>);
+
+impl SimSecrets {
+    /// Replaces all secrets with `secrets`.
+    pub(crate) fn replace_all(&self, secrets: BTreeMap<String, String>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = secrets;
+    }
+}
+
+impl SecretResolver for SimSecrets {
+    fn attachment(&self, path: &str, sha256: Digest) -> Result<Vec<u8>, SecretError> {
+        attachments::read(path, sha256)
+    }
+
+    fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError> {
+        let text = |field: &str| source.get(field).and_then(Value::as_str);
+        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = text("literal").or_else(|| held.get(text("env")?).map(String::as_str));
+        found.map(|text| Secret::from(text.to_owned())).ok_or_else(|| SecretError {
+            message: format!("{key} names a secret that is not there"),
+        })
+    }
+}
+
+pub(crate) struct Machine {
+    pub(crate) power: MachinePower,
+    pub(crate) journal: SimDisk,
+    pub(crate) vault: SimDisk,
+    /// Free space of both disks.
+    pub(crate) capacity: DiskCapacity,
+    pub(crate) opened_under: Option<u32>,
+    pub(crate) index: Arc<dyn Index>,
+    pub(crate) boot: u32,
+    pub(crate) segment_bytes: u64,
+    pub(crate) key: MasterKey,
+    dice: Dice,
+}
+
+/// An opened state, before an engine runs on it.
+pub(crate) struct OpenedState {
+    /// Shared parts of the engine's tasks.
+    pub(crate) shared: Arc<EngineShared>,
+    /// Index of the state.
+    pub(crate) index: Arc<dyn Index>,
+}
+
+/// Surroundings of the engine's client.
+pub(crate) struct ClientContext {
+    /// The service.
+    pub(crate) router: Router,
+    pub(crate) clock: SharedClock,
+    pub(crate) secrets: Arc<SimSecrets>,
+    pub(crate) partner: PartnerAccess,
+    /// Limits and approval rules of the operator.
+    pub(crate) rules: PolicyRules,
+}
+
+impl Machine {
+    /// Returns a machine with empty disks; the seed decides the length of journal segments.
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut dice = Dice::new(seed, 4);
+        let power = MachinePower::default();
+        let room = DiskCapacity::default();
+        let disk = |write, sync, change| {
+            SimDisk::new(DiskCrashPoints { write, sync, change }, power.clone(), room.clone())
+        };
+        Self {
+            journal: disk("journal.write", "journal.sync", "journal.change"),
+            vault: disk("vault.write", "vault.sync", "vault.change"),
+            power,
+            capacity: room,
+            opened_under: None,
+            index: Arc::new(MemoryIndex::new()),
+            boot: 0,
+            segment_bytes: dice.between(8, 24).saturating_mul(1024),
+            key: MasterKey::new(KEY),
+            dice,
+        }
+    }
+
+    /// Restarts the machine after a death. Unsynced bytes may be gone, and after a power failure
+    /// the index is not trusted.
+    pub(crate) fn reboot(&mut self, death: Death) {
+        self.journal.reboot(death, &mut self.dice);
+        self.vault.reboot(death, &mut self.dice);
+        match death {
+            Death::Process if self.dice.percent(80) => {}
+            Death::Process => self.index = Arc::new(MemoryIndex::new()),
+            Death::Power => self.boot = self.boot.saturating_add(1),
+        }
+    }
+
+    pub(crate) fn assemble(&self) -> Result<AssembledState, OpenError> {
+        let pieces = StateParts {
+            journal: Arc::new(self.journal.clone()),
+            vault: Arc::new(self.vault.clone()),
+            index: self.index.clone(),
+            boot: self.boot.to_string(),
+            rebuild: false,
+            watch: None,
+            segment_bytes: self.segment_bytes,
+        };
+        assemble::assemble(pieces, &self.key, OpenReport::default())
+    }
+
+    /// Opens the state and assembles the parts that an engine needs.
+    pub(crate) async fn open(&mut self, outside: &ClientContext) -> Result<OpenedState, OpenError> {
+        let AssembledState { journal, fold, vault, found: _ } = self.assemble()?;
+        self.opened_under = Some(self.boot);
+        let writer = Arc::new(Writer::inline(journal, vault.clone(), fold));
+        let facts = ReadModel::new(self.index.clone());
+        let binding = StateOwner {
+            partner: PARTNER.to_owned(),
+            client: "client".to_owned(),
+            key: self.key.fingerprint(),
+            epoch: 0,
+            began: Some(outside.clock.now()),
+        };
+        open::check_owner(&writer, &facts, &binding).await?;
+        let transport = Transport::InProcess {
+            router: outside.router.clone(),
+            wire: Arc::new(CrashWire(self.power.clone())),
+        };
+        let seed = self.dice.below(u64::MAX);
+        let client = Client::new(service(seed, &outside.partner), transport, outside.clock.clone())
+            .map_err(|error| EngineError::Bug(error.to_string()));
+        let client = client.map_err(|_| OpenError::Foreign { what: "address" })?;
+        let shared = EngineShared::new(EngineParts {
+            client,
+            writer,
+            facts,
+            vault,
+            clock: outside.clock.clone(),
+            secrets: outside.secrets.clone(),
+            partner: Ok(outside.partner.clone()),
+            settings: settings(outside.rules.clone()),
+            rng: Dice::new(seed, 5).into_rng(),
+        });
+        Ok(OpenedState { shared, index: self.index.clone() })
+    }
+
+    /// Returns the digest of a state that is rebuilt from the disks alone.
+    pub(crate) fn rebuilt_digest(&self) -> Result<Digest, OpenError> {
+        let digest: Result<_, ReadModelError> = self.rebuilt_read_model()?.digest();
+        Ok(digest?)
+    }
+
+    /// Returns the read model of a state that is rebuilt from copies of the disks alone.
+    pub(crate) fn rebuilt_read_model(&self) -> Result<ReadModel, OpenError> {
+        let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
+        let pieces = StateParts {
+            journal: Arc::new(copy(&self.journal)),
+            vault: Arc::new(copy(&self.vault)),
+            index: index.clone(),
+            boot: "copy".to_owned(),
+            rebuild: false,
+            watch: None,
+            segment_bytes: self.segment_bytes,
+        };
+        let assembled = assemble::assemble(pieces, &self.key, OpenReport::default())?;
+        assembled.journal.verify()?;
+        Ok(ReadModel::new(index))
+    }
+
+    /// Returns the dice of the machine.
+    pub(crate) fn dice(&mut self) -> &mut Dice {
+        &mut self.dice
+    }
+}
+
+/// Returns a disk with the durable files of another disk.
+pub(crate) fn copy(disk: &SimDisk) -> MemoryDisk {
+    use crate::store::disk::traits::Disk as _;
+    let copy = MemoryDisk::new();
+    disk.each_durable(|name, bytes| {
+        // An in-memory disk accepts every write.
+        let _replaced = copy.replace(name, bytes);
+    });
+    copy
+}
+
+fn service(seed: u64, partner: &PartnerAccess) -> ServiceConfig {
+    let partner = ClientCredentials {
+        client_id: partner.client_id.expose().to_owned(),
+        client_secret: partner.client_secret.clone(),
+    };
+    ServiceConfig {
+        base_url: "http://127.0.0.1:8700".to_owned(),
+        web_url: "http://127.0.0.1:8700".to_owned(),
+        timeout: TIMEOUT,
+        ca_file: None,
+        partner: Some(partner),
+        jitter_seed: seed,
+    }
+}
+
+fn settings(policy: PolicyRules) -> EngineSettings {
+    EngineSettings {
+        planning: crate::plan::core::planner::PlannerSettings {
+            partner: PARTNER.to_owned(),
+            digest_key: KEY,
+            on_doubt: OnDoubt::Recreate,
+            live_refused: None,
+            prune: crate::policy::prune::PruneGuards::without_guards(),
+        },
+        timeout: TIMEOUT,
+        grace: GRACE,
+        concurrency: 4,
+        failures_max: None,
+        hook_time: None,
+        first_look: true,
+        cautious_start: false,
+        policy,
+    }
+}

@@ -1,0 +1,355 @@
+//! One run: a world, its people, its faults, and the production engine on a machine that dies. The
+//! checkers judge the result at the end.
+
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep};
+
+use super::drive;
+use super::drive::{DriveResult, run_watched};
+use super::recovery::TroubleLog;
+use crate::base::clock::{SharedClock, VirtualClock};
+use crate::engine::core::coordinator::{Engine, RunUntil};
+use crate::engine::core::handles::EngineError;
+use crate::engine::queries::views::ResourceView;
+use crate::sim::actors::command::Notebook;
+use crate::sim::actors::people_tasks::Memory;
+use crate::sim::actors::requests::AnsweredRequests;
+use crate::sim::actors::sandbox_control::SandboxControl;
+use crate::sim::actors::{applicant, people_tasks};
+use crate::sim::check::events::EventOutcomes;
+use crate::sim::check::laws::Violation;
+use crate::sim::faults::call_fault::CallFault;
+use crate::sim::faults::frontend::Frontend;
+use crate::sim::faults::power::{Crash, CrashPoint, Death};
+use crate::sim::hooks::hook_scripts::HookState;
+use crate::sim::machine::process::{ClientContext, Machine, OpenedState, SimSecrets};
+use crate::sim::net::post_office::PostOffice;
+use crate::sim::net::receivers::WebhookReceivers;
+use crate::sim::report::attention_share::Shares;
+use crate::sim::world::documents::DocTree;
+use crate::sim::world::script::SimScript;
+use crate::sim::world::specs::{SharedTree, SimSpecs};
+use crate::store::journal::log::Head;
+use crate::store::state::marks;
+
+/// Time within which everything settles after the last fault.
+pub(crate) const SETTLES_WITHIN: Duration = Duration::from_hours(6);
+/// Time within which an undelivered webhook is sent again.
+pub(crate) const REDELIVERED_WITHIN: Duration = Duration::from_mins(11);
+/// Turns of the scheduler after which every task that has to end has ended.
+const SCHEDULER_TURNS: u32 = 64;
+
+/// Result of one run.
+#[derive(Debug, Clone, Default)]
+pub struct RunReport {
+    pub seed: u64,
+    /// Broken laws; empty for a clean run.
+    pub violations: Vec<Violation>,
+    /// Hash of the journal's last record.
+    pub head: [u8; 32],
+    /// Number of records in the journal.
+    pub records: u64,
+    /// Strikes of each fault on each effect.
+    pub struck: BTreeMap<(&'static str, CallFault), u32>,
+    /// Deaths of the machine at each crash point.
+    pub died: BTreeMap<CrashPoint, u32>,
+    /// Intents, and intents that needed a person, by effect.
+    pub shares: Shares,
+    /// Contacts that were created again without proof.
+    pub recreated: u32,
+    /// Live merchants that a person approved.
+    pub approved: usize,
+    /// Plans over a limit that a person approved.
+    pub plans_approved: usize,
+    /// Payments that the service collected in the two months after the run.
+    pub collected: usize,
+    /// Merchants' events by outcome.
+    pub event_outcomes: EventOutcomes,
+    /// Actions of hooks, by verb.
+    pub hooks: BTreeMap<String, u32>,
+}
+
+/// Runs a script to its end, in virtual time.
+pub fn run(script: &SimScript) -> RunReport {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    match runtime {
+        Ok(runtime) => runtime
+            .block_on(Box::pin(async { Box::pin(SimRun::set(script).await.run_lives()).await })),
+        Err(error) => RunReport {
+            seed: script.seed,
+            violations: vec![Violation::new("simulator", format!("no runtime: {error}"))],
+            ..RunReport::default()
+        },
+    }
+}
+
+/// State of a run.
+pub(crate) struct SimRun<'a> {
+    pub(crate) script: &'a SimScript,
+    pub(crate) clock: SharedClock,
+    pub(crate) desk: SandboxControl,
+    pub(crate) front: Arc<Frontend>,
+    pub(crate) machine: Machine,
+    pub(crate) outside: ClientContext,
+    pub(crate) tree: SharedTree,
+    pub(crate) history: Vec<(DateTime<Utc>, DocTree)>,
+    /// Steps already taken; `stepped` is the time of the last one.
+    pub(crate) steps: usize,
+    pub(crate) stepped: Instant,
+    pub(crate) answered: AnsweredRequests,
+    pub(crate) notebook: Notebook,
+    pub(crate) memory: Memory,
+    pub(crate) post: PostOffice,
+    pub(crate) troubles: TroubleLog,
+    crashes: Vec<Crash>,
+    pub(crate) deaths: Vec<DateTime<Utc>>,
+    pub(crate) died: BTreeMap<CrashPoint, u32>,
+    pub(crate) rig: HookState,
+    pub(crate) acknowledged: Head,
+    pub(crate) violations: Vec<Violation>,
+    pub(crate) views: Vec<ResourceView>,
+}
+
+/// End of one life of the machine.
+pub(crate) enum LifeEnd {
+    /// The machine died.
+    Died,
+    /// The process was stopped for a restart.
+    Stopped,
+    /// Every step is done.
+    Over,
+}
+
+impl<'a> SimRun<'a> {
+    /// Prepares the run of a script.
+    async fn set(script: &'a SimScript) -> Self {
+        let epoch = DateTime::from_timestamp(1_800_000_000, 0).unwrap_or_default();
+        let clock: SharedClock = Arc::new(VirtualClock::new(epoch));
+        let machine = Machine::new(script.seed);
+        let desk = SandboxControl::open(script, clock.clone()).await;
+        let strikes = script.strikes.clone();
+        let front = Frontend::new(
+            desk.router(),
+            machine.journal.clone(),
+            clock.clone(),
+            strikes,
+            &script.net,
+        );
+        let front = Arc::new(front);
+        let troubles = TroubleLog::new(clock.clone());
+        let outside = ClientContext {
+            router: front.router(),
+            clock: troubles.wall.clone(),
+            secrets: Arc::new(SimSecrets(desk.issue_codes().await.into())),
+            partner: desk.partner().await,
+            rules: script.people.rules(),
+        };
+        let mut tree = script.files.clone();
+        desk.fill_charge_ids(&mut tree);
+        Self {
+            script,
+            history: vec![(clock.now(), tree.clone())],
+            tree: Arc::new(tree.into()),
+            clock,
+            desk,
+            front,
+            outside,
+            steps: 0,
+            stepped: Instant::now(),
+            answered: AnsweredRequests::default(),
+            notebook: Notebook::default(),
+            memory: Memory::default(),
+            post: PostOffice::new(&script.net),
+            troubles,
+            crashes: script.crashes.clone(),
+            deaths: Vec::new(),
+            died: BTreeMap::new(),
+            rig: HookState::new(script.hooks.as_ref(), &machine.power),
+            machine,
+            acknowledged: Head::EMPTY,
+            violations: Vec::new(),
+            views: Vec::new(),
+        }
+    }
+
+    /// Runs lives of the machine until everything is done, then judges the result.
+    async fn run_lives(mut self) -> RunReport {
+        loop {
+            self.apply_losses().await;
+            self.machine.power.switch_on(self.crashes.clone());
+            self.front.begin_life();
+            match Box::pin(self.run_life()).await {
+                LifeEnd::Died => self.restart_after_death().await,
+                LifeEnd::Stopped => {}
+                LifeEnd::Over => return self.check_result().await,
+            }
+        }
+    }
+
+    pub(crate) fn violate(&mut self, law: &'static str, text: String) {
+        self.violations.push(Violation::new(law, text));
+    }
+
+    /// Runs one life of the machine.
+    async fn run_life(&mut self) -> LifeEnd {
+        let opened = self.machine.open(&self.outside).await;
+        let open = match opened {
+            Ok(open) => open,
+            Err(_) if self.machine.power.is_dead() => return LifeEnd::Died,
+            Err(error) if self.machine.capacity.take_refused() => {
+                return self.restart_after_refusal(&error.to_string()).await;
+            }
+            Err(error) => {
+                self.violate("journal", format!("the state cannot be opened: {error}"));
+                return LifeEnd::Over;
+            }
+        };
+        self.compare_with_rebuilt(&open);
+        let engine = Engine::new(open.shared.clone(), Box::new(SimSpecs::new(self.tree.clone())));
+        let mut engine = match engine {
+            Ok(engine) => engine,
+            Err(error) => {
+                self.violate("stops", format!("the engine cannot start: {error}"));
+                return LifeEnd::Over;
+            }
+        };
+        let end = self.run_engine(&mut engine, &open).await;
+        drop(engine);
+        for _ in 0..SCHEDULER_TURNS {
+            tokio::task::yield_now().await;
+        }
+        self.acknowledged = open.shared.writer.head();
+        if matches!(end, Ok(LifeEnd::Over)) {
+            self.compare_with_rebuilt(&open);
+        }
+        match end {
+            Ok(LifeEnd::Stopped) => self.stop(&open).await,
+            Ok(end) => end,
+            Err(_) if self.machine.power.is_dead() => LifeEnd::Died,
+            Err(error) if self.machine.capacity.take_refused() => {
+                self.restart_after_refusal(&error.to_string()).await
+            }
+            Err(error) => {
+                self.violate("stops", format!("the engine stopped by itself: {error}"));
+                LifeEnd::Over
+            }
+        }
+    }
+
+    /// Checks that an opened state equals the state that the disks alone give.
+    fn compare_with_rebuilt(&mut self, open: &OpenedState) {
+        let rebuilt = self.machine.rebuilt_digest();
+        match (open.shared.facts.digest(), rebuilt) {
+            (Ok(kept), Ok(rebuilt)) if kept == rebuilt => {}
+            (Ok(kept), Ok(rebuilt)) => self.violate(
+                "journal",
+                format!(
+                    "the digest of the index is {}, that of the journal {}",
+                    kept.short(),
+                    rebuilt.short()
+                ),
+            ),
+            (Err(error), _) => {
+                self.violate("journal", format!("the index cannot be read: {error}"));
+            }
+            (_, Err(error)) => {
+                self.violate("journal", format!("the journal cannot be folded: {error}"));
+            }
+        }
+    }
+
+    /// Runs the engine while people change files.
+    async fn run_engine(
+        &mut self,
+        engine: &mut Engine,
+        open: &OpenedState,
+    ) -> Result<LifeEnd, EngineError> {
+        let (sender, events) = mpsc::channel(16);
+        let (inbox, shared) = (engine.event_receiver(sender.clone()), open.shared.clone());
+        if self.script.net.gateway.is_some() {
+            engine.start_sweeps();
+        }
+        engine.set_notifier(Arc::new(self.rig.courier.clone()));
+        engine.retain(drive::retention());
+        let power = self.machine.power.clone();
+        let mut running = pin!(run_watched(engine.run(events, RunUntil::Stopped)));
+        let (postman, way) = (self.desk.clone(), self.post.clone());
+        let doors = WebhookReceivers { engine: sender.clone(), inbox, shared };
+        let (memory, ever) = (self.memory.clone(), people_tasks::contact_documents(self.script));
+        let post = applicant::deliver_and_approve(&postman, &way, &doors);
+        let people = (&self.script.people, &memory);
+        let mut post =
+            pin!(people_tasks::run_people(post, people, (&postman, &ever), &doors.engine));
+        let drove = tokio::select! {
+            biased;
+            () = power.wait_until_dead() => return Ok(LifeEnd::Died),
+            () = &mut post => return Ok(LifeEnd::Stopped),
+            ended = &mut running => {
+                ended?;
+                return Err(EngineError::Bug("the engine ended without a stop".to_owned()));
+            }
+            drove = self.take_steps(sender, open) => drove,
+        };
+        if let DriveResult::Settled(settled) = drove {
+            if !settled {
+                self.violate(
+                    "settles",
+                    format!("not settled {SETTLES_WITHIN:?} after the last fault"),
+                );
+            }
+            return Ok(LifeEnd::Over);
+        }
+        tokio::select! {
+            biased;
+            () = power.wait_until_dead() => Ok(LifeEnd::Died),
+            // A running delivery holds handles that must be dropped before the engine can end.
+            () = &mut post => Ok(LifeEnd::Stopped),
+            ended = &mut running => ended.map(|()| LifeEnd::Stopped),
+        }
+    }
+
+    /// Stops the process cleanly.
+    async fn stop(&mut self, open: &OpenedState) -> LifeEnd {
+        match marks::close(&open.shared.writer, &*open.index).await {
+            Ok(head) => {
+                self.acknowledged = head;
+                LifeEnd::Stopped
+            }
+            Err(_) if self.machine.power.is_dead() => LifeEnd::Died,
+            Err(error) if self.machine.capacity.take_refused() => {
+                self.restart_after_refusal(&error.to_string()).await
+            }
+            Err(error) => {
+                self.violate("stops", format!("the state cannot be closed: {error}"));
+                LifeEnd::Over
+            }
+        }
+    }
+
+    /// Keeps the machine down for a while, and restarts it.
+    async fn restart_after_death(&mut self) {
+        self.deaths.push(self.clock.now());
+        let Some(crash) = self.machine.power.fatal_crash() else { return };
+        if let Some(at) = self.crashes.iter().position(|one| *one == crash) {
+            self.crashes.remove(at);
+        }
+        let died = self.died.entry(crash.point).or_default();
+        *died = died.saturating_add(1);
+        sleep(Duration::from_secs(crash.down_s)).await;
+        self.machine.reboot(crash.death);
+        if !self.has_acknowledged() {
+            let head = self.acknowledged;
+            let how = if crash.death == Death::Power { "power failure" } else { "crash" };
+            let text =
+                format!("record {} was acknowledged and is missing after a {how}", head.sequence);
+            self.violate("journal", text);
+        }
+    }
+}

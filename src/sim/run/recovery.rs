@@ -1,0 +1,268 @@
+//! Trouble of the machine's store and clock, and the responses of people.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use super::drive::query;
+use super::life::{LifeEnd, SimRun};
+use crate::base::clock::{Clock, SharedClock};
+use crate::base::hash::SourceId;
+use crate::base::id::Key;
+use crate::engine::core::input::EngineInput;
+use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::model::state::epoch::ReleaseRequest;
+use crate::sim::actors::sandbox_control::{SandboxControl, text};
+use crate::sim::check::epoch::LostState;
+use crate::sim::faults::incident::{Incident, StateLoss};
+use crate::sim::machine::backup::Backup;
+use crate::sim::machine::journal_decoder;
+use crate::sim::machine::journal_decoder::DurableRecord;
+use crate::sim::machine::process::{GRACE, TIMEOUT};
+use crate::sim::machine::wall_clock::{ClockJumps, WallClock};
+use crate::sim::world::documents::PARTNER;
+use crate::store::journal::log::Head;
+
+/// Number of looks, and their interval, of a person who looks after a restored state.
+const LOOKS: u32 = 3;
+const LOOKS_EVERY: Duration = Duration::from_mins(5);
+/// Time after which a process is restarted if its disk refused operations.
+const STARTED_AGAIN: Duration = Duration::from_secs(10);
+/// Generations in which an application may have been submitted.
+const GENERATIONS: u32 = 10;
+
+/// Trouble of the machine so far.
+#[derive(Debug)]
+pub(crate) struct TroubleLog {
+    /// The machine's own clock.
+    pub(crate) wall: Arc<WallClock>,
+    /// Lost states, in order.
+    pub(crate) lost: Vec<LostState>,
+    jumps: ClockJumps,
+    backups: BTreeMap<usize, Backup>,
+    done: BTreeSet<usize>,
+}
+
+impl TroubleLog {
+    pub(crate) fn new(clock: SharedClock) -> Self {
+        Self {
+            wall: Arc::new(WallClock::new(clock)),
+            lost: Vec::new(),
+            jumps: ClockJumps::default(),
+            backups: BTreeMap::new(),
+            done: BTreeSet::new(),
+        }
+    }
+
+    /// Returns the records with the right times of their writing.
+    pub(crate) fn correct_times(&self, entries: Vec<DurableRecord>) -> Vec<DurableRecord> {
+        self.jumps.correct_times(entries)
+    }
+}
+
+impl SimRun<'_> {
+    /// Applies the trouble that befalls the running machine at a step.
+    pub(crate) fn apply_incidents(&mut self, nth: usize) {
+        for mishap in &self.script.incidents {
+            match mishap {
+                Incident::Restore { kept, .. } if *kept == nth => {
+                    let backup = self.machine.back_up(self.troubles.wall.now());
+                    self.troubles.backups.extend(backup.map(|backup| (nth, backup)));
+                }
+                Incident::Jump { at, seconds } if *at == nth => {
+                    let ahead = self.troubles.wall.jump(*seconds);
+                    let last = journal_decoder::allowed_counts(&self.machine.journal).pop();
+                    self.troubles.jumps.note(last.map_or(0, |last| last.sequence), ahead);
+                }
+                Incident::Refuse { at, what, seconds } if *at == nth => {
+                    self.machine.capacity.refuse(*what, Duration::from_secs(*seconds));
+                }
+                Incident::Restore { .. }
+                | Incident::Forget { .. }
+                | Incident::Lose { .. }
+                | Incident::Jump { .. }
+                | Incident::Refuse { .. } => {}
+            }
+        }
+    }
+
+    /// Applies the trouble that befalls the machine between two lives.
+    pub(crate) async fn apply_losses(&mut self) {
+        for (nth, mishap) in self.script.incidents.iter().enumerate() {
+            let due = mishap.is_between_lives() && mishap.at() < self.steps;
+            if !due || !self.troubles.done.insert(nth) {
+                continue;
+            }
+            self.machine.power.switch_on(Vec::new());
+            match mishap {
+                Incident::Restore { kept, .. } => {
+                    if let Some(backup) = self.troubles.backups.get(kept).cloned() {
+                        let old = journal_decoder::allowed_counts(&self.machine.journal);
+                        self.restore(&backup, old).await;
+                    }
+                }
+                Incident::Forget { .. } => {
+                    let old = journal_decoder::allowed_counts(&self.machine.journal);
+                    self.begin_empty(old).await;
+                }
+                Incident::Lose { what, .. } => self.apply_loss(*what).await,
+                Incident::Jump { .. } | Incident::Refuse { .. } => {}
+            }
+        }
+    }
+
+    /// Restores a backup, as a person does.
+    async fn restore(&mut self, backup: &Backup, old: Vec<DurableRecord>) {
+        self.machine.capacity.clear();
+        self.lose_all(Some(backup.head.sequence), old);
+        match self.machine.restore(backup, self.troubles.wall.now()).await {
+            Ok(head) => self.acknowledged = head,
+            Err(error) => self.violate("journal", format!("a backup cannot be restored: {error}")),
+        }
+        self.begin_anew().await;
+    }
+
+    /// Begins with an empty state, as a person does.
+    async fn begin_empty(&mut self, old: Vec<DurableRecord>) {
+        self.lose_all(None, old);
+        // Calls of the lost state must end first, since only that state recorded them.
+        sleep(TIMEOUT.saturating_add(GRACE)).await;
+        self.machine.lose_everything();
+        self.acknowledged = Head::EMPTY;
+        self.begin_anew().await;
+    }
+
+    /// Notes the loss of a state after the last record of a backup.
+    fn lose_all(&mut self, kept: Option<u64>, old: Vec<DurableRecord>) {
+        let stories = journal_decoder::intent_histories(&self.troubles.correct_times(old));
+        self.troubles.lost.push(LostState {
+            at: self.clock.now(),
+            last_kept: kept,
+            histories: stories,
+        });
+        self.deaths.push(self.clock.now());
+        let ahead = self.troubles.wall.ahead_s();
+        self.troubles.jumps.cut(kept.unwrap_or(0), ahead);
+        let reached = |backup: &Backup| kept.is_some_and(|kept| backup.head.sequence <= kept);
+        self.troubles.backups.retain(|_, backup| reached(backup));
+    }
+
+    /// Begins with another journal, and issues a new code to each merchant.
+    async fn begin_anew(&mut self) {
+        self.front.journal_replaced();
+        self.outside.secrets.replace_all(self.desk.issue_codes().await);
+    }
+
+    /// Loses a part of the state. The state then opens unchanged, or a person restores the newest
+    /// backup, or begins with an empty state if there is none.
+    async fn apply_loss(&mut self, what: StateLoss) {
+        if !what.is_detectable(self.machine.believes_index()) {
+            return;
+        }
+        self.machine.capacity.clear();
+        let before = self.machine.rebuilt_digest().ok();
+        let newest = self.troubles.backups.values().next_back().cloned();
+        let old = journal_decoder::allowed_counts(&self.machine.journal);
+        self.machine.apply_loss(what, newest.as_ref());
+        if let Ok(after) = self.machine.open_digest() {
+            if Some(after) != before && !self.has_acknowledged() {
+                let text = format!("{what:?} is lost, and the state opens without a report");
+                self.violate("journal", text);
+            }
+            // `store check` reports the missing values.
+            if what != StateLoss::Sealed {
+                return;
+            }
+        }
+        match newest {
+            Some(backup) => self.restore(&backup, old).await,
+            None => self.begin_empty(old).await,
+        }
+    }
+
+    /// Returns true if the journal holds the last acknowledged record.
+    pub(crate) fn has_acknowledged(&self) -> bool {
+        let head = self.acknowledged;
+        let all = journal_decoder::allowed_counts(&self.machine.journal);
+        let kept =
+            |entry: &DurableRecord| entry.sequence == head.sequence && entry.hash == head.hash;
+        head.sequence == 0 || all.iter().any(kept)
+    }
+
+    /// Ends the process because a disk refused operations, and restarts it later.
+    pub(crate) async fn restart_after_refusal(&mut self, error: &str) -> LifeEnd {
+        let named = ["no storage space", "read-only"].iter().any(|words| error.contains(words));
+        if !named {
+            self.violate(
+                "stops",
+                format!("a disk refused, and the error does not name it: {error}"),
+            );
+        }
+        sleep(STARTED_AGAIN).await;
+        LifeEnd::Stopped
+    }
+
+    /// Returns true if a person resolves what a restore left in doubt.
+    pub(crate) fn has_restore_review(&self) -> bool {
+        let asks = |mishap: &Incident| matches!(mishap, Incident::Restore { asks: true, .. });
+        !self.troubles.lost.is_empty() && self.script.incidents.iter().any(asks)
+    }
+
+    /// Resolves at intervals what a restore left in doubt, if the script says so.
+    pub(crate) fn start_restore_review(
+        &self,
+        engine: &mpsc::Sender<EngineInput>,
+        under_way: &mut JoinSet<()>,
+    ) {
+        if !self.has_restore_review() {
+            return;
+        }
+        let (desk, engine) = (self.desk.clone(), engine.clone());
+        under_way.spawn(async move {
+            for _ in 0..LOOKS {
+                sleep(LOOKS_EVERY).await;
+                // If the engine has ended, its next life gets the request.
+                release_missing(&desk, &engine).await.unwrap_or_default();
+            }
+        });
+    }
+}
+
+/// Looks up at the service everything that the epoch holds, and reports missing objects.
+async fn release_missing(desk: &SandboxControl, engine: &mpsc::Sender<EngineInput>) -> Option<()> {
+    let Some(Reply::Resources(views)) = query(engine, EngineQuery::Resources).await else {
+        return None;
+    };
+    let objects = desk.objects().await;
+    let mut absent: Vec<Key> = Vec::new();
+    for view in views.iter().filter(|view| view.message.contains("store release")) {
+        let key: Key = format!("{}/default/{}", view.kind, view.name).parse().ok()?;
+        let email = format!("{}@payers.example", view.name);
+        let mark = |generation| SourceId::new(PARTNER, &key, generation).mark().to_string();
+        let marks: Vec<String> = (0..GENERATIONS).map(mark).collect();
+        let submitted = |one: &Value| marks.iter().any(|mark| mark == text(one, "reference"));
+        let there = objects.contacts.iter().any(|one| text(one, "preferred_email") == email)
+            || objects.applications.iter().any(submitted);
+        if !there {
+            absent.push(key);
+        }
+    }
+    if absent.is_empty() {
+        return Some(());
+    }
+    let (reply, answer) = oneshot::channel();
+    engine
+        .send(EngineInput::Release(
+            ReleaseRequest { keys: absent, done: false },
+            "the simulator".to_owned(),
+            reply,
+        ))
+        .await
+        .ok()?;
+    answer.await.ok().map(drop)
+}

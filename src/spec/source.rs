@@ -1,6 +1,0 @@
-//! The sources of spec files.
-
-pub mod folder;
-pub mod index;
-pub mod share;
-pub mod tree;

@@ -1,0 +1,8 @@
+//! YAML text: decoding, places, lint, masks.
+
+pub mod decode;
+pub mod lines;
+pub mod lint;
+pub mod mask;
+pub mod node;
+pub mod split;

@@ -1,0 +1,155 @@
+//! A YAML document as a tree in which every value has its place.
+//!
+//! Built for headers, for `reckon.yaml`, and for documents that have an issue; good specs never
+//! become such a tree.
+
+use std::ops::Range;
+
+use crate::model::spec::issue::{Path, PathSegment, UnderlinedPart};
+
+/// One value and its bytes in the whole text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// The bytes of the value; empty where it is left out.
+    pub span: Range<usize>,
+    pub value: NodeValue,
+}
+
+/// The content of a [`Node`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NodeValue {
+    /// A text, number, truth value or null.
+    Scalar {
+        /// The text, unescaped.
+        text: String,
+        /// True if the scalar has no quotes, so that it may be a number or null.
+        plain: bool,
+    },
+    /// A mapping, in the order of the text.
+    Map(Vec<NodeEntry>),
+    Seq(Vec<Node>),
+    /// A value that the pass did not keep.
+    Skipped,
+}
+
+/// One entry of a mapping.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeEntry {
+    /// The key, unescaped.
+    pub key: String,
+    pub key_span: Range<usize>,
+    pub value: Node,
+}
+
+impl Node {
+    /// Returns the entry of a mapping; none for other values.
+    pub fn entry(&self, key: &str) -> Option<&NodeEntry> {
+        self.entries().iter().find(|entry| entry.key == key)
+    }
+
+    /// Returns the value of a mapping's entry.
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        self.entry(key).map(|entry| &entry.value)
+    }
+
+    /// Returns the entries of a mapping; none for other values.
+    pub fn entries(&self) -> &[NodeEntry] {
+        match &self.value {
+            NodeValue::Map(entries) => entries,
+            NodeValue::Scalar { .. } | NodeValue::Seq(_) | NodeValue::Skipped => &[],
+        }
+    }
+
+    /// Returns the items of a sequence; none for other values.
+    pub fn items(&self) -> &[Self] {
+        match &self.value {
+            NodeValue::Seq(items) => items,
+            NodeValue::Scalar { .. } | NodeValue::Map(_) | NodeValue::Skipped => &[],
+        }
+    }
+
+    /// Returns the text of a scalar that is not null.
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            NodeValue::Scalar { text, plain } => (!is_null(text, *plain)).then_some(text.as_str()),
+            NodeValue::Map(_) | NodeValue::Seq(_) | NodeValue::Skipped => None,
+        }
+    }
+
+    /// Returns whether the value is null: left out, `~` or `null`.
+    pub fn is_null(&self) -> bool {
+        match &self.value {
+            NodeValue::Scalar { text, plain } => is_null(text, *plain),
+            NodeValue::Map(_) | NodeValue::Seq(_) | NodeValue::Skipped => false,
+        }
+    }
+}
+
+fn is_null(text: &str, plain: bool) -> bool {
+    plain && matches!(text, "" | "~" | "null" | "Null" | "NULL")
+}
+
+/// Returns the bytes that an issue at `path` underlines. A value that is missing, left out or
+/// multi-line is replaced by its own key or that of its nearest ancestor.
+pub fn locate(root: &Node, text: &str, path: &Path, at: UnderlinedPart) -> Range<usize> {
+    let mut found = FoundSpans { key: root.span.clone(), value: root.span.clone(), whole: true };
+    let mut node = root;
+    for segment in &path.0 {
+        let Some(next) = step(node, segment, &found.key) else {
+            return found.key;
+        };
+        (node, found) = next;
+    }
+    match at {
+        UnderlinedPart::Value if found.is_one_line(text) || path.0.is_empty() => found.value,
+        UnderlinedPart::Key | UnderlinedPart::Value => found.key,
+    }
+}
+
+/// Returns the bytes of the value at a path, or those of the nearest existing value around it.
+pub fn nearest_span(root: &Node, path: &Path) -> Range<usize> {
+    let mut node = root;
+    for segment in &path.0 {
+        let Some((next, _)) = step(node, segment, &node.span) else { break };
+        node = next;
+    }
+    node.span.clone()
+}
+
+struct FoundSpans {
+    key: Range<usize>,
+    value: Range<usize>,
+    whole: bool,
+}
+
+impl FoundSpans {
+    fn is_one_line(&self, text: &str) -> bool {
+        let block = self.whole
+            && text.get(self.value.clone()).is_some_and(|value| value.contains(['\n', '\r']));
+        !self.value.is_empty() && !block
+    }
+}
+
+fn step<'a>(
+    node: &'a Node,
+    segment: &PathSegment,
+    key: &Range<usize>,
+) -> Option<(&'a Node, FoundSpans)> {
+    match segment {
+        PathSegment::Key(name) => {
+            let entry = node.entry(name)?;
+            let value = entry.value.span.clone();
+            let whole = matches!(entry.value.value, NodeValue::Map(_) | NodeValue::Seq(_));
+            Some((&entry.value, FoundSpans { key: entry.key_span.clone(), value, whole }))
+        }
+        PathSegment::Index(index) => {
+            let item = node.items().get(*index)?;
+            let span = item.span.clone();
+            let key = if span.is_empty() { key.clone() } else { span.clone() };
+            Some((item, FoundSpans { key, value: span, whole: false }))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

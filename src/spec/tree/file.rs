@@ -1,0 +1,101 @@
+//! One file of the tree: its documents and its problems.
+
+use std::sync::Arc;
+
+use super::files::Stat;
+use crate::base::id::Key;
+use crate::kinds::remote::files::InspectedFile;
+use crate::model::spec::issue::{PlacedIssue, ProblemCounts, Severity};
+use crate::spec::documents::document::{
+    LazySource, ParsedDocument, ReadContext, read, without_private_words,
+};
+use crate::spec::documents::finding::Finding;
+use crate::spec::text::decode::{BOM, DecodedText, decode};
+use crate::spec::text::split::split;
+
+/// One file as last read.
+#[derive(Debug)]
+pub(crate) struct SpecFile {
+    pub(crate) stat: Stat,
+    pub(crate) hash: [u8; 32],
+    pub(crate) documents: Box<[ParsedDocument]>,
+    problems: Vec<PlacedIssue>,
+    omitted: ProblemCounts,
+}
+
+impl SpecFile {
+    pub(crate) fn read(
+        cx: &ReadContext,
+        name: Arc<str>,
+        bytes: Vec<u8>,
+        stat: Stat,
+        hash: [u8; 32],
+    ) -> Self {
+        let decoded = decode(bytes);
+        let good = decoded.is_good();
+        let DecodedText { text, bom, mut findings } = decoded;
+        let source = LazySource::new(name, &text);
+        let (slices, more) = split(&text);
+        let shift = if bom { BOM.len() } else { 0 };
+        let mut documents = Vec::new();
+        if good {
+            findings.extend(more);
+            documents.extend(slices.iter().map(|slice| read(cx, &source, slice, shift)));
+        }
+        let (findings, omitted) = source.admit(findings, |finding| finding.severity);
+        let place =
+            |finding: &Finding| without_private_words(source.source().problem(finding), &[]);
+        let problems = findings.iter().map(place).collect();
+        Self { stat, hash, documents: documents.into_boxed_slice(), problems, omitted }
+    }
+
+    /// Returns the files that its documents name, in their state at reading.
+    pub(crate) fn attached_files(&self) -> impl Iterator<Item = &InspectedFile> {
+        self.documents.iter().flat_map(|document| &document.attached)
+    }
+
+    /// Returns the keys of the documents that have one, with their places in the file.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (usize, &Key)> {
+        let keys = self.documents.iter().map(|document| document.key.as_ref());
+        keys.enumerate().filter_map(|(index, key)| key.map(|key| (index, key)))
+    }
+
+    /// Returns the problems of the file and of each document by itself.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = &PlacedIssue> {
+        self.problems.iter().chain(self.documents.iter().flat_map(|document| &document.problems))
+    }
+
+    /// Counts the problems without a place.
+    pub(crate) fn omitted_counts(&self) -> ProblemCounts {
+        self.documents.iter().fold(self.omitted, |sum, document| sum.plus(document.omitted))
+    }
+
+    /// Returns whether the file has a problem that belongs to no key.
+    pub(crate) fn has_keyless_problem(&self) -> bool {
+        let errors = self.problems.iter().any(|problem| problem.severity == Severity::Error);
+        errors
+            || self.omitted.errors > 0
+            || self.documents.iter().any(|document| document.key.is_none())
+    }
+}
+
+/// Returns a problem of a whole file or line.
+pub(crate) fn problem_at(
+    file: &str,
+    line: usize,
+    code: &str,
+    message: &str,
+    help: &str,
+) -> PlacedIssue {
+    PlacedIssue {
+        file: file.to_owned(),
+        line,
+        column: 1,
+        length: 1,
+        code: code.to_owned(),
+        severity: Severity::Error,
+        message: message.to_owned(),
+        help: help.to_owned(),
+        related: Vec::new(),
+    }
+}

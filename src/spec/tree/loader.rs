@@ -1,0 +1,352 @@
+//! Loads a folder of files into [`Desired`] and problems, and keeps both up to date file by file.
+//!
+//! Guarantees:
+//!
+//! - The cost of a reload depends on the changed files, their documents and the dependants of
+//!   these, and not on the size of the tree.
+//! - A broken document blocks itself and its dependants, and no other document.
+//! - [`TreeState::Complete`] holds only while every document of the tree is good (law 2).
+//! - Neither a message nor a snippet shows a secret or personal value.
+//!
+//! Assumes one caller; holds no lock. Several threads read many changed files, and end with the
+//! call.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use super::file::SpecFile;
+use super::file_reading::{FileReading, FileRequest, read_all};
+use super::files::{Listing, SourceProblem, Stat};
+use super::index::{IndexEntry, SpecIndex, digest_of};
+use super::links::Graph;
+use super::problems::LinkIssue;
+use super::unique_fields::UniqueFields;
+use crate::base::folder::FolderLocation;
+use crate::base::hash::Digest;
+use crate::base::id::Key;
+use crate::kinds::remote::files::Stamp;
+use crate::model::spec::desired::{Desired, TreeState};
+use crate::spec::documents::document::ReadContext;
+
+/// The number of times that a tree which changes during reading is read.
+const ROUNDS_MAX: usize = 5;
+
+/// The changes of a load.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LoadChange {
+    /// Keys that appeared, disappeared, became good or broken, or whose content or place changed. A
+    /// document whose dependency changed is not among them for that alone.
+    pub touched: BTreeSet<Key>,
+}
+
+/// The evidence that a file did not change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ChangeEvidence {
+    /// Its size, time and inode.
+    Metadata,
+    /// Its content alone.
+    Contents,
+}
+
+/// One document of a file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct DocumentSpot {
+    pub(crate) path: Arc<str>,
+    pub(crate) index: usize,
+}
+
+/// The tree as last read.
+#[derive(Debug)]
+pub struct Loader {
+    pub(crate) root: FolderLocation,
+    prefix: String,
+    pub(crate) cx: ReadContext,
+    pub(crate) files: BTreeMap<Arc<str>, SpecFile>,
+    /// Files with a problem that belongs to no key.
+    bad_files: BTreeSet<Arc<str>>,
+    pub(crate) source_problems: BTreeMap<String, SourceProblem>,
+    /// In order. Almost every name has one: a list takes less memory than a set.
+    pub(crate) by_key: BTreeMap<Key, Vec<DocumentSpot>>,
+    pub(crate) graph: Graph,
+    pub(crate) unique_fields: UniqueFields,
+    pub(crate) link_issues: BTreeMap<Key, Vec<LinkIssue>>,
+    /// Shared: a caller that holds it keeps the earlier state.
+    pub(crate) desired: Arc<Desired>,
+    /// The digest of all files; computed at the first request after a change.
+    digest: OnceLock<Digest>,
+    loaded: bool,
+}
+
+impl Loader {
+    /// Returns a loader without any files. `root` is the folder of specs. `prefix` precedes the
+    /// paths of its files in reports: its path from the directory of `reckon.yaml`.
+    pub fn new(root: impl Into<FolderLocation>, prefix: &str, cx: ReadContext) -> Self {
+        Self {
+            root: root.into(),
+            prefix: prefix.trim_end_matches('/').to_owned(),
+            cx,
+            files: BTreeMap::new(),
+            bad_files: BTreeSet::new(),
+            source_problems: BTreeMap::new(),
+            by_key: BTreeMap::new(),
+            graph: Graph::default(),
+            unique_fields: UniqueFields::default(),
+            link_issues: BTreeMap::new(),
+            desired: Arc::default(),
+            digest: OnceLock::new(),
+            loaded: false,
+        }
+    }
+
+    /// Checks every file and reads those that changed.
+    pub fn load_all(&mut self) -> LoadChange {
+        self.loaded = true;
+        self.refresh(&[String::new()], ChangeEvidence::Metadata)
+    }
+
+    /// Reads every file again, whatever its size and time.
+    pub fn verify(&mut self) -> LoadChange {
+        self.loaded = true;
+        self.refresh(&[String::new()], ChangeEvidence::Contents)
+    }
+
+    /// Checks these paths alone (absolute, or below the root), files or folders, existing or not.
+    pub fn reload(&mut self, paths: &[PathBuf]) -> LoadChange {
+        let below: Vec<String> =
+            paths.iter().filter_map(|path| self.path_below_root(path)).collect();
+        self.refresh(&below, ChangeEvidence::Metadata)
+    }
+
+    /// Returns the content of the files.
+    pub fn desired(&self) -> &Desired {
+        &self.desired
+    }
+
+    /// Returns the same, to be kept during the next load.
+    pub fn shared_desired(&self) -> Arc<Desired> {
+        self.desired.clone()
+    }
+
+    /// Returns the number of documents, good or not.
+    pub fn documents(&self) -> usize {
+        self.files.values().map(|file| file.documents.len()).sum()
+    }
+
+    /// Returns the packed index of the files as they were read. `read_at_ns` is the time before the
+    /// load began, in nanoseconds since 1970.
+    pub fn index(&self, read_at_ns: i64) -> SpecIndex {
+        let entry = |(path, file): (&'_ Arc<str>, &SpecFile)| (path.clone(), file.stat, file.hash);
+        let entries: Vec<_> = self.files.iter().map(entry).collect();
+        let packed =
+            entries.iter().map(|(path, stat, hash)| IndexEntry { path, stat: *stat, hash: *hash });
+        SpecIndex::pack(packed, read_at_ns)
+    }
+
+    /// Returns a digest of the paths and contents of all files as they were read; equal to
+    /// [`SpecIndex::digest`].
+    pub fn digest(&self) -> Digest {
+        let files = self.files.iter().map(|(path, file)| (&**path, &file.hash));
+        *self.digest.get_or_init(|| digest_of(files))
+    }
+
+    /// Returns the files that documents name, with their state when they were checked.
+    pub fn attached_files(&self) -> Vec<(String, Option<Stamp>)> {
+        let looked = self.files.values().flat_map(SpecFile::attached_files);
+        looked.map(|one| (one.path.clone(), one.stamp)).collect()
+    }
+
+    fn refresh(&mut self, below: &[String], believe: ChangeEvidence) -> LoadChange {
+        let mut touched = BTreeSet::new();
+        self.digest = OnceLock::new();
+        let mut before: Vec<Listing> =
+            below.iter().map(|path| Listing::of(&self.root, path)).collect();
+        let mut settled = false;
+        for _ in 0..ROUNDS_MAX {
+            for (path, listing) in below.iter().zip(&before) {
+                self.apply_listing(path, listing, believe, &mut touched);
+            }
+            let after: Vec<Listing> =
+                below.iter().map(|path| Listing::of(&self.root, path)).collect();
+            settled = after == before;
+            if settled {
+                break;
+            }
+            before = after;
+        }
+        if !settled {
+            self.source_problems.insert(String::new(), unsettled_problem());
+        }
+        self.update_verdicts(&touched)
+    }
+
+    /// Applies a listing of everything at or below `below`.
+    fn apply_listing(
+        &mut self,
+        below: &str,
+        listing: &Listing,
+        believe: ChangeEvidence,
+        touched: &mut BTreeSet<Key>,
+    ) {
+        self.source_problems.retain(|path, _| !is_below(path, below));
+        self.source_problems.extend(listing.problems.clone());
+        let known: Vec<Arc<str>> = self.known_paths(below);
+        for path in known.iter().filter(|path| !listing.files.contains_key(&***path)) {
+            self.replace(path, None, touched);
+        }
+        let changed = |(path, stat): &(&String, &Stat)| {
+            let known = self.files.get(path.as_str());
+            let changed = |file: &SpecFile| file.stat != **stat || self.names_changed(file);
+            believe == ChangeEvidence::Contents || known.is_none_or(changed)
+        };
+        let changed: Vec<_> = listing.files.iter().filter(changed).collect();
+        let wanted: Vec<_> =
+            changed.iter().map(|(path, stat)| self.file_request(path, **stat)).collect();
+        let readings = read_all(&self.cx, &self.root, &wanted);
+        for ((path, stat), reading) in changed.into_iter().zip(readings) {
+            self.apply_reading(path, *stat, reading, touched);
+        }
+    }
+
+    fn known_paths(&self, below: &str) -> Vec<Arc<str>> {
+        let from = self.files.range::<str, _>((Bound::Included(below), Bound::Unbounded));
+        let starts = from.take_while(|(path, _)| path.starts_with(below));
+        starts.map(|(path, _)| path.clone()).filter(|path| is_below(path, below)).collect()
+    }
+
+    fn file_request<'p>(&self, path: &'p str, stat: Stat) -> FileRequest<'p> {
+        let known = self.files.get(path).filter(|file| !self.names_changed(file));
+        let known = known.map(|file| file.hash);
+        FileRequest { path, name: self.name_of(path), stat, known }
+    }
+
+    /// Returns whether a file that this one's documents name has changed.
+    fn names_changed(&self, file: &SpecFile) -> bool {
+        let files = self.cx.check.files.as_deref();
+        file.attached_files().any(|one| files.and_then(|files| files.stamp(&one.path)) != one.stamp)
+    }
+
+    /// Applies the reading of a file.
+    fn apply_reading(
+        &mut self,
+        path: &str,
+        stat: Stat,
+        reading: FileReading,
+        touched: &mut BTreeSet<Key>,
+    ) {
+        match reading {
+            FileReading::Unchanged => {
+                if let Some(file) = self.files.get_mut(path) {
+                    file.stat = stat;
+                }
+            }
+            FileReading::Changed(file) => self.replace(&Arc::from(path), Some(*file), touched),
+            FileReading::Unreadable(error) => {
+                let message = format!("the file cannot be read: {error}");
+                self.source_problems.insert(path.to_owned(), unreadable_problem(path, message));
+                self.replace(&Arc::from(path), None, touched);
+            }
+        }
+    }
+
+    /// Replaces the known file at a path.
+    fn replace(&mut self, path: &Arc<str>, file: Option<SpecFile>, touched: &mut BTreeSet<Key>) {
+        let spot = |index| DocumentSpot { path: path.clone(), index };
+        let gone = self.files.remove(path);
+        let gone: BTreeSet<&Key> =
+            gone.iter().flat_map(SpecFile::keys).map(|(_, key)| key).collect();
+        for key in gone {
+            if let Some(spots) = self.by_key.get_mut(key) {
+                spots.retain(|known| known.path != *path);
+            }
+            touched.insert(key.clone());
+        }
+        self.bad_files.remove(path);
+        let Some(file) = file else {
+            return;
+        };
+        for (index, key) in file.keys() {
+            let spots = self.by_key.entry(key.clone()).or_insert_with(|| Vec::with_capacity(1));
+            if let Err(place) = spots.binary_search(&spot(index)) {
+                spots.insert(place, spot(index));
+            }
+            touched.insert(key.clone());
+        }
+        if file.has_keyless_problem() {
+            self.bad_files.insert(path.clone());
+        }
+        self.files.insert(path.clone(), file);
+    }
+
+    pub(crate) fn coverage(&self) -> TreeState {
+        let clean = self.source_problems.is_empty() && self.bad_files.is_empty();
+        if self.loaded && clean && self.desired.broken.is_empty() {
+            TreeState::Complete
+        } else {
+            TreeState::Incomplete
+        }
+    }
+
+    /// Returns a file's name in reports.
+    pub(crate) fn name_of(&self, path: &str) -> Arc<str> {
+        match (self.prefix.as_str(), path) {
+            ("" | ".", path) => Arc::from(path),
+            (prefix, "") => Arc::from(prefix),
+            (prefix, path) => Arc::from(format!("{prefix}/{path}")),
+        }
+    }
+
+    pub(crate) fn path_of<'n>(&self, name: &'n str) -> Option<&'n str> {
+        match self.prefix.as_str() {
+            "" | "." => Some(name),
+            prefix => name.strip_prefix(prefix)?.strip_prefix('/'),
+        }
+    }
+
+    /// Converts a caller's path to one below the root; `None` for hidden and foreign ones.
+    fn path_below_root(&self, path: &Path) -> Option<String> {
+        let root = self.root.path();
+        let real = root.canonicalize();
+        let bare = path
+            .strip_prefix(&root)
+            .ok()
+            .or_else(|| path.strip_prefix(real.as_ref().ok()?).ok())
+            .unwrap_or(path);
+        let parts = bare.components().map(|part| match part {
+            std::path::Component::Normal(part) => part.to_str(),
+            std::path::Component::Prefix(_)
+            | std::path::Component::RootDir
+            | std::path::Component::CurDir
+            | std::path::Component::ParentDir => None,
+        });
+        parts.collect::<Option<Vec<_>>>().map(|parts| parts.join("/"))
+    }
+}
+
+/// Returns whether `path` is `below` or lies in the folder of that name.
+fn is_below(path: &str, below: &str) -> bool {
+    let rest = path.strip_prefix(below);
+    below.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn unreadable_problem(path: &str, message: String) -> SourceProblem {
+    SourceProblem {
+        path: path.to_owned(),
+        code: "reckon::source::unreadable",
+        message,
+        help: "make it readable, or move it out of the specs folder".to_owned(),
+    }
+}
+
+fn unsettled_problem() -> SourceProblem {
+    SourceProblem {
+        path: String::new(),
+        code: "reckon::source::unsettled",
+        message: "files change while they are read".to_owned(),
+        help: "run the command again when no program writes to the folder".to_owned(),
+    }
+}

@@ -1,0 +1,269 @@
+//! The problems of the tree with their places, computed on request.
+//!
+//! Guarantees: work is linear in the files that have problems. At most [`PROBLEMS_OF_FILE_MAX`]
+//! problems of a file and [`PROBLEMS_MAX`] in all get a place; the rest is counted. Each file is
+//! read once a call.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::file::{SpecFile, problem_at};
+use super::files::{SourceProblem, read};
+use super::loader::{DocumentSpot, Loader};
+use crate::base::id::{Key, Kind, Name};
+use crate::base::suggestion::nearest;
+use crate::model::spec::issue::{
+    Issue, PlacedIssue, ProblemCounts, Related, RelatedPlace, TreeProblems, UnderlinedPart,
+};
+use crate::spec::documents::document::{
+    LazySource, PROBLEMS_OF_FILE_MAX, PlacedDocument, private_ranges, without_private_words,
+};
+use crate::spec::text::decode::decode;
+use crate::spec::text::lines::SourceText;
+use crate::spec::text::mask::MaskedSource;
+use crate::spec::text::split::{Slice, split};
+
+/// Problems of a tree that get a place.
+pub(crate) const PROBLEMS_MAX: usize = 1000;
+
+/// The number of missing references for which the nearest name is searched. Each search passes over
+/// every name of the kind.
+const SUGGESTIONS_MAX: usize = 100;
+
+/// An issue between documents; its place is computed on request.
+#[derive(Debug)]
+pub(crate) struct LinkIssue {
+    pub(crate) spot: DocumentSpot,
+    pub(crate) issue: Issue,
+    /// The referenced name that no document has.
+    pub(crate) missing: Option<Key>,
+}
+
+impl LinkIssue {
+    pub(crate) fn new(spot: &DocumentSpot, issue: Issue) -> Self {
+        Self { spot: spot.clone(), issue, missing: None }
+    }
+}
+
+/// Link issues by file, each with the key that it concerns.
+type ByFile<'a> = BTreeMap<&'a str, Vec<(&'a Key, &'a LinkIssue)>>;
+
+impl Loader {
+    /// Returns the problems of the whole tree, sorted by file and line.
+    pub fn problems(&self) -> TreeProblems {
+        self.problems_where(|_| true)
+    }
+
+    /// Returns the problems of the files whose names in reports are wanted.
+    pub fn problems_where(&self, wanted: impl Fn(&str) -> bool) -> TreeProblems {
+        let mut links = self.links_by_file();
+        let mut texts = FileTexts::new(self);
+        let mut found = TreeProblems::default();
+        for trouble in self.source_problems.values() {
+            let problem = self.trouble_problem(trouble);
+            if wanted(&problem.file) {
+                found.shown.push(problem);
+            }
+        }
+        for (path, file) in &self.files {
+            let links = links.remove(&**path).unwrap_or_default();
+            if wanted(&self.name_of(path)) {
+                let room = PROBLEMS_MAX.saturating_sub(found.shown.len());
+                let (shown, omitted) = self.problems_of_file(file, &links, room, &mut texts);
+                found.shown.extend(shown);
+                found.omitted = found.omitted.plus(omitted);
+            }
+        }
+        found.shown.sort();
+        found.shown.dedup();
+        found
+    }
+
+    /// Returns the first problems of one file, and the count of the rest.
+    fn problems_of_file<'l>(
+        &'l self,
+        file: &SpecFile,
+        links: &[(&Key, &'l LinkIssue)],
+        room: usize,
+        texts: &mut FileTexts<'l>,
+    ) -> (Vec<PlacedIssue>, ProblemCounts) {
+        let mut omitted = file.omitted_counts();
+        let mut shown: Vec<PlacedIssue> = file.problems().take(room).cloned().collect();
+        file.problems().skip(room).for_each(|problem| omitted.add(problem.severity));
+        let room = room.min(PROBLEMS_OF_FILE_MAX).saturating_sub(shown.len());
+        for (place, (key, link)) in links.iter().enumerate() {
+            if place < room {
+                shown.push(self.link_problem(key, link, texts));
+            } else {
+                omitted.add(link.issue.severity);
+            }
+        }
+        (shown, omitted)
+    }
+
+    fn links_by_file(&self) -> ByFile<'_> {
+        let mut by_file = ByFile::new();
+        for (key, issues) in &self.link_issues {
+            for issue in issues {
+                by_file.entry(&issue.spot.path).or_default().push((key, issue));
+            }
+        }
+        for issues in by_file.values_mut() {
+            issues.sort_by_key(|(_, issue)| issue.spot.index);
+        }
+        by_file
+    }
+
+    /// Returns a link issue with its place, and the nearest name of a missing one.
+    fn link_problem<'l>(
+        &'l self,
+        key: &Key,
+        link: &'l LinkIssue,
+        texts: &mut FileTexts<'l>,
+    ) -> PlacedIssue {
+        let mut problem = self.placed_problem(&link.spot, &link.issue, texts);
+        let missing = link.missing.as_ref().filter(|_| texts.may_suggest());
+        if let Some(name) = missing.and_then(|missing| self.suggestion(key, missing)) {
+            problem.help = format!("did you mean `{name}`?");
+        }
+        problem
+    }
+
+    /// Returns the existing name of the same kind that is most similar to the missing one.
+    fn suggestion(&self, key: &Key, missing: &Key) -> Option<String> {
+        let seen_from_key = |found: &Key| {
+            if found.namespace == key.namespace {
+                found.name.to_string()
+            } else {
+                format!("{}/{}", found.namespace, found.name)
+            }
+        };
+        let first = first_key_of_kind(missing.kind.clone());
+        let same_kind =
+            self.by_key.range(first..).take_while(|(found, _)| found.kind == missing.kind);
+        let names: Vec<String> = same_kind.map(|(found, _)| seen_from_key(found)).collect();
+        nearest(&seen_from_key(missing), names.iter().map(String::as_str)).map(str::to_owned)
+    }
+
+    /// Returns an issue of a resource's document with its place.
+    pub fn place_issue(&self, key: &Key, issue: &Issue) -> Option<PlacedIssue> {
+        let (spot, _) = self.documents_of(key).next()?;
+        Some(self.placed_problem(spot, issue, &mut FileTexts::new(self)))
+    }
+
+    fn placed_problem<'l>(
+        &'l self,
+        spot: &'l DocumentSpot,
+        issue: &Issue,
+        texts: &mut FileTexts<'l>,
+    ) -> PlacedIssue {
+        let placed = texts.with_placed(spot, |placed| placed.issue(issue));
+        let mut problem = placed.unwrap_or_else(|| self.place_at_document(spot, issue));
+        problem.severity = issue.severity;
+        let related = issue.related.iter().filter_map(|related| self.place_related(related, texts));
+        problem.related.extend(related.collect::<Vec<_>>());
+        without_private_words(problem, &[])
+    }
+
+    /// Places the issue at the first line of its document, where the file changed since it was
+    /// loaded.
+    fn place_at_document(&self, spot: &DocumentSpot, issue: &Issue) -> PlacedIssue {
+        let document = self.files.get(&spot.path).and_then(|file| file.documents.get(spot.index));
+        let line = document.map_or(1, |document| document.place.line);
+        problem_at(&self.name_of(&spot.path), line, issue.code, &issue.message, &issue.help)
+    }
+
+    /// Returns the second place of an issue, in another document.
+    fn place_related<'l>(
+        &'l self,
+        related: &Related,
+        texts: &mut FileTexts<'l>,
+    ) -> Option<RelatedPlace> {
+        let Related { key, path, message } = related;
+        let (spot, _) = self.documents_of(key.as_ref()?).next()?;
+        let (line, column) = texts.with_placed(spot, |placed| {
+            placed.position(placed.span(path, UnderlinedPart::Value).start)
+        })?;
+        let file = self.name_of(&spot.path).to_string();
+        Some(RelatedPlace { file, line, column, message: message.clone() })
+    }
+
+    /// Returns the masked texts of the files that these problems name, for their snippets. A file
+    /// that changed since it was loaded has none.
+    pub fn sources(&self, problems: &[PlacedIssue]) -> BTreeMap<String, MaskedSource> {
+        let related = problems.iter().flat_map(|problem| &problem.related);
+        let names: BTreeSet<&str> = problems
+            .iter()
+            .map(|problem| problem.file.as_str())
+            .chain(related.map(|place| place.file.as_str()))
+            .collect();
+        let masked = |name: &str| Some((name.to_owned(), self.masked_source(self.path_of(name)?)?));
+        names.into_iter().filter_map(masked).collect()
+    }
+
+    fn masked_source(&self, path: &str) -> Option<MaskedSource> {
+        let source = self.source(path)?;
+        let (slices, _) = split(&source.text);
+        let hidden: Vec<_> = slices
+            .iter()
+            .flat_map(|slice| private_ranges(self.cx.kinds, &source.text, slice))
+            .collect();
+        Some(MaskedSource::new(&source, &hidden))
+    }
+
+    /// Returns the text of a file as it was loaded, with its lines; `None` when the file changed
+    /// since.
+    fn source(&self, path: &str) -> Option<SourceText> {
+        let file = self.files.get(path)?;
+        let bytes = read(&self.root.open().ok()?, path).ok()?;
+        if *blake3::hash(&bytes).as_bytes() != file.hash {
+            return None;
+        }
+        Some(LazySource::new(self.name_of(path), &decode(bytes).text).source().clone())
+    }
+
+    fn trouble_problem(&self, trouble: &SourceProblem) -> PlacedIssue {
+        let SourceProblem { path, code, message, help } = trouble;
+        problem_at(&self.name_of(path), 1, code, message, help)
+    }
+}
+
+/// The files that one call has read, and its suggestions so far.
+pub(crate) struct FileTexts<'l> {
+    loader: &'l Loader,
+    read: BTreeMap<&'l str, Option<(SourceText, Vec<Slice>)>>,
+    suggestions: usize,
+}
+
+impl<'l> FileTexts<'l> {
+    pub(crate) fn new(loader: &'l Loader) -> Self {
+        Self { loader, read: BTreeMap::new(), suggestions: 0 }
+    }
+
+    /// Passes the document at a spot as it was loaded; `None` when its file changed since.
+    pub(crate) fn with_placed<T>(
+        &mut self,
+        spot: &'l DocumentSpot,
+        make: impl FnOnce(&PlacedDocument<'_>) -> T,
+    ) -> Option<T> {
+        let loader = self.loader;
+        let read = self.read.entry(&spot.path).or_insert_with(|| {
+            let source = loader.source(&spot.path)?;
+            let (slices, _) = split(&source.text);
+            Some((source, slices))
+        });
+        let (source, slices) = read.as_ref()?;
+        Some(make(&PlacedDocument::new(&loader.cx, source, slices.get(spot.index)?)))
+    }
+
+    /// Counts one more suggestion; false beyond the bound.
+    fn may_suggest(&mut self) -> bool {
+        self.suggestions = self.suggestions.saturating_add(1);
+        self.suggestions <= SUGGESTIONS_MAX
+    }
+}
+
+/// Returns a key that sorts before every other one of its kind.
+fn first_key_of_kind(kind: Kind) -> Key {
+    let name: Name = "0".parse().unwrap_or_else(|_| Name::default_namespace());
+    Key::new(kind, &name, &name)
+}

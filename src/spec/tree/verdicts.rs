@@ -1,0 +1,168 @@
+//! Computes the verdict over touched keys and their dependants: good or broken, and why.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::links::{DocumentLink, cycle_issue, duplicate_issue, links, missing_issue};
+use super::loader::{DocumentSpot, LoadChange, Loader};
+use super::problems::LinkIssue;
+use crate::base::id::Key;
+use crate::kinds::schema::kind::Find;
+use crate::model::spec::desired::Desired;
+use crate::model::spec::issue::{Issue, Path, Related, Severity};
+use crate::model::spec::manifest::PackedManifest;
+use crate::spec::documents::document::ParsedDocument;
+
+/// The entry of a key in `desired`: its manifest, and whether it is broken.
+type KeyState = (Option<Arc<PackedManifest>>, bool);
+
+impl Loader {
+    /// Updates everything that depends on the touched keys.
+    pub(crate) fn update_verdicts(&mut self, touched: &BTreeSet<Key>) -> LoadChange {
+        let mut concerned = touched.clone();
+        let mut codes = BTreeSet::new();
+        for key in touched {
+            if self.by_key.get(key).is_some_and(Vec::is_empty) {
+                self.by_key.remove(key);
+            }
+            let targets = self.documents_of(key).flat_map(|(_, document)| targets(document));
+            let targets = targets.collect();
+            self.graph.set(key, targets);
+            let has = self
+                .documents_of(key)
+                .filter_map(|(spot, document)| Some((document.unique_field?, spot.clone())));
+            let has = has.collect();
+            codes.extend(self.unique_fields.set(key, has));
+        }
+        concerned
+            .extend(codes.into_iter().flat_map(|code| self.unique_fields.holders(code)).cloned());
+        let mut change = LoadChange::default();
+        for group in self.graph.affected_groups(&concerned) {
+            let circle: &[Key] = if self.graph.is_cycle(&group) { &group } else { &[] };
+            for key in &group {
+                let before = self.key_state(key);
+                self.update_verdict(key, circle);
+                if self.key_state(key) != before {
+                    change.touched.insert(key.clone());
+                }
+            }
+        }
+        let coverage = self.coverage();
+        if coverage != self.desired.tree_state {
+            Arc::make_mut(&mut self.desired).tree_state = coverage;
+        }
+        change
+    }
+
+    fn key_state(&self, key: &Key) -> KeyState {
+        let Desired { manifests, broken, tree_state: _ } = &*self.desired;
+        (manifests.get(key).cloned(), broken.contains(key))
+    }
+
+    pub(crate) fn documents_of(
+        &self,
+        key: &Key,
+    ) -> impl Iterator<Item = (&DocumentSpot, &ParsedDocument)> {
+        let spots = self.by_key.get(key).into_iter().flatten();
+        spots.filter_map(|spot| {
+            let file = self.files.get(&spot.path)?;
+            file.documents.get(spot.index).map(|document| (spot, document))
+        })
+    }
+
+    fn update_verdict(&mut self, key: &Key, circle: &[Key]) {
+        self.link_issues.remove(key);
+        let desired = Arc::make_mut(&mut self.desired);
+        desired.manifests.remove(key);
+        desired.broken.remove(key);
+        let mut issues: Vec<LinkIssue> = self.duplicates(key);
+        let mut blocked = !circle.is_empty();
+        let mut found = None;
+        for (spot, document) in self.documents_of(key) {
+            let links: Vec<DocumentLink> =
+                document.manifest.iter().flat_map(|found| links(found)).collect();
+            blocked |= !document.is_good();
+            blocked |= links.iter().any(|link| self.desired.broken.contains(&link.target));
+            issues.extend(self.unmet_links(spot, &links, circle));
+            issues.extend(self.unique_field_issue(key, spot, document));
+            found = document.manifest.clone().map(|manifest| (spot.clone(), manifest));
+        }
+        if issues.is_empty()
+            && !blocked
+            && let Some((spot, manifest)) = &found
+        {
+            let own = self.check_links(manifest);
+            issues.extend(own.into_iter().map(|issue| LinkIssue::new(spot, issue)));
+        }
+        blocked |= issues.iter().any(|found| found.issue.severity == Severity::Error);
+        match found {
+            Some((_, manifest)) if !blocked => {
+                Arc::make_mut(&mut self.desired).manifests.insert(key.clone(), manifest);
+            }
+            _ if self.by_key.contains_key(key) => {
+                Arc::make_mut(&mut self.desired).broken.insert(key.clone());
+            }
+            _ => {}
+        }
+        if !issues.is_empty() {
+            self.link_issues.insert(key.clone(), issues);
+        }
+    }
+
+    /// Reports every document of a name but the first, each with the first as second place.
+    fn duplicates(&self, key: &Key) -> Vec<LinkIssue> {
+        let mut spots = self.by_key.get(key).into_iter().flatten();
+        if spots.next().is_none() {
+            return Vec::new();
+        }
+        let related = Related {
+            key: Some(key.clone()),
+            path: Path::parse("metadata.name"),
+            message: "the first definition is here".to_owned(),
+        };
+        let issue = Issue { related: vec![related], ..duplicate_issue(key) };
+        spots.map(|spot| LinkIssue::new(spot, issue.clone())).collect()
+    }
+
+    /// Returns the issues of one document's links: missing targets, and a cycle.
+    fn unmet_links(
+        &self,
+        spot: &DocumentSpot,
+        links: &[DocumentLink],
+        circle: &[Key],
+    ) -> Vec<LinkIssue> {
+        let absent = links.iter().filter(|link| !self.by_key.contains_key(&link.target));
+        let mut issues: Vec<_> = absent
+            .map(|link| LinkIssue {
+                missing: Some(link.target.clone()),
+                ..LinkIssue::new(spot, missing_issue(link))
+            })
+            .collect();
+        let inside = links.iter().find(|link| circle.binary_search(&link.target).is_ok());
+        issues.extend(inside.map(|link| LinkIssue::new(spot, cycle_issue(link, circle))));
+        issues
+    }
+
+    /// Returns the issue of a unique property that an earlier document of the tree has too.
+    fn unique_field_issue(
+        &self,
+        key: &Key,
+        spot: &DocumentSpot,
+        document: &ParsedDocument,
+    ) -> Option<LinkIssue> {
+        self.unique_fields
+            .issue(document.unique_field?, key, spot)
+            .map(|issue| LinkIssue::new(spot, issue))
+    }
+
+    fn check_links(&self, manifest: &PackedManifest) -> Vec<Issue> {
+        let row = self.cx.kinds.iter().find(|row| row.name == manifest.key.kind.as_str());
+        let find: Find<'_> = &|key| self.desired.manifest(key).map(Arc::new);
+        row.map(|row| (row.check_links)(&manifest.unpack(), find)).unwrap_or_default()
+    }
+}
+
+fn targets(document: &ParsedDocument) -> Vec<Key> {
+    let manifest = document.manifest.iter();
+    manifest.flat_map(|manifest| links(manifest)).map(|link| link.target).collect()
+}

@@ -1,0 +1,257 @@
+//! Restores a backup in place of a state, and begins a new epoch.
+//!
+//! Guarantees: nothing is touched before the complete backup was read and verified. The former
+//! state is moved aside and never deleted. An interrupted restore leaves a state that does not open
+//! before it is restored again. The record of the new epoch is durable before the state can be
+//! used.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, Utc};
+
+use super::copy::{BackupError, ProgressFn};
+use super::kept::ExistingBackup;
+use super::manifest::BackupManifest;
+use super::proof::{BackupProblem, verify};
+use crate::base::hash::Digest;
+use crate::model::record::Record;
+use crate::model::state::epoch::{Release, Restored};
+use crate::store::disk::bytes::to_u64;
+use crate::store::disk::lock::StateLock;
+use crate::store::disk::private::private_dir;
+use crate::store::disk::real::{RealDisk, sync_dir};
+use crate::store::disk::traits::Disk;
+use crate::store::journal::log::Head;
+use crate::store::read_model::model::ReadModel;
+use crate::store::state::open::{OpenError, OpenState, RESTORING, StateOptions};
+use crate::store::vault::key::MasterKey;
+use crate::store::writer::handle::Commit;
+
+/// Entries of a state directory that are part of the state.
+const PARTS: [&str; 6] = ["archive", "journal", "sled", "sled.newer", "sled.next", "vault"];
+/// Bytes copied at once.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// Request for a restore.
+#[derive(Debug, Clone)]
+pub struct RestoreRequest {
+    /// The state directory, and the process that opens it.
+    pub opening: StateOptions,
+    /// The partner that must own the state, if known.
+    pub partner: Option<String>,
+    /// True if an existing state may be moved aside.
+    pub replace: bool,
+    /// True if a person says that nothing was sent since the backup.
+    pub nothing_since: bool,
+    pub at: DateTime<Utc>,
+    pub actor: String,
+}
+
+/// Result of a restore.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RestoreResult {
+    /// The new epoch.
+    pub epoch: Restored,
+    /// The folder that now holds the former state.
+    pub aside: Option<PathBuf>,
+    /// The sequence of the journal's last record.
+    pub sequence: u64,
+}
+
+/// Error of a restore.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    #[error(transparent)]
+    Backup(#[from] BackupError),
+    /// The backup does not verify.
+    #[error("the backup is invalid; nothing was changed:\n{}", lines(.wrong))]
+    Unverified {
+        /// Every problem of the backup.
+        wrong: Vec<BackupProblem>,
+    },
+    /// The directory holds a state already.
+    #[error("{} already holds a state; nothing was changed", dir.display())]
+    Occupied { dir: PathBuf },
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error("{doing} {}: {source}; the restore is not complete: run it again", path.display())]
+    Io {
+        /// The verb of the operation.
+        doing: &'static str,
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+fn lines(wrong: &[BackupProblem]) -> String {
+    let all: Vec<String> = wrong.iter().map(|wrong| format!("  {wrong}")).collect();
+    all.join("\n")
+}
+
+fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> RestoreError {
+    let path = path.to_owned();
+    move |source| RestoreError::Io { doing, path, source }
+}
+
+/// Restores a backup.
+pub async fn restore(
+    kept: &ExistingBackup,
+    wanted: &RestoreRequest,
+    key: &MasterKey,
+    progress: ProgressFn<'_>,
+) -> Result<RestoreResult, RestoreError> {
+    let dir = &wanted.opening.dir;
+    let lock = StateLock::acquire(dir, &wanted.opening.owner).map_err(OpenError::from)?;
+    let marker = dir.join(RESTORING);
+    if has_journal(dir) && !wanted.replace && !marker.exists() {
+        return Err(RestoreError::Occupied { dir: dir.clone() });
+    }
+    let mut wrong = foreign_partner(kept, wanted);
+    match verify(kept, key, progress) {
+        Ok(_) if wrong.is_empty() => {}
+        Ok(_) => return Err(RestoreError::Unverified { wrong }),
+        Err(more) => {
+            wrong.extend(more);
+            return Err(RestoreError::Unverified { wrong });
+        }
+    }
+    fs::write(&marker, b"").map_err(io("write", &marker))?;
+    sync_dir(dir).map_err(io("sync", dir))?;
+    let aside = move_aside(dir)?;
+    copy(kept, dir, progress)?;
+    drop(lock);
+    let (began, sequence) = begin(kept, wanted, key).await?;
+    fs::remove_file(&marker).map_err(io("remove", &marker))?;
+    sync_dir(dir).map_err(io("sync", dir))?;
+    Ok(RestoreResult { epoch: began, aside, sequence })
+}
+
+/// Returns true if the directory has a journal.
+fn has_journal(dir: &Path) -> bool {
+    fs::read_dir(dir.join("journal")).is_ok_and(|mut files| files.next().is_some())
+}
+
+/// Returns the problem that the backup belongs to another partner, if it does.
+fn foreign_partner(kept: &ExistingBackup, wanted: &RestoreRequest) -> Vec<BackupProblem> {
+    let found = &kept.manifest.partner;
+    let other = wanted.partner.as_ref().filter(|partner| *partner != found);
+    let why =
+        |partner: &String| format!("it belongs to {found:?}, but partner.name is {partner:?}");
+    other
+        .map(|partner| BackupProblem { what: "partner".to_owned(), why: why(partner) })
+        .into_iter()
+        .collect()
+}
+
+/// Moves the parts of a state into a folder beside them.
+fn move_aside(dir: &Path) -> Result<Option<PathBuf>, RestoreError> {
+    let there: Vec<&str> = PARTS.into_iter().filter(|part| dir.join(part).exists()).collect();
+    if there.is_empty() {
+        return Ok(None);
+    }
+    let names = (1..u32::MAX).map(|number| dir.join(format!("replaced-{number}")));
+    let mut free = names.filter(|path| !path.exists());
+    let aside = free.next().unwrap_or_else(|| dir.join("replaced"));
+    private_dir(&aside).map_err(io("make", &aside))?;
+    for part in there {
+        fs::rename(dir.join(part), aside.join(part)).map_err(io("move", &dir.join(part)))?;
+    }
+    sync_dir(&aside).map_err(io("sync", &aside))?;
+    sync_dir(dir).map_err(io("sync", dir))?;
+    Ok(Some(aside))
+}
+
+/// Copies every file of the backup to its place.
+fn copy(kept: &ExistingBackup, dir: &Path, progress: ProgressFn<'_>) -> Result<(), RestoreError> {
+    let (total, mut done) = (kept.manifest.bytes(), 0_u64);
+    for part in PARTS {
+        let from = kept.disk(part);
+        let mut files = from.list().map_err(io("list", &dir.join(part)))?;
+        files.sort();
+        if files.is_empty() {
+            continue;
+        }
+        let to = RealDisk::open(&dir.join(part)).map_err(io("make", &dir.join(part)))?;
+        for file in files {
+            let copied = copy_file(&from, &to, &file, &mut |bytes| {
+                done = done.saturating_add(bytes);
+                progress(done, total);
+            });
+            copied.map_err(io("copy", &dir.join(part).join(&file)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Copies one file and makes it durable.
+fn copy_file(
+    from: &dyn Disk,
+    to: &dyn Disk,
+    file: &str,
+    copied: &mut dyn FnMut(u64),
+) -> std::io::Result<()> {
+    to.allocate(file, 0)?;
+    let mut at = 0_u64;
+    loop {
+        let piece = from.read_at(file, at, PIECE_BYTES)?;
+        if piece.is_empty() {
+            return to.sync(file);
+        }
+        to.write_at(file, at, &piece)?;
+        let bytes = to_u64(piece.len());
+        at = at.saturating_add(bytes);
+        copied(bytes);
+    }
+}
+
+/// Opens the restored state and appends the record of the new epoch.
+async fn begin(
+    kept: &ExistingBackup,
+    wanted: &RestoreRequest,
+    key: &MasterKey,
+) -> Result<(Restored, u64), RestoreError> {
+    let state = OpenState::open_restoring(&wanted.opening, key)?;
+    let BackupManifest { at: backup_at, .. } = kept.manifest;
+    let (head, actor) = (kept.manifest.head(), wanted.actor.clone());
+    let began = next_epoch(&state.facts, (head, backup_at), (wanted.at, actor))?;
+    let mut records = vec![Record::Restored(Box::new(began.clone()))];
+    if wanted.nothing_since {
+        let (at, actor) = (wanted.at, wanted.actor.clone());
+        records.push(Record::Released(Box::new(Release {
+            keys: Vec::new(),
+            done: false,
+            at,
+            actor,
+        })));
+    }
+    let written = state.writer.append(Commit::of(records)).await;
+    let closed = state.close().await;
+    let sequence = written.map_err(OpenError::from)?;
+    closed?;
+    Ok((began, sequence))
+}
+
+/// Returns the epoch that a restore begins: of a backup with this head and time, at the time `at`,
+/// by `actor`.
+pub(crate) fn next_epoch(
+    facts: &ReadModel,
+    (head, backup_at): (Head, DateTime<Utc>),
+    (at, actor): (DateTime<Utc>, String),
+) -> Result<Restored, OpenError> {
+    let epoch = facts.state_owner()?.map_or(0, |bound| bound.epoch).saturating_add(1);
+    let backup_head = Digest::from_bytes(head.hash);
+    Ok(Restored {
+        epoch,
+        backup_sequence: head.sequence,
+        backup_head,
+        backup_at,
+        at,
+        actor,
+        put_back: false,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,294 @@
+//! Ordered keys and values that can always be rebuilt from the journal.
+//!
+//! Why it exists: the fold is a pure function into this interface. So the same fold runs over sled
+//! in production and over a map in the simulator, and the store behind it can be exchanged.
+//!
+//! Guarantees: a batch is applied as a whole or not at all, also over a crash, and a scan never
+//! sees half of a batch. Durability is not guaranteed: a reader that needs it reads the journal.
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::{BTreeMap, btree_map},
+    fmt::Debug,
+    io,
+    ops::Bound,
+    path::PathBuf,
+    sync::{PoisonError, RwLock},
+};
+
+/// The longest key, in bytes.
+pub const KEY_BYTES_MAX: usize = 1024;
+
+pub type KeyValue = (Vec<u8>, Vec<u8>);
+
+/// Ordered keys and values.
+pub trait Index: Send + Sync + Debug {
+    /// Returns the value of a key.
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError>;
+
+    /// Passes the value of a key, if it exists, to `see`, without copying it where possible.
+    fn with_value(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> Result<(), IndexError> {
+        if let Some(value) = self.get(key)? {
+            see(&value);
+        }
+        Ok(())
+    }
+
+    /// Returns up to `limit` entries whose key begins with `prefix`, in order, behind the key
+    /// `after`.
+    fn scan_from(
+        &self,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<KeyValue>, IndexError>;
+
+    /// Applies a batch as a whole or not at all.
+    fn apply(&self, batch: Batch) -> Result<(), IndexError>;
+
+    /// Writes everything through to the disk, for a clean stop.
+    fn flush(&self) -> Result<(), IndexError>;
+
+    /// Returns all entries whose key begins with `prefix`, in order.
+    fn scan(&self, prefix: &[u8]) -> Result<Vec<KeyValue>, IndexError> {
+        self.scan_from(prefix, None, usize::MAX)
+    }
+}
+
+/// Changes that are applied together. The last change of a key counts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Batch {
+    pub(crate) changes: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+}
+
+impl Batch {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the value of a key.
+    pub fn put(&mut self, key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) {
+        self.changes.insert(key.into(), Some(value.into()));
+    }
+
+    pub fn remove(&mut self, key: impl Into<Vec<u8>>) {
+        self.changes.insert(key.into(), None);
+    }
+
+    /// Returns the value that a key will have once this batch is applied to `index`.
+    pub fn get(&self, index: &dyn Index, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
+        match self.changes.get(key) {
+            Some(change) => Ok(change.clone()),
+            None => index.get(key),
+        }
+    }
+
+    /// Passes the value that a key will have once this batch is applied to `index` to `see`, if it
+    /// exists.
+    pub fn with_value(
+        &self,
+        index: &dyn Index,
+        key: &[u8],
+        see: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), IndexError> {
+        match self.changes.get(key) {
+            Some(change) => {
+                change.as_deref().into_iter().for_each(see);
+                Ok(())
+            }
+            None => index.with_value(key, see),
+        }
+    }
+
+    /// Returns all entries under `prefix` as they will be once this batch is applied to `index`.
+    pub fn scan(&self, index: &dyn Index, prefix: &[u8]) -> Result<Vec<KeyValue>, IndexError> {
+        let mut entries: BTreeMap<_, _> = index.scan(prefix)?.into_iter().collect();
+        for (key, change) in range(&self.changes, prefix, None) {
+            match change {
+                Some(value) => entries.insert(key.clone(), value.clone()),
+                None => entries.remove(key),
+            };
+        }
+        Ok(entries.into_iter().collect())
+    }
+
+    /// Returns up to `limit` entries under `prefix`, behind the key `after`, as they will be once
+    /// this batch is applied to `index`.
+    pub fn scan_from(
+        &self,
+        index: &dyn Index,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<KeyValue>, IndexError> {
+        let changed: Vec<_> = range(&self.changes, prefix, after).collect();
+        // The batch removes at most as many entries of the index as it changes.
+        let behind = index.scan_from(prefix, after, limit.saturating_add(changed.len()))?;
+        let mut entries: BTreeMap<_, _> = behind.into_iter().collect();
+        for (key, change) in changed {
+            match change {
+                Some(value) => entries.insert(key.clone(), value.clone()),
+                None => entries.remove(key),
+            };
+        }
+        Ok(entries.into_iter().take(limit).collect())
+    }
+
+    /// Returns true if no entry will remain under `prefix` once this batch is applied to `index`.
+    pub fn is_bare(&self, index: &dyn Index, prefix: &[u8]) -> Result<bool, IndexError> {
+        let mut changed = self.changes_under(prefix);
+        if changed.any(|(_, change)| change.is_some()) {
+            return Ok(false);
+        }
+        if self.changes_under(prefix).next().is_none() {
+            return Ok(index.scan_from(prefix, None, 1)?.is_empty());
+        }
+        Ok(self.scan(index, prefix)?.is_empty())
+    }
+
+    /// Returns the changes of keys under `prefix`, in key order; no value means removal.
+    pub fn changes_under<'a>(
+        &'a self,
+        prefix: &'a [u8],
+    ) -> impl Iterator<Item = (&'a Vec<u8>, &'a Option<Vec<u8>>)> {
+        range(&self.changes, prefix, None)
+    }
+
+    /// Returns true if the batch changes a key.
+    pub fn changes_key(&self, key: &[u8]) -> bool {
+        self.changes.contains_key(key)
+    }
+
+    /// Returns the number of keys that change.
+    pub fn len(&self) -> usize {
+        self.changes.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// Returns the changes in key order; no value means removal.
+    pub fn iter(&self) -> btree_map::Iter<'_, Vec<u8>, Option<Vec<u8>>> {
+        self.changes.iter()
+    }
+
+    /// Returns the batch if no key is too long.
+    ///
+    /// # Errors
+    /// A key is longer than [`KEY_BYTES_MAX`].
+    pub(crate) fn check_keys(self) -> Result<Self, IndexError> {
+        match self.changes.keys().find(|key| key.len() > KEY_BYTES_MAX) {
+            Some(key) => Err(IndexError::KeyTooLong { bytes: key.len(), limit: KEY_BYTES_MAX }),
+            None => Ok(self),
+        }
+    }
+}
+
+impl<'a> IntoIterator for &'a Batch {
+    type Item = (&'a Vec<u8>, &'a Option<Vec<u8>>);
+    type IntoIter = btree_map::Iter<'a, Vec<u8>, Option<Vec<u8>>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl IntoIterator for Batch {
+    type Item = (Vec<u8>, Option<Vec<u8>>);
+    type IntoIter = btree_map::IntoIter<Vec<u8>, Option<Vec<u8>>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.changes.into_iter()
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct MemoryIndex {
+    entries: RwLock<BTreeMap<Vec<u8>, Vec<u8>>>,
+}
+
+impl MemoryIndex {
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Index for MemoryIndex {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(entries.get(key).cloned())
+    }
+
+    fn with_value(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> Result<(), IndexError> {
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        entries.get(key).map(Vec::as_slice).into_iter().for_each(see);
+        Ok(())
+    }
+
+    fn scan_from(
+        &self,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<KeyValue>, IndexError> {
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        let found = range(&entries, prefix, after).take(limit);
+        Ok(found.map(|(key, value)| (key.clone(), value.clone())).collect())
+    }
+
+    fn apply(&self, batch: Batch) -> Result<(), IndexError> {
+        let batch = batch.check_keys()?;
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        for (key, change) in batch {
+            match change {
+                Some(value) => entries.insert(key, value),
+                None => entries.remove(&key),
+            };
+        }
+        Ok(())
+    }
+
+    fn flush(&self) -> Result<(), IndexError> {
+        Ok(())
+    }
+}
+
+/// Returns the entries under a prefix, behind the key `after`.
+pub(crate) fn range<'a, V>(
+    entries: &'a BTreeMap<Vec<u8>, V>,
+    prefix: &'a [u8],
+    after: Option<&'a [u8]>,
+) -> impl Iterator<Item = (&'a Vec<u8>, &'a V)> {
+    entries
+        .range::<[u8], _>((lower(prefix, after), Bound::Unbounded))
+        .take_while(move |(key, _)| key.starts_with(prefix))
+}
+
+/// Returns the start of a scan: at the prefix, or behind a key that lies within the prefix or
+/// beyond it.
+pub(crate) fn lower<'a>(prefix: &'a [u8], after: Option<&'a [u8]>) -> Bound<&'a [u8]> {
+    match after {
+        Some(after) if after >= prefix => Bound::Excluded(after),
+        Some(_) | None => Bound::Included(prefix),
+    }
+}
+
+/// Error of reading or changing an index.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// The stored data cannot be trusted. Move the folder aside and rebuild it from the journal.
+    #[error("read the index in {path}: it is damaged ({why}); it is rebuilt from the journal")]
+    Corrupt { path: PathBuf, why: String },
+    #[error("use the index in {path}: {source}")]
+    Io {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    /// A key is too long; nothing was changed.
+    #[error("change the index: a key of {bytes} bytes is longer than {limit}")]
+    KeyTooLong { bytes: usize, limit: usize },
+}

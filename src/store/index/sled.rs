@@ -1,0 +1,324 @@
+//! The index over sled 0.34, limited to the safe part of it.
+//!
+//! Why it exists: a cold start must not fold the whole journal again.
+//!
+//! Contract:
+//! - One tree, one batch at a time.
+//! - Values above [`VALUE_BYTES_MAX`] are stored in chunks, since large values are where sled 0.34
+//!   is weak.
+//! - sled's asynchronous flush is never used, because it can dead-lock.
+//! - Its own flush thread is off: that thread syncs the file twice a second, in the way of the
+//!   journal's syncs, and cleans old segments long after a large apply. A full segment is written
+//!   through anyway, which bounds the records that are folded again after a kill.
+//! - Durability rests on the journal alone.
+//! - Opening a damaged database is an error of its own, also if sled panics over it.
+
+use std::{
+    collections::BTreeMap,
+    fs::{File, OpenOptions},
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+    sync::{PoisonError, RwLock, RwLockReadGuard},
+};
+
+use super::ordered::{Batch, Index, IndexError, KeyValue, lower};
+use crate::store::disk::bytes::ByteReader;
+use crate::store::disk::private::private_dir;
+
+/// Memory for pages, in bytes; sled may use about twice as much.
+const CACHE_BYTES: u64 = 16 << 20;
+/// The longest value stored in one piece, in bytes.
+pub const VALUE_BYTES_MAX: usize = 7 << 10;
+const CHUNK_BYTES: usize = 4 << 10;
+
+/// The first byte of a stored key: an entry, or a chunk of a long value.
+const ENTRY: u8 = b'e';
+const CHUNK: u8 = b'c';
+/// The first byte of a stored value: the value itself follows, or the number of its chunks.
+const WHOLE: u8 = 0;
+const CHUNKED: u8 = 1;
+
+/// Keys of values that are stored in chunks, with the number of chunks.
+type ChunkCounts = BTreeMap<Vec<u8>, u32>;
+
+/// An index in a folder.
+#[derive(Debug)]
+pub struct SledIndex {
+    path: PathBuf,
+    db: ::sled::Db,
+    /// Dropped after the database, so that the drop can wait for it.
+    file: DbFile,
+    /// Values stored in chunks, with the number of chunks, so that a change need not read the value
+    /// that it replaces. A scan holds this lock while it reads, so that it never sees half of a
+    /// batch.
+    chunked: RwLock<ChunkCounts>,
+    /// True if a flush must survive a power cut; false if only the end of this process.
+    synced: bool,
+}
+
+/// Our own handle on the file of the database: sled's flush does not sync the file on Linux.
+#[derive(Debug)]
+struct DbFile(File);
+
+impl Drop for DbFile {
+    /// Waits until sled's last thread has closed the file. That thread locks it for a moment after
+    /// the database is dropped, and opening the folder again would fail in that moment.
+    fn drop(&mut self) {
+        drop(self.0.lock());
+    }
+}
+
+impl SledIndex {
+    /// Opens the index in this folder; creates it if it does not exist. Only its owner can enter
+    /// the folder.
+    ///
+    /// # Errors
+    /// [`IndexError::Corrupt`] means that the folder should be moved aside and rebuilt.
+    pub fn open(path: &Path) -> Result<Self, IndexError> {
+        let failed = |source| IndexError::Io { path: path.to_owned(), source };
+        private_dir(path).map_err(failed)?;
+        let config =
+            ::sled::Config::new().path(path).cache_capacity(CACHE_BYTES).flush_every_ms(None);
+        let opened = catch_unwind(AssertUnwindSafe(|| {
+            let db = config.open()?;
+            db.get([ENTRY])?;
+            Ok(db)
+        }));
+        let db = match opened {
+            Ok(opened) => opened.map_err(|error| to_index_error(path, error))?,
+            Err(_) => return Err(corrupt(path, "it could not be opened")),
+        };
+        let chunked = count_chunks(&db).map_err(|error| to_index_error(path, error))?;
+        let file =
+            OpenOptions::new().read(true).write(true).open(path.join("db")).map_err(failed)?;
+        Ok(Self {
+            path: path.to_owned(),
+            db,
+            file: DbFile(file),
+            chunked: RwLock::new(chunked),
+            synced: true,
+        })
+    }
+
+    /// Returns the same index with a flush that reaches only the operating system: flushed values
+    /// survive the end of this process, but not a power cut.
+    #[must_use]
+    pub fn without_sync(mut self) -> Self {
+        self.synced = false;
+        self
+    }
+
+    fn to_index_error(&self, error: ::sled::Error) -> IndexError {
+        to_index_error(&self.path, error)
+    }
+
+    fn reading(&self) -> RwLockReadGuard<'_, ChunkCounts> {
+        self.chunked.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the stored bytes of an entry.
+    fn read_stored(&self, key: &[u8]) -> Result<Option<::sled::IVec>, IndexError> {
+        self.db.get(entry_key(key)).map_err(|error| self.to_index_error(error))
+    }
+
+    /// Returns the value of an entry from its stored bytes.
+    fn value(&self, key: &[u8], stored: &[u8]) -> Result<Vec<u8>, IndexError> {
+        let broken = || corrupt(&self.path, "a value is malformed");
+        match StoredValue::read(stored).ok_or_else(broken)? {
+            StoredValue::Whole(value) => Ok(value.to_vec()),
+            StoredValue::Chunked(count) => {
+                let mut value = Vec::new();
+                for number in 0..count {
+                    let chunk = self.db.get(chunk_key(key, number));
+                    let chunk =
+                        chunk.map_err(|error| self.to_index_error(error))?.ok_or_else(broken)?;
+                    value.extend_from_slice(&chunk);
+                }
+                Ok(value)
+            }
+        }
+    }
+}
+
+impl Index for SledIndex {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
+        let _whole = self.reading();
+        self.read_stored(key)?.map(|stored| self.value(key, &stored)).transpose()
+    }
+
+    fn scan_from(
+        &self,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<KeyValue>, IndexError> {
+        let _whole = self.reading();
+        let stored_prefix = entry_key(prefix);
+        let begin = lower(prefix, after).map(entry_key);
+        let mut entries = Vec::new();
+        for item in self.db.range((begin, std::ops::Bound::Unbounded)).take(limit) {
+            let (key, stored) = item.map_err(|error| self.to_index_error(error))?;
+            if !key.starts_with(&stored_prefix) {
+                break;
+            }
+            let key = key.get(1..).unwrap_or_default().to_vec();
+            let value = self.value(&key, &stored)?;
+            entries.push((key, value));
+        }
+        Ok(entries)
+    }
+
+    fn apply(&self, batch: Batch) -> Result<(), IndexError> {
+        let batch = batch.check_keys()?;
+        let mut chunked = self.chunked.write().unwrap_or_else(PoisonError::into_inner);
+        let mut out = ::sled::Batch::default();
+        for (key, change) in batch {
+            stage(&mut chunked, &mut out, key, change);
+        }
+        self.db.apply_batch(out).map_err(|error| self.to_index_error(error))
+    }
+
+    fn flush(&self) -> Result<(), IndexError> {
+        self.db.flush().map_err(|error| self.to_index_error(error))?;
+        if !self.synced {
+            return Ok(());
+        }
+        let io = |source| IndexError::Io { path: self.path.clone(), source };
+        self.file.0.sync_data().map_err(io)
+    }
+}
+
+/// Adds one change to the batch for sled, chunks included.
+fn stage(
+    chunked: &mut ChunkCounts,
+    out: &mut ::sled::Batch,
+    key: Vec<u8>,
+    change: Option<Vec<u8>>,
+) {
+    let before = if chunked.is_empty() { 0 } else { chunked.remove(&key).unwrap_or(0) };
+    let after = if let Some(value) = change {
+        put(out, &key, value)
+    } else {
+        out.remove(entry_key(&key));
+        0
+    };
+    for number in after..before {
+        out.remove(chunk_key(&key, number));
+    }
+    if after > 0 {
+        chunked.insert(key, after);
+    }
+}
+
+/// Lists the values that are stored in chunks.
+fn count_chunks(db: &::sled::Db) -> Result<ChunkCounts, ::sled::Error> {
+    let mut chunked = ChunkCounts::new();
+    for item in db.scan_prefix([CHUNK]).keys() {
+        let stored = item?;
+        let Some(key) = chunked_key(&stored) else { continue };
+        let count = chunked.entry(key).or_default();
+        *count = count.saturating_add(1);
+    }
+    Ok(chunked)
+}
+
+/// The stored form of a value.
+enum StoredValue<'a> {
+    Whole(&'a [u8]),
+    /// The number of chunks.
+    Chunked(u32),
+}
+
+impl<'a> StoredValue<'a> {
+    fn read(stored: &'a [u8]) -> Option<Self> {
+        let mut fields = ByteReader::new(stored);
+        match fields.u8()? {
+            WHOLE => Some(Self::Whole(fields.rest())),
+            CHUNKED => fields.u32().map(Self::Chunked),
+            _ => None,
+        }
+    }
+}
+
+/// Stages a value and returns the number of its chunks.
+fn put(out: &mut ::sled::Batch, key: &[u8], value: Vec<u8>) -> u32 {
+    if value.len() <= VALUE_BYTES_MAX {
+        let mut stored = value;
+        stored.insert(0, WHOLE);
+        out.insert(entry_key(key), stored);
+        return 0;
+    }
+    let mut count: u32 = 0;
+    for chunk in value.chunks(CHUNK_BYTES) {
+        out.insert(chunk_key(key, count), chunk);
+        count = count.saturating_add(1);
+    }
+    let mut stored = vec![CHUNKED];
+    stored.extend_from_slice(&count.to_le_bytes());
+    out.insert(entry_key(key), stored);
+    count
+}
+
+fn entry_key(key: &[u8]) -> Vec<u8> {
+    let mut stored = Vec::with_capacity(key.len().saturating_add(1));
+    stored.push(ENTRY);
+    stored.extend_from_slice(key);
+    stored
+}
+
+/// Returns the stored key of a chunk. The length comes first, so that no key's chunks lie among
+/// another's.
+fn chunk_key(key: &[u8], number: u32) -> Vec<u8> {
+    let length = u32::try_from(key.len()).unwrap_or(u32::MAX);
+    let mut stored = vec![CHUNK];
+    stored.extend_from_slice(&length.to_be_bytes());
+    stored.extend_from_slice(key);
+    stored.extend_from_slice(&number.to_be_bytes());
+    stored
+}
+
+/// Returns the key of the value that a chunk belongs to.
+fn chunked_key(stored: &[u8]) -> Option<Vec<u8>> {
+    let mut fields = ByteReader::new(stored.get(1..)?);
+    let length = u32::from_be_bytes(fields.array()?);
+    fields.take(usize::try_from(length).ok()?).map(<[u8]>::to_vec)
+}
+
+fn to_index_error(path: &Path, error: ::sled::Error) -> IndexError {
+    if let ::sled::Error::Io(source) = error {
+        return IndexError::Io { path: path.to_owned(), source };
+    }
+    corrupt(path, &error.to_string())
+}
+
+fn corrupt(path: &Path, why: &str) -> IndexError {
+    IndexError::Corrupt { path: path.to_owned(), why: why.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chunks_of_a_former_process_are_known_and_taken_away() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |index: &SledIndex, length: usize| {
+            let mut batch = Batch::new();
+            batch.put("long", vec![b'x'; length]);
+            batch.put("short", "1");
+            index.apply(batch).unwrap();
+        };
+        let chunks = |index: &SledIndex| index.db.scan_prefix([CHUNK]).count();
+        let index = SledIndex::open(dir.path()).unwrap();
+        put(&index, 50_000);
+        assert_eq!(chunks(&index), 13);
+        drop(index);
+        let index = SledIndex::open(dir.path()).unwrap();
+        let known: Vec<_> = index.reading().clone().into_iter().collect();
+        assert_eq!(known, [(b"long".to_vec(), 13)]);
+        put(&index, 9_000);
+        assert_eq!(chunks(&index), 3);
+        put(&index, 1);
+        assert_eq!((chunks(&index), index.reading().len()), (0, 0));
+    }
+}

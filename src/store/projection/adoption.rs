@@ -1,0 +1,270 @@
+//! Folds adopted and forgotten resources, and objects with unknown marks of ours.
+//!
+//! A resource that such an object blocks continues once a person has assigned or disowned the
+//! object.
+
+use super::fold::FoldError;
+use crate::base::id::{IntentId, Key, RemoteId};
+use crate::model::state::adoption::{Adoption, Disowned, Forgotten, UnknownObjectsFound};
+use crate::model::state::observed::Observed;
+use crate::store::index::ordered::{Batch, Index};
+use crate::store::read_model::adoption::{disowned_key, unknown_object_key};
+use crate::store::read_model::model::{
+    ReadModelError, UNKNOWN_OBJECTS, mark_key, observed_key, open_key, public_key_key, read,
+    suspension_key, write,
+};
+
+/// Assigns an object to a resource. The observed state of an earlier object is discarded.
+pub(crate) fn adopt(
+    index: &dyn Index,
+    batch: &mut Batch,
+    adoption: &Adoption,
+) -> Result<(), FoldError> {
+    let fact = &adoption.fact;
+    refuse_if_open(index, batch, &fact.key, "taken over")?;
+    let before: Option<Observed> = read(index, batch, &observed_key(&fact.key))?;
+    let mut known = Observed::unknown(fact.merchant.clone(), fact.at);
+    if let Some(before) = before {
+        remove_blocking_entries(batch, &before);
+        (known.former, known.recreated) = (before.former, before.recreated);
+    }
+    known.apply(fact);
+    write(batch, &observed_key(&fact.key), &known)?;
+    if let Some(mark) = &adoption.mark {
+        write(batch, &mark_key(mark.as_str()), &fact.key)?;
+    }
+    match &fact.remote_id {
+        Some(id) => {
+            batch.remove(disowned_key(id.as_str()));
+            unblock(index, batch, id)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Stops managing a resource. Its object is ignored from then on, with any mark.
+pub(crate) fn forget_resource(
+    index: &dyn Index,
+    batch: &mut Batch,
+    forgotten: &Forgotten,
+) -> Result<(), FoldError> {
+    let key = &forgotten.key;
+    refuse_if_open(index, batch, key, "forgotten")?;
+    if let Some(known) = read::<Observed>(index, batch, &observed_key(key))? {
+        remove_blocking_entries(batch, &known);
+        for public in known.merchant_binding().into_iter().flat_map(|bound| bound.public_keys) {
+            let owner: Option<Key> = read(index, batch, &public_key_key(&public))?;
+            if owner.as_ref() == Some(key) {
+                batch.remove(public_key_key(&public));
+            }
+        }
+    }
+    batch.remove(observed_key(key));
+    batch.remove(suspension_key(key));
+    match &forgotten.remote_id {
+        Some(id) => Ok(write(batch, &disowned_key(id.as_str()), &forgotten.at)?),
+        None => Ok(()),
+    }
+}
+
+/// Marks an object as disowned: it belongs to no resource of ours.
+pub(crate) fn disown(
+    index: &dyn Index,
+    batch: &mut Batch,
+    disowned: &Disowned,
+) -> Result<(), FoldError> {
+    write(batch, &disowned_key(disowned.remote_id.as_str()), &disowned.at)?;
+    unblock(index, batch, &disowned.remote_id)
+}
+
+/// Replaces the set of objects that block a resource; an empty set unblocks it.
+pub(crate) fn set_unknown_objects(
+    index: &dyn Index,
+    batch: &mut Batch,
+    found: &UnknownObjectsFound,
+) -> Result<(), FoldError> {
+    let entry = observed_key(&found.key);
+    let known: Option<Observed> = read(index, batch, &entry)?;
+    let mut known = known.unwrap_or_else(|| Observed::unknown(found.merchant.clone(), found.at));
+    remove_blocking_entries(batch, &known);
+    for stray in &found.found {
+        write(batch, &unknown_object_key(stray.id.as_str()), &found.key)?;
+    }
+    known.unknown_objects.clone_from(&found.found);
+    Ok(write(batch, &entry, &known)?)
+}
+
+/// Applies the declaration that nothing at the service is ours: no unknown mark blocks a resource
+/// any more.
+pub(crate) fn clear_unknown_marks(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError> {
+    for (entry, _) in batch.scan(index, UNKNOWN_OBJECTS).map_err(ReadModelError::from)? {
+        let holder: Option<Key> = read(index, batch, &entry)?;
+        let Some(holder) = holder else { continue };
+        let known: Option<Observed> = read(index, batch, &observed_key(&holder))?;
+        let Some(mut known) = known else { continue };
+        remove_blocking_entries(batch, &known);
+        known.unknown_objects.retain(|stray| stray.is_duplicate);
+        for stray in &known.unknown_objects {
+            write(batch, &unknown_object_key(stray.id.as_str()), &holder)?;
+        }
+        write(batch, &observed_key(&holder), &known)?;
+    }
+    Ok(())
+}
+
+/// Stops an object from blocking any resource.
+fn unblock(index: &dyn Index, batch: &mut Batch, id: &RemoteId) -> Result<(), FoldError> {
+    let holder: Option<Key> = read(index, batch, &unknown_object_key(id.as_str()))?;
+    let Some(holder) = holder else { return Ok(()) };
+    batch.remove(unknown_object_key(id.as_str()));
+    let known: Option<Observed> = read(index, batch, &observed_key(&holder))?;
+    let Some(mut known) = known else { return Ok(()) };
+    known.unknown_objects.retain(|stray| stray.id != *id);
+    Ok(write(batch, &observed_key(&holder), &known)?)
+}
+
+/// Removes the entries of the objects that block a resource.
+fn remove_blocking_entries(batch: &mut Batch, known: &Observed) {
+    for stray in &known.unknown_objects {
+        batch.remove(unknown_object_key(stray.id.as_str()));
+    }
+}
+
+/// Law 5: refuses to adopt or forget a resource with an open intent.
+fn refuse_if_open(
+    index: &dyn Index,
+    batch: &Batch,
+    key: &Key,
+    what: &str,
+) -> Result<(), FoldError> {
+    let open: Option<IntentId> = read(index, batch, &open_key(key))?;
+    match open {
+        None => Ok(()),
+        Some(open) => {
+            let detail = format!("{key} is {what} while {open} is open");
+            Err(FoldError::Law { law: 5, detail })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use chrono::DateTime;
+    use serde_json::json;
+
+    use super::*;
+    use crate::base::hash::Mark;
+    use crate::model::record::Record;
+    use crate::model::state::adoption::UnknownObject;
+    use crate::model::state::observed::{FactSource, Observation};
+    use crate::store::index::ordered::MemoryIndex;
+    use crate::store::projection::fold::fold;
+    use crate::store::read_model::model::ReadModel;
+
+    const MARK: &str = "rkabcdefghijklmnopqrstuvwxya";
+
+    fn key(text: &str) -> Key {
+        text.parse().unwrap()
+    }
+
+    fn facts(records: &[Record]) -> ReadModel {
+        let index = Arc::new(MemoryIndex::new());
+        let mut batch = Batch::new();
+        for record in records {
+            fold(&*index, &mut batch, record).unwrap();
+        }
+        index.apply(batch).unwrap();
+        ReadModel::new(index)
+    }
+
+    fn strays(ids: &[(&str, bool)]) -> Record {
+        let stray = |(id, second): &(&str, bool)| UnknownObject {
+            id: id.parse().unwrap(),
+            mark: Mark::parse(MARK).unwrap(),
+            list: "cards".to_owned(),
+            is_duplicate: *second,
+            collection: None,
+        };
+        Record::UnknownObjects(Box::new(UnknownObjectsFound {
+            key: key("Merchant/acme"),
+            merchant: key("Merchant/acme"),
+            found: ids.iter().map(stray).collect(),
+            at: DateTime::UNIX_EPOCH,
+        }))
+    }
+
+    fn adopted(name: &str, id: &str) -> Record {
+        Record::Adopted(Box::new(Adoption {
+            fact: Observation {
+                key: key(name),
+                merchant: key("Merchant/acme"),
+                at: DateTime::UNIX_EPOCH,
+                source: FactSource::Operator,
+                remote_id: Some(id.parse().unwrap()),
+                exists: Some(true),
+                applied: None,
+                facts: json!({"last4": "4242"}),
+            },
+            mark: Mark::parse(MARK),
+            verified: true,
+            actor: "uid 7".to_owned(),
+            place: None,
+            commit: None,
+        }))
+    }
+
+    fn forgotten(name: &str, id: &str) -> Record {
+        Record::Forgotten(Box::new(Forgotten {
+            key: key(name),
+            remote_id: Some(id.parse().unwrap()),
+            actor: "uid 7".to_owned(),
+            at: DateTime::UNIX_EPOCH,
+        }))
+    }
+
+    fn in_the_way(facts: &ReadModel) -> Vec<String> {
+        facts.unknown_objects().unwrap().into_keys().collect()
+    }
+
+    #[test]
+    fn what_is_taken_over_or_disowned_stands_in_nobody_s_way() {
+        let found = strays(&[("card_1", false), ("card_2", false), ("card_3", true)]);
+        let disowned = Record::Disowned(Box::new(Disowned {
+            key: key("Merchant/acme"),
+            remote_id: "card_2".parse().unwrap(),
+            actor: "uid 7".to_owned(),
+            at: DateTime::UNIX_EPOCH,
+        }));
+        let all = facts(std::slice::from_ref(&found));
+        assert_eq!(in_the_way(&all), ["card_1", "card_2", "card_3"]);
+        let one = facts(&[found.clone(), adopted("SavedMethod/jane", "card_1")]);
+        assert_eq!(in_the_way(&one), ["card_2", "card_3"]);
+        assert_eq!(one.resource_of_mark(MARK).unwrap(), Some(key("SavedMethod/jane")));
+        let two = facts(&[found.clone(), adopted("SavedMethod/jane", "card_1"), disowned]);
+        assert_eq!(in_the_way(&two), ["card_3"]);
+        assert_eq!(two.disowned_ids().unwrap().into_iter().collect::<Vec<_>>(), ["card_2"]);
+        let known = two.observed_state(&key("Merchant/acme")).unwrap().unwrap();
+        assert_eq!(known.unknown_objects.len(), 1);
+        let word = Record::EmptyRemote { at: DateTime::UNIX_EPOCH, actor: "uid 7".to_owned() };
+        assert_eq!(
+            in_the_way(&facts(&[found, word])),
+            ["card_3"],
+            "a second one is no unknown mark"
+        );
+    }
+
+    #[test]
+    fn what_is_forgotten_is_not_known_and_passed_over_until_it_is_taken_over_again() {
+        let gone = [adopted("SavedMethod/jane", "card_1"), forgotten("SavedMethod/jane", "card_1")];
+        let one = facts(&gone);
+        assert_eq!(one.observed_state(&key("SavedMethod/jane")).unwrap(), None);
+        assert!(one.disowned_ids().unwrap().contains("card_1"));
+        let [adopted, forgotten] = gone;
+        let again = facts(&[adopted.clone(), forgotten, adopted]);
+        assert!(again.disowned_ids().unwrap().is_empty());
+        let known = again.observed_state(&key("SavedMethod/jane")).unwrap().unwrap();
+        assert_eq!(known.text("last4"), Some("4242"));
+    }
+}

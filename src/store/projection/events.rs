@@ -1,0 +1,266 @@
+//! Folds the gateway's events: each counts once, however often it was posted or listed.
+//!
+//! A post only queues its id for verification. Only an event read from the service changes the
+//! observed state of an object, and an older version never does (law 3).
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+
+use super::fold::FoldError;
+use super::waiting::NewestPage;
+use super::{hooks, payments, waiting};
+use crate::base::fault_injection;
+use crate::base::hash::Digest;
+use crate::base::id::Key;
+use crate::model::events::event::{
+    EventEntry, EventLedger, EventStatus, ForgedWebhook, Polled, ReceivedWebhook, VerifiedEvent,
+    WebhookContent,
+};
+use crate::model::events::partner_webhook::PartnerWebhook;
+use crate::model::events::remote_object::{Freshness, RemoteObject};
+use crate::model::record::Record;
+use crate::store::index::ordered::{Batch, Index};
+use crate::store::read_model::events::{
+    IGNORED_WEBHOOKS, event_key, forged_key, ledger_key, malformed_key, number_key, object_key,
+    unmatched_key,
+};
+use crate::store::read_model::model::{ReadModelError, partner_webhook_key, read, write};
+use crate::store::vault::reference::VaultRef;
+
+/// Stores a webhook of the partner interface, and counts it if it was ignored.
+pub(crate) fn partner_webhook(
+    index: &dyn Index,
+    batch: &mut Batch,
+    event: &PartnerWebhook,
+) -> Result<(), ReadModelError> {
+    if event.ignored.is_some() {
+        let before: u64 = read(index, batch, IGNORED_WEBHOOKS)?.unwrap_or_default();
+        write(batch, IGNORED_WEBHOOKS, &before.saturating_add(1))?;
+    }
+    write(batch, &partner_webhook_key(&event.id), event)
+}
+
+/// Changes a merchant's ledger and writes it back.
+pub(crate) fn count(
+    index: &dyn Index,
+    batch: &mut Batch,
+    merchant: &Key,
+    change: impl FnOnce(&mut EventLedger),
+) -> Result<(), ReadModelError> {
+    let key = ledger_key(merchant);
+    let mut ledger: EventLedger = read(index, batch, &key)?.unwrap_or_default();
+    change(&mut ledger);
+    write(batch, &key, &ledger)
+}
+
+fn increment(number: &mut u64) {
+    *number = number.saturating_add(1);
+}
+
+/// Additions of posts to a merchant's ledger.
+#[derive(Debug, Default)]
+struct PostCounts {
+    posts: u64,
+    repeated: u64,
+    malformed: u64,
+    other_mode: u64,
+    waiting: u64,
+    /// The page that receives the waiting ids.
+    pages: Option<NewestPage>,
+}
+
+impl PostCounts {
+    fn add_to(&self, ledger: &mut EventLedger) {
+        for (number, more) in [
+            (&mut ledger.posts, self.posts),
+            (&mut ledger.repeated, self.repeated),
+            (&mut ledger.malformed, self.malformed),
+            (&mut ledger.waiting, self.waiting),
+            (&mut ledger.other_mode, self.other_mode),
+        ] {
+            *number = number.saturating_add(more);
+        }
+    }
+}
+
+/// Returns the post of a record, if the record is one.
+pub(crate) fn post_in(record: &Record) -> Option<&ReceivedWebhook> {
+    if let Record::WebhookReceived(posted) = record { Some(posted) } else { None }
+}
+
+/// Folds successive posts. Each merchant's ledger is changed once for all of them.
+pub(crate) fn fold_posts<'a>(
+    index: &dyn Index,
+    batch: &mut Batch,
+    posts: impl Iterator<Item = &'a ReceivedWebhook>,
+) -> Result<(), ReadModelError> {
+    let mut tallies: BTreeMap<&Key, PostCounts> = BTreeMap::new();
+    for post in posts {
+        let tally = tallies.entry(&post.merchant).or_default();
+        increment(&mut tally.posts);
+        match &post.what {
+            WebhookContent::Malformed(digest) => {
+                count_malformed(index, batch, tally, (post, digest))?;
+            }
+            WebhookContent::OtherMode(id) => {
+                count_posted_id(index, batch, tally, (post, id, false))?;
+            }
+            WebhookContent::Event(id) => count_posted_id(index, batch, tally, (post, id, true))?,
+        }
+    }
+    tallies.into_iter().try_for_each(|(merchant, tally)| {
+        tally.pages.iter().try_for_each(|pages| pages.write(batch))?;
+        count(index, batch, merchant, |ledger| tally.add_to(ledger))
+    })
+}
+
+/// Counts a malformed body.
+fn count_malformed(
+    index: &dyn Index,
+    batch: &mut Batch,
+    tally: &mut PostCounts,
+    (post, digest): (&ReceivedWebhook, &Digest),
+) -> Result<(), ReadModelError> {
+    let key = malformed_key(&post.merchant, digest);
+    let again = batch.get(index, &key)?.is_some();
+    increment(if again { &mut tally.repeated } else { &mut tally.malformed });
+    write(batch, &key, &post.at)
+}
+
+/// Counts a posted id. An id of the merchant's own mode then waits to be verified.
+fn count_posted_id(
+    index: &dyn Index,
+    batch: &mut Batch,
+    tally: &mut PostCounts,
+    (post, id, own): (&ReceivedWebhook, &str, bool),
+) -> Result<(), ReadModelError> {
+    let merchant = &post.merchant;
+    let key = event_key(merchant, id);
+    let known: Option<EventEntry> = read(index, batch, &key)?;
+    let again = known.is_some();
+    let (posted, stands) = (vault_name(post), EventStatus::OtherMode);
+    let fresh = EventEntry { posts: 0, first: post.at, posted, status: stands, page: None };
+    let mut entry = known.unwrap_or(fresh);
+    entry.posts = entry.posts.saturating_add(1);
+    let begins = own && entry.status == EventStatus::OtherMode;
+    if begins {
+        let pages = match tally.pages.take() {
+            Some(pages) => pages,
+            None => NewestPage::open(index, batch, merchant)?,
+        };
+        entry.page = Some(tally.pages.insert(pages).add(batch, id)?);
+        entry.status = EventStatus::Waiting;
+        batch.remove(unmatched_key(merchant, id));
+    } else if entry.status == EventStatus::OtherMode {
+        write(batch, &unmatched_key(merchant, id), &entry.first)?;
+    }
+    tally.repeated = tally.repeated.saturating_add(u64::from(again));
+    tally.waiting = tally.waiting.saturating_add(u64::from(begins));
+    tally.other_mode = tally.other_mode.saturating_add(u64::from(!again && !own));
+    write(batch, &key, &entry)
+}
+
+/// Returns the vault's name of a body. A body that lies in the journal's record stays there: no
+/// reader needs it, and every post would lengthen the index by it.
+fn vault_name(posted: &ReceivedWebhook) -> Option<String> {
+    let named =
+        posted.body.parse::<VaultRef>().is_ok() || fault_injection::is_active("read-back-skipped");
+    named.then(|| posted.body.clone())
+}
+
+/// Folds a verified event. The event counts once; a second time is an internal error.
+pub(crate) fn fold_verified(
+    index: &dyn Index,
+    batch: &mut Batch,
+    told: &VerifiedEvent,
+) -> Result<(), FoldError> {
+    let merchant = &told.merchant;
+    let key = event_key(merchant, &told.event);
+    let known: Option<EventEntry> = read(index, batch, &key)?;
+    if known.as_ref().is_some_and(|known| matches!(known.status, EventStatus::Verified(_))) {
+        let detail = format!("the event {} of {} is taken in twice", told.event, merchant.short());
+        return Err(FoldError::Law { law: 5, detail });
+    }
+    let page = known.as_ref().and_then(|known| known.page);
+    let was_forged = known.as_ref().is_some_and(|known| known.status == EventStatus::Forged);
+    let stands = EventStatus::Verified(Box::new(told.clone()));
+    let heard = known.map_or((0, told.at), |known| (known.posts, known.first));
+    let (posts, first) = heard;
+    write(batch, &key, &EventEntry { posts, first, posted: None, status: stands, page: None })?;
+    if let Some(page) = page {
+        waiting::remove(index, batch, (merchant, page), &told.event)?;
+    }
+    batch.remove(forged_key(merchant, &told.event));
+    batch.remove(unmatched_key(merchant, &told.event));
+    update_object(index, batch, told)?;
+    payments::apply_event(index, batch, told)?;
+    let mut number = 0;
+    count(index, batch, merchant, |ledger| {
+        increment(&mut ledger.verified);
+        number = ledger.verified;
+        ledger.missed = ledger.missed.saturating_add(u64::from(posts == 0));
+        ledger.stale = ledger.stale.saturating_add(u64::from(told.freshness == Freshness::Older));
+        ledger.waiting = ledger.waiting.saturating_sub(u64::from(page.is_some()));
+        ledger.forged = ledger.forged.saturating_sub(u64::from(was_forged));
+        ledger.newest = ledger.newest.max(Some(told.created));
+    })?;
+    hooks::queue_merchant(batch, merchant);
+    Ok(write(batch, &number_key(merchant, number), &told.event)?)
+}
+
+/// Updates the entry of an event's object: a newer version replaces it (law 3), and any event about
+/// the object advances its last event time.
+fn update_object(
+    index: &dyn Index,
+    batch: &mut Batch,
+    told: &VerifiedEvent,
+) -> Result<(), FoldError> {
+    let Some(object) = &told.object else { return Ok(()) };
+    let key = object_key(&told.merchant, &object.id);
+    let known: Option<RemoteObject> = read(index, batch, &key)?;
+    let is_news = told.freshness == Freshness::Newer;
+    let older = object.freshness(known.as_ref()) == Freshness::Older;
+    if is_news && older && !fault_injection::is_active("stale-event-applied") {
+        let detail = format!("an older version of {} takes the place of a newer one", object.id);
+        return Err(FoldError::Law { law: 3, detail });
+    }
+    let Some(newest) = (if is_news { Some(object) } else { known.as_ref() }) else { return Ok(()) };
+    let after = newest.clone().into_index_entry(known.as_ref(), told.created);
+    if known.as_ref() == Some(&after) { Ok(()) } else { Ok(write(batch, &key, &after)?) }
+}
+
+/// Marks a posted event that the service does not have.
+pub(crate) fn mark_forged(
+    index: &dyn Index,
+    batch: &mut Batch,
+    forged: &ForgedWebhook,
+) -> Result<(), ReadModelError> {
+    let key = event_key(&forged.merchant, &forged.event);
+    let known: Option<EventEntry> = read(index, batch, &key)?;
+    let Some((page, entry)) = known.and_then(|known| Some((known.page?, known))) else {
+        return Ok(());
+    };
+    write(batch, &unmatched_key(&forged.merchant, &forged.event), &entry.first)?;
+    write(batch, &key, &EventEntry { status: EventStatus::Forged, page: None, ..entry })?;
+    waiting::remove(index, batch, (&forged.merchant, page), &forged.event)?;
+    batch.put(forged_key(&forged.merchant, &forged.event), Vec::new());
+    count(index, batch, &forged.merchant, |ledger| {
+        increment(&mut ledger.forged);
+        ledger.waiting = ledger.waiting.saturating_sub(1);
+    })
+}
+
+/// Records how far the list of events was read; these times never go back.
+pub(crate) fn note_polled(
+    index: &dyn Index,
+    batch: &mut Batch,
+    polled: &Polled,
+) -> Result<(), ReadModelError> {
+    let later = |known: Option<DateTime<Utc>>, now| known.max(Some(now));
+    count(index, batch, &polled.merchant, |ledger| {
+        ledger.polled_to = later(ledger.polled_to, polled.to);
+        ledger.polled_at = later(ledger.polled_at, polled.at);
+    })?;
+    hooks::doubt::note_list_read(index, batch, polled)
+}

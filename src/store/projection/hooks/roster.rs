@@ -1,0 +1,216 @@
+//! Folds the roster of scripts. The cursor of an absent script is kept until a person forgets the
+//! script.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{FoldError, failed};
+use crate::base::id::Key;
+use crate::model::events::event::EventLedger;
+use crate::model::events::hook_run::{Cursor, CursorAdvanced, ScriptIdentity};
+use crate::model::events::known_scripts::{KnownScript, ScriptForgotten, ScriptsLoaded};
+use crate::store::index::ordered::{Batch, Index};
+use crate::store::read_model::events::{EVENT_LEDGERS, ledger_key};
+use crate::store::read_model::hooks::{
+    HOOK_CURSORS, ROSTER, cursor_key, cursors_of, roster_key, stored_size_key, stored_values_of,
+    to_run_key,
+};
+use crate::store::read_model::model::{ReadModelError, decode_entry, parse_key, read, write};
+
+/// Every script that the state knows, by name.
+pub(super) type Roster = BTreeMap<String, KnownScript>;
+
+pub(super) fn roster(index: &dyn Index, batch: &Batch) -> Result<Roster, ReadModelError> {
+    let entries = batch.scan(index, ROSTER)?.into_iter();
+    entries
+        .map(|(key, value)| {
+            let name = key.get(ROSTER.len()..).unwrap_or_default();
+            Ok((String::from_utf8_lossy(name).into_owned(), decode_entry(&key, &value)?))
+        })
+        .collect()
+}
+
+/// Applies a new set of scripts.
+pub(crate) fn load(
+    index: &dyn Index,
+    batch: &mut Batch,
+    loaded: &ScriptsLoaded,
+) -> Result<(), ReadModelError> {
+    let mut known = roster(index, batch)?;
+    let present: BTreeSet<&str> = loaded.scripts.iter().map(|lane| lane.script.as_str()).collect();
+    for ScriptIdentity { script, text } in &loaded.scripts {
+        let former = known.iter().find(|(name, old)| {
+            !present.contains(name.as_str()) && old.text == *text && !known.contains_key(script)
+        });
+        if let Some(former) = former.map(|(name, _)| name.clone()) {
+            rename(index, batch, &former, script)?;
+            let moved = known.remove(&former);
+            known.extend(moved.map(|enrolled| (script.clone(), enrolled)));
+        }
+        let new = KnownScript { text: *text, since: loaded.at, absent: None };
+        let enrolled = known.entry(script.clone()).or_insert(new);
+        (enrolled.text, enrolled.absent) = (*text, None);
+    }
+    for (name, enrolled) in &mut known {
+        if !present.contains(name.as_str()) && enrolled.absent.is_none() {
+            enrolled.absent = Some(loaded.at);
+        }
+        write(batch, &roster_key(name), enrolled)?;
+    }
+    for begin in &loaded.begins {
+        let text = known.get(&begin.script).map(|enrolled| enrolled.text);
+        let cursor = text.map(|text| Cursor { to: begin.to, text });
+        let key = cursor_key(&begin.merchant, &begin.script);
+        if let (Some(cursor), None) = (cursor, batch.get(index, &key)?) {
+            write(batch, &key, &cursor)?;
+        }
+    }
+    queue_all(index, batch, &known)
+}
+
+/// Moves a script's cursors to its new name.
+fn rename(
+    index: &dyn Index,
+    batch: &mut Batch,
+    former: &str,
+    script: &str,
+) -> Result<(), ReadModelError> {
+    batch.remove(roster_key(former));
+    let suffix = [b"\0", former.as_bytes()].concat();
+    for (key, value) in batch.scan(index, HOOK_CURSORS)? {
+        if let Some(merchant) = key.strip_suffix(suffix.as_slice()) {
+            batch.put([merchant, b"\0", script.as_bytes()].concat(), value);
+            batch.remove(key);
+        }
+    }
+    Ok(())
+}
+
+/// Queues or unqueues every merchant, depending on whether a script in use has events to run for.
+fn queue_all(index: &dyn Index, batch: &mut Batch, known: &Roster) -> Result<(), ReadModelError> {
+    for (key, value) in batch.scan(index, EVENT_LEDGERS)? {
+        let merchant = parse_key(key.get(EVENT_LEDGERS.len()..).unwrap_or_default())?;
+        queue(index, batch, (&merchant, &decode_entry(&key, &value)?), known)?;
+    }
+    Ok(())
+}
+
+/// Queues or unqueues one merchant.
+fn queue(
+    index: &dyn Index,
+    batch: &mut Batch,
+    (merchant, ledger): (&Key, &EventLedger),
+    known: &Roster,
+) -> Result<(), ReadModelError> {
+    let mut waits = ledger.ran_to < ledger.verified;
+    for (name, cursor) in cursors(index, batch, merchant)? {
+        waits |= cursor.to < ledger.verified
+            && !is_absent(known, &name)
+            && !failed::is_stopped(index, batch, merchant, &name)?;
+    }
+    if waits {
+        batch.put(to_run_key(merchant), Vec::new());
+    } else {
+        batch.remove(to_run_key(merchant));
+    }
+    Ok(())
+}
+
+/// Queues or unqueues a merchant for which a script may continue.
+pub(crate) fn queue_again(
+    index: &dyn Index,
+    batch: &mut Batch,
+    merchant: &Key,
+) -> Result<(), ReadModelError> {
+    let ledger: EventLedger = read(index, batch, &ledger_key(merchant))?.unwrap_or_default();
+    queue(index, batch, (merchant, &ledger), &roster(index, batch)?)
+}
+
+fn is_absent(known: &Roster, name: &str) -> bool {
+    known.get(name).is_some_and(|enrolled| enrolled.absent.is_some())
+}
+
+fn cursors(
+    index: &dyn Index,
+    batch: &Batch,
+    merchant: &Key,
+) -> Result<Vec<(String, Cursor)>, ReadModelError> {
+    let prefix = cursors_of(merchant);
+    let entries = batch.scan(index, &prefix)?.into_iter();
+    entries
+        .map(|(key, value)| {
+            let name = key.get(prefix.len()..).unwrap_or_default();
+            Ok((String::from_utf8_lossy(name).into_owned(), decode_entry(&key, &value)?))
+        })
+        .collect()
+}
+
+/// Advances all scripts in use, except those in `held`, to an event. Their cursors up to that event
+/// are removed. An absent script and a held one keep their place.
+pub(super) fn advance_all(
+    index: &dyn Index,
+    batch: &mut Batch,
+    merchant: &Key,
+    (from, to): (u64, u64),
+    held: &[ScriptIdentity],
+) -> Result<(), ReadModelError> {
+    let known = roster(index, batch)?;
+    let is_held = |name: &str| held.iter().any(|lane| lane.script == name);
+    for (name, cursor) in cursors(index, batch, merchant)? {
+        if cursor.to <= to && !is_absent(&known, &name) && !is_held(&name) {
+            batch.remove(cursor_key(merchant, &name));
+        }
+    }
+    let absent = known.iter().filter(|(_, enrolled)| enrolled.absent.is_some());
+    let absent = absent.map(|(name, enrolled)| (name, enrolled.text));
+    for (name, text) in absent.chain(held.iter().map(|lane| (&lane.script, lane.text))) {
+        let key = cursor_key(merchant, name);
+        if batch.get(index, &key)?.is_none() {
+            write(batch, &key, &Cursor { to: from, text })?;
+        }
+    }
+    Ok(())
+}
+
+/// Advances one script, which was behind all others, to an event.
+pub(super) fn advance_script(
+    index: &dyn Index,
+    batch: &mut Batch,
+    passed: &CursorAdvanced,
+    script: &str,
+) -> Result<(), FoldError> {
+    let CursorAdvanced { merchant, to, .. } = passed;
+    let key = cursor_key(merchant, script);
+    let ledger: EventLedger = read(index, batch, &ledger_key(merchant))?.unwrap_or_default();
+    let Some(cursor) = read::<Cursor>(index, batch, &key)? else { return Ok(()) };
+    if *to < cursor.to {
+        let detail = format!("{script} goes back to event {to} of {}", merchant.short());
+        return Err(FoldError::Law { law: 5, detail });
+    }
+    if *to == ledger.ran_to {
+        batch.remove(key);
+    } else {
+        write(batch, &key, &Cursor { to: *to, ..cursor })?;
+    }
+    Ok(queue(index, batch, (merchant, &ledger), &roster(index, batch)?)?)
+}
+
+/// Forgets an absent script: its place and its stored values.
+pub(crate) fn forget(
+    index: &dyn Index,
+    batch: &mut Batch,
+    forgotten: &ScriptForgotten,
+) -> Result<(), ReadModelError> {
+    let name = &forgotten.script;
+    batch.remove(roster_key(name));
+    let suffix = [b"\0", name.as_bytes()].concat();
+    for (key, _) in batch.scan(index, HOOK_CURSORS)? {
+        if key.ends_with(&suffix) {
+            batch.remove(key);
+        }
+    }
+    batch.remove(stored_size_key(name));
+    for (key, _) in batch.scan(index, &stored_values_of(name))? {
+        batch.remove(key);
+    }
+    Ok(())
+}

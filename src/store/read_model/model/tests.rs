@@ -1,0 +1,137 @@
+//! Properties of the entries' keys: two things never share one.
+
+use std::collections::BTreeMap;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use crate::base::id::{Kind, Name};
+use crate::model::events::hook_run::ActionRequestId;
+use crate::model::operator::rotation::WebhookAddress;
+use crate::store::read_model::adoption::{disowned_key, unknown_object_key};
+use crate::store::read_model::epoch::{absence_key, release_key};
+use crate::store::read_model::events::{
+    event_key, forged_key, ledger_key, malformed_key, newest_page_key, number_key, object_key,
+    waiting_key,
+};
+use crate::store::read_model::failed::failed_key;
+use crate::store::read_model::hooks::{
+    cursor_key, depth_key, doubt_key, failed_action_key, new_events_key, request_key, result_key,
+    sending_key, stored_value_key, to_run_key,
+};
+use crate::store::read_model::journal_refs::{
+    intent_position_key, page_key, remote_key, sequences_key,
+};
+use crate::store::read_model::rotation::rotation_key;
+
+/// Texts of few characters, separators of keys among them: ids of the service may be any text.
+fn id() -> impl Strategy<Value = String> {
+    "[a/\0.]{1,4}"
+}
+
+/// Names of few letters.
+fn name() -> impl Strategy<Value = Name> {
+    "[a0]([a0.-]{0,3}[a0])?".prop_map(|name| name.parse().unwrap())
+}
+
+fn key() -> impl Strategy<Value = Key> {
+    (name(), name())
+        .prop_map(|(namespace, name)| Key::new(Kind::new("Merchant"), &namespace, &name))
+}
+
+/// Every thing that has an entry, built of these parts: a label, and the key of the entry.
+fn entries_of(key: &Key, id: &str, name: &Name, number: u64) -> Vec<(String, Vec<u8>)> {
+    let request =
+        ActionRequestId { merchant: key.clone(), event: id.to_owned(), name: name.clone() };
+    let script = name.as_str();
+    let intent = IntentId::new(number);
+    let page = u32::try_from(number).unwrap();
+    let digest = crate::base::hash::sha256(id.as_bytes());
+    let of_key = |what: &str| format!("{what} {key}");
+    let of_id = |what: &str| format!("{what} {key} {id:?}");
+    let of_number = |what: &str| format!("{what} {key} {number}");
+    let of_request = |what: &str| format!("{what} {request:?}");
+    vec![
+        (of_key("observed"), observed_key(key)),
+        (of_key("open"), open_key(key)),
+        (of_key("suspended"), suspension_key(key)),
+        (of_key("released"), release_key(key)),
+        (of_key("trail"), sequences_key(key)),
+        (of_key("ledger"), ledger_key(key)),
+        (of_key("newest page"), newest_page_key(key)),
+        (of_key("to run"), to_run_key(key)),
+        (of_key("depth"), depth_key(key)),
+        (of_key("doubt"), doubt_key(key)),
+        (of_key("sure"), new_events_key(key)),
+        (of_key("rotation"), rotation_key(&WebhookAddress::Merchant(key.clone()))),
+        ("rotation of the partner".to_owned(), rotation_key(&WebhookAddress::Partner)),
+        (of_id("event"), event_key(key, id)),
+        (of_id("forged"), forged_key(key, id)),
+        (of_id("garbled"), malformed_key(key, &digest)),
+        (of_id("object"), object_key(key, id)),
+        (of_id("remote"), remote_key(id, key)),
+        (of_number("number"), number_key(key, number)),
+        (of_number("waiting"), waiting_key(key, number)),
+        (of_number("page"), page_key(key, page)),
+        (of_number("undone"), failed_action_key(key, number)),
+        (of_request("request"), request_key(&request)),
+        (of_request("granted"), result_key(&request)),
+        (of_request("telling"), sending_key(&request)),
+        (format!("failed {key} {id:?} {script}"), failed_key(key, id, script)),
+        (format!("cursor {key} {script}"), cursor_key(key, script)),
+        (format!("kept {script} {id:?}"), stored_value_key(script, id)),
+        (format!("mark {id:?}"), mark_key(id)),
+        (format!("plan {id:?}"), plan_key(id)),
+        (format!("disowned {id:?}"), disowned_key(id)),
+        (format!("unknown object {id:?}"), unknown_object_key(id)),
+        (format!("looked {script} {id:?}"), absence_key(script, id)),
+        (format!("intent {number}"), intent_key(intent)),
+        (format!("intent position {number}"), intent_position_key(intent)),
+        (format!("orphan {number}"), orphan_key(intent)),
+        (format!("inbox {id:?}"), partner_webhook_key(&digest)),
+    ]
+}
+
+proptest! {
+    /// Closes S3 for the index: two things never share an entry, with any characters in names and
+    /// ids.
+    #[test]
+    fn two_things_never_share_an_entry(parts in vec((key(), id(), name(), 0_u64..3), 2..8)) {
+        let mut seen: BTreeMap<Vec<u8>, String> = BTreeMap::new();
+        for (key, id, name, number) in &parts {
+            for (what, entry) in entries_of(key, id, name, *number) {
+                let before = seen.insert(entry, what.clone());
+                prop_assert_eq!(before.as_ref().unwrap_or(&what), &what);
+            }
+        }
+    }
+
+    /// Closes S3 for names of hooks' actions: two actions never share one.
+    #[test]
+    fn two_actions_never_share_a_name(parts in vec((key(), id(), name()), 2..6)) {
+        let wish = |(merchant, event, name): &(Key, String, Name)| {
+            ActionRequestId { merchant: merchant.clone(), event: event.clone(), name: name.clone() }
+        };
+        for one in &parts {
+            for other in parts.iter().filter(|other| *other != one) {
+                prop_assert_ne!(wish(one).action_name().unwrap(), wish(other).action_name().unwrap());
+            }
+        }
+    }
+}
+
+/// Closes S3: an id of the service may be any text, also one that another id begins with.
+#[test]
+fn an_id_that_another_one_begins_with_has_its_own_resources() {
+    let (short, long): (Key, Key) =
+        ("Contact/jane".parse().unwrap(), "Contact/john".parse().unwrap());
+    let index = Arc::new(crate::store::index::ordered::MemoryIndex::new());
+    let mut batch = Batch::new();
+    write(&mut batch, &remote_key("a", &short), &1_u64).unwrap();
+    write(&mut batch, &remote_key("a\0b", &long), &2_u64).unwrap();
+    index.apply(batch).unwrap();
+    let facts = ReadModel::new(index);
+    assert_eq!(facts.resources_of_id("a").unwrap(), [(short, 1)]);
+    assert_eq!(facts.resources_of_id("a\0b").unwrap(), [(long, 2)]);
+}

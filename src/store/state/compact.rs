@@ -1,0 +1,278 @@
+//! Compaction: replaces the records so far by a snapshot, and removes data that is no longer
+//! needed.
+//!
+//! The same code runs beside the daemon and without it:
+//!
+//! 1. The journal ends its segment at the head. The records up to there are folded once more, and
+//!    give the snapshot.
+//! 2. A fresh index is filled from the snapshot, follows the new records, and replaces the index in
+//!    use between two commits.
+//! 3. A record names the snapshot, the old segments are archived or dropped, and the vault drops
+//!    the values that neither journal nor archive names.
+//!
+//! Guarantees: nothing that was acknowledged depends on any step. A crash at any step leaves a
+//! state that opens as it was, and the next compaction does the rest. Writers wait only for the
+//! last few records.
+
+mod age;
+mod archive;
+mod catching;
+mod sizes;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chrono::{DateTime, Utc};
+use tokio::sync::Mutex;
+
+use super::open::{OpenError, OpenState};
+use super::slots::IndexSlots;
+use crate::base::hash::Digest;
+use crate::model::record::Record;
+use crate::model::state::compaction::Compacted;
+use crate::store::disk::traits::Disk;
+use crate::store::index::buffered::BufferedIndex;
+use crate::store::journal::error::JournalError;
+use crate::store::journal::log::Head;
+use crate::store::journal::read::JournalReader;
+use crate::store::journal::{compact, log};
+use crate::store::projection::fold::IndexFold;
+use crate::store::read_model::model::FOLD_VERSION;
+use crate::store::vault::values::Vault;
+use crate::store::writer::handle::{Commit, Writer};
+
+pub use archive::{Archive, ArchivePolicy};
+pub use sizes::Sizes;
+
+use catching::FreshIndex;
+
+/// The fresh index follows the journal until at most this number of records is left.
+const LEFT_MAX: u64 = 256;
+/// A journal with fewer bytes of records is not due for compaction.
+const DUE_BYTES_MIN: u64 = 64 << 20;
+/// Records must take at least this many times the bytes of the snapshot.
+const DUE_TIMES: u64 = 2;
+
+/// Result of a compaction.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct CompactionResult {
+    /// The record that names the snapshot; `None` if no record followed the last compaction.
+    pub compacted: Option<Compacted>,
+    /// Bytes of the snapshot.
+    pub bytes: usize,
+    /// The number of segments removed from the journal.
+    pub segments: usize,
+    /// The number of segments removed from the archive.
+    pub dropped: usize,
+    /// The number of values removed from the vault.
+    pub values: u64,
+    /// Sizes before the compaction.
+    pub before: Sizes,
+    /// Sizes after the compaction.
+    pub after: Sizes,
+}
+
+/// Request for a compaction.
+#[derive(Debug, Clone)]
+pub struct CompactionRequest {
+    /// Treatment of the records that the snapshot replaces.
+    pub history: ArchivePolicy,
+    pub at: DateTime<Utc>,
+    pub actor: String,
+}
+
+/// Compacts a state, in use or not.
+#[derive(Debug)]
+pub struct Compactor {
+    pub writer: Arc<Writer<Record, IndexFold>>,
+    /// The index in use.
+    pub index: Arc<BufferedIndex>,
+    /// Creates fresh indexes.
+    pub slots: Box<dyn IndexSlots>,
+    pub journal: Arc<dyn Disk>,
+    pub vault_disk: Arc<dyn Disk>,
+    pub vault: Vault,
+    /// The archive of old segments.
+    pub archive: Archive,
+    /// Allows one compaction at a time, and none once the state is being closed.
+    pub turn: CompactionLock,
+}
+
+/// Mutual exclusion of compactions.
+#[derive(Debug, Default)]
+pub struct CompactionLock {
+    alone: Mutex<()>,
+    closing: AtomicBool,
+}
+
+impl OpenState {
+    /// Compacts the state and closes it cleanly.
+    pub async fn compact(self, wanted: &CompactionRequest) -> Result<CompactionResult, OpenError> {
+        let done = self.compactor().compact(wanted).await;
+        self.close().await?;
+        done
+    }
+}
+
+/// A snapshot that a record names.
+struct NamedSnapshot {
+    compacted: Compacted,
+    bytes: usize,
+}
+
+impl Compactor {
+    /// Compacts the state. Reads much and waits for disks, so it belongs on a thread that may
+    /// block.
+    pub async fn compact(&self, wanted: &CompactionRequest) -> Result<CompactionResult, OpenError> {
+        let _alone = self.turn.alone.lock().await;
+        self.check_open()?;
+        let before = self.sizes()?;
+        let named = self.snapshot(wanted).await;
+        if named.is_err() {
+            // A partial index only takes room; the next compaction begins anew.
+            self.slots.discard().unwrap_or_default();
+        }
+        let named = named?;
+        let dropped_first = match wanted.history {
+            ArchivePolicy::Drop => self.archive.drop_expired(wanted.history, wanted.at)?,
+            ArchivePolicy::Keep | ArchivePolicy::KeepFor(_) => 0,
+        };
+        self.check_open()?;
+        let segments = self.archive_old_segments(wanted.history)?;
+        let dropped =
+            self.archive.drop_expired(wanted.history, wanted.at)?.saturating_add(dropped_first);
+        let values = self.drop_values().await?;
+        Ok(CompactionResult {
+            bytes: named.as_ref().map_or(0, |named| named.bytes),
+            compacted: named.map(|named| named.compacted),
+            segments,
+            dropped,
+            values,
+            before,
+            after: self.sizes()?,
+        })
+    }
+
+    /// Ends a running compaction at its next step, prevents any other, and waits for the end.
+    pub(crate) async fn stop(&self) {
+        self.turn.closing.store(true, Ordering::SeqCst);
+        drop(self.turn.alone.lock().await);
+    }
+
+    /// Returns true if the records behind the last snapshot take much more room than the snapshot.
+    pub fn is_due(&self) -> Result<bool, OpenError> {
+        let all = sizes::of(&*self.journal).map_err(size_error)?;
+        let base = JournalReader::over(Arc::clone(&self.journal)).base()?;
+        let snapshot = base.map_or(Ok(0), |base| self.journal.len(&base.file()));
+        let snapshot = snapshot.map_err(size_error)?;
+        let records = all.saturating_sub(snapshot);
+        Ok(records >= DUE_BYTES_MIN && records >= snapshot.saturating_mul(DUE_TIMES))
+    }
+
+    /// Fails once the state is being closed.
+    fn check_open(&self) -> Result<(), OpenError> {
+        if self.turn.closing.load(Ordering::SeqCst) { Err(OpenError::Closing) } else { Ok(()) }
+    }
+
+    /// Returns the sizes of the state on disk.
+    pub fn sizes(&self) -> Result<Sizes, OpenError> {
+        let archive = self.archive.open_existing()?;
+        Ok(Sizes {
+            journal: sizes::of(&*self.journal).map_err(size_error)?,
+            archive: archive.map_or(Ok(0), |disk| sizes::of(&*disk)).map_err(size_error)?,
+            vault: sizes::of(&*self.vault_disk).map_err(size_error)?,
+            index: self.slots.bytes(),
+        })
+    }
+
+    /// Writes a snapshot of the present state, and a record that names it; `None` if no record
+    /// followed the last snapshot.
+    async fn snapshot(
+        &self,
+        wanted: &CompactionRequest,
+    ) -> Result<Option<NamedSnapshot>, OpenError> {
+        let reader = JournalReader::over(Arc::clone(&self.journal));
+        let base = reader.base()?.map_or(Head::EMPTY, |base| base.head);
+        if self.writer.head().sequence <= base.sequence.saturating_add(1) {
+            return Ok(None);
+        }
+        let head = self.writer.with_journal(log::Journal::end_segment).await??;
+        let body =
+            FreshIndex::snapshot_body(&reader, self.slots.create()?, head, &|| self.check_open())?;
+        self.check_open()?;
+        let snapshot = compact::write_snapshot(&*self.journal, head, FOLD_VERSION, &body)?;
+        let fresh = FreshIndex::from_snapshot(&reader, self.slots.create()?, (head, &body))?;
+        self.switch_index(fresh).await?;
+        let compacted = Compacted {
+            sequence: head.sequence,
+            replaces: Digest::from_bytes(head.hash),
+            snapshot: Digest::from_bytes(snapshot),
+            dropped: wanted.history == ArchivePolicy::Drop,
+            at: wanted.at,
+            actor: wanted.actor.clone(),
+        };
+        let record = Record::Compacted(Box::new(compacted.clone()));
+        self.writer.append(Commit::of(vec![record])).await?;
+        Ok(Some(NamedSnapshot { compacted, bytes: body.len() }))
+    }
+
+    /// Makes the fresh index follow new records, and replace the index in use.
+    async fn switch_index(&self, mut fresh: FreshIndex) -> Result<(), OpenError> {
+        loop {
+            let head = self.writer.head();
+            if head.sequence.saturating_sub(fresh.reached.sequence) <= LEFT_MAX {
+                break;
+            }
+            fresh.catch_up(head, &|| self.check_open())?;
+        }
+        fresh.flush(&self.index)?;
+        let used = Arc::clone(&self.index);
+        let take_over = move |journal: &mut log::Journal| {
+            fresh.catch_up(journal.head(), &|| Ok(()))?;
+            fresh.take_over(&used)
+        };
+        let before: Result<_, OpenError> = self.writer.with_journal(take_over).await?;
+        drop(before?);
+        Ok(self.slots.switch()?)
+    }
+
+    /// Archives or drops the segments before the newest snapshot that a record names.
+    fn archive_old_segments(&self, history: ArchivePolicy) -> Result<usize, OpenError> {
+        let reader = JournalReader::over(Arc::clone(&self.journal));
+        let durable = self.writer.head().sequence;
+        let Some(head) = super::base::newest_named(&reader, durable)? else { return Ok(0) };
+        if reader.first()?.is_none_or(|first| first > head.sequence) {
+            return Ok(0);
+        }
+        let archive = match history {
+            ArchivePolicy::Keep | ArchivePolicy::KeepFor(_) => Some(self.archive.open_or_create()?),
+            ArchivePolicy::Drop => None,
+        };
+        Ok(compact::archive_segments(&*self.journal, head, archive.as_deref())?)
+    }
+
+    /// Drops the values of the vault that no record names any more.
+    async fn drop_values(&self) -> Result<u64, OpenError> {
+        let mut survey = self.vault.survey()?;
+        // Records that name values of the survey may still be on their way to the disk; behind this
+        // append they are there.
+        self.writer.append(Commit::of(Vec::new())).await?;
+        let archive = self.archive.open_existing()?;
+        self.check_open()?;
+        for disk in [Some(Arc::clone(&self.journal)), archive].into_iter().flatten() {
+            JournalReader::over(disk).each_file(|bytes| {
+                survey.named.restart();
+                survey.named.read(bytes);
+            })?;
+        }
+        Ok(self.vault.drop_unnamed(&survey)?)
+    }
+}
+
+/// Returns the error for a file whose size cannot be read.
+fn size_error(source: std::io::Error) -> OpenError {
+    JournalError::io("read", "", source).into()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,246 @@
+//! The master key: it seals the vault and ties a state directory to its owner.
+//!
+//! Why it exists: the key comes from outside the state directory, so that a copy of the directory
+//! alone reveals nothing.
+//!
+//! Contract: 32 bytes, never shown, and wiped when dropped. Every use derives a key of its own, so
+//! no two purposes share one.
+
+use std::{
+    fmt,
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
+    path::{Path, PathBuf},
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use data_encoding::HEXLOWER;
+use rand_core::CryptoRng;
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::store::disk::real::sync_dir;
+
+/// The name of the key file, beside the state directory.
+pub const KEY_FILE: &str = ".reckon.key";
+/// Longer than any key file; bounds the read.
+const FILE_BYTES_MAX: u64 = 256;
+
+/// 32 secret bytes.
+#[derive(Clone)]
+pub struct MasterKey(Zeroizing<[u8; 32]>);
+
+impl MasterKey {
+    /// Wraps these bytes as a key.
+    pub fn new(bytes: [u8; 32]) -> Self {
+        Self(Zeroizing::new(bytes))
+    }
+
+    /// Generates a new key.
+    pub fn generate(rng: &mut dyn CryptoRng) -> Self {
+        let mut key = Zeroizing::new([0; 32]);
+        rng.fill_bytes(key.as_mut_slice());
+        Self(key)
+    }
+
+    /// Parses a key from base64 text; white space around it is ignored.
+    pub fn from_base64(text: &str) -> Result<Self, MasterKeyError> {
+        let bytes =
+            Zeroizing::new(STANDARD.decode(text.trim()).map_err(|_| MasterKeyError::Malformed)?);
+        let mut key = Zeroizing::new([0; 32]);
+        if bytes.len() != key.len() {
+            return Err(MasterKeyError::Malformed);
+        }
+        key.copy_from_slice(&bytes);
+        Ok(Self(key))
+    }
+
+    /// Returns the key as base64 text, to be given to its owner once.
+    pub fn to_base64(&self) -> Zeroizing<String> {
+        Zeroizing::new(STANDARD.encode(self.0.as_slice()))
+    }
+
+    /// Reads a key file; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// The file cannot be read. A file that others may read is refused: then the key is no longer
+    /// secret.
+    pub fn read_file(path: &Path) -> Result<Option<Self>, MasterKeyError> {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(MasterKeyError::io(path, source)),
+        };
+        let text = read_private(file, path)?;
+        Self::from_base64(&text).map(Some)
+    }
+
+    /// Reads the key file, or creates it (0600) if it does not exist.
+    ///
+    /// Of several processes that do this at once, one creates the key and all read the same.
+    pub fn read_or_create_file(
+        path: &Path,
+        rng: &mut dyn CryptoRng,
+    ) -> Result<Self, MasterKeyError> {
+        if let Some(key) = Self::read_file(path)? {
+            return Ok(key);
+        }
+        let made = Self::generate(rng);
+        let place = |source| MasterKeyError::io(path, source);
+        match made.write_new(path, rng) {
+            Ok(()) => Ok(made),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                Self::read_file(path)?.ok_or_else(|| place(io::ErrorKind::NotFound.into()))
+            }
+            Err(source) => Err(place(source)),
+        }
+    }
+
+    /// Writes the complete file beside its place and links it there; fails if the place is
+    /// occupied.
+    pub(crate) fn write_new(&self, path: &Path, rng: &mut dyn CryptoRng) -> io::Result<()> {
+        let dir = folder(path);
+        let temporary = dir.join(format!("{KEY_FILE}.{:016x}", rng.next_u64()));
+        let mut file =
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+        let text = self.to_base64();
+        let linked = file
+            .write_all(text.as_bytes())
+            .and_then(|()| file.write_all(b"\n"))
+            .and_then(|()| file.sync_all())
+            .and_then(|()| fs::hard_link(&temporary, path));
+        fs::remove_file(&temporary)?;
+        linked?;
+        sync_dir(dir)
+    }
+
+    /// Derives a key for one purpose; the purpose is a sentence that no other use shares.
+    pub fn derive(&self, purpose: &str) -> Zeroizing<[u8; 32]> {
+        Zeroizing::new(blake3::derive_key(purpose, self.0.as_slice()))
+    }
+
+    /// Returns a short public name of this key, 16 hex digits, to tie a state directory to the key.
+    pub fn fingerprint(&self) -> String {
+        let mut digest = self.derive("reckon 2026 master key fingerprint v1");
+        let name = HEXLOWER.encode(digest.get(..8).unwrap_or_default());
+        digest.zeroize();
+        name
+    }
+}
+
+impl fmt::Debug for MasterKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MasterKey(…)")
+    }
+}
+
+fn read_private(file: File, path: &Path) -> Result<Zeroizing<String>, MasterKeyError> {
+    let place = |source| MasterKeyError::io(path, source);
+    let meta = file.metadata().map_err(place)?;
+    if meta.permissions().mode() & 0o077 != 0 {
+        return Err(MasterKeyError::Exposed { path: path.to_owned() });
+    }
+    let mut text = Zeroizing::new(String::new());
+    io::Read::read_to_string(&mut io::Read::take(file, FILE_BYTES_MAX), &mut text)
+        .map_err(place)?;
+    Ok(text)
+}
+
+/// Error of reading or creating a key.
+#[derive(Debug, thiserror::Error)]
+pub enum MasterKeyError {
+    /// Not 32 bytes of base64. The text itself is never shown.
+    #[error(
+        "read the key: it is not 32 bytes in base64; create one with `openssl rand -base64 32`"
+    )]
+    Malformed,
+    /// Others may read the key file.
+    #[error(
+        "read the key file {path}: readable by other users; `chmod 600` it, or create a new \
+        key"
+    )]
+    Exposed { path: PathBuf },
+    /// The key file is a link, so its target is not ours to exchange.
+    #[error(
+        "{path} is a link: set secrets.key in reckon.yaml to what it holds, and name the file of the new key with \
+         --new-key-file"
+    )]
+    Link { path: PathBuf },
+    /// The key file opens another state, too.
+    #[error(
+        "{path} opens the state {other}, too: set secrets.key in reckon.yaml for one of them, and name the file of its new \
+         key with --new-key-file"
+    )]
+    Shared {
+        path: PathBuf,
+        /// The other state.
+        other: PathBuf,
+    },
+    /// The file could not be read or created.
+    #[error("read or make the key file {path}: {source}")]
+    Io {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl MasterKeyError {
+    pub(crate) fn io(path: &Path, source: io::Error) -> Self {
+        Self::Io { path: path.to_owned(), source }
+    }
+}
+
+/// Returns the folder of a file; the current folder if the path names none.
+pub(crate) fn folder(path: &Path) -> &Path {
+    path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::testing::seeded_rng;
+
+    #[test]
+    fn a_file_without_a_folder_stands_in_this_one() {
+        let folders = ["key", "a/key", "/key", "a/b/key"].map(|path| folder(Path::new(path)));
+        assert_eq!(folders, [".", "a", "/", "a/b"].map(Path::new));
+    }
+
+    #[test]
+    fn a_key_is_never_shown() {
+        let key = MasterKey::new([7; 32]);
+        assert_eq!(format!("{key:?}"), "MasterKey(…)");
+        assert!(MasterKey::from_base64("c2VjcmV0").unwrap_err().to_string().find("c2V").is_none());
+    }
+
+    #[test]
+    fn text_and_back_is_the_same_key() {
+        let key = MasterKey::generate(&mut seeded_rng(1));
+        let again = MasterKey::from_base64(&format!(" {}\n", key.to_base64().as_str())).unwrap();
+        assert_eq!(key.fingerprint(), again.fingerprint());
+        assert_ne!(key.fingerprint(), MasterKey::generate(&mut seeded_rng(2)).fingerprint());
+        assert_eq!(key.fingerprint().len(), 16);
+    }
+
+    #[test]
+    fn a_key_file_is_made_once_and_private() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(KEY_FILE);
+        assert!(MasterKey::read_file(&path).unwrap().is_none());
+        let made = MasterKey::read_or_create_file(&path, &mut seeded_rng(1)).unwrap();
+        let again = MasterKey::read_or_create_file(&path, &mut seeded_rng(2)).unwrap();
+        assert_eq!(made.fingerprint(), again.fingerprint());
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_key_that_others_may_read_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(KEY_FILE);
+        MasterKey::read_or_create_file(&path, &mut seeded_rng(1)).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(matches!(MasterKey::read_file(&path), Err(MasterKeyError::Exposed { .. })));
+    }
+}

@@ -1,0 +1,324 @@
+//! The vault: secrets and personal bodies, sealed.
+//!
+//! Why it exists: journal and index can be copied, printed and compared, because secret and
+//! personal values are here and the others hold only a [`VaultRef`].
+//!
+//! Guarantees: no value is on disk in the open. A value opens only under the name and the subject
+//! that it was sealed for. Erasing a subject destroys its keys, and its values are unreadable from
+//! then on while everything that refers to them stays true.
+//! Assumptions: the master key comes from outside the state directory; a value is written and
+//! synced before the journal entry that names it, or lies within that entry.
+//!
+//! Opening reads one record. The keys are read at the first use, the values listed at the first
+//! unsealing: most runs need neither.
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use rand_core::CryptoRng;
+use zeroize::Zeroizing;
+
+use super::blob::{Blob, BlobContext, SealedValue};
+use super::error::VaultError;
+use super::frame::Scan;
+use super::key::MasterKey;
+use super::keys::{DataKey, KeyId, KeySlot, NewKey};
+use super::reference::VaultRef;
+use super::state::VaultState;
+use super::wrapping::Wrapping;
+use super::{blob, frame, generation, keys, rekey};
+use crate::base::hash::Digest;
+use crate::store::disk::traits::Disk;
+
+/// The longest value, in bytes.
+pub const BLOB_BYTES_MAX: usize = 16 << 20;
+/// The longest name of a subject, in bytes.
+pub const SUBJECT_BYTES_MAX: usize = 1024;
+
+/// The vault; clones share it.
+#[derive(Clone)]
+pub struct Vault {
+    pub(crate) shared: Arc<VaultInner>,
+}
+
+pub(crate) struct VaultInner {
+    disk: Arc<dyn Disk>,
+    state: Mutex<VaultState>,
+    /// Locked while written files are made durable, or one file is replaced by another.
+    syncing: Mutex<()>,
+    /// Locked by the one running compaction.
+    compacting: Mutex<()>,
+}
+
+impl VaultInner {
+    pub(crate) fn syncing(&self) -> MutexGuard<'_, ()> {
+        self.syncing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn compacting(&self) -> MutexGuard<'_, ()> {
+        self.compacting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Vault {
+    /// Opens the vault on this disk, or creates it.
+    ///
+    /// # Errors
+    /// [`VaultError::WrongKey`] if the vault was created with another master key.
+    pub fn open(disk: Arc<dyn Disk>, master: &MasterKey) -> Result<Self, VaultError> {
+        let newest = generation::newest(disk.as_ref());
+        let generation = newest.map_err(VaultError::io("list", "*"))?;
+        let wrapping = verify_key(disk.as_ref(), &generation::name(generation), master)?;
+        let state = Mutex::new(VaultState::new(wrapping, generation));
+        let (syncing, compacting) = (Mutex::default(), Mutex::default());
+        Ok(Self { shared: Arc::new(VaultInner { disk, state, syncing, compacting }) })
+    }
+
+    /// Seals a value of a subject. Nothing is written yet: pass the value to [`Vault::write`].
+    pub fn seal(
+        &self,
+        subject: &str,
+        plain: &[u8],
+        rng: &mut dyn CryptoRng,
+    ) -> Result<SealedValue, VaultError> {
+        check_length(subject.len(), SUBJECT_BYTES_MAX)?;
+        check_length(plain.len(), BLOB_BYTES_MAX)?;
+        let (id, key, new_key) = self.key_for(subject, rng)?;
+        let reference = VaultRef(random(rng));
+        let place = BlobContext { reference, key: id, subject };
+        let payload = blob::seal(&place, &key, random(rng), plain);
+        let too_large = VaultError::TooLarge { bytes: plain.len(), limit: BLOB_BYTES_MAX };
+        Ok(SealedValue { reference, payload: payload.ok_or(too_large)?, new_key })
+    }
+
+    /// Returns a digest of content that is sealed: equal for equal content of one subject, and
+    /// useless for guessing without the master key.
+    pub fn digest(&self, subject: &str, content: &[u8]) -> Digest {
+        Digest::from_bytes(self.state().wrapping.digest(subject, content))
+    }
+
+    /// Writes sealed values; durable only after [`Vault::sync`].
+    ///
+    /// A value whose subject was erased since it was sealed is written, and is as erased as the
+    /// others.
+    pub fn write(&self, sealed: &[SealedValue]) -> Result<(), VaultError> {
+        let mut state = self.state();
+        state.refuse_if_poisoned()?;
+        let done =
+            self.write_keys(&mut state, sealed).and_then(|()| self.write_data(&mut state, sealed));
+        state.poison_on_failure(done)
+    }
+
+    /// Makes everything written so far durable.
+    pub fn sync(&self) -> Result<(), VaultError> {
+        let _no_exchange = self.shared.syncing();
+        let (unsynced, data) = {
+            let mut state = self.state();
+            state.refuse_if_poisoned()?;
+            (std::mem::take(&mut state.unsynced), state.file())
+        };
+        let mut files = Vec::new();
+        files.extend(unsynced.keys.then_some(keys::FILE));
+        files.extend(unsynced.data.then_some(data.as_str()));
+        let done = self.disk().sync_all(&files).map_err(VaultError::io("sync", "*"));
+        self.state().poison_on_failure(done)
+    }
+
+    /// Unseals a value. The first call lists all values.
+    pub fn unseal(&self, reference: &VaultRef) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+        let reference = *reference;
+        let payload = loop {
+            let mut state = self.state();
+            let (generation, file) = (state.generation, state.file());
+            let at = state.places(self.disk())?.get(&reference).copied();
+            drop(state);
+            let payload = self.payload(&file, at.ok_or(VaultError::Missing { reference })?);
+            // A compaction may have replaced the file meanwhile.
+            if self.state().generation == generation {
+                break payload?;
+            }
+        };
+        let damaged = || VaultError::Damaged { reference };
+        let blob = payload.as_deref().and_then(Blob::read).ok_or_else(damaged)?;
+        if blob.reference == reference { self.unseal_blob(&blob) } else { Err(damaged()) }
+    }
+
+    /// Unseals a value whose fields were read.
+    pub(crate) fn unseal_blob(&self, blob: &Blob<'_>) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+        let reference = blob.reference;
+        let mut state = self.state();
+        let recent = state.recent.take().filter(|(recent, _)| *recent == blob.key);
+        let recent = recent.map(|(_, key)| key);
+        state.keys(self.disk())?;
+        let key = match state.keys.as_ref().and_then(|keys| keys.get(&blob.key)) {
+            Some(KeySlot::Live(wrapped)) => {
+                recent.or_else(|| state.wrapping.unwrap(&blob.key, wrapped))
+            }
+            Some(KeySlot::Erased) => return Err(VaultError::Erased { reference }),
+            None => None,
+        };
+        state.recent = key.clone().map(|key| (blob.key, key));
+        drop(state);
+        key.and_then(|key| blob.open(&key)).ok_or(VaultError::Damaged { reference })
+    }
+
+    /// Destroys the keys of a subject, durably. Its values are unreadable from then on; a subject
+    /// without any is no error. A value sealed later gets a new key.
+    pub fn erase(&self, subject: &str) -> Result<(), VaultError> {
+        let mut state = self.state();
+        state.refuse_if_poisoned()?;
+        let keys = state.keys(self.disk())?;
+        if !keys.any_of(subject) {
+            return Ok(());
+        }
+        let left = keys.with_erased(subject);
+        let file = left.file(&state.wrapping);
+        let done = self.disk().replace(keys::FILE, &file);
+        state.poison_on_failure(done.map_err(VaultError::io("replace", keys::FILE)))?;
+        state.keys = Some(left);
+        state.recent = None;
+        Ok(())
+    }
+
+    pub(crate) fn disk(&self) -> &dyn Disk {
+        self.shared.disk.as_ref()
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, VaultState> {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the key of a subject. A subject without one gets a new key, which must be written
+    /// with the value.
+    fn key_for(
+        &self,
+        subject: &str,
+        rng: &mut dyn CryptoRng,
+    ) -> Result<(KeyId, DataKey, Option<NewKey>), VaultError> {
+        let damaged = || VaultError::KeyDamaged { subject: subject.to_owned() };
+        let mut state = self.state();
+        let recent = state.recent.take();
+        state.keys(self.disk())?;
+        if let Some((id, wrapped)) = state.keys.as_ref().and_then(|keys| keys.current(subject)) {
+            let (id, recent) = (*id, recent.filter(|(recent, _)| recent == id));
+            let unwrapped = || Some((id, state.wrapping.unwrap(&id, wrapped)?));
+            let (id, key) = recent.or_else(unwrapped).ok_or_else(damaged)?;
+            state.recent = Some((id, key.clone()));
+            state.used.insert(id);
+            return Ok((id, key, None));
+        }
+        drop(state);
+        let (id, key): (KeyId, DataKey) = (random(rng), Zeroizing::new(random(rng)));
+        let nonce = random(rng);
+        let new = NewKey { id, nonce, subject: subject.to_owned(), key: key.clone() };
+        Ok((id, key, Some(new)))
+    }
+
+    fn write_keys(&self, state: &mut VaultState, sealed: &[SealedValue]) -> Result<(), VaultError> {
+        let mut bytes = Vec::new();
+        for new in sealed.iter().filter_map(|sealed| sealed.new_key.as_ref()) {
+            let damaged = || VaultError::KeyDamaged { subject: new.subject.clone() };
+            let payload = new.payload(&state.wrapping).ok_or_else(damaged)?;
+            let learned = state.keys(self.disk())?.add(&payload);
+            state.used.extend(learned);
+            bytes.extend_from_slice(&frame::frame(&payload));
+        }
+        if !bytes.is_empty() {
+            state.unsynced.keys = true;
+            self.append(keys::FILE, keys::FILE, &bytes)?;
+        }
+        Ok(())
+    }
+
+    fn write_data(&self, state: &mut VaultState, sealed: &[SealedValue]) -> Result<(), VaultError> {
+        let bytes: Vec<u8> =
+            sealed.iter().flat_map(|sealed| frame::frame(&sealed.payload)).collect();
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        state.unsynced.data = true;
+        let mut at = self.append(&state.file(), blob::FILE, &bytes)?;
+        if let Some(places) = state.places.as_mut() {
+            for sealed in sealed {
+                places.insert(sealed.reference, at);
+                at = at.saturating_add(frame::size(sealed.payload.len()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends to a file and returns the offset. `called` is the file's name in messages.
+    fn append(&self, file: &str, called: &'static str, bytes: &[u8]) -> Result<u64, VaultError> {
+        let at = frame::length(self.disk(), file).map_err(VaultError::io("read", called))?;
+        self.disk().write_at(file, at, bytes).map_err(VaultError::io("write", called))?;
+        Ok(at)
+    }
+
+    fn payload(&self, file: &str, at: u64) -> Result<Option<Vec<u8>>, VaultError> {
+        let read = Scan::one(self.disk(), file, at).and_then(|mut scan| scan.here());
+        read.map_err(VaultError::io("read", blob::FILE))
+    }
+}
+
+impl fmt::Debug for Vault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Vault").field("disk", &self.shared.disk).finish_non_exhaustive()
+    }
+}
+
+/// Returns a number that grows with each compaction of the vault.
+///
+/// # Errors
+/// The disk cannot be listed.
+pub fn compactions(disk: &dyn Disk) -> std::io::Result<u64> {
+    generation::newest(disk)
+}
+
+/// Returns the files of the vault that are in use.
+///
+/// # Errors
+/// The disk cannot be listed.
+pub fn files(disk: &dyn Disk) -> std::io::Result<[String; 2]> {
+    Ok([generation::name(generation::newest(disk)?), keys::FILE.to_owned()])
+}
+
+/// Verifies the master key against the file of keys, or creates that file.
+fn verify_key(disk: &dyn Disk, data: &str, master: &MasterKey) -> Result<Wrapping, VaultError> {
+    if let Some(wrapping) = rekey::wrapping(disk, master)? {
+        return Ok(wrapping);
+    }
+    if frame::length(disk, data).map_err(VaultError::io("read", blob::FILE))? > 0 {
+        return Err(VaultError::KeysLost);
+    }
+    let wrapping = Wrapping::new(master);
+    let made = disk.replace(keys::FILE, &frame::frame(wrapping.header()));
+    made.map_err(VaultError::io("make", keys::FILE))?;
+    Ok(wrapping)
+}
+
+/// Returns the offset of every value.
+pub(crate) fn list_values(scan: &mut Scan<'_>) -> std::io::Result<BTreeMap<VaultRef, u64>> {
+    let mut places = BTreeMap::new();
+    while let Some((at, payload)) = scan.step()? {
+        if let Some(blob) = Blob::read(&payload) {
+            places.insert(blob.reference, at);
+        }
+    }
+    Ok(places)
+}
+
+fn check_length(bytes: usize, limit: usize) -> Result<(), VaultError> {
+    if bytes > limit { Err(VaultError::TooLarge { bytes, limit }) } else { Ok(()) }
+}
+
+pub(crate) fn random<const N: usize>(rng: &mut dyn CryptoRng) -> [u8; N] {
+    let mut bytes = [0; N];
+    rng.fill_bytes(&mut bytes);
+    bytes
+}
