@@ -14,6 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 mod backticks;
+mod folders;
 mod tokens;
 
 use tokens::{imports, tokens};

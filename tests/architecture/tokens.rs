@@ -130,7 +130,12 @@ fn text_at(tokens: &[Token], at: usize) -> &str {
 }
 
 /// Follows one path or `{group}` of paths after a prefix. Returns the position behind it.
-fn expand(tokens: &[Token], mut at: usize, prefix: &[String], found: &mut Vec<Import>) -> usize {
+pub(crate) fn expand(
+    tokens: &[Token],
+    mut at: usize,
+    prefix: &[String],
+    found: &mut Vec<Import>,
+) -> usize {
     let mut path = prefix.to_vec();
     while text_at(tokens, at) != "{" {
         let Some(token) = tokens.get(at) else {

@@ -1,0 +1,236 @@
+//! The rules inside the folders: imports run in one direction, a `mod.rs` only declares, and a folder has few files.
+
+use std::collections::BTreeMap;
+
+use super::tokens::tokens;
+use super::{Source, assert_none, sources};
+
+mod graph;
+
+use graph::Graph;
+
+/// Largest number of files of a folder, beside its sub-folders and its `mod.rs`.
+const FILES_MAX: usize = 20;
+
+/// Largest number of names that a `mod.rs` re-exports.
+const RE_EXPORTS_MAX: usize = 10;
+
+/// Folders that have circles, each with the number of its children in them. Entries are only removed or lowered.
+const CIRCLES: [(&str, usize); 82] = [
+    ("api", 8),
+    ("api::methods", 3),
+    ("api::payments", 2),
+    ("base::folder", 2),
+    ("base::money", 2),
+    ("base::outside_text", 4),
+    ("base::schedule", 3),
+    ("cli", 6),
+    ("cli::args::gateway", 4),
+    ("cli::commands", 2),
+    ("cli::commands::applying", 2),
+    ("cli::commands::gateway", 2),
+    ("cli::commands::hooks", 5),
+    ("cli::commands::planning", 6),
+    ("cli::commands::sandbox::scenario", 2),
+    ("cli::commands::signed", 2),
+    ("cli::context", 5),
+    ("cli::remote", 2),
+    ("client", 3),
+    ("config", 4),
+    ("control", 2),
+    ("effects", 7),
+    ("effects::actions", 4),
+    ("effects::merchants", 2),
+    ("effects::methods", 2),
+    ("engine", 10),
+    ("engine::commands", 2),
+    ("engine::core", 5),
+    ("engine::core::retention", 2),
+    ("engine::executor", 5),
+    ("engine::hooks", 2),
+    ("engine::queries", 4),
+    ("engine::readers", 2),
+    ("http::private", 3),
+    ("kinds", 10),
+    ("kinds::invoice", 2),
+    ("kinds::recurring_charge", 5),
+    ("kinds::remote", 2),
+    ("kinds::saved_method", 2),
+    ("model", 5),
+    ("model::plans", 3),
+    ("model::state", 3),
+    ("plan", 3),
+    ("plan::compare", 2),
+    ("plan::core", 3),
+    ("render::plan", 2),
+    ("sandbox", 12),
+    ("sandbox::invoicing::portal", 3),
+    ("sandbox::merchants", 2),
+    ("sandbox::methods", 7),
+    ("sandbox::onboarding", 2),
+    ("sandbox::openapi", 4),
+    ("sandbox::payments", 7),
+    ("sandbox::recurring", 5),
+    ("sandbox::state", 2),
+    ("scripting", 6),
+    ("scripting::check::checker", 3),
+    ("scripting::host", 2),
+    ("scripting::host::register", 4),
+    ("scripting::host::template", 2),
+    ("scripting::load::scripts", 2),
+    ("scripting::run", 5),
+    ("scripting::run::json", 2),
+    ("sim", 10),
+    ("sim::actors", 8),
+    ("sim::check", 16),
+    ("sim::check::hooks", 3),
+    ("sim::net", 4),
+    ("sim::run", 3),
+    ("sim::world", 5),
+    ("spec", 2),
+    ("spec::tree", 3),
+    ("store", 5),
+    ("store::backup", 4),
+    ("store::history", 2),
+    ("store::journal", 7),
+    ("store::projection", 10),
+    ("store::projection::carried", 3),
+    ("store::projection::hooks", 4),
+    ("store::state", 7),
+    ("store::vault", 7),
+    ("store::writer", 2),
+];
+
+/// Folders that still have more files. Entries are only removed.
+const CROWDED: [&str; 3] = ["src/engine/commands", "src/engine/queries", "src/render"];
+
+/// Files that still hold code or more re-exports. Entries are only removed.
+const HEAVY: [&str; 4] =
+    ["src/api/mod.rs", "src/render/mod.rs", "src/sandbox/control/mod.rs", "src/watch/mod.rs"];
+
+#[test]
+fn the_children_of_a_folder_import_each_other_in_one_direction() {
+    assert_none(&circles(&sources(), &CIRCLES));
+}
+
+#[test]
+fn a_mod_file_declares_and_holds_no_code() {
+    let code: Vec<String> = sources()
+        .iter()
+        .filter(|source| is_mod(source) && !HEAVY.contains(&source.path.as_str()))
+        .flat_map(code_of_mod)
+        .collect();
+    assert_none(&code);
+}
+
+#[test]
+fn a_folder_has_few_files() {
+    let mut files: BTreeMap<String, usize> = BTreeMap::new();
+    for source in sources().iter().filter(|source| !is_mod(source) && !graph::is_test(&source.path))
+    {
+        let folder = source.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        *files.entry(folder.to_owned()).or_default() += 1;
+    }
+    let many = files
+        .into_iter()
+        .filter(|(folder, files)| *files > FILES_MAX && !CROWDED.contains(&folder.as_str()));
+    let many: Vec<String> = many
+        .map(|(folder, files)| format!("{folder}: {files} files, more than {FILES_MAX}"))
+        .collect();
+    assert_none(&many);
+}
+
+#[test]
+fn a_planted_circle_is_caught_with_its_children() {
+    let tree = |b: &str, c: &str| {
+        [
+            planted("src/lib.rs", "pub mod a;"),
+            planted("src/a/mod.rs", "pub mod b;\npub mod c;\npub use c::d::Shown;"),
+            planted("src/a/b.rs", b),
+            planted("src/a/c.rs", c),
+            planted("src/a/c/d.rs", "pub struct Shown;"),
+        ]
+    };
+    let circle = ["a: b, c import each other in a circle"];
+    assert_eq!(
+        circles(&tree("use crate::a::Shown;", "mod d;\nfn g() { super::b::f() }"), &[]),
+        circle
+    );
+    assert_eq!(circles(&tree("use super::{c, c::d};", "use crate::a::b::f;"), &[]), circle);
+    let test = "//! [`super::b`]\npub mod d;\n#[cfg(test)]\nmod tests { use crate::a::b; }";
+    assert_eq!(circles(&tree("use super::c;", test), &[]), [""; 0]);
+    let parent = circles(&tree("", "pub mod d;\nuse d::Shown;\nstruct Held;"), &[]);
+    assert_eq!(parent, [""; 0]);
+    let known = circles(&tree("use super::c;", ""), &[("a", 2)]);
+    assert_eq!(known, ["a: 0 children in circles, and this test still allows 2"]);
+}
+
+#[test]
+fn planted_code_of_a_mod_file_is_caught() {
+    assert_eq!(code_of_mod(&planted("src/a/mod.rs", "pub mod b;\nfn f() {}")).len(), 1);
+    assert_eq!(
+        code_of_mod(&planted("src/a/mod.rs", "//! Doc.\n\n#[cfg(test)]\nmod tests;")).len(),
+        0
+    );
+    let many = "pub use b::{A, B, C, D, E, F, G, H, I, J, K};";
+    assert_eq!(code_of_mod(&planted("src/a/mod.rs", many)).len(), 1);
+}
+
+fn planted(path: &str, text: &str) -> Source {
+    Source { path: path.into(), text: text.into() }
+}
+
+fn is_mod(source: &Source) -> bool {
+    source.path.ends_with("/mod.rs") && !graph::is_test(&source.path)
+}
+
+/// Returns the circles of all folders that the list does not allow, and the entries of the list that allow too much.
+fn circles(sources: &[Source], known: &[(&str, usize)]) -> Vec<String> {
+    let graph = Graph::of(sources);
+    let mut found = Vec::new();
+    for folder in graph.folders() {
+        let circles = graph.circles(&folder);
+        let name = folder.join("::");
+        let allowed = known.iter().find(|(known, _)| *known == name).map_or(0, |(_, count)| *count);
+        let count: usize = circles.iter().map(Vec::len).sum();
+        if count > allowed {
+            let shown = circles.iter().map(|circle| circle.join(", "));
+            found.extend(
+                shown.map(|circle| format!("{name}: {circle} import each other in a circle")),
+            );
+        } else if count < allowed {
+            found.push(format!(
+                "{name}: {count} children in circles, and this test still allows {allowed}"
+            ));
+        }
+    }
+    found
+}
+
+/// Returns the code of a `mod.rs` that is no declaration, and its surplus re-exports.
+fn code_of_mod(source: &Source) -> Vec<String> {
+    const DECLARING: [&str; 4] = ["mod", "use", "pub", "#"];
+    let tokens = tokens(&source.text);
+    let mut found = Vec::new();
+    let (mut depth, mut names, mut in_use, mut start) = (0_usize, 0, false, true);
+    for token in &tokens {
+        let text = token.text.as_str();
+        if start && depth == 0 && !DECLARING.contains(&text) && text != "!" && text != "(" {
+            found.push(format!("{}:{}: `{text}`: a mod.rs only declares", source.path, token.line));
+            break;
+        }
+        in_use = text == "use" || in_use && text != ";";
+        names += usize::from(in_use && [",", ";"].contains(&text));
+        match text {
+            "{" | "[" | "(" => depth += 1,
+            "}" | "]" | ")" => depth -= 1,
+            _ => {}
+        }
+        start = depth == 0 && [";", "]"].contains(&text);
+    }
+    names += source.text.matches("use ").count();
+    if names > RE_EXPORTS_MAX {
+        found.push(format!("{}: {names} re-exports, more than {RE_EXPORTS_MAX}", source.path));
+    }
+    found
+}
