@@ -8,10 +8,9 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people")]
 #![expect(clippy::disallowed_methods, reason = "the bench measures real time")]
 
+use clap::{Parser, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-use clap::{Parser, ValueEnum};
 
 use crate::connection::Failed;
 use crate::report::{Progress, Report};

@@ -10,10 +10,9 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people")]
 #![expect(clippy::disallowed_methods, reason = "the harness waits for real processes in real time")]
 
+use clap::Parser;
 use std::path::PathBuf;
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use crate::connection::Failed;
 

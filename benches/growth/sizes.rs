@@ -1,6 +1,7 @@
 //! Bytes of a state directory by part, and the memory of this process as the kernel counts it.
 
-use std::fs::{self, File};
+use std::fs;
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 

@@ -14,9 +14,10 @@ use reckon::base::hash::{Digest, sha256};
 use reckon::base::id::{Key, Mode};
 use reckon::base::money::Currency;
 use reckon::base::secret::Secret;
-use reckon::client::http::transport::{FaultlessWire, Transport};
-use reckon::client::service_client::{Client, ClientCredentials, ServiceConfig};
-use reckon::control::protocol::Control;
+use reckon::client::config::{ClientCredentials, ServiceConfig};
+use reckon::client::service_client::Client;
+use reckon::client::transport::{FaultlessWire, Transport};
+use reckon::control::handle::Control;
 use reckon::engine::commands::intake::IntakeLink;
 use reckon::engine::core::coordinator::{Engine, RunUntil};
 use reckon::engine::core::handles::{
@@ -28,19 +29,22 @@ use reckon::engine::hooks::dispatch::ScriptSet;
 use reckon::engine::hooks::notify::{DeliveryAttempt, NotificationSender};
 use reckon::http::public::public_routes::PublicRoutes;
 use reckon::http::public::webhooks::public_router;
+use reckon::kinds::register::KINDS;
 use reckon::kinds::schema::kind::CheckCx;
-use reckon::kinds::schema::register::KINDS;
 use reckon::model::events::event::EventLedger;
-use reckon::model::spec::manifest::OnDoubt;
+use reckon::model::manifest::OnDoubt;
 use reckon::notify::message::{DeliveryResult, OutgoingNotification};
-use reckon::policy::{Rights, prune::PruneGuards};
+use reckon::policy::Rights;
+use reckon::policy::prune::PruneGuards;
 use reckon::sandbox::options::SandboxOptions;
 use reckon::sandbox::server::Sandbox;
-use reckon::scripting::interface::{ConfiguredNames, Hooks};
-use reckon::scripting::load::source::ScriptSource;
+use reckon::sandbox::webhooks;
+use reckon::scripting::language::names::ConfiguredNames;
+use reckon::scripting::language::source::ScriptSource;
+use reckon::scripting::run::hooks::Hooks;
 use reckon::spec::documents::document::ReadContext;
 use reckon::spec::tree::loader::Loader;
-use reckon::store::disk::lock::LockOwner;
+use reckon::store::disk::directory::LockOwner;
 use reckon::store::disk::real::RealDisk;
 use reckon::store::index::buffered::BufferedIndex;
 use reckon::store::index::ordered::Index;
@@ -49,8 +53,8 @@ use reckon::store::journal::open::JournalOptions;
 use reckon::store::read_model::model::ReadModel;
 use reckon::store::state::assemble::{StateParts, assemble};
 use reckon::store::state::compact::{ArchivePolicy, CompactionRequest};
-use reckon::store::state::marks::close;
-use reckon::store::state::open;
+use reckon::store::state::error::OpenReport;
+use reckon::store::state::index::close;
 use reckon::store::state::open::{OpenState, StateOptions};
 use reckon::store::vault::key::MasterKey;
 use reckon::store::writer::handle::Writer;
@@ -59,7 +63,6 @@ use tokio::sync::mpsc;
 use tower::ServiceExt;
 
 use super::failed::Failed;
-use reckon::sandbox::state::webhook_delivery;
 
 const START: &str = "2026-11-22T12:00:00Z";
 /// The address at which the service finds the daemon.
@@ -274,7 +277,7 @@ impl Stand {
             watch: None,
         };
         let reckon::store::state::assemble::AssembledState { journal, fold, vault, .. } =
-            assemble(pieces, &MasterKey::new(KEY), open::OpenReport::default())?;
+            assemble(pieces, &MasterKey::new(KEY), OpenReport::default())?;
         let writer = Writer::inline(journal, vault.clone(), fold);
         let service = ServiceConfig {
             base_url: SERVICE.to_owned(),
@@ -341,7 +344,7 @@ const SERVICE: &str = "https://127.0.0.1:8700";
 
 fn settings() -> EngineSettings {
     EngineSettings {
-        planning: reckon::plan::core::planner::PlannerSettings {
+        planning: reckon::plan::state_view::PlannerSettings {
             partner: "acme".to_owned(),
             digest_key: [9; 32],
             on_doubt: OnDoubt::Recreate,
@@ -370,7 +373,7 @@ impl Running<'_> {
 
     /// Has the service post its events.
     pub(crate) async fn deliver(&self) -> Result<(), Failed> {
-        let post = async |notice: webhook_delivery::OutgoingWebhook| {
+        let post = async |notice: webhooks::OutgoingWebhook| {
             let path = notice.url.strip_prefix(BASE)?;
             let request =
                 http::Request::post(path).body(axum::body::Body::from(notice.body)).ok()?;

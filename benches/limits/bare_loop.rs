@@ -3,7 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use futures::stream::{self, StreamExt, TryStreamExt};
+use futures::stream;
+use futures::stream::{StreamExt, TryStreamExt};
 use serde_json::json;
 
 use crate::connection::Failed;

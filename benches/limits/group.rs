@@ -2,10 +2,10 @@
 //! writer.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use tokio::sync::{mpsc, oneshot};
 

@@ -1,10 +1,10 @@
 //! The limit of a receiver: a bare handler, and one fdatasync for all waiting bodies. It checks nothing.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 use std::net::Ipv4Addr;
 use std::path::Path;
-use std::thread;
+use std::{io, thread};
 
 use axum::Router;
 use axum::body::Bytes;

@@ -1,9 +1,8 @@
 //! The limits of a plan that changes nothing: find every file and read its size and time, or read and hash it.
 
-use std::fs;
-use std::io;
 use std::path::Path;
 use std::time::SystemTime;
+use std::{fs, io};
 
 use walkdir::WalkDir;
 

@@ -8,12 +8,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use reckon::store::disk::real::RealDisk;
-use reckon::store::journal::log::{Head, Journal};
+use reckon::store::error::StoreError;
+use reckon::store::journal::chain::Head;
+use reckon::store::journal::log::Journal;
 use reckon::store::journal::open::JournalOptions;
-use reckon::store::state::error::StoreError;
 use reckon::store::vault::key::MasterKey;
 use reckon::store::vault::values::Vault;
-use reckon::store::writer::handle::{Commit, Fold, Writer};
+use reckon::store::writer::handle::Writer;
+use reckon::store::writer::parts::{Commit, Fold};
 
 use crate::Bench;
 use crate::connection::Failed;

@@ -2,11 +2,10 @@
 //! At the end, the service's own books show the actions of the daemon's hooks.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use std::{fmt, fs};
 
 use http::Method;
 use serde_json::{Value, json};

@@ -5,12 +5,11 @@
 //! person. A merchant of an application is connected later, since its code comes by a webhook. Before each kill some of
 //! the other documents are written, so that every kill meets unfinished work.
 
-use std::fmt;
-use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
+use std::{fmt, fs};
 
 use serde_json::Value;
 

@@ -3,12 +3,11 @@
 //! It loses an answer after the effect, or fails before it. With `spare_reads` only requests that change something are
 //! harmed. It refuses and counts requests for the sandbox's control paths, so a client that uses one is detected.
 
-use std::fmt;
-use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use std::{fmt, io};
 
 use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};

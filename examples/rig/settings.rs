@@ -1,8 +1,7 @@
 //! The `reckon.yaml` of a tree.
 
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 /// The settings that differ between trees.
 #[derive(Debug, Clone, clap::Args)]

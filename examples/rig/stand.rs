@@ -1,6 +1,7 @@
 //! A test rig: a sandbox as a process, a folder with a tree, and the program to run over it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
+use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

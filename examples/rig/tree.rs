@@ -4,9 +4,8 @@
 //! The module writes text alone and uses nothing of `reckon`, so that it cannot share a mistake with it.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use crate::random::Random;
 

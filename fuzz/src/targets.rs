@@ -17,10 +17,10 @@ use reckon::config::approval_file::ApprovalFile;
 use reckon::config::settings::Config;
 use reckon::control::protocol::ControlRequest;
 use reckon::engine::commands::saved_plan::SavedPlan;
+use reckon::kinds::register::KINDS;
 use reckon::kinds::schema::kind::CheckCx;
-use reckon::kinds::schema::register::KINDS;
-use reckon::model::events::remote_object::RemoteObject;
-use reckon::model::spec::issue::PlacedIssue;
+use reckon::model::issue::PlacedIssue;
+use reckon::model::service::remote_object::RemoteObject;
 use reckon::scripting::host::script_event::ScriptEvent;
 use reckon::spec::documents::document::{LazySource, ReadContext, private_ranges, read};
 use reckon::spec::text::decode::decode;
@@ -108,7 +108,7 @@ pub fn control_request(bytes: &[u8]) {
 /// Opens a segment of a journal. A journal that opens verifies, takes a record, and shows the record after it is opened
 /// again.
 pub fn journal_frames(bytes: &[u8]) {
-    if let Ok(record) = reckon::store::state::assemble::decode(1, bytes) {
+    if let Ok(record) = reckon::store::writer::core::decode(1, bytes) {
         let _shown = format!("{record:?}");
     }
     let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());

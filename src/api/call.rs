@@ -6,7 +6,6 @@ use data_encoding::HEXUPPER;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::merchant::PurgeTestData;
 use crate::api::query::Parameter;
 
 /// An HTTP method that the service uses.
@@ -115,12 +114,6 @@ impl Call {
     ) -> Self {
         let (endpoint, path) = (endpoint.to_owned(), fill(path, parameters));
         Self { endpoint, method, host, path, query: Vec::new(), auth, body: None }
-    }
-
-    /// Returns whether 204 and no body means success, which holds for one path alone
-    /// (service-facts, 4).
-    pub fn allows_empty_reply(&self) -> bool {
-        self.endpoint == PurgeTestData::NAME
     }
 
     /// Adds one query parameter.

@@ -4,9 +4,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::call::{Auth, Endpoint, Host, Method};
 use crate::api::audit::Audit;
+use crate::api::rules;
 use crate::api::rules::FieldProblem;
-use crate::api::{Auth, Endpoint, Host, Method, rules};
 
 /// The request that creates a contact.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -8,8 +8,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::call::{Auth, Endpoint, Host, Method};
 use crate::api::wire::serialize_exposed;
-use crate::api::{Auth, Endpoint, Host, Method};
 use crate::base::secret::Secret;
 
 /// A contact hash: anyone with its link sees the contact's open payments.

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 
-use crate::api::{Auth, Endpoint, Host, Method};
+use super::call::{Auth, Endpoint, Host, Method};
 
 /// Revokes a merchant's authorisation of this partner: every key and token of it ends. Answers 200
 /// with an empty body.

@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::call::{Auth, Endpoint, Host, Method};
+use super::query::Page;
 use crate::api::query::{PAGE, PAGE_SIZE, Parameter, ParameterType};
 use crate::api::wire::Timestamp;
-use crate::api::{Auth, Endpoint, Host, Method, Page};
 
 /// One change of an object.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -8,9 +8,9 @@ use data_encoding::BASE64;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::call::{Auth, Endpoint, Host, Method};
 use crate::api::invoice::FileReference;
 use crate::api::rules::{FieldProblem, FieldProblems};
-use crate::api::{Auth, Endpoint, Host, Method};
 
 /// Maximum size of a file, in bytes.
 pub const FILE_BYTES_MAX: u64 = 10 << 20;

@@ -4,11 +4,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::call::{Auth, Endpoint, Host, Method};
 use crate::api::audit::Audit;
 use crate::api::contact::Contact;
 use crate::api::rules::{FieldProblem, FieldProblems, is_email};
 use crate::api::wire::Timestamp;
-use crate::api::{Auth, Endpoint, Host, Method};
 
 /// The request that creates an invoice.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

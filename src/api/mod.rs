@@ -6,7 +6,7 @@
 //! people's clients do that.
 
 pub mod audit;
-mod call;
+pub mod call;
 pub mod contact;
 pub mod contact_hash;
 pub mod credentials;
@@ -28,26 +28,3 @@ pub mod payments;
 pub mod recurring;
 #[cfg(test)]
 mod tests;
-
-pub(crate) use call::encode;
-pub use call::{Auth, Call, Endpoint, Host, LostReplyMarker, Method};
-pub use problem::{Problem, ProblemMessage};
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// One page of a list answer (gateway-api, Search results).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Page<T> {
-    /// Number of this page, from 1.
-    pub page: u64,
-    /// Maximum number of results in a page.
-    pub page_size: u64,
-    /// Number of results over all pages.
-    pub total_entries: u64,
-    /// The results of this page.
-    pub results: Vec<T>,
-}
-
-/// The largest `page_size` that a list accepts (gateway-api, Limits).
-pub const PAGE_SIZE_MAX: u64 = 100;

@@ -1,6 +1,8 @@
-//! Query parameters, as an endpoint declares them.
+//! Query parameters as an endpoint declares them, and the pages of a list.
 
-use crate::api::PAGE_SIZE_MAX;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::api::rules::AMOUNT_MAX;
 
 /// One parameter of a query; none is required.
@@ -63,3 +65,19 @@ pub const AMOUNT: Parameter = Parameter::new(
     ParameterType::Integer(1, AMOUNT_MAX.cast_unsigned()),
     "minor units; the answer then contains their surcharge and total",
 );
+
+/// One page of a list answer (gateway-api, Search results).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Page<T> {
+    /// Number of this page, from 1.
+    pub page: u64,
+    /// Maximum number of results in a page.
+    pub page_size: u64,
+    /// Number of results over all pages.
+    pub total_entries: u64,
+    /// The results of this page.
+    pub results: Vec<T>,
+}
+
+/// The largest `page_size` that a list accepts (gateway-api, Limits).
+pub const PAGE_SIZE_MAX: u64 = 100;

@@ -1,5 +1,6 @@
 //! Every read of the service, by name: a person may run each of them without a document.
 
+use super::call::{Auth, Call, Endpoint, Host, Method};
 use super::methods::bank::{GetBank, ListBanks};
 use super::methods::bank_account::ListBankAccounts;
 use super::methods::card::{GetCard, ListCards};
@@ -16,7 +17,6 @@ use crate::api::file::GetFile;
 use crate::api::merchant::GetMerchant;
 use crate::api::query::Parameter;
 use crate::api::status::GetStatus;
-use crate::api::{Auth, Call, Endpoint, Host, Method};
 
 /// One read.
 #[derive(Debug, Clone, Copy)]

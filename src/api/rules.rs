@@ -7,7 +7,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::onboarding::countries::is_country;
 use crate::api::problem::{Problem, ProblemMessage};
 
 /// The greatest amount, in minor units (service-facts, 31).
@@ -161,4 +160,35 @@ pub fn is_email(text: &str) -> bool {
     parts.is_some_and(|(user, domain)| {
         !user.is_empty() && !domain.is_empty() && !domain.contains('@')
     }) && !text.chars().any(char::is_whitespace)
+}
+
+/// Two-letter codes of countries (ISO 3166-1 alpha-2, officially assigned).
+const CODES: &str = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN \
+    BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ \
+    EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM \
+    HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK \
+    LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG \
+    NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG \
+    SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM \
+    US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW";
+
+/// Returns whether a text is an assigned code, in capitals.
+pub fn is_country(code: &str) -> bool {
+    CODES.split_ascii_whitespace().any(|known| known == code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_assigned_code_is_known_and_no_other() {
+        assert_eq!(CODES.split_ascii_whitespace().count(), 249);
+        for code in ["US", "CA", "GB", "DE", "ZW"] {
+            assert!(is_country(code), "{code}");
+        }
+        for code in ["UK", "XX", "us", "USA", "", "U", "EU"] {
+            assert!(!is_country(code), "{code}");
+        }
+    }
 }

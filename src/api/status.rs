@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::{Auth, Endpoint, Host, Method};
+use super::call::{Auth, Endpoint, Host, Method};
 
 /// The state of the gateway.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -6,7 +6,7 @@ use super::contact::Contact;
 use super::credentials::GatewayCredentials;
 use super::methods::card;
 use super::methods::card::NewCard;
-use super::methods::method::MethodRef;
+use super::methods::method_ref::MethodRef;
 use super::payments::transaction::NewCharge;
 use super::recurring::charge::{NewRecurringCharge, RecurringCharge};
 use super::{invoice, rules};

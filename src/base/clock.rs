@@ -5,6 +5,7 @@
 
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use tokio::sync::watch;
@@ -64,6 +65,23 @@ impl Clock for VirtualClock {
 /// 17).
 pub fn timestamp(time: &DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
+/// Parses a duration: a number and one unit of `ms`, `s`, `m`, `h`, `d` and `w`.
+pub fn parse_duration(text: &str) -> Option<Duration> {
+    let unit = text.find(|found: char| !found.is_ascii_digit())?;
+    let (number, unit) = text.split_at_checked(unit)?;
+    let number: u64 = number.parse().ok()?;
+    let millis = match unit {
+        "ms" => 1,
+        "s" => 1000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        "w" => 604_800_000,
+        _ => return None,
+    };
+    number.checked_mul(millis).map(Duration::from_millis)
 }
 
 #[cfg(test)]

@@ -5,10 +5,9 @@
 //! resolves paths (`openat2`). Where the kernel cannot, each component is opened by itself without
 //! following links.
 //!
-//! Owns no path of the operator: [`FolderLocation`] finds a configured folder.
+//! Owns no path of the operator: [`FolderLocation`](super::folder_location::FolderLocation) finds a configured folder.
 
 use std::ffi::OsStr;
-use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,11 +18,7 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, fstat, openat, statat};
 use rustix::io::Errno;
 
-mod place;
-
-pub use place::FolderLocation;
-
-const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
+pub(super) const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 /// Flags for files: a FIFO without a writer is opened at once, and then refused.
 const FILE: OFlags =
     OFlags::NONBLOCK.union(OFlags::NOCTTY).union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
@@ -113,7 +108,7 @@ impl EntryMeta {
 }
 
 #[derive(Debug, Clone)]
-pub struct Folder(Arc<OwnedFd>);
+pub struct Folder(pub(super) Arc<OwnedFd>);
 
 impl Folder {
     /// Opens a file beneath the folder for reading; no component may be a link.
@@ -222,7 +217,7 @@ impl Folder {
     }
 
     /// Returns the path up to the first component that is a link.
-    fn first_link(&self, path: &Path) -> Option<String> {
+    pub(super) fn first_link(&self, path: &Path) -> Option<String> {
         let mut here = PathBuf::new();
         path.components().find_map(|part| {
             here.push(part);
@@ -281,7 +276,7 @@ fn open_beneath(folder: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<Ow
 }
 
 /// Opens a path with `openat2`; `None` if the kernel lacks it or a system call filter forbids it.
-fn open_by_kernel(
+pub(super) fn open_by_kernel(
     folder: BorrowedFd<'_>,
     path: &Path,
     flags: OFlags,
@@ -301,7 +296,11 @@ fn open_by_kernel(
 }
 
 /// Opens one component after the other, each without following links.
-fn open_by_parts(folder: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub(super) fn open_by_parts(
+    folder: BorrowedFd<'_>,
+    path: &Path,
+    flags: OFlags,
+) -> Result<OwnedFd, Errno> {
     let way = OFlags::PATH | FOLDER;
     let mut here: Option<OwnedFd> = None;
     let mut parts = path.components().peekable();
@@ -311,12 +310,6 @@ fn open_by_parts(folder: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<O
         here = Some(openat(from, part.as_os_str(), flags, Mode::empty())?);
     }
     here.ok_or(Errno::NOENT)
-}
-
-impl fmt::Display for FolderLocation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.path().display().fmt(f)
-    }
 }
 
 #[cfg(test)]

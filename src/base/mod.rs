@@ -5,10 +5,10 @@
 //! where it enters. Only `folder` reads files, and nothing reads the network or the environment.
 
 pub mod card;
-pub mod causes;
 pub mod clock;
 pub mod fault_injection;
 pub mod folder;
+pub mod folder_location;
 pub mod hash;
 pub mod id;
 pub mod local;
@@ -16,9 +16,8 @@ pub mod money;
 pub mod outside_text;
 pub mod packed;
 pub mod page_style;
-pub mod plural;
 pub mod routing;
 pub mod schedule;
 pub mod sealed;
 pub mod secret;
-pub mod suggestion;
+pub mod wording;

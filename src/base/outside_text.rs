@@ -15,24 +15,22 @@
 //! Reading a text back from the journal cleans it again, without known values: older records hold
 //! texts as they came.
 
-mod clean;
 mod decode;
-mod digits;
-mod known;
+pub mod known;
+mod masking;
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-pub use known::KnownValues;
+use self::known::KnownValues;
+use self::masking::{HIDDEN, hide, render_masked};
 
 pub const TEXT_CHARACTERS_MAX: usize = 300;
 const CODE_CHARACTERS_MAX: usize = 64;
 const PLACE_CHARACTERS_MAX: usize = 128;
 /// Replaces a code that is no identifier.
 pub const UNREADABLE_CODE: &str = "unreadable";
-/// Replaces an invalid place, and a removed value.
-const HIDDEN: &str = "***";
 
 /// A sentence from outside: cleaned, at most [`TEXT_CHARACTERS_MAX`] characters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -52,7 +50,7 @@ pub struct ServicePlace(String);
 impl ServiceText {
     /// Cleans a text that may repeat `known` values.
     pub fn clean(foreign: &str, known: &KnownValues) -> Self {
-        Self(clean::clean(foreign, known, TEXT_CHARACTERS_MAX))
+        Self(clean(foreign, known, TEXT_CHARACTERS_MAX))
     }
 }
 
@@ -69,7 +67,7 @@ impl ServiceCode {
     pub fn parse(foreign: &str, known: &KnownValues) -> Self {
         let is_word = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.');
         let fits = foreign.len() <= CODE_CHARACTERS_MAX && foreign.bytes().all(is_word);
-        let is_clean = fits && clean::clean(foreign, known, CODE_CHARACTERS_MAX) == foreign;
+        let is_clean = fits && clean(foreign, known, CODE_CHARACTERS_MAX) == foreign;
         Self(if is_clean { foreign } else { UNREADABLE_CODE }.to_owned())
     }
 }
@@ -79,11 +77,7 @@ impl ServicePlace {
     pub fn parse(foreign: &str, known: &KnownValues) -> Self {
         let is_place = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-[]*".contains(&byte);
         let fits = foreign.len() <= PLACE_CHARACTERS_MAX && foreign.bytes().all(is_place);
-        Self(if fits {
-            clean::clean(foreign, known, PLACE_CHARACTERS_MAX)
-        } else {
-            HIDDEN.to_owned()
-        })
+        Self(if fits { clean(foreign, known, PLACE_CHARACTERS_MAX) } else { HIDDEN.to_owned() })
     }
 }
 
@@ -115,6 +109,58 @@ macro_rules! outside {
 outside!(ServiceText, ServiceText::clean);
 outside!(ServiceCode, ServiceCode::parse);
 outside!(ServicePlace, ServicePlace::parse);
+
+/// Characters of a foreign text that are examined; the rest is dropped unseen.
+const WINDOW_CHARACTERS: usize = 8192;
+/// Characters dropped at the end of the window of a cut text: a value may have been cut in two
+/// there.
+const MARGIN_CHARACTERS: usize = 1024;
+/// Longer unbroken runs of letters and digits count as an encoded value.
+const OPAQUE_MIN: usize = 48;
+
+/// Cleans a foreign text; the result has at most `most` characters.
+fn clean(foreign: &str, known: &KnownValues, most: usize) -> String {
+    let window: String = foreign.chars().take(WINDOW_CHARACTERS).collect();
+    let is_cut = window.len() < foreign.len();
+    let mut text: Vec<char> = decode::decode(&window).chars().collect();
+    let mut hidden = vec![false; text.len()];
+    known.mark(&text, &mut hidden);
+    masking::mark(&text, &mut hidden);
+    mark_opaque(&text, &mut hidden);
+    let margin = if is_cut { MARGIN_CHARACTERS } else { 0 };
+    let shown = text.len().saturating_sub(margin);
+    text.truncate(shown);
+    truncate(render_masked(&text, &hidden), is_cut, most)
+}
+
+/// Limits the text to `most` characters; an ellipsis marks a cut.
+fn truncate(mut text: impl Iterator<Item = char>, is_cut: bool, most: usize) -> String {
+    let mut kept: String = text.by_ref().take(most).collect();
+    if text.next().is_some() || is_cut {
+        kept = kept.chars().take(most.saturating_sub(1)).collect();
+        kept.push('…');
+    }
+    kept.trim_end().to_owned()
+}
+
+/// Hides long unbroken runs of the characters of base64 and hex.
+fn mark_opaque(text: &[char], hidden: &mut [bool]) {
+    let mut start = 0;
+    for end in 0..=text.len() {
+        let goes_on = text.get(end).is_some_and(|c| is_of_base64(*c));
+        if goes_on {
+            continue;
+        }
+        if end.saturating_sub(start) > OPAQUE_MIN {
+            hide(hidden, start, end);
+        }
+        start = end.saturating_add(1);
+    }
+}
+
+fn is_of_base64(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "+/=_-".contains(c)
+}
 
 #[cfg(test)]
 mod tests;

@@ -1,18 +1,79 @@
 //! Shared look of every page of the sandbox and of the daemon: one frame, and one style sheet,
-//! light and dark.
+//! light and dark. The headers of a page isolate it from other pages.
 
 #[cfg(test)]
-#[expect(
-    clippy::float_arithmetic,
-    clippy::disallowed_types,
-    reason = "the contrast of colours is a fraction, and no money"
-)]
-mod contrast;
-mod frame;
-#[cfg(test)]
-pub(crate) mod outline;
+pub(crate) mod tests;
 
-pub use frame::{PageFrame, headers};
+use http::{HeaderName, HeaderValue, header};
+use maud::{DOCTYPE, Markup, html};
 
 /// The style sheet.
 pub const STYLES: &str = include_str!("page_style/pages.css");
+
+/// A policy under which a page loads and sends nothing.
+const DENY_ALL_POLICY: &str =
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+#[derive(Debug)]
+pub struct PageFrame<'a> {
+    /// The heading, and the first part of the title.
+    pub title: &'a str,
+    /// The brand or the merchant that shows the page, if known; the second part of the title.
+    pub sender: Option<&'a str>,
+    /// The content below the heading.
+    pub inner: &'a Markup,
+    pub footer: Option<&'a str>,
+    /// Limits the page to one narrow column.
+    pub is_narrow: bool,
+    /// Seconds after which a browser loads the page again.
+    pub refresh_s: Option<u32>,
+    /// The style sheet, in place or as a link.
+    pub styles: Markup,
+    pub scripts: Markup,
+}
+
+impl PageFrame<'_> {
+    /// Returns the page as HTML.
+    pub fn html(&self) -> Markup {
+        let Self { title, sender, inner, footer, is_narrow, .. } = self;
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                (self.head())
+                body {
+                    @if let Some(name) = sender { header.who { (name) } }
+                    main.narrow[*is_narrow] { h1 { (title) } (inner) }
+                    @if let Some(text) = footer { footer { (text) } }
+                    (self.scripts)
+                }
+            }
+        }
+    }
+
+    fn head(&self) -> Markup {
+        html! {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="robots" content="noindex";
+                @if let Some(seconds) = self.refresh_s { meta http-equiv="refresh" content=(seconds); }
+                title { (self.title) @if let Some(name) = self.sender { " · " (name) } }
+                link rel="icon" href="data:,";
+                (self.styles)
+            }
+        }
+    }
+}
+
+/// Returns the headers of every page. An invalid policy becomes one that allows nothing.
+pub fn headers(policy: &str) -> [(HeaderName, HeaderValue); 5] {
+    let policy =
+        HeaderValue::from_str(policy).unwrap_or_else(|_| HeaderValue::from_static(DENY_ALL_POLICY));
+    [
+        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+    ]
+}

@@ -15,11 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod dates;
-mod limits;
-mod problems;
-
-pub use limits::{RecurrenceLimits, occurrences};
-pub use problems::ScheduleProblem;
+pub mod problems;
 
 /// Unit of a schedule's step (gateway-api, recur object).
 #[derive(

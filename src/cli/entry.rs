@@ -9,12 +9,12 @@ use clap::error::ErrorKind;
 use serde_json::json;
 use tracing_subscriber::EnvFilter;
 
-use super::args::options::{Cli, CliCommand, Output};
-use super::commands::{chaos, dispatch};
-use super::context::hardening;
-use super::output::exit::{CommandFailure, Exit};
-use super::output::print;
-use super::output::print::Printer;
+use super::args::options::{ChaosArgs, Cli, CliCommand, Output};
+use super::context::machine;
+use super::exit::{CommandFailure, Exit};
+use super::print::Printer;
+use super::{dispatch, print};
+use crate::sim;
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> u8 {
@@ -23,12 +23,12 @@ pub fn main() -> u8 {
         Err(usage) => return print_usage(&usage),
     };
     start_logging(&cli);
-    hardening::harden_process();
-    crate::client::http::tls::install_crypto();
+    machine::harden_process();
+    crate::client::transport::install_crypto();
     let out = Printer::new(cli.output);
     if let CliCommand::Chaos(args) = &cli.command {
         // The simulator brings its own runtime and its own time.
-        return exit_code(chaos::run(args, out), out);
+        return exit_code(run(args, out), out);
     }
     let cores = std::thread::available_parallelism().ok();
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -101,6 +101,17 @@ fn print_failure(failure: &CommandFailure, out: Printer) -> u8 {
         }
     }
     failure.exit.code()
+}
+
+// `chaos`: the simulator as a command.
+
+/// Runs the command. A failure of the product exits with 5, a bug of ours.
+pub(crate) fn run(args: &ChaosArgs, out: Printer) -> Result<Exit, CommandFailure> {
+    let counter = machine::counter(u64::from(args.runs), "worlds");
+    let report = sim::chaos::chaos(args.seed, args.runs, &mut |done| counter.set(u64::from(done)));
+    drop(counter);
+    out.result(&report, || report.to_string())?;
+    Ok(if report.is_clean() { Exit::Done } else { Exit::Bug })
 }
 
 #[cfg(test)]

@@ -1,7 +1,16 @@
 //! Calls to the service: one request, classified, at the permitted rate.
 //!
-//! `service_client` is the entry. Nothing else in the program speaks to the service.
+//! [`service_client`] is the entry: `config` builds it, `transport` carries its bytes, `classify`
+//! decides what an answer proves, and `gate` bounds the rate. Nothing else in the program speaks to
+//! the service.
 
-pub mod http;
-pub mod limiter;
+pub mod admission;
+pub mod breaker;
+pub mod bucket;
+pub mod classify;
+pub mod config;
+pub mod gate;
+pub mod read;
+pub mod sensitive;
 pub mod service_client;
+pub mod transport;

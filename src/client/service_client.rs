@@ -8,16 +8,15 @@
 //! - The client never follows redirects and never uses proxies.
 //! - A read is repeated a bounded number of times.
 //! - A list is complete or an error.
+//! - The partner's own token is obtained by the client credentials grant, kept, and renewed when the
+//!   service no longer accepts it (partner-api, POST /oauth/token). The answer names no end of life,
+//!   so a 401 is the only sign.
 //!
 //! The client assumes that the journal already explains every `send`. It never logs a body, a query
 //! or a credential.
 
 #[cfg(test)]
 mod tests;
-
-use super::http::access::Access;
-use super::http::error::ClientError;
-use super::http::transport::Transport;
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -26,44 +25,25 @@ use std::time::Duration;
 use http::HeaderValue;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
+use tokio::sync;
 use tokio::time::Instant;
 use tracing::{Instrument, Span, debug_span, field};
 
-use super::http::access::{AccessDenied, basic, bearer, fits};
-use super::http::address::ServiceAddresses;
-use super::http::classify::CallVerdict;
-use super::http::tenant::TenantTokens;
-use super::http::{classify, sensitive};
-use super::limiter::gate::CallRoute;
-use crate::api::Call;
+use super::classify::CallVerdict;
+use super::config::{
+    Access, AccessDenied, ClientCredentials, ClientError, ServiceAddresses, ServiceConfig, basic,
+    bearer, fits,
+};
+use super::gate::CallRoute;
+use super::transport::Transport;
+use super::{classify, sensitive};
+use crate::api::call::Call;
+use crate::api::methods::token::{AccessToken, ExchangeToken, TokenRequest};
 use crate::base::clock::SharedClock;
+use crate::base::outside_text::ServiceText;
+use crate::base::outside_text::known::KnownValues;
 use crate::base::secret::Secret;
-use crate::model::intents::outcome::Outcome;
-
-/// The addresses of the service, and our credentials there.
-#[derive(Clone)]
-pub struct ServiceConfig {
-    /// `{base_url}`: https, or http to a loopback IP.
-    pub base_url: String,
-    /// `{web_url}`; the same rule.
-    pub web_url: String,
-    /// The time limit of one call, from connecting to the last byte of its answer.
-    pub timeout: Duration,
-    /// Certificates in PEM that are trusted beside those of the operating system.
-    pub ca_file: Option<Vec<u8>>,
-    /// The credentials for a tenant token; without them,
-    /// [`Auth::Tenant`](crate::api::Auth::Tenant) is denied.
-    pub partner: Option<ClientCredentials>,
-    /// Seeds the jitter between the repetitions of a read.
-    pub jitter_seed: u64,
-}
-
-/// The partner application's client credentials (partner-api, POST /oauth/token).
-#[derive(Clone, Debug)]
-pub struct ClientCredentials {
-    pub client_id: String,
-    pub client_secret: Secret,
-}
+use crate::model::service::outcome::Outcome;
 
 /// A client of the service. Clones share connections, the tenant token and the jitter.
 #[derive(Clone)]
@@ -185,8 +165,111 @@ impl fmt::Debug for Client {
     }
 }
 
-impl fmt::Debug for ServiceConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Service({}, {})", self.base_url, self.web_url)
+/// The one token, and the credentials for it.
+pub(crate) struct TenantTokens {
+    partner: ClientCredentials,
+    /// Locked while a token is fetched, so that many callers cause one fetch.
+    current: sync::Mutex<Option<NumberedToken>>,
+}
+
+/// A token, and the count of its predecessors.
+#[derive(Clone)]
+struct NumberedToken {
+    number: u64,
+    token: Secret,
+}
+
+/// The reason why there is no token.
+enum TenantTokenError {
+    /// Final, until the configuration changes.
+    Denied(AccessDenied),
+    /// Temporary: the token endpoint gave no good answer.
+    Unavailable(CallVerdict),
+}
+
+impl TenantTokens {
+    pub(crate) fn new(partner: ClientCredentials) -> Self {
+        Self { partner, current: sync::Mutex::new(None) }
+    }
+
+    /// Returns the kept token, unless it is the one numbered `stale`; else a new one.
+    async fn token(
+        &self,
+        client: &Client,
+        stale: Option<u64>,
+    ) -> Result<NumberedToken, TenantTokenError> {
+        let mut held = self.current.lock().await;
+        if let Some(kept) = held.as_ref().filter(|kept| Some(kept.number) != stale) {
+            return Ok(kept.clone());
+        }
+        let token = self.fetch(client).await?;
+        let number = held.as_ref().map_or(0, |old| old.number.saturating_add(1));
+        Ok(held.insert(NumberedToken { number, token }).clone())
+    }
+
+    async fn fetch(&self, client: &Client) -> Result<Secret, TenantTokenError> {
+        let verdict = client.attempt(&self.token_request()?, None).await;
+        match verdict.outcome {
+            Outcome::Done { reply } => serde_json::from_value::<AccessToken>(reply)
+                .ok()
+                .and_then(|reply| reply.access_token)
+                .ok_or_else(|| unavailable("the service answered without one", None)),
+            Outcome::Refused { status, problem: _ } => Err(TenantTokenError::Denied(AccessDenied(
+                format!("the service refuses the client credentials with {status}"),
+            ))),
+            Outcome::NotSent { reason, retry_after_s } => {
+                Err(unavailable(reason.as_str(), retry_after_s))
+            }
+            Outcome::InDoubt { reason } => Err(unavailable(reason.as_str(), verdict.retry_after_s)),
+        }
+    }
+
+    /// Builds the client credentials grant of scope `tenant`.
+    fn token_request(&self) -> Result<Call, TenantTokenError> {
+        let ClientCredentials { client_id, client_secret } = &self.partner;
+        serde_json::to_vec(&TokenRequest::tenant(client_id, client_secret.clone()))
+            .map(|body| Call::to::<ExchangeToken>(&[]).body(body))
+            .map_err(|_unwritable| unavailable("its request cannot be written", None))
+    }
+}
+
+fn unavailable(reason: &str, retry_after_s: Option<u64>) -> TenantTokenError {
+    let reason = format!("no tenant token: {reason}");
+    let reason = ServiceText::clean(&reason, &KnownValues::default());
+    TenantTokenError::Unavailable(CallVerdict::from(Outcome::NotSent { reason, retry_after_s }))
+}
+
+impl Client {
+    /// Sends a call with the tenant token; after a 401, once more with a new one. Without a token
+    /// the call is not sent, whatever the token endpoint answered: its 401 is no answer to the
+    /// call.
+    pub(crate) async fn exchange_as_tenant(
+        &self,
+        call: &Call,
+    ) -> Result<CallVerdict, AccessDenied> {
+        let Some(tenant) = self.tenant.as_deref() else {
+            return Err(AccessDenied("no client credentials are configured".to_owned()));
+        };
+        let first = match tenant.token(self, None).await {
+            Ok(held) => held,
+            Err(none) => return none.into_verdict(),
+        };
+        let verdict = self.attempt(call, Some(bearer(&first.token)?)).await;
+        if !matches!(verdict.outcome, Outcome::Refused { status: 401, .. }) {
+            return Ok(verdict);
+        }
+        match tenant.token(self, Some(first.number)).await {
+            Ok(renewed) => Ok(self.attempt(call, Some(bearer(&renewed.token)?)).await),
+            Err(none) => none.into_verdict(),
+        }
+    }
+}
+
+impl TenantTokenError {
+    fn into_verdict(self) -> Result<CallVerdict, AccessDenied> {
+        match self {
+            Self::Denied(denied) => Err(denied),
+            Self::Unavailable(verdict) => Ok(verdict),
+        }
     }
 }

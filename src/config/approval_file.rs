@@ -12,7 +12,7 @@ use crate::base::clock::timestamp;
 use crate::base::money::Money;
 use crate::config::reader::ConfigReader;
 use crate::config::setting::{FromText, InvalidValue, Setting};
-use crate::model::spec::issue::{PlacedIssue, Severity};
+use crate::model::issue::{PlacedIssue, Severity};
 use crate::spec::documents::header::API_VERSION;
 use crate::spec::text::decode::decode;
 use crate::spec::text::lines::SourceText;

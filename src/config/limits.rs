@@ -8,14 +8,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::settings::{Config, PolicySettings};
 use crate::base::id::Key;
 use crate::base::money::Money;
 use crate::config::reader::ConfigReader;
 use crate::config::setting::{ConfigError, EnvSource, FromText, Setting};
 use crate::config::signed::SignedSection;
 use crate::kinds::planning::step::MERCHANT;
-use crate::policy::{ApprovalRules, PolicyRules, limits as policy};
+use crate::policy::{ApprovalRules, limits as policy};
 use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 
 const AMOUNTS: [&str; 3] = ["per_object", "per_run", "per_day"];
@@ -200,33 +199,35 @@ fn is_same_currency(one: &WithLine<Setting<Money>>, other: &Setting<Money>) -> b
     }
 }
 
-impl Config {
-    /// Returns limits and approvals.
+impl LimitSettings {
+    /// Returns the limits of a file, each with its place there.
     ///
     /// # Errors
     /// As [`Setting::get`].
-    pub fn rules(&self, env: &dyn EnvSource) -> Result<PolicyRules, ConfigError> {
-        let PolicySettings { amounts: _, limits, approvals, prune: _, scripts: _ } = &self.policy;
-        let read = Resolve { file: &self.file, env };
-        let both = |name: &str| read.section(&limits.both, name);
-        let merchants = limits.merchants.iter().map(|(key, (name, section))| {
+    pub(crate) fn rules(
+        &self,
+        file: &Arc<str>,
+        env: &dyn EnvSource,
+    ) -> Result<policy::Limits, ConfigError> {
+        let read = Resolve { file, env };
+        let both = |name: &str| read.section(&self.both, name);
+        let merchants = self.merchants.iter().map(|(key, (name, section))| {
             let section = read.section(section, &format!("policy.limits.merchants.{name}"))?;
             Ok((key.clone(), section))
         });
         let of_mode = |section, name: &str| -> Result<policy::LimitSet, ConfigError> {
             Ok(read.section(section, name)?.with_fallback(&both("policy.limits")?))
         };
-        let limits = policy::Limits {
-            live: of_mode(&limits.live, "policy.limits.live")?,
-            test: of_mode(&limits.test, "policy.limits.test")?,
+        Ok(policy::Limits {
+            live: of_mode(&self.live, "policy.limits.live")?,
+            test: of_mode(&self.test, "policy.limits.test")?,
             merchants: merchants.collect::<Result<_, _>>()?,
-        };
-        Ok(PolicyRules { limits, approvals: approvals.rules(env)? })
+        })
     }
 }
 
 impl ApprovalSettings {
-    fn rules(&self, env: &dyn EnvSource) -> Result<ApprovalRules, ConfigError> {
+    pub(crate) fn rules(&self, env: &dyn EnvSource) -> Result<ApprovalRules, ConfigError> {
         let default = ApprovalRules::default();
         let above = self.thresholds.iter().map(|one| {
             let money = one.get(env)?;

@@ -1,10 +1,8 @@
 //! `reckon.yaml`: read in full, with every problem in one run.
 
 pub mod approval_file;
-pub mod env_pattern;
 pub mod limits;
 pub mod notify;
-pub mod programs;
 pub mod prune;
 pub mod read;
 pub mod reader;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::base::id::Name;
 use crate::base::secret::Secret;
-use crate::base::suggestion;
+use crate::base::wording;
 use crate::config::reader::ConfigReader;
 use crate::config::setting::{EnvSource, FromText, InvalidValue, Setting};
 use crate::config::value::HttpUrl;
@@ -145,7 +145,7 @@ impl FromText for MailAddress {
 fn parse_word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, InvalidValue> {
     let found = words.iter().find(|(known, _)| *known == text);
     found.map(|(_, value)| *value).ok_or_else(|| {
-        let help = suggestion::suggestion_help(text, words.iter().map(|(known, _)| *known));
+        let help = wording::suggestion_help(text, words.iter().map(|(known, _)| *known));
         InvalidValue::new(format!("unknown value `{text}`"), help)
     })
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::base::suggestion;
+use crate::base::wording;
 use crate::config::reader::ConfigReader;
 use crate::config::setting::{ConfigError, EnvSource, FromText, InvalidValue, Setting};
 use crate::policy::prune::{Configured, PruneGuards};
@@ -58,7 +58,7 @@ impl FromText for GuardMode {
             "allow" => Ok(Self::Allow),
             _ => Err(InvalidValue::new(
                 format!("unknown value `{text}`"),
-                suggestion::suggestion_help(text, ["refuse", "allow"]),
+                wording::suggestion_help(text, ["refuse", "allow"]),
             )),
         }
     }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
-use super::settings::{Config, InvalidConfig};
+use super::settings::{Config, FILE_NAME};
 use crate::config::reader::ConfigReader;
 use crate::kinds::schema::kind::{Mutability, Privacy, SpecField};
-use crate::model::spec::issue::{PlacedIssue, Severity};
+use crate::model::issue::{PlacedIssue, Severity};
 use crate::spec::documents::document::without_private_words;
 use crate::spec::text::decode::decode;
 use crate::spec::text::lines::SourceText;
@@ -31,7 +32,47 @@ const PRIVATE: &[SpecField] = &[
     secret("notify.password", "The password of a mail server."),
 ];
 
-pub(crate) fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Config, InvalidConfig> {
+/// A file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file is missing, or may not be read.
+    #[error("failed to read {}: {source}", .file.display())]
+    Unreadable { file: PathBuf, source: io::Error },
+    #[error("{} is invalid (problems: {})", .0.file, .0.problems.len())]
+    Invalid(Box<InvalidConfig>),
+}
+
+/// The problems of a file, and its text for the snippets.
+#[derive(Debug)]
+pub struct InvalidConfig {
+    /// The file's name in the problems.
+    pub file: Arc<str>,
+    pub problems: Vec<PlacedIssue>,
+    /// The text with private values masked.
+    pub source: MaskedSource,
+}
+
+impl Config {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// The file is missing, or has a mistake.
+    pub fn load(file: &Path) -> Result<Self, LoadError> {
+        let bytes = fs::read(file)
+            .map_err(|source| LoadError::Unreadable { file: file.to_owned(), source })?;
+        let dir = file.parent().filter(|dir| !dir.as_os_str().is_empty());
+        let name = file.file_name().map_or_else(|| FILE_NAME.into(), |name| name.to_string_lossy());
+        Self::parse(&name, dir.unwrap_or(Path::new(".")), bytes)
+            .map_err(|broken| LoadError::Invalid(Box::new(broken)))
+    }
+
+    /// Parses the file's bytes. `name` is the file's name in problems; paths start from `dir`.
+    pub fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Self, InvalidConfig> {
+        parse(name, dir, bytes)
+    }
+}
+
+fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Config, InvalidConfig> {
     let decoded = decode(bytes);
     let source = SourceText::new(Arc::from(name), Arc::from(decoded.text.as_str()));
     let mut reader = ConfigReader {

@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::env_pattern::is_variable_name;
-use crate::base::suggestion;
+use crate::base::wording;
 use crate::config::setting::{FromText, InvalidValue, Setting, Variable};
-use crate::spec::documents::finding::Finding;
+use crate::config::value::is_variable_name;
+use crate::spec::text::finding::Finding;
 use crate::spec::text::lines::SourceText;
 use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 
@@ -123,7 +123,7 @@ impl ConfigReader<'_> {
     pub(crate) fn report_unknown_keys(&mut self, node: &Node, known: &[&'static str]) {
         for entry in node.entries().iter().filter(|entry| !known.contains(&entry.key.as_str())) {
             let message = format!("unknown key `{}`", entry.key);
-            let help = suggestion::suggestion_help(&entry.key, known.iter().copied());
+            let help = wording::suggestion_help(&entry.key, known.iter().copied());
             self.report("reckon::config::unknown_key", entry.key_span.clone(), &message, &help);
         }
     }

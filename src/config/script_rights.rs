@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::base::id::Key;
-use crate::base::suggestion;
+use crate::base::wording;
 use crate::config::reader::ConfigReader;
 use crate::config::setting::{ConfigError, EnvSource, FromText, InvalidValue, Setting};
 use crate::kinds::planning::step::MERCHANT;
@@ -40,7 +40,7 @@ struct MerchantKey(Key);
 impl FromText for ScriptPower {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         Self::from_word(text).ok_or_else(|| {
-            let help = suggestion::suggestion_help(text, Self::ALL.map(Self::word));
+            let help = wording::suggestion_help(text, Self::ALL.map(Self::word));
             InvalidValue::new(format!("unknown right `{text}`"), help)
         })
     }

@@ -2,15 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use super::settings::{
-    Config, DoubtSettings, EventSettings, PartnerPlan, PartnerSettings, PolicySettings,
-    SecretSettings, ServiceSettings, listen_default,
+    Config, DoubtSettings, PartnerPlan, PartnerSettings, PolicySettings, Programs, SecretSettings,
+    ServiceSettings, listen_default,
 };
 use crate::config::reader::ConfigReader;
 use crate::config::setting::Setting;
+use crate::config::store::EventSettings;
+use crate::kinds::secrets::secret_source::is_program;
 use crate::spec::documents::header::API_VERSION;
-use crate::spec::text::node::{Node, NodeValue};
+use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 
 const TOP: [&str; 19] = [
     "apiVersion",
@@ -37,6 +40,7 @@ const PARTNER: [&str; 5] = ["name", "client_id", "client_secret", "redirect_uri"
 const PLAN: [&str; 2] = ["id", "trust"];
 const SERVICE: [&str; 6] = ["base_url", "web_url", "portal_url", "brands", "ca_file", "timeout"];
 const SECRETS: [&str; 6] = ["key", "env", "files", "attachments", "exec", "age"];
+const AGE: [&str; 1] = ["file"];
 const POLICY: [&str; 5] = ["amounts", "limits", "approvals", "prune", "scripts"];
 const EVENTS: [&str; 1] = ["keep"];
 const DOUBT: [&str; 2] = ["grace", "contact"];
@@ -171,5 +175,45 @@ impl ConfigReader<'_> {
                 contact: self.setting(node, "contact").unwrap_or(default.contact),
             },
         }
+    }
+
+    /// Reads `secrets.exec`.
+    fn read_programs(&mut self, secrets: &Node) -> Programs {
+        let Some(entry) = secrets.entry("exec").filter(|entry| !entry.value.is_null()) else {
+            return Programs::new();
+        };
+        if !matches!(entry.value.value, NodeValue::Map(_)) {
+            let help = "write `{card-of-jane: [/usr/bin/vault, kv, get, jane]}`";
+            let message = "`exec` must be a mapping of names to programs";
+            self.report("reckon::config::value", entry.value.span.clone(), message, help);
+        }
+        let programs = entry.value.entries().iter();
+        programs.map(|entry| (entry.key.clone(), self.read_program(entry))).collect()
+    }
+
+    /// Reads one program: `[PROGRAM, ARGUMENT …]`.
+    fn read_program(&mut self, entry: &NodeEntry) -> Vec<Setting<String>> {
+        if !is_program(&entry.key) {
+            let message = format!("`{}` cannot be the name of a program", entry.key);
+            let help = "write letters, digits, `-`, `_` and `.`, such as `card-of-jane`";
+            self.report("reckon::config::value", entry.key_span.clone(), &message, help);
+        }
+        let items = entry.value.items();
+        if items.is_empty() {
+            let help = "write a list, such as `[/usr/bin/vault, kv, get, jane]`; no shell reads it";
+            let message = "a program must be a list: the program itself, then its arguments";
+            self.report("reckon::config::value", entry.key_span.clone(), message, help);
+        }
+        items.iter().filter_map(|item| self.scalar(item, item.span.clone())).collect()
+    }
+
+    /// Reads `secrets.age`: the file of the identity.
+    fn read_identity(&mut self, secrets: &Node) -> Option<Setting<PathBuf>> {
+        let node = self.section(secrets, "age", &AGE)?;
+        if node.entry("file").is_none_or(|entry| entry.value.is_null()) {
+            let (message, help) = ("`age` names no file", "write `age: {file: NAME}`");
+            self.report("reckon::config::missing", node.span.clone(), message, help);
+        }
+        self.setting(node, "file")
     }
 }

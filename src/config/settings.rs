@@ -7,33 +7,31 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use std::{fs, io};
 
 use ipnet::IpNet;
 
 use super::notify::NotifyTargets;
-use super::programs::Programs;
 use super::script_rights::ScriptRights;
 use super::setting::{ConfigError, EnvSource, FromText, Setting};
-use super::store::StoreSettings;
+use super::store::{EventSettings, StoreSettings};
 use super::value::{AmountFormat, HttpUrl, VaultKey};
 use super::webhooks::WebhookSettings;
-use super::{limits, prune, read};
-use crate::base::folder::FolderLocation;
+use super::{limits, prune};
+use crate::base::folder_location::FolderLocation;
 use crate::base::id::Name;
 use crate::base::money::Currency;
 use crate::base::secret::Secret;
-use crate::kinds::remote::files::AttachmentFiles;
+use crate::kinds::schema::files::AttachmentFiles;
 use crate::kinds::schema::kind::CheckCx;
 use crate::kinds::schema::open_variables::{EnvPattern, Variables};
-use crate::model::spec::issue::PlacedIssue;
-use crate::model::spec::manifest::OnDoubt;
-use crate::spec::text::mask::MaskedSource;
+use crate::model::issue::PlacedIssue;
+use crate::model::manifest::OnDoubt;
+use crate::policy::PolicyRules;
 use crate::spec::tree::attachments::AttachmentFolder;
 
 /// The file name where `--config` names none.
@@ -43,8 +41,6 @@ pub const FILE_NAME: &str = "reckon.yaml";
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 /// Default of the time that a proof of absence waits beyond the call's timeout (design.md part 3).
 const GRACE_DEFAULT: Duration = Duration::from_secs(30);
-/// Default time for which events are kept.
-const KEEP_DEFAULT: Duration = Duration::from_hours(90 * 24);
 const LISTEN_PORT_DEFAULT: u16 = 8780;
 
 /// The whole file, defaults filled in.
@@ -88,20 +84,6 @@ pub struct Config {
     pub(crate) variables: BTreeSet<String>,
 }
 
-/// `events`: their retention.
-#[derive(Debug, Clone)]
-pub struct EventSettings {
-    /// The time for which an event is kept with its hook runs and settled actions, and for which a
-    /// forged post is.
-    pub keep: Setting<Duration>,
-}
-
-impl Default for EventSettings {
-    fn default() -> Self {
-        Self { keep: Setting::Literal(KEEP_DEFAULT) }
-    }
-}
-
 /// `partner`: the account at the service (partner-api, Authentication). A command that needs a
 /// missing field fails with an error of its own.
 #[derive(Debug, Clone, Default)]
@@ -142,6 +124,9 @@ pub struct ServiceSettings {
     pub timeout: Setting<Duration>,
 }
 
+/// The programs of `secrets.exec` by name, each a program and its arguments; no shell splits them.
+pub type Programs = BTreeMap<String, Vec<Setting<String>>>;
+
 /// `secrets`: the sources that a SECRET of a manifest may name.
 #[derive(Debug, Clone, Default)]
 pub struct SecretSettings {
@@ -180,45 +165,7 @@ pub struct DoubtSettings {
     pub contact: Setting<OnDoubt>,
 }
 
-/// A file that cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum LoadError {
-    /// The file is missing, or may not be read.
-    #[error("failed to read {}: {source}", .file.display())]
-    Unreadable { file: PathBuf, source: io::Error },
-    #[error("{} is invalid (problems: {})", .0.file, .0.problems.len())]
-    Invalid(Box<InvalidConfig>),
-}
-
-/// The problems of a file, and its text for the snippets.
-#[derive(Debug)]
-pub struct InvalidConfig {
-    /// The file's name in the problems.
-    pub file: Arc<str>,
-    pub problems: Vec<PlacedIssue>,
-    /// The text with private values masked.
-    pub source: MaskedSource,
-}
-
 impl Config {
-    /// Reads the file.
-    ///
-    /// # Errors
-    /// The file is missing, or has a mistake.
-    pub fn load(file: &Path) -> Result<Self, LoadError> {
-        let bytes = fs::read(file)
-            .map_err(|source| LoadError::Unreadable { file: file.to_owned(), source })?;
-        let dir = file.parent().filter(|dir| !dir.as_os_str().is_empty());
-        let name = file.file_name().map_or_else(|| FILE_NAME.into(), |name| name.to_string_lossy());
-        Self::parse(&name, dir.unwrap_or(Path::new(".")), bytes)
-            .map_err(|broken| LoadError::Invalid(Box::new(broken)))
-    }
-
-    /// Parses the file's bytes. `name` is the file's name in problems; paths start from `dir`.
-    pub fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Self, InvalidConfig> {
-        read::parse(name, dir, bytes)
-    }
-
     /// Returns the setting's value.
     ///
     /// # Errors
@@ -231,6 +178,15 @@ impl Config {
     ) -> Result<T, ConfigError> {
         let missing = || ConfigError::Missing { path, file: self.file.clone() };
         setting.ok_or_else(missing)?.get(env)
+    }
+
+    /// Returns limits and approvals.
+    ///
+    /// # Errors
+    /// As [`Setting::get`].
+    pub fn rules(&self, env: &dyn EnvSource) -> Result<PolicyRules, ConfigError> {
+        let limits = self.policy.limits.rules(&self.file, env)?;
+        Ok(PolicyRules { limits, approvals: self.policy.approvals.rules(env)? })
     }
 
     /// Returns the context that checks of manifests need.

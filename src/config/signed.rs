@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::base::suggestion;
+use crate::base::wording;
 use crate::config::reader::ConfigReader;
 use crate::config::setting::{ConfigError, EnvSource, FromText, InvalidValue, Setting};
 use crate::spec::text::node::Node;
@@ -46,7 +46,7 @@ impl FromText for AuthorEvidence {
             "named" => Ok(Self::Named),
             _ => Err(InvalidValue::new(
                 format!("unknown value `{text}`"),
-                suggestion::suggestion_help(text, ["signed", "named"]),
+                wording::suggestion_help(text, ["signed", "named"]),
             )),
         }
     }

@@ -1,14 +1,31 @@
-//! `store`: the time of compaction, and the retention of the state's history.
+//! `store` and `events`: the time of compaction, and the retention of events and of the state's
+//! history.
 
 use std::path::Path;
 use std::time::Duration;
 
 use super::reader::ConfigReader;
 use super::setting::{ConfigError, EnvSource, FromText, InvalidValue, Setting};
-use super::settings::EventSettings;
 use crate::spec::text::node::Node;
 
 const STORE: [&str; 2] = ["compact", "archive"];
+
+/// Default time for which events are kept.
+const KEEP_DEFAULT: Duration = Duration::from_hours(90 * 24);
+
+/// `events`: their retention.
+#[derive(Debug, Clone)]
+pub struct EventSettings {
+    /// The time for which an event is kept with its hook runs and settled actions, and for which a
+    /// forged post is.
+    pub keep: Setting<Duration>,
+}
+
+impl Default for EventSettings {
+    fn default() -> Self {
+        Self { keep: Setting::Literal(KEEP_DEFAULT) }
+    }
+}
 
 /// `store`: compaction, and the retention of records that a compaction replaced.
 #[derive(Debug, Clone)]

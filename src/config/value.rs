@@ -8,12 +8,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::Uri;
 
+use crate::base::clock::parse_duration;
 use crate::base::id::Name;
 use crate::base::money::{Money, MoneyError};
 use crate::base::secret::{Secret, SecretBytes};
-use crate::base::suggestion;
+use crate::base::wording;
 use crate::config::setting::{FromText, InvalidValue};
-use crate::model::spec::manifest::OnDoubt;
+use crate::kinds::schema::open_variables::EnvPattern;
+use crate::model::manifest::OnDoubt;
 
 const VAULT_KEY_BYTES: usize = 32;
 
@@ -90,25 +92,10 @@ fn is_loopback(host: &str) -> bool {
 
 impl FromText for Duration {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
-        let wrong = || {
-            let message = format!("`{text}` is not a duration");
-            InvalidValue::new(
-                message,
-                "write a number and a unit: `500ms`, `30s`, `5m`, `2h` or `7d`",
-            )
-        };
-        let unit = text.find(|found: char| !found.is_ascii_digit()).ok_or_else(wrong)?;
-        let (number, unit) = text.split_at_checked(unit).ok_or_else(wrong)?;
-        let number: u64 = number.parse().map_err(|_| wrong())?;
-        let millis = match unit {
-            "ms" => 1,
-            "s" => 1000,
-            "m" => 60_000,
-            "h" => 3_600_000,
-            "d" => 86_400_000,
-            _ => return Err(wrong()),
-        };
-        number.checked_mul(millis).map(Self::from_millis).ok_or_else(wrong)
+        parse_duration(text).ok_or_else(|| {
+            let help = "write a number and a unit: `500ms`, `30s`, `5m`, `2h` or `7d`";
+            InvalidValue::new(format!("`{text}` is not a duration"), help)
+        })
     }
 }
 
@@ -185,7 +172,7 @@ impl FromText for OnDoubt {
 fn parse_word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, InvalidValue> {
     let found = words.iter().find(|(known, _)| *known == text);
     found.map(|(_, value)| *value).ok_or_else(|| {
-        let help = suggestion::suggestion_help(text, words.iter().map(|(known, _)| *known));
+        let help = wording::suggestion_help(text, words.iter().map(|(known, _)| *known));
         InvalidValue::new(format!("unknown value `{text}`"), help)
     })
 }
@@ -215,4 +202,28 @@ impl FromText for u32 {
         };
         text.parse().map_err(|_| wrong())
     }
+}
+
+impl FromText for EnvPattern {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
+        let (name, prefix) = match text.strip_suffix('*') {
+            Some(prefix) => (prefix, true),
+            None => (text, false),
+        };
+        if !is_variable_name(name) {
+            let message = format!("`{text}` is not the name of a variable");
+            return Err(InvalidValue::new(
+                message,
+                "write a name, or a prefix and `*`, such as `CODE_*`",
+            ));
+        }
+        let name = name.to_owned();
+        Ok(if prefix { Self::Prefix(name) } else { Self::Exact(name) })
+    }
+}
+
+/// Returns whether a text can be the name of a variable.
+pub(crate) fn is_variable_name(name: &str) -> bool {
+    let word = |found: char| found.is_ascii_alphanumeric() || found == '_';
+    name.chars().all(word) && name.chars().next().is_some_and(|first| !first.is_ascii_digit())
 }

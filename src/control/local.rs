@@ -6,12 +6,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::protocol::{Control, ControlError, Response};
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::engine::commands::intake::IntakeTerms;
@@ -132,12 +130,6 @@ impl TreeDifferences {
     }
 }
 
-/// A source of answers to local queries.
-pub trait LocalQueries: fmt::Debug + Send + Sync {
-    /// Answers a query. It may block: it is called on a thread where blocking delays no other work.
-    fn local_query(&self, look: LocalQuery) -> Response;
-}
-
 impl LocalQuery {
     /// Returns true if the answer is a secret.
     pub fn is_secret(&self) -> bool {
@@ -147,33 +139,6 @@ impl LocalQuery {
             Self::PlanOf(..) | Self::Compare(_) | Self::Why { .. } => false,
         }
     }
-}
-
-impl Control {
-    /// Sets the desk that answers queries; only the first call has an effect.
-    pub fn set_local_queries(&self, desk: Arc<dyn LocalQueries>) {
-        self.desk.get_or_init(|| desk);
-    }
-
-    /// Answers a local query.
-    ///
-    /// # Errors
-    /// The desk's error, or no desk is set yet.
-    pub async fn local_query(&self, look: LocalQuery) -> Response {
-        let Some(desk) = self.desk.get().cloned() else { return Err(not_ready()) };
-        let looked = tokio::task::spawn_blocking(move || desk.local_query(look)).await;
-        looked.unwrap_or_else(|_| Err(query_panicked()))
-    }
-}
-
-fn not_ready() -> ControlError {
-    let message = "the daemon is starting and cannot answer this yet";
-    ControlError::new(ControlError::BUSY, message, "try again in a moment")
-}
-
-fn query_panicked() -> ControlError {
-    let help = "please report this bug";
-    ControlError::new("our_mistake", "internal error: the query ended without an answer", help)
 }
 
 #[cfg(test)]
@@ -200,12 +165,5 @@ mod tests {
         assert!(mine.differences(&mine).is_none());
         let trouble = Some("unreadable".to_owned());
         assert!(!TreeDifferences { trouble, ..TreeDifferences::default() }.is_none());
-    }
-
-    #[tokio::test]
-    async fn a_daemon_that_is_starting_says_so() {
-        let (events, _asked) = tokio::sync::mpsc::channel(1);
-        let error = Control::new(events).local_query(LocalQuery::Urls).await.unwrap_err();
-        assert_eq!(error.code, ControlError::BUSY);
     }
 }

@@ -1,11 +1,11 @@
 //! The protocol between the engine and its clients: in the process, on the socket, from another
 //! machine.
 
+pub mod handle;
 pub mod local;
-pub mod permissions;
-pub mod posts;
 pub mod protocol;
-pub mod socket;
+pub mod requests;
+pub mod socket_client;
+pub mod socket_server;
 #[cfg(test)]
 pub(crate) mod testing;
-pub mod wire;

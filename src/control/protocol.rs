@@ -1,40 +1,47 @@
-//! The requests of people and programs, independent of their transport.
+//! The wire form of the requests of people and programs, and of their answers.
 //!
-//! The socket, HTTP and the command line all reach the engine through [`Control`], so an answer
-//! does not depend on its transport. A transport adds the actor and the encoding, and decides
-//! nothing.
-
-#[cfg(test)]
-mod tests;
+//! It is the same over the socket and over HTTP, and is internal to this program: both sides must
+//! have one version. A transport adds the actor and the encoding, and decides nothing. Code sends
+//! the typed requests of [`super::requests`], which become values of this form.
+//!
+//! Over HTTP a request is one `POST` of one [`ControlRequest`], answered by one [`Response`]. A
+//! slow response sends a space every [`BEAT`] as keep-alive, so that no intermediary takes the
+//! connection for dead; JSON ignores leading white space.
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tokio::sync::{mpsc, oneshot};
 
-use super::local::{LocalQueries, LocalQuery};
-use super::posts::Posts;
-use crate::base::id::{IntentId, Key, Mode};
-use crate::engine::commands::action::ActionCommand;
-use crate::engine::commands::approve::ApproveLive;
+use super::local::LocalQuery;
+use crate::base::id::{IntentId, Key};
 use crate::engine::commands::attach::AttachToken;
 use crate::engine::commands::bookkeeping::AllowPrune;
-use crate::engine::commands::page_link::{PageLink, SecretLink};
 use crate::engine::commands::plan_approval::ApprovingPlan;
-use crate::engine::commands::resolve::{ManualResolution, ResolveIntent};
-use crate::engine::core::input::EngineInput;
-use crate::engine::events::partner_webhook::IncomingWebhook;
-use crate::engine::events::receiver::{EventReceiver, Receipt};
+use crate::engine::commands::resolve::ManualResolution;
 use crate::engine::events::resync::ResyncEvents;
 use crate::engine::queries::protocol::{EngineQuery, Reply};
-use crate::model::operator::action::Action;
-use crate::model::operator::live_binding::LiveBinding;
-use crate::model::operator::remote_get::RemoteGet;
+use crate::model::action::{Action, RemoteGet};
 use crate::model::operator::rotation::RotationRequest;
 use crate::model::operator::suspension::SuspensionRequest;
 use crate::model::state::adoption::{AdoptRequest, ForgetRequest, InventoryRequest};
-use crate::model::state::epoch::ReleaseRequest;
+use crate::model::state::credentials::LiveBinding;
+use crate::model::state::lifecycle::ReleaseRequest;
+
+/// Path to which requests are posted.
+pub const CONTROL_PATH: &str = "/api/v1/control";
+/// Header in which both sides state their version.
+pub const VERSION_HEADER: &str = "reckon-version";
+/// The version of this program.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// Largest request, in bytes: it may hold a whole tree of specs.
+pub const REQUEST_BYTES_MAX: usize = 128 << 20;
+/// Largest response, in bytes.
+pub const RESPONSE_BYTES_MAX: usize = 1 << 30;
+/// Interval of the keep-alive spaces.
+pub const BEAT: Duration = Duration::from_secs(10);
+/// The client gives the connection up after this long without any byte.
+pub const SILENCE_MAX: Duration = Duration::from_mins(2);
 
 /// A request: one JSON object, such as `{"ask":"plan"}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -105,6 +112,33 @@ pub enum ControlRequest {
     },
 }
 
+impl ControlRequest {
+    /// Returns true if the request is read-only: it changes neither the state nor the service, and
+    /// reveals no secret. A request counts as a change unless it is known to be read-only.
+    pub fn is_read_only(&self) -> bool {
+        if let Self::Ask(question) = self {
+            // Event data as scripts see it holds names and addresses.
+            let whole = matches!(
+                question,
+                EngineQuery::ScriptResource(_)
+                    | EngineQuery::ScriptFind(..)
+                    | EngineQuery::TrialRun(_)
+            );
+            return *question != EngineQuery::Settle && !whole;
+        }
+        if let Self::Local(look) = self {
+            return !look.is_secret();
+        }
+        *self == Self::Verify
+    }
+
+    /// Returns true for a request that only a process on the daemon's machine may make: no token is
+    /// enough.
+    pub fn is_local(&self) -> bool {
+        matches!(self, Self::Rekey { .. })
+    }
+}
+
 /// The response: `{"Ok": …}` or `{"Err": {code, message, help}}`.
 pub type Response = Result<Reply, ControlError>;
 
@@ -135,6 +169,16 @@ impl ControlError {
     pub const LOST: &str = "connection_lost";
     /// There is a socket, but it cannot be used.
     pub const UNUSABLE: &str = "socket_unusable";
+    /// A token is required, and the request had none.
+    pub const TOKEN_NEEDED: &str = "token_needed";
+    /// The token is not known.
+    pub const WRONG_TOKEN: &str = "wrong_token";
+    /// The token permits only reads.
+    pub const READ_ONLY: &str = "read_only_token";
+    /// The two sides have different versions.
+    pub const OTHER_VERSION: &str = "version_mismatch";
+    /// A bug of ours.
+    pub const BUG: &str = "our_mistake";
 
     /// Builds an error with one of the codes above.
     pub fn new(code: &str, message: impl Into<String>, help: impl Into<String>) -> Self {
@@ -149,233 +193,63 @@ impl ControlError {
             "check the daemon's log, restart it and repeat the command",
         )
     }
+
+    /// Builds the error of a bug of ours.
+    pub(crate) fn bug(message: &str) -> Self {
+        Self::new(Self::BUG, format!("internal error: {message}"), "please report this bug")
+    }
 }
 
-/// Handle of the engine. Cheap to clone.
-#[derive(Debug, Clone)]
-pub struct Control {
-    pub(crate) engine: mpsc::Sender<EngineInput>,
-    pub(crate) desk: Arc<OnceLock<Arc<dyn LocalQueries>>>,
-    pub(crate) inbox: Arc<OnceLock<EventReceiver>>,
-    pub(crate) posts: Arc<Posts>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::commands::intake::IntakeTerms;
 
-impl Control {
-    /// Builds a handle that sends to this channel.
-    pub fn new(engine: mpsc::Sender<EngineInput>) -> Self {
-        Self { engine, desk: Arc::default(), inbox: Arc::default(), posts: Arc::default() }
-    }
-
-    /// Asks a question and waits for the answer without a time limit.
-    ///
-    /// # Errors
-    /// The engine ended.
-    pub async fn ask(&self, question: EngineQuery) -> Response {
-        let (reply, answer) = oneshot::channel();
-        let event = EngineInput::Ask(question, reply);
-        self.engine.send(event).await.map_err(|_| ControlError::engine_stopped())?;
-        answer.await.map_err(|_| ControlError::engine_stopped())
-    }
-
-    /// Returns the plan after the content of every file was read again.
-    ///
-    /// # Errors
-    /// The engine ended.
-    pub async fn verify(&self) -> Response {
-        let (reply, answer) = oneshot::channel();
-        self.engine
-            .send(EngineInput::Verify(reply))
-            .await
-            .map_err(|_| ControlError::engine_stopped())?;
-        answer.await.map_err(|_| ControlError::engine_stopped())
-    }
-
-    /// Returns the plan after a full sweep of the service.
-    ///
-    /// # Errors
-    /// The engine ended.
-    pub async fn refresh(&self) -> Response {
-        let (reply, answer) = oneshot::channel();
-        self.engine
-            .send(EngineInput::Refresh(reply))
-            .await
-            .map_err(|_| ControlError::engine_stopped())?;
-        answer.await.map_err(|_| ControlError::engine_stopped())
-    }
-
-    /// Submits a partner webhook of the service; returns once it is on disk.
-    ///
-    /// # Errors
-    /// The engine ended.
-    pub async fn partner_webhook(&self, notice: IncomingWebhook) -> Result<(), ControlError> {
-        let (stored, answer) = oneshot::channel();
-        let event = EngineInput::PartnerWebhook(notice, stored);
-        self.engine.send(event).await.map_err(|_| ControlError::engine_stopped())?;
-        answer.await.map_err(|_| ControlError::engine_stopped())
-    }
-
-    /// Sets the receiver of merchants' events.
-    pub fn receive(&self, inbox: EventReceiver) {
-        // Only the first call has an effect: a second receiver would belong to another state.
-        drop(self.inbox.set(inbox));
-    }
-
-    /// Submits the body posted to the address of a merchant's events; returns once it is on disk.
-    ///
-    /// # Errors
-    /// The state is not open yet, or failed.
-    pub async fn post(
-        &self,
-        merchant: &Key,
-        mode: Mode,
-        body: &[u8],
-    ) -> Result<Receipt, ControlError> {
-        let inbox = self.inbox.get().ok_or_else(ControlError::engine_stopped)?;
-        inbox.post(merchant, mode, body).await.map_err(|error| {
-            tracing::error!(%error, "a webhook could not be stored");
-            ControlError::engine_stopped()
-        })
-    }
-
-    /// Returns the page that an applicant may open, or the portal link of an invoice.
-    ///
-    /// # Errors
-    /// The engine ended.
-    pub async fn visit(&self, key: Key) -> Result<PageLink, ControlError> {
-        let (page, answer) = oneshot::channel();
-        let event = EngineInput::Visit(key, page);
-        self.engine.send(event).await.map_err(|_| ControlError::engine_stopped())?;
-        answer.await.map_err(|_| ControlError::engine_stopped())
-    }
-
-    /// Approves a live authorisation in the name of this actor.
-    ///
-    /// # Errors
-    /// The engine ended.
-    pub async fn approve(&self, binding: LiveBinding, actor: String) -> Response {
-        let (reply, answer) = oneshot::channel();
-        let event = EngineInput::Approve(ApproveLive { binding, actor }, reply);
-        self.send_and_wait(event, answer).await
-    }
-
-    /// Performs an action in the name of this actor.
-    ///
-    /// # Errors
-    /// The engine ended.
-    pub async fn act(&self, action: Action, actor: String) -> Response {
-        let (reply, answer) = oneshot::channel();
-        let event = EngineInput::Act(ActionCommand { action, actor }, reply);
-        self.send_and_wait(event, answer).await
-    }
-
-    /// Settles an intent as this actor decides.
-    ///
-    /// # Errors
-    /// The engine ended.
-    pub async fn resolve(&self, id: IntentId, said: ManualResolution, actor: String) -> Response {
-        let (reply, answer) = oneshot::channel();
-        let event = EngineInput::Resolve(ResolveIntent { id, said, actor }, reply);
-        self.send_and_wait(event, answer).await
-    }
-
-    /// Approves the plan in the name of this actor.
-    ///
-    /// # Errors
-    /// The engine ended.
-    pub async fn approve_plan(&self, plan: ApprovingPlan, actor: String) -> Response {
-        let (reply, answer) = oneshot::channel();
-        let event = EngineInput::ApprovePlan(ApprovingPlan { actor, ..plan }, reply);
-        self.engine.send(event).await.map_err(|_| ControlError::engine_stopped())?;
-        answer.await.map_err(|_| ControlError::engine_stopped())
-    }
-
-    /// Suspends or resumes a resource in the name of this actor.
-    ///
-    /// # Errors
-    /// The engine ended.
-    pub async fn suspend(&self, pause: SuspensionRequest, actor: String) -> Response {
-        let (reply, answer) = oneshot::channel();
-        let event = EngineInput::Suspend(pause, actor, reply);
-        self.engine.send(event).await.map_err(|_| ControlError::engine_stopped())?;
-        answer.await.map_err(|_| ControlError::engine_stopped())
-    }
-
-    /// Allows removals in the name of this actor.
-    ///
-    /// # Errors
-    /// The engine ended.
-    pub async fn allow(&self, allowing: AllowPrune, actor: String) -> Response {
-        let (reply, answer) = oneshot::channel();
-        let event = EngineInput::Allow(allowing, actor, reply);
-        self.engine.send(event).await.map_err(|_| ControlError::engine_stopped())?;
-        answer.await.map_err(|_| ControlError::engine_stopped())
-    }
-
-    /// Records, in the name of this actor, what was sent for these resources since the backup, or
-    /// that nothing was.
-    ///
-    /// # Errors
-    /// The engine ended.
-    pub async fn release(&self, said: ReleaseRequest, actor: String) -> Response {
-        let (reply, answer) = oneshot::channel();
-        let event = EngineInput::Release(said, actor, reply);
-        self.engine.send(event).await.map_err(|_| ControlError::engine_stopped())?;
-        answer.await.map_err(|_| ControlError::engine_stopped())
-    }
-
-    /// Sends an event and waits for its answer.
-    ///
-    /// # Errors
-    /// The engine ended.
-    pub(crate) async fn send_and_wait(
-        &self,
-        event: EngineInput,
-        answer: oneshot::Receiver<Reply>,
-    ) -> Response {
-        self.engine.send(event).await.map_err(|_| ControlError::engine_stopped())?;
-        answer.await.map_err(|_| ControlError::engine_stopped())
-    }
-
-    /// Handles a request in the name of this actor.
-    pub async fn handle(&self, request: ControlRequest, actor: String) -> Response {
-        match request {
-            ControlRequest::Ask(question) => self.ask(question).await,
-            ControlRequest::Approve(binding) => self.approve(*binding, actor).await,
-            ControlRequest::Act(action) => self.act(*action, actor).await,
-            ControlRequest::Resolve(id, said) => self.resolve(id, said, actor).await,
-            ControlRequest::ApprovePlan(plan) => self.approve_plan(*plan, actor).await,
-            ControlRequest::Allow(allowing) => self.allow(allowing, actor).await,
-            ControlRequest::Verify => self.verify().await,
-            ControlRequest::Refresh => self.refresh().await,
-            ControlRequest::Suspend(pause) => self.suspend(*pause, actor).await,
-            ControlRequest::Release(said) => self.release(said, actor).await,
-            ControlRequest::Local(look) => self.local_query(*look).await,
-            ControlRequest::Import(asked) => {
-                let (reply, answer) = oneshot::channel();
-                self.send_and_wait(EngineInput::Import(*asked, actor, reply), answer).await
-            }
-            ControlRequest::RemoteGet(asked) => {
-                let (reply, answer) = oneshot::channel();
-                self.send_and_wait(EngineInput::RemoteGet(*asked, reply), answer).await
-            }
-            ControlRequest::Inventory(asked) => {
-                let (reply, answer) = oneshot::channel();
-                self.send_and_wait(EngineInput::Inventory(asked, reply), answer).await
-            }
-            ControlRequest::ImportAll(all) => self.import_all(all, &actor).await,
-            ControlRequest::Replay(event) => self.replay(event, actor).await,
-            ControlRequest::Forget(what) => self.forget(what, actor).await,
-            ControlRequest::Compact { drop_history } => self.compact(drop_history, actor).await,
-            ControlRequest::Rekey { new_key_file } => self.rekey(new_key_file, actor).await,
-            ControlRequest::Attach(attaching) => self.attach(attaching, None, actor).await,
-            ControlRequest::Rotate(asked) => self.rotate(asked, actor).await,
-            ControlRequest::ResyncEvents(asked) => self.recover(asked).await,
-            ControlRequest::ForgetScript(script) => self.forget_script(script, actor).await,
-            ControlRequest::Dismiss(event) => self.dismiss(event, actor).await,
-            ControlRequest::DismissOrphan(intent, why) => {
-                self.dismiss_orphan((intent, why), actor).await
-            }
-            ControlRequest::Link(key) => Ok(Reply::Link(self.visit(key).await?.map(SecretLink))),
+    #[test]
+    fn what_is_not_known_to_look_is_taken_for_a_change() {
+        let key: Key = "Invoice/jane".parse().unwrap();
+        let intake = LocalQuery::Intake {
+            key: key.clone(),
+            terms: IntakeTerms { generation: 0, replaces: None },
+            days: 7,
+        };
+        let why = LocalQuery::Why { what: "i-000001".to_owned(), verify: true };
+        for request in [
+            ControlRequest::Ask(EngineQuery::Plan),
+            ControlRequest::Ask(EngineQuery::Resource(key.clone())),
+            ControlRequest::Verify,
+            ControlRequest::Local(Box::new(why)),
+        ] {
+            assert!(request.is_read_only(), "{request:?}");
         }
+        for request in [
+            ControlRequest::Ask(EngineQuery::Settle),
+            ControlRequest::Refresh,
+            ControlRequest::Link(key.clone()),
+            ControlRequest::Suspend(Box::new(SuspensionRequest::Resume { key })),
+            ControlRequest::Release(ReleaseRequest { keys: Vec::new(), done: false }),
+            ControlRequest::Local(Box::new(LocalQuery::Urls)),
+            ControlRequest::Local(Box::new(intake)),
+        ] {
+            assert!(!request.is_read_only(), "{request:?}");
+        }
+    }
+
+    #[test]
+    fn requests_and_responses_have_a_fixed_form() {
+        let key = "Invoice/jane".parse().unwrap();
+        let request = ControlRequest::Ask(EngineQuery::Resource(key));
+        let text = r#"{"ask":{"resource":"Invoice/default/jane"}}"#;
+        assert_eq!(serde_json::to_string(&request).unwrap(), text);
+        assert_eq!(serde_json::from_str::<ControlRequest>(text).unwrap(), request);
+        assert_eq!(
+            serde_json::from_str::<ControlRequest>("\"verify\"").unwrap(),
+            ControlRequest::Verify
+        );
+        let settled = serde_json::to_string(&Response::Ok(Reply::Settled)).unwrap();
+        assert_eq!(settled, r#"{"Ok":"settled"}"#);
+        let error = Response::Err(ControlError::new("a", "b", "c"));
+        let text = r#"{"Err":{"code":"a","message":"b","help":"c"}}"#;
+        assert_eq!(serde_json::to_string(&error).unwrap(), text);
     }
 }

@@ -2,11 +2,11 @@
 
 use tokio::sync::mpsc;
 
-use super::protocol::Control;
+use super::handle::Control;
 use crate::engine::core::input::EngineInput;
 use crate::engine::queries::protocol::{EngineQuery, Reply};
 use crate::engine::queries::views::Overview;
-use crate::model::spec::desired::TreeState;
+use crate::model::manifest::TreeState;
 
 /// Returns a handle to an engine that answers with this function until every handle is dropped.
 pub(crate) fn engine(mut answer: impl FnMut(EngineQuery) -> Reply + Send + 'static) -> Control {

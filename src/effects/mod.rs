@@ -9,5 +9,6 @@ pub mod methods;
 pub mod onboarding;
 pub mod payments;
 pub mod recurring;
+pub mod register;
 #[cfg(test)]
 pub(crate) mod testing;

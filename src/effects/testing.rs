@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::core::register::{Lookup, LookupResult, LostReply, RemoteAnswer, effect_row};
-use crate::api::{Auth, Host, Method};
+use super::core::row::{Lookup, LookupResult, LostReply, RemoteAnswer};
+use super::register::effect_row;
+use crate::api::call::{Auth, Host, Method};
 use crate::base::hash::{SourceId, sha256};
 use crate::base::id::{IntentId, Key, Mode, RemoteId};
 use crate::model::intents::intent::{Cause, Intent, StoredBody, StoredRequest};
-use crate::model::intents::service_problem::ServiceProblem;
-use crate::model::spec::manifest::{Deletion, OnDoubt};
+use crate::model::manifest::{Deletion, OnDoubt};
+use crate::model::service::outcome::ServiceProblem;
 use crate::model::state::observed::AppliedSpec;
 
 /// Returns an intent of this effect for one recurring charge, with the expected answer and the
@@ -50,7 +51,7 @@ pub(crate) fn intent(effect: &str, expect: &Value, baseline: Value) -> Intent {
         on_doubt: OnDoubt::Hold,
         cause: Cause::default(),
         at: chrono::DateTime::UNIX_EPOCH,
-        exposure: crate::model::plans::exposure::Exposure::default(),
+        exposure: crate::model::intents::exposure::Exposure::default(),
     }
 }
 

@@ -1,11 +1,15 @@
 //! Kinds: the resources that a document can name, one folder each over shared parts.
 
 pub mod contact;
+pub mod decode_error;
 pub mod invoice;
+pub mod json_schema;
+pub mod manifest_kind;
 pub mod merchant;
 pub mod merchant_application;
 pub mod planning;
 pub mod recurring_charge;
+pub mod register;
 pub mod remote;
 pub mod saved_method;
 pub mod schema;

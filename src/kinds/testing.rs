@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::remote::files::{AttachmentFiles, FileProblem, Stamp};
+use super::register;
+use super::schema::files::{AttachmentFiles, FileProblem, Stamp};
 use super::schema::kind::{CheckCx, DecodeError, DecodedSpec};
-use super::schema::register;
 use crate::base::hash::{canonical, sha256};
 use crate::base::id::{Key, Kind, Name};
 use crate::base::money::Currency;
-use crate::model::spec::issue::{Issue, UnderlinedPart};
-use crate::model::spec::manifest::{Annotations, AttachedFile, DocumentPlace, Manifest};
+use crate::model::issue::{Issue, UnderlinedPart};
+use crate::model::manifest::{Annotations, AttachedFile, DocumentPlace, Manifest};
 
 pub(crate) fn cx() -> CheckCx {
     CheckCx {

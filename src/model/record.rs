@@ -3,28 +3,24 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::events::event::{ForgedWebhook, Polled, ReceivedWebhook, VerifiedEvent};
+use super::events::event::{ForgedWebhook, PartnerWebhook, Polled, ReceivedWebhook, VerifiedEvent};
 use super::events::hook_run::{
     ActionResult, CursorAdvanced, HookRunRecord, HooksAcknowledged, HooksReplayed,
     NotificationAttempt,
 };
-use super::events::known_scripts::{ScriptForgotten, ScriptsLoaded};
-use super::events::partner_webhook::PartnerWebhook;
+use super::events::scripts::{ScriptForgotten, ScriptsLoaded};
 use super::intents::intent::{Intent, IntentProgress, OrphanDismissed};
-use super::operator::live_binding::BindingApproval;
-use super::operator::plan_approval::PlanApproval;
-use super::operator::plan_use::PlanUse;
+use super::operator::approval::{PlanApproval, PlanUse};
 use super::operator::rotation::RotationRecord;
 use super::operator::suspension::Suspension;
 use super::operator::token_attachment::TokenAttachment;
-use super::plans::missing_document::{MissingDocumentRecord, MovedRecord};
-use super::state::adoption::{Adoption, Disowned, Forgotten, UnknownObjectsFound};
-use super::state::compaction::Compacted;
-use super::state::epoch::{Release, Restored};
+use super::state::adoption::{Adoption, Disowned, Forgotten};
+use super::state::credentials::{BindingApproval, CredentialsRefused};
+use super::state::lifecycle::{Compacted, EventsDropped, Lapsed, Release, Restored};
 use super::state::observed::Observation;
-use super::state::refused_credentials::CredentialsRefused;
-use super::state::retention::{EventsDropped, Lapsed};
+use super::state::orphan::{MissingDocumentRecord, MovedRecord};
 use crate::base::id::{IntentId, Key};
+use crate::model::state::orphan::UnknownObjectsFound;
 
 /// The body of one journal record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -116,7 +112,7 @@ pub enum Record {
     /// A one-time token was supplied for a saved method: by a payer's page, or `attach`.
     #[serde(rename = "attached")]
     TokenAttached(Box<TokenAttachment>),
-    /// A person acknowledged the outcomes of an event's hooks: `events dead --forget`.
+    /// A person acknowledged the outcomes of an event's hooks: `events failed --ack`.
     #[serde(rename = "dismissed")]
     HooksAcknowledged(Box<HooksAcknowledged>),
     /// The set of scripts in use changed.
@@ -149,6 +145,120 @@ impl Record {
                 | Self::NotificationAttempt(_)
                 | Self::PartnerWebhook(_)
         )
+    }
+
+    /// Returns the time in a record, if it names one.
+    pub fn time(&self) -> Option<DateTime<Utc>> {
+        Some(match self {
+            Self::Intent(one) => one.at,
+            Self::Progress { at, .. }
+            | Self::Resolved { at, .. }
+            | Self::OnHold { at, .. }
+            | Self::EmptyRemote { at, .. }
+            | Self::Resumed { at, .. } => *at,
+            Self::Observation(one) => one.at,
+            Self::PartnerWebhook(one) => one.at,
+            Self::WebhookReceived(one) => one.at,
+            Self::EventVerified(one) => one.at,
+            Self::Forged(one) => one.at,
+            Self::HooksRun(one) => one.at,
+            Self::ActionSettled(one) => one.at,
+            Self::NotificationAttempt(one) => one.at,
+            Self::Replayed(one) => one.at,
+            Self::Polled(one) => one.at,
+            Self::Approval(one) => one.at,
+            Self::PlanApproval(one) => one.at,
+            Self::PlanUsed(one) => one.at,
+            Self::Suspended(one) => one.at,
+            Self::MissingDocument(one) => one.change.time(),
+            Self::Moved(one) => one.at,
+            Self::Restored(one) => one.at,
+            Self::Compacted(one) => one.at,
+            Self::Released(one) => one.at,
+            Self::Forgotten(one) => one.at,
+            Self::Disowned(one) => one.at,
+            Self::UnknownObjects(one) => one.at,
+            Self::TokenAttached(one) => one.at,
+            Self::HooksAcknowledged(one) => one.at,
+            Self::ScriptsLoaded(one) => one.at,
+            Self::ScriptForgotten(one) => one.at,
+            Self::OrphanDismissed(one) => one.at,
+            Self::EventsDropped(one) => one.at,
+            Self::Lapsed(one) => one.at,
+            Self::Rotated(one) => one.at,
+            Self::Rekeyed(one) => one.at,
+            Self::Adopted(one) => one.fact.at,
+            Self::StateOwner(_) | Self::CursorAdvanced(_) | Self::Unauthorised(_) => return None,
+        })
+    }
+
+    /// Returns the resources that a record names. A record that names an intent alone is about the
+    /// resource of that intent.
+    pub fn subjects(&self) -> Vec<&Key> {
+        match self {
+            Self::Intent(one) => vec![&one.key],
+            Self::Observation(one) => vec![&one.key],
+            Self::OnHold { key, .. } | Self::Resumed { key, .. } => vec![key],
+            Self::Approval(one) => vec![&one.binding.merchant],
+            Self::Released(one) => one.keys.iter().collect(),
+            Self::PlanApproval(one) => one.steps.iter().map(|step| &step.key).collect(),
+            Self::Unauthorised(one) => vec![&one.merchant],
+            Self::Suspended(one) => vec![&one.key],
+            Self::MissingDocument(one) => vec![&one.key],
+            Self::Moved(one) => vec![&one.from, &one.to],
+            Self::Adopted(one) => vec![&one.fact.key],
+            Self::Forgotten(one) => vec![&one.key],
+            Self::Disowned(one) => vec![&one.key],
+            Self::UnknownObjects(one) => vec![&one.key],
+            Self::EventVerified(one) => one.resources.iter().collect(),
+            Self::TokenAttached(one) => vec![&one.key],
+            Self::OrphanDismissed(one) => vec![&one.key],
+            Self::Progress { .. }
+            | Self::Resolved { .. }
+            | Self::StateOwner(_)
+            | Self::PartnerWebhook(_)
+            | Self::WebhookReceived(_)
+            | Self::Forged(_)
+            | Self::Polled(_)
+            | Self::HooksRun(_)
+            | Self::CursorAdvanced(_)
+            | Self::ActionSettled(_)
+            | Self::NotificationAttempt(_)
+            | Self::Replayed(_)
+            | Self::Rotated(_)
+            | Self::Rekeyed(_)
+            | Self::EventsDropped(_)
+            | Self::Lapsed(_)
+            | Self::HooksAcknowledged(_)
+            | Self::ScriptsLoaded(_)
+            | Self::ScriptForgotten(_)
+            | Self::EmptyRemote { .. }
+            | Self::PlanUsed(_)
+            | Self::Compacted(_)
+            | Self::Restored(_) => Vec::new(),
+        }
+    }
+
+    /// Returns the observation in a record, if it holds one.
+    pub fn observation(&self) -> Option<&Observation> {
+        if let Self::Observation(fact) = self {
+            return Some(fact);
+        }
+        if let Self::Adopted(adoption) = self {
+            return Some(&adoption.fact);
+        }
+        if let Self::Progress { progress, .. } = self { progress.observation() } else { None }
+    }
+
+    /// Returns the intent that a record is, or is about.
+    pub fn intent_id(&self) -> Option<IntentId> {
+        if let Self::Intent(intent) = self {
+            return Some(intent.id);
+        }
+        if let Self::Progress { intent, .. } | Self::Resolved { intent, .. } = self {
+            return Some(*intent);
+        }
+        None
     }
 }
 

@@ -17,7 +17,7 @@ use super::message::{DeliveryResult, OutgoingNotification};
 use super::target::{BodyFormat, NotificationTarget, SmtpTarget};
 use super::{body, mail, mime, sensitive, web};
 use crate::base::clock::SharedClock;
-use crate::base::suggestion;
+use crate::base::wording;
 
 /// Default time limit of one target.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -92,7 +92,7 @@ impl Notifier {
     }
 
     fn unknown_target(&self, name: &str) -> String {
-        let help = suggestion::suggestion_help(name, self.targets.keys().map(String::as_str));
+        let help = wording::suggestion_help(name, self.targets.keys().map(String::as_str));
         format!("the configuration has no target `{name}`: {help}")
     }
 }

@@ -11,12 +11,11 @@ use std::fmt::Display;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use lettre::transport::smtp::Error;
 use lettre::transport::smtp::authentication::{Credentials, DEFAULT_MECHANISMS};
 use lettre::transport::smtp::client::{AsyncSmtpConnection, TlsParameters};
-use lettre::transport::smtp::commands;
 use lettre::transport::smtp::extension::ClientId;
 use lettre::transport::smtp::response::Response;
+use lettre::transport::smtp::{Error, commands};
 use tokio::time::timeout;
 
 use super::message::DeliveryResult;

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::message::{DeliveryResult, OutgoingNotification};
 use super::target::{NotificationTarget, SmtpTarget};
-use crate::base::outside_text::{KnownValues, ServiceText};
+use crate::base::outside_text::ServiceText;
+use crate::base::outside_text::known::KnownValues;
 
 /// Returns the notification's values, and the credentials of its target.
 pub(crate) fn sensitive_values(

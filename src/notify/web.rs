@@ -11,8 +11,8 @@ use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Url, redirect, retry, tls};
 
 use super::message::DeliveryResult;
-use crate::base::causes::{causes, root_cause};
 use crate::base::secret::Secret;
+use crate::base::wording::{causes, root_cause};
 
 const USER_AGENT: &str = "reckon";
 /// The header by which a receiver recognises a repeat (draft-ietf-httpapi-idempotency-key-header).

@@ -14,8 +14,8 @@ use serde_json::Value;
 use crate::base::fault_injection;
 use crate::base::hash::{Digest, canonical, keyed_digest};
 use crate::base::money::{Currency, Money};
-use crate::model::operator::plan_approval::{PlanApproval, StoredApproval};
-use crate::model::plans::exposure::{Exposure, SpendRequest};
+use crate::model::intents::exposure::{Exposure, SpendRequest};
+use crate::model::operator::approval::{PlanApproval, StoredApproval};
 
 /// Label that separates these digests from all others.
 const LABEL: &str = "plan-approval";

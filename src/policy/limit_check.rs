@@ -3,13 +3,12 @@
 //! The one place that compares with a limit. It checks single amounts first, then the merchant's
 //! sums, then all sums.
 
-use super::typical_amount::{TypicalAmounts, exceeds, percent, typical_amount};
+use super::limits::{TypicalAmounts, exceeds, percent, typical_amount};
 use crate::base::id::Key;
 use crate::base::money::{Currency, Money};
-use crate::base::plural::count_noun;
-use crate::model::plans::exposure::{RecordedMove, RunningTotals, SpendRequest};
-use crate::model::plans::limit::{LimitExceeded, LimitScope};
-use crate::model::plans::plan::PlannedAction;
+use crate::base::wording::count_noun;
+use crate::model::intents::exposure::{RecordedMove, RunningTotals, SpendRequest};
+use crate::model::plans::change::{LimitExceeded, LimitScope, PlannedAction};
 use crate::policy::limits::{AmountLimit, CountLimit, LimitSet, Limits};
 
 /// The span that sums are taken over.

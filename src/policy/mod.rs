@@ -9,7 +9,6 @@ pub mod limit_check;
 pub mod limits;
 pub mod prune;
 pub mod script_rights;
-pub mod typical_amount;
 
 pub use approval::ApprovalRules;
 pub use limits::Limits;

@@ -9,7 +9,7 @@ use crate::base::id::Key;
 use crate::base::money::Money;
 use crate::base::secret::is_number;
 use crate::engine::commands::action_view::{ActionReport, ActionStatus};
-use crate::model::operator::action::Action;
+use crate::model::action::Action;
 
 /// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 18;

@@ -1,7 +1,7 @@
 //! Renders adopted, forgotten and disowned objects, and unknown objects, for people.
 
 use super::words::{clean, money_amount, money_text, push_line, value_text, wrap};
-use crate::base::plural::count_noun;
+use crate::base::wording::count_noun;
 use crate::engine::queries::disown::{DisownPreview, DisownedView};
 use crate::engine::queries::intents::IntentsView;
 use crate::engine::queries::unknown_objects::UnknownObjectView;

@@ -3,7 +3,7 @@
 
 use super::words::{clean, push_line};
 use crate::base::id::PublicKey;
-use crate::model::operator::live_binding::{BindingApproval, LiveBinding};
+use crate::model::state::credentials::{BindingApproval, LiveBinding};
 
 /// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 13;

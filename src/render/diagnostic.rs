@@ -10,7 +10,7 @@ use std::fmt;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceSpan};
 use serde_json::{Value, json};
 
-use crate::model::spec::issue::{PlacedIssue, RelatedPlace, Severity};
+use crate::model::issue::{PlacedIssue, RelatedPlace, Severity};
 use crate::spec::text::mask::MaskedSource;
 
 mod snippet;

@@ -3,12 +3,12 @@
 use super::resources::table_lines;
 use super::words::{Paint, clean, push_line};
 use crate::base::money::{Currency, Money};
-use crate::base::plural::count_noun;
+use crate::base::wording::count_noun;
 use crate::engine::events::resync::ResyncedEvents;
 use crate::engine::queries::events::{EventView, EventsView, IgnoredView, ReceiverView};
 use crate::engine::queries::hooks::{FailedActionView, FailedRunView, HooksView};
 use crate::model::events::hook_run::ActionOutcome;
-use crate::model::events::remote_object::{Freshness, RemoteObject};
+use crate::model::service::remote_object::{Freshness, RemoteObject};
 
 /// Renders the newest events, the posts that were not verified, and a line for each receiver.
 pub fn text(view: &EventsView, color: bool) -> String {
@@ -163,7 +163,7 @@ fn failed_actions(out: &mut String, all: &[FailedActionView]) {
         if number == 0 {
             push_line(
                 out,
-                "Requested by a hook, not done; acknowledge with `reckon events dead --forget \
+                "Requested by a hook, not done; acknowledge with `reckon events failed --ack \
                 EVENT`:",
             );
         }

@@ -9,21 +9,18 @@ pub mod scripts;
 pub mod tried;
 pub mod typed;
 
-use std::sync::Arc;
-
-use serde_json::{Value, json};
-
-pub use doc::{doc_json, markdown, terminal_doc};
-pub use junit::junit;
-
 use super::diagnostic;
 use super::diagnostic::{OutputStyle, Sources};
-use crate::base::plural::count_noun;
-use crate::model::spec::issue::{PlacedIssue, Severity};
-use crate::scripting::load::folder::ScriptFolder;
+use crate::base::wording::count_noun;
+use crate::model::issue::{PlacedIssue, Severity};
+use crate::scripting::folder::ScriptFolder;
 use crate::scripting::tools::testcases::CaseResult;
 use crate::spec::text::lines;
 use crate::spec::text::mask::MaskedSource;
+pub use doc::{doc_json, markdown, terminal_doc};
+pub use junit::junit;
+use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// Renders the result of a check, with snippets.
 pub fn check_report(folder: &ScriptFolder, problems: &[PlacedIssue], look: OutputStyle) -> String {

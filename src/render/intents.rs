@@ -2,7 +2,7 @@
 
 use super::resources::table_lines;
 use super::words::{Paint, clean, push_line, value_text, wrap};
-use crate::base::plural::count_noun;
+use crate::base::wording::count_noun;
 use crate::engine::commands::resolve::ResolveResult;
 use crate::engine::queries::intents::{IntentEvidence, IntentView, IntentsView};
 

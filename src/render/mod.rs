@@ -2,22 +2,22 @@
 
 pub mod actions;
 pub mod adoption;
-mod approval;
+pub mod approval;
 pub mod bytes;
 pub mod diagnostic;
 pub mod effect_log;
 pub mod events;
-mod explain;
+pub mod explain;
 pub mod hooks;
 pub mod intents;
 pub mod metrics;
-pub(crate) mod overview;
+pub mod overview;
 pub mod plan;
-mod plan_approval;
+pub mod plan_approval;
 pub mod progress;
 pub mod resources;
 pub mod saved;
-mod sealed;
+pub mod sealed;
 pub mod signed;
 pub mod suspension;
 mod traffic;
@@ -25,15 +25,6 @@ pub mod why;
 pub mod words;
 
 use serde::Serialize;
-
-pub use actions::{action_request, action_result};
-pub use approval::{approval_result, live_binding};
-pub use explain::explanation;
-pub use intents::resolve_result;
-pub use metrics::metrics;
-pub use overview::overview;
-pub use plan_approval::plan_approval_result;
-pub use sealed::sealed_yaml;
 
 /// Renders a value for programs, as indented JSON.
 pub fn json<T: Serialize + ?Sized>(value: &T) -> String {

@@ -2,9 +2,9 @@
 
 use super::traffic;
 use super::words::short_hash;
-use crate::base::plural::{count_noun, count_verb};
+use crate::base::wording::{count_noun, count_verb};
 use crate::engine::queries::views::Overview;
-use crate::model::spec::desired::TreeState;
+use crate::model::manifest::TreeState;
 
 /// Renders the overall state.
 pub fn overview(overview: &Overview) -> String {

@@ -4,28 +4,19 @@
 mod count;
 mod due;
 pub mod markdown;
-
-use std::collections::BTreeSet;
-
-use owo_colors::Style;
+mod parts;
+#[cfg(test)]
+mod tests;
 
 use super::words;
-use super::words::{Paint, clean, file_place, push_line, resource_key, short_hash, value_text};
-use crate::base::plural::count_noun;
+use super::words::{Paint, clean, file_place, push_line, resource_key, value_text};
+pub use crate::engine::queries::scoped::step_sums as totals;
 use crate::engine::queries::views::{PlanView, StepView};
-use crate::model::plans::plan::{FieldChange, PlannedAction};
-use crate::model::spec::desired::TreeState;
-use crate::model::spec::issue::PlacedIssue;
-
+use crate::model::issue::PlacedIssue;
 pub(super) use markdown::escape_markdown;
 pub use markdown::markdown;
-
-pub use crate::engine::queries::scoped::step_sums as totals;
-
-/// Word of the reason that names unchangeable fields.
-const CANNOT_CHANGE: &str = "CannotChange";
-/// Start of that reason's sentence; the fields follow.
-const CANNOT_CHANGE_SENTENCE: &str = "the service cannot change ";
+use owo_colors::Style;
+use parts::{before_after, notes, origin, symbol, unchangeable_fields};
 
 /// Renders a plan as text, with or without colours.
 pub fn text(plan: &PlanView, color: bool) -> String {
@@ -98,88 +89,3 @@ fn step_block(out: &mut String, step: &StepView, paint: Paint) {
         push_line(out, &text);
     }
 }
-
-/// Renders `before → after`, or only the value if the object is new.
-fn before_after(
-    step: &StepView,
-    change: &FieldChange,
-    shown: impl Fn(&serde_json::Value) -> String,
-) -> String {
-    let side = |value: &serde_json::Value| {
-        if value.is_null() { "(none)".to_owned() } else { shown(value) }
-    };
-    if step.verdict == PlannedAction::Create && change.before.is_null() {
-        return side(&change.after);
-    }
-    format!("{} → {}", side(&change.before), side(&change.after))
-}
-
-/// Returns the fields that the reason names as unchangeable.
-fn unchangeable_fields(step: &StepView) -> BTreeSet<&str> {
-    let named = (step.reason == CANNOT_CHANGE).then_some(&step.message);
-    let fields = named.and_then(|message| message.strip_prefix(CANNOT_CHANGE_SENTENCE));
-    let fields = fields.and_then(|rest| rest.split("; ").next());
-    fields.into_iter().flat_map(|fields| fields.split(", ")).collect()
-}
-
-/// Returns the symbol of a step and its style.
-fn symbol(step: &StepView) -> (char, Style) {
-    match step.verdict {
-        PlannedAction::Settled if step.stuck => ('!', Style::new().red()),
-        PlannedAction::Settled | PlannedAction::Wait => ('…', Style::new().dimmed()),
-        PlannedAction::Create => ('+', Style::new().green()),
-        PlannedAction::Update => ('~', Style::new().yellow()),
-        PlannedAction::Delete => ('-', Style::new().red()),
-        PlannedAction::Read => ('?', Style::new().cyan()),
-        PlannedAction::Orphan => ('o', Style::new().dimmed()),
-        PlannedAction::Blocked => ('!', Style::new().red()),
-    }
-}
-
-/// Returns the notes that a reader must know before trusting the plan.
-fn notes(plan: &PlanView) -> Vec<String> {
-    let mut notes = Vec::new();
-    let problems = plan.all_problems();
-    if !problems.is_zero() {
-        let problems = count_noun(problems.errors.saturating_add(problems.warnings), "problem");
-        notes.push(format!("{problems} in the files: `reckon validate` shows where."));
-    }
-    if plan.coverage == TreeState::Incomplete {
-        notes.push("Some documents are invalid: a missing document removes nothing.".to_owned());
-    }
-    notes.extend(verified_lists(plan));
-    notes
-}
-
-/// Returns the notes on the lists of the service that were read for this plan.
-fn verified_lists(plan: &PlanView) -> Vec<String> {
-    let (read, hidden): (Vec<_>, Vec<_>) =
-        plan.looked_at.iter().partition(|look| look.at.is_some());
-    let oldest = read.iter().filter_map(|look| look.at.as_deref()).min();
-    let mut notes = Vec::new();
-    if let Some(oldest) = oldest {
-        let lists = count_noun(read.len(), "list");
-        notes.push(format!("Verified at {}: {lists} of the service.", clean(oldest)));
-    }
-    for look in hidden {
-        let (list, merchant) = (clean(&look.list), clean(&look.merchant));
-        notes.push(format!("Cannot be verified: the service shows no {list} of {merchant}."));
-    }
-    notes
-}
-
-/// Renders the state from which the plan was made.
-fn origin(plan: &PlanView) -> String {
-    if let Some(trees) = &plan.against {
-        let after =
-            trees.after.as_deref().map_or_else(|| "the present tree".to_owned(), short_hash);
-        let before = short_hash(&trees.before);
-        return format!("From {before} to {after}, as if the service matched {before} exactly");
-    }
-    let commit = plan.commit.as_deref().map(|commit| format!(", commit {}", short_hash(commit)));
-    let (position, head) = (plan.position, short_hash(&plan.head));
-    format!("Position {position}, head {head}{}", commit.unwrap_or_default())
-}
-
-#[cfg(test)]
-mod tests;

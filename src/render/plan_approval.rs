@@ -1,7 +1,7 @@
 //! Renders the result of an approval of a plan for people.
 
 use super::words::{clean, push_line};
-use crate::base::plural::{count_noun, count_verb};
+use crate::base::wording::{count_noun, count_verb};
 use crate::engine::commands::plan_approval::PlanApprovalResult;
 
 /// Renders the approved steps and amounts, the approver, and the number of missing approvers.

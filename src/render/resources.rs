@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::words::{
     Paint, clean, file_place, format_amount, push_line, resource_key, value_text, wrap,
 };
-use crate::base::plural::count_noun;
+use crate::base::wording::count_noun;
 use crate::engine::queries::payments::{PaymentView, PaymentsView};
 use crate::engine::queries::views::{Confidence, ResourceView};
-use crate::model::state::condition::Condition;
+use crate::model::state::health::Condition;
 
 /// Columns of a wrapped sentence.
 const SENTENCE_WIDTH: usize = 76;

@@ -8,7 +8,7 @@ use super::words::{clean, push_line, short_hash};
 use crate::base::clock::timestamp;
 use crate::engine::commands::saved_plan::SavedPlan;
 use crate::engine::queries::views::PlanView;
-use crate::model::operator::selection::StepSelection;
+use crate::model::operator::suspension::StepSelection;
 
 /// JSON form of a saved plan.
 #[derive(Debug, Serialize)]

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::words::{clean, push_line as end};
-use crate::model::operator::plan_approval::ApprovalSignature;
-use crate::model::spec::issue::PlacedIssue;
+use crate::model::issue::PlacedIssue;
+use crate::model::operator::approval::ApprovalSignature;
 
 /// Columns of the word before a file.
 const WORD_WIDTH: usize = 10;

@@ -1,7 +1,7 @@
 //! Renders the causes for which calls wait, one line each; empty if no call waits.
 
 use super::words::{clean, push_line};
-use crate::base::plural::count_noun;
+use crate::base::wording::count_noun;
 use crate::engine::queries::traffic::TrafficView;
 
 /// Renders hosts that do not answer, and merchants that are throttled.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::base::money::{Currency, Money};
 use crate::engine::queries::views::MoneyView;
-use crate::model::spec::issue::{PlacedIssue, Severity};
+use crate::model::issue::{PlacedIssue, Severity};
 
 /// Characters after which a value is cut.
 const VALUE_LENGTH_MAX: usize = 200;

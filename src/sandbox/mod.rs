@@ -2,7 +2,10 @@
 //!
 //! Rules cite the chapter of the reference that they come from.
 
+pub mod answer;
+pub mod clock;
 pub mod control;
+pub mod dispatch;
 pub mod http;
 pub mod invoicing;
 pub mod merchants;
@@ -13,7 +16,10 @@ pub mod options;
 pub mod pages;
 pub mod payments;
 pub mod recurring;
+pub mod routes;
+pub mod serve;
 pub mod server;
 pub mod state;
 #[cfg(test)]
 mod tests;
+pub mod webhooks;

@@ -3,28 +3,28 @@
 //! A billing tool must be rehearsed against an emulator that keeps the service's rules and fails on
 //! demand. Guarantees:
 //!
-//! - One request at a time reads and changes the state; an answered change is stored.
-//! - Nothing here spawns, sleeps by the wall clock or opens a socket except [`serve`] (and [`post`]
+//! - One request at a time reads and changes the state; an answered change is stored. One flush of
+//!   the index serves all requests that wait for one.
+//! - Nothing here spawns, sleeps by the wall clock or opens a socket except `serve` (and `webhooks`
 //!   for it). The simulator calls [`Sandbox::router`] and [`Sandbox::deliver_due`] in its own time.
 //!
 //! The rules come from the reference documents, the gaps from service-facts. The control paths
 //! (`/_sandbox/…`) are no part of the service.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
 use tokio::sync::watch;
 
-use super::http::fault::FaultRule;
-use super::http::refusal::SandboxRefusal;
-use super::http::routes::Routes;
-use super::merchants::merchant;
-use super::options::SandboxOptions;
-use super::state::cache::ParsedCaches;
-use super::state::flush::GroupFlush;
-use super::state::store::{ChangeUnit, SandboxEnvironment, SandboxMeta};
-use super::state::timers;
 use crate::base::hash::sha256;
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::merchants::merchant;
+use crate::sandbox::options::SandboxOptions;
+use crate::sandbox::routes::Routes;
+use crate::sandbox::state::faults::{FAULTS, FaultRule};
+use crate::sandbox::state::store::{ChangeUnit, ParsedCache, SandboxEnvironment, SandboxMeta};
+use crate::sandbox::state::timers;
 use crate::store::index::ordered::{Batch, Index, IndexError, KeyValue};
 
 /// The emulator; clones share their state.
@@ -73,14 +73,12 @@ impl From<SandboxRefusal> for SandboxError {
     }
 }
 
-pub(crate) const FAULTS: &str = "meta/faults";
-
 impl Sandbox {
     /// Opens the state in `index`; an empty index gets the partner and the demo merchant of the
     /// seed.
     pub fn open(index: Arc<dyn Index>, options: SandboxOptions) -> Result<Self, SandboxError> {
         let seed = *sha256(format!("sandbox seed {}", options.seed).as_bytes()).as_bytes();
-        let world = SandboxEnvironment { options, seed, caches: ParsedCaches::default() };
+        let world = SandboxEnvironment { options, seed, parsed: ParsedCache::default() };
         let live = LockedState { meta: SandboxMeta::default(), faults: Vec::new(), next_due: None };
         let (flush, routes) = (GroupFlush::default(), Routes::new());
         let (delivering, live) = (tokio::sync::Mutex::new(()), Mutex::new(live));
@@ -101,7 +99,7 @@ impl Sandbox {
 
     /// Reloads the state in memory from the index.
     fn reload(&self, live: &mut LockedState) -> Result<(), SandboxRefusal> {
-        self.inner.environment.caches.clear();
+        self.inner.environment.parsed.clear();
         let index = self.inner.index.as_ref();
         let faults = index.get(FAULTS.as_bytes())?;
         let faults = faults.map(|bytes| serde_json::from_slice(&bytes)).transpose()?;
@@ -156,7 +154,7 @@ impl Sandbox {
     ) -> Result<(), SandboxRefusal> {
         let (batch, meta) = cx.close()?;
         let queued = batch.changes_under(timers::QUEUE.as_bytes()).next().is_some();
-        self.inner.environment.caches.forget(&batch);
+        self.inner.environment.parsed.forget(&batch);
         self.inner.index.apply(batch)?;
         live.meta = meta;
         self.notify_clock(live);
@@ -171,4 +169,32 @@ fn first_due(index: &dyn Index) -> Result<Option<DateTime<Utc>>, SandboxRefusal>
     let first = index.scan_from(timers::QUEUE.as_bytes(), None, 1)?;
     let key = first.first().map(|(key, _)| String::from_utf8_lossy(key));
     Ok(key.and_then(|key| timers::moment_of(&key)))
+}
+
+/// Shared flush. A request that applied a change takes a number, and waits until a flush that began
+/// after the change has ended.
+#[derive(Debug, Default)]
+pub(crate) struct GroupFlush {
+    applied: AtomicU64,
+    /// Last number that a flush covers.
+    flushed: tokio::sync::Mutex<u64>,
+}
+
+impl GroupFlush {
+    /// Returns the number of a change applied just now.
+    pub(crate) fn number(&self) -> u64 {
+        self.applied.fetch_add(1, Ordering::SeqCst).saturating_add(1)
+    }
+
+    /// Waits until the change of this number is flushed.
+    pub(crate) async fn wait(&self, index: &dyn Index, number: u64) -> Result<(), IndexError> {
+        let mut flushed = self.flushed.lock().await;
+        if *flushed >= number {
+            return Ok(());
+        }
+        let covered = self.applied.load(Ordering::SeqCst);
+        index.flush()?;
+        *flushed = covered;
+        Ok(())
+    }
 }

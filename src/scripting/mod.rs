@@ -1,8 +1,9 @@
 //! The Rhai language of hooks: load, check, run, and tools for authors.
 
 pub mod check;
+pub mod folder;
 pub mod host;
-pub mod interface;
-pub mod load;
+pub mod language;
+pub mod loader;
 pub mod run;
 pub mod tools;

@@ -9,21 +9,16 @@
 //! Guarantees: the same seed gives the same journal, to the last byte. A failure is reported with
 //! its seed and the shortest script that still fails.
 //!
-//! Reading order: [`world`] and [`plot`] (documents and people), [`script`], [`faults`], [`disk`]
-//! and [`power`] (the faults), [`front`] and [`machine`] (their places), [`run`], [`check`].
+//! Reading order: [`plan`] (everything decided before a run), [`machine`] and [`service`] (the
+//! places of the faults), [`run`], [`check`], [`chaos`] (many runs).
 
-pub use report::chaos::{ChaosReport, chaos};
-
-pub mod actors;
+pub mod chaos;
 pub mod check;
-pub mod faults;
-pub mod hooks;
 pub mod machine;
-pub mod net;
-pub mod report;
+pub mod plan;
 pub mod run;
+pub mod service;
 #[cfg(test)]
 mod tests;
-pub mod world;
 #[cfg(test)]
 mod worlds_tests;

@@ -1,10 +1,9 @@
 use std::ops::RangeInclusive;
 
-use super::report::chaos::{chaos, shrink_script};
-use super::report::coverage::{EXEMPT, FaultCoverage};
-use super::run::life::run;
-use super::world::script::SimScript;
+use super::chaos::{EXEMPT, FaultCoverage, chaos, shrink_script};
 use crate::base::fault_injection;
+use crate::sim::plan::script::SimScript;
+use crate::sim::run::life::run;
 
 fn clean(from: u64, runs: u32) {
     let report = chaos(from, runs, &mut |_| {});

@@ -1,10 +1,14 @@
 //! Small worlds made by hand. Each shows one defect that a seed once found.
 
-use super::faults::call_fault::{CallFault, Strike};
-use super::run::life::{RunReport, run};
-use super::world::documents::{Doc, DocBody, FileChange};
-use super::world::script::{ScriptStep, SimScript};
+use std::collections::BTreeSet;
+
 use crate::sandbox::options::ServiceSurface;
+use crate::sim::plan::documents::{Doc, DocBody, FileChange};
+use crate::sim::plan::faults::{CallFault, Strike};
+use crate::sim::plan::requests::ScriptStep;
+use crate::sim::plan::script::SimScript;
+use crate::sim::run::life::run;
+use crate::sim::run::state::RunReport;
 
 fn doc(name: &str, body: DocBody) -> Doc {
     Doc { name: name.to_owned(), generation: 0, body, removes_object: false, broken: None }
@@ -88,4 +92,14 @@ fn seeds_that_failed_once_are_clean() {
         let report = run(&script);
         assert_eq!(report.violations, Vec::new(), "seed {seed}");
     }
+}
+
+/// Seed in whose world, at one moment, a script ends and its merchant's hooks are signalled.
+const END_AND_SIGNAL_AT_ONE_MOMENT: u64 = 171;
+
+#[test]
+fn scripts_that_end_at_the_moment_of_a_signal_give_one_journal() {
+    let heads: BTreeSet<_> =
+        (0..6).map(|_| run(&SimScript::new(END_AND_SIGNAL_AT_ONE_MOMENT)).head).collect();
+    assert_eq!(heads.len(), 1, "{heads:?}");
 }

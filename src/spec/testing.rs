@@ -9,13 +9,13 @@ use super::tree::loader::Loader;
 use crate::base::id::{Key, Kind, Name};
 use crate::base::money::Currency;
 use crate::kinds::contact::ContactKind;
+use crate::kinds::manifest_kind::ManifestKind as _;
+use crate::kinds::register::KindRow;
 use crate::kinds::schema::kind::{
-    CheckCx, DecodeError, DecodedSpec, Find, ManifestKind as _, Mutability, Privacy, SpecField,
-    UniqueField,
+    CheckCx, DecodeError, DecodedSpec, Find, Mutability, Privacy, SpecField, UniqueField,
 };
-use crate::kinds::schema::register::KindRow;
-use crate::model::spec::issue::Issue;
-use crate::model::spec::manifest::{Manifest, Reference};
+use crate::model::issue::Issue;
+use crate::model::manifest::{Manifest, Reference};
 use crate::model::state::observed::Observed;
 
 #[derive(Deserialize, Serialize)]

@@ -6,13 +6,14 @@
 //!
 //! Guarantees: an acknowledged append survives power loss; a damaged journal never opens as an
 //! undamaged one; a secret is on disk only in sealed form.
-//! Assumptions: one process owns the directory ([`lock`]), and a sync that succeeds is durable.
+//! Assumptions: one process owns the directory ([`disk::directory`]), and a sync that succeeds is durable.
 //!
 //! Reading order: [`disk`] (the seam that can fail), [`journal`] (the source of truth), [`vault`]
 //! (sealed values), [`index`] (rebuilt from the journal), [`writer`] (appends).
 
 pub mod backup;
 pub mod disk;
+pub mod error;
 pub mod history;
 pub mod index;
 pub mod journal;
@@ -20,8 +21,6 @@ pub mod projection;
 pub mod read_model;
 pub mod state;
 #[cfg(test)]
-mod testing;
-#[cfg(test)]
-mod trouble;
+mod tests;
 pub mod vault;
 pub mod writer;

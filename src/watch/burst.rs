@@ -13,7 +13,7 @@ const PATHS_MAX: usize = 1000;
 
 /// The part of the tree to read again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Hint {
+pub(crate) enum Hint {
     Nothing,
     Paths(Vec<PathBuf>),
     Tree,
@@ -21,18 +21,18 @@ pub(super) enum Hint {
 
 /// The events of one burst.
 #[derive(Debug, Default)]
-pub(super) struct Burst {
+pub(crate) struct Burst {
     paths: BTreeSet<PathBuf>,
     whole_tree: bool,
     /// Events were lost: the watcher's state is no longer reliable.
-    pub(super) lost: bool,
+    pub(crate) lost: bool,
     /// An entry beside the root changed: the root may lead elsewhere.
-    pub(super) around: bool,
+    pub(crate) around: bool,
 }
 
 impl Burst {
     /// Adds an event; returns whether it is relevant.
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         root: &Path,
         event: notify::Result<Event>,
@@ -61,7 +61,7 @@ impl Burst {
     }
 
     /// Summarises the burst.
-    pub(super) fn hint(self) -> Hint {
+    pub(crate) fn hint(self) -> Hint {
         if self.whole_tree || self.lost || self.paths.len() > PATHS_MAX {
             Hint::Tree
         } else if self.paths.is_empty() {

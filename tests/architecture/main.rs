@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 mod backticks;
 mod folders;
+mod map;
 mod tokens;
 
 use tokens::{imports, tokens};
@@ -65,7 +66,7 @@ const EXCEPTIONS: [(&str, &str, &str); 5] = [
         "sends notifications to the operator's targets, and never to the service",
     ),
     (
-        "src/sandbox/state/webhook_http.rs",
+        "src/sandbox/webhooks.rs",
         "reqwest",
         "is the emulated service that calls the partner, which the client never does",
     ),
@@ -78,13 +79,12 @@ const OUTSIDE: [&str; 4] = ["ServiceText", "ServiceCode", "ServicePlace", "Servi
 const CLEANING: [&str; 2] = ["cleaned", "checked"];
 
 /// Files that may call these functions, each with the text that it converts.
-const CLEANERS: [(&str, &str); 9] = [
+const CLEANERS: [(&str, &str); 8] = [
     ("src/base/outside_text", "the types themselves"),
-    ("src/client/http/classify.rs", "answers of the service, and failures of the connection"),
-    ("src/client/http/sensitive.rs", "its test"),
-    ("src/client/http/tenant.rs", "a cleaned reason within a sentence"),
-    ("src/model/intents/service_problem.rs", "the body of a refusal"),
-    ("src/model/intents/outcome.rs", "the operator's own settings"),
+    ("src/client/classify.rs", "answers of the service, and failures of the connection"),
+    ("src/client/sensitive.rs", "its test"),
+    ("src/client/service_client.rs", "a cleaned reason within a sentence"),
+    ("src/model/service/outcome.rs", "the body of a refusal"),
     ("src/effects/core/expect.rs", "fields of answers within sentences"),
     ("src/engine/events/partner_webhook.rs", "the reason of a declined application"),
     ("src/notify/sensitive.rs", "what a receiver of a notification answers"),
@@ -124,7 +124,7 @@ fn words_from_outside_are_made_where_answers_are_classified() {
     assert_eq!(planted("src/engine/a.rs", "ServiceText::cleaned(&text, &known)"), 1);
     assert_eq!(planted("src/plan/a.rs", "use crate::api::{Call, Problem};"), 1);
     assert_eq!(planted("src/plan/a.rs", "let said = crate::api::Problem::default();"), 1);
-    assert_eq!(planted("src/client/http/classify.rs", "ServiceText::cleaned(&text, &known)"), 0);
+    assert_eq!(planted("src/client/classify.rs", "ServiceText::cleaned(&text, &known)"), 0);
 }
 
 #[test]

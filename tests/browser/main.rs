@@ -5,11 +5,11 @@
 //! Python with selenium, which `.ci/run` installs and names in `RECKON_BROWSER`.
 #![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
+use libtest_mimic::{Arguments, run};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use libtest_mimic::{Arguments, run};
 use tool::{named, trial, variable};
 
 #[path = "../it/support/covers.rs"]

@@ -1,13 +1,14 @@
 //! Accounts of a merchant, end to end: the chosen account, the key that signs, currency, trust money, and the brand's
 //! host.
 
+use reckon::sandbox::options::ServiceSurface;
+use serde_json::{Value, json};
+
 use crate::support::applicants;
 use crate::support::payments::{
     MERCHANT, START, account, bank, card, document, first, recurring, requests,
 };
 use crate::support::world::{BRAND, World};
-use reckon::sandbox::options::ServiceSurface;
-use serde_json::{Value, json};
 
 #[tokio::test(start_paused = true)]
 async fn what_works_on_an_account_is_signed_with_its_own_key() {

@@ -1,11 +1,10 @@
 //! Adoption and release beside a running daemon, over its socket. Before the adoption the daemon leaves the object
 //! alone.
 
-use crate::support::payments::{MERCHANT, START, document};
-use crate::support::world::World;
-use reckon::control::protocol::{Control, ControlRequest};
-use reckon::control::socket::client::SocketClient;
-use reckon::control::socket::server::ControlSocket;
+use reckon::control::handle::Control;
+use reckon::control::protocol::ControlRequest;
+use reckon::control::socket_client::SocketClient;
+use reckon::control::socket_server::ControlSocket;
 use reckon::engine::core::coordinator::RunUntil;
 use reckon::engine::core::input::EngineInput;
 use reckon::engine::queries::protocol::{EngineQuery, Reply};
@@ -17,6 +16,9 @@ use reckon::sandbox::options::ServiceSurface;
 use serde_json::json;
 use tokio::sync::mpsc;
 
+use crate::support::payments::{MERCHANT, START, document};
+use crate::support::world::World;
+
 /// Saves a card outside reckon. Returns its id.
 fn saved(world: &World) -> String {
     let body = json!({"type": "card", "number": "4242424242424242", "exp_month": 12, "exp_year": 2031, "cvv": "999"});
@@ -26,7 +28,7 @@ fn saved(world: &World) -> String {
 
 /// Adopts an object over the socket. Returns the report.
 async fn imported(client: &SocketClient, asked: AdoptRequest) -> AdoptionReport {
-    let reply = client.request(&ControlRequest::Import(Box::new(asked))).await.unwrap();
+    let reply = client.send(ControlRequest::Import(Box::new(asked))).await.unwrap();
     let Reply::Imported(adopted) = reply else { panic!("unexpected response") };
     *adopted
 }
@@ -48,12 +50,12 @@ async fn a_daemon_takes_over_what_is_there_and_lets_it_go() {
     let serving = tokio::spawn(door.serve(Control::new(sender.clone()), std::future::pending()));
     let acting = async {
         let client = SocketClient::connect(&path).await.unwrap().expect("a daemon listens");
-        client.ask(&EngineQuery::Settle).await.unwrap();
+        client.send(EngineQuery::Settle).await.unwrap();
         let before = world.objects("cards").len();
         let merchant = "Merchant/acme".parse().unwrap();
         let asked =
             ControlRequest::Inventory(InventoryRequest { merchant, list: "cards".to_owned() });
-        let Ok(Reply::Inventory(Ok(found))) = client.request(&asked).await else {
+        let Ok(Reply::Inventory(Ok(found))) = client.send(asked).await else {
             panic!("unexpected response")
         };
         let key: reckon::base::id::Key = "SavedMethod/jane".parse().unwrap();
@@ -69,15 +71,15 @@ async fn a_daemon_takes_over_what_is_there_and_lets_it_go() {
         };
         let looked = imported(&client, asked(false)).await;
         let all = ControlRequest::ImportAll(vec![asked(true)]);
-        let Ok(Reply::AllImported(taken)) = client.request(&all).await else {
+        let Ok(Reply::AllImported(taken)) = client.send(all).await else {
             panic!("unexpected response")
         };
-        client.ask(&EngineQuery::Settle).await.unwrap();
+        client.send(EngineQuery::Settle).await.unwrap();
         let after = world.objects("cards");
         world.remove("card.yaml");
-        client.ask(&EngineQuery::Settle).await.unwrap();
+        client.send(EngineQuery::Settle).await.unwrap();
         let forget = ControlRequest::Forget(ForgetRequest::Resource(key.clone()));
-        let Ok(Reply::Forgot(gone)) = client.request(&forget).await else {
+        let Ok(Reply::Forgot(gone)) = client.send(forget).await else {
             panic!("unexpected response")
         };
         sender.send(EngineInput::Stop).await.unwrap();

@@ -1,30 +1,32 @@
 //! Approvals of live merchants and live applications, end to end: accounts of other merchants, raised generations, and
 //! a daemon.
 
-use crate::support::{applicants, covers};
 use std::collections::BTreeSet;
 
-use crate::support::applicants::{BORN, COMPLETE, LICENSE, MERCHANT, SIGNATURE, SSN, world};
-use crate::support::partner::provisioned;
-use crate::support::shell::{Shell, code, stderr, stdout};
-use crate::support::world::{World, request};
 use reckon::base::id::{Key, Mode};
-use reckon::control::protocol::{Control, ControlRequest};
-use reckon::control::socket::client::SocketClient;
-use reckon::control::socket::server::ControlSocket;
+use reckon::control::handle::Control;
+use reckon::control::protocol::ControlRequest;
+use reckon::control::socket_client::SocketClient;
+use reckon::control::socket_server::ControlSocket;
 use reckon::engine::commands::approve::ApproveLive;
 use reckon::engine::core::coordinator::RunUntil;
 use reckon::engine::core::input::EngineInput;
 use reckon::engine::executor::epoch::StateReply;
 use reckon::engine::queries::protocol::{EngineQuery, Reply};
-use reckon::model::operator::live_binding::{BindingApproval, LiveBinding};
 use reckon::model::record::Record;
-use reckon::model::state::epoch::ReleaseRequest;
+use reckon::model::state::credentials::{BindingApproval, LiveBinding};
+use reckon::model::state::lifecycle::ReleaseRequest;
 use reckon::model::state::observed::Observed;
 use reckon::store::read_model::model::ReadModel;
-use reckon::store::writer::handle::Commit;
+use reckon::store::writer::parts::Commit;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+
+use crate::support::applicants::{BORN, COMPLETE, LICENSE, MERCHANT, SIGNATURE, SSN, world};
+use crate::support::partner::provisioned;
+use crate::support::shell::{Shell, code, stderr, stdout};
+use crate::support::world::{World, request};
+use crate::support::{applicants, covers};
 
 /// Returns the tree of the onboarding with a live merchant.
 fn live() -> String {
@@ -270,15 +272,15 @@ async fn an_approval_reaches_the_daemon_over_its_socket_and_it_goes_on_by_itself
     let serving = tokio::spawn(door.serve(Control::new(sender.clone()), std::future::pending()));
     let acting = async {
         let client = SocketClient::connect(&path).await.unwrap().expect("a daemon listens");
-        let Ok(Reply::Approvals(waiting)) = client.ask(&EngineQuery::Approvals).await else {
+        let Ok(Reply::Approvals(waiting)) = client.send(EngineQuery::Approvals).await else {
             panic!("unexpected response");
         };
         let approve = ControlRequest::Approve(Box::new(waiting[0].clone()));
-        let Ok(Reply::Approved(Some(approval))) = client.request(&approve).await else {
+        let Ok(Reply::Approved(Some(approval))) = client.send(approve.clone()).await else {
             panic!("the daemon did not approve");
         };
-        let again = client.request(&approve).await;
-        client.ask(&EngineQuery::Settle).await.unwrap();
+        let again = client.send(approve).await;
+        client.send(EngineQuery::Settle).await.unwrap();
         sender.send(EngineInput::Stop).await.unwrap();
         (approval, again)
     };

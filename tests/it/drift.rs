@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use crate::support::payments::{MERCHANT, START, card, only, recurring, requests};
-use crate::support::world::{World, told};
 use reckon::engine::core::coordinator::{Engine, RunUntil};
 use reckon::engine::core::input::EngineInput;
 use reckon::engine::queries::protocol::{EngineQuery, Reply};
@@ -11,6 +9,9 @@ use reckon::engine::queries::views::{Confidence, ResourceView};
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
+
+use crate::support::payments::{MERCHANT, START, card, only, recurring, requests};
+use crate::support::world::{World, told};
 
 /// Builds a world with a merchant, a card and a recurring charge.
 async fn connected(surface: ServiceSurface, annotations: &str) -> World {

@@ -1,10 +1,11 @@
 //! Mistakes in a tree: none stops or starts a collection without a person's order.
 
-use crate::support::world::World;
 use proptest::prelude::*;
 use reckon::policy::prune::PruneGuards;
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::Value;
+
+use crate::support::world::World;
 
 const START: &str = "2029-12-01T10:00:00Z";
 const FILES: [&str; 3] = ["north.yaml", "south.yaml", "west.yaml"];

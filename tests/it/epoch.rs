@@ -3,13 +3,11 @@
 
 use std::sync::Arc;
 
-use crate::support::backups::{back_up, restore};
-use crate::support::world::World;
 use reckon::base::id::Key;
 use reckon::engine::executor::epoch::StateReply;
 use reckon::engine::queries::protocol::Reply;
 use reckon::model::record::Record;
-use reckon::model::state::epoch::ReleaseRequest;
+use reckon::model::state::lifecycle::ReleaseRequest;
 use reckon::sandbox::options::ServiceSurface;
 use reckon::store::index::ordered::Index;
 use reckon::store::journal::log::Journal;
@@ -17,7 +15,11 @@ use reckon::store::journal::open::JournalOptions;
 use reckon::store::projection::fold::IndexFold;
 use reckon::store::vault::key::MasterKey;
 use reckon::store::vault::values::Vault;
-use reckon::store::writer::handle::{Commit, Writer};
+use reckon::store::writer::handle::Writer;
+use reckon::store::writer::parts::Commit;
+
+use crate::support::backups::{back_up, restore};
+use crate::support::world::World;
 
 const MERCHANT: &str = r"
 apiVersion: reckon.dev/v1

@@ -16,11 +16,11 @@ const CALLS: [(&str, &str, &str); 3] = [
     ("src/cli/commands/signed/", ".untrusted(", "reckon::approval::"),
 ];
 /// Folders that raise the codes of the HTTP interface.
-const INTERFACE: [&str; 3] = ["src/control/", "src/http/", "src/cli/remote/"];
+const INTERFACE: [&str; 4] = ["src/control/", "src/http/", "src/cli/remote/", "src/cli/exit.rs"];
 /// Call that makes an error of the HTTP interface.
 const MADE: &str = "ControlError::new(\"";
 /// File in which the end of a code precedes its severity, with the text between them.
-const REACH: (&str, &str) = ("src/scripting/check/checker/reach.rs", "\", Severity::");
+const REACH: (&str, &str) = ("src/scripting/check/declarations.rs", "\", Severity::");
 
 /// Returns the path and the text of every source file, without tests.
 fn sources() -> Vec<(String, String)> {

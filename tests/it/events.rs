@@ -2,26 +2,28 @@
 
 mod lag;
 
-use crate::support::covers;
 use std::collections::BTreeSet;
 
-use crate::support::payments::{MERCHANT, START, card, recurring, requests};
-use crate::support::webhooks::{BASE, Ears, address, merchant, partner_address};
-use crate::support::world::World;
 use reckon::base::hash::keyed_digest;
 use reckon::base::id::{Key, Mode};
-use reckon::control::protocol::{Control, ControlRequest};
+use reckon::control::handle::Control;
+use reckon::control::protocol::ControlRequest;
 use reckon::engine::events::resync::{ResyncEvents, ResyncedEvents};
 use reckon::engine::queries::protocol::{EngineQuery, Reply};
 use reckon::engine::queries::views::ResourceView;
 use reckon::http::public::public_routes::PublicRoutes;
 use reckon::model::events::event::Via;
-use reckon::model::events::remote_object::Freshness;
 use reckon::model::operator::rotation::{RotationRequest, RotationStep, WebhookAddress};
-use reckon::model::state::condition::{Condition, ConditionStatus, ConditionType};
+use reckon::model::service::remote_object::Freshness;
+use reckon::model::state::health::{Condition, ConditionStatus, ConditionType};
 use reckon::model::state::payment::PaymentResult;
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
+
+use crate::support::covers;
+use crate::support::payments::{MERCHANT, START, card, recurring, requests};
+use crate::support::webhooks::{BASE, Ears, address, merchant, partner_address};
+use crate::support::world::World;
 
 /// Builds a world with a connected merchant, a card and a recurring charge.
 async fn connected(surface: ServiceSurface) -> World {
@@ -99,7 +101,7 @@ async fn rotate(
 ) -> Result<Vec<WebhookAddress>, String> {
     let merchant = of.map(|name| format!("Merchant/{name}").parse().unwrap());
     let asked = ControlRequest::Rotate(RotationRequest { merchant, step });
-    let Reply::Rotated(rotated) = ears.control.handle(asked, "uid 7".to_owned()).await.unwrap()
+    let Reply::Rotated(rotated) = ears.control.send(asked, "uid 7".to_owned()).await.unwrap()
     else {
         panic!("unexpected response")
     };
@@ -158,8 +160,7 @@ async fn an_address_that_is_exchanged_is_good_until_that_is_finished() {
 async fn recover(ears: &Ears<'_>, since: &str, without_hooks: bool) -> Vec<ResyncedEvents> {
     let since = since.parse().unwrap();
     let asked = ControlRequest::ResyncEvents(ResyncEvents { merchant: None, since, without_hooks });
-    let Reply::Recovered(read) = ears.control.handle(asked, "uid 7".to_owned()).await.unwrap()
-    else {
+    let Reply::Recovered(read) = ears.control.send(asked, "uid 7".to_owned()).await.unwrap() else {
         panic!("unexpected response")
     };
     read.unwrap()

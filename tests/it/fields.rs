@@ -13,17 +13,18 @@ mod recurring;
 mod round;
 pub(crate) mod schema;
 
-use crate::support::world;
 use std::collections::{BTreeMap, BTreeSet};
 
+use reckon::kinds::planning::diff::mutability_of;
+use reckon::kinds::register::KINDS;
+use reckon::sandbox::options::ServiceSurface;
+use serde_json::{Value, json};
+
 use crate::support::applicants::{BORN, COMPLETE, LICENSE, SIGNATURE, SSN};
+use crate::support::world;
 use crate::support::world::World;
 use case::Table;
-use reckon::kinds::planning::diff::mutability_of;
-use reckon::kinds::schema::register::KINDS;
-use reckon::sandbox::options::ServiceSurface;
 use round::faults;
-use serde_json::{Value, json};
 
 /// One table per kind.
 const TABLES: [Table; 6] = [

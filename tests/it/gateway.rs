@@ -8,9 +8,6 @@ mod looks;
 mod own;
 mod stage;
 
-use crate::support::covers;
-use crate::support::payments::{only, requests};
-use crate::support::world::World;
 use reckon::base::hash::SourceId;
 use reckon::control::protocol::ControlRequest;
 use reckon::engine::commands::action_view::ActionStatus;
@@ -18,6 +15,10 @@ use reckon::engine::commands::resolve::{ManualResolution, ResolveResult};
 use reckon::engine::queries::protocol::{EngineQuery, Reply};
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
+
+use crate::support::covers;
+use crate::support::payments::{only, requests};
+use crate::support::world::World;
 use stage::{SURFACES, act, connected, done, fault, fault_of, usd};
 
 fn charged() -> Value {

@@ -6,10 +6,6 @@ mod stopped;
 
 use std::collections::BTreeSet;
 
-use crate::support::notifier::Pigeon;
-use crate::support::payments::{MERCHANT, START, card};
-use crate::support::webhooks::{Ears, merchant};
-use crate::support::world::World;
 use reckon::base::hash::sha256;
 use reckon::engine::hooks::dispatch::ScriptSet;
 use reckon::engine::queries::hooks::HooksView;
@@ -17,10 +13,16 @@ use reckon::engine::queries::protocol::{EngineQuery, Reply};
 use reckon::engine::queries::trial_run::TrialRunQuery;
 use reckon::policy::Rights;
 use reckon::sandbox::options::ServiceSurface;
-use reckon::scripting::interface::{ConfiguredNames, Hooks};
-use reckon::scripting::load::source::ScriptSource;
+use reckon::scripting::language::names::ConfiguredNames;
+use reckon::scripting::language::source::ScriptSource;
+use reckon::scripting::run::hooks::Hooks;
 use reckon::store::read_model::model::ReadModel;
 use serde_json::{Value, json};
+
+use crate::support::notifier::Pigeon;
+use crate::support::payments::{MERCHANT, START, card};
+use crate::support::webhooks::{Ears, merchant};
+use crate::support::world::World;
 
 /// Reads from the service, which answers slowly.
 const SLOW: &str = r#"

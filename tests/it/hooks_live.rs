@@ -1,14 +1,9 @@
 //! Hooks of a running daemon: each event runs them once, and each action that they request is done once.
 
-use crate::support::{payments, webhooks};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::support::notifier::Pigeon;
-use crate::support::payments::{MERCHANT, START, card, recurring};
-use crate::support::webhooks::{Ears, merchant};
-use crate::support::world::World;
 use reckon::base::hash::sha256;
 use reckon::control::protocol::ControlRequest;
 use reckon::engine::events::resync::ResyncEvents;
@@ -20,11 +15,18 @@ use reckon::model::events::hook_run::ActionOutcome;
 use reckon::notify::message::DeliveryResult;
 use reckon::policy::Rights;
 use reckon::sandbox::options::ServiceSurface;
-use reckon::scripting::interface::{ConfiguredNames, Hooks};
-use reckon::scripting::load::source::ScriptSource;
+use reckon::scripting::language::names::ConfiguredNames;
+use reckon::scripting::language::source::ScriptSource;
+use reckon::scripting::run::hooks::Hooks;
 use reckon::store::index::ordered::Index;
 use reckon::store::read_model::model::ReadModel;
 use serde_json::{Value, json};
+
+use crate::support::notifier::Pigeon;
+use crate::support::payments::{MERCHANT, START, card, recurring};
+use crate::support::webhooks::{Ears, merchant};
+use crate::support::world::World;
+use crate::support::{payments, webhooks};
 
 const REFUND: &str = r#"
 fn on_transaction_authorized(event) {
@@ -152,7 +154,7 @@ fn on_transaction_voided(event) { kv_set("mended", true); }
             world.ask("acme", "POST", &format!("/v1/transactions/{other}/void"), &json!({}));
             ears.wait(65).await;
             let event = view.dead[0].event.clone();
-            let asked = ears.control.handle(ControlRequest::Replay(event), "ann".to_owned()).await;
+            let asked = ears.control.send(ControlRequest::Replay(event), "ann".to_owned()).await;
             assert_eq!(asked, Ok(Reply::Replayed(1)));
             ears.wait(60).await;
             assert_eq!((hooks(ears).await.dead.len(), refunds(&world)), (0, 1));
@@ -224,7 +226,7 @@ async fn somebody_is_told_once_and_never_again_where_that_is_in_doubt() {
                 assert!(lost.help.starts_with("check whether it arrived"), "{}", lost.help);
                 let seen = async |event: &str| {
                     let request = ControlRequest::Dismiss(event.to_owned());
-                    ears.control.handle(request, "uid 7".to_owned()).await.unwrap()
+                    ears.control.send(request, "uid 7".to_owned()).await.unwrap()
                 };
                 assert_eq!(seen("evt_other").await, Reply::Dismissed(0));
                 assert_eq!(seen(&lost.event).await, Reply::Dismissed(1));
@@ -447,7 +449,7 @@ fn on_transaction_authorized(event) {
             let (merchant, start) = (None, START.parse().unwrap());
             let asked = ResyncEvents { merchant, since: start, without_hooks: false };
             let reply =
-                ears.control.handle(ControlRequest::ResyncEvents(asked), "ann".to_owned()).await;
+                ears.control.send(ControlRequest::ResyncEvents(asked), "ann".to_owned()).await;
             let Ok(Reply::Recovered(Ok(read))) = reply else { panic!("{reply:?}") };
             assert_eq!(read[0].new, 0, "{read:?}");
             assert!(read[0].read > 3 && read[0].horizon.is_some(), "{read:?}");
@@ -458,7 +460,7 @@ fn on_transaction_authorized(event) {
                 facts.event(&webhooks::merchant(), id).unwrap().is_some()
             };
             let seen =
-                ears.control.handle(ControlRequest::Dismiss(dead.clone()), "ann".to_owned()).await;
+                ears.control.send(ControlRequest::Dismiss(dead.clone()), "ann".to_owned()).await;
             assert_eq!((seen, known(&dead)), (Ok(Reply::Dismissed(1)), true));
             ears.wait(40 * 3600).await;
             charge(&world, 800);
@@ -522,7 +524,7 @@ async fn a_refund_of_half_a_year_ago_leaves_the_index_and_is_not_made_again() {
             let (merchant, since) = (None, START.parse().unwrap());
             let asked = ResyncEvents { merchant, since, without_hooks: false };
             let reply =
-                ears.control.handle(ControlRequest::ResyncEvents(asked), "ann".to_owned()).await;
+                ears.control.send(ControlRequest::ResyncEvents(asked), "ann".to_owned()).await;
             let Ok(Reply::Recovered(Ok(read))) = reply else { panic!("{reply:?}") };
             assert_eq!(read[0].new, 0, "{read:?}");
             ears.wait(60).await;

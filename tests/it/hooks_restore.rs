@@ -4,11 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::backups::{back_up, restore};
-use crate::support::notifier::Pigeon;
-use crate::support::payments::{MERCHANT, START, card};
-use crate::support::webhooks::Ears;
-use crate::support::world::World;
 use reckon::base::hash::sha256;
 use reckon::control::protocol::ControlRequest;
 use reckon::engine::executor::epoch::StateReply;
@@ -17,13 +12,20 @@ use reckon::engine::hooks::notify::NotificationSender;
 use reckon::engine::queries::hooks::HooksView;
 use reckon::engine::queries::protocol::{EngineQuery, Reply};
 use reckon::model::record::{Record, StateOwner};
-use reckon::model::state::epoch::ReleaseRequest;
+use reckon::model::state::lifecycle::ReleaseRequest;
 use reckon::policy::Rights;
 use reckon::sandbox::options::ServiceSurface;
-use reckon::scripting::interface::{ConfiguredNames, Hooks};
-use reckon::scripting::load::source::ScriptSource;
-use reckon::store::writer::handle::Commit;
+use reckon::scripting::language::names::ConfiguredNames;
+use reckon::scripting::language::source::ScriptSource;
+use reckon::scripting::run::hooks::Hooks;
+use reckon::store::writer::parts::Commit;
 use serde_json::{Value, json};
+
+use crate::support::backups::{back_up, restore};
+use crate::support::notifier::Pigeon;
+use crate::support::payments::{MERCHANT, START, card};
+use crate::support::webhooks::Ears;
+use crate::support::world::World;
 
 const BEFORE: &str = r#"
 fn on_transaction_authorized(event) {
@@ -157,7 +159,7 @@ async fn what_a_lost_state_did_for_an_event_is_found_or_held_and_never_done_twic
             let name = held.split("reckon store release ").nth(1).unwrap();
             let action = name.split('`').next().unwrap().parse().unwrap();
             let said = ReleaseRequest { keys: vec![action], done: true };
-            let told = ears.control.handle(ControlRequest::Release(said), "ann".to_owned()).await;
+            let told = ears.control.send(ControlRequest::Release(said), "ann".to_owned()).await;
             assert_eq!(told, Ok(Reply::State(StateReply::Released(true))));
             ears.wait(60).await;
             assert_eq!((hooks(ears).await.waiting, pigeon.carried().len()), (Vec::new(), 1));

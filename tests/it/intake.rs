@@ -1,17 +1,13 @@
 //! Saved methods whose details a payer enters: from the link to the charge that waited for them.
 
-use crate::support::{payers, payments};
 use std::fmt::Write;
 use std::time::Duration;
 
-use crate::support::canaries::Canaries;
-use crate::support::partner::Daemon;
-use crate::support::payments::{MERCHANT, START, document, only, recurring, requests};
-use crate::support::world::World;
 use chrono::{DateTime, TimeDelta, Utc};
 use reckon::base::id::Key;
 use reckon::base::secret::Secret;
-use reckon::control::protocol::Control;
+use reckon::control::handle::Control;
+use reckon::control::protocol::ControlRequest;
 use reckon::engine::commands::attach::AttachToken;
 use reckon::engine::commands::intake::{IntakeLink, IntakeTerms};
 use reckon::engine::core::coordinator::RunUntil;
@@ -24,6 +20,12 @@ use reckon::store::disk::traits::Disk;
 use reckon::store::index::ordered::Index;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+
+use crate::support::canaries::Canaries;
+use crate::support::partner::Daemon;
+use crate::support::payments::{MERCHANT, START, document, only, recurring, requests};
+use crate::support::world::World;
+use crate::support::{payers, payments};
 
 const NUMBER: &str = "4242424242424242";
 
@@ -87,7 +89,7 @@ fn token(world: &World, sort: &str) -> String {
 async fn attach(control: &Control, token: &str) -> Result<Key, String> {
     let (token, more) = (Secret::from(token), Vec::new());
     let attaching = AttachToken { key: jane(), token, more, replace: false };
-    let reply = control.attach(attaching, None, "ada".to_owned()).await.unwrap();
+    let reply = control.send(ControlRequest::Attach(attaching), "ada".to_owned()).await.unwrap();
     let Reply::Attached(attached) = reply else { return Err("unexpected response".to_owned()) };
     attached
 }

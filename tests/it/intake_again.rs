@@ -1,8 +1,19 @@
 //! A payer replaces a stored card by another one, and its charges continue with the new card.
 
-use crate::support::{payers, payments};
 use std::fmt::Write;
 use std::time::Duration;
+
+use reckon::base::id::Key;
+use reckon::base::secret::Secret;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::commands::action_view::{ActionReport, ActionStatus};
+use reckon::engine::commands::attach::AttachToken;
+use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::model::action::Action;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::store::disk::traits::Disk;
+use reckon::store::index::ordered::Index;
+use serde_json::{Value, json};
 
 use crate::support::partner::Daemon;
 use crate::support::payments::{START, document, only, requests};
@@ -11,17 +22,7 @@ use crate::support::renewals::{
     token, tree,
 };
 use crate::support::world::World;
-use reckon::base::id::Key;
-use reckon::base::secret::Secret;
-use reckon::control::protocol::ControlRequest;
-use reckon::engine::commands::action_view::{ActionReport, ActionStatus};
-use reckon::engine::commands::attach::AttachToken;
-use reckon::engine::queries::protocol::{EngineQuery, Reply};
-use reckon::model::operator::action::Action;
-use reckon::sandbox::options::ServiceSurface;
-use reckon::store::disk::traits::Disk;
-use reckon::store::index::ordered::Index;
-use serde_json::{Value, json};
+use crate::support::{payers, payments};
 
 #[tokio::test(start_paused = true)]
 async fn a_payer_gives_another_card_under_a_link_and_it_pays_from_then_on() {
@@ -214,7 +215,11 @@ async fn a_charge_that_is_given_to_another_method_takes_it_from_that_one_s_payer
             let [token, more] = tokens.each_ref().map(|one| Secret::from(one.as_str()));
             let more = vec![more];
             let attaching = AttachToken { key: joe.clone(), token, more, replace: false };
-            let reply = daemon.control.attach(attaching, None, "ada".to_owned()).await.unwrap();
+            let reply = daemon
+                .control
+                .send(ControlRequest::Attach(attaching), "ada".to_owned())
+                .await
+                .unwrap();
             assert_eq!(reply, Reply::Attached(Ok(joe)));
         })
         .await;
@@ -293,7 +298,7 @@ async fn changed(daemon: &Daemon<'_>, id: &Value, set: Value) -> ActionReport {
         fields: json!({"type": "recurring", "id": id, "set": set}),
     };
     let asked = ControlRequest::Act(Box::new(action));
-    let reply = daemon.control.handle(asked, "ada".to_owned()).await.unwrap();
+    let reply = daemon.control.send(asked, "ada".to_owned()).await.unwrap();
     let Reply::Action(acted) = reply else { panic!("unexpected response: {reply:?}") };
     *acted
 }

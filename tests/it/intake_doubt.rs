@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use reckon::sandbox::options::ServiceSurface;
+use serde_json::{Value, json};
+
 use crate::support::payments::requests;
 use crate::support::renewals::{
     LAGS, NEW, OLD, SECOND, browse, cut_off, form, given, link, shown, stored, strike,
 };
-use reckon::sandbox::options::ServiceSurface;
-use serde_json::{Value, json};
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_answer_is_settled_and_a_token_is_used_once() {

@@ -1,7 +1,5 @@
 //! Invoices, end to end: attachments, replacements, modes, and the portal link.
 
-use crate::support::world::World;
-use crate::support::{covers, world};
 use reckon::engine::commands::page_link::PageLink;
 use reckon::engine::core::coordinator::RunUntil;
 use reckon::engine::core::input::EngineInput;
@@ -13,6 +11,9 @@ use reckon::store::index::ordered::Index;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tower::ServiceExt;
+
+use crate::support::world::World;
+use crate::support::{covers, world};
 
 const HEAD: &str = r"
 apiVersion: reckon.dev/v1

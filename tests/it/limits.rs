@@ -2,24 +2,25 @@
 
 mod due;
 
-use crate::support::payments;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::support::payments::{MERCHANT, START, card, document, recurring};
-use crate::support::world::World;
 use reckon::base::money::Money;
 use reckon::config::settings::Config;
 use reckon::engine::commands::plan_approval::{ApprovingPlan, PlanApprovalResult};
 use reckon::engine::core::coordinator::RunUntil;
 use reckon::engine::core::input::EngineInput;
 use reckon::engine::queries::protocol::{EngineQuery, Reply};
-use reckon::model::operator::plan_approval::PlanApproval;
+use reckon::model::operator::approval::PlanApproval;
 use reckon::policy::PolicyRules;
 use reckon::sandbox::options::ServiceSurface;
 use reckon::store::read_model::model::ReadModel;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
+
+use crate::support::payments;
+use crate::support::payments::{MERCHANT, START, card, document, recurring};
+use crate::support::world::World;
 
 /// Parses a `reckon.yaml` with this content of `policy`, which begins in line 4.
 fn rules(policy: &str) -> PolicyRules {

@@ -1,15 +1,7 @@
 //! Onboarding, end to end: submitted, decided, connected, in doubt, on hold, tested, and by sign-up.
 
-use crate::support::covers;
 use std::time::Duration;
 
-use crate::support::applicants::{
-    BORN, COMPLETE, LICENSE, MERCHANT, SIGN_UP, SSN, form, tree, world,
-};
-use crate::support::canaries::Canaries;
-use crate::support::partner::{declined, provisioned};
-use crate::support::requests::Seen;
-use crate::support::world::World;
 use reckon::base::secret::Secret;
 use reckon::engine::queries::protocol::{EngineQuery, Reply};
 use reckon::store::disk::traits::Disk;
@@ -17,6 +9,15 @@ use reckon::store::index::ordered::Index;
 use reckon::store::read_model::model::ReadModel;
 use serde_json::{Value, json};
 use tower::ServiceExt;
+
+use crate::support::applicants::{
+    BORN, COMPLETE, LICENSE, MERCHANT, SIGN_UP, SSN, form, tree, world,
+};
+use crate::support::canaries::Canaries;
+use crate::support::covers;
+use crate::support::partner::{declined, provisioned};
+use crate::support::requests::Seen;
+use crate::support::world::World;
 
 fn told(told: &[String], start: &str) -> bool {
     told.iter().any(|one| one.starts_with(start))

@@ -5,15 +5,16 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::support::shell::{Shell, code, stderr, stdout};
-use crate::support::world::World;
-use reckon::control::protocol::Control;
-use reckon::control::socket::server::ControlSocket;
+use reckon::control::handle::Control;
+use reckon::control::socket_server::ControlSocket;
 use reckon::engine::core::coordinator::RunUntil;
 use reckon::engine::core::input::EngineInput;
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::Value;
 use tokio::sync::mpsc;
+
+use crate::support::shell::{Shell, code, stderr, stdout};
+use crate::support::world::World;
 
 const TREE: &str = r#"apiVersion: reckon.dev/v1
 kind: Merchant

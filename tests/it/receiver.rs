@@ -1,30 +1,31 @@
 //! The partner's webhooks at the daemon: a webhook that the daemon answered with 200 is durable.
 
-use crate::support::covers;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use crate::support::applicants::{tree, world};
-use crate::support::partner::provisioned;
-use crate::support::world::World;
 use axum::body::Body;
 use http::Request;
 use reckon::base::hash::Digest;
 use reckon::base::id::Key;
-use reckon::control::protocol::Control;
+use reckon::control::handle::Control;
 use reckon::engine::core::coordinator::{Engine, RunUntil};
 use reckon::engine::core::input::EngineInput;
 use reckon::engine::known::files::SpecSource;
 use reckon::engine::queries::protocol::{EngineQuery, Reply};
 use reckon::http::public::public_routes::PublicRoutes;
 use reckon::http::public::webhooks::public_router;
-use reckon::model::spec::desired::Desired;
-use reckon::model::spec::issue::{Issue, PlacedIssue, TreeProblems};
+use reckon::model::issue::{Issue, PlacedIssue, TreeProblems};
+use reckon::model::manifest::Desired;
 use serde_json::json;
 use tokio::sync::mpsc;
 use tower::ServiceExt;
+
+use crate::support::applicants::{tree, world};
+use crate::support::covers;
+use crate::support::partner::provisioned;
+use crate::support::world::World;
 
 /// Builds the service's webhook of an approval.
 fn approval(outside: &PublicRoutes, reference: &str, code: &str) -> Request<Body> {

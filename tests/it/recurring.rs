@@ -1,12 +1,13 @@
 //! Recurring charges, end to end: with a charge now, from an earlier charge, changed, forbidden, and in doubt.
 
-use crate::support::covers;
 use std::time::Duration;
 
-use crate::support::world::World;
 use reckon::engine::queries::protocol::{EngineQuery, Reply};
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
+
+use crate::support::covers;
+use crate::support::world::World;
 
 /// 4 a.m. in Chicago.
 const START: &str = "2029-12-01T10:00:00Z";

@@ -1,13 +1,14 @@
 //! Removed documents: objects are deleted, neutralised or orphaned, guards stop a removal, and names change.
 
-use crate::support::covers;
 use std::time::Duration;
 
-use crate::support::world::World;
 use reckon::engine::commands::bookkeeping::AllowPrune;
 use reckon::policy::prune::PruneGuards;
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
+
+use crate::support::covers;
+use crate::support::world::World;
 
 /// 4 a.m. in Chicago.
 const START: &str = "2029-12-01T10:00:00Z";

@@ -1,17 +1,18 @@
 //! Methods that change, merchants with keys alone, and facts that are read again, end to end.
 
-use crate::support::{covers, world};
 use std::time::Duration;
 
-use crate::support::payments::{
-    MERCHANT, START, account, bank, card, first, only, recurring, requests,
-};
-use crate::support::world::World;
 use reckon::engine::core::coordinator::RunUntil;
 use reckon::engine::core::input::EngineInput;
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+
+use crate::support::payments::{
+    MERCHANT, START, account, bank, card, first, only, recurring, requests,
+};
+use crate::support::world::World;
+use crate::support::{covers, world};
 
 #[tokio::test(start_paused = true)]
 async fn a_changed_method_and_another_one_reach_the_charge_by_a_token() {

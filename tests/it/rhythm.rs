@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::support::payments::{MERCHANT, START, bank, card, document, recurring, requests};
-use crate::support::world::World;
 use reckon::engine::core::coordinator::RunUntil;
 use reckon::engine::core::input::EngineInput;
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+
+use crate::support::payments::{MERCHANT, START, bank, card, document, recurring, requests};
+use crate::support::world::World;
 
 const DAY: Duration = Duration::from_hours(24);
 

@@ -4,25 +4,25 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::support::payments::{MERCHANT, START, card, recurring};
-use crate::support::world::World;
 use chrono::{DateTime, Utc};
 use reckon::base::id::Key;
 use reckon::base::money::Currency;
+use reckon::kinds::register::KINDS;
 use reckon::kinds::schema::kind::CheckCx;
-use reckon::kinds::schema::register::KINDS;
 use reckon::model::intents::intent::OpenIntent;
-use reckon::model::spec::desired::Desired;
-use reckon::model::spec::manifest::OnDoubt;
+use reckon::model::manifest::{Desired, OnDoubt};
 use reckon::model::state::observed::Observed;
-use reckon::plan::core::planner;
-use reckon::plan::core::planner::Planner;
+use reckon::plan::planner::Planner;
+use reckon::plan::state_view;
 use reckon::policy::prune::PruneGuards;
 use reckon::sandbox::options::ServiceSurface;
 use reckon::spec::documents::document::ReadContext;
 use reckon::spec::tree::loader::Loader;
 use reckon::store::disk::traits::Disk;
 use reckon::store::index::ordered::Index;
+
+use crate::support::payments::{MERCHANT, START, card, recurring};
+use crate::support::world::World;
 
 /// Returns a tree with this number of cards, and as many recurring charges.
 fn tree(pairs: usize) -> String {
@@ -71,7 +71,7 @@ impl Counted {
     }
 }
 
-impl planner::StateView for Counted {
+impl state_view::StateView for Counted {
     fn desired(&self) -> &Desired {
         self.ask();
         self.loader.desired()
@@ -98,7 +98,7 @@ impl planner::StateView for Counted {
 }
 
 fn planner() -> Planner {
-    Planner::new(planner::PlannerSettings {
+    Planner::new(state_view::PlannerSettings {
         partner: "acme".to_owned(),
         digest_key: [9; 32],
         on_doubt: OnDoubt::Recreate,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use reckon::kinds::schema::register::KINDS;
+use reckon::kinds::register::KINDS;
 use reckon::render;
 use reckon::spec::documents::schema::{DOCUMENT, document, of_kind};
 use serde::Deserialize;

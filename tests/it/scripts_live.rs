@@ -1,27 +1,30 @@
 //! The shipped scripts, in a daemon beside a sandbox whose clock is advanced.
 
-use crate::support::{applicants, payers, webhooks};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::notifier::Pigeon;
-use crate::support::payments::{MERCHANT, START, card, document};
-use crate::support::webhooks::Ears;
-use crate::support::world::World;
 use reckon::base::hash::{SourceId, sha256};
 use reckon::base::id::Key;
 use reckon::base::secret::Secret;
+use reckon::control::protocol::ControlRequest;
 use reckon::engine::commands::attach::AttachToken;
 use reckon::engine::hooks::dispatch::ScriptSet;
 use reckon::engine::queries::protocol::{EngineQuery, Reply};
 use reckon::policy::Rights;
 use reckon::sandbox::options::ServiceSurface;
-use reckon::scripting::interface::{ConfiguredNames, Hooks};
-use reckon::scripting::load::folder;
-use reckon::scripting::load::source::ScriptSource;
+use reckon::scripting::folder;
+use reckon::scripting::language::names::ConfiguredNames;
+use reckon::scripting::language::source::ScriptSource;
+use reckon::scripting::run::hooks::Hooks;
 use serde_json::{Value, json};
+
+use crate::support::notifier::Pigeon;
+use crate::support::payments::{MERCHANT, START, card, document};
+use crate::support::webhooks::Ears;
+use crate::support::world::World;
+use crate::support::{applicants, payers, webhooks};
 
 const DAY: u64 = 24 * 3600;
 
@@ -275,7 +278,8 @@ async fn expiring(script: &ScriptSet, pigeon: &Arc<Pigeon>) -> World {
         let (token, more) = (Secret::from(first.as_str()), Vec::new());
         let key: Key = "SavedMethod/default/jane".parse().unwrap();
         let attaching = AttachToken { key, token, more, replace: false };
-        let reply = ears.control.attach(attaching, None, "ada".to_owned()).await.unwrap();
+        let reply =
+            ears.control.send(ControlRequest::Attach(attaching), "ada".to_owned()).await.unwrap();
         assert!(matches!(reply, Reply::Attached(Ok(_))), "{reply:?}");
     })
     .await;

@@ -3,13 +3,11 @@
 
 use std::time::Duration;
 
-use crate::support::payments::{MERCHANT, START, card, document};
-use crate::support::shell::{Shell, code, stderr, stdout};
-use crate::support::world::World;
 use chrono::{DateTime, Utc};
-use reckon::control::protocol::{Control, ControlRequest};
-use reckon::control::socket::client::SocketClient;
-use reckon::control::socket::server::ControlSocket;
+use reckon::control::handle::Control;
+use reckon::control::protocol::ControlRequest;
+use reckon::control::socket_client::SocketClient;
+use reckon::control::socket_server::ControlSocket;
 use reckon::engine::core::coordinator::RunUntil;
 use reckon::engine::core::input::EngineInput;
 use reckon::engine::queries::protocol::{EngineQuery, Reply};
@@ -19,6 +17,10 @@ use reckon::model::operator::suspension::{
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::Value;
 use tokio::sync::mpsc;
+
+use crate::support::payments::{MERCHANT, START, card, document};
+use crate::support::shell::{Shell, code, stderr, stdout};
+use crate::support::world::World;
 
 fn contact() -> String {
     let spec =
@@ -137,19 +139,19 @@ async fn a_daemon_stops_and_goes_on_at_a_word_over_its_socket() {
         let client = SocketClient::connect(&path).await.unwrap().expect("a daemon listens");
         let contacts = || world.objects("contacts").len();
         let pause = ControlRequest::Suspend(Box::new(suspend("Merchant/acme", None)));
-        let Ok(Reply::Suspension(paused)) = client.request(&pause).await else {
+        let Ok(Reply::Suspension(paused)) = client.send(pause).await else {
             panic!("unexpected response")
         };
         let SuspensionResult::Suspended(suspension) = *paused else {
             panic!("not suspended: {paused:?}")
         };
-        client.ask(&EngineQuery::Settle).await.unwrap();
+        client.send(EngineQuery::Settle).await.unwrap();
         let before = contacts();
         world.write(&format!("{MERCHANT}{}", contact().replace("name: jane}", "name: june}")));
-        client.ask(&EngineQuery::Settle).await.unwrap();
+        client.send(EngineQuery::Settle).await.unwrap();
         let during = contacts();
-        client.request(&ControlRequest::Suspend(Box::new(resume("Merchant/acme")))).await.unwrap();
-        client.ask(&EngineQuery::Settle).await.unwrap();
+        client.send(ControlRequest::Suspend(Box::new(resume("Merchant/acme")))).await.unwrap();
+        client.send(EngineQuery::Settle).await.unwrap();
         sender.send(EngineInput::Stop).await.unwrap();
         (suspension, during - before)
     };

@@ -2,18 +2,19 @@
 
 mod views;
 
-use crate::support::{applicants, covers, world};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::support::world::World;
-use reckon::control::protocol::Control;
+use reckon::control::handle::Control;
 use reckon::engine::core::coordinator::{Engine, RunUntil};
 use reckon::engine::core::input::EngineInput;
 use reckon::engine::queries::protocol::{EngineQuery, Reply};
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+
+use crate::support::world::World;
+use crate::support::{applicants, covers, world};
 
 const MERCHANT: &str = "apiVersion: reckon.dev/v1
 kind: Merchant

@@ -1,12 +1,7 @@
 //! Requests as the two interface documents write them: the body, the host and the key of each.
 
-use crate::support::{applicants, covers};
 use std::collections::BTreeSet;
 
-use crate::support::applicants::COMPLETE;
-use crate::support::payments::{MERCHANT, START, bank, card, document, only, recurring};
-use crate::support::requests::{Seen, Sent};
-use crate::support::world::World;
 use reckon::engine::commands::resolve::{ManualResolution, ResolveIntent, ResolveResult};
 use reckon::engine::core::coordinator::RunUntil;
 use reckon::engine::core::input::EngineInput;
@@ -16,6 +11,12 @@ use reckon::store::disk::traits::Disk;
 use reckon::store::index::ordered::Index;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
+
+use crate::support::applicants::COMPLETE;
+use crate::support::payments::{MERCHANT, START, bank, card, document, only, recurring};
+use crate::support::requests::{Seen, Sent};
+use crate::support::world::World;
+use crate::support::{applicants, covers};
 
 /// Returns the world with a recorder of its engines' requests.
 fn watched(mut world: World) -> (World, Seen) {

@@ -13,7 +13,7 @@ use reckon::sandbox::options::ServiceSurface;
 use reckon::store::disk::traits::{Disk, MemoryDisk};
 use reckon::store::read_model::model::ReadModel;
 use reckon::store::state::assemble::{StateParts, assemble};
-use reckon::store::state::open::OpenReport;
+use reckon::store::state::error::OpenReport;
 use reckon::store::vault::key::MasterKey;
 use serde_json::Value;
 

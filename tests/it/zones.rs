@@ -3,11 +3,12 @@
 
 use std::time::Duration;
 
+use reckon::sandbox::options::ServiceSurface;
+use serde_json::Value;
+
 use crate::support::payments::{MERCHANT, START, card, document, recurring};
 use crate::support::shell::{Shell, code, stderr, stdout};
 use crate::support::world::World;
-use reckon::sandbox::options::ServiceSurface;
-use serde_json::Value;
 
 /// The first and the last place on earth where a day begins, and one that changes its clocks.
 const ZONES: [&str; 3] = ["Pacific/Kiritimati", "Pacific/Niue", "America/Chicago"];

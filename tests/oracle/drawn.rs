@@ -6,10 +6,10 @@
     reason = "a failure here is a failed test"
 )]
 
+use rand_chacha::ChaCha20Rng;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use serde_json::{Value, json};
 

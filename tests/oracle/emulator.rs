@@ -5,10 +5,10 @@
     reason = "a failure here is a failed test"
 )]
 
+use axum::body::Body;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::body::Body;
 use data_encoding::BASE64;
 use http::Request;
 use http_body_util::BodyExt;

@@ -12,10 +12,11 @@
 
 use std::process::{Command, ExitCode};
 
-use drawn::{MADE, UNTIL, charges, oracle};
-use emulator::Emulator;
 use libtest_mimic::{Arguments, run};
 use serde_json::{Value, json};
+
+use drawn::{MADE, UNTIL, charges, oracle};
+use emulator::Emulator;
 use tool::{named, trial};
 
 #[path = "../it/support/covers.rs"]

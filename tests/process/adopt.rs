@@ -4,8 +4,9 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use crate::support::shell::{Shell, code, stderr, stdout};
 use serde_json::{Value, json};
+
+use crate::support::shell::{Shell, code, stderr, stdout};
 
 const MERCHANT: &str = "apiVersion: reckon.dev/v1\nkind: Merchant\nmetadata: {name: acme}\nspec:\n  mode: test\n  \
                         timezone: America/Chicago\n  credentials: {authorization_code: {env: CODE_ACME}}\n";

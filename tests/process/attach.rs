@@ -4,8 +4,9 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::Output;
 
-use crate::support::shell::{Shell, code, stderr, stdout};
 use serde_json::{Value, json};
+
+use crate::support::shell::{Shell, code, stderr, stdout};
 
 const TREE: &str = "apiVersion: reckon.dev/v1
 kind: Merchant

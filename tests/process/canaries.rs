@@ -1,8 +1,6 @@
 //! Secrets never show. A test plants one value through each source of a spec and runs every command over it. Then it
 //! searches all files and outputs for the value, in every form.
 
-use crate::control;
-use crate::support::{covers, running};
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -11,10 +9,13 @@ use http::{Method, Request, header};
 use http_body_util::Full;
 use hyper::body::Bytes;
 use reckon::config::settings::Config;
-use reckon::kinds::schema::register::KINDS;
+use reckon::kinds::register::KINDS;
 use reckon::spec::documents::document::ReadContext;
 use reckon::spec::tree::loader::Loader;
 use serde_json::{Value, json};
+
+use crate::control;
+use crate::support::{covers, running};
 
 mod mirror;
 mod repeated;

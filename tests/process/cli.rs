@@ -1,10 +1,11 @@
 //! The command line as a script uses it: exit codes, streams, forms. These tests need no service.
 
-use crate::support::covers;
 use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
+
+use crate::support::covers;
 
 /// Runs `reckon` in a folder, with an empty environment.
 fn reckon(folder: &Path, arguments: &[&str]) -> Output {
@@ -369,7 +370,7 @@ fn a_look_makes_no_state_and_no_key() {
         &["intents"],
         &["why", "Merchant/acme"],
         &["events", "list"],
-        &["events", "dead"],
+        &["events", "failed"],
         &["hooks", "list"],
     ];
     for arguments in looks {

@@ -1,8 +1,9 @@
 //! Exactly once, tested from outside. The test kills the built program at random moments while answers are lost.
 //! `examples/kill_harness.rs` does the same with larger numbers.
 
-use crate::{kill, proxy, tree};
 use std::path::PathBuf;
+
+use crate::{kill, proxy, tree};
 
 async fn check(victim: kill::Victim, kinds: tree::Kinds, surface: &str, seed: u64) {
     let folder = tempfile::tempdir().unwrap();

@@ -6,16 +6,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 
-use reckon::kinds::schema::register::KINDS;
-use reckon::model::spec::issue::Severity;
+use reckon::kinds::register::KINDS;
+use reckon::model::issue::Severity;
 use reckon::policy::Rights;
 use reckon::render::diagnostic::OutputStyle;
 use reckon::render::hooks as shown;
-use reckon::scripting::interface::{ConfiguredNames, EventHandler, Hooks, Reads, TIME_MAX};
-use reckon::scripting::load::folder;
-use reckon::scripting::load::folder::ScriptFolder;
+use reckon::scripting::folder;
+use reckon::scripting::folder::ScriptFolder;
+use reckon::scripting::host::session::Reads;
+use reckon::scripting::language::limits::{TIME_MAX, on_stack};
+use reckon::scripting::language::names::ConfiguredNames;
 use reckon::scripting::run::failure::{FailureCause, RunFailure};
-use reckon::scripting::run::stack::on_stack;
+use reckon::scripting::run::hooks::{EventHandler, Hooks};
 use serde_json::{Value, json};
 
 /// With this variable set, the test writes the snapshots instead of comparing them.
@@ -170,7 +172,7 @@ fn every_hostile_script_ends_with_a_failure_and_takes_little() {
 fn a_runaway_is_stopped_by_the_wall_and_the_next_run_is_as_before() {
     let text = "fn on_event(event) {\n    let n = 0;\n    loop { n = (n + 1) % 7; }\n}\n";
     let good = "fn on_event(event) {\n    log(event.id);\n}\n";
-    let source = |name: &str, text: &str| reckon::scripting::load::source::ScriptSource {
+    let source = |name: &str, text: &str| reckon::scripting::language::source::ScriptSource {
         path: format!("{name}.rhai"),
         display_path: format!("scripts/{name}.rhai"),
         text: text.into(),

@@ -1,6 +1,5 @@
 //! Scripts on disk against the data of a daemon: tried on an event, and compared with the actions of earlier runs.
 
-use crate::support::daemon_process;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,6 +7,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
+
+use crate::support::daemon_process;
 
 const TREE: &str = "apiVersion: reckon.dev/v1
 kind: Merchant
@@ -91,7 +92,7 @@ fn events(folder: &Path, count: usize) -> Vec<String> {
         let of = |one: &&Value| one["type"] == "transaction.authorized";
         let items = all["items"].as_array()?.iter().rev().filter(of);
         let ids: Vec<String> = items.map(|one| one["id"].as_str().unwrap().to_owned()).collect();
-        let (_, hooks) = printed(folder, &["events", "dead"]);
+        let (_, hooks) = printed(folder, &["events", "failed"]);
         let waiting = hooks["waiting"].as_array()?.len();
         (ids.len() == count && waiting == count).then_some(ids)
     })
@@ -112,7 +113,7 @@ fn scripts_on_disk_are_tried_on_what_is_known_and_held_against_what_was_done() {
     let ids = events(path, 2);
 
     // Reads repeat the answers of the original run, although the count has changed since.
-    let (code, same) = printed(path, &["hooks", "shadow"]);
+    let (code, same) = printed(path, &["hooks", "diff"]);
     assert_eq!(
         (code, same["same"].as_u64(), &same["items"]),
         (Some(0), Some(4), &json!([])),
@@ -129,7 +130,7 @@ fn scripts_on_disk_are_tried_on_what_is_known_and_held_against_what_was_done() {
         format!("{edited}\nfn on_transaction_voided(event) {{ log(\"voided\"); }}\n"),
     )
     .unwrap();
-    let (code, run) = printed(path, &["hooks", "run", &ids[0], "--dry-run"]);
+    let (code, run) = printed(path, &["hooks", "try", &ids[0]]);
     assert_eq!(code, Some(0), "{run}");
     let asked = &run["runs"][0];
     assert_eq!(asked["actions"][0]["name"], "stop-700");
@@ -138,7 +139,7 @@ fn scripts_on_disk_are_tried_on_what_is_known_and_held_against_what_was_done() {
         (&json!("suspend"), &json!("charge number 2"))
     );
     assert_eq!(asked["kept"], json!({"count": 3}), "a dry run reads the current kept values");
-    let (code, shadow) = printed(path, &["hooks", "shadow", "--since", "1d", "--script", "count"]);
+    let (code, shadow) = printed(path, &["hooks", "diff", "--since", "1d", "--script", "count"]);
     assert_eq!((code, shadow["items"].as_array().unwrap().len()), (Some(2), 2), "{shadow}");
     let found = &shadow["items"][1]["differences"];
     assert_eq!(
@@ -149,7 +150,7 @@ fn scripts_on_disk_are_tried_on_what_is_known_and_held_against_what_was_done() {
         (&found["added"][0]["reason"], &found["kept"]),
         (&json!("charge number 1"), &json!([]))
     );
-    let shown = text(&reckon(path, &["hooks", "shadow"], ""));
+    let shown = text(&reckon(path, &["hooks", "diff"], ""));
     assert!(
         shown.contains("  - suspend stop {") && shown.contains("  + suspend stop-800 {"),
         "{shown}"
@@ -166,9 +167,9 @@ fn scripts_on_disk_are_tried_on_what_is_known_and_held_against_what_was_done() {
     // Without the daemon, the state on disk gives the same answers.
     drop(daemon);
     fs::write(&script, edited).unwrap();
-    let (code, run) = printed(path, &["--state", ".reckon", "hooks", "run", &ids[0], "--dry-run"]);
+    let (code, run) = printed(path, &["--state", ".reckon", "hooks", "try", &ids[0]]);
     assert_eq!((code, &run["runs"][0]["kept"]), (Some(0), &json!({"count": 3})), "{run}");
-    let (code, shadow) = printed(path, &["hooks", "shadow"]);
+    let (code, shadow) = printed(path, &["hooks", "diff"]);
     assert_eq!((code, shadow["items"].as_array().unwrap().len()), (Some(2), 2), "{shadow}");
 }
 
@@ -200,19 +201,15 @@ fn a_prompt_sees_the_same(path: &Path, ids: &[String]) {
 
 fn nothing_of_it_was_done_and_mistakes_are_told(path: &Path, ids: &[String]) {
     assert_eq!(events(path, 2), ids);
-    let refused = reckon(path, &["hooks", "run", &ids[0]], "");
-    assert!(
-        refused.status.code() == Some(1) && text(&refused).contains("events replay"),
-        "{}",
-        text(&refused)
-    );
-    let unknown = reckon(path, &["hooks", "run", "nothing", "--dry-run"], "");
+    let old = printed(path, &["hooks", "run", &ids[0], "--dry-run"]);
+    assert_eq!(old, printed(path, &["hooks", "try", &ids[0]]), "the old words do the same");
+    let unknown = reckon(path, &["hooks", "try", "nothing"], "");
     assert!(
         unknown.status.code() == Some(1) && text(&unknown).contains("no event nothing"),
         "{}",
         text(&unknown)
     );
-    let other = reckon(path, &["hooks", "run", &ids[0], "--dry-run", "--script", "cuont"], "");
+    let other = reckon(path, &["hooks", "try", &ids[0], "--script", "cuont"], "");
     assert!(
         other.status.code() == Some(1) && text(&other).contains("did you mean `count`?"),
         "{}",
@@ -224,7 +221,7 @@ fn a_read_goes_through_the_daemon_and_a_failure_shows_its_place(path: &Path, ids
     let script = path.join("scripts/count.rhai");
     let reads = "fn on_transaction_authorized(event) {\n    let t = remote(\"transaction.get\", #{id: event.data.id});\n    log(`now ${t.amount}`);\n    throw \"enough\";\n}\n";
     fs::write(&script, reads).unwrap();
-    let failed = reckon(path, &["hooks", "run", &ids[1], "--dry-run"], "");
+    let failed = reckon(path, &["hooks", "try", &ids[1]], "");
     let shown = text(&failed);
     assert!(
         failed.status.code() == Some(1)
@@ -232,9 +229,9 @@ fn a_read_goes_through_the_daemon_and_a_failure_shows_its_place(path: &Path, ids
             && shown.contains("enough"),
         "{shown}"
     );
-    let (_, failed) = printed(path, &["hooks", "run", &ids[1], "--dry-run"]);
+    let (_, failed) = printed(path, &["hooks", "try", &ids[1]]);
     assert_eq!(failed["failures"][0]["log"], json!(["now 800"]), "{failed}");
-    let (code, shadow) = printed(path, &["hooks", "shadow"]);
+    let (code, shadow) = printed(path, &["hooks", "diff"]);
     assert_eq!(
         (code, shadow["items"][0]["fails"][0][0].as_str()),
         (Some(2), Some("count")),

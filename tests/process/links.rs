@@ -1,16 +1,16 @@
 //! The portal link of an invoice, with the built program. The link appears on standard output on request, and nowhere
 //! else.
 
-use crate::control;
-use crate::support::{covers, running};
 use std::path::Path;
 use std::process::Stdio;
 
 use http::Method;
 use serde_json::Value;
 
+use crate::control;
 use crate::support::canaries::Canaries;
 use crate::support::running::{Running, Stand};
+use crate::support::{covers, running};
 
 const TREE: &str = r#"
 apiVersion: reckon.dev/v1

@@ -5,8 +5,9 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use crate::support::terminal::{Terminal, screen};
 use serde_json::Value;
+
+use crate::support::terminal::{Terminal, screen};
 
 fn reckon(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));

@@ -1,7 +1,6 @@
 //! States that a program of an older fold version wrote (`tests/fixtures`). This version opens them, shows the same
 //! views, and does nothing twice.
 
-use crate::control;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
@@ -14,6 +13,7 @@ use http_body_util::Full;
 use serde_json::{Value, json};
 
 use crate::connection::Connection;
+use crate::control;
 
 const CONFIG: &str = "apiVersion: reckon.dev/v1\nkind: Config\npartner: {name: acme}\n\
     service: {base_url: 'http://127.0.0.1:0', timeout: 2s}\ndoubt: {grace: 1s}\n\
@@ -136,7 +136,7 @@ fn views(state: &str) {
         ("get", &["get"]),
         ("intents", &["intents"]),
         ("events", &["events", "list", "--limit", "1000"]),
-        ("dead", &["events", "dead"]),
+        ("dead", &["events", "failed"]),
     ];
     for (name, arguments) in checks {
         let then = fs::read(fixture().join(state).join(format!("views/{name}.json"))).unwrap();
@@ -232,7 +232,7 @@ async fn failed_for_good(place: &Place) -> (Running, Value) {
     let sandbox = daemon.address("sandbox   ");
     let begun = Instant::now();
     loop {
-        let view = place.view(&["events", "dead"]);
+        let view = place.view(&["events", "failed"]);
         if view["failed"] == json!([]) && view["dead"] != json!([]) {
             return (daemon, view);
         }
@@ -249,7 +249,7 @@ async fn k11_runs_that_failed_for_good_are_taken_by_their_script() {
     let place = Place::of("records");
     let (daemon, view) = failed_for_good(&place).await;
     assert_eq!(view["dead"][0]["script"], "answers");
-    for asked in [["replay", "--script"], ["dead", "--forget-script"]] {
+    for asked in [["replay", "--script"], ["failed", "--ack-script"]] {
         let other = place.command(&["events", asked[0], asked[1], "other"]).output().unwrap();
         let printed = String::from_utf8_lossy(&other.stderr);
         assert_eq!(other.status.code(), Some(1), "{printed}");
@@ -262,7 +262,7 @@ async fn k11_runs_that_failed_for_good_are_taken_by_their_script() {
     let (daemon, view) = failed_for_good(&place).await;
     drop(daemon);
     let dead = view["dead"].as_array().unwrap().len();
-    let forgotten = place.view(&["events", "dead", "--forget-script", "answers"]);
+    let forgotten = place.view(&["events", "failed", "--ack-script", "answers"]);
     assert_eq!(forgotten, json!({"forgotten": dead}));
-    assert_eq!(place.view(&["events", "dead"])["dead"], json!([]));
+    assert_eq!(place.view(&["events", "failed"])["dead"], json!([]));
 }

@@ -3,13 +3,14 @@
 //! Several clients send requests at once and without a pause. The test kills the process after a number of answers that
 //! the seed gives, and starts it again on the same state.
 
-use crate::support::sandbox_process;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+
+use crate::support::sandbox_process;
 
 mod ask;
 mod check;

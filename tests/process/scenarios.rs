@@ -1,11 +1,12 @@
 //! The scenarios of `examples/scenarios`: each runs as written, and the same way each time.
 
-use crate::support::sandbox_process;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+
+use crate::support::sandbox_process;
 
 /// Returns all shipped scenarios.
 fn scenarios() -> Vec<PathBuf> {

@@ -1,6 +1,7 @@
 //! Commands that use a daemon elsewhere, with the built program. The runner has only a tree and a token.
 
-use std::fs::{self, Permissions};
+use std::fs;
+use std::fs::Permissions;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 
@@ -281,7 +282,7 @@ async fn programs_write_with_a_token_and_json() {
 async fn proxy(daemon: SocketAddr, certificate: &std::path::Path) -> SocketAddr {
     use axum::body::{Body, to_bytes};
     use axum::extract::Request;
-    reckon::client::http::tls::install_crypto();
+    reckon::client::transport::install_crypto();
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     fs::write(certificate, made.cert.pem()).unwrap();
     let config = axum_server::tls_rustls::RustlsConfig::from_pem(

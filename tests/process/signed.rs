@@ -1,14 +1,15 @@
 //! Approvals in signed commits, with real repositories and keys: approvals that count, and approvals that must not
 //! count.
 
-use crate::support::shell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-use crate::support::shell::{Shell, code, stderr, stdout};
 use serde_json::Value;
+
+use crate::support::shell;
+use crate::support::shell::{Shell, code, stderr, stdout};
 
 const HEAD: &str = r"apiVersion: reckon.dev/v1
 kind: Merchant

@@ -1,12 +1,13 @@
 //! The example specs at the root of the repository, and the trees of `examples/generate.rs`, are valid.
 
-use crate::{settings, tree};
 use std::path::Path;
 
 use reckon::config::settings::{Config, FILE_NAME};
-use reckon::kinds::schema::register::KINDS;
+use reckon::kinds::register::KINDS;
 use reckon::spec::documents::document::ReadContext;
 use reckon::spec::tree::loader::Loader;
+
+use crate::{settings, tree};
 
 /// Loads the specs beside `folder`'s `reckon.yaml`, and expects `expect` documents without a problem.
 fn check(folder: &Path, expect: usize) {

@@ -1,7 +1,6 @@
 //! A command's inputs at its start: its address, its variables, its scripts, and the permissions of the files that it
 //! writes.
 
-use crate::support::daemon_process;
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -10,6 +9,8 @@ use std::process::{Command, Output};
 
 use rustix::fs::Mode;
 use serde_json::{Value, json};
+
+use crate::support::daemon_process;
 
 /// A script that reads and writes one value for several events at once; `hooks check` warns.
 const WARNED_OF: &str = r#"const CONCURRENCY = 4;
@@ -117,7 +118,7 @@ fn s11_what_a_daemon_writes_is_its_owners_alone_and_k9_warnings_keep_no_set_out(
         let mode = fs::symlink_metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0, "{}: {mode:o}", path.display());
     }
-    let dead = reckon(folder.path(), &["events", "dead", "-o", "json"]);
+    let dead = reckon(folder.path(), &["events", "failed", "-o", "json"]);
     let dead: Value = serde_json::from_slice(&dead.stdout).unwrap();
     assert_eq!((&dead["problems"], &dead["scripts"]), (&json!(0), &json!(["counts"])));
     drop(daemon);

@@ -1,12 +1,13 @@
 //! A damaged or locked store, and `why`, with the built program and a sandbox of its own.
 
-use crate::tree;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+
+use crate::tree;
 
 mod rekey;
 

@@ -1,7 +1,6 @@
 //! Use without a person at a terminal: cancelled pipelines, machines that kill, monitors, and scripts that settle
 //! effects in doubt. The tests use the built program and a sandbox of its own.
 
-use crate::{control, tree};
 use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -12,6 +11,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::stand::Stand;
+use crate::{control, tree};
 
 /// Longer than any step of these tests takes on a slow machine.
 const PATIENCE: Duration = Duration::from_mins(1);

@@ -5,8 +5,9 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::shell::{Shell, code, stderr, stdout};
 use serde_json::{Value, json};
+
+use crate::support::shell::{Shell, code, stderr, stdout};
 
 /// A shell whose folder is a git repository.
 struct House {
@@ -242,7 +243,7 @@ fn rich() -> (House, Daemon, String) {
         ],
         0,
     );
-    house.says(&["events", "recover", "--since", "2026-01-01"], 0);
+    house.says(&["events", "resync", "--since", "2026-01-01"], 0);
     (house, daemon, format!("{plan}\n{checksum}"))
 }
 

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::method::{BankWord, PaymentMethod};
 use super::saved::{SavedChange, text_rules};
-use crate::api::query::{PAGE, PAGE_SIZE, Parameter, REFERENCE};
+use crate::api::call::{Auth, Endpoint, Host, Method};
+use crate::api::query::{PAGE, PAGE_SIZE, Page, Parameter, REFERENCE};
 use crate::api::rules::{FieldProblem, FieldProblems, NAME_LENGTH_MAX, REFERENCE_LENGTH_MAX};
-use crate::api::{Auth, Endpoint, Host, Method, Page, wire};
+use crate::api::wire;
 use crate::base::routing::{RoutingNumber, RoutingNumberError, is_published_test_routing};
 use crate::base::secret::Secret;
 

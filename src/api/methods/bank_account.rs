@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::{Auth, Endpoint, Host, Method};
+use crate::api::call::{Auth, Endpoint, Host, Method};
 
 /// A deposit account; an invoice names its id.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::method::{CardWord, PaymentMethod};
 use super::saved::{SavedChange, text_rules};
-use crate::api::query::{PAGE, PAGE_SIZE, Parameter, ParameterType, REFERENCE};
+use crate::api::call::{Auth, Endpoint, Host, Method};
+use crate::api::query::{PAGE, PAGE_SIZE, Page, Parameter, ParameterType, REFERENCE};
 use crate::api::rules::{FieldProblem, FieldProblems, NAME_LENGTH_MAX, REFERENCE_LENGTH_MAX};
-use crate::api::{Auth, Endpoint, Host, Method, Page, wire};
+use crate::api::wire;
 use crate::base::secret::Secret;
 
 /// The brand of a card (service-facts, 29).

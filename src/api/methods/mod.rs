@@ -4,6 +4,7 @@ pub mod bank;
 pub mod bank_account;
 pub mod card;
 pub mod method;
+pub mod method_ref;
 pub mod one_time_token;
 pub mod saved;
 pub mod token;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use super::bank::NewBank;
 use super::card::NewCard;
 use super::method::PaymentMethod;
-use crate::api::{Auth, Endpoint, Host, Method};
+use crate::api::call::{Auth, Endpoint, Host, Method};
 
 /// Lifetime of a token, in minutes (gateway-api, Limits).
 pub const TOKEN_LIFE_MINUTES: i64 = 5;

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::{Auth, Endpoint, Host, Method, wire};
+use crate::api::call::{Auth, Endpoint, Host, Method};
+use crate::api::wire;
 use crate::base::secret::Secret;
 
 /// The scope of a token that submits applications and deauthorises.

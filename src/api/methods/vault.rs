@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::method::PaymentMethod;
 use crate::api::audit::Audit;
+use crate::api::call::{Auth, Endpoint, Host, Method};
 use crate::api::rules::{FieldProblem, FieldProblems};
-use crate::api::{Auth, Endpoint, Host, Method};
 
 /// A payment method to store for a contact.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -16,7 +16,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::fields;
-use crate::api::{Auth, Endpoint, Host, Method, wire};
+use crate::api::call::{Auth, Endpoint, Host, Method};
+use crate::api::wire;
 use crate::base::secret::Secret;
 
 /// Suffix of the business name of a sign-up test (partner-api, the sign-up endpoint).

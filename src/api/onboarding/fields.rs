@@ -7,9 +7,9 @@
 
 use ApplicationPrivacy::{Personal, Plain, Secret};
 use FieldType::{
-    Boolean, Choice, Country, Date, Email, Integer, Phone, PostalCode, Signature, State,
+    Boolean, Choice, Country, Date, Email, Integer, Phone, PostalCode, Signature, State, Text,
+    Timestamp, Url,
 };
-use FieldType::{Text, Timestamp, Url};
 use Need::{Optional, Required, TrustPlan, WithDba};
 
 /// Abbreviations of the structure of a business (service-facts, 82).

@@ -1,7 +1,6 @@
 //! Merchant applications and the partner's webhooks about them (partner-api).
 
 pub mod application;
-pub mod countries;
 pub mod fields;
 pub mod partner_event;
 pub mod plain;

@@ -11,7 +11,8 @@ use super::fields::{
     ApplicationField, FIELDS, FieldType, Need, SECOND_OWNER, SECOND_OWNER_FIELDS, SIGN_UP_REQUIRED,
 };
 use super::plain::{Encoding, encoding};
-use super::{countries, signature};
+use super::signature;
+use crate::api::rules;
 use crate::api::rules::{FieldProblem, FieldProblems, is_email};
 
 /// Returns every problem of the fields of an application. `trust_plan` means that its plan has a
@@ -161,7 +162,7 @@ fn text_fault(of: FieldType, text: &str) -> FieldFault {
             code.bytes().all(|byte| byte.is_ascii_uppercase())
         }),
         FieldType::Country => {
-            code_fault(text, "is not an ISO 3166 code of two letters", countries::is_country)
+            code_fault(text, "is not an ISO 3166 code of two letters", rules::is_country)
         }
         FieldType::Choice(words) => {
             let fault = format!("is not one of {}", words.join(", "));

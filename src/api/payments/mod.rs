@@ -1,5 +1,7 @@
 //! Charges, refunds, captures and surcharges (gateway-api, Transactions).
 
 pub mod actions;
+pub mod schedule;
+pub mod signature;
 pub mod surcharge;
 pub mod transaction;

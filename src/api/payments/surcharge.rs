@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::api::call::{Auth, Endpoint, Host, Method};
 use crate::api::methods::method::MethodKind;
 use crate::api::query::{AMOUNT, Parameter};
-use crate::api::{Auth, Endpoint, Host, Method};
 
 /// One surcharge: of cards or of banks.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

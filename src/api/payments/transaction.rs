@@ -3,16 +3,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::actions;
-use crate::api::methods::method::{MethodRef, PaymentMethod};
-use crate::api::query::{ACCOUNT, ORDER, PAGE, PAGE_SIZE, Parameter, ParameterType};
-use crate::api::recurring::charge::Recur;
-use crate::api::recurring::rules::recur_rules;
+use super::schedule::{Recur, recur_rules};
+use super::signature;
+use crate::api::call::{Auth, Endpoint, Host, Method};
+use crate::api::methods::method::PaymentMethod;
+use crate::api::methods::method_ref::MethodRef;
+use crate::api::query::{ACCOUNT, ORDER, PAGE, PAGE_SIZE, Page, Parameter, ParameterType};
 use crate::api::rules::{
     AMOUNT_MAX, FieldProblem, FieldProblems, TRANSACTION_REFERENCE_LENGTH_MAX,
 };
+use crate::api::wire;
 use crate::api::wire::Timestamp;
-use crate::api::{Auth, Endpoint, Host, Method, Page, wire};
 
 wire::words! {
     /// Type of a transaction.
@@ -81,7 +82,7 @@ pub struct NewCharge {
     pub gratuity: Option<i64>,
     /// The payer's drawn signature (service-facts, 33).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub signature: Option<actions::NewSignature>,
+    pub signature: Option<signature::NewSignature>,
     /// The recurring charge that follows; needs `auto_capture`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recur: Option<Recur>,

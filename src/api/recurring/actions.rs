@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::charge::{RecurringCharge, RecurringSchedule};
+use super::charge::RecurringCharge;
+use crate::api::call::{Auth, Endpoint, Host, Method};
+use crate::api::payments::schedule::RecurringSchedule;
 use crate::api::rules::AMOUNT_MAX;
-use crate::api::{Auth, Endpoint, Host, Method};
 
 /// The request that creates a recurring charge from an earlier charge's method and customer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

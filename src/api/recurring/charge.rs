@@ -5,11 +5,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::occurrence::Occurrence;
-use crate::api::methods::method::{MethodRef, PaymentMethod};
-use crate::api::query::{ACCOUNT, ORDER, PAGE, PAGE_SIZE, Parameter, ParameterType, REFERENCE};
+use crate::api::call::{Auth, Endpoint, Host, Method};
+use crate::api::methods::method::PaymentMethod;
+use crate::api::methods::method_ref::MethodRef;
+use crate::api::payments::schedule::RecurringSchedule;
+use crate::api::query::{
+    ACCOUNT, ORDER, PAGE, PAGE_SIZE, Page, Parameter, ParameterType, REFERENCE,
+};
 use crate::api::rules::AMOUNT_MAX;
+use crate::api::wire;
 use crate::api::wire::Timestamp;
-use crate::api::{Auth, Endpoint, Host, Method, Page, wire};
 
 wire::words! {
     /// Status of a recurring charge (service-facts, 57).
@@ -21,68 +26,6 @@ wire::words! {
         /// Removed.
         Deleted = "DELETED",
     }
-}
-
-/// Due dates of occurrences.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(rename = "Schedule")]
-pub struct RecurringSchedule {
-    /// `DAY`, `WEEK` or `MONTH`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("enum" = ["DAY", "WEEK", "MONTH"]))]
-    pub interval_unit: Option<String>,
-    /// Number of units between two payments.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 1000))]
-    pub interval_delay: Option<i64>,
-    /// First date that may be due.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub start: Option<NaiveDate>,
-    /// Last date that may be due.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub end: Option<NaiveDate>,
-    /// `"1"` to `"7"` in weeks, days of the month or `LAST` in months; interval 1 only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(inner(regex(pattern = r"^([1-9]|[12][0-9]|3[01]|LAST)$")))]
-    pub days: Option<Vec<String>>,
-}
-
-/// The schedule that a charge starts.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(extend("required" = ["interval_unit", "interval_delay"]))]
-pub struct Recur {
-    /// A free text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Minor units, where it differs from the charge's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = AMOUNT_MAX))]
-    pub amount: Option<i64>,
-    /// `DAY`, `WEEK` or `MONTH`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("enum" = ["DAY", "WEEK", "MONTH"]))]
-    pub interval_unit: Option<String>,
-    /// Number of units between two payments.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 1000))]
-    pub interval_delay: Option<i64>,
-    /// Last date that may be due.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub end: Option<NaiveDate>,
-    /// Days, as in a schedule.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(inner(regex(pattern = r"^([1-9]|[12][0-9]|3[01]|LAST)$")))]
-    pub days: Option<Vec<String>>,
-    /// Number of scheduled payments until the recurring charge is complete.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
-    pub max_occurrences: Option<i64>,
-    /// Minor units to collect until the recurring charge is complete.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = AMOUNT_MAX))]
-    pub max_amount: Option<i64>,
 }
 
 /// The request that creates a recurring charge.

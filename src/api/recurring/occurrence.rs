@@ -4,10 +4,11 @@ use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::api::call::{Auth, Endpoint, Host, Method};
 use crate::api::payments::transaction::Transaction;
-use crate::api::query::{PAGE, PAGE_SIZE, Parameter};
+use crate::api::query::{PAGE, PAGE_SIZE, Page, Parameter};
+use crate::api::wire;
 use crate::api::wire::Timestamp;
-use crate::api::{Auth, Endpoint, Host, Method, Page, wire};
 
 wire::words! {
     /// Status of an occurrence (gateway-api; service-facts, 59).

@@ -4,10 +4,10 @@ use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::charge::RecurringSchedule;
+use crate::api::call::{Auth, Endpoint, Host, Method};
+use crate::api::payments::schedule::RecurringSchedule;
 use crate::api::query::{Parameter, ParameterType};
 use crate::api::rules::AMOUNT_MAX;
-use crate::api::{Auth, Endpoint, Host, Method};
 
 /// Maximum occurrences in a preview (gateway-api, Limits).
 pub const PREVIEW_OCCURRENCES_MAX: u64 = 100;

@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 
 use super::*;
+use crate::base::folder_location::FolderLocation;
 
 fn tree() -> (tempfile::TempDir, Folder) {
     let dir = tempfile::tempdir().unwrap();

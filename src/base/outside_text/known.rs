@@ -5,8 +5,8 @@ use std::fmt;
 use data_encoding::{BASE64_NOPAD, HEXLOWER};
 use zeroize::Zeroizing;
 
-use super::clean::{hide, render_masked};
 use super::decode::decode;
+use super::masking::{hide, render_masked};
 
 /// Longest gap between two characters of a value, in characters.
 const GAP_MAX: usize = 3;

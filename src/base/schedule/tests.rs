@@ -4,6 +4,7 @@ use chrono::Days;
 use proptest::prelude::*;
 use serde_json::json;
 
+use super::problems::{RecurrenceLimits, occurrences};
 use super::*;
 
 /// The oracle's result for one schedule: its first dates and amounts, at most

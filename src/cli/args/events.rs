@@ -1,4 +1,6 @@
-//! Arguments of `events`.
+//! Arguments of `events` and `hooks`.
+
+use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand};
 
@@ -16,20 +18,23 @@ pub enum EventsCommand {
         id: String,
     },
     /// List hooks that failed for good, actions that were not done, actions that wait, and retries.
-    Dead {
+    #[command(alias = "dead")]
+    Failed {
         /// Acknowledge the failed hooks of this event: they are listed no more.
-        #[arg(long, value_name = "ID")]
-        forget: Option<String>,
+        #[arg(long, value_name = "ID", alias = "forget")]
+        ack: Option<String>,
         /// Acknowledge every event for which this script failed for good.
-        #[arg(long, value_name = "NAME", conflicts_with = "forget")]
-        forget_script: Option<String>,
+        #[arg(long, value_name = "NAME", alias = "forget-script", conflicts_with = "ack")]
+        ack_script: Option<String>,
     },
     /// Make the sandbox send an event of this type, to see the answer of your scripts. Never asks
     /// the service itself.
-    Fire(FireArgs),
+    #[command(alias = "fire")]
+    Trigger(TriggerArgs),
     /// Read the merchants' events again from some moment on: after an outage, or with a lost state.
     /// Known events change nothing.
-    Recover(RecoverArgs),
+    #[command(alias = "recover")]
+    Resync(ResyncArgs),
     /// Run the hooks of an event again that failed for good.
     Replay {
         /// The service's id of the event.
@@ -71,9 +76,9 @@ pub struct UrlsArgs {
     pub merchant: Option<String>,
 }
 
-/// Arguments of `events recover`.
+/// Arguments of `events resync`.
 #[derive(Debug, Args)]
-pub struct RecoverArgs {
+pub struct ResyncArgs {
     /// The start: a moment such as 2026-11-30T12:00:00Z, a date, or a time before now such as 7d.
     #[arg(long, value_name = "T")]
     pub since: String,
@@ -86,9 +91,9 @@ pub struct RecoverArgs {
     pub without_hooks: bool,
 }
 
-/// Arguments of `events fire`.
+/// Arguments of `events trigger`.
 #[derive(Debug, Args)]
-pub struct FireArgs {
+pub struct TriggerArgs {
     /// The type, such as `transaction.failed`; `reckon hooks doc` lists all of them.
     #[arg(value_name = "TYPE")]
     pub event: String,
@@ -99,4 +104,110 @@ pub struct FireArgs {
     /// The merchant's document, where there are several: NAME, or NAMESPACE/NAME.
     #[arg(long, value_name = "NAME")]
     pub merchant: Option<String>,
+}
+
+// Arguments of `hooks`: operators' scripts.
+
+/// Subcommands of `hooks`.
+#[derive(Debug, Subcommand)]
+pub enum HooksCommand {
+    /// Check every script as a compiler does; reports all problems in one run.
+    Check,
+    /// Run the test cases beside the scripts (NAME.test.yaml).
+    Test(HooksTestArgs),
+    /// Run the scripts of the folder on a known event, and show the actions that they would
+    /// request. Nothing is done.
+    #[command(alias = "run")]
+    Try(HooksTryArgs),
+    /// Run the scripts of the folder on past events, and show the differences from the recorded
+    /// hook runs.
+    #[command(alias = "shadow")]
+    Diff(HooksDiffArgs),
+    /// List the scripts that the state knows: since when they are in use, the events that wait for
+    /// each, and the values that they keep.
+    List,
+    /// Forget a script whose file is gone: its position in the events, and the values that it
+    /// keeps. Until then events wait for it.
+    Forget(HooksForgetArgs),
+    /// Open a prompt for lines of a script, with everything that scripts can call: reads are made,
+    /// actions only shown.
+    Repl,
+    /// List the functions that scripts can call, the events and their fields; -o markdown for a
+    /// file.
+    Doc,
+}
+
+/// Arguments of `hooks forget`.
+#[derive(Debug, Args)]
+pub struct HooksForgetArgs {
+    /// The script: the name of its file without `.rhai`.
+    #[arg(value_name = "NAME")]
+    pub script: String,
+    /// Do not ask.
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// Arguments of `hooks test`.
+#[derive(Debug, Args)]
+pub struct HooksTestArgs {
+    /// Run only cases whose script or name contains this text.
+    #[arg(value_name = "FILTER")]
+    pub filter: Option<String>,
+    /// Write the results to this file in the `JUnit` format.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+}
+
+/// Arguments of `hooks try`.
+#[derive(Debug, Args)]
+pub struct HooksTryArgs {
+    /// The event; `reckon events list` shows the newest ones.
+    #[arg(value_name = "EVENT")]
+    pub event: String,
+    /// Accepted as in `hooks run --dry-run`, the old spelling, and without effect.
+    #[arg(long, hide = true)]
+    pub dry_run: bool,
+    /// Only this script.
+    #[arg(long, value_name = "NAME")]
+    pub script: Option<String>,
+}
+
+/// Arguments of `hooks diff`.
+#[derive(Debug, Args)]
+pub struct HooksDiffArgs {
+    /// The start: a number of days, hours or minutes ago (7d, 12h, 30m), or a date or time.
+    #[arg(long, value_name = "WHEN", default_value = "7d")]
+    pub since: String,
+    /// Only this script.
+    #[arg(long, value_name = "NAME")]
+    pub script: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use crate::cli::args::options::Cli;
+
+    #[test]
+    fn each_old_word_means_the_new_one() {
+        let words = [
+            ("events dead", "events failed"),
+            ("events dead --forget evt_1", "events failed --ack evt_1"),
+            ("events dead --forget-script answers", "events failed --ack-script answers"),
+            ("events fire refund.created --set a=1", "events trigger refund.created --set a=1"),
+            ("events recover --since 7d", "events resync --since 7d"),
+            ("hooks shadow --since 1d", "hooks diff --since 1d"),
+            ("hooks run evt_1 --script answers", "hooks try evt_1 --script answers"),
+        ];
+        let parsed = |line: &str| {
+            let words = ["reckon"].into_iter().chain(line.split(' '));
+            format!("{:?}", Cli::try_parse_from(words).unwrap().command)
+        };
+        for (old, new) in words {
+            assert_eq!(parsed(old), parsed(new), "{old}");
+        }
+        assert!(Cli::try_parse_from("reckon hooks run evt_1 --dry-run".split(' ')).is_ok());
+    }
 }

@@ -5,17 +5,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::adopt;
-use super::events::EventsCommand;
-use super::gateway::options::GatewayCommand;
-use super::hooks::HooksCommand;
-use super::intake::{AttachArgs, LinkArgs};
-use super::intents::IntentsArgs;
-use super::plans::{ChoiceArgs, PlanCommand};
-use super::server::ServerArgs;
-use super::signed::SignedArgs;
+use super::events::{EventsCommand, HooksCommand};
+use super::gateway_actions::GatewayCommand;
+use super::plans::{ChoiceArgs, PlanCommand, SignedArgs};
+use super::resources;
+use super::resources::{AttachArgs, IntentsArgs, LinkArgs, ResumeArgs, SuspendArgs};
 use super::store::StoreCommand;
-use super::suspend::{ResumeArgs, SuspendArgs};
 use crate::base::id::Key;
 use crate::base::money::Money;
 
@@ -78,9 +73,9 @@ pub enum CliCommand {
     /// Resume a suspended resource or merchant.
     Resume(ResumeArgs),
     /// Take over an existing object of the service for a document that describes it.
-    Import(adopt::ImportArgs),
+    Import(resources::ImportArgs),
     /// Stop managing a resource or object; nothing is done at the service.
-    Forget(adopt::ForgetArgs),
+    Forget(resources::ForgetArgs),
     /// Watch the files, reconcile and serve status, until a signal stops it.
     Run(RunArgs),
     /// Run the emulator of the service alone.
@@ -114,7 +109,7 @@ pub enum CliCommand {
     Seal(SealArgs),
     /// Explain the history of something: from the money back to intent, approval, commit, file and
     /// line, author.
-    Why(crate::cli::commands::inspect::why::WhyArgs),
+    Why(WhyArgs),
     /// Check, back up, restore and maintain the state on disk.
     #[command(subcommand)]
     Store(StoreCommand),
@@ -335,4 +330,35 @@ pub struct ChaosArgs {
     /// The number of runs, each with the next seed.
     #[arg(long, default_value_t = 100)]
     pub runs: u32,
+}
+
+/// Arguments of `why`.
+#[derive(Debug, Args)]
+pub struct WhyArgs {
+    /// An identifier that a command printed: a resource, an id of the service (a payment, an
+    /// invoice …), a mark, an intent, an event, an action, an approval or a saved plan.
+    #[arg(value_name = "ID|KIND/NAME", allow_hyphen_values = true)]
+    pub what: String,
+    /// Verify the complete journal, from its first record to its last.
+    #[arg(long)]
+    pub verify: bool,
+}
+
+// Arguments that choose a daemon on another machine.
+
+/// Arguments of `--server URL --token-file FILE`.
+#[derive(Debug, Args)]
+pub struct ServerArgs {
+    /// Ask the daemon at this address, and keep no state here: https, or http on this machine.
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        requires = "token_file",
+        conflicts_with = "state"
+    )]
+    pub server: Option<String>,
+    /// The file that holds the daemon's token.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
 }

@@ -75,7 +75,7 @@ pub struct RekeyArgs {
 /// Arguments of `store release`.
 #[derive(Debug, Args)]
 pub struct ReleaseArgs {
-    /// Resources that are not on the service, or actions of hooks (`events dead`); check the
+    /// Resources that are not on the service, or actions of hooks (`events failed`); check the
     /// service first.
     #[arg(value_name = "KIND/NAME", required_unless_present = "all")]
     pub what: Vec<String>,

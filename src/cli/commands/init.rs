@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::adopt::disown;
+use super::forget;
 use crate::cli::args::options::{Cli, InitArgs};
 use crate::cli::context::machine;
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
-use crate::kinds::schema::register::KINDS;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
+use crate::kinds::register::KINDS;
 use crate::render;
 use crate::spec::documents::schema;
 use crate::store::vault::key::{KEY_FILE, MasterKey};
@@ -36,7 +36,7 @@ struct InitOutput {
 /// Runs the command.
 pub(crate) async fn run(cli: &Cli, args: &InitArgs, out: Printer) -> Result<Exit, CommandFailure> {
     if args.empty_remote {
-        return disown::run(cli, args, out).await;
+        return forget::disown(cli, args, out).await;
     }
     let dir = args.dir.clone().unwrap_or_else(|| PathBuf::from("."));
     let mut made = InitOutput { made: Vec::new(), kept: Vec::new() };

@@ -1,15 +1,15 @@
 //! Commands: one folder for each job of an operator.
 
-pub mod adopt;
 pub mod applying;
-pub mod chaos;
-pub mod dispatch;
 pub mod events;
-pub mod gateway;
+pub mod forget;
+pub mod gateway_actions;
+pub mod gateway_fields;
 pub mod hooks;
+pub mod import;
 pub mod init;
 pub mod inspect;
-pub mod payers;
+pub mod payer_links;
 pub mod planning;
 pub mod sandbox;
 pub mod seal;

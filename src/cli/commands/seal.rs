@@ -1,19 +1,20 @@
 //! `seal`: seals a secret for one field of one document. The value comes from standard input, never
 //! from an argument, which other users of the machine could read.
 
-use std::io::{self, IsTerminal, Read};
+use std::io;
+use std::io::{IsTerminal, Read};
 
 use serde::Serialize;
 use zeroize::Zeroizing;
 
 use crate::base::secret::Secret;
-use crate::base::suggestion;
+use crate::base::wording;
 use crate::cli::args::options::SealArgs;
 use crate::cli::context::open::Context;
 use crate::cli::context::secrets::place;
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
-use crate::kinds::schema::register::KINDS;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
+use crate::kinds::register::KINDS;
 use crate::render;
 use crate::spec::documents::field_path;
 
@@ -44,7 +45,7 @@ pub(crate) fn run(setup: &Context, args: &SealArgs, out: Printer) -> Result<Exit
     let sealed = keyring.seal(&place, &value(out)?);
     let age = sealed.map_err(|error| CommandFailure::environment("reckon::seal::failed", error))?;
     let sealed = SealOutput { r#for: place, field, age };
-    out.result(&sealed, || render::sealed_yaml(&sealed.r#for, &sealed.field, &sealed.age))?;
+    out.result(&sealed, || render::sealed::sealed_yaml(&sealed.r#for, &sealed.field, &sealed.age))?;
     Ok(Exit::Done)
 }
 
@@ -53,7 +54,7 @@ fn field(args: &SealArgs) -> Result<String, CommandFailure> {
     let kind = args.key.kind.as_str();
     let row = KINDS.iter().find(|row| row.name == kind).ok_or_else(|| {
         CommandFailure::input("reckon::usage::kind", format!("there is no kind {kind:?}"))
-            .help(suggestion::suggestion_help(kind, KINDS.iter().map(|row| row.name)))
+            .help(wording::suggestion_help(kind, KINDS.iter().map(|row| row.name)))
     })?;
     field_path::secret_place(row.fields, &args.field).map_err(|help| {
         let what = format!("{kind} has no secret field {:?}", args.field);

@@ -1,16 +1,15 @@
 //! `suspend` and `resume`: stop new effects of a resource, and let them go on. The journal records
 //! both, with the actor.
 
-use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
-
 use super::inspect::get::parse_resource;
 use crate::base::clock::{Clock, SystemClock};
-use crate::cli::args::suspend::{ResumeArgs, SuspendArgs};
+use crate::cli::args::resources::{ResumeArgs, SuspendArgs};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
-use crate::engine::queries::protocol::Reply;
+use crate::cli::context::timespec;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
+use crate::control::requests::Suspend;
 use crate::model::operator::suspension::{
     REASON_LENGTH_MAX, RemainingSuspension, SuspensionRequest, SuspensionResult,
 };
@@ -32,7 +31,7 @@ pub(crate) async fn run(
         ));
     }
     let now = SystemClock.now();
-    let until = args.until.as_deref().map(|text| parse_end(text, now)).transpose()?;
+    let until = args.until.as_deref().map(|text| timespec::parse_end(text, now)).transpose()?;
     let pause = SuspensionRequest::Suspend { key: parse_resource(&args.what)?, reason, until };
     print_outcome(&record(setup, pause).await?, out)
 }
@@ -66,14 +65,8 @@ async fn record_in(
     mut session: StateSession,
     pause: SuspensionRequest,
 ) -> Result<SuspensionResult, CommandFailure> {
-    let reply = session.suspend(pause).await;
-    let Reply::Suspension(paused) = session.end(setup, reply).await? else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected a \
-            suspension",
-        ));
-    };
-    Ok(*paused)
+    let suspended = session.record(Suspend(pause)).await;
+    session.end(setup, suspended).await
 }
 
 /// Prints the outcome.
@@ -111,60 +104,6 @@ fn help(still: &RemainingSuspension) -> String {
         RemainingSuspension::Merchant(merchant) => {
             let merchant = merchant.short();
             format!("run `reckon resume {merchant}`: it is suspended with its merchant")
-        }
-    }
-}
-
-/// Parses a future moment: as it is written, the beginning of a date, or a duration from now.
-///
-/// # Errors
-/// The text is none of these, or past.
-pub(crate) fn parse_end(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, CommandFailure> {
-    let wrong = |what: String| {
-        CommandFailure::input("reckon::suspend::until", what)
-            .help("write a moment such as 2026-11-30T12:00:00Z, a date, or a time from now: 90m, 12h, 3d, 2w")
-    };
-    let date = |text: &str| text.parse::<NaiveDate>().ok();
-    let moment = text.parse::<DateTime<Utc>>().ok();
-    let moment = moment.or_else(|| Some(date(text)?.and_time(NaiveTime::MIN).and_utc()));
-    let moment = moment.or_else(|| now.checked_add_signed(parse_duration(text)?));
-    let moment = moment.ok_or_else(|| wrong(format!("{text:?} is not a time")))?;
-    if moment <= now {
-        return Err(wrong(format!("{text:?} is in the past")));
-    }
-    Ok(moment)
-}
-
-/// Parses `90m`, `12h`, `3d`, `2w`.
-pub(crate) fn parse_duration(text: &str) -> Option<TimeDelta> {
-    let unit = text.char_indices().next_back()?;
-    let count: i64 = text.get(..unit.0)?.parse().ok()?;
-    match unit.1 {
-        's' => TimeDelta::try_seconds(count),
-        'm' => TimeDelta::try_minutes(count),
-        'h' => TimeDelta::try_hours(count),
-        'd' => TimeDelta::try_days(count),
-        'w' => TimeDelta::try_weeks(count),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_end_is_a_moment_a_date_or_a_time_from_now_and_never_past() {
-        let now = "2026-11-21T12:00:00Z".parse().unwrap();
-        let read = |text: &str| parse_end(text, now).map(|until| until.to_rfc3339()).ok();
-        let some = |text: &str| Some(text.to_owned());
-        assert_eq!(read("2026-11-30T10:00:00+02:00"), some("2026-11-30T08:00:00+00:00"));
-        assert_eq!(read("2026-11-30"), some("2026-11-30T00:00:00+00:00"));
-        assert_eq!(read("90m"), some("2026-11-21T13:30:00+00:00"));
-        assert_eq!(read("2w"), some("2026-12-05T12:00:00+00:00"));
-        for wrong in ["", "soon", "m", "-3d", "0h", "3y", "2026-11-21", "2026-11-21T12:00:00Z", "é"]
-        {
-            assert_eq!(read(wrong), None, "{wrong}");
         }
     }
 }

@@ -7,18 +7,18 @@
 use serde::{Deserialize, Serialize};
 
 use super::open::Context;
-use super::{machine, state_mark};
+use super::{machine, state_handle};
 use crate::base::clock::{Clock, SystemClock};
-use crate::cli::output::exit::CommandFailure;
+use crate::cli::exit::CommandFailure;
 use crate::config::setting::ProcessEnv;
 use crate::engine::queries::views::PlanView;
-use crate::kinds::remote::files::Stamp;
+use crate::kinds::schema::files::Stamp;
 use crate::spec::tree::index::SpecIndex;
 use crate::spec::tree::loader::Loader;
-use crate::store::disk::lock::LockError;
+use crate::store::disk::directory::LockError;
 use crate::store::index::ordered::{Batch, Index};
-use crate::store::state::open::OpenError;
-use crate::store::state::peek::open_closed;
+use crate::store::state::error::OpenError;
+use crate::store::state::index::open_closed;
 
 /// Key of the cached plan in the index.
 const ENTRY: &[u8] = b"x/plan";
@@ -68,7 +68,7 @@ pub(crate) fn cached_plan(
     let peeked = match open_closed(
         &setup.state,
         &machine::owner(),
-        Some(&state_mark::mark_settings(setup)?),
+        Some(&state_handle::mark_settings(&setup.config, &setup.state)?),
     ) {
         Ok(peeked) => peeked,
         Err(error @ OpenError::Lock(LockError::Held { .. })) => return Err(error.into()),

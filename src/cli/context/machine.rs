@@ -1,11 +1,21 @@
-//! Properties of this machine: names for messages, and randomness from the operating system.
+//! This machine and this process: names for messages, randomness of the operating system, signals,
+//! and hardening, which leaves nothing for other users of the machine.
+
+use std::path::{Path, PathBuf};
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
+use rustix::fs::Mode;
+use rustix::process::{
+    DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit, umask,
+};
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::base::clock::{Clock, SystemClock, timestamp};
-use crate::cli::output::exit::CommandFailure;
-use crate::store::disk::lock::LockOwner;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::render::progress;
+use crate::render::progress::Counter;
+use crate::store::disk::directory::LockOwner;
 
 /// Returns the holder of a lock, for the message of processes that find the lock taken.
 pub(crate) fn owner() -> LockOwner {
@@ -37,4 +47,86 @@ pub(crate) fn rng() -> Result<ChaCha20Rng, CommandFailure> {
 /// Returns the actor for the audit trail: the owner of this process.
 pub(crate) fn actor() -> String {
     format!("uid {}", rustix::process::geteuid().as_raw())
+}
+
+/// Returns a path argument as manifests name their files: relative to the folder of the
+/// configuration.
+pub(crate) fn below(root: &Path, path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+    let plain: PathBuf = absolute.components().collect();
+    plain.strip_prefix(&root).map_or(plain.clone(), Path::to_owned)
+}
+
+// Hardening of this process: leaves nothing for other users of the machine.
+
+/// Mode bits that new files and folders never have: only their owner may use them. sled itself asks
+/// for no mode.
+const OTHERS: u32 = 0o077;
+
+/// Closes new files to other users, and keeps memory, which holds secrets, out of core dumps.
+pub(crate) fn harden_process() {
+    umask(Mode::from_raw_mode(OTHERS));
+    no_core_dumps();
+}
+
+/// Turns off core dumps, and reading of the memory by other processes of this user.
+fn no_core_dumps() {
+    let none = Rlimit { current: Some(0), maximum: Some(0) };
+    let done = setrlimit(Resource::Core, none)
+        .and_then(|()| set_dumpable_behavior(DumpableBehavior::NotDumpable));
+    if let Err(error) = done {
+        tracing::warn!("core dumps cannot be turned off: {error}");
+    }
+}
+
+// Signals that end a command.
+
+/// Waits for SIGTERM or SIGINT, and returns the exit code of each. If neither can be received,
+/// waits for ever.
+pub(crate) async fn stop() -> Exit {
+    let (Ok(mut term), Ok(mut int)) =
+        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = term.recv() => Exit::Done,
+        _ = int.recv() => Exit::Interrupted,
+    }
+}
+
+/// Shows a counter of `what` at a terminal. A signal removes the counter before it ends the
+/// process, since a counting command does not wait for signals.
+pub(crate) fn counter(total: u64, what: &str) -> Counter {
+    let counter = Counter::new(total, what);
+    if counter.is_shown() {
+        std::thread::spawn(end_cleanly);
+    }
+    counter
+}
+
+/// Ends the process at a signal, after it removed the counter from the terminal.
+fn end_cleanly() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+    if let Ok(runtime) = runtime {
+        runtime.block_on(stop());
+        progress::clear();
+        std::process::exit(i32::from(Exit::Interrupted.code()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::process::{dumpable_behavior, getrlimit};
+
+    use super::*;
+
+    /// Closes S11: a crash writes no memory to the disk.
+    #[test]
+    fn no_core_is_dumped() {
+        no_core_dumps();
+        assert_eq!(dumpable_behavior().unwrap(), DumpableBehavior::NotDumpable);
+        assert_eq!(getrlimit(Resource::Core).maximum, Some(0));
+    }
 }

@@ -3,14 +3,12 @@
 pub mod absent;
 pub mod cache;
 pub mod git;
-pub mod hardening;
-pub mod key;
 pub mod machine;
 pub mod open;
 pub mod secrets;
 pub mod selection;
+pub mod sent_tree;
 pub mod service;
 pub mod session;
 pub mod state_handle;
-pub mod state_mark;
 pub mod timespec;

@@ -3,28 +3,27 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::git::command;
+use super::git::program;
 use super::secrets::OpenedSecrets;
-use super::state_handle::{EngineOptions, StateHandle};
-use super::{machine, service, state_mark};
-use crate::base::clock::SharedClock;
-use crate::base::folder::FolderLocation;
+use super::state_handle::{Embedded, EngineOptions, StateHandle, clock};
+use super::{machine, state_handle};
+use crate::base::folder_location::FolderLocation;
 use crate::base::hash::keyed_digest;
 use crate::base::secret::Secret;
 use crate::cli::args::options::Cli;
-use crate::cli::output::exit::{CommandFailure, WAY_ON};
+use crate::cli::exit::{CommandFailure, WAY_ON, local_only};
 use crate::cli::remote::client::ServerClient;
-use crate::cli::remote::{daemon, failure};
+use crate::cli::remote::daemon;
 use crate::config::setting::{ConfigError, ProcessEnv};
 use crate::config::settings::{Config, FILE_NAME};
 use crate::engine::core::handles::{
     EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError,
 };
-use crate::kinds::remote::files::{AttachmentFiles, Stamp};
+use crate::kinds::register::KINDS;
+use crate::kinds::schema::files::{AttachmentFiles, Stamp};
 use crate::kinds::schema::kind::CheckCx;
-use crate::kinds::schema::register::KINDS;
 use crate::model::record::StateOwner;
-use crate::plan::core::planner;
+use crate::plan::state_view;
 use crate::spec::documents::document::ReadContext;
 use crate::spec::tree::attachments::AttachmentFolder;
 use crate::spec::tree::loader::Loader;
@@ -57,18 +56,6 @@ pub(crate) struct Context {
     /// The identity of the state, once it is known; an exchange of the key leaves the identity
     /// unchanged.
     pub(crate) identity: OnceLock<Identity>,
-}
-
-/// Partner application, address and clock of an embedded sandbox, in place of the configured ones.
-#[derive(Debug, Clone)]
-pub(crate) struct Embedded {
-    pub partner: PartnerAccess,
-    /// The sandbox's address.
-    pub base_url: String,
-    /// The sandbox's certificate authority, PEM.
-    pub ca: Option<Vec<u8>>,
-    /// The sandbox's time.
-    pub clock: SharedClock,
 }
 
 impl Context {
@@ -106,12 +93,12 @@ impl Context {
     /// Returns the commit that is checked out in the folder of specs; a folder that is a link has
     /// none.
     pub(crate) fn commit(&self) -> Option<String> {
-        self.place().open().ok().and_then(|_| command::commit(&self.specs))
+        self.place().open().ok().and_then(|_| program::commit(&self.specs))
     }
 
     /// Returns a loader of the spec tree.
     pub(crate) fn loader(&self) -> Loader {
-        let prefix = super::selection::below(&self.root, &self.specs);
+        let prefix = machine::below(&self.root, &self.specs);
         let cx = ReadContext { kinds: KINDS, check: self.check.clone() };
         Loader::new(self.place(), &prefix.to_string_lossy(), cx)
     }
@@ -124,7 +111,7 @@ impl Context {
         revision: &str,
         files: Option<Arc<dyn AttachmentFiles>>,
     ) -> Loader {
-        let prefix = super::selection::below(&self.root, &self.specs);
+        let prefix = machine::below(&self.root, &self.specs);
         let mut check = self.check.clone();
         check.files = files.or(check.files);
         let cx = ReadContext { kinds: KINDS, check };
@@ -141,8 +128,8 @@ impl Context {
     /// under a configuration that the operator chose. Specs come by pull request, and so can a file
     /// that was merely found, or one in their work tree (design.md part 5).
     pub(crate) fn live_refused(&self) -> Option<String> {
-        let tree = command::work_tree(&self.specs);
-        let of = |place: &PathBuf| tree.is_some() && tree == command::work_tree(place);
+        let tree = program::work_tree(&self.specs);
+        let of = |place: &PathBuf| tree.is_some() && tree == program::work_tree(place);
         let inside = self.config_places().iter().any(of);
         let why = match (inside, self.config_named) {
             (true, _) => "is in the same git work tree as the specs",
@@ -205,10 +192,7 @@ impl Context {
     /// Refuses to work on the state of a daemon elsewhere.
     fn require_local(&self) -> Result<(), CommandFailure> {
         if self.server.is_some() {
-            return Err(failure::local_only(
-                "this command",
-                "it works on the state on this machine",
-            ));
+            return Err(local_only("this command", "it works on the state on this machine"));
         }
         Ok(())
     }
@@ -221,7 +205,7 @@ impl Context {
         self.require_local()?;
         let key = self.key_or_make()?;
         let state = OpenState::open(&self.opening(rebuild)?, &key)?;
-        state_mark::print_finding(&state.found);
+        state_handle::print_finding(&state.found);
         if let Some(file) = self.own_key_file() {
             let settled = file.settle(&key);
             settled.map_err(|error| CommandFailure::environment("reckon::state::key", error))?;
@@ -247,7 +231,7 @@ impl Context {
         let digest = |id: Secret| keyed_digest(&digest_key, "client", id.expose().as_bytes());
         let known = open.state.facts.state_owner()?.map(|bound| bound.client);
         let Some(client) = id.map(|id| digest(id).to_string()).or(known) else { return Ok(()) };
-        let began = Some(service::clock(embedded).now());
+        let began = Some(clock(embedded).now());
         let (partner, key) = (self.partner()?, open.identity.name().to_owned());
         let binding = StateOwner { partner, client, key, epoch: 0, began };
         Ok(open.state.check_owner(&binding).await?)
@@ -255,7 +239,8 @@ impl Context {
 
     /// Returns the options for opening the state, with the holder of its lock.
     pub(crate) fn opening(&self, rebuild: bool) -> Result<StateOptions, CommandFailure> {
-        let (dir, marking) = (self.state.clone(), Some(state_mark::mark_settings(self)?));
+        let (dir, marking) =
+            (self.state.clone(), Some(state_handle::mark_settings(&self.config, &self.state)?));
         Ok(StateOptions {
             dir,
             owner: machine::owner(),
@@ -298,7 +283,7 @@ impl Context {
         let doubt = &self.config.doubt;
         let timeout = self.config.service.timeout.get(&ProcessEnv)?;
         let settings = EngineSettings {
-            planning: planner::PlannerSettings {
+            planning: state_view::PlannerSettings {
                 partner: self.partner()?,
                 digest_key: open.identity.digest_key(),
                 on_doubt: doubt.contact.get(&ProcessEnv)?,
@@ -308,7 +293,7 @@ impl Context {
             timeout,
             grace: doubt.grace.get(&ProcessEnv)?,
             concurrency: CONCURRENCY,
-            hook_time: Some(crate::scripting::interface::TIME_MAX),
+            hook_time: Some(crate::scripting::language::limits::TIME_MAX),
             first_look: true,
             cautious_start: how.embedded.is_none(),
             failures_max: (!how.keep_trying).then_some(FAILURES_MAX),
@@ -319,7 +304,7 @@ impl Context {
             writer: open.state.writer.clone(),
             facts: open.state.facts.clone(),
             vault: open.state.vault.clone(),
-            clock: service::clock(how.embedded.as_ref()),
+            clock: clock(how.embedded.as_ref()),
             secrets: match how.secrets {
                 Some(secrets) => secrets,
                 None => Arc::new(self.secrets()?),

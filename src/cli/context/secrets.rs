@@ -2,27 +2,34 @@
 //!
 //! A secret is read only when a request needs it, and no message holds its value.
 
-use std::path::PathBuf;
+mod program;
+#[cfg(test)]
+mod tests;
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
 use tokio::runtime::{Handle, RuntimeFlavor};
+use zeroize::Zeroizing;
 
 use self::program::{GIVEN, Program, ProgramLimits};
-use crate::base::folder::FolderLocation;
+use crate::base::folder::{PathError, open_file};
+use crate::base::folder_location::FolderLocation;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::base::sealed::Keyring;
 use crate::base::secret::Secret;
-use crate::cli::output::exit::WAY_ON;
-use crate::config::programs::Programs;
+use crate::cli::exit::WAY_ON;
 use crate::config::setting::Setting;
+use crate::config::settings::Programs;
 use crate::engine::core::handles::{SecretError, SecretResolver};
 use crate::kinds::schema::open_variables::Variables;
 use crate::spec::tree::attachments::AttachmentFolder;
-
-mod file;
-mod program;
 
 /// Reads one variable of the environment.
 pub(crate) type ReadVariable = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
@@ -105,7 +112,7 @@ impl OpenedSecrets {
         let folder = self.files.as_ref().ok_or("secrets.files is not set in reckon.yaml")?;
         let identity = self.identity()?;
         let folder = FolderLocation::from_config(&self.dir, folder);
-        file::read_beneath(&folder, name, identity.as_deref())
+        read_beneath(&folder, name, identity.as_deref())
     }
 
     /// Runs a declared program and returns its output. Other tasks of the process go on meanwhile.
@@ -132,7 +139,7 @@ impl OpenedSecrets {
     pub(crate) fn keyring(&self) -> Result<Keyring, String> {
         let path = self.identity()?.ok_or("secrets.age is not set in reckon.yaml")?;
         let what = |why: String| format!("the identity file {} {why}", path.display());
-        let text = file::text(&path).map_err(what)?;
+        let text = text(&path).map_err(what)?;
         Keyring::read(&text).map_err(|error| format!("{}: {error}", path.display()))
     }
 
@@ -158,5 +165,74 @@ fn run_blocking<T>(run: impl FnOnce() -> T) -> T {
     }
 }
 
-#[cfg(test)]
-mod tests;
+// Secrets in files: beneath one folder, without links, of limited size.
+
+/// Bytes of a secret in a file, at most.
+const FILE_BYTES_MAX: u64 = 64 * 1024;
+
+/// Reads a file beneath a folder; no link leads out of the folder. `closed` is a file that no spec
+/// may name, wherever it is.
+///
+/// # Errors
+/// The reason, which contains nothing of the content.
+pub(crate) fn read_beneath(
+    folder: &FolderLocation,
+    name: &str,
+    closed: Option<&Path>,
+) -> Result<Secret, String> {
+    let root = folder.open().map_err(|error| {
+        format!(
+            "the folder {folder} of secrets.files cannot be opened: {error}; write its real \
+            path, without links"
+        )
+    })?;
+    let file = root.file(name).map_err(|error| match error {
+        PathError::NotPlain(_) => {
+            format!("the file {name} is not a plain path below secrets.files")
+        }
+        PathError::Link { .. }
+        | PathError::LeadsOutside(_)
+        | PathError::NotAFile { .. }
+        | PathError::Io(_) => {
+            format!("the file {name}: {error}")
+        }
+    })?;
+    if closed.is_some_and(|closed| is_same(closed, &file)) {
+        return Err(format!(
+            "the file {name} is the identity of secrets.age: a spec cannot read it"
+        ));
+    }
+    let text = content(file).map_err(|why| format!("the file {name} {why}"))?;
+    let text = text.trim_end_matches(['\n', '\r']).to_owned();
+    if text.is_empty() { Err(format!("the file {name} is empty")) } else { Ok(Secret::from(text)) }
+}
+
+/// Reads a small text file of the operator.
+///
+/// # Errors
+/// The reason, to follow the file's name.
+pub(crate) fn text(path: &Path) -> Result<Zeroizing<String>, String> {
+    content(open_file(path).map_err(|error| format!("cannot be read: {error}"))?)
+}
+
+/// Reads the text of a small file.
+///
+/// # Errors
+/// As for [`text`].
+fn content(file: File) -> Result<Zeroizing<String>, String> {
+    let broken = |error: io::Error| format!("cannot be read: {error}");
+    let mut bytes = Zeroizing::new(Vec::new());
+    file.take(FILE_BYTES_MAX.saturating_add(1)).read_to_end(&mut bytes).map_err(broken)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > FILE_BYTES_MAX {
+        return Err(format!("is longer than {FILE_BYTES_MAX} bytes"));
+    }
+    let text = std::str::from_utf8(&bytes).map_err(|_| "is not valid UTF-8".to_owned())?;
+    Ok(Zeroizing::new(text.to_owned()))
+}
+
+/// Returns true if a path leads to this file.
+fn is_same(path: &Path, file: &File) -> bool {
+    let id = |found: &Metadata| (found.dev(), found.ino());
+    let named = path.metadata().ok();
+    named.zip(file.metadata().ok()).is_some_and(|(one, other)| id(&one) == id(&other))
+}

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use super::machine;
 use super::open::Context;
-use crate::base::suggestion::nearest;
+use crate::base::wording::nearest;
 use crate::cli::args::plans::ChoiceArgs;
-use crate::cli::output::exit::CommandFailure;
+use crate::cli::exit::CommandFailure;
 use crate::engine::queries::scoped::UnknownName;
-use crate::model::operator::selection::StepSelection;
+use crate::model::operator::suspension::StepSelection;
 
 /// Returns the scope of path arguments, `--target` and `--exclude`.
 ///
@@ -19,7 +20,7 @@ pub(crate) fn scope(
     choice: &ChoiceArgs,
 ) -> Result<StepSelection, CommandFailure> {
     check_paths(setup, paths)?;
-    let below = |path: &PathBuf| below(&setup.root, path).to_string_lossy().into_owned();
+    let below = |path: &PathBuf| machine::below(&setup.root, path).to_string_lossy().into_owned();
     Ok(StepSelection {
         paths: paths.iter().map(below).collect(),
         target: choice.target.clone(),
@@ -29,7 +30,7 @@ pub(crate) fn scope(
 
 /// Refuses path arguments that name nothing: a mistyped path would choose nothing and succeed.
 pub(crate) fn check_paths(setup: &Context, paths: &[PathBuf]) -> Result<(), CommandFailure> {
-    let specs = below(&setup.root, &setup.specs);
+    let specs = machine::below(&setup.root, &setup.specs);
     for path in paths {
         if !path.exists() {
             let what = format!("no such file or folder: {}", path.display());
@@ -37,7 +38,7 @@ pub(crate) fn check_paths(setup: &Context, paths: &[PathBuf]) -> Result<(), Comm
                 CommandFailure::input("reckon::choice::path", what).help(nearest_path(path))
             );
         }
-        let inside = below(&setup.root, path);
+        let inside = machine::below(&setup.root, path);
         if !inside.starts_with(&specs) && !specs.starts_with(&inside) {
             let what = format!("{} is not in the specs folder", path.display());
             let help = format!("name a file or folder in {}", setup.specs.display());
@@ -71,13 +72,4 @@ pub(crate) fn unknown_names(unknown: &[UnknownName]) -> CommandFailure {
         meant => format!("did you mean {}?", meant.join(" or ")),
     };
     CommandFailure::input("reckon::choice::unknown", what).help(help)
-}
-
-/// Returns a path argument as manifests name their files: relative to the folder of the
-/// configuration.
-pub(crate) fn below(root: &Path, path: &Path) -> PathBuf {
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
-    let plain: PathBuf = absolute.components().collect();
-    plain.strip_prefix(&root).map_or(plain.clone(), Path::to_owned)
 }

@@ -2,29 +2,20 @@
 
 use std::io::Read;
 use std::path::Path;
-use std::sync::Arc;
 
 use super::machine;
-use super::open::{Context, Embedded};
-use crate::base::clock::{SharedClock, SystemClock};
+use super::open::Context;
+use super::state_handle::{Embedded, clock};
 use crate::base::folder::{PathError, open_file};
-use crate::cli::output::exit::CommandFailure;
-use crate::client::http::transport::Transport;
-use crate::client::service_client::{Client, ClientCredentials, ServiceConfig};
+use crate::cli::exit::CommandFailure;
+use crate::client::config::{ClientCredentials, ServiceConfig};
+use crate::client::service_client::Client;
+use crate::client::transport::Transport;
 use crate::config::setting::ProcessEnv;
 use crate::engine::core::handles::PartnerAccess;
 
 /// Bytes that are read of a file of certificates, at most.
 const PEM_BYTES_MAX: u64 = 1 << 20;
-
-/// Returns the clock: the embedded sandbox's own, so that steps which wait for a moment can be
-/// rehearsed, or the system's.
-pub(crate) fn clock(embedded: Option<&Embedded>) -> SharedClock {
-    match embedded {
-        Some(embedded) => embedded.clock.clone(),
-        None => Arc::new(SystemClock),
-    }
-}
 
 impl Context {
     /// Returns the client of the service.

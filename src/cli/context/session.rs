@@ -7,17 +7,17 @@ use super::git::tracked::TrackedSpecs;
 use super::open::Context;
 use super::state_handle::{EngineOptions, StateHandle};
 use super::{cache, machine};
-use crate::cli::output::exit::CommandFailure;
+use crate::cli::exit::CommandFailure;
 use crate::cli::remote::daemon::Daemon;
-use crate::control::protocol::{Control, ControlRequest};
-use crate::control::socket::client::SocketClient;
+use crate::control::handle::Control;
+use crate::control::protocol::ControlRequest;
+use crate::control::requests;
+use crate::control::requests::Request;
+use crate::control::socket_client::SocketClient;
 use crate::engine::commands::approve::ApproveLive;
 use crate::engine::core::coordinator::{Engine, RunUntil};
 use crate::engine::core::input::EngineInput;
-use crate::engine::queries::protocol::{EngineQuery, Reply};
-use crate::model::operator::live_binding::LiveBinding;
-use crate::model::operator::suspension::SuspensionRequest;
-use crate::model::state::epoch::ReleaseRequest;
+use crate::engine::queries::protocol::{Query, Reply};
 use crate::spec::tree::loader::Loader;
 
 /// Holder of the state, who answers.
@@ -49,7 +49,7 @@ impl OwnState {
         self.engine.select_targets([].into());
         let (sender, events) = mpsc::channel(2);
         let asked = async {
-            let reply = Control::new(sender.clone()).handle(request, machine::actor()).await;
+            let reply = Control::new(sender.clone()).send(request, machine::actor()).await;
             // An engine that ended by itself returns its error; then no receiver is left here.
             drop(sender.send(EngineInput::Stop).await);
             reply
@@ -59,6 +59,23 @@ impl OwnState {
         ended?;
         closed?;
         reply.map_err(CommandFailure::from)
+    }
+
+    /// Records a person's decision, without a run of the engine.
+    async fn record(&mut self, request: ControlRequest) -> Result<Reply, CommandFailure> {
+        let (engine, actor) = (&mut self.engine, machine::actor());
+        let recorded = if let ControlRequest::Approve(binding) = request {
+            engine.approve_offline(ApproveLive { binding: *binding, actor }).await
+        } else if let ControlRequest::ApprovePlan(plan) = request {
+            engine.approve_plan_offline(*plan).await
+        } else if let ControlRequest::Suspend(suspension) = request {
+            engine.suspend_offline(&suspension, actor).await
+        } else if let ControlRequest::Release(release) = request {
+            engine.release_offline(release, actor).await
+        } else {
+            return Err(CommandFailure::bug("internal error: not a decision to record"));
+        };
+        Ok(recorded?)
     }
 
     /// Caches the plan for the next command, and closes the state cleanly.
@@ -120,6 +137,16 @@ impl StateSession {
         Self::own_in(setup, LoadedTree::now(setup), open)
     }
 
+    /// Opens a session as [`Self::make`] does; binds a new state first: the record of the state's
+    /// owner comes first in the journal.
+    pub(crate) async fn make_bound(setup: &Context) -> Result<Self, CommandFailure> {
+        let session = Self::make(setup).await?;
+        if let Self::Own(own) = &session {
+            setup.bind(&own.open, None).await?;
+        }
+        Ok(session)
+    }
+
     /// Opens a draft of the state that a command would make, under its key. Returns `None` if there
     /// is a state or a daemon.
     pub(crate) async fn future(setup: &Context) -> Result<Option<Self>, CommandFailure> {
@@ -163,62 +190,58 @@ impl StateSession {
         Ok(Self::Own(Box::new(OwnState { engine, open, seen })))
     }
 
-    /// Has the holder of the state do one request, and ends the session.
-    pub(crate) async fn run_once(
+    /// Sends a query.
+    pub(crate) async fn ask<Q: Query>(&self, query: Q) -> Result<Q::Answer, CommandFailure> {
+        match self {
+            Self::Daemon(client) => Ok(client.send(query).await?),
+            Self::Own(own) => {
+                let reply = own.engine.answer(query.into_query())?;
+                Ok(requests::typed::<Q>(reply)?)
+            }
+        }
+    }
+
+    /// Sends a query, and ends the session.
+    pub(crate) async fn ask_once<Q: Query>(
         self,
         setup: &Context,
-        request: ControlRequest,
-    ) -> Result<Reply, CommandFailure> {
-        match self {
-            Self::Daemon(client) => client.request(&request).await.map_err(CommandFailure::from),
-            Self::Own(own) => own.run_request(setup, request).await,
-        }
+        query: Q,
+    ) -> Result<Q::Answer, CommandFailure> {
+        let answer = self.ask(query).await;
+        self.end(setup, answer).await
     }
 
-    /// Sends a query.
-    pub(crate) async fn ask(&self, question: EngineQuery) -> Result<Reply, CommandFailure> {
+    /// Sends a request, and ends the session. A state of this process does just this request, and
+    /// nothing that a document asks for.
+    pub(crate) async fn send<R: Request>(
+        self,
+        setup: &Context,
+        request: R,
+    ) -> Result<R::Response, CommandFailure> {
         match self {
-            Self::Daemon(client) => client.ask(&question).await.map_err(CommandFailure::from),
-            Self::Own(own) => Ok(own.engine.answer(question)?),
-        }
-    }
-
-    /// Approves just this live binding.
-    pub(crate) async fn approve(&mut self, binding: LiveBinding) -> Result<Reply, CommandFailure> {
-        match self {
-            Self::Daemon(client) => {
-                let request = ControlRequest::Approve(Box::new(binding));
-                client.request(&request).await.map_err(CommandFailure::from)
-            }
+            Self::Daemon(client) => Ok(client.send(request).await?),
             Self::Own(own) => {
-                let approving = ApproveLive { binding, actor: machine::actor() };
-                Ok(own.engine.approve_offline(approving).await?)
+                let reply = own.run_request(setup, request.into_request()).await?;
+                Ok(requests::typed::<R>(reply)?)
             }
         }
     }
 
-    /// Suspends or resumes a resource.
-    pub(crate) async fn suspend(
+    /// Has the holder of the state record a person's decision: an approval, a suspension or a
+    /// release. Nothing runs for it in a state of this process.
+    ///
+    /// # Errors
+    /// The request is another one, and the state is one of this process.
+    pub(crate) async fn record<R: Request>(
         &mut self,
-        pause: SuspensionRequest,
-    ) -> Result<Reply, CommandFailure> {
+        request: R,
+    ) -> Result<R::Response, CommandFailure> {
         match self {
-            Self::Daemon(client) => {
-                let request = ControlRequest::Suspend(Box::new(pause));
-                client.request(&request).await.map_err(CommandFailure::from)
+            Self::Daemon(client) => Ok(client.send(request).await?),
+            Self::Own(own) => {
+                let reply = own.record(request.into_request()).await?;
+                Ok(requests::typed::<R>(reply)?)
             }
-            Self::Own(own) => Ok(own.engine.suspend_offline(&pause, machine::actor()).await?),
-        }
-    }
-
-    /// Has the holder record what was sent for these resources since the backup, or that nothing
-    /// was.
-    pub(crate) async fn release(&mut self, said: ReleaseRequest) -> Result<Reply, CommandFailure> {
-        match self {
-            Self::Daemon(client) => {
-                client.request(&ControlRequest::Release(said)).await.map_err(CommandFailure::from)
-            }
-            Self::Own(own) => Ok(own.engine.release_offline(said, machine::actor()).await?),
         }
     }
 

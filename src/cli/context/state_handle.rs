@@ -1,16 +1,46 @@
-//! An open state with its identity, and the options with which the engine is built on it.
+//! An open state with its identity, the mark of the state with the messages about it, and the
+//! options with which the engine is built on the state.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rand_core::Rng;
+
 use super::git::tree::TempTree;
-use super::open::Embedded;
-use crate::cli::output::exit::CommandFailure;
-use crate::engine::core::handles::SecretResolver;
+use super::machine;
+use crate::base::clock::{Clock, SharedClock, SystemClock};
+use crate::cli::exit::CommandFailure;
+use crate::cli::print::print_note;
+use crate::config::setting::ProcessEnv;
+use crate::config::settings::Config;
+use crate::engine::core::handles::{PartnerAccess, SecretResolver};
 use crate::http::public::public_routes::PublicRoutes;
-use crate::store::disk::private::private_dir;
+use crate::store::disk::directory::private_dir;
+use crate::store::state::error::{OpenReport, RollbackDetected};
 use crate::store::state::open::OpenState;
+use crate::store::state::watch::MarkOptions;
 use crate::store::vault::wrapping::Identity;
+
+/// Partner application, address and clock of an embedded sandbox, in place of the configured ones.
+#[derive(Debug, Clone)]
+pub(crate) struct Embedded {
+    pub partner: PartnerAccess,
+    /// The sandbox's address.
+    pub base_url: String,
+    /// The sandbox's certificate authority, PEM.
+    pub ca: Option<Vec<u8>>,
+    /// The sandbox's time.
+    pub clock: SharedClock,
+}
+
+/// Returns the clock: the embedded sandbox's own, so that steps which wait for a moment can be
+/// rehearsed, or the system's.
+pub(crate) fn clock(embedded: Option<&Embedded>) -> SharedClock {
+    match embedded {
+        Some(embedded) => embedded.clock.clone(),
+        None => Arc::new(SystemClock),
+    }
+}
 
 /// Options of the engine.
 #[derive(Default)]
@@ -52,4 +82,56 @@ pub(crate) fn make_dir(dir: &Path) -> Result<(), CommandFailure> {
             format!("make {}: {error}", dir.display()),
         )
     })
+}
+
+// The mark of the state: its folder, and the messages about it when a state is opened.
+
+/// Returns the settings of this state's mark: its folder is the one that the configuration names,
+/// else one beside the state.
+pub(crate) fn mark_settings(config: &Config, state: &Path) -> Result<MarkOptions, CommandFailure> {
+    let named = config.state_mark.as_ref();
+    let named = named.map(|folder| folder.get(&ProcessEnv)).transpose()?;
+    let mut fresh = [0; 16];
+    machine::rng()?.fill_bytes(&mut fresh);
+    Ok(MarkOptions {
+        required: named.is_some(),
+        folder: named.unwrap_or_else(|| default_folder(state)),
+        fresh,
+        at: SystemClock.now(),
+        actor: machine::actor(),
+    })
+}
+
+/// Returns the default folder, such as `.reckon.mark` beside `.reckon`.
+fn default_folder(state: &Path) -> PathBuf {
+    let absolute = std::path::absolute(state).unwrap_or_else(|_| state.to_owned());
+    let mut name = absolute.file_name().unwrap_or_default().to_owned();
+    name.push(".mark");
+    absolute.with_file_name(name)
+}
+
+/// Prints to standard error the finding about the mark.
+pub(crate) fn print_finding(found: &OpenReport) {
+    if let Some(RollbackDetected { marked, head, epoch }) = &found.put_back {
+        print_note(&format!(
+            "warning: this state was put back: it ends at record {head}, but its mark names \
+            record {marked}. Epoch {epoch} began: reckon reads every merchant again, looks for \
+            each effect that may have been sent since before sending it, and holds effects that \
+            cannot be looked for (`reckon store release` ends that)"
+        ));
+    }
+    if let Some(why) = &found.unmarked {
+        print_note(&format!("note: {why}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_state_has_a_folder_beside_it() {
+        assert_eq!(default_folder(Path::new("/work/.reckon")), Path::new("/work/.reckon.mark"));
+        assert_eq!(default_folder(Path::new("/data/state/")), Path::new("/data/state.mark"));
+    }
 }

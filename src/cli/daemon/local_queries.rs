@@ -11,27 +11,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 
-use crate::base::folder::FolderLocation;
-use crate::cli::commands::events::{history, urls};
+use crate::base::folder_location::FolderLocation;
+use crate::cli::commands::events::urls;
+use crate::cli::commands::hooks::comparison;
 use crate::cli::commands::inspect::why;
-use crate::cli::commands::payers::intake;
+use crate::cli::commands::payer_links;
 use crate::cli::context::git::tracked::TrackedSpecs;
 use crate::cli::context::git::tree;
 use crate::cli::context::git::tree::TempTree;
-use crate::cli::context::machine;
 use crate::cli::context::open::Context;
-use crate::cli::output::exit::CommandFailure;
-use crate::cli::remote::sent_tree;
-use crate::control::local;
+use crate::cli::context::{machine, sent_tree};
+use crate::cli::exit::CommandFailure;
+use crate::control::handle::LocalQueries;
 use crate::control::local::{LocalQuery, SentFile, SentTree, TreeContents, TreeDifferences};
 use crate::control::protocol::{ControlError, Response};
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::{EngineParts, EngineShared};
 use crate::engine::queries::local_reply::LocalReply;
 use crate::engine::queries::protocol::{EngineQuery, Reply};
-use crate::kinds::remote::files::{AttachmentFiles, FileProblem, Stamp};
-use crate::kinds::schema::register::KINDS;
-use crate::model::spec::manifest::AttachedFile;
+use crate::kinds::register::KINDS;
+use crate::kinds::schema::files::{AttachmentFiles, FileProblem, Stamp};
+use crate::model::manifest::AttachedFile;
 use crate::spec::documents::document::ReadContext;
 use crate::spec::tree::attachments::AttachmentFolder;
 use crate::spec::tree::loader::Loader;
@@ -119,7 +119,7 @@ impl DaemonQueries {
     }
 }
 
-impl local::LocalQueries for DaemonQueries {
+impl LocalQueries for DaemonQueries {
     fn local_query(&self, look: LocalQuery) -> Response {
         let reply = match look {
             LocalQuery::PlanOf(sent, question) => self.plan_of_sent_tree(sent, question),
@@ -128,11 +128,11 @@ impl local::LocalQueries for DaemonQueries {
                 why::of_daemon(&self.setup, &self.shared, &what, verify).and_then(json_reply)
             }
             LocalQuery::Past(since) => {
-                history::of_daemon(&self.setup, &self.shared, since).and_then(json_reply)
+                comparison::of_daemon(&self.setup, &self.shared, since).and_then(json_reply)
             }
             LocalQuery::Urls => self.urls(),
             LocalQuery::Intake { key, terms, days } => {
-                let link = intake::make_link(&self.setup, &key, terms, days);
+                let link = payer_links::make_link(&self.setup, &key, terms, days);
                 link.and_then(|link| json_reply(link.expose()))
             }
         };

@@ -12,31 +12,36 @@ use tokio::sync::{mpsc, watch};
 
 use super::listeners::Listeners;
 use super::local_queries::DaemonQueries;
-use super::notifier::DaemonNotifier;
-use super::{scripts, signals};
+use super::targets::DaemonNotifier;
+use crate::base::hash::{Digest, sha256};
 use crate::cli::args::options::RunArgs;
+use crate::cli::commands::hooks::overview;
 use crate::cli::commands::sandbox::command;
 use crate::cli::commands::sandbox::command::{EmbeddedSandbox, WebhookAddresses};
 use crate::cli::commands::store::compact::history;
 use crate::cli::commands::store::rekey::rekeyer;
 use crate::cli::context::git::tracked::TrackedSpecs;
+use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::daemon;
 use crate::cli::context::state_handle::{EngineOptions, StateHandle};
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
-use crate::cli::remote::failure::local_only;
+use crate::cli::exit::{CommandFailure, Exit, local_only};
+use crate::cli::print::Printer;
 use crate::config::setting::ProcessEnv;
 use crate::config::store::CompactionMode;
-use crate::control::protocol::Control;
-use crate::control::socket::server::ControlSocket;
+use crate::control::handle::Control;
+use crate::control::socket_server::ControlSocket;
 use crate::engine::core::compaction::CompactionPlan;
 use crate::engine::core::coordinator::{Engine, RunUntil};
 use crate::engine::core::input::EngineInput;
 use crate::engine::core::retention::Retention;
+use crate::engine::hooks::dispatch::ScriptSet;
 use crate::engine::queries::views::Overview;
+use crate::model::issue::Severity;
+use crate::render;
 use crate::render::progress::{RunProgress, next_overview};
-use crate::{render, watch as tree};
+use crate::scripting::folder::ScriptFolder;
+use crate::watch::tree;
 
 /// Interval at which old events are looked for.
 const RETAINED_EVERY: Duration = Duration::from_hours(1);
@@ -92,10 +97,9 @@ async fn serve(
         Arc::new(DaemonNotifier::new(setup.clone(), addresses.clone(), embedded.is_some()));
     let mut engine = engine(setup, open, embedded.map(|one| (one, addresses)), &doors.control)?;
     doors.control.receive(engine.event_receiver(doors.sender.clone()));
-    let found = scripts::read_scripts(setup)?;
+    let found = read_scripts(setup)?;
     let scripts_over = doors.until_end();
-    let scripts =
-        scripts::watch_scripts(setup.clone(), found.files, doors.sender.clone(), scripts_over);
+    let scripts = watch_scripts(setup.clone(), found.files, doors.sender.clone(), scripts_over);
     let scripts = tokio::spawn(scripts);
     engine.set_notifier(courier);
     engine.use_scripts(found)?;
@@ -162,7 +166,7 @@ async fn watch_tree(
 
 /// Waits for a signal and stops the engine.
 async fn stop_at_signal(signal: watch::Sender<Exit>, events: mpsc::Sender<EngineInput>) {
-    let exit = signals::stop().await;
+    let exit = machine::stop().await;
     signal.send_replace(exit);
     // The engine may have ended by itself.
     drop(events.send(EngineInput::Stop).await);
@@ -225,11 +229,66 @@ async fn report(mut overviews: watch::Receiver<Overview>, out: Printer) {
             progress.clear();
         }
         if !working && told != Some(news) {
-            if out.text(&render::overview(&now)).is_err() {
+            if out.text(&render::overview::overview(&now)).is_err() {
                 return;
             }
             told = Some(news);
         }
         tokio::time::sleep(REPORT_EVERY).await;
+    }
+}
+
+// The scripts of a daemon: read and checked at its start, and again whenever their folder changes.
+
+/// Pending hints of changed files, at most; further hints add nothing.
+const HINTS_MAX: usize = 8;
+
+/// Reads and checks the present scripts.
+pub(crate) fn read_scripts(setup: &Context) -> Result<ScriptSet, CommandFailure> {
+    let folder = overview::folder(setup)?;
+    let (hooks, problems) = overview::load(setup, &folder)?;
+    let wrong = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
+    Ok(ScriptSet { hooks, files: digest(&folder), problems: wrong })
+}
+
+/// Returns the SHA-256 over the names and texts of all scripts.
+fn digest(folder: &ScriptFolder) -> Digest {
+    let mut all = Vec::new();
+    for source in &folder.scripts {
+        for part in [source.path.as_bytes(), source.text.as_bytes()] {
+            all.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+            all.extend(part);
+        }
+    }
+    sha256(&all)
+}
+
+/// Reads the scripts again whenever the folder changes, until the daemon ends.
+pub(crate) async fn watch_scripts(
+    setup: Arc<Context>,
+    mut known: Digest,
+    engine: mpsc::Sender<EngineInput>,
+    over: impl Future<Output = ()>,
+) {
+    let Ok(root) = setup.config.scripts.get(&ProcessEnv) else { return };
+    let (sender, mut hints) = mpsc::channel(HINTS_MAX);
+    let watching = tree::watch(root, sender, over);
+    let looking = async {
+        while hints.recv().await.is_some() {
+            match read_scripts(&setup) {
+                Ok(found) if found.files != known => {
+                    known = found.files;
+                    if engine.send(EngineInput::Scripts(Box::new(found))).await.is_err() {
+                        return;
+                    }
+                }
+                Ok(_) => {}
+                Err(failure) => tracing::error!("{}", failure.message),
+            }
+        }
+    };
+    let (ended, ()) = tokio::join!(watching, looking);
+    if let Err(error) = ended {
+        tracing::error!("{error}");
     }
 }

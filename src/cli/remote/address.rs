@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use reqwest::Url;
 
-use crate::cli::output::exit::CommandFailure;
-use crate::control::wire::limits::CONTROL_PATH;
+use crate::cli::exit::CommandFailure;
+use crate::control::protocol::CONTROL_PATH;
 
 /// Address of a daemon.
 #[derive(Debug, Clone)]

@@ -1,4 +1,4 @@
-//! HTTP client side of `crate::control::wire::limits`.
+//! HTTP client side of `crate::control::protocol`.
 //!
 //! The client talks to reckon daemons only: no redirect, no proxy, no second try. The token is in
 //! one header of the request, which is marked as sensitive so that no log shows it.
@@ -14,15 +14,14 @@ use serde::Deserialize;
 use zeroize::Zeroizing;
 
 use super::address::ServerAddress;
-use super::daemon::error;
-use super::failure::{ANSWER, TLS, UNREACHABLE};
-use crate::base::causes::{causes, root_cause};
 use crate::base::secret::Secret;
-use crate::cli::output::exit::CommandFailure;
-use crate::control::protocol::{ControlError, ControlRequest, Response};
-use crate::control::wire::limits::{
-    REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX, SILENCE_MAX, VERSION, VERSION_HEADER,
+use crate::base::wording::{causes, root_cause};
+use crate::cli::exit::{ANSWER, CommandFailure, TLS, UNREACHABLE};
+use crate::control::protocol::{
+    ControlError, ControlRequest, REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX, Response, SILENCE_MAX,
+    VERSION, VERSION_HEADER,
 };
+use crate::control::requests::{Request, typed};
 use crate::http::private::tokens::Tokens;
 
 /// Time limit for a connection.
@@ -93,12 +92,16 @@ impl ServerClient {
 
     /// Sends a request and waits for the answer, without a time limit while there are signs of
     /// life.
-    pub(crate) async fn request(&self, request: &ControlRequest) -> Response {
+    pub(crate) async fn send<R: Request>(&self, request: R) -> Result<R::Response, ControlError> {
+        typed::<R>(self.exchange(&request.into_request()).await?)
+    }
+
+    async fn exchange(&self, request: &ControlRequest) -> Response {
         let body =
             serde_json::to_vec(request).map_err(|why| self.not_a_daemon(&why.to_string()))?;
         if body.len() > REQUEST_BYTES_MAX {
             let message = format!("the request has more than {} MiB", REQUEST_BYTES_MAX >> 20);
-            return Err(error(ControlError::TOO_LONG, message, "split the tree"));
+            return Err(ControlError::new(ControlError::TOO_LONG, message, "split the tree"));
         }
         let sent = self
             .http
@@ -154,12 +157,20 @@ impl ServerClient {
         if connecting && cause.contains("certificate") {
             let help =
                 "check the host; trust a certificate authority of your own with SSL_CERT_FILE=FILE";
-            return error(TLS, format!("the certificate of {at} is not trusted: {cause}"), help);
+            return ControlError::new(
+                TLS,
+                format!("the certificate of {at} is not trusted: {cause}"),
+                help,
+            );
         }
         if connecting {
             let help = "check that the daemon runs, and that it or its proxy listens there \
                 (`listen` in its reckon.yaml)";
-            return error(UNREACHABLE, format!("{at} cannot be reached: {cause}"), help);
+            return ControlError::new(
+                UNREACHABLE,
+                format!("{at} cannot be reached: {cause}"),
+                help,
+            );
         }
         let silent = format!("no sign of life for {} seconds", SILENCE_MAX.as_secs());
         self.lost_answer(if slow { &silent } else { &cause })
@@ -170,7 +181,7 @@ impl ServerClient {
         let message = format!("lost the answer of {}: {why}", self.address.shown);
         let help = "check `reckon get` and `reckon intents`, since the request may have been \
             done, then repeat it; a proxy between must not buffer answers";
-        error(ControlError::LOST, message, help)
+        ControlError::new(ControlError::LOST, message, help)
     }
 
     /// Returns the error of an answer that no reckon daemon gives.
@@ -178,6 +189,6 @@ impl ServerClient {
         let message = format!("{} is not a reckon daemon: {why}", self.address.shown);
         let help = "write the address of the daemon's private listener, or of the proxy before it \
             with its path";
-        error(ANSWER, message, help)
+        ControlError::new(ANSWER, message, help)
     }
 }

@@ -3,20 +3,15 @@
 
 use std::path::Path;
 
-use serde_json::Value;
-
 use super::client::ServerClient;
 use super::{address, client};
-use crate::cli::args::options::Cli;
-use crate::cli::args::server::ServerArgs;
-use crate::cli::output::exit::CommandFailure;
+use crate::cli::args::options::{Cli, ServerArgs};
+use crate::cli::exit::CommandFailure;
 use crate::config::setting::ProcessEnv;
 use crate::config::settings::{Config, FILE_NAME};
-use crate::control::local::LocalQuery;
-use crate::control::protocol::{ControlError, ControlRequest, Response};
-use crate::control::socket::client::SocketClient;
-use crate::engine::queries::local_reply::LocalReply;
-use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::control::protocol::ControlError;
+use crate::control::requests::Request;
+use crate::control::socket_client::SocketClient;
 use crate::kinds::schema::kind::CheckCx;
 use crate::spec::documents::header::API_VERSION;
 
@@ -95,45 +90,11 @@ pub(crate) enum Daemon {
 }
 
 impl Daemon {
-    /// Sends a query and waits for the answer, without a time limit.
-    pub(crate) async fn ask(&self, question: &EngineQuery) -> Response {
-        self.request(&ControlRequest::Ask(question.clone())).await
-    }
-
-    /// Requests the plan, after the content of every file is read again.
-    pub(crate) async fn verify(&self) -> Response {
-        self.request(&ControlRequest::Verify).await
-    }
-
-    /// Sends a request and waits for the answer, without a time limit.
-    pub(crate) async fn request(&self, request: &ControlRequest) -> Response {
+    /// Sends a request and waits for the response, without a time limit.
+    pub(crate) async fn send<R: Request>(&self, request: R) -> Result<R::Response, ControlError> {
         match self {
-            Self::Socket(client) => client.request(request).await,
-            Self::Server(client) => client.request(request).await,
+            Self::Socket(client) => client.send(request).await,
+            Self::Server(client) => client.send(request).await,
         }
     }
-}
-
-impl ServerClient {
-    /// Asks the daemon for an answer that its engine cannot give.
-    pub(crate) async fn local_query(&self, look: LocalQuery) -> Result<Value, CommandFailure> {
-        let Reply::Local(LocalReply(value)) =
-            self.request(&ControlRequest::Local(Box::new(look))).await?
-        else {
-            return Err(CommandFailure::bug(
-                "internal error: unexpected response type; expected an \
-                answer of the daemon",
-            ));
-        };
-        Ok(value)
-    }
-}
-
-/// Creates an error of the connection, with a message of this program.
-pub(crate) fn error(
-    code: &str,
-    message: impl Into<String>,
-    help: impl Into<String>,
-) -> ControlError {
-    ControlError::new(code, message, help)
 }

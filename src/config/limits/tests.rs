@@ -5,6 +5,8 @@ use std::path::Path;
 use super::*;
 use crate::base::id::Mode;
 use crate::base::money::Currency;
+use crate::config::settings::Config;
+use crate::policy::PolicyRules;
 
 const HEAD: &str = "apiVersion: reckon.dev/v1\nkind: Config\n";
 

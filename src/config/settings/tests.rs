@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::notify::{MailEncryption, NotifyTarget, WebFormat};
+use crate::config::read::{InvalidConfig, LoadError};
 
 const HEAD: &str = "apiVersion: reckon.dev/v1\nkind: Config\n";
 const NOTHING: fn(&str) -> Option<String> = |_| None;
@@ -196,20 +197,14 @@ fn plain_http_is_for_loopback_addresses_only() {
 
 #[test]
 fn lengths_of_time_have_a_unit() {
-    for (text, seconds) in [("30s", 30), ("5m", 300), ("2h", 7200), ("7d", 604_800)] {
+    for (text, seconds) in
+        [("30s", 30), ("5m", 300), ("2h", 7200), ("7d", 604_800), ("2w", 1_209_600)]
+    {
         assert_eq!(Duration::from_text(text, Path::new("")), Ok(Duration::from_secs(seconds)));
     }
-    for bad in [
-        "30",
-        "s",
-        "",
-        "-1s",
-        "1.5h",
-        "1 h",
-        "99999999999999999999s",
-        "18446744073709551615h",
-        "1w",
-    ] {
+    for bad in
+        ["30", "s", "", "-1s", "1.5h", "1 h", "99999999999999999999s", "18446744073709551615h"]
+    {
         assert!(Duration::from_text(bad, Path::new("")).is_err(), "{bad}");
     }
 }
@@ -240,10 +235,10 @@ fn a_file_that_is_not_there_is_no_mistake_in_it() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join(FILE_NAME);
     assert!(matches!(Config::load(&file), Err(LoadError::Unreadable { .. })));
-    fs::write(&file, HEAD).unwrap();
+    std::fs::write(&file, HEAD).unwrap();
     let config = Config::load(&file).unwrap();
     assert_eq!(config.specs.get(&NOTHING).unwrap(), dir.path().join("specs"));
-    fs::write(&file, "x").unwrap();
+    std::fs::write(&file, "x").unwrap();
     assert!(matches!(Config::load(&file), Err(LoadError::Invalid(_))));
 }
 

@@ -5,7 +5,7 @@ use chrono::NaiveDate;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::table::{ActionEffect, Changeable, decode, money_move, positive, without_money};
+use super::fields::{ActionEffect, Changeable, decode, money_move, positive, without_money};
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
 use crate::base::schedule::{Day, IntervalUnit, Schedule};
@@ -15,7 +15,7 @@ use crate::effects::methods::change::set_method;
 use crate::effects::methods::method::PaymentMethodType;
 use crate::effects::payments::charge_schedule::schedule_charge;
 use crate::effects::recurring::change::set_recurring;
-use crate::model::plans::plan::MoneyMove;
+use crate::model::intents::exposure::MoneyMove;
 
 /// Meaning of a recurring charge's payment in the plan and in limits.
 const PER_OCCURRENCE: &str = "collected_per_occurrence";

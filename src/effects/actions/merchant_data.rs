@@ -4,8 +4,9 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::table::{ActionEffect, Changeable, decode, without_money};
+use super::fields::{ActionEffect, Changeable, decode, without_money};
 use crate::api::merchant::Purge;
+use crate::base::id::PublicKey;
 use crate::base::id::{Mode, RemoteId};
 use crate::effects::core::context::EffectContext;
 use crate::effects::merchants::account_change::change_account;
@@ -89,6 +90,20 @@ pub(crate) fn delete(new: EffectContext, fields: &Value) -> Result<ActionEffect,
         Changeable::Bank => delete_method(new, PaymentMethodType::Bank, &id),
         Changeable::Recurring => delete_recurring(new, &id),
     }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DeauthoriseFields {
+    public_key: PublicKey,
+}
+
+pub(crate) fn deauthorise(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
+    let DeauthoriseFields { public_key } = decode(fields)?;
+    Ok(ActionEffect {
+        effect: crate::effects::merchants::deauthorise::deauthorise_merchant(new, &public_key),
+        money: Vec::new(),
+    })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::table::{ActionEffect, decode, without_money};
+use super::fields::{ActionEffect, decode, without_money};
 use crate::api::file::{NewFile, bytes};
 use crate::base::id::RemoteId;
 use crate::effects::core::context::EffectContext;

@@ -12,11 +12,12 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::api::{Call, Endpoint, Method};
+use crate::api::call::{Call, Endpoint, Method};
 use crate::base::hash::SourceId;
 use crate::base::id::{Key, Mode, RemoteId};
-use crate::model::intents::effect::{Effect, EffectRequest, ExposureCounts, SingleUse};
-use crate::model::spec::manifest::OnDoubt;
+use crate::model::intents::effect::{Effect, EffectRequest, SingleUse};
+use crate::model::intents::exposure::ExposureCounts;
+use crate::model::manifest::OnDoubt;
 use crate::model::state::observed::AppliedSpec;
 
 /// Inputs that all effects of a resource share.

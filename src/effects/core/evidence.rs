@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::register::{Baseline, LookupResult, RemoteAnswer, RemoteQuery, accept_any};
-use crate::api::Call;
+use super::row::{Baseline, LookupResult, RemoteAnswer, RemoteQuery, accept_any};
+use crate::api::call::Call;
 use crate::api::event::ListEvents;
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;

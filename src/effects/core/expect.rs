@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::base::id::RemoteId;
-use crate::base::outside_text::{KnownValues, ServiceText};
+use crate::base::outside_text::ServiceText;
+use crate::base::outside_text::known::KnownValues;
 
 /// Longest number that can be an amount: a longer one in an answer may be a card's.
 const AMOUNT_LENGTH_MAX: usize = 11;

@@ -3,6 +3,6 @@
 pub mod context;
 pub mod evidence;
 pub mod expect;
-pub mod register;
 pub mod repeat_risk;
 pub mod requested_money;
+pub mod row;

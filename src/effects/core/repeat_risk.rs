@@ -1,8 +1,8 @@
 //! Classifies effects by whether an earlier execution could be found. This matters after a restore,
 //! when the journal does not contain the effects since the backup.
 
-use super::register::{EffectRow, LostReply};
-use crate::api::Method;
+use super::row::{EffectRow, LostReply};
+use crate::api::call::Method;
 use crate::model::intents::effect::Effect;
 
 /// Consequence of executing an effect again that was executed before.

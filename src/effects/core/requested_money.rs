@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::base::money::{Currency, Money};
 use crate::model::intents::effect::Effect;
-use crate::model::plans::plan::MoneyMove;
+use crate::model::intents::exposure::MoneyMove;
 
 /// Meaning of an amount that is in a request but that its effect does not name.
 const UNDECLARED: &str = "undeclared";

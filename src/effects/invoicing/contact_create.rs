@@ -9,7 +9,7 @@ use crate::api::contact::CreateContact;
 use crate::base::id::Mode;
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::expect;
-use crate::effects::core::register::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
 

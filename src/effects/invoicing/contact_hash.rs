@@ -11,7 +11,7 @@ use crate::api::contact_hash::CreateContactHash;
 use crate::base::id::RemoteId;
 use crate::base::secret::Secret;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
-use crate::effects::core::register::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
 use crate::effects::onboarding::sign_up::PAGE;
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;

@@ -8,20 +8,20 @@
 
 use serde_json::{Value, json};
 
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::api::file::{COMPLETED, GetFile, NewFile, PROCESSING, UploadFile};
 use crate::base::hash::keyed_digest;
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::expect;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     EffectRow, Isolation, Learned, LostReply, ReadingCx, ReadingError, ReadingRow, RemoteAnswer,
     RemoteQuery, proves_nothing,
 };
+use crate::model::action::is_action;
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
-use crate::model::operator::action::is_action;
-use crate::model::spec::manifest::AttachedFile;
+use crate::model::manifest::AttachedFile;
 use crate::model::state::observed::Observed;
 
 /// Reading of a file's processing state, about `{contact, file, id}`.

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use crate::api::invoice::CreateInvoice;
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::expect;
-use crate::effects::core::register::{EffectRow, Isolation, Learned, LostReply, ProvenState};
+use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, ProvenState};
 use crate::effects::onboarding::sign_up::PAGE;
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
-use crate::model::intents::service_problem::{ServiceMessage, ServiceProblem};
+use crate::model::service::outcome::{ServiceMessage, ServiceProblem};
 
 /// Maximum sends before the resource needs attention: far more than a bad hour needs.
 const SENDS_MAX: u32 = 50;

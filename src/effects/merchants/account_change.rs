@@ -7,14 +7,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::read::list;
+use super::accounts::list;
 use super::settings::{CARD_SETTINGS, mismatched_settings};
+use crate::api::call::{Call, Endpoint};
 use crate::api::merchant::{GetMerchant, PatchAccount, PatchAchAccount};
-use crate::api::{Call, Endpoint};
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::expect;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
     RemoteQuery, proves_nothing,
 };

@@ -8,11 +8,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::read::{list, text};
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::api::merchant::GetMerchant;
 use crate::base::secret::Secret;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery,
 };
 
@@ -88,6 +87,16 @@ pub(crate) fn account_keys(accounts: &[Value]) -> Secret {
 pub fn account_key(keys: &Secret, account: &str) -> Option<Secret> {
     let mut keys: BTreeMap<String, String> = serde_json::from_str(keys.expose()).ok()?;
     keys.remove(account).map(Secret::from)
+}
+
+/// Returns a sequence; empty if missing.
+pub(crate) fn list(value: Option<&Value>) -> &[Value] {
+    value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Returns a text field; empty if missing.
+pub(crate) fn text<'a>(object: &'a Value, field: &str) -> &'a str {
+    object.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::base::id::PublicKey;
-use crate::effects::core::register::{ReadingCx, ReadingError};
-use crate::model::operator::live_binding::MerchantBinding;
+use crate::effects::core::row::{ReadingCx, ReadingError};
+use crate::model::state::credentials::MerchantBinding;
 
-/// Returns the fact [`crate::model::operator::live_binding::BINDING`] of these public keys.
+/// Returns the fact [`crate::model::state::credentials::BINDING`] of these public keys.
 ///
 /// # Errors
 ///
@@ -43,7 +43,7 @@ pub(crate) fn bind_keys<'a>(
 mod tests {
     use super::*;
     use crate::base::id::{Key, Mode};
-    use crate::model::operator::live_binding::BINDING;
+    use crate::model::state::credentials::BINDING;
     use crate::model::state::observed::Observed;
 
     /// Binds credentials with `keys` under a generation, given the `known` binding.

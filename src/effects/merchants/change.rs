@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::api::merchant::PatchMerchant;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::expect;
-use crate::effects::core::register::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
 

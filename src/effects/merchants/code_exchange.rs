@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::api::methods::token::ExchangeToken;
 use crate::base::secret::Secret;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
-use crate::effects::core::register::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
 

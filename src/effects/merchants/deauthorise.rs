@@ -11,10 +11,10 @@ use super::code_exchange::APPLICATION;
 use crate::api::deauthorise::Deauthorise;
 use crate::base::id::PublicKey;
 use crate::effects::core::context::{EffectContext, put};
-use crate::effects::core::register::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use crate::model::action::is_action;
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
-use crate::model::operator::action::is_action;
 
 /// Statuses which mean that no authorisation is left to give back.
 pub(crate) const GONE_STATUSES: &[u16] = &[401, 404];

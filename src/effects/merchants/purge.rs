@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use crate::api::merchant::{Purge, PurgeTestData};
 use crate::effects::core::context::EffectContext;
-use crate::effects::core::register::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
-use crate::model::intents::effect::{Effect, ExposureCounts};
+use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use crate::model::intents::effect::Effect;
+use crate::model::intents::exposure::ExposureCounts;
 use crate::model::intents::intent::Intent;
 
 /// Maximum sends.

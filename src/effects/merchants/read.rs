@@ -8,17 +8,18 @@ use serde_json::{Value, json};
 use super::accounts::{ACCOUNT_KEYS, CARDS, PRIMARY, account_keys, primary_ids, usable_accounts};
 use super::binding::bind_keys;
 use super::code_exchange::APPLICATION;
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::api::credentials::GetCredentials;
 use crate::api::merchant::GetMerchant;
 use crate::api::methods::bank_account::ListBankAccounts;
 use crate::base::id::Mode;
 use crate::base::secret::Secret;
 use crate::effects::core::context::put;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery,
 };
-use crate::model::operator::live_binding::BINDING;
+use crate::effects::merchants::accounts::{list, text};
+use crate::model::state::credentials::BINDING;
 use crate::model::state::observed::Observed;
 
 /// Reading of a merchant that has a `payments` token.
@@ -180,16 +181,6 @@ fn pick(object: &Value, fields: &[&str]) -> Value {
         .iter()
         .filter_map(|field| object.get(*field).map(|value| ((*field).to_owned(), value.clone())));
     Value::Object(present.collect())
-}
-
-/// Returns a sequence; empty if missing.
-pub(crate) fn list(value: Option<&Value>) -> &[Value] {
-    value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
-/// Returns a text field; empty if missing.
-pub(crate) fn text<'a>(object: &'a Value, field: &str) -> &'a str {
-    object.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -229,9 +229,8 @@ pub(crate) fn mismatched_settings(
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use schemars::schema_for;
+    use std::collections::BTreeSet;
 
     use super::*;
     use crate::api::merchant::{AccountChange, MerchantChange};

@@ -5,16 +5,16 @@
 
 use serde_json::{Value, json};
 
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::api::methods::bank::ListBanks;
 use crate::api::methods::card::ListCards;
 use crate::api::recurring::charge::ListRecurring;
 use crate::base::hash::Mark;
 use crate::base::money::Money;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery,
 };
-use crate::model::state::adoption::{Collection, UnknownObject};
+use crate::model::state::orphan::{Collection, UnknownObject};
 
 /// Reading that searches for marks of ours.
 pub const SURVEY: &str = "merchant.survey";

@@ -19,7 +19,7 @@ use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::evidence::modified_time;
 use crate::effects::core::expect;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     Baseline, EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
     RemoteQuery, accept_any, proves_nothing,
 };

@@ -7,19 +7,18 @@
 use serde_json::{Value, json};
 
 use super::method::{
-    BankEndpoints, CardEndpoints, MethodEndpoints, PaymentMethodType, read_target,
+    BankEndpoints, CardEndpoints, MethodEndpoints, PaymentMethodType, cleared_token, read_target,
 };
-use super::token_create::cleared_token;
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, ProvenState,
     RemoteAnswer, RemoteQuery,
 };
+use crate::model::action::is_action;
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
-use crate::model::intents::service_problem::ServiceProblem;
-use crate::model::operator::action::is_action;
+use crate::model::service::outcome::ServiceProblem;
 
 /// Removes a saved method.
 pub fn delete_method(
@@ -90,7 +89,7 @@ pub(crate) const BANK: EffectRow = row::<BankEndpoints>();
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::ProblemMessage;
+    use crate::api::problem::ProblemMessage;
     use crate::effects::testing::{intent, judged, no_path};
 
     #[test]

@@ -4,13 +4,13 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::api::call::{Call, Endpoint};
 use crate::api::methods::bank::{CreateBank, DeleteBank, GetBank, ListBanks, PatchBank};
 use crate::api::methods::card::{CreateCard, DeleteCard, GetCard, ListCards, PatchCard};
-use crate::api::{Call, Endpoint};
 use crate::base::id::{Key, RemoteId};
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::expect;
-use crate::effects::core::register::{Learned, RemoteQuery};
+use crate::effects::core::row::{Learned, RemoteQuery};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
 use crate::model::operator::token_attachment::ATTACHED;
@@ -148,7 +148,7 @@ pub fn method_facts(reply: &Value) -> Value {
     let text = |field: &str| reply.get(field).and_then(Value::as_str);
     let number = text("number").or(text("account_number")).unwrap_or_default();
     let last4: String = number.chars().skip(number.chars().count().saturating_sub(4)).collect();
-    let mut facts = super::token_create::cleared_token();
+    let mut facts = cleared_token();
     put(&mut facts, ATTACHED, Value::Null);
     put(&mut facts, "last4", json!(last4));
     for field in ["card_type", "exp_month", "exp_year", "bank_name", "account_type", "fingerprint"]
@@ -162,4 +162,15 @@ pub fn method_facts(reply: &Value) -> Value {
 pub(crate) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let facts = method_facts(reply);
     Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
+}
+
+/// Fact that names the sealed token.
+pub(super) const TOKEN: &str = "token";
+
+/// Fact about the purpose and time of the token.
+pub(super) const ABOUT: &str = "token_made";
+
+/// Returns the facts that clear a token.
+pub(crate) fn cleared_token() -> Value {
+    json!({TOKEN: null, ABOUT: null})
 }

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use super::method::{
     BankEndpoints, CardEndpoints, MethodEndpoints, MethodSource, PaymentMethodType, learn,
 };
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::api::methods::one_time_token::TOKEN_LIFE_MINUTES;
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer, RemoteQuery,
     proves_nothing,
 };

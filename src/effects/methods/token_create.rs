@@ -15,7 +15,8 @@ use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::expect;
-use crate::effects::core::register::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use crate::effects::methods::method::{ABOUT, TOKEN, cleared_token};
 use crate::model::intents::effect::{Effect, SingleUse};
 use crate::model::intents::intent::Intent;
 use crate::model::state::observed::{AppliedSpec, Observed};
@@ -25,11 +26,6 @@ const SENDS_MAX: u32 = 50;
 /// Minutes of a token's life kept in reserve, so that a slow call still finds it valid. An effect
 /// that uses the token is sent only with at least this life left.
 pub const TOKEN_RESERVE_MINUTES: i64 = 2;
-/// Fact that names the sealed token.
-const TOKEN: &str = "token";
-/// Fact about the purpose and time of the token.
-const ABOUT: &str = "token_made";
-
 /// Token that can be used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FreshToken {
@@ -59,11 +55,6 @@ impl FreshToken {
     pub(crate) fn single_use(&self) -> SingleUse {
         SingleUse { expires_at: self.until, clearing_facts: cleared_token(), is_reusable: false }
     }
-}
-
-/// Returns the facts that clear a token.
-pub(crate) fn cleared_token() -> Value {
-    json!({TOKEN: null, ABOUT: null})
 }
 
 /// Creates a token from a spec's details. It changes no saved object: `known` stays the state on

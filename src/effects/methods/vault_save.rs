@@ -11,7 +11,7 @@ use crate::api::methods::vault::CreateVaultMethod;
 use crate::base::id::{Mode, RemoteId};
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::expect;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
     RemoteQuery, proves_nothing,
 };

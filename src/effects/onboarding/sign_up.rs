@@ -12,7 +12,7 @@ use crate::api::onboarding::fields::{FIELDS, SECOND_OWNER, SECOND_OWNER_FIELDS};
 use crate::base::id::RemoteId;
 use crate::base::secret::Secret;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
-use crate::effects::core::register::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
 

@@ -12,7 +12,7 @@ use crate::api::onboarding::fields::{
 };
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
-use crate::effects::core::register::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
 

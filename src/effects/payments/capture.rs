@@ -15,7 +15,7 @@ use crate::base::money::Money;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::evidence::text;
 use crate::effects::core::expect;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     Baseline, EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
     proves_nothing,
 };

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::transactions::{carries, learn, reference};
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::api::payments::actions::CreateCredit;
 use crate::api::payments::transaction::{CreateCharge, SearchTransactions};
 use crate::base::money::Money;
@@ -20,13 +20,13 @@ use crate::effects::core::evidence::{
     NEWEST_EVENT, events_since, new_event_data, not_visible, text, was_looked_up_first,
 };
 use crate::effects::core::expect;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer, RemoteQuery,
     proves_nothing,
 };
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::{Intent, StoredBody};
-use crate::model::intents::service_problem::ServiceProblem;
+use crate::model::service::outcome::ServiceProblem;
 
 /// Money that moves between an account and a payment method.
 #[derive(Debug, Clone, Copy)]

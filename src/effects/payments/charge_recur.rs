@@ -10,20 +10,20 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::api::payments::transaction::{CreateCharge, SearchTransactions};
 use crate::api::recurring::charge::ListRecurring;
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::evidence::{NEWEST_EVENT, events_since, text};
 use crate::effects::core::expect;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
     RemoteQuery, proves_nothing,
 };
 use crate::effects::recurring::create::{ENDING_FACTS, carries};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
-use crate::model::intents::service_problem::ServiceProblem;
+use crate::model::service::outcome::ServiceProblem;
 
 /// Charges now and starts a recurring charge. `body` is complete but for description and reference.
 pub fn charge_now(obligation: EffectContext, mut body: Value, text: &str) -> Effect {

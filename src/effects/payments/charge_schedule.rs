@@ -8,7 +8,7 @@
 
 use serde_json::Value;
 
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::api::recurring::actions::ScheduleCharge;
 use crate::api::recurring::charge::ListRecurring;
 use crate::base::fault_injection;
@@ -16,7 +16,7 @@ use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::evidence::first_item;
 use crate::effects::core::expect;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     Baseline, EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
     RemoteQuery, accept_any, proves_nothing,
 };

@@ -13,13 +13,13 @@ use crate::base::money::Money;
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::evidence::{new_event_data, not_visible, text, was_looked_up_first};
 use crate::effects::core::expect;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     Baseline, EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
     proves_nothing,
 };
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
-use crate::model::intents::service_problem::ServiceProblem;
+use crate::model::service::outcome::ServiceProblem;
 
 /// Field of `data` that holds the mark.
 const MARK: &str = "reckon";

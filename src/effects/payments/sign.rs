@@ -9,7 +9,7 @@ use super::transactions::{TRANSACTION_BASELINE, learn, transaction_query};
 use crate::api::payments::actions::SignTransaction;
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer, RemoteQuery,
     proves_nothing,
 };

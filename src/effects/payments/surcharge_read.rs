@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::api::payments::surcharge::GetSurcharge;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery,
 };
 

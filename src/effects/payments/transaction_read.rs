@@ -3,7 +3,7 @@
 use super::transactions::transaction_query;
 use super::{capture, charge, refund, void};
 use crate::base::id::RemoteId;
-use crate::effects::core::register::RemoteQuery;
+use crate::effects::core::row::RemoteQuery;
 
 /// Effects that a transaction proves or disproves: the one that they created, or their target.
 const VERIFIABLE: [&str; 5] =

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::api::payments::actions::ListHolds;
 use crate::api::payments::transaction::GetTransaction;
 use crate::base::hash::Mark;
@@ -13,12 +13,12 @@ use crate::effects::core::evidence::{
     events_since, first_item, new_event_data, newest_event, not_visible, text,
 };
 use crate::effects::core::expect;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     Baseline, Learned, LookupResult, RemoteAnswer, RemoteQuery, accept_any,
 };
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
-use crate::model::intents::service_problem::ServiceProblem;
+use crate::model::service::outcome::ServiceProblem;
 
 /// Stored fields of an answer: no method, no name, no address.
 const STORED_FIELDS: [&str; 14] = [

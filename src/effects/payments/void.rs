@@ -12,7 +12,7 @@ use crate::api::payments::actions::VoidTransaction;
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::evidence::text;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer, proves_nothing,
 };
 use crate::model::intents::effect::Effect;

@@ -7,20 +7,20 @@
 
 use serde_json::{Value, json};
 
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::api::recurring::actions::CancelRecurring;
 use crate::api::recurring::charge::GetRecurring;
 use crate::api::recurring::occurrence::ListOccurrences;
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::expect;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
     RemoteQuery, proves_nothing,
 };
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
-use crate::model::intents::service_problem::ServiceMessage;
+use crate::model::service::outcome::ServiceMessage;
 use crate::model::state::observed::ServiceRefusal;
 
 /// Cancels a recurring charge.
@@ -109,9 +109,9 @@ pub(crate) const ROW: EffectRow = EffectRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::ProblemMessage;
+    use crate::api::problem::ProblemMessage;
     use crate::effects::testing::{intent, items, judged, no_path};
-    use crate::model::intents::service_problem::ServiceProblem;
+    use crate::model::service::outcome::ServiceProblem;
 
     fn check(answers: &[RemoteAnswer]) -> String {
         judged(&intent("recurring.cancel", &json!({"id": "ch1"}), Value::Null), answers)

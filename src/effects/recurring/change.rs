@@ -11,14 +11,14 @@
 use serde_json::{Value, json};
 
 use super::create;
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::api::recurring::charge::{GetRecurring, PatchRecurring};
 use crate::base::id::RemoteId;
 use crate::base::money::Currency;
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::evidence::modified_time;
 use crate::effects::core::expect;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     Baseline, EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent,
     RemoteAnswer, RemoteQuery, proves_nothing,
 };

@@ -7,13 +7,13 @@
 
 use serde_json::{Value, json};
 
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::api::recurring::actions::DeleteRecurring;
 use crate::api::recurring::charge::GetRecurring;
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::expect;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
     RemoteQuery, proves_nothing,
 };
@@ -71,9 +71,9 @@ pub(crate) const ROW: EffectRow = EffectRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::ProblemMessage;
+    use crate::api::problem::ProblemMessage;
     use crate::effects::testing::{intent, judged, no_path, obligation};
-    use crate::model::intents::service_problem::ServiceProblem;
+    use crate::model::service::outcome::ServiceProblem;
 
     fn asked() -> Intent {
         intent(ROW.name, &json!({"id": "ch1"}), Value::Null)

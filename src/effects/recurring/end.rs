@@ -12,7 +12,7 @@ use super::change;
 use crate::api::recurring::charge::PatchRecurring;
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     EffectRow, Isolation, Learned, Lookup, LostReply, OnAbsent, proves_nothing,
 };
 use crate::model::intents::effect::Effect;
@@ -56,7 +56,7 @@ pub(crate) const ROW: EffectRow = EffectRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::effects::core::register::RemoteAnswer;
+    use crate::effects::core::row::RemoteAnswer;
     use crate::effects::testing::{intent, judged, no_path};
 
     #[test]

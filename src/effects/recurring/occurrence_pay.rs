@@ -5,20 +5,20 @@
 
 use serde_json::{Value, json};
 
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::api::recurring::occurrence::{GetOccurrence, PayOccurrence};
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::evidence::text;
 use crate::effects::core::expect;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     Baseline, EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent,
     RemoteAnswer, RemoteQuery, proves_nothing,
 };
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
-use crate::model::intents::service_problem::ServiceProblem;
+use crate::model::service::outcome::ServiceProblem;
 
 /// Pays an occurrence; `amount` is its expected amount.
 pub fn pay(

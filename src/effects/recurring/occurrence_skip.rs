@@ -6,12 +6,12 @@
 
 use serde_json::{Value, json};
 
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::api::recurring::occurrence::{GetOccurrence, IgnoreOccurrence};
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::expect;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
     RemoteQuery, proves_nothing,
 };

@@ -12,7 +12,7 @@ use super::cancel::{charge_and_occurrences, is_over, may_be_collected};
 use crate::base::fault_injection;
 use crate::effects::core::context::put;
 use crate::effects::core::expect;
-use crate::effects::core::register::{
+use crate::effects::core::row::{
     Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery,
 };
 

@@ -20,9 +20,9 @@ use crate::engine::executor::perform;
 use crate::engine::queries::protocol::Reply;
 use crate::engine::scheduler::backoff;
 use crate::engine::scheduler::lanes::LaneBlocked;
+use crate::model::action::Action;
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Cause;
-use crate::model::operator::action::Action;
 
 /// Largest number of tries of an action whose call did not arrive, or was proved not to have
 /// arrived.

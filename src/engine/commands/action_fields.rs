@@ -4,15 +4,15 @@
 use serde_json::{Value, json};
 
 use super::action_view::{ActionReport, ActionStatus, report};
-use crate::api::Endpoint;
+use crate::api::call::Endpoint;
 use crate::api::deauthorise::Deauthorise;
 use crate::base::id::{Key, Kind, RemoteId};
 use crate::base::secret::{is_number, mask_digits};
 use crate::effects::actions::table::{CHANGE, DEAUTHORISE, DELETE, PURGE};
 use crate::effects::core::context::put;
 use crate::engine::core::coordinator::Engine;
-use crate::model::operator::action::Action;
-use crate::plan::core::planner::StateView;
+use crate::model::action::Action;
+use crate::plan::state_view::StateView;
 
 /// Ids of the service have 22 characters or more (service-facts, 18).
 const ID_LENGTH_MIN: usize = 20;

@@ -6,14 +6,15 @@ use super::action::ActionCommand;
 use super::action_view::{ActionReport, ActionStatus, report, report_done, report_unsettled};
 use crate::base::hash::{Digest, SourceId, canonical, keyed_digest};
 use crate::base::id::{Key, Mode, Name};
-use crate::effects::actions::table::{ActionEffect, ActionRow, action_row};
+use crate::effects::actions::fields::ActionEffect;
+use crate::effects::actions::table::{ActionRow, action_row};
 use crate::effects::core::context::EffectContext;
 use crate::engine::core::coordinator::Engine;
+use crate::model::action::Action;
 use crate::model::intents::effect::Effect;
-use crate::model::operator::action::Action;
-use crate::model::spec::manifest::{Deletion, OnDoubt};
+use crate::model::manifest::{Deletion, OnDoubt};
 use crate::model::state::observed::AppliedSpec;
-use crate::plan::core::planner::StateView;
+use crate::plan::state_view::StateView;
 
 /// Separates the digests of actions from all others.
 const LABEL: &str = "action";

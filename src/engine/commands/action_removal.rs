@@ -6,19 +6,19 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::action_view::ActionStatus;
-use crate::api::Endpoint;
+use crate::api::call::Endpoint;
 use crate::api::merchant::PurgeTestData;
 use crate::base::id::{Key, RemoteId};
 use crate::effects::actions::table::CHANGE;
 use crate::effects::merchants::purge::purge_of;
 use crate::effects::merchants::settings::sets_date_alone;
 use crate::engine::core::coordinator::Engine;
-use crate::kinds::recurring_charge::is_paid_by_payer;
+use crate::kinds::recurring_charge::method::is_paid_by_payer;
+use crate::model::action::{Action, is_action};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
-use crate::model::operator::action::{Action, is_action};
-use crate::model::spec::manifest::Deletion;
-use crate::plan::core::planner::StateView;
+use crate::model::manifest::Deletion;
+use crate::plan::state_view::StateView;
 use crate::store::read_model::model::ReadModelError;
 
 /// The kinds that pay and that collect.

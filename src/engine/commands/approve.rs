@@ -9,9 +9,9 @@ use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::queries::protocol::Reply;
-use crate::model::operator::live_binding::{BindingApproval, LiveBinding};
 use crate::model::plans::plan::Reason;
 use crate::model::record::Record;
+use crate::model::state::credentials::{BindingApproval, LiveBinding};
 
 /// An approval on its way to the engine.
 #[derive(Debug)]

@@ -20,10 +20,10 @@ use crate::engine::core::task_result::TaskResult;
 use crate::engine::queries::protocol::Reply;
 use crate::kinds::planning::step::merchant_of;
 use crate::kinds::saved_method::intake::{applied_state, given_details};
+use crate::model::manifest::Manifest;
 use crate::model::operator::token_attachment::{CopiedMethod, SuppliedToken, TokenAttachment};
 use crate::model::record::Record;
-use crate::model::spec::manifest::Manifest;
-use crate::plan::core::planner::StateView;
+use crate::plan::state_view::StateView;
 
 /// Largest length of a token in characters; those of the service have 22.
 const TOKEN_LENGTH_MAX: usize = 128;

@@ -11,10 +11,8 @@ use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::queries::protocol::Reply;
-use crate::model::plans::missing_document::{
-    MissingDocumentChange, MissingDocumentRecord, PruneAllowed,
-};
 use crate::model::record::Record;
+use crate::model::state::orphan::{MissingDocumentChange, MissingDocumentRecord, PruneAllowed};
 
 /// A person's permission of removals: `apply --allow-prune`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

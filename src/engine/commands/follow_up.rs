@@ -11,10 +11,10 @@ use crate::engine::executor::access::CredentialSource;
 use crate::engine::queries::protocol::Reply;
 use crate::engine::readers::read;
 use crate::engine::readers::read::RecordWhen;
+use crate::model::action::is_action;
 use crate::model::intents::effect::{Effect, RemoteReading};
-use crate::model::operator::action::is_action;
 use crate::model::state::observed::{AppliedSpec, Observed};
-use crate::plan::core::planner::StateView;
+use crate::plan::state_view::StateView;
 
 /// Readings that follow a finished command; none for most commands.
 pub(crate) struct FollowUpReadings {

@@ -6,15 +6,15 @@ use std::collections::BTreeSet;
 use tokio::sync::oneshot;
 
 use crate::base::id::{Key, RemoteId};
-use crate::base::suggestion::nearest;
+use crate::base::wording::nearest;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::queries::protocol::Reply;
+use crate::model::manifest::TreeState;
 use crate::model::record::Record;
-use crate::model::spec::desired::TreeState;
 use crate::model::state::adoption::{Disowned, ForgetRequest, ForgetResult, Forgotten};
-use crate::plan::core::planner::StateView;
+use crate::plan::state_view::StateView;
 
 /// The record to write, the resources that it concerns, and the answer that follows.
 type ForgetRecord = (Record, BTreeSet<Key>, ForgetResult);

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use super::import_ready::ReadyImport;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
-use crate::effects::core::register::{RemoteAnswer, RemoteQuery};
+use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;

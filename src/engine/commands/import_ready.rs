@@ -1,16 +1,16 @@
 //! Decides if an object may be imported for a document, before the service is asked. Decides only.
 
 use crate::base::id::{Key, RemoteId};
-use crate::base::suggestion::nearest;
+use crate::base::wording::nearest;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
 use crate::engine::executor::access::CredentialSource;
 use crate::kinds::planning::step::merchant_of;
 use crate::kinds::remote::import_check::ImportCheck;
-use crate::model::operator::action::is_action;
+use crate::model::action::is_action;
 use crate::model::state::adoption::{AdoptRequest, AdoptionReport, AdoptionStatus};
-use crate::plan::checks::adoption::AdoptionTarget;
-use crate::plan::core::planner::StateView;
+use crate::plan::planner::AdoptionTarget;
+use crate::plan::state_view::StateView;
 
 /// An object that may be imported, as far as this state knows.
 pub(crate) struct ReadyImport {

@@ -11,13 +11,14 @@ use crate::base::id::{Key, Mode};
 use crate::effects::methods::save::good_until;
 use crate::engine::core::coordinator::Engine;
 use crate::kinds::planning::step::merchant_of;
-use crate::kinds::recurring_charge::takes_token;
+use crate::kinds::recurring_charge::method::takes_token;
 use crate::kinds::saved_method::intake::{applied_state, awaited_intake, given_details, is_intake};
+use crate::model::manifest::Manifest;
 use crate::model::operator::token_attachment::{AwaitedDetails, SuppliedToken};
-use crate::model::plans::plan::{PlannedAction, Reason};
-use crate::model::spec::manifest::Manifest;
+use crate::model::plans::change::PlannedAction;
+use crate::model::plans::plan::Reason;
 use crate::model::state::observed::Observed;
-use crate::plan::core::planner::StateView;
+use crate::plan::state_view::StateView;
 
 /// Largest number of tokens submitted at once: one for the method, and one for each recurring
 /// charge that it pays.

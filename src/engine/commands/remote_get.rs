@@ -4,8 +4,8 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::api::reads::ReadEndpoint;
-use crate::client::limiter::gate::Urgency;
-use crate::effects::core::register::{RemoteAnswer, RemoteQuery};
+use crate::client::gate::Urgency;
+use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;
@@ -13,8 +13,8 @@ use crate::engine::executor::access::CredentialSource;
 use crate::engine::queries::protocol::Reply;
 use crate::engine::readers::read;
 use crate::kinds::planning::step::MERCHANT;
-use crate::model::operator::remote_get::RemoteGet;
-use crate::plan::core::planner::StateView;
+use crate::model::action::RemoteGet;
+use crate::plan::state_view::StateView;
 
 /// Replaces a secret.
 const HIDDEN: &str = "***";

@@ -4,7 +4,7 @@ use tokio::sync::oneshot;
 
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::base::suggestion::nearest;
+use crate::base::wording::nearest;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
 use crate::engine::core::task_result::TaskResult;

@@ -18,9 +18,9 @@ use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
 use crate::engine::queries::protocol::Reply;
 use crate::engine::queries::views::{MoneyView, PlanView, StepView};
-use crate::model::operator::selection::StepSelection;
-use crate::model::plans::plan::PlannedAction;
-use crate::plan::core::planner::StateView;
+use crate::model::operator::suspension::StepSelection;
+use crate::model::plans::change::PlannedAction;
+use crate::plan::state_view::StateView;
 
 /// The version of the form.
 pub const SAVED_PLAN: u32 = 1;

@@ -9,7 +9,7 @@ use crate::base::id::Key;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::queries::scoped::UnknownName;
 use crate::engine::queries::views::{PlanView, StepView};
-use crate::model::plans::plan::PlannedAction;
+use crate::model::plans::change::PlannedAction;
 
 /// One change since a plan was saved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,9 +9,9 @@ use crate::base::hash::keyed_digest;
 use crate::base::id::Key;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
-use crate::model::operator::plan_use::PlanUse;
+use crate::model::operator::approval::PlanUse;
 use crate::model::record::Record;
-use crate::plan::core::planner::StateView;
+use crate::plan::state_view::StateView;
 
 /// The reason why a saved plan is not applied.
 #[derive(Debug, Clone, PartialEq, Eq)]

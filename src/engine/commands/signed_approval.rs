@@ -10,7 +10,7 @@ use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::queries::protocol::Reply;
-use crate::model::operator::plan_approval::{ApprovalSignature, PlanApproval};
+use crate::model::operator::approval::{ApprovalSignature, PlanApproval};
 
 /// A signed approval on its way to the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::base::id::Key;
-use crate::base::suggestion::nearest;
+use crate::base::wording::nearest;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;
@@ -21,7 +21,7 @@ use crate::model::operator::suspension::{
     RemainingSuspension, Suspension, SuspensionRequest, SuspensionResult,
 };
 use crate::model::record::Record;
-use crate::plan::core::planner::StateView;
+use crate::plan::state_view::StateView;
 
 /// Longest wait for the end of a suspension: the clock may have been set.
 const LOOK_EVERY: Duration = Duration::from_hours(1);

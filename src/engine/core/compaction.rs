@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use super::coordinator::Engine;
 use crate::engine::queries::protocol::Reply;
 use crate::store::state::compact::{ArchivePolicy, CompactionRequest, CompactionResult, Compactor};
-use crate::store::state::open::OpenError;
+use crate::store::state::error::OpenError;
 
 /// Actor of compactions that no person asked for.
 const DAEMON: &str = "reckon";

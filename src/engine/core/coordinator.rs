@@ -37,8 +37,9 @@ use crate::engine::scheduler::backoff;
 use crate::engine::scheduler::backoff::Backoff;
 use crate::engine::scheduler::lanes::LaneTable;
 use crate::engine::scheduler::throttle::Throttle;
-use crate::model::spec::desired::Desired;
-use crate::plan::core::planner::{Planner, StateView};
+use crate::model::manifest::Desired;
+use crate::plan::planner::Planner;
+use crate::plan::state_view::StateView;
 use crate::store::state::rekey::Rekeyer;
 
 /// End condition of a run.

@@ -7,7 +7,7 @@
 use super::coordinator::Engine;
 use super::handles::EngineError;
 use crate::base::fault_injection;
-use crate::model::operator::action::is_action;
+use crate::model::action::is_action;
 
 impl Engine {
     /// Reads again the resources that records changed, and plans them again: the next answer is

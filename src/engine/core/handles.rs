@@ -14,7 +14,7 @@ use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
-use crate::client::limiter::gate::Limiter;
+use crate::client::gate::Limiter;
 use crate::client::service_client::Client;
 use crate::engine::events::receiver::UnreadPosts;
 use crate::engine::executor::list_before_create::ReadLists;
@@ -24,16 +24,17 @@ use crate::engine::queries::effect_log::EffectLog;
 use crate::engine::scheduler::superseded::Superseded;
 use crate::model::record::Record;
 use crate::model::state::observed::Observed;
-use crate::plan::core::planner;
+use crate::plan::state_view;
 use crate::policy;
+use crate::store::error::StoreError;
 use crate::store::projection::fold::IndexFold;
+use crate::store::read_model::events::CachedEntry;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
-use crate::store::read_model::retried::CachedEntry;
-use crate::store::state::error::StoreError;
 use crate::store::vault::blob::SealedValue;
 use crate::store::vault::error::VaultError;
 use crate::store::vault::values::Vault;
-use crate::store::writer::handle::{Commit, Writer};
+use crate::store::writer::handle::Writer;
+use crate::store::writer::parts::Commit;
 
 /// Intents written or being written, for each permitted call: enough that a call never waits for
 /// the disk, and few enough that a crash leaves little doubt.
@@ -76,7 +77,7 @@ pub struct PartnerAccess {
 /// Settings of the engine, fixed at its start.
 #[derive(Debug, Clone)]
 pub struct EngineSettings {
-    pub planning: planner::PlannerSettings,
+    pub planning: state_view::PlannerSettings,
     /// Longest duration of a call.
     pub timeout: Duration,
     /// Time after a call's timeout in which a lost call may still take effect.

@@ -17,12 +17,12 @@ use crate::engine::events::partner_webhook::IncomingWebhook;
 use crate::engine::events::resync::ResyncEvents;
 use crate::engine::hooks::dispatch::ScriptSet;
 use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::model::action::RemoteGet;
 use crate::model::events::hook_run::Scheduled;
-use crate::model::operator::remote_get::RemoteGet;
 use crate::model::operator::rotation::RotationRequest;
 use crate::model::operator::suspension::SuspensionRequest;
 use crate::model::state::adoption::{AdoptRequest, ForgetRequest, InventoryRequest};
-use crate::model::state::epoch::ReleaseRequest;
+use crate::model::state::lifecycle::ReleaseRequest;
 
 /// An event that wakes the engine.
 #[derive(Debug)]

@@ -16,9 +16,9 @@ use super::handles::EngineError;
 use crate::base::id::Key;
 use crate::engine::known::files::{ReadScope, TreeRead};
 use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::model::manifest::TreeState;
 use crate::model::plans::plan::{Reason, Step};
-use crate::model::spec::desired::TreeState;
-use crate::plan::core::planner::StateView;
+use crate::plan::state_view::StateView;
 
 /// Questions that are answered after a read.
 type WaitingQueries = Vec<(EngineQuery, oneshot::Sender<Reply>)>;

@@ -22,7 +22,7 @@ use crate::base::id::Key;
 use crate::kinds::planning::step::MERCHANT;
 use crate::model::events::event::EventLedger;
 use crate::model::record::Record;
-use crate::model::state::retention::EventsDropped;
+use crate::model::state::lifecycle::EventsDropped;
 
 /// Largest number of events that one record drops: posts wait no longer than for the fold of this
 /// number.

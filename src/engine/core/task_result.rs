@@ -20,7 +20,7 @@ use crate::model::events::hook_run::ActionRequestId;
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Cause;
 use crate::model::operator::rotation::WebhookAddress;
-use crate::plan::core::planner::StateView;
+use crate::plan::state_view::StateView;
 
 /// The result of a task. Its work is in the journal; the result only decides on another try.
 #[derive(Debug)]

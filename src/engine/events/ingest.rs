@@ -9,25 +9,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::api::event::Event;
 use crate::api::payments::transaction::GetTransaction;
 use crate::api::recurring::occurrence::GetOccurrence;
 use crate::base::fault_injection;
 use crate::base::hash::Mark;
 use crate::base::id::Key;
-use crate::effects::core::register::{RemoteAnswer, RemoteQuery};
+use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
 use crate::effects::payments::transactions::transaction_facts;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::executor::access::CredentialSource;
 use crate::engine::readers::read;
 use crate::engine::readers::read::{ReadFailure, not_before_known};
+use crate::model::action::is_action;
 use crate::model::events::event::{EventStatus, VerifiedEvent, Via};
-use crate::model::events::remote_object::{Freshness, RemoteObject};
-use crate::model::operator::action::is_action;
 use crate::model::record::Record;
+use crate::model::service::remote_object::{Freshness, RemoteObject};
+use crate::model::state::lifecycle::Lapsed;
 use crate::model::state::observed::{FactSource, Observation};
-use crate::model::state::retention::Lapsed;
 use crate::store::vault::blob::SealedValue;
 
 /// Fields in which a transaction carries the mark of the action that made it.

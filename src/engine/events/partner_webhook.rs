@@ -11,20 +11,20 @@ use crate::api::onboarding::partner_event::{Notification, PartnerEvent, PartnerE
 use crate::base::fault_injection;
 use crate::base::hash::{Digest, SourceId, canonical, keyed_digest};
 use crate::base::id::Key;
-use crate::base::outside_text::{KnownValues, ServiceCode};
+use crate::base::outside_text::ServiceCode;
+use crate::base::outside_text::known::KnownValues;
 use crate::base::secret::Secret;
-use crate::effects::core::register::EffectRow;
+use crate::effects::core::row::EffectRow;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::executor::outcome::handle_answer;
 use crate::engine::executor::settle::put_on_hold;
 use crate::engine::readers::read::seal_facts;
 use crate::model::events::event;
-use crate::model::events::event::Via;
-use crate::model::events::partner_webhook::PartnerWebhook;
-use crate::model::events::remote_object::Freshness;
+use crate::model::events::event::{PartnerWebhook, Via};
 use crate::model::intents::intent::{EffectProof, Intent, IntentProgress, IntentState, OpenIntent};
 use crate::model::record::Record;
+use crate::model::service::remote_object::Freshness;
 use crate::model::state::observed::{FactSource, Observation};
 use crate::store::vault::blob::SealedValue;
 

@@ -11,12 +11,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::ingest::Ingest;
 use super::resync::ResyncCount;
+use crate::api::call::Call;
 use crate::api::event::{Event, GetEvent, ListEvents};
-use crate::api::{Call, PAGE_SIZE_MAX, Page};
+use crate::api::query::{PAGE_SIZE_MAX, Page};
 use crate::base::clock::timestamp;
 use crate::base::fault_injection;
 use crate::base::id::Key;
-use crate::effects::core::register::{RemoteAnswer, RemoteQuery};
+use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::executor::access::{CredentialError, CredentialSource};
@@ -201,7 +202,7 @@ async fn page(
     };
     page.ok_or_else(|| {
         let reason = "the list of events is not a page of events".into();
-        ReadFailure::Read(crate::client::http::read::ReadError::Unreachable { reason })
+        ReadFailure::Read(crate::client::read::ReadError::Unreachable { reason })
     })
 }
 

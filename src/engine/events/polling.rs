@@ -18,7 +18,7 @@ use super::poll::{PollRequest, PollResult};
 use super::receiver::EventReceiver;
 use super::resync::EventResync;
 use crate::base::id::Key;
-use crate::client::limiter::gate::Urgency;
+use crate::client::gate::Urgency;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
 use crate::engine::core::input::EngineInput;

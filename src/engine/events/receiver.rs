@@ -20,7 +20,7 @@ use crate::engine::core::input::EngineInput;
 use crate::model::events::event::{EventLedger, EventStatus, ReceivedWebhook, WebhookContent};
 use crate::model::operator::rotation::WebhookAddress;
 use crate::model::record::Record;
-use crate::store::read_model::retried::CachedEntry;
+use crate::store::read_model::events::CachedEntry;
 use crate::store::vault::blob::SealedValue;
 
 /// Longest id of an event; the service's have 22 characters (gateway-api, Event).

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::base::suggestion::nearest;
+use crate::base::wording::nearest;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::queries::protocol::Reply;
 

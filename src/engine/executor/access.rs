@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::api::Auth;
+use crate::api::call::Auth;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
-use crate::client::http::access::Access;
-use crate::client::limiter::gate::Urgency;
+use crate::client::config::Access;
+use crate::client::gate::Urgency;
 use crate::effects::merchants::accounts::{ACCOUNT_KEYS, account_key};
 use crate::engine::core::handles::{EngineError, EngineShared, SecretError};
 use crate::model::state::observed::Observed;

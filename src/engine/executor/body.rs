@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::base::hash::keyed_digest;
 use crate::base::id::Key;
 use crate::engine::core::handles::{EngineError, EngineShared, SecretError};

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use crate::effects::core::evidence::LOOKED_UP_FIRST;
 use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::kinds::register;
 use crate::kinds::remote::readback::{ReadBack, WireForm, detect_drift};
-use crate::kinds::schema::register;
 use crate::model::intents::intent::Intent;
+use crate::model::state::drift;
 use crate::model::state::observed::{AppliedSpec, Observed};
-use crate::model::state::unknown_fields;
 
 /// Returns the baseline of an effect that is looked up first.
 pub(crate) fn lookup_baseline() -> Value {
@@ -55,7 +55,7 @@ pub(crate) fn found_state(
 /// Marks the fields that the service only masks as unknown: they may have changed.
 fn mark_masked_unknown(back: &ReadBack, mut applied: AppliedSpec) -> AppliedSpec {
     for shown in back.fields.iter().filter(|shown| shown.form == WireForm::Fingerprint) {
-        unknown_fields::mark_unknown(&mut applied.spec, shown.path);
+        drift::mark_unknown(&mut applied.spec, shown.path);
     }
     applied
 }

@@ -11,15 +11,15 @@ use tokio::sync::OnceCell;
 
 use super::access::CredentialSource;
 use crate::base::id::Key;
-use crate::effects::core::register::{EffectRow, RemoteAnswer, RemoteQuery};
 use crate::effects::core::repeat_risk::{RepeatRisk, repeat_risk};
+use crate::effects::core::row::{EffectRow, RemoteAnswer, RemoteQuery};
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::{EffectJob, TaskResult};
 use crate::engine::readers::read::ReadFailure;
 use crate::engine::readers::{read, unknown_objects};
+use crate::kinds::register;
+use crate::kinds::register::READ_BACKS;
 use crate::kinds::remote::readback::ReadBack;
-use crate::kinds::schema::register;
-use crate::kinds::schema::register::READ_BACKS;
 use crate::model::record::Record;
 
 /// Lists by merchant and list name; the cell is set once the list was read.

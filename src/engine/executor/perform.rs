@@ -9,18 +9,19 @@ use super::epoch::EpochGate;
 use super::failure::TaskFailure;
 use super::outcome::handle_outcome;
 use super::{body, epoch, found_object, list_before_create, refused_credentials, single_use};
-use crate::api::{Auth, Call};
-use crate::effects::core::register::{EffectRow, effect_row};
+use crate::api::call::{Auth, Call};
+use crate::effects::core::row::EffectRow;
+use crate::effects::register::effect_row;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::{EffectJob, TaskResult};
 use crate::engine::limits::budget::Reservation;
 use crate::engine::readers::read;
 use crate::engine::readers::read::ReadFailure;
 use crate::engine::scheduler::throttle;
+use crate::model::intents::exposure::Exposure;
 use crate::model::intents::intent::{Intent, StoredRequest};
-use crate::model::intents::outcome::Outcome;
-use crate::model::plans::exposure::Exposure;
 use crate::model::record::Record;
+use crate::model::service::outcome::Outcome;
 use crate::store::vault::blob::SealedValue;
 
 /// Performs one effect to its end, or until it can only wait.
@@ -211,9 +212,9 @@ fn access_for(
     shared: &EngineShared,
     wallet: &CredentialSource,
     call: &Call,
-) -> Result<crate::client::http::access::Access, CredentialError> {
+) -> Result<crate::client::config::Access, CredentialError> {
     if call.auth == Auth::None {
-        return Ok(crate::client::http::access::Access::None);
+        return Ok(crate::client::config::Access::None);
     }
     access(shared, wallet, call.auth)
 }

@@ -15,21 +15,21 @@ use serde_json::{Value, json};
 use super::access::CredentialSource;
 use super::failure::TaskFailure;
 use super::outcome::write_progress;
-use crate::api::Auth;
+use crate::api::call::Auth;
 use crate::base::id::Key;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::queries::effect_log;
-use crate::kinds::merchant::MerchantKind;
+use crate::kinds::merchant::shape::MerchantKind;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::kinds::secrets::redact::redact;
 use crate::model::intents::effect::Effect;
-use crate::model::intents::error_class::{ErrorClass, FailureSignal, Remedy};
 use crate::model::intents::intent::{Intent, IntentProgress, IntentState, OpenIntent};
-use crate::model::intents::service_problem::ServiceProblem;
 use crate::model::record::Record;
-use crate::model::state::refused_credentials::{CredentialsRefused, RefusedCredentials};
+use crate::model::service::error_class::{ErrorClass, FailureSignal, Remedy};
+use crate::model::service::outcome::ServiceProblem;
+use crate::model::state::credentials::{CredentialsRefused, RefusedCredentials};
 
 /// Merchants with refused credentials while the record of that is being written: no further intent
 /// of theirs is written.

@@ -15,9 +15,9 @@ use super::found_object::is_looked_up_first;
 use super::outcome::{handle_answer, handle_refusal, write_and_end, write_progress};
 use super::perform::{row, send};
 use super::{epoch, refused_credentials, token};
-use crate::base::plural::count_noun;
-use crate::client::limiter::gate::Urgency;
-use crate::effects::core::register::{EffectRow, Lookup, LookupResult, LostReply, OnAbsent};
+use crate::base::wording::count_noun;
+use crate::client::gate::Urgency;
+use crate::effects::core::row::{EffectRow, Lookup, LookupResult, LostReply, OnAbsent};
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::events::partner_webhook;
@@ -25,8 +25,8 @@ use crate::engine::readers::read;
 use crate::engine::scheduler::backoff::jittered_delay;
 use crate::engine::scheduler::throttle;
 use crate::model::intents::intent::{EffectProof, Intent, IntentProgress, IntentState, OpenIntent};
-use crate::model::intents::outcome::Outcome;
-use crate::model::spec::manifest::OnDoubt;
+use crate::model::manifest::OnDoubt;
+use crate::model::service::outcome::Outcome;
 
 /// The status of a decline (service-facts, 21).
 const DECLINED: u16 = 422;

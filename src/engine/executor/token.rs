@@ -10,16 +10,16 @@ use serde_json::Value;
 
 use super::access::CredentialSource;
 use super::body;
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::api::methods::one_time_token::GetToken;
 use crate::base::fault_injection;
-use crate::client::http::read::ReadError;
-use crate::effects::core::register::{LookupResult, RemoteAnswer, RemoteQuery};
+use crate::client::read::ReadError;
+use crate::effects::core::row::{LookupResult, RemoteAnswer, RemoteQuery};
 use crate::effects::methods::token_create::TOKEN_RESERVE_MINUTES;
 use crate::engine::core::handles::EngineShared;
 use crate::engine::readers::read;
+use crate::model::action::is_action;
 use crate::model::intents::intent::{Intent, StoredBody};
-use crate::model::operator::action::is_action;
 
 /// The state of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,8 +115,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::api::ProblemMessage;
-    use crate::model::intents::service_problem::ServiceProblem;
+    use crate::api::problem::ProblemMessage;
+    use crate::model::service::outcome::ServiceProblem;
 
     fn missing(context: Option<&str>) -> RemoteAnswer {
         let context = context.map(str::to_owned);

@@ -22,9 +22,9 @@ use crate::engine::core::task_result::TaskResult;
 use crate::engine::executor::epoch;
 use crate::engine::queries::protocol::Reply;
 use crate::engine::scheduler::backoff;
+use crate::model::action::Action;
 use crate::model::events::hook::{NOTIFY, RECONCILE, RESUME, SUSPEND};
 use crate::model::events::hook_run::{ActionOutcome, ActionRequestId, ActionResult, PendingAction};
-use crate::model::operator::action::Action;
 use crate::model::operator::suspension::{SuspensionRequest, SuspensionResult};
 use crate::model::record::Record;
 

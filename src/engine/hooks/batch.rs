@@ -15,8 +15,9 @@ use super::reads::{Answers, NeededRead};
 use crate::engine::core::handles::EngineError;
 use crate::model::events::hook::HookRun;
 use crate::model::record::Record;
-use crate::scripting::interface::{EventHandler, Reads};
+use crate::scripting::host::session::Reads;
 use crate::scripting::run::failure::{FailureCause, RunFailure};
+use crate::scripting::run::hooks::EventHandler;
 
 /// Largest number of answers fetched for one run: a script reads no more than that.
 const ANSWERS_MAX: usize = 64;

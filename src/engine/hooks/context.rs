@@ -10,15 +10,15 @@ use super::reads::Unwritten;
 use super::retry;
 use crate::base::id::Key;
 use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::model::action::is_action;
 use crate::model::events::event::{EventStatus, VerifiedEvent};
 use crate::model::events::hook::HookRun;
 use crate::model::events::hook_run::{
     DEPTH_MAX, FailedHook, HookFailure, HookRunRecord, ScriptIdentity,
 };
-use crate::model::operator::action::is_action;
 use crate::model::record::Record;
 use crate::scripting::host::script_event::ScriptEvent;
-use crate::scripting::interface::{EventHandler, Hooks};
+use crate::scripting::run::hooks::{EventHandler, Hooks};
 
 /// The context of one batch.
 pub(crate) struct BatchContext {

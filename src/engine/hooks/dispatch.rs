@@ -28,7 +28,7 @@ use crate::engine::queries::protocol::Reply;
 use crate::engine::scheduler::backoff::instant_of;
 use crate::model::events::hook_run::{FailedHook, HooksReplayed, Scheduled};
 use crate::model::record::Record;
-use crate::scripting::interface::Hooks;
+use crate::scripting::run::hooks::Hooks;
 
 /// Largest number of failed hooks given to workers at once: each check decodes them until their
 /// runs are written.

@@ -10,9 +10,8 @@ use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::kinds::planning::step::MERCHANT;
+use crate::model::action::{RemoteGet, is_action};
 use crate::model::events::event::VerifiedEvent;
-use crate::model::operator::action::is_action;
-use crate::model::operator::remote_get::RemoteGet;
 use crate::scripting::host::script_event::ScriptEvent;
 use crate::store::vault::error::VaultError;
 

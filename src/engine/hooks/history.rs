@@ -17,7 +17,7 @@ use crate::model::events::event::VerifiedEvent;
 use crate::model::events::hook::HookRun;
 use crate::model::events::hook_run::{HookFailure, HookRunRecord};
 use crate::model::record::Record;
-use crate::store::history::event_history::EventHistory;
+use crate::store::history::reader::EventHistory;
 use crate::store::vault::blob::SealedValue;
 
 /// Largest size in bytes of one run's answers; larger ones are not stored.

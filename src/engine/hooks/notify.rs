@@ -21,8 +21,8 @@ use crate::model::events::hook_run::{
 };
 use crate::model::record::Record;
 use crate::notify::message::{DeliveryResult, OutgoingNotification};
-use crate::plan::core::planner::StateView;
-use crate::scripting::host::template::escape_html;
+use crate::plan::state_view::StateView;
+use crate::scripting::language::template::escape_html;
 
 /// Placeholder of a payer's link in a text.
 const LINK: (&str, &str) = ("{{intake:", "}}");

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::context::BatchContext;
 use crate::model::events::hook::HookRun;
-use crate::model::events::script_values::{ScriptValuesSize, sum};
-use crate::scripting::interface::Reads;
+use crate::model::events::scripts::{ScriptValuesSize, sum};
+use crate::scripting::host::session::Reads;
 
 /// A read that another part of the program has to make.
 #[derive(Debug, Clone, PartialEq)]

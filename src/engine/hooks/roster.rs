@@ -16,11 +16,9 @@ use crate::engine::core::task_result::TaskResult;
 use crate::engine::queries::protocol::Reply;
 use crate::model::events::event::EventStatus;
 use crate::model::events::hook_run::ScriptIdentity;
-use crate::model::events::known_scripts::{
-    KnownScript, ScriptForgotten, ScriptStart, ScriptsLoaded,
-};
+use crate::model::events::scripts::{KnownScript, ScriptForgotten, ScriptStart, ScriptsLoaded};
 use crate::model::record::Record;
-use crate::scripting::interface::{Hooks, ScriptQueue};
+use crate::scripting::run::hooks::{Hooks, ScriptQueue};
 
 /// Number of events read together to find a script's first event.
 const PAGE: u64 = 512;

@@ -14,7 +14,7 @@ use super::worker::{MerchantWorker, ScriptWork, ScriptWorkDone};
 use crate::engine::core::handles::EngineError;
 use crate::model::events::hook_run::{FailedHook, ScriptIdentity};
 use crate::model::record::Record;
-use crate::scripting::interface::ScriptQueue;
+use crate::scripting::run::hooks::ScriptQueue;
 
 /// Time after which no further event is begun before the results are written.
 const WRITTEN_AFTER: Duration = Duration::from_millis(250);

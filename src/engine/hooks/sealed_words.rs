@@ -94,11 +94,10 @@ fn open_words(vault: &Vault, mut wish: ActionRequest) -> Result<ActionRequest, V
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use rand_chacha::ChaCha8Rng;
     use rand_core::SeedableRng;
     use serde_json::json;
+    use std::sync::Arc;
 
     use super::*;
     use crate::store::disk::traits::MemoryDisk;

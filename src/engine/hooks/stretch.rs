@@ -17,7 +17,7 @@ use crate::engine::core::input::EngineInput;
 use crate::engine::queries::protocol::{EngineQuery, Reply};
 use crate::model::events::hook_run::HookRunRecord;
 use crate::model::record::Record;
-use crate::scripting::run::stack::on_stack;
+use crate::scripting::language::limits::on_stack;
 
 /// The result of one stretch: a needed answer, or the end; `None` if there was no thread for it.
 type Stretch = Option<Result<Option<NeededRead>, EngineError>>;

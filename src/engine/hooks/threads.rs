@@ -8,7 +8,7 @@ use std::thread;
 
 use tokio::sync::oneshot;
 
-use crate::scripting::run::stack::STACK_BYTES;
+use crate::scripting::language::limits::STACK_BYTES;
 
 type PoolTask = Box<dyn FnOnce() + Send>;
 

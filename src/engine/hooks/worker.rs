@@ -25,7 +25,7 @@ use crate::model::events::hook_run::{
     CursorAdvanced, FAILED_MAX, FailedHook, HookFailure, Scheduled, ScriptIdentity,
 };
 use crate::model::record::Record;
-use crate::scripting::interface::{Hooks, ScriptQueue};
+use crate::scripting::run::hooks::{Hooks, ScriptQueue};
 
 /// Largest number of one script's events written together; the time limit comes first for scripts
 /// that take any time.
@@ -103,6 +103,8 @@ impl MerchantWorker {
                 return self.write(Vec::new(), &places).await;
             }
             tokio::select! {
+                // A fixed order: of a result and a signal at one moment, the result comes first.
+                biased;
                 done = turns.next() => self.write_done(done.transpose()?, &mut places).await?,
                 () = self.bell.wait() => {}
             }
@@ -193,7 +195,7 @@ impl MerchantWorker {
             tracing::error!(
                 script,
                 merchant,
-                "{FAILED_MAX} runs of the script failed; its events wait (`reckon events dead`)"
+                "{FAILED_MAX} runs of the script failed; its events wait (`reckon events failed`)"
             );
         }
         drop(turn);

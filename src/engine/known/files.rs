@@ -9,9 +9,8 @@ use std::sync::Arc;
 
 use crate::base::hash::Digest;
 use crate::base::id::Key;
-use crate::model::intents::provenance::Provenance;
-use crate::model::spec::desired::Desired;
-use crate::model::spec::issue::{Issue, PlacedIssue, TreeProblems};
+use crate::model::issue::{Issue, PlacedIssue, TreeProblems};
+use crate::model::manifest::{Desired, Provenance};
 use crate::spec::tree::loader::Loader;
 
 /// The source of the desired state.

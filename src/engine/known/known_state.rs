@@ -12,13 +12,13 @@ use crate::base::id::{IntentId, Key};
 use crate::base::packed::Packed;
 use crate::engine::executor::epoch;
 use crate::engine::limits::rules::SpendBudget;
+use crate::model::intents::exposure::SpendRequest;
 use crate::model::intents::intent::OpenIntent;
+use crate::model::manifest::Desired;
 use crate::model::operator::suspension::Suspension;
-use crate::model::plans::exposure::SpendRequest;
-use crate::model::plans::limit::LimitExceeded;
-use crate::model::spec::desired::Desired;
+use crate::model::plans::change::LimitExceeded;
 use crate::model::state::observed::{Observed, OnHold};
-use crate::plan::core::planner::StateView;
+use crate::plan::state_view::StateView;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
 /// Number of unpacked facts kept in memory: merchants are needed for each of their resources.

@@ -15,8 +15,8 @@ use crate::base::id::IntentId;
 use crate::effects::core::requested_money::requested_money;
 use crate::engine::core::handles::EngineError;
 use crate::model::intents::effect::Effect;
-use crate::model::plans::exposure::{Exposure, SpendRequest};
-use crate::model::plans::limit::LimitExceeded;
+use crate::model::intents::exposure::{Exposure, SpendRequest};
+use crate::model::plans::change::LimitExceeded;
 
 /// Room reserved for an effect. It is held until the fold counts the effect, or the effect is given
 /// up.

@@ -15,7 +15,7 @@ use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
 use crate::model::intents::effect::Effect;
 use crate::model::plans::plan::Step;
-use crate::plan::core::planner::StateView;
+use crate::plan::state_view::StateView;
 
 /// Fields of an answer that contain the amount.
 const AMOUNTS: [&str; 2] = ["total_amount", "amount"];
@@ -161,7 +161,9 @@ impl Engine {
 mod tests {
     use super::*;
     use crate::base::money::Money;
-    use crate::model::plans::plan::{MoneyMove, PlannedAction, Reason};
+    use crate::model::intents::exposure::MoneyMove;
+    use crate::model::plans::change::PlannedAction;
+    use crate::model::plans::plan::Reason;
 
     fn key(name: &str) -> Key {
         format!("Invoice/{name}").parse().unwrap()

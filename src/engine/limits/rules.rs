@@ -14,16 +14,15 @@ use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key, Mode};
 use crate::engine::core::handles::EngineSettings;
-use crate::model::operator::plan_approval::StoredApproval;
-use crate::model::plans::exposure::{RecordedMove, RunningTotals, SpendRequest};
-use crate::model::plans::limit::{LimitExceeded, LimitScope};
-use crate::model::plans::plan::PlannedAction;
+use crate::model::intents::exposure::{RecordedMove, RunningTotals, SpendRequest};
+use crate::model::operator::approval::StoredApproval;
+use crate::model::plans::change::{LimitExceeded, LimitScope, PlannedAction};
 use crate::policy::PolicyRules;
 use crate::policy::approval::approval_status;
 use crate::policy::limit_check::{
     LimitPeriod, LimitSubject, SpendHistory, check_single, check_sums,
 };
-use crate::policy::typical_amount::TypicalAmounts;
+use crate::policy::limits::TypicalAmounts;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
 /// The limits, the counted sums, and the pending ones.

@@ -8,14 +8,13 @@ use super::plans::{is_settled, step_view};
 use super::scoped::{UnknownName, step_sums};
 use super::views::{Against, PlanView, StepView};
 use crate::base::id::Key;
-use crate::base::suggestion::nearest;
-use crate::model::operator::selection::StepSelection;
+use crate::base::wording::nearest;
+use crate::model::issue::TreeProblems;
+use crate::model::manifest::Desired;
+use crate::model::operator::suspension::StepSelection;
 use crate::model::plans::plan::{Reason, Step};
-use crate::model::spec::desired::Desired;
-use crate::model::spec::issue::TreeProblems;
-use crate::plan::compare::assumed_limits::plan_with_limits;
-use crate::plan::compare::assumed_state::AssumedState;
-use crate::plan::core::planner::PlannerSettings;
+use crate::plan::assumed_state::{AssumedState, plan_with_limits};
+use crate::plan::state_view::PlannerSettings;
 use crate::policy::PolicyRules;
 
 /// Two trees to compare.

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use crate::base::hash::{canonical, keyed_digest};
 use crate::engine::core::coordinator::Engine;
-use crate::model::plans::plan::{PlannedAction, Reason, Step};
-use crate::plan::core::planner::StateView;
+use crate::model::plans::change::PlannedAction;
+use crate::model::plans::plan::{Reason, Step};
+use crate::plan::state_view::StateView;
 
 /// Separates these digests from all others.
 const LABEL: &str = "plan";

@@ -9,8 +9,7 @@ use crate::engine::executor::failure::TaskFailure;
 use crate::model::intents::intent::{IntentState, OpenIntent};
 use crate::model::operator::suspension::Suspension;
 use crate::model::plans::plan::{Reason, Step};
-use crate::model::state::condition::{Condition, ConditionStatus, ConditionType};
-use crate::model::state::health::Health;
+use crate::model::state::health::{Condition, ConditionStatus, ConditionType, Health};
 use crate::model::state::observed::Observed;
 
 /// The inputs of conditions.

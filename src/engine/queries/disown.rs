@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::views::MoneyView;
 use crate::base::id::{Key, Mode};
 use crate::base::money::Currency;
-use crate::model::plans::exposure::PER_OCCURRENCE;
-use crate::model::state::adoption::{Collection, UnknownObject};
+use crate::model::intents::exposure::PER_OCCURRENCE;
+use crate::model::state::orphan::{Collection, UnknownObject};
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
 /// The command that disowns every unknown object at once.

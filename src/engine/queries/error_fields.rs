@@ -3,13 +3,14 @@
 use chrono::TimeDelta;
 
 use crate::engine::core::coordinator::Engine;
+use crate::kinds::register;
 use crate::kinds::remote::error_field;
-use crate::kinds::schema::register;
-use crate::model::intents::service_problem::ServiceMessage;
-use crate::model::plans::plan::{PlannedAction, Reason, Step};
-use crate::model::spec::issue::{Issue, PlacedIssue};
+use crate::model::issue::{Issue, PlacedIssue};
+use crate::model::plans::change::PlannedAction;
+use crate::model::plans::plan::{Reason, Step};
+use crate::model::service::outcome::ServiceMessage;
 use crate::model::state::observed::ServiceRefusal;
-use crate::plan::core::planner::StateView;
+use crate::plan::state_view::StateView;
 
 /// Code of a request that the service refused.
 const REFUSED: &str = "reckon::service::refused";

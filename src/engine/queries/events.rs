@@ -8,9 +8,8 @@ use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
-use crate::model::events::event::{EventEntry, EventLedger, EventStatus, Via};
-use crate::model::events::partner_webhook::PartnerWebhook;
-use crate::model::events::remote_object::{Freshness, RemoteObject};
+use crate::model::events::event::{EventEntry, EventLedger, EventStatus, PartnerWebhook, Via};
+use crate::model::service::remote_object::{Freshness, RemoteObject};
 
 /// Time in which the partner's webhooks are retried: 25 more tries, ten minutes apart (partner-api,
 /// Delivery rules, 3).

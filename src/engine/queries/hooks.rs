@@ -11,7 +11,7 @@ use crate::engine::executor::epoch;
 use crate::model::events::hook::NOTIFY;
 use crate::model::events::hook_run::{ActionOutcome, FailedAction, FailedHook, PendingAction};
 use crate::model::intents::intent::IntentState;
-use crate::plan::core::planner::StateView;
+use crate::plan::state_view::StateView;
 
 /// Largest number of entries in each list.
 const SHOWN_MAX: usize = 1000;

@@ -8,8 +8,8 @@ use tokio::sync::oneshot;
 
 use super::protocol::Reply;
 use crate::base::id::{Key, Kind, Name, RemoteId};
-use crate::client::limiter::gate::Urgency;
-use crate::effects::core::register::{RemoteAnswer, RemoteQuery};
+use crate::client::gate::Urgency;
+use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
 use crate::effects::merchants::survey::mark_of;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::{EngineError, EngineShared};
@@ -17,12 +17,11 @@ use crate::engine::core::task_result::TaskResult;
 use crate::engine::executor::access::CredentialSource;
 use crate::engine::readers::read;
 use crate::kinds::planning::step::MERCHANT;
-use crate::kinds::remote::import_check::ImportTemplateCx;
-use crate::kinds::remote::readback::ReadBack;
-use crate::kinds::schema::register::READ_BACKS;
-use crate::model::operator::action::is_action;
+use crate::kinds::register::READ_BACKS;
+use crate::kinds::remote::readback::{ImportTemplateCx, ReadBack};
+use crate::model::action::is_action;
 use crate::model::state::adoption::{ImportOption, InventoryItem, InventoryRequest};
-use crate::plan::core::planner::StateView;
+use crate::plan::state_view::StateView;
 
 /// The kind of the methods that pay.
 const METHOD: &str = "SavedMethod";

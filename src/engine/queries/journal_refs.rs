@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use self::words::{WordMeaning, look_up_word};
 use crate::base::id::{IntentId, Key};
 use crate::engine::core::coordinator::Engine;
-use crate::store::journal::log::Head;
+use crate::store::journal::chain::Head;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
 /// The subject of a question for a reason.

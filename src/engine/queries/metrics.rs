@@ -9,9 +9,9 @@ use super::views::Overview;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
 use crate::model::events::event::EventLedger;
-use crate::model::events::script_values::ScriptValuesSize;
+use crate::model::events::scripts::ScriptValuesSize;
 use crate::model::plans::plan::Reason;
-use crate::store::journal::syncs::CLASSES_US;
+use crate::store::writer::parts::CLASSES_US;
 
 /// Counts for a monitor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,8 +4,8 @@ use super::views::Overview;
 use crate::base::id::Key;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::executor::failure::TaskFailure;
-use crate::model::plans::plan::PlannedAction;
-use crate::plan::core::planner::StateView;
+use crate::model::plans::change::PlannedAction;
+use crate::plan::state_view::StateView;
 
 impl Engine {
     /// Returns the overview of the whole state.

@@ -5,8 +5,9 @@ use super::scoped;
 use super::views::{MoneyView, PlanView, StepView};
 use crate::engine::commands::plan_approval::with_plan_checksum;
 use crate::engine::core::coordinator::Engine;
-use crate::model::plans::plan::{PlannedAction, Step};
-use crate::plan::core::planner::StateView;
+use crate::model::plans::change::PlannedAction;
+use crate::model::plans::plan::Step;
+use crate::plan::state_view::StateView;
 
 impl Engine {
     /// Returns the plan and its basis.

@@ -7,7 +7,7 @@ use super::effect_log::EffectReport;
 use super::events::{EventView, EventsView, EventsWanted};
 use super::hooks::HooksView;
 use super::intents::IntentsView;
-use super::journal_refs::WhySubject;
+use super::journal_refs::{Provenances, WhySubject};
 use super::local_reply::LocalReply;
 use super::metrics::Metrics;
 use super::scoped::UnknownName;
@@ -24,12 +24,11 @@ use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
 use crate::engine::events::resync::ResyncedEvents;
 use crate::engine::executor::epoch::StateReply;
-use crate::model::operator::live_binding::{BindingApproval, LiveBinding};
 use crate::model::operator::rotation::{Rotation, WebhookAddress};
-use crate::model::operator::selection::StepSelection;
-use crate::model::operator::suspension::SuspensionResult;
+use crate::model::operator::suspension::{StepSelection, SuspensionResult};
 use crate::model::record::Rekeyed;
 use crate::model::state::adoption::{AdoptionReport, ForgetResult, InventoryItem};
+use crate::model::state::credentials::{BindingApproval, LiveBinding};
 use crate::store::state::compact::CompactionResult;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -181,6 +180,91 @@ pub enum Reply {
     /// Effects, oldest first.
     #[serde(rename = "happened")]
     Effects(Vec<EffectReport>),
+}
+
+/// A query whose answer has one type. An [`EngineQuery`] itself is answered by any [`Reply`].
+pub trait Query {
+    type Answer;
+
+    fn into_query(self) -> EngineQuery;
+
+    /// Returns the answer in a reply; `None` if the reply is another query's.
+    fn answer(reply: Reply) -> Option<Self::Answer>;
+}
+
+impl Query for EngineQuery {
+    type Answer = Reply;
+
+    fn into_query(self) -> EngineQuery {
+        self
+    }
+
+    fn answer(reply: Reply) -> Option<Reply> {
+        Some(reply)
+    }
+}
+
+/// Makes a type of each query: its parameters, its answer, the query, and the replies that hold
+/// the answer.
+macro_rules! queries {
+    ($($name:ident $(($($field:ident: $type:ty),+))? -> $answer:ty:
+        $query:expr, $($reply:pat => $value:expr),+;)*) => {$(
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $name $(($(pub $type),+))?;
+
+        impl Query for $name {
+            type Answer = $answer;
+
+            fn into_query(self) -> EngineQuery {
+                let Self $(($($field),+))? = self;
+                $query
+            }
+
+            fn answer(reply: Reply) -> Option<$answer> {
+                $(if let $reply = reply {
+                    return Some($value);
+                })+
+                None
+            }
+        }
+    )*};
+}
+
+queries! {
+    OverviewQuery -> Overview: EngineQuery::Overview, Reply::Overview(view) => view;
+    ResourcesQuery -> Vec<ResourceView>: EngineQuery::Resources, Reply::Resources(items) => items;
+    ResourceQuery(key: Key) -> Option<ResourceView>:
+        EngineQuery::Resource(key), Reply::Resource(found) => found.map(|view| *view);
+    MetricsQuery -> Metrics: EngineQuery::Metrics, Reply::Metrics(metrics) => *metrics;
+    IntentsQuery -> IntentsView: EngineQuery::Intents, Reply::Intents(view) => view;
+    EventsQuery(wanted: EventsWanted) -> EventsView:
+        EngineQuery::Events(wanted), Reply::Events(view) => *view;
+    EventQuery(id: String) -> Option<EventView>:
+        EngineQuery::Event(id), Reply::Event(found) => found.map(|view| *view);
+    HooksQuery -> HooksView: EngineQuery::Hooks, Reply::Hooks(view) => *view;
+    ScriptResourceQuery(key: String) -> Result<Value, String>:
+        EngineQuery::ScriptResource(key), Reply::ScriptData(data) => data;
+    ScriptFindQuery(kind: String, filter: Value) -> Result<Value, String>:
+        EngineQuery::ScriptFind(kind, filter), Reply::ScriptData(data) => data;
+    ScriptTrialQuery(wanted: TrialRunQuery) -> Result<Value, String>:
+        EngineQuery::TrialRun(wanted), Reply::ScriptData(data) => data;
+    PlanQuery -> PlanView: EngineQuery::Plan, Reply::Plan(plan) => *plan;
+    ScopedPlanQuery(scope: StepSelection) -> Result<PlanView, Vec<UnknownName>>:
+        EngineQuery::Scoped(scope),
+        Reply::Plan(plan) => Ok(*plan), Reply::Unknown(names) => Err(names);
+    SavedPlanQuery(saving: SavePlan) -> Result<SavedPlan, Vec<UnknownName>>:
+        EngineQuery::Save(Box::new(saving)),
+        Reply::Saved(plan) => Ok(*plan), Reply::Unknown(names) => Err(names);
+    ApprovalsQuery -> Vec<LiveBinding>: EngineQuery::Approvals, Reply::Approvals(waiting) => waiting;
+    IntakeLinkQuery(key: Key) -> Result<IntakeTerms, String>:
+        EngineQuery::IntakeLink(key), Reply::IntakeLink(terms) => terms;
+    JournalRefsQuery(subject: WhySubject) -> Provenances:
+        EngineQuery::JournalRefs(subject), Reply::State(StateReply::Trail(found)) => found;
+    AddressesQuery -> Vec<(WebhookAddress, Rotation)>:
+        EngineQuery::Addresses, Reply::Addresses(found) => found;
+    EffectsQuery(since: u64) -> Vec<EffectReport>:
+        EngineQuery::Effects(since), Reply::Effects(done) => done;
+    SettleQuery -> (): EngineQuery::Settle, Reply::Settled => ();
 }
 
 impl Engine {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
 use crate::model::events::event::EventLedger;
-use crate::model::events::script_values::{
+use crate::model::events::scripts::{
     ALL_BYTES_MAX, ALL_KEYS_MAX, BYTES_MAX, KEYS_MAX, ScriptValuesSize,
 };
 

@@ -9,8 +9,8 @@ use crate::base::id::Key;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::executor::failure::TaskFailure;
 use crate::model::plans::plan::{Reason, Step};
-use crate::model::state::condition::{ConditionStatus, ConditionType};
-use crate::plan::core::planner::StateView;
+use crate::model::state::health::{ConditionStatus, ConditionType};
+use crate::plan::state_view::StateView;
 
 impl Engine {
     /// Returns one resource with all its properties, without secrets.

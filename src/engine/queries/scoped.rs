@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::due::due;
 use super::views::{MoneyView, PlanView, StepView};
 use crate::base::id::{Key, Kind};
-use crate::base::suggestion::nearest;
+use crate::base::wording::nearest;
 use crate::engine::core::coordinator::Engine;
-use crate::model::operator::selection::StepSelection;
-use crate::model::plans::plan::{PlannedAction, Reason, Step};
-use crate::plan::core::planner::StateView;
+use crate::model::operator::suspension::StepSelection;
+use crate::model::plans::change::PlannedAction;
+use crate::model::plans::plan::{Reason, Step};
+use crate::plan::state_view::StateView;
 
 /// A selected name that no resource has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

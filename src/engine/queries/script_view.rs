@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use crate::base::id::Key;
 use crate::engine::core::coordinator::Engine;
+use crate::kinds::register;
 use crate::kinds::schema::kind::Privacy;
-use crate::kinds::schema::register;
 use crate::kinds::secrets::redact::without_private;
 use crate::model::plans::plan::Step;
-use crate::plan::core::planner::StateView;
+use crate::plan::state_view::StateView;
 
 impl Engine {
     /// Returns one resource, null if it does not exist.

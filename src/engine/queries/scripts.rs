@@ -22,7 +22,7 @@ pub struct ScriptView {
     pub waiting: u64,
     /// Number of its keys.
     pub kept_keys: u64,
-    /// Bytes of its values, of at most [`crate::model::events::script_values::BYTES_MAX`].
+    /// Bytes of its values, of at most [`crate::model::events::scripts::BYTES_MAX`].
     pub kept_bytes: u64,
 }
 

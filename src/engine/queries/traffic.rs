@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 use crate::base::clock::timestamp;
-use crate::client::limiter::gate::DownHost;
+use crate::client::gate::DownHost;
 use crate::engine::core::coordinator::Engine;
 
 /// Delays of calls.

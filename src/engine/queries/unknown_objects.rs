@@ -8,9 +8,9 @@ use crate::base::hash::SourceId;
 use crate::base::id::Key;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
-use crate::model::state::adoption::UnknownObject;
 use crate::model::state::observed::Observed;
-use crate::plan::core::planner::StateView;
+use crate::model::state::orphan::UnknownObject;
+use crate::plan::state_view::StateView;
 
 /// One unknown object that blocks a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

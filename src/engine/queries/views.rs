@@ -10,13 +10,12 @@ use super::payments::PaymentsView;
 use super::traffic::TrafficView;
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
-use crate::model::plans::limit::LimitExceeded;
-use crate::model::plans::monthly_due::MonthlyDue;
-use crate::model::plans::plan::{FieldChange, PlannedAction, Replaced};
+use crate::model::issue::{PlacedIssue, ProblemCounts};
+use crate::model::manifest::TreeState;
+use crate::model::plans::change::{LimitExceeded, MonthlyDue, PlannedAction, Replaced};
 use crate::model::plans::removal::Removal;
-use crate::model::spec::desired::TreeState;
-use crate::model::spec::issue::{PlacedIssue, ProblemCounts};
-use crate::model::state::condition::Condition;
+use crate::model::state::drift::FieldChange;
+use crate::model::state::health::Condition;
 
 /// Overview of the whole state: `/api/v1/status`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

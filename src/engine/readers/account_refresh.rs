@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::read;
 use super::read::RecordWhen;
 use crate::base::id::Key;
-use crate::client::limiter::gate::Urgency;
+use crate::client::gate::Urgency;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
 use crate::engine::core::task_result::TaskResult;

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::base::clock::timestamp;
 use crate::base::id::{Key, RemoteId};
+use crate::kinds::register;
 use crate::kinds::remote::readback::{ReadBack, changed_facts, detect_drift};
-use crate::kinds::schema::register;
 use crate::model::record::Record;
 use crate::model::state::drift::{DRIFT, Drift, VANISHED};
 use crate::model::state::observed::{AppliedSpec, FactSource, Observation, Observed};

@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use super::unknown_objects;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
-use crate::client::http::read::ReadError;
+use crate::client::read::ReadError;
 use crate::effects::core::context::put;
-use crate::effects::core::register::{
-    Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery, reading_row,
+use crate::effects::core::row::{
+    Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery,
 };
 use crate::effects::merchants::code_exchange::APPLICATION;
 use crate::effects::merchants::survey::SURVEY;
+use crate::effects::register::reading_row;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::executor::access::{CredentialError, CredentialSource, access};
@@ -23,8 +24,8 @@ use crate::engine::executor::refused_credentials;
 use crate::engine::scheduler::throttle;
 use crate::model::intents::effect::RemoteReading;
 use crate::model::record::Record;
-use crate::model::state::adoption::UnknownObjectsFound;
 use crate::model::state::observed::{FactSource, Observation, Observed};
+use crate::model::state::orphan::UnknownObjectsFound;
 use crate::store::vault::blob::SealedValue;
 
 /// Shortest wait before a repeated query while the service is still processing.

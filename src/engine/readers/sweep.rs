@@ -16,19 +16,20 @@ use tokio::time::Instant;
 use super::sweep_task;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::client::limiter::gate::Urgency;
+use crate::client::gate::Urgency;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
 use crate::engine::executor::access::CredentialSource;
 use crate::engine::queries::protocol::Reply;
 use crate::engine::queries::views::{Confidence, ListReadView};
 use crate::kinds::planning::step::MERCHANT;
+use crate::kinds::register;
+use crate::kinds::register::READ_BACKS;
 use crate::kinds::remote::readback::ReadBack;
-use crate::kinds::schema::register;
-use crate::kinds::schema::register::READ_BACKS;
-use crate::model::plans::plan::{PlannedAction, Step};
+use crate::model::plans::change::PlannedAction;
+use crate::model::plans::plan::Step;
 use crate::model::state::observed::Observed;
-use crate::plan::core::planner::StateView;
+use crate::plan::state_view::StateView;
 
 /// Delay before a failed read is repeated.
 const AGAIN: Duration = Duration::from_mins(1);

@@ -7,12 +7,12 @@ use super::read::ReadFailure;
 use super::sweep::{ListSeen, MerchantList, SweepResult};
 use super::{read, unknown_objects};
 use crate::base::id::{Key, RemoteId};
-use crate::effects::core::register::{RemoteAnswer, RemoteQuery};
+use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::executor::access::{CredentialError, CredentialSource};
+use crate::kinds::register;
 use crate::kinds::remote::readback::ReadBack;
-use crate::kinds::schema::register;
 use crate::model::record::Record;
 use crate::model::state::observed::Observed;
 

@@ -14,8 +14,8 @@ use crate::base::id::{Key, RemoteId};
 use crate::effects::merchants::survey::{collection_of, mark_of};
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::kinds::remote::readback::ReadBack;
-use crate::model::state::adoption::{UnknownObject, UnknownObjectsFound};
 use crate::model::state::observed::Observed;
+use crate::model::state::orphan::{UnknownObject, UnknownObjectsFound};
 
 /// Removes the disowned objects.
 pub(crate) fn without_disowned(mut items: Vec<Value>, disowned: &BTreeSet<String>) -> Vec<Value> {

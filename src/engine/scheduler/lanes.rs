@@ -9,7 +9,8 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::base::id::{Key, RemoteId};
-use crate::effects::core::register::{Isolation, effect_row};
+use crate::effects::core::row::Isolation;
+use crate::effects::register::effect_row;
 use crate::engine::commands::action::ActionCommand;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::executor::failure::TaskFailure;

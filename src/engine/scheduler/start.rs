@@ -9,7 +9,7 @@ use super::backoff::{instant_of, time_to_next_quarter};
 use crate::base::fault_injection;
 use crate::base::hash::SourceId;
 use crate::base::id::{IntentId, Key};
-use crate::client::limiter::gate::Urgency;
+use crate::client::gate::Urgency;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
 use crate::engine::core::task_result::{EffectJob, TaskResult};
@@ -21,7 +21,7 @@ use crate::model::intents::effect::{Effect, RemoteReading, StepWork};
 use crate::model::intents::intent::{IntentState, OpenIntent};
 use crate::model::record::Record;
 use crate::model::state::observed::{AppliedSpec, FactSource, Observation};
-use crate::plan::core::planner::StateView;
+use crate::plan::state_view::StateView;
 
 /// Tasks for each permitted call: those that send, those whose intents are being written, and those
 /// whose answers are.

@@ -7,9 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::api::{Auth, Host};
+use crate::api::call::{Auth, Host};
 use crate::base::id::Key;
-use crate::client::limiter::gate::Unavailable;
+use crate::client::gate::Unavailable;
 use crate::client::service_client::Client;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineShared;

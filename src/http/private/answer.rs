@@ -1,4 +1,4 @@
-//! Responses as JSON, and the errors that all paths share.
+//! State and responses that all paths share: JSON, errors, and the control port they ask.
 
 use std::time::Duration;
 
@@ -6,9 +6,18 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use tokio::sync::watch;
 
 use crate::base::id::Key;
+use crate::control::handle::Control;
 use crate::control::protocol::ControlError;
+
+/// State of every request.
+#[derive(Debug, Clone)]
+pub(crate) struct AppState {
+    pub(crate) control: Control,
+    pub(super) ready: watch::Receiver<bool>,
+}
 
 /// Responds 200 with a body.
 pub(crate) fn ok(body: &impl Serialize) -> Response {
@@ -116,8 +125,10 @@ pub(crate) fn too_slow(limit: Duration) -> Response {
     error(StatusCode::SERVICE_UNAVAILABLE, &ControlError::new("engine_busy", message, help))
 }
 
-pub(crate) fn wrong_reply() -> Response {
-    let message = "internal error: unexpected response type";
-    let help = "please report this bug";
-    error(StatusCode::INTERNAL_SERVER_ERROR, &ControlError::new("our_mistake", message, help))
+/// Responds that the engine gave no answer: it ended, or there is a bug.
+pub(crate) fn no_answer(why: &ControlError) -> Response {
+    let bug = why.code == ControlError::BUG;
+    let status =
+        if bug { StatusCode::INTERNAL_SERVER_ERROR } else { StatusCode::SERVICE_UNAVAILABLE };
+    error(status, why)
 }

@@ -1,7 +1,7 @@
 //! The daemon's HTTP API.
 //!
 //! The private listener answers views for programs and people on this machine. With a token it
-//! answers, from anywhere, everything that commands do ([`crate::control::wire::limits`]) and a few writes
+//! answers, from anywhere, everything that commands do ([`crate::control::protocol`]) and a few writes
 //! for programs. Every answer is JSON, an error too: `{"error": {code, message, help}}`.
 
 #[cfg(test)]
@@ -20,16 +20,21 @@ use serde::Serialize;
 use tokio::sync::watch;
 use tower_http::limit::RequestBodyLimitLayer;
 
-use super::answer::{error, ok};
+use super::answer::{AppState, error, ok};
 use super::tokens::Tokens;
 use super::{answer, guard, rpc, writes};
 use crate::base::id::Key;
-use crate::control::protocol::{Control, ControlError};
-use crate::control::wire::limits::{CONTROL_PATH, REQUEST_BYTES_MAX};
+use crate::control::handle::Control;
+use crate::control::protocol::{CONTROL_PATH, ControlError, REQUEST_BYTES_MAX};
 use crate::engine::queries::events::{EventsView, EventsWanted};
 use crate::engine::queries::hooks::HooksView;
-use crate::engine::queries::protocol::{EngineQuery, Reply};
-use crate::engine::queries::views::Overview;
+use crate::engine::queries::metrics::Metrics;
+use crate::engine::queries::protocol;
+use crate::engine::queries::protocol::{
+    EventsQuery, HooksQuery, IntentsQuery, MetricsQuery, OverviewQuery, PlanQuery, ResourceQuery,
+    ResourcesQuery,
+};
+use crate::engine::queries::views::{Overview, ResourceView};
 use crate::render;
 
 /// Time limit of an engine's answer; the engine is busy with files as a rule, never with calls.
@@ -40,13 +45,6 @@ const BODY_BYTES_MAX: usize = 64 * 1024;
 /// Events in an answer by default, and at most.
 const EVENTS_SHOWN: usize = 50;
 const EVENTS_SHOWN_MAX: usize = 1000;
-
-/// State of every request.
-#[derive(Debug, Clone)]
-pub(crate) struct AppState {
-    pub(crate) control: Control,
-    ready: watch::Receiver<bool>,
-}
 
 /// Returns the private listener's routes. A request must carry its peer's address as
 /// [`axum::extract::ConnectInfo`], or it is refused.
@@ -104,39 +102,27 @@ struct StatusBody {
 
 async fn status(State(door): State<AppState>) -> Response {
     let version = env!("CARGO_PKG_VERSION");
-    let hooks = match door.control.ask(EngineQuery::Hooks).await {
-        Ok(Reply::Hooks(hooks)) => Some(*hooks),
-        Ok(_) | Err(_) => None,
-    };
+    let hooks = door.control.ask(HooksQuery).await.ok();
     let wanted = EventsWanted { merchant: None, most: 0 };
-    let events = match door.control.ask(EngineQuery::Events(wanted)).await {
-        Ok(Reply::Events(events)) => Some(*events),
-        Ok(_) | Err(_) => None,
-    };
-    let made = |reply| {
-        let Reply::Overview(overview) = reply else { return None };
+    let events = door.control.ask(EventsQuery(wanted)).await.ok();
+    let made = |overview| {
         let posts = door.control.posts().counts();
-        Some(ok(&StatusBody { version, hooks, events, posts, overview }))
+        ok(&StatusBody { version, hooks, events, posts, overview })
     };
-    door.respond(EngineQuery::Overview, made).await
+    door.respond(OverviewQuery, made).await
 }
 
 /// Answers metrics in the Prometheus text format.
 async fn metrics(State(door): State<AppState>) -> Response {
-    let made = |reply| {
-        let Reply::Metrics(mut metrics) = reply else { return None };
+    let made = |mut metrics: Metrics| {
         metrics.posts = door.control.posts().counts();
-        Some(answer::text(render::metrics(&metrics)))
+        answer::text(render::metrics::metrics(&metrics))
     };
-    door.respond(EngineQuery::Metrics, made).await
+    door.respond(MetricsQuery, made).await
 }
 
 async fn resources(State(door): State<AppState>) -> Response {
-    let made = |reply| {
-        let Reply::Resources(items) = reply else { return None };
-        Some(ok(&serde_json::json!({ "items": items })))
-    };
-    door.respond(EngineQuery::Resources, made).await
+    door.respond(ResourcesQuery, |items| ok(&serde_json::json!({ "items": items }))).await
 }
 
 /// The three parts of a resource's path.
@@ -153,62 +139,49 @@ async fn resource(
         Ok(key) => key,
         Err(why) => return answer::bad_key(&why.to_string()),
     };
-    let made = |reply| {
-        let Reply::Resource(view) = reply else { return None };
-        Some(view.map_or_else(|| answer::no_such_resource(&key), |view| ok(&view)))
+    let made = |found: Option<ResourceView>| {
+        found.map_or_else(|| answer::no_such_resource(&key), |view| ok(&view))
     };
-    door.respond(EngineQuery::Resource(key.clone()), made).await
+    door.respond(ResourceQuery(key.clone()), made).await
 }
 
 async fn plan(State(door): State<AppState>) -> Response {
-    let made = |reply| {
-        let Reply::Plan(plan) = reply else { return None };
-        Some(ok(&plan))
-    };
-    door.respond(EngineQuery::Plan, made).await
+    door.respond(PlanQuery, |plan| ok(&plan)).await
 }
 
 async fn intents(State(door): State<AppState>) -> Response {
-    let made = |reply| {
-        let Reply::Intents(intents) = reply else { return None };
-        Some(ok(&intents))
-    };
-    door.respond(EngineQuery::Intents, made).await
+    door.respond(IntentsQuery, |intents| ok(&intents)).await
 }
 
 /// Query of `/api/v1/events`: the number of events, and their merchant.
 #[derive(serde::Deserialize)]
-struct EventsQuery {
+struct EventsParameters {
     limit: Option<usize>,
     merchant: Option<String>,
 }
 
 /// Answers the gateway's events, newest first, and the status of their receiver.
-async fn events(State(door): State<AppState>, Query(asked): Query<EventsQuery>) -> Response {
+async fn events(State(door): State<AppState>, Query(asked): Query<EventsParameters>) -> Response {
     let merchant = asked.merchant.map(|name| format!("Merchant/{name}").parse::<Key>()).transpose();
     let merchant = match merchant {
         Ok(merchant) => merchant,
         Err(why) => return answer::bad_key(&why.to_string()),
     };
     let most = asked.limit.unwrap_or(EVENTS_SHOWN).min(EVENTS_SHOWN_MAX);
-    let made = |reply| {
-        let Reply::Events(events) = reply else { return None };
-        Some(ok(&events))
-    };
-    door.respond(EngineQuery::Events(EventsWanted { merchant, most }), made).await
+    let wanted = EventsQuery(EventsWanted { merchant, most });
+    door.respond(wanted, |events| ok(&events)).await
 }
 
 impl AppState {
-    /// Sends a query and answers with the response made of its reply; `made` returns `None` for
-    /// another query's reply.
-    async fn respond(
+    /// Sends a query and responds with its answer.
+    async fn respond<Q: protocol::Query>(
         &self,
-        question: EngineQuery,
-        made: impl FnOnce(Reply) -> Option<Response>,
+        query: Q,
+        made: impl FnOnce(Q::Answer) -> Response,
     ) -> Response {
-        match tokio::time::timeout(ANSWER_MAX, self.control.ask(question)).await {
-            Ok(Ok(reply)) => made(reply).unwrap_or_else(answer::wrong_reply),
-            Ok(Err(why)) => error(StatusCode::SERVICE_UNAVAILABLE, &why),
+        match tokio::time::timeout(ANSWER_MAX, self.control.ask(query)).await {
+            Ok(Ok(answer)) => made(answer),
+            Ok(Err(why)) => answer::no_answer(&why),
             Err(_) => answer::too_slow(ANSWER_MAX),
         }
     }

@@ -12,10 +12,9 @@ use futures::stream::unfold;
 use serde::Serialize;
 
 use super::answer;
-use super::router::AppState;
+use super::answer::AppState;
 use super::tokens::ApiCaller;
-use crate::control::protocol::{ControlError, ControlRequest};
-use crate::control::wire::limits::{BEAT, VERSION, VERSION_HEADER};
+use crate::control::protocol::{BEAT, ControlError, ControlRequest, VERSION, VERSION_HEADER};
 
 /// Header that keeps a proxy of the usual sort from holding keep-alive bytes back.
 const UNBUFFERED: &str = "x-accel-buffering";
@@ -42,7 +41,7 @@ pub(crate) async fn handle_rpc(
         return answer::local_only();
     }
     tracing::debug!(actor, ?request, "control");
-    respond_when_ready(async move { door.control.handle(request, actor).await })
+    respond_when_ready(async move { door.control.send(request, actor).await })
 }
 
 /// Returns the refusal of a client of another version.

@@ -16,21 +16,20 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::answer;
-use super::answer::{error, not_done, ok};
-use super::router::AppState;
+use super::answer::{AppState, not_done, ok};
 use super::rpc::respond_when_ready;
 use super::tokens::ApiCaller;
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::id::{IntentId, Key};
 use crate::base::money::Money;
-use crate::control::protocol::{ControlError, ControlRequest};
+use crate::control::protocol::ControlError;
+use crate::control::requests::{Approve, ApprovePlan, Release, Request, Resolve, Suspend};
 use crate::engine::commands::plan_approval::{ApprovingPlan, PlanApprovalResult};
 use crate::engine::commands::resolve::{ManualResolution, ResolveResult};
-use crate::engine::executor::epoch::StateReply;
-use crate::engine::queries::protocol::{EngineQuery, Reply};
-use crate::model::operator::live_binding::LiveBinding;
+use crate::engine::queries::protocol::{ApprovalsQuery, OverviewQuery, SettleQuery};
 use crate::model::operator::suspension::{REASON_LENGTH_MAX, SuspensionRequest, SuspensionResult};
-use crate::model::state::epoch::ReleaseRequest;
+use crate::model::state::credentials::LiveBinding;
+use crate::model::state::lifecycle::ReleaseRequest;
 
 /// Returns the routes of the writes.
 pub(crate) fn routes() -> Router<AppState> {
@@ -76,16 +75,19 @@ fn invalid_value(message: &str, help: &str) -> WriteRefusal {
 }
 
 impl AppState {
-    /// Sends a write to the engine, and returns its reply.
-    async fn write(&self, request: ControlRequest, actor: String) -> Result<Reply, WriteRefusal> {
-        let reply = self.control.handle(request, actor).await;
-        reply.map_err(|why| engine_stopped(&why))
+    /// Sends a write to the engine, and returns its response.
+    async fn write<R: Request>(
+        &self,
+        request: R,
+        actor: String,
+    ) -> Result<R::Response, WriteRefusal> {
+        self.control.send(request, actor).await.map_err(|why| no_answer(&why))
     }
 }
 
 /// Refuses a request that the engine does not answer.
-fn engine_stopped(why: &ControlError) -> WriteRefusal {
-    error(StatusCode::SERVICE_UNAVAILABLE, why).into()
+fn no_answer(why: &ControlError) -> WriteRefusal {
+    answer::no_answer(why).into()
 }
 
 /// Returns the response of either outcome.
@@ -118,8 +120,7 @@ async fn suspend(State(door): State<AppState>, who: MaybeCaller, body: Bytes) ->
         if until.is_some_and(|until| until <= SystemClock.now()) {
             return Err(invalid_value("`until` is in the past", "write a moment in the future"));
         }
-        let request =
-            ControlRequest::Suspend(Box::new(SuspensionRequest::Suspend { key, reason, until }));
+        let request = Suspend(SuspensionRequest::Suspend { key, reason, until });
         Ok(suspend_response(&door.write(request, actor).await?))
     };
     merge_outcome(done.await)
@@ -136,15 +137,14 @@ async fn resume(State(door): State<AppState>, who: MaybeCaller, body: Bytes) -> 
     let done = async {
         let actor = writer(who)?;
         let ResumeBody { resource: key } = read(&body, r#"send {"resource": "KIND/NAME"}"#)?;
-        let request = ControlRequest::Suspend(Box::new(SuspensionRequest::Resume { key }));
+        let request = Suspend(SuspensionRequest::Resume { key });
         Ok(suspend_response(&door.write(request, actor).await?))
     };
     merge_outcome(done.await)
 }
 
-fn suspend_response(reply: &Reply) -> Response {
-    let Reply::Suspension(paused) = reply else { return answer::wrong_reply() };
-    let status = match **paused {
+fn suspend_response(paused: &SuspensionResult) -> Response {
+    let status = match paused {
         SuspensionResult::Suspended(_) | SuspensionResult::Resumed { .. } => return ok(paused),
         SuspensionResult::Unknown { .. } => StatusCode::NOT_FOUND,
         SuspensionResult::NotSuspended { .. } => StatusCode::CONFLICT,
@@ -177,8 +177,7 @@ async fn approve(State(door): State<AppState>, who: MaybeCaller, body: Bytes) ->
                 application: None,
             } => {
                 let plan = ApprovingPlan { checksum, ceilings, actor: String::new() };
-                let request = ControlRequest::ApprovePlan(Box::new(plan));
-                Ok(plan_approved(&door.write(request, actor).await?))
+                Ok(plan_approved(&door.write(ApprovePlan(plan), actor).await?))
             }
             ApproveBody {
                 plan: None,
@@ -188,12 +187,10 @@ async fn approve(State(door): State<AppState>, who: MaybeCaller, body: Bytes) ->
                 ..
             } => {
                 let merchant = binding.merchant.clone();
-                let request = ControlRequest::Approve(Box::new(binding));
-                let reply = door.write(request, actor).await?;
-                let Reply::Approved(Some(approval)) = reply else {
-                    return door.waiting_binding(&merchant).await;
-                };
-                Ok(ok(&approval))
+                match door.write(Approve(binding), actor).await? {
+                    Some(approval) => Ok(ok(&approval)),
+                    None => door.waiting_binding(&merchant).await,
+                }
             }
             ApproveBody {
                 plan: None,
@@ -219,28 +216,22 @@ impl AppState {
     /// Approves a live application that waits for it.
     async fn approve_submission(&self, key: Key, actor: String) -> Result<Response, WriteRefusal> {
         let said = ReleaseRequest { keys: vec![key.clone()], done: false };
-        let reply = self.write(ControlRequest::Release(said), actor).await?;
-        let Reply::State(StateReply::Released(done)) = reply else {
-            return Err(answer::wrong_reply().into());
-        };
+        let done = self.write(Release(said), actor).await?;
         let told = json!({ "approved": done, "application": key });
         Ok(if done { ok(&told) } else { not_done(StatusCode::NOT_FOUND, &told) })
     }
 
     /// Responds with the waiting live binding of a merchant, to be sent back unchanged.
     async fn waiting_binding(&self, merchant: &Key) -> Result<Response, WriteRefusal> {
-        let asked = self.control.ask(EngineQuery::Approvals).await;
-        let reply = asked.map_err(|why| engine_stopped(&why))?;
-        let Reply::Approvals(waiting) = reply else { return Err(answer::wrong_reply().into()) };
+        let waiting = self.control.ask(ApprovalsQuery).await.map_err(|why| no_answer(&why))?;
         let binding = waiting.into_iter().find(|binding| binding.merchant == *merchant);
         let status = if binding.is_some() { StatusCode::CONFLICT } else { StatusCode::NOT_FOUND };
         Ok(not_done(status, &json!({ "approved": false, "waits": binding })))
     }
 }
 
-fn plan_approved(reply: &Reply) -> Response {
-    let Reply::PlanApproved(answer) = reply else { return answer::wrong_reply() };
-    match **answer {
+fn plan_approved(answer: &PlanApprovalResult) -> Response {
+    match answer {
         PlanApprovalResult::Approved { .. } => ok(answer),
         PlanApprovalResult::Changed { .. }
         | PlanApprovalResult::Nothing
@@ -270,13 +261,12 @@ async fn resolve(
         let id: IntentId = id.parse().map_err(|_| {
             invalid_value("invalid intent", "write an intent as in /api/v1/intents")
         })?;
-        Ok(resolve_response(&door.write(ControlRequest::Resolve(id, said), actor).await?))
+        Ok(resolve_response(&door.write(Resolve(id, said), actor).await?))
     };
     merge_outcome(done.await)
 }
 
-fn resolve_response(reply: &Reply) -> Response {
-    let Reply::Resolved(resolved) = reply else { return answer::wrong_reply() };
+fn resolve_response(resolved: &ResolveResult) -> Response {
     match resolved {
         ResolveResult::Settled(_) => ok(resolved),
         ResolveResult::Unknown => not_done(StatusCode::NOT_FOUND, resolved),
@@ -306,7 +296,7 @@ async fn reconcile(State(door): State<AppState>, who: MaybeCaller, body: Bytes) 
             return Ok(respond_when_ready(async move { settled_status(&door).await }));
         }
         let told = door.control.reconcile().await;
-        told.map_err(|why| engine_stopped(&why))?;
+        told.map_err(|why| no_answer(&why))?;
         Ok(not_done(StatusCode::ACCEPTED, &json!({ "reconciling": true })))
     };
     merge_outcome(done.await)
@@ -314,13 +304,12 @@ async fn reconcile(State(door): State<AppState>, who: MaybeCaller, body: Bytes) 
 
 /// Returns the status once only outside events remain.
 async fn settled_status(door: &AppState) -> Value {
-    let settled = match door.control.ask(EngineQuery::Settle).await {
-        Ok(_) => door.control.ask(EngineQuery::Overview).await,
+    let settled = match door.control.ask(SettleQuery).await {
+        Ok(()) => door.control.ask(OverviewQuery).await,
         Err(error) => Err(error),
     };
     match settled {
-        Ok(Reply::Overview(overview)) => json!({ "reconciled": true, "status": overview }),
-        Ok(_) => json!({ "reconciled": true }),
+        Ok(overview) => json!({ "reconciled": true, "status": overview }),
         Err(error) => json!({ "error": error }),
     }
 }

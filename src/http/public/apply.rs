@@ -15,7 +15,7 @@ use maud::html;
 
 use super::public_routes::PublicRoutes;
 use crate::base::secret::Secret;
-use crate::control::protocol::Control;
+use crate::control::handle::Control;
 use crate::http::private::pages;
 use crate::http::private::pages::HtmlPage;
 

@@ -21,10 +21,9 @@ use tower_http::limit::RequestBodyLimitLayer;
 
 use super::public_routes::PublicRoutes;
 use crate::base::secret::Secret;
-use crate::control::protocol::Control;
+use crate::control::handle::Control;
 use crate::engine::commands::attach::AttachToken;
 use crate::engine::commands::intake::{Intake, IntakeLink};
-use crate::engine::queries::protocol::Reply;
 use crate::http::private::pages;
 
 /// Bytes of a body, at most: a token has some twenty characters, and there are some thirty at most.
@@ -63,10 +62,10 @@ async fn take(State(door): State<IntakeState>, Path(text): Path<String>, body: B
     };
     let (first, more) = tokens(&body);
     let attaching = AttachToken { key: link.key.clone(), token: first, more, replace: false };
-    let taken = door.control.attach(attaching, Some(link.clone()), PAYER.to_owned());
+    let taken = door.control.submit_token(attaching, link.clone(), PAYER.to_owned());
     match tokio::time::timeout(ANSWER_MAX, taken).await {
-        Ok(Ok(Reply::Attached(Ok(_)))) => redirect_back(&text),
-        Ok(Ok(Reply::Attached(Err(why)))) => {
+        Ok(Ok(Ok(_))) => redirect_back(&text),
+        Ok(Ok(Err(why))) => {
             tracing::info!(key = %link.key, why, "a payer's token was refused");
             let mut page = door.present_page(link).await;
             if page.status() == StatusCode::OK {

@@ -18,7 +18,7 @@ use chrono::{DateTime, Utc};
 use super::ingress::Ingress;
 use crate::base::hash::{keyed_digest, sha256};
 use crate::base::id::{Key, Mode};
-use crate::control::protocol::Control;
+use crate::control::handle::Control;
 use crate::engine::commands::intake::{IntakeLink, IntakeTerms};
 
 /// The path of partner notifications, without the token.

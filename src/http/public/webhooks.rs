@@ -14,8 +14,7 @@ use axum::{Json, Router, middleware};
 
 use super::public_routes::PublicRoutes;
 use crate::base::id::Key;
-use crate::control::posts::PostAnswer;
-use crate::control::protocol::Control;
+use crate::control::handle::{Control, PostAnswer};
 use crate::engine::events::partner_webhook::IncomingWebhook;
 use crate::engine::events::receiver::Receipt;
 use crate::http::private::body::BodyError;

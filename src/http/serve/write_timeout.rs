@@ -1,6 +1,7 @@
 //! A stream with a time limit for writes: a peer that reads nothing is cut.
 
-use std::io::{self, IoSlice};
+use std::io;
+use std::io::IoSlice;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;

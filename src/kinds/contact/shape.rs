@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::Name;
 use crate::base::secret::Personal;
-use crate::kinds::merchant::MerchantKind;
+use crate::kinds::merchant::shape::MerchantKind;
 use crate::kinds::schema::kind::{CheckCx, Find, Mutability, Privacy, SpecField, SpecSchema};
 use crate::kinds::schema::refused_field::RefusedField;
 use crate::kinds::schema::{reference, text};
-use crate::model::spec::issue::Issue;
-use crate::model::spec::manifest::{Manifest, Reference};
+use crate::model::issue::Issue;
+use crate::model::manifest::{Manifest, Reference};
 
 #[derive(Debug, Clone, Copy)]
 pub struct ContactKind;

@@ -3,13 +3,14 @@
 use super::ContactKind;
 use crate::base::id::Key;
 use crate::effects::invoicing::contact_create::create_contact;
+use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::object_step::{ObjectEffects, plan_object};
 use crate::kinds::planning::step::{
     MERCHANT, StepCx, StepDecision, orphan, ready_state, reference,
 };
-use crate::kinds::schema::kind::{ManifestKind, SpecSchema};
+use crate::kinds::schema::kind::SpecSchema;
+use crate::model::manifest::Manifest;
 use crate::model::plans::plan::Reason;
-use crate::model::spec::manifest::Manifest;
 use crate::model::state::observed::Observed;
 
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {

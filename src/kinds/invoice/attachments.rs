@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::InvoiceKind;
+use super::shape::InvoiceKind;
 use crate::base::id::{Key, RemoteId};
 use crate::effects::core::context::{EffectContext, put};
 use crate::effects::invoicing::file_upload::{
@@ -16,8 +16,10 @@ use crate::kinds::contact::ContactKind;
 use crate::kinds::planning::step::{StepCx, StepDecision, ready_id, reference, text};
 use crate::kinds::schema::kind::SpecSchema;
 use crate::model::intents::effect::{Effect, RemoteReading, StepWork};
-use crate::model::plans::plan::{FieldChange, PlannedAction, Reason};
-use crate::model::spec::manifest::{AttachedFile, Manifest};
+use crate::model::manifest::{AttachedFile, Manifest};
+use crate::model::plans::change::PlannedAction;
+use crate::model::plans::plan::Reason;
+use crate::model::state::drift::FieldChange;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// Progress of the attachments of an invoice that is not created yet.

@@ -2,11 +2,10 @@
 
 mod attachments;
 pub mod shape;
+pub mod spec;
 mod step;
 #[cfg(test)]
 mod step_tests;
 #[cfg(test)]
 mod tests;
 pub mod totals;
-
-pub use shape::{AttachmentSpec, InvoiceKind, InvoiceSpec, LineItemSpec, MessageSpec};

@@ -3,8 +3,9 @@
 use chrono::NaiveDate;
 use serde_json::{Value, json};
 
+use super::attachments;
 use super::attachments::AttachmentState;
-use super::{InvoiceKind, attachments};
+use super::shape::InvoiceKind;
 use crate::base::clock::timestamp;
 use crate::base::id::{Key, Mode, RemoteId};
 use crate::base::money::Money;
@@ -12,7 +13,8 @@ use crate::effects::core::context::{EffectContext, put};
 use crate::effects::invoicing::contact_hash::make_link;
 use crate::effects::invoicing::invoice_create::{count_addresses, create_invoice};
 use crate::kinds::contact::ContactKind;
-use crate::kinds::merchant::noon;
+use crate::kinds::manifest_kind::ManifestKind;
+use crate::kinds::merchant::step::noon;
 use crate::kinds::planning::diff::amount;
 use crate::kinds::planning::object_step::{ObjectEffects, plan_object};
 use crate::kinds::planning::step::{
@@ -21,11 +23,13 @@ use crate::kinds::planning::step::{
 };
 use crate::kinds::planning::{assumed, overdue};
 use crate::kinds::remote::deposit;
-use crate::kinds::schema::kind::{ManifestKind, SpecSchema};
+use crate::kinds::schema::kind::SpecSchema;
 use crate::model::intents::effect::Effect;
-use crate::model::plans::plan::{MoneyMove, PlannedAction, Reason, Replaced};
-use crate::model::spec::issue::Issue;
-use crate::model::spec::manifest::Manifest;
+use crate::model::intents::exposure::MoneyMove;
+use crate::model::issue::Issue;
+use crate::model::manifest::Manifest;
+use crate::model::plans::change::{PlannedAction, Replaced};
+use crate::model::plans::plan::Reason;
 use crate::model::state::observed::Observed;
 
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {

@@ -1,10 +1,10 @@
 //! Currency and total of an invoice.
 
-use super::shape::{InvoiceSpec, LineItemSpec};
+use super::spec::{InvoiceSpec, LineItemSpec};
 use crate::base::money::{AMOUNT_MAX, Currency, Money};
 use crate::kinds::schema::amount::money_issue;
 use crate::kinds::schema::kind::CheckCx;
-use crate::model::spec::issue::Issue;
+use crate::model::issue::Issue;
 
 const LINES: &str = "spec.line_items";
 const CURRENCY: &str = "spec.currency";

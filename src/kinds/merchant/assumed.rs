@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::MerchantKind;
-use super::shape::APPLICATION_KIND;
+use super::shape::{APPLICATION_KIND, MerchantKind};
 use crate::kinds::planning::assumed;
 use crate::kinds::planning::step::{StepCx, reference};
 use crate::kinds::schema::kind::SpecSchema;
-use crate::model::operator::live_binding::BINDING;
-use crate::model::spec::manifest::Manifest;
+use crate::model::manifest::Manifest;
+use crate::model::state::credentials::BINDING;
 use crate::model::state::observed::Observed;
 
 /// Ids of the default accounts, for documents that name none.

@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
+use crate::model::manifest::Manifest;
 use crate::model::plans::plan::Reason;
-use crate::model::spec::manifest::Manifest;
+use crate::model::state::credentials;
 use crate::model::state::observed::Observed;
-use crate::model::state::refused_credentials;
 
 /// State of a merchant's credentials.
 pub(super) enum Authorization {
@@ -23,7 +23,7 @@ pub(super) enum Authorization {
 pub(super) fn authorization(manifest: &Manifest, spec: &Value, have: &Observed) -> Authorization {
     let Some(refused) = &have.unauthorised else { return Authorization::Valid };
     let renewed = refused.generation < manifest.annotations.generation
-        || refused.credentials != refused_credentials::credentials_digest(spec);
+        || refused.credentials != credentials::credentials_digest(spec);
     if renewed {
         return Authorization::Renewed;
     }

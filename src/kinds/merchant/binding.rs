@@ -11,9 +11,9 @@ use crate::base::id::{Key, Mode};
 use crate::effects::merchants::code_exchange::APPLICATION;
 use crate::kinds::planning::step::{StepCx, reference};
 use crate::kinds::schema::reference::resolve;
-use crate::model::operator::live_binding::LiveBinding;
+use crate::model::manifest::Manifest;
 use crate::model::plans::plan::Reason;
-use crate::model::spec::manifest::Manifest;
+use crate::model::state::credentials::LiveBinding;
 use crate::model::state::observed::Observed;
 
 /// Returns the reason why the credentials' accounts are not this merchant's. Accounts that older

@@ -5,10 +5,7 @@ mod authorization;
 mod binding;
 pub mod removal;
 pub mod shape;
-mod step;
+pub(crate) mod step;
 #[cfg(test)]
 mod tests;
 pub mod zone;
-
-pub use shape::{CredentialsSpec, GatewayKeys, MerchantKind, MerchantSpec};
-pub use step::noon;

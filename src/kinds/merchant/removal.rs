@@ -12,7 +12,8 @@ use crate::effects::merchants::read::CREDENTIALS;
 use crate::kinds::planning::removal::{deletion_of, effect_context, wait, wait_for_users};
 use crate::kinds::planning::step::{StepCx, StepDecision, orphan};
 use crate::model::intents::effect::{RemoteReading, StepWork};
-use crate::model::plans::plan::{PlannedAction, Reason};
+use crate::model::plans::change::PlannedAction;
+use crate::model::plans::plan::Reason;
 use crate::model::plans::removal::RemovalStatus;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
@@ -106,16 +107,15 @@ fn refuse_live(cx: &StepCx<'_>, mode: Mode) -> Option<StepDecision> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use chrono::DateTime;
     use serde_json::json;
+    use std::sync::Arc;
 
     use super::*;
     use crate::base::hash::sha256;
     use crate::kinds::planning::step::PlanningView;
-    use crate::model::spec::manifest::{Deletion, Manifest, OnDoubt};
-    use crate::model::state::refused_credentials::RefusedCredentials;
+    use crate::model::manifest::{Deletion, Manifest, OnDoubt};
+    use crate::model::state::credentials::RefusedCredentials;
 
     /// A view with one merchant and no documents; the keys are its holders.
     struct Alone(Arc<Observed>, Vec<Key>);

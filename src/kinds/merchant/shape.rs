@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::zone;
 use crate::base::id::{Mode, Name};
+use crate::kinds::json_schema::HiddenSecret;
 use crate::kinds::merchant_application::MerchantApplicationKind;
-use crate::kinds::schema::json_schema::HiddenSecret;
 use crate::kinds::schema::kind::{CheckCx, Find, Mutability, Privacy, SpecField, SpecSchema};
 use crate::kinds::schema::reference;
 use crate::kinds::secrets::secret_source::SecretSource;
-use crate::model::spec::issue::Issue;
-use crate::model::spec::manifest::{Manifest, Reference};
+use crate::model::issue::Issue;
+use crate::model::manifest::{Manifest, Reference};
 
 /// Characters of a public key; its length is its only fixed property (partner-api, Limits;
 /// service-facts, part 12).

@@ -6,24 +6,26 @@ use serde_json::{Value, json};
 
 use super::authorization::{Authorization, authorization};
 use super::binding::{foreign_reason, missing_approval};
-use super::shape::APPLICATION_KIND;
-use super::{MerchantKind, removal, zone};
+use super::shape::{APPLICATION_KIND, MerchantKind};
+use super::{removal, zone};
 use crate::base::id::{Key, Mode};
 use crate::effects::core::context::EffectContext;
 use crate::effects::merchants::accounts::{ACCOUNTS, has_several};
 use crate::effects::merchants::code_exchange::exchange_code;
 use crate::effects::merchants::read::{CREDENTIALS, KEYS};
 use crate::effects::merchants::survey::SURVEY;
+use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::diff::changes;
 use crate::kinds::planning::step::{
     StepCx, StepDecision, effect_context, mode_of, ready_state, reference,
 };
 use crate::kinds::remote::import_check::ImportCheck;
-use crate::kinds::schema::kind::{ManifestKind, SpecSchema};
+use crate::kinds::schema::kind::SpecSchema;
 use crate::kinds::secrets::redact::redact;
 use crate::model::intents::effect::{RemoteReading, StepWork};
-use crate::model::plans::plan::{PlannedAction, Reason};
-use crate::model::spec::manifest::Manifest;
+use crate::model::manifest::Manifest;
+use crate::model::plans::change::PlannedAction;
+use crate::model::plans::plan::Reason;
 use crate::model::state::observed::Observed;
 
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
@@ -180,7 +182,7 @@ fn reading_work(name: &'static str, new: EffectContext, manifest: &Manifest) -> 
 
 /// Returns noon of a date in a merchant's zone, as UTC: the meaning of a bare date (design.md part
 /// 4). `None` for an unknown zone. A noon that does not exist becomes the first moment after it.
-pub fn noon(date: NaiveDate, zone: &str) -> Option<DateTime<Utc>> {
+pub(crate) fn noon(date: NaiveDate, zone: &str) -> Option<DateTime<Utc>> {
     let zone = zone::find(zone)?;
     let noon = date.and_hms_opt(12, 0, 0)?;
     let later =

@@ -2,7 +2,7 @@ use chrono::{Days, NaiveDate, TimeZone};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::noon;
+use super::step::noon;
 use crate::kinds::testing::{good, problems};
 
 fn check(spec: &str, expect: &str) {

@@ -6,7 +6,7 @@
 
 use chrono_tz::{TZ_VARIANTS, Tz};
 
-use crate::model::spec::issue::Issue;
+use crate::model::issue::Issue;
 
 /// Maximum names in a help text.
 const SUGGESTIONS_MAX: usize = 3;

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::spec::MerchantApplicationSpec;
 use crate::api::onboarding::application::Submission;
 use crate::api::onboarding::fields::OWNERSHIP_DEFAULT;
-use crate::model::spec::issue::Issue;
+use crate::model::issue::Issue;
 
 /// Percentage above which ownership is significant (partner-api,
 /// `owner_has_significant_ownership`).

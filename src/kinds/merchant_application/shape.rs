@@ -19,8 +19,8 @@ use crate::base::routing::is_published_test_routing;
 use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema, UniqueField};
 use crate::kinds::secrets::redact::field_of;
 use crate::kinds::secrets::secret_source::SecretSource;
-use crate::model::spec::issue::Issue;
-use crate::model::spec::manifest::{Manifest, Reference};
+use crate::model::issue::Issue;
+use crate::model::manifest::{Manifest, Reference};
 
 #[derive(Debug, Clone, Copy)]
 pub struct MerchantApplicationKind;

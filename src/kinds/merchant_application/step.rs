@@ -11,15 +11,17 @@ use crate::base::id::{Key, Mode};
 use crate::effects::core::context::EffectContext;
 use crate::effects::onboarding::sign_up::start_sign_up;
 use crate::effects::onboarding::submit::submit_application;
+use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::assumed;
 use crate::kinds::planning::diff::changes;
 use crate::kinds::planning::step::{MERCHANT, StepCx, StepDecision, orphan, source_id, text};
 use crate::kinds::remote::import_check::ImportCheck;
-use crate::kinds::schema::kind::{ManifestKind, SpecSchema};
+use crate::kinds::schema::kind::SpecSchema;
 use crate::kinds::secrets::redact::redact;
 use crate::model::intents::effect::StepWork;
-use crate::model::plans::plan::{PlannedAction, Reason};
-use crate::model::spec::manifest::Manifest;
+use crate::model::manifest::Manifest;
+use crate::model::plans::change::PlannedAction;
+use crate::model::plans::plan::Reason;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// Underwriting decision, from the facts of the webhook.

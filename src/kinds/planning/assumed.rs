@@ -10,7 +10,7 @@ use crate::base::hash::sha256;
 use crate::base::id::RemoteId;
 use crate::kinds::schema::kind::SpecField;
 use crate::kinds::secrets::redact::redact;
-use crate::model::spec::manifest::Manifest;
+use crate::model::manifest::Manifest;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// Returns the state of a resource whose document was applied, without any further fact.

@@ -7,8 +7,7 @@ use serde_json::Value;
 use crate::base::money::{Currency, Money};
 use crate::kinds::schema::kind::{Mutability, SpecField};
 use crate::kinds::secrets::redact::field_of;
-use crate::model::plans::plan::FieldChange;
-use crate::model::state::unknown_fields::{is_leaf, is_unknown};
+use crate::model::state::drift::{FieldChange, is_leaf, is_unknown};
 
 /// Replacement for a private value.
 const HIDDEN: &str = "•••";

@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use crate::base::clock::timestamp;
 use crate::base::money::Money;
-use crate::model::state::condition::ConditionStatus;
-use crate::model::state::health::Health;
+use crate::model::state::health::{ConditionStatus, Health};
 use crate::model::state::observed::Observed;
 use crate::model::state::payment::{Payment, PaymentResult, Payments};
 

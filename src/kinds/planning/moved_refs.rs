@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::step::StepCx;
 use crate::kinds::schema::reference::resolve;
-use crate::model::spec::manifest::Manifest;
+use crate::model::manifest::Manifest;
 use crate::model::state::observed::Observed;
 
 /// Returns the desired spec with every reference written as in the applied one, where both mean the

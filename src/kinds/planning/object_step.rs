@@ -8,9 +8,11 @@ use crate::effects::core::context::EffectContext;
 use crate::kinds::schema::kind::{Mutability, SpecField};
 use crate::kinds::secrets::redact::redact;
 use crate::model::intents::effect::{Effect, StepWork};
-use crate::model::plans::plan::{FieldChange, MoneyMove, PlannedAction, Reason};
-use crate::model::spec::manifest::Manifest;
-use crate::model::state::drift::{Drift, vanished_reason};
+use crate::model::intents::exposure::MoneyMove;
+use crate::model::manifest::Manifest;
+use crate::model::plans::change::PlannedAction;
+use crate::model::plans::plan::Reason;
+use crate::model::state::drift::{Drift, FieldChange, vanished_reason};
 use crate::model::state::observed::Observed;
 
 /// Returns the effect that changes these fields of a remote object.

@@ -6,7 +6,7 @@
 use chrono::{Datelike, Months, NaiveDate};
 use serde_json::Value;
 
-use crate::model::spec::issue::Issue;
+use crate::model::issue::Issue;
 
 /// Months by which a schedule may have begun before today: a charge imported from another system
 /// begins in the past.
@@ -83,6 +83,6 @@ mod tests {
         assert_eq!(invoice(&json!({}), today), card(&json!({}), today));
         let issues = invoice(&json!({"invoice_date": "2020-01-01"}), today);
         assert_eq!(codes(&issues), ["reckon::invoice::past"]);
-        assert_eq!(issues[0].severity, crate::model::spec::issue::Severity::Warning);
+        assert_eq!(issues[0].severity, crate::model::issue::Severity::Warning);
     }
 }

@@ -7,8 +7,9 @@ use crate::base::hash::{Digest, sha256};
 use crate::base::id::Key;
 use crate::effects::core::context::EffectContext;
 use crate::kinds::schema::reference::resolve;
-use crate::model::plans::plan::{PlannedAction, Reason};
-use crate::model::spec::manifest::Deletion;
+use crate::model::manifest::Deletion;
+use crate::model::plans::change::PlannedAction;
+use crate::model::plans::plan::Reason;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// Returns the last applied state, if its document requested that the object be deleted with it.

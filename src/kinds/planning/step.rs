@@ -11,9 +11,12 @@ use serde_json::Value;
 use crate::base::hash::SourceId;
 use crate::base::id::{Key, Kind, Mode, RemoteId};
 use crate::effects::core::context::EffectContext;
-use crate::model::intents::effect::{Effect, ExposureCounts, StepWork};
-use crate::model::plans::plan::{FieldChange, MoneyMove, PlannedAction, Reason, Replaced};
-use crate::model::spec::manifest::{Manifest, OnDoubt};
+use crate::model::intents::effect::{Effect, StepWork};
+use crate::model::intents::exposure::{ExposureCounts, MoneyMove};
+use crate::model::manifest::{Manifest, OnDoubt};
+use crate::model::plans::change::{PlannedAction, Replaced};
+use crate::model::plans::plan::Reason;
+use crate::model::state::drift::FieldChange;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// Reads of other resources that a step may make.
@@ -102,9 +105,8 @@ pub fn merchant_of<S>(manifest: &Manifest<S>) -> Option<Key> {
     if manifest.key.kind.as_str() == MERCHANT {
         return Some(manifest.key.clone());
     }
-    let reference = |reference: &&crate::model::spec::manifest::Reference| {
-        reference.key.kind.as_str() == MERCHANT
-    };
+    let reference =
+        |reference: &&crate::model::manifest::Reference| reference.key.kind.as_str() == MERCHANT;
     manifest.references.iter().find(reference).map(|reference| reference.key.clone())
 }
 

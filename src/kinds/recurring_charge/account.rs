@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::base::money::Money;
 use crate::kinds::planning::step::{MERCHANT, StepCx, find_account, reference, text};
+use crate::model::manifest::Manifest;
 use crate::model::plans::plan::Reason;
-use crate::model::spec::manifest::Manifest;
 use crate::model::state::observed::Observed;
 
 /// Returns the type of method that pays, `card` or `bank`: from its document, else as it was saved.

@@ -1,28 +1,23 @@
-//! Checks between the fields of a recurring charge.
+//! Fields of a recurring charge, and its checks without the service.
 
+use super::fields;
 use super::fields::FIELDS;
-use super::shape::{FirstCharge, RecurringChargeSpec, Surcharge};
 use crate::base::hash::Mark;
-use crate::base::id::RemoteId;
+use crate::base::id::{Name, RemoteId};
 use crate::base::money::Money;
+use crate::kinds::merchant::shape::MerchantKind;
+use crate::kinds::recurring_charge::spec::{FirstCharge, RecurringChargeSpec, Surcharge};
+use crate::kinds::saved_method::shape::SavedMethodKind;
 use crate::kinds::schema::amount::Amount;
-use crate::kinds::schema::kind::CheckCx;
+use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema};
 use crate::kinds::schema::whole_number::WholeNumber;
-use crate::kinds::secrets::redact::field_of;
-use crate::model::spec::issue::Issue;
+use crate::kinds::schema::{reference, text};
+use crate::model::issue::Issue;
+use crate::model::manifest::{Manifest, Reference};
 
 const FIRST_AMOUNT: &str = "spec.first_amount";
 const FROM_CHARGE: &str = "spec.from_charge";
 const MAX_AMOUNT: &str = "spec.max_amount";
-
-/// Returns the issue of a missing field, worded as by the decoder.
-pub(super) fn missing_field_issue(path: &str) -> Issue {
-    let name = path.rsplit('.').next().unwrap_or_default();
-    let doc = field_of(FIELDS, path).map_or("", |field| field.doc);
-    let message = format!("the field `{name}` is missing");
-    let help = format!("add `{name}`: {}", doc.trim_end_matches('.'));
-    Issue::error("reckon::spec::missing_field", path, message, help).underline_key()
-}
 
 pub(super) fn description_issue(description: &str) -> Option<Issue> {
     Mark::find_in(description).map(|mark| {
@@ -150,4 +145,54 @@ fn charge_id_issue(charge: &str) -> Option<Issue> {
         let help = "write the charge's id as the service shows it, 22 letters, digits, `-` and `_`";
         Issue::error("reckon::recurring_charge::charge_id", FROM_CHARGE, message, help)
     })
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct RecurringChargeKind;
+
+impl SpecSchema for RecurringChargeKind {
+    const NAME: &'static str = "RecurringCharge";
+    const FIELDS: &'static [SpecField] = FIELDS;
+    type Spec = RecurringChargeSpec;
+
+    fn check(spec: &RecurringChargeSpec, cx: &CheckCx) -> Vec<Issue> {
+        let mut issues = Vec::new();
+        issues.extend(reference::issue("spec.merchant", MerchantKind::NAME, &spec.merchant));
+        issues.extend(match &spec.method {
+            Some(method) => reference::issue("spec.method", SavedMethodKind::NAME, method),
+            None if spec.from_charge.is_none() => Some(fields::missing_field_issue("spec.method")),
+            None => None,
+        });
+        issues.extend(spec.amount.positive_issue("spec.amount", cx));
+        issues.extend(first_amount_issue(spec, cx));
+        issues.extend(spec.description.as_deref().and_then(description_issue));
+        let account = spec.account.as_deref();
+        issues.extend(account.and_then(|one| text::not_blank("spec.account", one, "Operating")));
+        issues.extend(spec.max_occurrences.and_then(max_occurrences_issue));
+        let most = spec.max_amount.as_ref();
+        issues.extend(most.and_then(|most| max_amount_issue(spec, most, cx)));
+        issues.extend(spec.schedule.issues(spec.first_charge == FirstCharge::Now));
+        issues.extend(surcharge_issue(spec));
+        issues.extend(from_charge_issues(spec));
+        issues.extend(spec.reference.issue(
+            "spec.reference",
+            "reckon keeps its mark in `reference`, to find the charge again",
+            "leave it out; a text of your own goes into `description`",
+        ));
+        issues
+    }
+
+    fn references(spec: &RecurringChargeSpec, namespace: &Name) -> Vec<Reference> {
+        let merchant =
+            reference::read("spec.merchant", MerchantKind::NAME, &spec.merchant, namespace);
+        let method = spec.method.as_deref();
+        let method = method.and_then(|name| {
+            reference::read("spec.method", SavedMethodKind::NAME, name, namespace)
+        });
+        merchant.into_iter().chain(method).collect()
+    }
+
+    fn check_links(_spec: &RecurringChargeSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
+        reference::same_merchant(manifest, "spec.method", find).into_iter().collect()
+    }
 }

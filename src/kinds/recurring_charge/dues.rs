@@ -4,7 +4,8 @@ use chrono::{Months, NaiveDate};
 use serde_json::{Value, json};
 
 use crate::base::money::Money;
-use crate::base::schedule::{RecurrenceLimits, Schedule, occurrences};
+use crate::base::schedule::Schedule;
+use crate::base::schedule::problems::{RecurrenceLimits, occurrences};
 use crate::kinds::planning::diff::amount;
 
 /// Months of a schedule that are listed.

@@ -23,9 +23,11 @@ use crate::kinds::planning::removal::{
 };
 use crate::kinds::planning::step::{StepCx, StepDecision, orphan, text};
 use crate::model::intents::effect::{Effect, RemoteReading, StepWork};
-use crate::model::plans::plan::{MoneyMove, PlannedAction, Reason};
+use crate::model::intents::exposure::MoneyMove;
+use crate::model::manifest::Manifest;
+use crate::model::plans::change::PlannedAction;
+use crate::model::plans::plan::Reason;
 use crate::model::plans::removal::RemovalStatus;
-use crate::model::spec::manifest::Manifest;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// Meaning of the amount that occurrences no longer collect.

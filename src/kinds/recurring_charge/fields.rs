@@ -1,6 +1,8 @@
 //! Fields of a recurring charge, for masks, plans and help.
 
 use crate::kinds::schema::kind::{Mutability, Privacy, SpecField};
+use crate::kinds::secrets::redact::field_of;
+use crate::model::issue::Issue;
 
 const fn plain(path: &'static str, change: Mutability, doc: &'static str) -> SpecField {
     SpecField { path, privacy: Privacy::Plain, mutability: change, doc }
@@ -95,3 +97,12 @@ pub(super) const FIELDS: &[SpecField] = &[
          `first_charge` (gateway-api, POST /v1/charges/{chargeId}/schedule).",
     ),
 ];
+
+/// Returns the issue of a missing field, worded as by the decoder.
+pub(super) fn missing_field_issue(path: &str) -> Issue {
+    let name = path.rsplit('.').next().unwrap_or_default();
+    let doc = field_of(FIELDS, path).map_or("", |field| field.doc);
+    let message = format!("the field `{name}` is missing");
+    let help = format!("add `{name}`: {}", doc.trim_end_matches('.'));
+    Issue::error("reckon::spec::missing_field", path, message, help).underline_key()
+}

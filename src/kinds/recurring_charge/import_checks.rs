@@ -7,7 +7,7 @@ use super::account;
 use super::request::amount_per_occurrence;
 use crate::kinds::planning::step::{MERCHANT, StepCx, reference};
 use crate::kinds::remote::import_check::{ImportCheck, OnMismatch};
-use crate::model::spec::manifest::Manifest;
+use crate::model::manifest::Manifest;
 
 pub(super) fn import_checks(cx: &StepCx<'_>, manifest: &Manifest) -> Vec<ImportCheck> {
     let currency = amount_per_occurrence(&manifest.spec).ok().map(|money| ImportCheck {

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
+use super::checks::RecurringChargeKind;
 use crate::base::hash::Mark;
 use crate::base::money::{Currency, Money};
 use crate::effects::core::context::put;
-use crate::kinds::recurring_charge::RecurringChargeKind;
-use crate::kinds::remote::import_check::{ImportTemplate, ImportTemplateCx};
+use crate::kinds::remote::readback::{ImportTemplate, ImportTemplateCx};
 use crate::kinds::schema::kind::SpecSchema;
 
 /// Creates the document; its name is the description, else the amount.

@@ -14,7 +14,8 @@ use crate::kinds::testing::manifest;
 use crate::model::operator::token_attachment::{
     ATTACHED, CopiedMethod, SuppliedToken, TokenAttachment,
 };
-use crate::model::plans::plan::{PlannedAction, Reason};
+use crate::model::plans::change::PlannedAction;
+use crate::model::plans::plan::Reason;
 use crate::model::state::observed::{AppliedSpec, Observed, ServiceRefusal};
 
 const INTAKE: &str = "merchant: acme\ntype: card\nsource: intake";
@@ -124,7 +125,7 @@ fn a_refused_token_is_not_sent_again() {
         intent: IntentId::new(1),
         digest: sha256(b"any"),
         status: 422,
-        problem: crate::model::intents::service_problem::ServiceProblem::from_code("code", "no"),
+        problem: crate::model::service::outcome::ServiceProblem::from_code("code", "no"),
         at: CAME.parse().unwrap(),
     };
     let have = made(Some(beside(sha256(b"second"), method(), CAME)));

@@ -4,22 +4,20 @@
 mod account;
 #[cfg(test)]
 mod account_tests;
-mod checks;
+pub mod checks;
 mod dues;
 mod ending;
 mod fields;
 pub mod import_checks;
 pub mod import_template;
-pub mod intake_details;
 #[cfg(test)]
 mod intake_details_tests;
-mod method;
+pub mod method;
 #[cfg(test)]
 mod method_tests;
-mod readback;
+pub(crate) mod readback;
 mod request;
-pub mod schedule;
-pub mod shape;
+pub mod spec;
 mod step;
 #[cfg(test)]
 mod step_tests;
@@ -27,9 +25,3 @@ mod surcharge;
 #[cfg(test)]
 mod tests;
 mod today;
-
-pub use intake_details::{is_paid_by_payer, takes_token};
-pub use schedule::ScheduleSpec;
-pub use shape::{FirstCharge, RecurringChargeKind, RecurringChargeSpec, Surcharge};
-
-pub use readback::CHARGES;

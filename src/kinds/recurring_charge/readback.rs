@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::import_template::import_template;
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::api::recurring::charge::{GetRecurring, ListRecurring};
 use crate::effects::core::context::put;
 use crate::effects::recurring::create::recurring_facts;
@@ -39,7 +39,7 @@ fn import_facts(item: &Value) -> Value {
 
 /// Recurring charges. `schedule.start` is left out: it is meaningless once the first occurrence
 /// exists.
-pub static CHARGES: ReadBack = ReadBack {
+pub(crate) static CHARGES: ReadBack = ReadBack {
     list_name: "recurring charges",
     list: || Call::to::<ListRecurring>(&[]),
     one: |id| Call::to::<GetRecurring>(&[id.as_str()]),

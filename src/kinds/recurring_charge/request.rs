@@ -8,8 +8,9 @@ use crate::base::money::Money;
 use crate::effects::core::context::put;
 use crate::kinds::planning::diff::amount;
 use crate::kinds::planning::step::{StepCx, ready_id, reference, text};
-use crate::model::plans::plan::{FieldChange, Reason};
-use crate::model::spec::manifest::Manifest;
+use crate::model::manifest::Manifest;
+use crate::model::plans::plan::Reason;
+use crate::model::state::drift::FieldChange;
 use crate::model::state::observed::Observed;
 
 fn unfit(why: &str) -> Reason {

@@ -4,8 +4,9 @@
 use chrono::NaiveDate;
 use serde_json::{Value, json};
 
+use super::checks::RecurringChargeKind;
 use super::surcharge::{SurchargeQuote, amount_before_surcharge, quote};
-use super::{RecurringChargeKind, account, dues, ending, intake_details, method, request, today};
+use super::{account, dues, ending, method, request, today};
 use crate::base::id::{Key, RemoteId};
 use crate::base::money::Money;
 use crate::effects::core::context::EffectContext;
@@ -14,6 +15,7 @@ use crate::effects::payments::charge_schedule::schedule_charge;
 use crate::effects::payments::surcharge_read::SURCHARGE;
 use crate::effects::recurring::change::change_recurring;
 use crate::effects::recurring::create::create_recurring;
+use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::diff::amount;
 use crate::kinds::planning::object_step::{ObjectEffects, needs_token, plan_object};
 use crate::kinds::planning::step::{
@@ -22,11 +24,13 @@ use crate::kinds::planning::step::{
 use crate::kinds::planning::{assumed, health, overdue, removal};
 use crate::kinds::remote::import_check::ImportCheck;
 use crate::kinds::remote::readback::ReadBack;
-use crate::kinds::schema::kind::{ManifestKind, SpecSchema};
+use crate::kinds::schema::kind::SpecSchema;
 use crate::model::intents::effect::{Effect, RemoteReading, StepWork};
-use crate::model::plans::plan::{MoneyMove, PlannedAction, Reason};
-use crate::model::spec::issue::Issue;
-use crate::model::spec::manifest::Manifest;
+use crate::model::intents::exposure::MoneyMove;
+use crate::model::issue::Issue;
+use crate::model::manifest::Manifest;
+use crate::model::plans::change::PlannedAction;
+use crate::model::plans::plan::Reason;
 use crate::model::state::health::Health;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
@@ -72,7 +76,7 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDe
     if draft.verdict == PlannedAction::Blocked {
         draft.money.clear();
     }
-    let draft = intake_details::wait_for_details(cx, manifest, have, draft);
+    let draft = method::wait_for_details(cx, manifest, have, draft);
     if draft.reason == Reason::Renewed && method::payer_method(cx, manifest).is_some() {
         return StepDecision { reason: Reason::DetailsGiven, ..draft };
     }

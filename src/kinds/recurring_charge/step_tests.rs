@@ -7,17 +7,20 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::RecurringChargeKind;
+use super::checks::RecurringChargeKind;
 use crate::base::hash::SourceId;
 use crate::base::id::{Key, RemoteId};
+use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::step::{PlanningView, StepCx, StepDecision};
 use crate::kinds::saved_method::shape::SavedMethodKind;
-use crate::kinds::schema::kind::{ManifestKind, SpecSchema};
+use crate::kinds::schema::kind::SpecSchema;
 use crate::kinds::secrets::redact::redact;
 use crate::kinds::testing::manifest;
 use crate::model::intents::effect::{Effect, StepWork};
-use crate::model::plans::plan::{PlannedAction, Reason};
-use crate::model::spec::manifest::{Deletion, Manifest, OnDoubt};
+use crate::model::intents::exposure::MoneyMove;
+use crate::model::manifest::{Deletion, Manifest, OnDoubt};
+use crate::model::plans::change::PlannedAction;
+use crate::model::plans::plan::Reason;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// 21 November in Chicago, 22 November in UTC.
@@ -130,9 +133,7 @@ pub(super) fn effect(draft: &StepDecision) -> &Effect {
 }
 
 pub(super) fn money(draft: &StepDecision) -> Vec<String> {
-    let one = |money: &crate::model::plans::plan::MoneyMove| {
-        format!("{} {}", money.amount, money.meaning)
-    };
+    let one = |money: &MoneyMove| format!("{} {}", money.amount, money.meaning);
     draft.money.iter().map(one).collect()
 }
 

@@ -10,8 +10,8 @@ use super::account;
 use crate::base::money::Money;
 use crate::kinds::planning::diff::amount;
 use crate::kinds::planning::step::{MERCHANT, StepCx, ready_state, reference};
+use crate::model::manifest::Manifest;
 use crate::model::plans::plan::Reason;
-use crate::model::spec::manifest::Manifest;
 use crate::model::state::observed::Observed;
 
 /// Age beyond which an answer is requested again.

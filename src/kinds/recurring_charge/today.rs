@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::base::id::Key;
 use crate::kinds::merchant::zone;
 use crate::kinds::planning::step::{MERCHANT, StepCx, reference};
+use crate::model::manifest::Manifest;
 use crate::model::plans::plan::Reason;
-use crate::model::spec::manifest::Manifest;
 
 /// Rejects a schedule that starts today, in the service's terms. Not checked while the merchant's
 /// time zone is unknown.

@@ -82,7 +82,7 @@ fn with_numbers(path: &str, context: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kinds::schema::register::find;
+    use crate::kinds::register::find;
 
     fn of(kind: &str, context: &str) -> Option<String> {
         locate(find(kind).unwrap().fields, context)

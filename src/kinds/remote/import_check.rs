@@ -15,29 +15,8 @@ use crate::base::secret::Secret;
 use crate::effects::merchants::survey::mark_of;
 use crate::kinds::planning::diff::{changes, flatten, mutability_of};
 use crate::kinds::schema::kind::{Mutability, SpecField};
-use crate::model::plans::plan::FieldChange;
+use crate::model::state::drift::FieldChange;
 use crate::model::state::observed::{AppliedSpec, Observed};
-
-/// Document created from an object.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ImportTemplate {
-    pub kind: &'static str,
-    /// Text from which its name is derived.
-    pub name: String,
-    /// Its spec, as YAML writes it.
-    pub spec: Value,
-}
-
-/// Inputs for a document created from an object.
-#[derive(Debug)]
-pub struct ImportTemplateCx<'a> {
-    /// The merchant, as the document refers to it.
-    pub merchant: &'a str,
-    /// Set if the merchant has several accounts, so that the document must name one.
-    pub several_accounts: bool,
-    /// The saved methods of the merchant, as the document refers to them, and their known state.
-    pub methods: &'a [(String, Value)],
-}
 
 /// Requirement on an object beyond the fields of its list.
 #[derive(Debug, Clone, PartialEq)]

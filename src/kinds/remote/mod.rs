@@ -2,6 +2,5 @@
 
 pub mod deposit;
 pub mod error_field;
-pub mod files;
 pub mod import_check;
 pub mod readback;

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::import_check::{ImportTemplate, ImportTemplateCx};
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
 use crate::kinds::schema::kind::SpecField;
@@ -190,4 +189,25 @@ pub fn changed_facts(back: &ReadBack, known: &Observed, item: &Value) -> Value {
         }
     }
     news
+}
+
+/// Document created from an object.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImportTemplate {
+    pub kind: &'static str,
+    /// Text from which its name is derived.
+    pub name: String,
+    /// Its spec, as YAML writes it.
+    pub spec: Value,
+}
+
+/// Inputs for a document created from an object.
+#[derive(Debug)]
+pub struct ImportTemplateCx<'a> {
+    /// The merchant, as the document refers to it.
+    pub merchant: &'a str,
+    /// Set if the merchant has several accounts, so that the document must name one.
+    pub several_accounts: bool,
+    /// The saved methods of the merchant, as the document refers to them, and their known state.
+    pub methods: &'a [(String, Value)],
 }

@@ -6,15 +6,15 @@
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::de::{self, Deserializer, Visitor};
-use serde::{Deserialize, Serialize};
+use serde::de::{Deserializer, Visitor};
+use serde::{Deserialize, Serialize, de};
 
 use crate::api::rules::NAME_LENGTH_MAX;
 use crate::base::routing::{RoutingNumber, is_published_test_routing};
 use crate::base::secret::Personal;
 use crate::kinds::schema::text;
 use crate::kinds::secrets::secret_source::{FORMS, SecretSource};
-use crate::model::spec::issue::Issue;
+use crate::model::issue::Issue;
 
 /// Digits of an account number (service-facts, 31).
 const ACCOUNT_DIGITS: std::ops::RangeInclusive<usize> = 4..=17;

@@ -12,7 +12,7 @@ use crate::base::secret::Personal;
 use crate::kinds::schema::text;
 use crate::kinds::schema::whole_number::WholeNumber;
 use crate::kinds::secrets::secret_source::{FORMS, SecretSource};
-use crate::model::spec::issue::Issue;
+use crate::model::issue::Issue;
 
 /// Years that a card can name with four digits.
 const YEARS: std::ops::RangeInclusive<u32> = 2000..=2099;

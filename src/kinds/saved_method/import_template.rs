@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::shape::SavedMethodKind;
 use crate::effects::core::context::put;
 use crate::effects::methods::method::method_facts;
-use crate::kinds::remote::import_check::{ImportTemplate, ImportTemplateCx};
+use crate::kinds::remote::readback::{ImportTemplate, ImportTemplateCx};
 use crate::kinds::schema::kind::SpecSchema;
 
 #[expect(clippy::unnecessary_wraps, reason = "other kinds may find nothing to make one of")]

@@ -10,13 +10,12 @@ use std::borrow::Cow;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::source::INTAKE;
-use super::step::source;
+use super::source::{INTAKE, source};
 use crate::effects::methods::save::good_until;
 use crate::kinds::planning::step::StepCx;
+use crate::model::manifest::Manifest;
 use crate::model::operator::token_attachment::{AwaitedDetails, SuppliedToken};
 use crate::model::plans::plan::Reason;
-use crate::model::spec::manifest::Manifest;
 use crate::model::state::observed::{AppliedSpec, Observed, ServiceRefusal};
 
 /// The path of the identity of the given details.

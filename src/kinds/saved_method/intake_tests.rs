@@ -7,13 +7,14 @@ use super::intake::awaited_intake;
 use super::shape::SavedMethodKind;
 use crate::base::hash::sha256;
 use crate::base::id::{IntentId, Key, RemoteId};
+use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::step::{PlanningView, StepCx, StepDecision};
-use crate::kinds::schema::kind::ManifestKind;
 use crate::kinds::testing::{good, link_problems, manifest, problems};
 use crate::model::intents::effect::{Effect, StepWork};
+use crate::model::manifest::{Manifest, OnDoubt};
 use crate::model::operator::token_attachment::{ATTACHED, SuppliedToken, TokenAttachment};
-use crate::model::plans::plan::{PlannedAction, Reason};
-use crate::model::spec::manifest::{Manifest, OnDoubt};
+use crate::model::plans::change::PlannedAction;
+use crate::model::plans::plan::Reason;
 use crate::model::state::observed::{Observed, ServiceRefusal};
 
 const CARD: &str = "merchant: acme\ntype: card\nsource: intake\ndescription: Jane's";
@@ -88,7 +89,7 @@ fn refusal(status: u16, text: &str) -> ServiceRefusal {
         intent: IntentId::new(1),
         digest: sha256(b"any"),
         status,
-        problem: crate::model::intents::service_problem::ServiceProblem::from_code("code", text),
+        problem: crate::model::service::outcome::ServiceProblem::from_code("code", text),
         at: at(),
     }
 }

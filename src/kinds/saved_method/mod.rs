@@ -12,7 +12,7 @@ pub(crate) mod intake;
 mod intake_tests;
 pub(crate) mod readback;
 pub mod shape;
-mod source;
+pub(crate) mod source;
 pub(crate) mod step;
 #[cfg(test)]
 mod step_tests;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::import_template;
-use crate::api::Call;
+use crate::api::call::Call;
 use crate::api::methods::bank::{GetBank, ListBanks};
 use crate::api::methods::card::{GetCard, ListCards};
 use crate::effects::methods::method::method_facts;

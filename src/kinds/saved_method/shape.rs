@@ -7,13 +7,13 @@ use super::source::MethodSourceSpec;
 use super::{bank, card, fields};
 use crate::api::rules::REFERENCE_LENGTH_MAX;
 use crate::base::id::Name;
-use crate::kinds::merchant::MerchantKind;
+use crate::kinds::merchant::shape::MerchantKind;
 use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema};
 use crate::kinds::schema::refused_field::RefusedField;
 use crate::kinds::schema::{reference, text};
 use crate::kinds::secrets::secret_source::FORMS;
-use crate::model::spec::issue::Issue;
-use crate::model::spec::manifest::{Manifest, Reference};
+use crate::model::issue::Issue;
+use crate::model::manifest::{Manifest, Reference};
 
 const SOURCE: &str = "spec.source";
 

@@ -5,14 +5,16 @@ use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, Deserializer, MapAccess, Unexpected, Visitor};
-use serde::{Deserialize, Serialize, Serializer};
-use serde_json::json;
+use serde::de::{Deserializer, MapAccess, Unexpected, Visitor};
+use serde::{Deserialize, Serialize, Serializer, de};
+use serde_json::{Value, json};
 
 use super::bank::Bank;
 use super::card::Card;
 use super::{bank, card};
 use crate::base::secret::Secret;
+use crate::effects::methods::method::{MethodSource, PaymentMethodType};
+use crate::kinds::planning::step::text;
 
 /// The word for details that a payer gives.
 pub(super) const INTAKE: &str = "intake";
@@ -120,4 +122,19 @@ impl JsonSchema for MethodSourceSpec {
         schema.insert("pattern".to_owned(), json!(format!("^{INTAKE}$")));
         schema
     }
+}
+
+/// Returns the data from which a spec's method is created.
+pub(crate) fn source(spec: &Value) -> MethodSource<'_> {
+    let sort = method_type(spec);
+    let place = match sort {
+        PaymentMethodType::Card => "/source/card",
+        PaymentMethodType::Bank => "/source/bank",
+    };
+    let details = spec.pointer(place).unwrap_or(&Value::Null);
+    MethodSource { method_type: sort, details, description: spec.get("description") }
+}
+
+pub(super) fn method_type(spec: &Value) -> PaymentMethodType {
+    if text(spec, "type") == "bank" { PaymentMethodType::Bank } else { PaymentMethodType::Card }
 }

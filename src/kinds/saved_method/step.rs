@@ -11,21 +11,24 @@ use crate::base::id::{Key, RemoteId};
 use crate::effects::core::context::EffectContext;
 use crate::effects::methods::change::{change_method, renew_by_token, renew_method};
 use crate::effects::methods::delete::delete_method;
-use crate::effects::methods::method::{MethodSource, PaymentMethodType};
+use crate::effects::methods::method::MethodSource;
 use crate::effects::methods::save::{save_by_token, save_method};
 use crate::effects::methods::token_create::{FreshToken, create_token};
+use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::object_step::{ObjectEffects, needs_token, plan_object};
 use crate::kinds::planning::removal::{deletion_of, effect_context, wait, wait_for_users};
 use crate::kinds::planning::step::{
-    MERCHANT, StepCx, StepDecision, orphan, ready_state, reference, text,
+    MERCHANT, StepCx, StepDecision, orphan, ready_state, reference,
 };
 use crate::kinds::planning::{health, overdue};
 use crate::kinds::remote::readback::ReadBack;
-use crate::kinds::schema::kind::{ManifestKind, SpecSchema};
+use crate::kinds::saved_method::source::{method_type, source};
+use crate::kinds::schema::kind::SpecSchema;
 use crate::model::intents::effect::{Effect, StepWork};
-use crate::model::plans::plan::{PlannedAction, Reason};
-use crate::model::spec::issue::Issue;
-use crate::model::spec::manifest::Manifest;
+use crate::model::issue::Issue;
+use crate::model::manifest::Manifest;
+use crate::model::plans::change::PlannedAction;
+use crate::model::plans::plan::Reason;
 use crate::model::state::health::Health;
 use crate::model::state::observed::Observed;
 
@@ -71,21 +74,6 @@ fn require_details(source: MethodSource<'_>) -> Result<(), Reason> {
     let why = "the document lacks the details: write them there, or run `reckon import` once more to keep the saved \
                ones";
     Err(Reason::Unsuitable(why.to_owned()))
-}
-
-/// Returns the data from which a spec's method is created.
-pub(crate) fn source(spec: &Value) -> MethodSource<'_> {
-    let sort = method_type(spec);
-    let place = match sort {
-        PaymentMethodType::Card => "/source/card",
-        PaymentMethodType::Bank => "/source/bank",
-    };
-    let details = spec.pointer(place).unwrap_or(&Value::Null);
-    MethodSource { method_type: sort, details, description: spec.get("description") }
-}
-
-fn method_type(spec: &Value) -> PaymentMethodType {
-    if text(spec, "type") == "bank" { PaymentMethodType::Bank } else { PaymentMethodType::Card }
 }
 
 /// Returns the first or second of two effects: a token of the current document, then the change by

@@ -4,12 +4,13 @@ use serde_json::{Value, json};
 
 use super::shape::SavedMethodKind;
 use crate::base::id::{Key, RemoteId};
+use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::step::{PlanningView, StepCx, StepDecision};
-use crate::kinds::schema::kind::ManifestKind;
 use crate::kinds::testing::manifest;
 use crate::model::intents::effect::{Effect, StepWork};
-use crate::model::plans::plan::{PlannedAction, Reason};
-use crate::model::spec::manifest::{Deletion, Manifest, OnDoubt};
+use crate::model::manifest::{Deletion, Manifest, OnDoubt};
+use crate::model::plans::change::PlannedAction;
+use crate::model::plans::plan::Reason;
 use crate::model::state::observed::Observed;
 
 const AT: &str = "2026-11-21T18:00:00.000Z";

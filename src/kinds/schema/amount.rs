@@ -7,13 +7,14 @@
 
 use std::fmt;
 
+use serde::de;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::kind::CheckCx;
 use crate::base::money::{AMOUNT_MAX, Currency, Money, MoneyError};
-use crate::model::spec::issue::Issue;
+use crate::model::issue::Issue;
 
 /// Text by which a parser names the expected type of an amount.
 pub(crate) const EXPECTED: &str = "an amount";

@@ -5,26 +5,19 @@
 //! no second `match` on kinds anywhere in the crate.
 
 use std::collections::BTreeMap;
-
 use std::fmt;
 use std::sync::Arc;
 
-use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::open_variables;
+use super::{files, open_variables};
 use crate::base::id::{Key, Name};
-use crate::base::money::{Currency, Money};
-use crate::kinds::planning::{assumed, step};
-use crate::kinds::remote::{files, import_check, readback};
-use crate::model::intents::effect::{Effect, RemoteReading};
-use crate::model::spec::issue::Issue;
-use crate::model::spec::manifest::{Manifest, Reference};
-use crate::model::state::health::Health;
-use crate::model::state::observed::{AppliedSpec, Observed};
+use crate::base::money::Currency;
+use crate::model::issue::Issue;
+use crate::model::manifest::{Manifest, Reference};
 
 /// Privacy of a field (design.md part 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,71 +164,4 @@ pub struct DecodeError {
     pub offset: Option<usize>,
     /// The parser's message.
     pub message: String,
-}
-
-/// Complete kind of manifest: its shape, and its steps.
-pub trait ManifestKind: SpecSchema {
-    /// Returns the step of a resource that has a document.
-    fn step(
-        cx: &step::StepCx<'_>,
-        manifest: &Manifest,
-        have: Option<&Observed>,
-    ) -> step::StepDecision;
-    /// Returns the step of a resource whose document was removed.
-    fn plan_removal(cx: &step::StepCx<'_>, key: &Key, have: &Observed) -> step::StepDecision;
-    /// Returns the resources, beside its merchant, that an object without a document still uses:
-    /// they are removed after it.
-    fn dependencies(_: &Key, _: &AppliedSpec) -> Vec<Key> {
-        Vec::new()
-    }
-    /// Returns the effect that a person may request for a resource on the service.
-    fn on_demand(_: &step::StepCx<'_>, _: &Manifest, _: &Observed) -> Option<Effect> {
-        None
-    }
-
-    /// Returns the description of reading an object of this spec; `None` if the service never shows
-    /// it.
-    fn read_back(_: &Value) -> Option<&'static readback::ReadBack> {
-        None
-    }
-
-    /// Returns the state of a resource as if the service matched its document exactly.
-    fn assume_applied(cx: &step::StepCx<'_>, manifest: &Manifest) -> Observed {
-        assumed::applied_state(Self::FIELDS, cx, manifest)
-    }
-
-    /// Returns the requirements on an object, beyond the fields of its list, for its import under
-    /// this document.
-    ///
-    /// # Errors
-    ///
-    /// The reason why no object can be imported for a document of this kind, and the alternative.
-    fn import_checks(
-        _: &step::StepCx<'_>,
-        _: &Manifest,
-    ) -> Result<Vec<import_check::ImportCheck>, &'static str> {
-        Ok(Vec::new())
-    }
-
-    /// Returns the health of the object, apart from drift against its document.
-    fn health(_: &step::StepCx<'_>, _: Option<&Manifest>, _: &Observed) -> Health {
-        Health::healthy()
-    }
-
-    /// Warns of dates in this spec that are before this day, where its object is to be created.
-    fn overdue(_: &Value, _today: NaiveDate) -> Vec<Issue> {
-        Vec::new()
-    }
-
-    /// Returns the days on which money of this spec is due, from this day on: twelve months of a
-    /// schedule.
-    fn due_payments(_: &Value, _from: NaiveDate) -> Vec<(NaiveDate, Money)> {
-        Vec::new()
-    }
-
-    /// Returns the readings, in order, of facts that may have changed at the service. The spec is
-    /// its document's, or the last applied one of a removed document.
-    fn refresh_reads(_: &step::StepCx<'_>, _: &Key, _: &Value, _: &Observed) -> Vec<RemoteReading> {
-        Vec::new()
-    }
 }

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::kind::Find;
 use crate::base::id::{Key, Kind, Name, NameError};
-use crate::model::spec::issue::Issue;
-use crate::model::spec::manifest::{Manifest, Reference};
+use crate::model::issue::Issue;
+use crate::model::manifest::{Manifest, Reference};
 
 /// The field that names the merchant, in every kind but the merchant's own.
 pub(crate) const MERCHANT_FIELD: &str = "spec.merchant";

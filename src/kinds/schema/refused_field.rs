@@ -7,7 +7,7 @@
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny};
 
-use crate::model::spec::issue::Issue;
+use crate::model::issue::Issue;
 
 /// Presence of a refused field.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use serde::Serializer;
 
 use crate::api::rules::FieldProblems;
 use crate::base::secret::Personal;
-use crate::model::spec::issue::Issue;
+use crate::model::issue::Issue;
 
 /// Characters of an e-mail address (RFC 5321, 4.5.3.1.3, less the brackets).
 pub const EMAIL_LENGTH_MAX: usize = 254;

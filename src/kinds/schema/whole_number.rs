@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use serde::de::{self, Deserialize, Deserializer, Unexpected, Visitor};
-use serde::{Serialize, Serializer};
+use serde::de::{Deserialize, Deserializer, Unexpected, Visitor};
+use serde::{Serialize, Serializer, de};
 
 /// Text by which a parser names the expected type of a whole number.
 pub(crate) const EXPECTED: &str = "a whole number";

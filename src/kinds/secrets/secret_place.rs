@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::redact::field_of;
 use crate::kinds::schema::kind::{CheckCx, Privacy, SpecField};
 use crate::kinds::schema::open_variables::Variables;
-use crate::model::spec::issue::Issue;
+use crate::model::issue::Issue;
 
 /// Gives every sealed text its field, and returns the issues of sources that the operator's file
 /// must declare (`secrets.exec`, `secrets.env`), where it is known.

@@ -9,7 +9,7 @@
 
 use crate::base::sealed::is_sealed;
 use crate::base::secret::Secret;
-use crate::model::spec::issue::Issue;
+use crate::model::issue::Issue;
 
 mod serde_form;
 

@@ -2,14 +2,16 @@
 //!
 //! A webhook proves only that its sender knows the address (gateway-api, Webhook rules, 2). Only
 //! the id is taken from the webhook, and the event of that id is read from the service.
+//!
+//! A partner's webhook about an application is a hint, too, and is stored before its answer.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::hook_run::ActionCounts;
-use super::remote_object::{Freshness, RemoteObject};
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
+use crate::model::service::remote_object::{Freshness, RemoteObject};
 
 /// One request to a merchant's webhook address, on disk before it was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -230,4 +232,21 @@ impl EventLedger {
         }
         self.newest = self.newest.max(other.newest);
     }
+}
+
+/// One stored webhook. It is a hint: anyone can post one (partner-api, Events).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PartnerWebhook {
+    /// A keyed digest of its address and content: an equal one is the same webhook again.
+    pub id: Digest,
+    pub at: DateTime<Utc>,
+    /// The reference at the end of its address's path.
+    pub reference: String,
+    /// The vault's name of the sealed body.
+    pub body: String,
+    /// The resource whose mark is the reference; `None`: no resource of ours has this mark.
+    pub matched: Option<Key>,
+    /// The reason for which it is ignored, in a sentence: anyone can post one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ignored: Option<String>,
 }

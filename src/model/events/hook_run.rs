@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::hook::{ActionRequest, HookRun, NOTIFY, RECONCILE, RESUME, SUSPEND};
 use crate::base::hash::{Digest, sha256};
 use crate::base::id::{Key, Name, NameError};
-use crate::model::operator::action::Action;
+use crate::model::action::Action;
 
 /// Maximum length of a chain of causes: event, action, the event of that, and so on.
 pub const DEPTH_MAX: u32 = 4;
@@ -78,7 +78,7 @@ pub struct HookFailure {
     pub message: String,
     /// Number of runs so far.
     pub tries: u32,
-    /// Time of the next run; `None`: a person has to act (`events dead`).
+    /// Time of the next run; `None`: a person has to act (`events failed`).
     #[serde(rename = "again")]
     pub retry_at: Option<DateTime<Utc>>,
     /// The text of the script, as in [`ScriptIdentity`].

@@ -7,11 +7,11 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::api::{Auth, Host, Method};
+use crate::api::call::{Auth, Host, Method};
 use crate::base::hash::SourceId;
 use crate::base::id::{Key, Mode, RemoteId};
-use crate::model::plans::plan::MoneyMove;
-use crate::model::spec::manifest::OnDoubt;
+use crate::model::intents::exposure::{ExposureCounts, MoneyMove};
+use crate::model::manifest::OnDoubt;
 use crate::model::state::observed::AppliedSpec;
 
 /// Work that an executor can do for a resource now.
@@ -107,22 +107,6 @@ pub struct Effect {
     pub moves: Vec<MoneyMove>,
     /// Further counts for limits.
     pub counts: ExposureCounts,
-}
-
-/// Quantities besides money that limits count.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ExposureCounts {
-    /// Objects that are removed.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub deletes: u32,
-    /// E-mails that the service sends for the effect, one for each address.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub emails: u32,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// A value that works once and only for a short time. One intent uses it, regardless of the

@@ -9,12 +9,12 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::service_problem::ServiceProblem;
-use crate::api::{Auth, Host, Method};
+use super::exposure::Exposure;
+use crate::api::call::{Auth, Host, Method};
 use crate::base::hash::{Digest, Mark, SourceId};
 use crate::base::id::{IntentId, Key, Mode, RemoteId};
-use crate::model::plans::exposure::Exposure;
-use crate::model::spec::manifest::OnDoubt;
+use crate::model::manifest::OnDoubt;
+use crate::model::service::outcome::ServiceProblem;
 use crate::model::state::observed::{AppliedSpec, Observation};
 
 /// A durable record of one effect, with the exact request. Written before the request is sent.
@@ -261,6 +261,19 @@ impl IntentState {
 }
 
 impl IntentProgress {
+    /// Returns the observation that a progress contains.
+    pub fn observation(&self) -> Option<&Observation> {
+        match self {
+            Self::Done { observation, proof: _ } => Some(observation),
+            Self::OnHold { reason: _, observation } => observation.as_deref(),
+            Self::Resent
+            | Self::Doubt { .. }
+            | Self::NotSent { .. }
+            | Self::Refused { .. }
+            | Self::GivenUp { .. } => None,
+        }
+    }
+
     /// Returns the progress's name.
     pub fn word(&self) -> &'static str {
         match self {

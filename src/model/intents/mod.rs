@@ -1,9 +1,5 @@
 //! Effects, intents, outcomes, retries and the errors of the service.
 
 pub mod effect;
-pub mod error_class;
+pub mod exposure;
 pub mod intent;
-pub mod outcome;
-pub mod provenance;
-pub mod retry;
-pub mod service_problem;

@@ -1,93 +1,15 @@
 //! Plans: one step per resource, each with a verdict and a typed reason.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
-
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 pub use super::reason::Reason;
 use crate::base::id::{Key, Mode};
-use crate::base::money::Money;
-use crate::model::intents::effect::{Effect, ExposureCounts, StepWork};
-use crate::model::state::condition::ConditionStatus;
-use crate::model::state::health::Health;
-
-/// The action of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PlannedAction {
-    /// The service matches; no action.
-    #[serde(rename = "settled")]
-    Settled,
-    /// A remote object is created.
-    Create,
-    /// A remote object is changed in place.
-    Update,
-    /// A remote object is removed.
-    Delete,
-    /// The service is read, to learn more.
-    Read,
-    /// The document is missing; the remote object is left unchanged.
-    Orphan,
-    /// The step waits for another event.
-    Wait,
-    /// A person has to change something first.
-    Blocked,
-}
-
-impl PlannedAction {
-    /// Returns whether a step of this verdict is a change that `apply` would make.
-    pub fn is_change(self) -> bool {
-        match self {
-            Self::Create | Self::Update | Self::Delete | Self::Read => true,
-            Self::Settled | Self::Orphan | Self::Wait | Self::Blocked => false,
-        }
-    }
-}
-
-/// One field before and after, private values masked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FieldChange {
-    /// The path below `spec`.
-    pub path: String,
-    /// The value that was put on the service; null without one.
-    pub before: Value,
-    /// The file's value; null without one.
-    pub after: Value,
-}
-
-/// Money that a step moves.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct MoneyMove {
-    pub amount: Money,
-    pub mode: Mode,
-    /// The kind of the movement: `invoiced`, `charged_now`, `collected_per_occurrence`. Money into
-    /// a trust account has a meaning of its own, so that sums keep it apart.
-    pub meaning: &'static str,
-}
-
-/// An invoice that a new one replaces. The service cannot end it: anyone with its link can pay it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Replaced {
-    /// The name of the new one on the service.
-    pub source_id: String,
-    /// The old one's number, where it is known.
-    pub old_number: Option<String>,
-    /// The old one's id, where it is known.
-    pub old_id: Option<String>,
-    /// Always true.
-    pub old_stays_payable: bool,
-}
-
-impl fmt::Display for Replaced {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let old = self.old_number.as_ref().or(self.old_id.as_ref());
-        let old = old.map_or("(number unknown)", String::as_str);
-        write!(f, "old invoice {old} stays payable; the new one is {}", self.source_id)
-    }
-}
+use crate::model::intents::effect::{Effect, StepWork};
+use crate::model::intents::exposure::{ExposureCounts, MoneyMove};
+use crate::model::plans::change::{PlannedAction, Replaced};
+use crate::model::state::drift::FieldChange;
+use crate::model::state::health::{ConditionStatus, Health};
 
 /// The planned action for one resource.
 #[derive(Debug, Clone)]

@@ -2,14 +2,13 @@
 
 use std::fmt;
 
-use super::limit::LimitExceeded;
+use super::change::LimitExceeded;
 use super::removal::{Removal, RemovalStatus};
 use crate::base::id::Key;
-use crate::model::operator::live_binding::LiveBinding;
 use crate::model::operator::suspension::Suspension;
 use crate::model::operator::token_attachment::AwaitedDetails;
-use crate::model::state::adoption;
-use crate::model::state::adoption::UnknownObject;
+use crate::model::state::credentials::LiveBinding;
+use crate::model::state::orphan::{UnknownObject, describe_unknown_objects};
 
 /// The reason of a step's verdict: a word for programs and a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -316,7 +315,7 @@ impl fmt::Display for Reason {
             }
             Self::OnHold(why) => write!(f, "on hold: {why}"),
             Self::UnknownObjects(strays) => {
-                write!(f, "on hold: {}", adoption::describe_unknown_objects(strays))
+                write!(f, "on hold: {}", describe_unknown_objects(strays))
             }
             Self::BrokenDocument => {
                 write!(f, "the document is invalid: `reckon validate` shows the problems")

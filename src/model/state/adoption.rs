@@ -1,8 +1,6 @@
 //! Adoption of existing objects (`import`), `forget`, and unknown objects that carry a mark of
 //! ours.
 
-use std::fmt;
-
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,8 +8,7 @@ use serde_json::Value;
 use super::observed::Observation;
 use crate::base::hash::Mark;
 use crate::base::id::{Key, RemoteId};
-use crate::base::money::Money;
-use crate::model::plans::plan::FieldChange;
+use crate::model::state::drift::FieldChange;
 
 /// Record that a person adopted an object for a document: `import`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,100 +50,6 @@ pub struct Disowned {
     pub remote_id: RemoteId,
     pub actor: String,
     pub at: DateTime<Utc>,
-}
-
-/// Record of the unknown objects that block a merchant or a resource; they replace those that were
-/// found before.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UnknownObjectsFound {
-    /// The blocked merchant or resource.
-    pub key: Key,
-    pub merchant: Key,
-    /// The objects; empty: the block is over.
-    pub found: Vec<UnknownObject>,
-    pub at: DateTime<Utc>,
-}
-
-/// An unknown object: it carries a mark of ours, and is not the object that this state knows by the
-/// mark.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UnknownObject {
-    pub id: RemoteId,
-    pub mark: Mark,
-    /// The list that shows the object, such as `cards`.
-    pub list: String,
-    /// This state knows the mark by another object: then this one is a second one.
-    #[serde(rename = "second")]
-    pub is_duplicate: bool,
-    /// The money that it collects from its payer, as the service showed it; `None` for an object
-    /// that collects no money.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(rename = "collects")]
-    pub collection: Option<Collection>,
-}
-
-/// The money that a recurring charge collects at each occurrence.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Collection {
-    /// The amount of one occurrence.
-    pub amount: Money,
-    /// The status of the charge at the service, such as `ACTIVE`.
-    pub status: String,
-}
-
-impl Collection {
-    /// Returns whether the service goes on collecting by itself.
-    pub fn is_active(&self) -> bool {
-        self.status == "ACTIVE"
-    }
-}
-
-impl fmt::Display for UnknownObject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { id, mark, list, is_duplicate: _, collection: collects } = self;
-        let money = collects
-            .as_ref()
-            .map(|Collection { amount, status }| format!(", {status}, {amount} per occurrence"));
-        write!(f, "{id} ({list}, {mark}{})", money.unwrap_or_default())
-    }
-}
-
-/// Maximum objects that a sentence names.
-const NAMED_MAX: usize = 3;
-
-/// Formats the blocking objects and the commands that resolve the block.
-pub fn describe_unknown_objects(strays: &[UnknownObject]) -> String {
-    let named: Vec<String> = strays.iter().take(NAMED_MAX).map(ToString::to_string).collect();
-    let more = match strays.len().saturating_sub(named.len()) {
-        0 => String::new(),
-        more => format!(" and {more} more (`reckon intents` lists all)"),
-    };
-    let named = format!("{}{more}", named.join(", "));
-    let out = resolving_commands(strays);
-    if strays.iter().all(|stray| stray.is_duplicate) {
-        return format!(
-            "the service has a second object with the mark of this resource: {named}; end one of the two at the \
-             service, or {out}"
-        );
-    }
-    let count = strays.len();
-    format!(
-        "the service has objects with marks of ours that this state does not know ({count}): {named}; the state \
-         may have been lost, or another state is in use; {out}; `reckon intents` lists the objects with these commands"
-    )
-}
-
-/// Returns the commands that assign the objects; the id is in them where there is one object.
-fn resolving_commands(strays: &[UnknownObject]) -> String {
-    if let [UnknownObject { id, .. }] = strays {
-        return format!(
-            "run `reckon import KIND/NAME {id}` if the object belongs to a document, or `reckon forget {id}` if it \
-             belongs to none"
-        );
-    }
-    "run `reckon import KIND/NAME ID` for each object that belongs to a document, and `reckon forget ID` for each \
-     other one"
-        .to_owned()
 }
 
 /// A request to adopt an object: `import`.
@@ -261,6 +164,7 @@ pub enum ImportOption {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::state::orphan::{UnknownObject, describe_unknown_objects};
 
     fn stray(id: &str, second: bool) -> UnknownObject {
         let mark = Mark::parse("rkabcdefghijklmnopqrstuvwxya").unwrap();

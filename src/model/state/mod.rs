@@ -1,13 +1,10 @@
 //! Known state: observations, drift, conditions, payments.
 
 pub mod adoption;
-pub mod compaction;
-pub mod condition;
+pub mod credentials;
 pub mod drift;
-pub mod epoch;
 pub mod health;
+pub mod lifecycle;
 pub mod observed;
+pub mod orphan;
 pub mod payment;
-pub mod refused_credentials;
-pub mod retention;
-pub mod unknown_fields;

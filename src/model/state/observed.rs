@@ -1,19 +1,21 @@
 //! Observations, and the latest known state of each resource.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::adoption::UnknownObject;
+use super::credentials::{BindingApproval, RefusedCredentials};
+use super::orphan::MissingDocument;
 use super::payment::Payments;
-use super::refused_credentials::{RefusedCredentials, proves_acceptance};
 use crate::base::hash::Digest;
-use crate::base::id::{IntentId, Key, RemoteId};
-use crate::model::intents::error_class::may_pass;
-use crate::model::intents::service_problem::ServiceProblem;
-use crate::model::operator::live_binding::BindingApproval;
-use crate::model::plans::missing_document::MissingDocument;
-use crate::model::spec::manifest::Deletion;
+use crate::base::id::{IntentId, Key, Mode, PublicKey, RemoteId};
+use crate::model::manifest::Deletion;
+use crate::model::service::error_class::may_pass;
+use crate::model::service::outcome::ServiceProblem;
+use crate::model::state::credentials::{BINDING, MerchantBinding, PUBLIC_KEY};
+use crate::model::state::orphan::UnknownObject;
 
 /// Origin of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -251,5 +253,35 @@ fn merge_facts(facts: &mut Value, news: &Value) {
         } else {
             facts.insert(name.clone(), value.clone());
         }
+    }
+}
+
+/// Returns whether a fact shows that the service accepts a merchant's credentials: a new token, or
+/// opened accounts.
+pub(crate) fn proves_acceptance(fact: &Observation) -> bool {
+    let told = |name: &str| fact.facts.get(name).is_some_and(|value| !value.is_null());
+    let by_the_service = matches!(fact.source, FactSource::Answer | FactSource::Read);
+    by_the_service && ["token", "accounts", "connected"].into_iter().any(told)
+}
+
+impl Observed {
+    /// Returns the accounts that the merchant's credentials opened; `None` while none were read.
+    pub fn merchant_binding(&self) -> Option<MerchantBinding> {
+        let said = self.facts.get(BINDING);
+        said.map_or_else(
+            || self.binding_from_single_key(),
+            |said| MerchantBinding::deserialize(said).ok(),
+        )
+    }
+
+    /// Reads the binding of a state that was written before all public keys were kept.
+    fn binding_from_single_key(&self) -> Option<MerchantBinding> {
+        let key = PublicKey::new(self.text(PUBLIC_KEY)?).ok()?;
+        Some(MerchantBinding {
+            generation: self.applied.as_ref().map_or(0, |applied| applied.generation),
+            mode: Mode::deserialize(self.fact("mode")).ok()?,
+            name: self.text("merchant_name").map(str::to_owned),
+            public_keys: BTreeSet::from([key]),
+        })
     }
 }

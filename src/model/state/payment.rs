@@ -4,7 +4,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::model::events::remote_object::RemoteObject;
+use crate::model::service::remote_object::RemoteObject;
 
 /// The result of one try to collect money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,8 +5,7 @@ use serde_json::json;
 
 use super::*;
 use crate::base::id::{IntentId, Key, Mode};
-use crate::model::intents::effect::ExposureCounts;
-use crate::model::plans::plan::MoneyMove;
+use crate::model::intents::exposure::{ExposureCounts, MoneyMove};
 
 fn wish(name: usize, minor: i64) -> SpendRequest {
     let amount = Money::new(minor, Currency::USD);

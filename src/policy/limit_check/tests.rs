@@ -7,9 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::base::id::Mode;
-use crate::model::intents::effect::ExposureCounts;
-use crate::model::plans::exposure::Exposure;
-use crate::model::plans::plan::MoneyMove;
+use crate::model::intents::exposure::{Exposure, ExposureCounts, MoneyMove};
 
 fn amounts(name: &str, usd: i64) -> AmountLimit {
     let listed = BTreeMap::from([(Currency::USD, (usd, Arc::from("reckon.yaml:7")))]);

@@ -3,9 +3,9 @@
 use insta::assert_snapshot;
 
 use crate::base::money::Currency;
+use crate::kinds::register::KINDS;
 use crate::kinds::schema::kind::CheckCx;
-use crate::kinds::schema::register::KINDS;
-use crate::model::spec::desired::TreeState;
+use crate::model::manifest::TreeState;
 use crate::render::diagnostic::{OutputStyle, text};
 use crate::spec::documents::document::ReadContext;
 use crate::spec::testing::Tree;

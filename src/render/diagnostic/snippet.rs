@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 
-use crate::model::spec::issue::PlacedIssue;
+use crate::model::issue::PlacedIssue;
 use crate::spec::text::lines::SourceText;
 use crate::spec::text::mask::MaskedSource;
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::tried::action_line;
-use crate::base::plural::count_noun;
+use crate::base::wording::count_noun;
 use crate::render::words::{Paint, clean, push_line};
 use crate::scripting::tools::comparison::RunDifferences;
 use crate::scripting::tools::testcases::render_named_action;

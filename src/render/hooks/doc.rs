@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::policy::ScriptPower;
-use crate::scripting::host::register::{FunctionGroup, HostFn, rows};
-use crate::scripting::load::events;
-use crate::scripting::load::events::{EVENTS, FIELDS};
+use crate::scripting::host::call::{FunctionGroup, HostFn};
+use crate::scripting::host::register::rows;
+use crate::scripting::language::events;
+use crate::scripting::language::events::{EVENTS, FIELDS};
 
 const INTRO: &str = include_str!("intro.md");
 const OUTRO: &str = include_str!("outro.md");

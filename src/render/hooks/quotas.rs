@@ -35,7 +35,7 @@ pub fn text(quotas: &QuotasView) -> String {
 mod tests {
     use super::*;
     use crate::engine::queries::quotas::MerchantQuota;
-    use crate::model::events::script_values::ScriptValuesSize;
+    use crate::model::events::scripts::ScriptValuesSize;
 
     /// Closes K11: quotas are shown with their limits.
     #[test]

@@ -1,9 +1,9 @@
 //! Renders the scripts that the state knows, for people.
 
-use crate::base::plural::{count_noun, count_verb};
+use crate::base::wording::{count_noun, count_verb};
 use crate::engine::queries::scripts::ScriptView;
 use crate::model::events::hook_run::FAILED_MAX;
-use crate::model::events::script_values::{BYTES_MAX, KEYS_MAX};
+use crate::model::events::scripts::{BYTES_MAX, KEYS_MAX};
 use crate::render::words::{clean, push_line};
 
 /// Renders all scripts, one line each; an absent or stopped one also with the way out.
@@ -57,7 +57,7 @@ fn stopped_lines(out: &mut String, one: &ScriptView) {
         out,
         &format!(
             "    correct it and run `reckon events replay --script {name}`, or drop the failed \
-            runs: `reckon events dead --forget-script {name}`"
+            runs: `reckon events failed --ack-script {name}`"
         ),
     );
 }
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     /// Closes K11: a script that was stopped after too many failed runs is shown with both ways
-    /// out, in `hooks list` and in `events dead`. A running script is only in the list.
+    /// out, in `hooks list` and in `events failed`. A running script is only in the list.
     #[test]
     fn k11_a_stopped_script_is_shown_with_its_ways_out() {
         let script = |name: &str, stopped: u64| ScriptView {
@@ -112,7 +112,7 @@ mod tests {
         needing_attention(&mut dead, &known);
         insta::assert_snapshot!(dead, @"
         fails  STOPPED for 1 merchant: 500 runs failed, 1 event waits; keeps 0 of 10000 keys, 0 of 8388608 bytes
-            correct it and run `reckon events replay --script fails`, or drop the failed runs: `reckon events dead --forget-script fails`
+            correct it and run `reckon events replay --script fails`, or drop the failed runs: `reckon events failed --ack-script fails`
         ");
         let all = text(&known);
         assert_eq!(all.split_once('\n').map(|(_, rest)| rest), Some(&*dead), "{all}");

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::base::plural::count_noun;
+use crate::base::wording::count_noun;
 use crate::model::events::hook::{ActionRequest, HookRun};
 use crate::render::words::{clean, push_line};
-use crate::scripting::load::source::ScriptSource;
+use crate::scripting::language::source::ScriptSource;
 use crate::scripting::run::failure::RunFailure;
 use crate::scripting::tools::testcases::render_named_action;
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::tried::action_line;
 use crate::model::events::hook::ActionRequest;
-use crate::model::spec::issue::PlacedIssue;
+use crate::model::issue::PlacedIssue;
 use crate::render::diagnostic;
 use crate::render::diagnostic::{OutputStyle, Sources};
 use crate::render::words::{clean, push_line};

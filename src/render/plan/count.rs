@@ -1,8 +1,8 @@
 //! Summary of a plan in one line.
 
-use crate::base::plural::count_verb;
+use crate::base::wording::count_verb;
 use crate::engine::queries::views::{PlanView, StepView};
-use crate::model::plans::plan::PlannedAction;
+use crate::model::plans::change::PlannedAction;
 use crate::model::plans::removal::Removal;
 
 /// Word of the reason of a move, which changes nothing at the service.

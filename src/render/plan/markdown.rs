@@ -4,8 +4,9 @@
 //! code spans, or with all markup escaped, so that they cannot end a block, draw a link, or mention
 //! a person.
 
-use super::{before_after, count, due, notes, origin, symbol, unchangeable_fields};
-use crate::base::plural::count_noun;
+use super::parts::{before_after, notes, origin, symbol, unchangeable_fields};
+use super::{count, due};
+use crate::base::wording::count_noun;
 use crate::engine::queries::views::{PlanView, StepView};
 use crate::render::words;
 use crate::render::words::{clean, file_place, push_line, resource_key, value_text};

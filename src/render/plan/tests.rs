@@ -3,8 +3,11 @@ use serde_json::{Value, json};
 use super::*;
 use crate::base::id::Mode;
 use crate::engine::queries::views::MoneyView;
+use crate::model::issue::ProblemCounts;
+use crate::model::manifest::TreeState;
+use crate::model::plans::change::PlannedAction;
 use crate::model::plans::plan::Reason;
-use crate::model::spec::issue::ProblemCounts;
+use crate::model::state::drift::FieldChange;
 
 fn step(verdict: PlannedAction, name: &str, reason: &Reason) -> StepView {
     StepView {

@@ -1,70 +1,161 @@
 //! `/_sandbox/events`: triggers an event on request, so that operators can try the hooks that react
 //! to it.
 
-use serde_json::{Map, Value};
+use schemars::{Schema, schema_for};
+use serde_json::{Map, Value, json};
 
-use super::event_fields::{check_field, set_status};
-use crate::sandbox::http::answer::SandboxAnswer;
-use crate::sandbox::http::refusal::SandboxRefusal;
-use crate::sandbox::state::events;
-use crate::sandbox::state::lists::{MerchantMode, ObjectKind, ObjectOwner, Stored};
+use super::order::ControlOrder;
+use crate::api::methods::method::PaymentMethod;
+use crate::api::payments::transaction::Transaction;
+use crate::api::recurring::charge::RecurringCharge;
+use crate::api::recurring::occurrence::Occurrence;
+use crate::base::wording;
+use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
+use crate::sandbox::merchants::events;
+use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 
-/// Object kind of an event: a prefix of the event's type, and the kind's word. The first match
-/// counts.
-const OBJECT_KINDS: [(&str, &str); 4] = [
-    ("transaction.", "transaction"),
-    ("recurring_charge.occurrence.", "occurrence"),
-    ("recurring_charge.", "recurring"),
-    ("payment_method.", "card"),
+/// The object that events of one family show.
+struct ShownObject {
+    /// Prefix of the event's type; the first match counts.
+    prefix: &'static str,
+    kind: ObjectKind,
+    schema: fn() -> Schema,
+}
+
+static SHOWN_OBJECTS: [ShownObject; 4] = [
+    ShownObject {
+        prefix: "transaction.",
+        kind: ObjectKind::TRANSACTION,
+        schema: || schema_for!(Transaction),
+    },
+    ShownObject {
+        prefix: "recurring_charge.occurrence.",
+        kind: ObjectKind::OCCURRENCE,
+        schema: || schema_for!(Occurrence),
+    },
+    ShownObject {
+        prefix: "recurring_charge.",
+        kind: ObjectKind::RECURRING_CHARGE,
+        schema: || schema_for!(RecurringCharge),
+    },
+    ShownObject {
+        prefix: "payment_method.",
+        kind: ObjectKind::CARD,
+        schema: || schema_for!(PaymentMethod),
+    },
 ];
+
+/// Status of the object in an event of this type.
+const STATUS: [(&str, &str); 13] = [
+    ("transaction.created", "PENDING"),
+    ("transaction.pending_parent_settlement", "PENDING"),
+    ("transaction.authorized", "AUTHORIZED"),
+    ("transaction.completed", "COMPLETED"),
+    ("transaction.voided", "VOIDED"),
+    ("transaction.failed", "FAILED"),
+    ("recurring_charge.created", "ACTIVE"),
+    ("recurring_charge.completed", "COMPLETED"),
+    ("recurring_charge.deleted", "COMPLETED"),
+    ("recurring_charge.occurrence.created", "PENDING"),
+    ("recurring_charge.occurrence.paid", "PAID"),
+    ("recurring_charge.occurrence.failed", "FAILED"),
+    ("recurring_charge.occurrence.ignored", "IGNORED"),
+];
+
+/// The event of a decline, and its failure code where the order names none.
+const FAILED: (&str, &str) = ("transaction.failed", "card_declined");
+
+/// Sets the status that follows from the event's type.
+fn set_status(kind: &str, object: &mut Map<String, Value>) {
+    if let Some((_, status)) = STATUS.iter().find(|(known, _)| *known == kind) {
+        object.insert("status".to_owned(), json!(status));
+    }
+    if kind == FAILED.0 {
+        object.entry("failure_code").or_insert_with(|| json!(FAILED.1));
+    }
+}
 
 /// Triggers an event: `{merchant, mode: test|live, type, set: {PATH: VALUE}}`. The event shows the
 /// newest object of its kind with the type's status and the fields of `set`. The stored object
 /// stays unchanged. Answers the event.
-pub(super) fn trigger(
+pub(crate) fn trigger(
     cx: &mut ChangeUnit<'_>,
-    order: &Value,
+    order: &ControlOrder,
 ) -> Result<SandboxAnswer, SandboxRefusal> {
-    let text = |field: &str| order.get(field).and_then(Value::as_str);
-    let name = text("merchant").ok_or_else(|| SandboxRefusal::invalid("Name a merchant"))?;
-    let mode = match text("mode") {
-        None | Some("test") => MerchantMode::Test,
-        Some("live") => MerchantMode::Live,
-        Some(_) => return Err(SandboxRefusal::invalid("mode is `test` or `live`")),
-    };
-    let kind = text("type").ok_or_else(|| SandboxRefusal::invalid("Name the type of the event"))?;
+    let missing = |help: &'static str| move || SandboxRefusal::invalid(help);
+    let name = order.text("merchant").ok_or_else(missing("Name a merchant"))?;
+    let mode = order.mode()?;
+    let kind = order.text("type").ok_or_else(missing("Name the type of the event"))?;
     let merchant = cx.merchants()?.into_iter().find(|merchant| merchant.name == name);
     let merchant = merchant.ok_or_else(|| SandboxRefusal::not_found("Merchant", name))?;
     let owner = ObjectOwner { merchant: merchant.id, mode };
-    let (word, mut object) = newest(cx, &owner, kind)?;
+    let shown = shown_object(kind)?;
+    let mut object = newest(cx, &owner, shown.kind)?;
     set_status(kind, &mut object);
-    for (path, value) in order.get("set").and_then(Value::as_object).into_iter().flatten() {
-        check_field(word, path)?;
+    for (path, value) in order.value().get("set").and_then(Value::as_object).into_iter().flatten() {
+        check_field(shown, path)?;
         set_field(&mut object, path, value)?;
     }
     let before = events::newest(cx, &owner)?.map(|event| event.id);
     events::emit(cx, &owner, kind, &object)?;
     let emitted = events::newest(cx, &owner)?.filter(|event| Some(&event.id) != before.as_ref());
-    let emitted =
-        emitted.ok_or_else(|| SandboxRefusal::invalid("This surface does not make such events"))?;
+    let emitted = emitted.ok_or_else(missing("This surface does not make such events"))?;
     SandboxAnswer::json(&emitted)
 }
 
-/// Returns the newest object that an event of this type shows.
+fn shown_object(event: &str) -> Result<&'static ShownObject, SandboxRefusal> {
+    let shown = SHOWN_OBJECTS.iter().find(|one| event.starts_with(one.prefix));
+    shown.ok_or_else(|| SandboxRefusal::invalid("This sandbox makes no event of this type"))
+}
+
 fn newest(
     cx: &ChangeUnit<'_>,
     owner: &ObjectOwner,
-    kind: &str,
-) -> Result<(&'static str, Map<String, Value>), SandboxRefusal> {
-    let shown = OBJECT_KINDS.iter().find(|(begin, _)| kind.starts_with(begin));
-    let (_, word) =
-        shown.ok_or_else(|| SandboxRefusal::invalid("This sandbox makes no event of this type"))?;
-    let all = cx.all::<Map<String, Value>, Value>(ObjectKind { word, name: word })?;
+    kind: ObjectKind,
+) -> Result<Map<String, Value>, SandboxRefusal> {
+    let all = cx.all::<Map<String, Value>, Value>(kind)?;
     let own = all.into_iter().filter(|kept| kept.owner == *owner);
     let newest = own.max_by_key(|kept| kept.sequence).map(|Stored { object, .. }| object);
-    let newest = newest.map(|object| (*word, object));
     newest.ok_or_else(|| SandboxRefusal::invalid("No object for this event exists yet"))
+}
+
+/// Refuses a field that the object cannot have.
+fn check_field(shown: &ShownObject, path: &str) -> Result<(), SandboxRefusal> {
+    let root = (shown.schema)().to_value();
+    let mut at = &root;
+    for (depth, name) in path.split('.').enumerate() {
+        let Some(fields) = fields(&root, at) else { return Ok(()) };
+        at = fields.get(name).ok_or_else(|| unknown_field(path, depth, name, fields))?;
+    }
+    Ok(())
+}
+
+fn unknown_field(
+    path: &str,
+    depth: usize,
+    name: &str,
+    fields: &Map<String, Value>,
+) -> SandboxRefusal {
+    let above: Vec<&str> = path.split('.').take(depth).collect();
+    let of =
+        if above.is_empty() { "the object".to_owned() } else { format!("`{}`", above.join(".")) };
+    let help = wording::suggestion_help(name, fields.keys().map(String::as_str));
+    SandboxRefusal::invalid(&format!("{of} has no field `{name}`; {help}"))
+}
+
+/// Returns the fields of a schema, also through a reference or a choice of schemas. `None` allows
+/// any field.
+fn fields<'s>(root: &'s Value, at: &'s Value) -> Option<&'s Map<String, Value>> {
+    if let Some(fields) = at.get("properties").and_then(Value::as_object) {
+        return Some(fields);
+    }
+    if let Some(target) = at.get("$ref").and_then(Value::as_str) {
+        return fields(root, root.pointer(target.trim_start_matches('#'))?);
+    }
+    let several =
+        ["anyOf", "allOf", "oneOf"].into_iter().filter_map(|word| at.get(word)?.as_array());
+    several.flatten().find_map(|one| fields(root, one))
 }
 
 /// Sets one field of an object; a dot descends into nested objects.
@@ -84,4 +175,39 @@ fn set_field(
         rest,
         value,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(kind: &str, path: &str) -> Result<(), SandboxRefusal> {
+        check_field(shown_object(kind).unwrap(), path)
+    }
+
+    #[test]
+    fn k14_the_status_follows_the_type() {
+        let mut object = Map::new();
+        set_status("transaction.failed", &mut object);
+        assert_eq!(
+            Value::Object(object),
+            json!({"status": "FAILED", "failure_code": "card_declined"})
+        );
+        let mut kept = json!({"status": "ACTIVE"}).as_object().cloned().unwrap();
+        set_status("recurring_charge.updated", &mut kept);
+        assert_eq!(kept["status"], "ACTIVE");
+    }
+
+    #[test]
+    fn k14_a_field_that_no_object_has_is_refused_with_the_nearest_name() {
+        assert!(check("transaction.created", "amount").is_ok());
+        assert!(check("transaction.created", "method.name").is_ok());
+        assert!(check("recurring_charge.created", "schedule.interval_unit").is_ok());
+        let told =
+            |kind, path| serde_json::to_string(&check(kind, path).unwrap_err().problem).unwrap();
+        assert!(told("transaction.created", "amuont").contains("did you mean `amount`?"));
+        assert!(
+            told("transaction.created", "method.nmae").contains("`method` has no field `nmae`")
+        );
+    }
 }

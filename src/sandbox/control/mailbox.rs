@@ -9,27 +9,31 @@ use http::{HeaderValue, StatusCode, header};
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use crate::sandbox::http::answer::SandboxAnswer;
-use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
 use crate::sandbox::invoicing::mail;
 use crate::sandbox::invoicing::mail::StoredEmail;
-use crate::sandbox::pages::hosted_fields;
-use crate::sandbox::pages::site::{ASSETS, SandboxPage, moment, wants_page};
+use crate::sandbox::pages;
+use crate::sandbox::pages::{ASSETS, SandboxPage, moment, wants_page};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// Prefix of the pages' assets.
 const ROOT: &str = "/_sandbox";
+
 const MAILBOX: &str = "/_sandbox/mailbox";
+
 /// E-mails in the HTML list, the newest; JSON lists all.
 const LISTED_MAX: usize = 200;
+
 /// Content security policy of an e-mail: inline styles, and links that open in a new window. The
 /// same-origin right serves only the page's script, which reads the e-mail's height.
 const POLICY: &str = "default-src 'none'; style-src-attr 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'self'; sandbox allow-same-origin allow-popups allow-popups-to-escape-sandbox";
+
 /// The same rights as the frame's `sandbox` attribute.
 const FRAME_RIGHTS: &str = "allow-same-origin allow-popups allow-popups-to-escape-sandbox";
+
 /// GET of the mailbox, of one e-mail, or of an e-mail's HTML.
-pub(super) fn show(
+pub(crate) fn show(
     cx: &ChangeUnit<'_>,
     parts: &Parts,
     which: &[&str],
@@ -47,11 +51,11 @@ pub(super) fn show(
 }
 
 /// GET of a file that the pages load.
-pub(super) fn asset(name: &str) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn asset(name: &str) -> Result<SandboxAnswer, SandboxRefusal> {
     let path = format!("/assets/{name}");
     let (_, content_type, content) =
         ASSETS.into_iter().find(|(of, _, _)| *of == path).ok_or_else(SandboxRefusal::no_path)?;
-    Ok(hosted_fields::file(content_type, content))
+    Ok(pages::file(content_type, content))
 }
 
 /// Answers every e-mail, oldest first, each with the address of its page.

@@ -5,17 +5,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::geo_rules;
-use crate::sandbox::control::requirements;
-use crate::sandbox::http::answer::SandboxAnswer;
-use crate::sandbox::http::refusal::SandboxRefusal;
+use super::order::{ControlOrder, PerAccount};
+use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
+use crate::sandbox::merchants::geo_rules::parse_range;
 use crate::sandbox::merchants::merchant::MerchantRecord;
+use crate::sandbox::merchants::merchant_settings::FIELDS;
 use crate::sandbox::merchants::policy::MerchantPolicy;
 use crate::sandbox::state::lists::MerchantMode;
 use crate::sandbox::state::store::ChangeUnit;
 
+/// Maximum of `settlement_days`, in banking days.
+const DAYS_MAX: u32 = 30;
+/// Hours of a day.
+const HOURS: u32 = 24;
+
 /// GET of the settings of every merchant.
-pub(super) fn list(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn list(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
     let merchants = cx.merchants()?;
     let shown = merchants.iter().map(|merchant| show(cx, merchant));
     SandboxAnswer::json(&json!({ "merchants": shown.collect::<Result<Vec<_>, _>>()? }))
@@ -52,93 +57,144 @@ fn accounts(merchant: &MerchantRecord) -> impl Iterator<Item = &String> {
     of(MerchantMode::Test).chain(of(MerchantMode::Live))
 }
 
-/// Changes the fields that are named: `{merchant, brand, reference_required,
-/// recurring_charges_enabled: true|false|{ACCOUNT: true|false}, surcharges: [{type, surcharge_rate,
-/// surcharge_fee}]}`. `capture_enabled`, `credits_enabled` and `refund_to_other_method_enabled`
-/// have the form of `recurring_charges_enabled`; `cvv_policy` and `avs_policy` are a word or
-/// `{ACCOUNT: word}`. Also takes the fields of [`places`] and [`requirements`]. Makes the merchant
-/// if there is none.
-pub(super) fn set(cx: &mut ChangeUnit<'_>, order: &Value) -> Result<SandboxAnswer, SandboxRefusal> {
-    let name = order.get("merchant").and_then(Value::as_str).filter(|name| !name.is_empty());
-    let name = name.ok_or_else(|| SandboxRefusal::invalid("Name a merchant"))?;
+/// Changes the fields that are named, and makes the merchant if there is none.
+///
+/// - `{merchant, brand, reference_required, surcharges: [{type, surcharge_rate, surcharge_fee}],
+///   limits: {max_amount, daily_count, daily_amount, monthly_count, monthly_amount},
+///   settlement_days: N, capture_hour: H, events_urls: {test, live}}`
+/// - `recurring_charges_enabled`, `capture_enabled`, `credits_enabled` and
+///   `refund_to_other_method_enabled`: `true|false|{ACCOUNT: true|false}`
+/// - `cvv_policy` and `avs_policy`: a word or `{ACCOUNT: word}`
+/// - `required_payment_fields`, `accepted_card_types` and `transaction_allowed_countries`: a list or
+///   `{ACCOUNT: list}`
+/// - `api_allowed_ip_address_ranges: [RANGE]`, `ip_countries: {RANGE: COUNTRY}`
+pub(crate) fn set(
+    cx: &mut ChangeUnit<'_>,
+    order: &ControlOrder,
+) -> Result<SandboxAnswer, SandboxRefusal> {
+    let name = order.need_text("merchant", "Name a merchant")?;
     let merchant = cx.merchant_named(name, None)?;
     let mut policy = cx.policy_to_edit(&merchant.id)?;
-    if let Some(required) = order.get("reference_required").and_then(Value::as_bool) {
-        policy.reference_required = required;
-    }
-    if let Some(brand) = order.get("brand") {
-        policy.brand = brand.as_str().filter(|name| !name.is_empty()).map(str::to_owned);
-    }
-    for (word, set, listed) in per_account(&mut policy) {
-        if let Some(enabled) = order.get(word) {
-            enable(set, listed, &merchant, enabled)?;
-        }
-    }
-    let all: Vec<&String> = accounts(&merchant).collect();
-    geo_rules::set(&mut policy, &all, order)?;
-    set_words(&mut policy.cvv, &all, order.get("cvv_policy"))?;
-    set_words(&mut policy.avs, &all, order.get("avs_policy"))?;
-    requirements::set(&mut policy, &all, order)?;
-    if let Some(rates) = order.get("surcharges") {
-        policy.surcharges = serde_json::from_value(rates.clone()).map_err(|_| {
-            SandboxRefusal::invalid("surcharges is a list of {type, surcharge_rate, surcharge_fee}")
-        })?;
-    }
+    let order = PolicyOrder { order, accounts: accounts(&merchant).collect() };
+    order.set_switches(&mut policy)?;
+    order.set_origins(&mut policy)?;
+    order.set_payment_rules(&mut policy)?;
+    order.set_volume(&mut policy)?;
     cx.set_policy(&merchant.id, &policy)?;
     SandboxAnswer::json(&show(cx, &merchant)?)
 }
 
-/// Sets one word for every account, or a word for each account named.
-fn set_words<T: DeserializeOwned + Copy>(
-    set: &mut BTreeMap<String, T>,
-    accounts: &[&String],
-    said: Option<&Value>,
-) -> Result<(), SandboxRefusal> {
-    let wrong = |_| SandboxRefusal::invalid("Unknown policy value");
-    let each: BTreeMap<String, T> = match said {
-        None => return Ok(()),
-        Some(Value::Object(each)) => {
-            serde_json::from_value(Value::Object(each.clone())).map_err(wrong)?
-        }
-        Some(word) => {
-            let word: T = serde_json::from_value(word.clone()).map_err(wrong)?;
-            accounts.iter().map(|account| ((*account).clone(), word)).collect()
-        }
-    };
-    if !each.keys().all(|account| accounts.contains(&account)) {
-        return Err(SandboxRefusal::invalid("Unknown account"));
-    }
-    set.extend(each);
-    Ok(())
+/// A change of the settings, and the accounts of its merchant.
+struct PolicyOrder<'a> {
+    order: &'a ControlOrder,
+    accounts: Vec<&'a String>,
 }
 
-/// Returns the switches of an account: field name, set, and whether membership means enabled.
-fn per_account(policy: &mut MerchantPolicy) -> [(&'static str, &mut BTreeSet<String>, bool); 4] {
-    [
-        ("recurring_charges_enabled", &mut policy.recurring_disabled, false),
-        ("capture_enabled", &mut policy.capture_disabled, false),
-        ("credits_enabled", &mut policy.credits_enabled, true),
-        ("refund_to_other_method_enabled", &mut policy.other_method_enabled, true),
-    ]
-}
+impl PolicyOrder<'_> {
+    fn set_switches(&self, policy: &mut MerchantPolicy) -> Result<(), SandboxRefusal> {
+        if let Some(required) = self.order.flag("reference_required") {
+            policy.reference_required = required;
+        }
+        if let Some(brand) = self.order.value().get("brand") {
+            policy.brand = brand.as_str().filter(|name| !name.is_empty()).map(str::to_owned);
+        }
+        let switches = [
+            ("recurring_charges_enabled", &mut policy.recurring_disabled, false),
+            ("capture_enabled", &mut policy.capture_disabled, false),
+            ("credits_enabled", &mut policy.credits_enabled, true),
+            ("refund_to_other_method_enabled", &mut policy.other_method_enabled, true),
+        ];
+        for (field, set, is_member_enabled) in switches {
+            for (account, enabled) in self.per_account::<Value>(field, "")? {
+                match enabled.as_bool() {
+                    Some(enabled) if enabled == is_member_enabled => drop(set.insert(account)),
+                    Some(_) => drop(set.remove(&account)),
+                    None => {}
+                }
+            }
+        }
+        Ok(())
+    }
 
-fn enable(
-    set: &mut BTreeSet<String>,
-    listed: bool,
-    merchant: &MerchantRecord,
-    enabled: &Value,
-) -> Result<(), SandboxRefusal> {
-    for account in accounts(merchant) {
-        let said = enabled.as_bool().or_else(|| enabled.get(account).and_then(Value::as_bool));
-        match said {
-            Some(said) if said == listed => drop(set.insert(account.clone())),
-            Some(_) => drop(set.remove(account)),
-            None => {}
+    fn set_origins(&self, policy: &mut MerchantPolicy) -> Result<(), SandboxRefusal> {
+        let help = "api_allowed_ip_address_ranges is a list of ranges";
+        if let Some(ranges) =
+            self.order.typed::<Vec<String>>("api_allowed_ip_address_ranges", help)?
+        {
+            need_ranges(ranges.iter())?;
+            policy.allowed_addresses = ranges;
+        }
+        let help = "ip_countries is {RANGE: COUNTRY}";
+        if let Some(known) = self.order.typed::<BTreeMap<String, String>>("ip_countries", help)? {
+            need_ranges(known.keys())?;
+            policy.ip_countries = known;
+        }
+        let help = "transaction_allowed_countries is [COUNTRY] or {ACCOUNT: [COUNTRY]}";
+        policy.allowed_countries.extend(self.per_account("transaction_allowed_countries", help)?);
+        Ok(())
+    }
+
+    fn set_payment_rules(&self, policy: &mut MerchantPolicy) -> Result<(), SandboxRefusal> {
+        policy.cvv.extend(self.per_account("cvv_policy", "Unknown policy value")?);
+        policy.avs.extend(self.per_account("avs_policy", "Unknown policy value")?);
+        let help = "A list of words, or {ACCOUNT: list}";
+        let fields = self.per_account::<BTreeSet<String>>("required_payment_fields", help)?;
+        if !fields.values().flatten().all(|field| FIELDS.contains(&field.as_str())) {
+            return Err(SandboxRefusal::invalid("Unknown payment field"));
+        }
+        policy.required_fields.extend(fields);
+        policy.card_types.extend(self.per_account("accepted_card_types", help)?);
+        Ok(())
+    }
+
+    fn set_volume(&self, policy: &mut MerchantPolicy) -> Result<(), SandboxRefusal> {
+        let order = self.order;
+        if let Some(limits) = order.typed("limits", "limits is {max_amount, daily_count, …}")? {
+            policy.limits = limits;
+        }
+        if let Some(urls) = order.typed("events_urls", "events_urls is {test, live}")? {
+            policy.events_urls = urls;
+        }
+        let help = "capture_hour is an hour of the day";
+        if let Some(hour) = order.typed::<u32>("capture_hour", help)? {
+            policy.capture_hour = Some(hour).filter(|hour| *hour < HOURS);
+        }
+        let help = "settlement_days is a number of banking days";
+        if let Some(days) = order.typed::<u32>("settlement_days", help)? {
+            if days > DAYS_MAX {
+                return Err(SandboxRefusal::invalid("settlement_days is at most 30"));
+            }
+            policy.settlement_days = days;
+        }
+        let help = "surcharges is a list of {type, surcharge_rate, surcharge_fee}";
+        if let Some(rates) = order.typed("surcharges", help)? {
+            policy.surcharges = rates;
+        }
+        Ok(())
+    }
+
+    /// Returns the value of each account that a field sets.
+    fn per_account<T: DeserializeOwned + Clone>(
+        &self,
+        field: &str,
+        help: &str,
+    ) -> Result<BTreeMap<String, T>, SandboxRefusal> {
+        match self.order.typed::<PerAccount<T>>(field, help)? {
+            None => Ok(BTreeMap::new()),
+            Some(PerAccount::All(one)) => {
+                Ok(self.accounts.iter().map(|id| ((*id).clone(), one.clone())).collect())
+            }
+            Some(PerAccount::Each(each)) if each.keys().all(|id| self.accounts.contains(&id)) => {
+                Ok(each)
+            }
+            Some(PerAccount::Each(_)) => Err(SandboxRefusal::invalid("Unknown account")),
         }
     }
-    let known = |id: &String| accounts(merchant).any(|own| own == id);
-    match enabled.as_object() {
-        Some(named) if !named.keys().all(known) => Err(SandboxRefusal::invalid("Unknown account")),
-        Some(_) | None => Ok(()),
+}
+
+fn need_ranges<'a>(mut ranges: impl Iterator<Item = &'a String>) -> Result<(), SandboxRefusal> {
+    if ranges.all(|text| parse_range(text).is_some()) {
+        return Ok(());
     }
+    Err(SandboxRefusal::invalid("A range is 10.0.0.0/8, 10.0.0.1-10.0.0.9 or 10.0.0.1"))
 }

@@ -4,10 +4,10 @@
 
 use serde_json::Value;
 
-use super::refusal::SandboxRefusal;
 use super::request::ParsedRequest;
 use crate::api::methods::token::{SCOPE_PAYMENTS, SCOPE_TENANT};
 use crate::api::rules::FieldProblems;
+use crate::sandbox::answer::SandboxRefusal;
 use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::state::store::ChangeUnit;
 
@@ -15,11 +15,14 @@ use crate::sandbox::state::store::ChangeUnit;
 /// method in a request).
 const WITH_METHOD: [&str; 5] =
     ["charge.create", "charge.refund", "credit.create", "recurring.create", "recurring.patch"];
+
 /// Whole numbers that are no amounts: only an amount may be sent as a string (gateway-api,
 /// introduction).
 const INTEGER_FIELDS: [&str; 4] = ["exp_month", "exp_year", "interval_delay", "max_occurrences"];
+
 /// Fields of a line item that are strings in requests (partner-api, POST /invoices).
 const LINE_TEXTS: [&str; 2] = ["rate_per_quantity", "quantity"];
+
 const LISTS: [&str; 5] =
     ["days", "line_items", "email_addresses", "invoice_messages", "attachments"];
 

@@ -7,9 +7,9 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::refusal::SandboxRefusal;
 use crate::api::methods::bank::NewBank;
 use crate::api::methods::card::NewCard;
+use crate::sandbox::answer::SandboxRefusal;
 
 const INTEGERS: [&str; 10] = [
     "amount",

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use chrono::{DateTime, Utc};
 use http::HeaderMap;
 use serde_json::{Map, Value};
 
-use super::refusal::SandboxRefusal;
+use crate::api::query::{PAGE_SIZE_MAX, Page};
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::state::lists;
 use crate::sandbox::state::lists::ObjectOwner;
+use crate::sandbox::state::store::ChangeUnit;
 
 /// The caller, after its credential was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,4 +150,86 @@ pub(crate) fn decode(text: &str) -> String {
 
 fn hex(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+}
+
+/// The requested page (gateway-api, Endpoints: `page` from 1, `page_size` 20 to 100).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PageQuery {
+    pub(crate) page: u64,
+    pub(crate) size: u64,
+}
+
+const PAGE_SIZE_DEFAULT: u64 = 20;
+
+impl PageQuery {
+    pub(crate) fn of(asked: &ParsedRequest) -> Result<Self, SandboxRefusal> {
+        let page = number(asked, "page", 1, u64::MAX)?.unwrap_or(1);
+        let size = number(asked, "page_size", 1, PAGE_SIZE_MAX)?.unwrap_or(PAGE_SIZE_DEFAULT);
+        Ok(Self { page, size })
+    }
+
+    pub(crate) fn skip(self) -> u64 {
+        self.page.saturating_sub(1).saturating_mul(self.size)
+    }
+
+    /// Returns a page of a list whose entries can be shown by id.
+    pub(crate) fn of_list<T>(
+        self,
+        cx: &ChangeUnit<'_>,
+        list: &str,
+        show: impl Fn(&str) -> Result<T, SandboxRefusal>,
+    ) -> Result<Page<T>, SandboxRefusal> {
+        let ids = cx.ids(list, self.skip(), self.size)?;
+        let results = ids.iter().map(|id| show(id)).collect::<Result<_, _>>()?;
+        Ok(self.page_of(cx.count(list)?, results))
+    }
+
+    /// Returns a page of results that were filtered before.
+    pub(crate) fn of_vec<T>(self, all: Vec<T>) -> Page<T> {
+        let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
+        let results =
+            all.into_iter().skip(lists::to_usize(self.skip())).take(lists::to_usize(self.size));
+        let results = results.collect();
+        self.page_of(total, results)
+    }
+
+    pub(crate) fn page_of<T>(self, total_entries: u64, results: Vec<T>) -> Page<T> {
+        Page { page: self.page, page_size: self.size, total_entries, results }
+    }
+}
+
+/// Parses a number of the query within bounds.
+pub(crate) fn number(
+    asked: &ParsedRequest,
+    name: &str,
+    min: u64,
+    max: u64,
+) -> Result<Option<u64>, SandboxRefusal> {
+    let Some(text) = asked.query(name) else {
+        return Ok(None);
+    };
+    match text.parse::<u64>() {
+        Ok(number) if number > max => {
+            Err(SandboxRefusal::field(name, "exceeds_maximum_value", "Value exceeds the maximum"))
+        }
+        Ok(number) if number < min => Err(SandboxRefusal::field(
+            name,
+            "below_minimum_value",
+            "Value is less than the minimum",
+        )),
+        Ok(number) => Ok(Some(number)),
+        Err(_) => Err(SandboxRefusal::field(name, "invalid", "Value is invalid")),
+    }
+}
+
+/// Parses a moment of the query.
+pub(crate) fn moment(
+    asked: &ParsedRequest,
+    name: &str,
+) -> Result<Option<DateTime<Utc>>, SandboxRefusal> {
+    let Some(text) = asked.query(name) else {
+        return Ok(None);
+    };
+    let time = DateTime::parse_from_rfc3339(text).map(|time| time.with_timezone(&Utc));
+    time.map(Some).map_err(|_| SandboxRefusal::field(name, "invalid", "Date is invalid"))
 }

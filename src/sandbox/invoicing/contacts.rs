@@ -1,19 +1,30 @@
-//! POST /contacts (partner-api). The service has no endpoint to search, change or read contacts.
+//! Contacts (partner-api, POST /contacts), their portal links, and their own payment methods, which
+//! are made from one-time tokens (service-facts, 85; docs/design/assumptions.md). The service has no
+//! endpoint to search, change or read contacts.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::api::audit::Audit;
 use crate::api::contact;
 use crate::api::contact::{Contact, ContactOwner as Organization, EmailAddress, NewContact};
+use crate::api::contact_hash::ContactHash;
+use crate::api::methods::method::MethodKind;
+use crate::api::methods::vault;
+use crate::api::methods::vault::{NewVaultMethod, VaultMethod};
 use crate::api::wire::Timestamp;
-use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::base::secret::Secret;
+use crate::sandbox::answer::SandboxRefusal;
 use crate::sandbox::http::request::ParsedRequest;
 use crate::sandbox::merchants::accounts::owner_email;
 use crate::sandbox::merchants::merchant::MerchantRecord;
 use crate::sandbox::merchants::oauth::client_id;
-use crate::sandbox::state::ids::derive_id;
-use crate::sandbox::state::lists::{MerchantMode, ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::methods::payment_methods::StoredMethod;
+use crate::sandbox::methods::tokens;
+use crate::sandbox::state::lists::{
+    LONG_LENGTH, MerchantMode, ObjectKind, ObjectOwner, Stored, derive_id,
+};
 use crate::sandbox::state::store::ChangeUnit;
-
-pub(crate) const KIND: ObjectKind = ObjectKind { word: "contact", name: "Contact" };
 
 /// Length of the code that the sandbox gives each contact.
 const CODE_LENGTH: usize = 8;
@@ -36,7 +47,7 @@ pub(crate) fn create(
     let sequence = cx.next();
     let contact = build(cx, &merchant, &owner, new);
     let kept = Stored { owner: owner.clone(), sequence, object: contact.clone(), internal: () };
-    cx.create(KIND, &owner.key(), &contact.id, &kept)?;
+    cx.create(ObjectKind::CONTACT, &owner.key(), &contact.id, &kept)?;
     Ok(contact)
 }
 
@@ -108,4 +119,136 @@ pub(crate) fn audit(cx: &ChangeUnit<'_>, merchant: &MerchantRecord) -> Audit {
         caller_country_code: text("US"),
         caller_location: text("Springfield, IL, US"),
     }
+}
+
+/// Returns a contact of this merchant.
+///
+/// # Errors
+///
+/// 404 for any other contact.
+pub(crate) fn contact_of(
+    cx: &ChangeUnit<'_>,
+    merchant: &MerchantRecord,
+    id: &str,
+) -> Result<Stored<Contact, ()>, SandboxRefusal> {
+    let contact: Option<Stored<Contact, ()>> = cx.find_any_owner(ObjectKind::CONTACT, id)?;
+    contact
+        .filter(|kept| kept.owner.merchant == merchant.id)
+        .ok_or_else(|| SandboxRefusal::not_found(ObjectKind::CONTACT.name, id))
+}
+
+/// A stored contact hash; its link is kept only masked.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct ContactHashRecord {
+    id: String,
+    contact_id: String,
+    created: Timestamp,
+    url: String,
+    digest: String,
+}
+
+/// POST of a contact hash: refused until the contact has an invoice.
+pub(crate) fn create_hash(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<ContactHash, SandboxRefusal> {
+    let merchant = cx.merchant(asked.merchant()?)?;
+    let contact = contact_of(cx, &merchant, asked.parameter(0))?;
+    let contact_id = contact.object.id;
+    if cx.get::<Value>(&invoiced_key(&contact_id))?.is_none() {
+        let text = "Contact has no invoice";
+        return Err(SandboxRefusal::rule("unavailable_for_current_status", text));
+    }
+    let hash = cx.fresh_secret("contact-hash", LONG_LENGTH);
+    cx.put(&hash_key(cx, &hash), &contact_id)?;
+    let portal = cx.environment.options.portal_url.clone();
+    let id = cx.fresh_gateway_id();
+    let object = ContactHashRecord {
+        id: id.clone(),
+        contact_id,
+        created: Timestamp(cx.now),
+        url: format!("{portal}/contacts/***"),
+        digest: cx.digest("contact-hash", hash.as_bytes()).short(),
+    };
+    let sequence = cx.next();
+    let kept = Stored { owner: contact.owner, sequence, object, internal: () };
+    cx.create(ObjectKind::CONTACT_HASH, &kept.owner.key(), &id, &kept)?;
+    Ok(ContactHash { url: Some(Secret::from(format!("{portal}/contacts/{hash}"))) })
+}
+
+/// Records that a contact has an invoice.
+pub(crate) fn mark_invoiced(
+    cx: &mut ChangeUnit<'_>,
+    contact_id: &str,
+) -> Result<(), SandboxRefusal> {
+    cx.put(&invoiced_key(contact_id), &true)
+}
+
+fn invoiced_key(contact_id: &str) -> String {
+    format!("x/invoiced/{contact_id}")
+}
+
+fn hash_key(cx: &ChangeUnit<'_>, hash: &str) -> String {
+    format!("x/contact-hash/{}", cx.digest("contact-hash", hash.as_bytes()))
+}
+
+/// Returns the contact that a hash was made for; `None` for an unknown hash.
+pub(crate) fn contact_of_hash(
+    cx: &ChangeUnit<'_>,
+    hash: &str,
+) -> Result<Option<String>, SandboxRefusal> {
+    cx.get(&hash_key(cx, hash))
+}
+
+/// POST: uses the token up; its CVV is not kept.
+pub(crate) fn create_vault_method(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    new: NewVaultMethod,
+) -> Result<VaultMethod, SandboxRefusal> {
+    let merchant = cx.merchant(asked.merchant()?)?;
+    let contact = contact_of(cx, &merchant, asked.parameter(0))?;
+    SandboxRefusal::fields("", &vault::rules(&new))?;
+    let owner = contact.owner;
+    if new.test_mode.is_some_and(|test| MerchantMode::of_test(test) != owner.mode) {
+        let text = "Contact and payment method must be of one mode";
+        return Err(SandboxRefusal::rule("unavailable_for_merchant_mode", text));
+    }
+    let method = take_vault_token(cx, &owner, &new)?;
+    let audit = audit(cx, &merchant);
+    let object = VaultMethod {
+        id: cx.id_with_prefix("pm_"),
+        created: Some(audit.clone()),
+        modified: Some(audit),
+        contact_id: contact.object.id,
+        payment_type: new.payment_type,
+        authorized_uses: new.authorized_uses,
+        test_mode: owner.mode == MerchantMode::Test,
+        method: Some(method.shown.clone()),
+        kind: "payment_method".to_owned(),
+    };
+    let sequence = cx.next();
+    let kept = Stored { owner, sequence, object, internal: method };
+    cx.create(ObjectKind::VAULT_METHOD, &kept.owner.key(), &kept.object.id, &kept)?;
+    Ok(kept.object)
+}
+
+/// Takes the details out of the token, if they are of the requested type.
+fn take_vault_token(
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    new: &NewVaultMethod,
+) -> Result<StoredMethod, SandboxRefusal> {
+    let token = &new.one_time_token;
+    let method = tokens::find(cx, owner, token)?.internal;
+    let said = if new.payment_type == "credit_card" { MethodKind::Card } else { MethodKind::Bank };
+    if method.shown.kind != said {
+        return Err(SandboxRefusal::rule(
+            "incorrect_payment_type",
+            "Token is of another payment type",
+        ));
+    }
+    method.check("", cx.now)?;
+    tokens::end(cx, token)?;
+    Ok(method.without_cvv())
 }

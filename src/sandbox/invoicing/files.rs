@@ -9,18 +9,14 @@ use serde::{Deserialize, Serialize};
 use super::contacts;
 use super::contacts::audit;
 use crate::api::audit::Audit;
-use crate::api::contact::Contact;
 use crate::api::file::{COMPLETED, NewFile, PROCESSING, bytes};
 use crate::api::invoice::FileReference;
-use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::answer::SandboxRefusal;
 use crate::sandbox::http::request::ParsedRequest;
-use crate::sandbox::merchants::merchant::MerchantRecord;
 use crate::sandbox::state::lists::{ObjectKind, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 use crate::sandbox::state::timers;
 use crate::sandbox::state::timers::TimerEntry;
-
-pub(crate) const KIND: ObjectKind = ObjectKind { word: "file", name: "File" };
 
 /// Duration of a file's processing.
 const PROCESSING_TIME: TimeDelta = TimeDelta::seconds(2);
@@ -62,7 +58,7 @@ pub(crate) fn upload(
     new: NewFile,
 ) -> Result<FileReference, SandboxRefusal> {
     let merchant = cx.merchant(asked.merchant()?)?;
-    let contact = contact_of(cx, &merchant, asked.parameter(0))?;
+    let contact = contacts::contact_of(cx, &merchant, asked.parameter(0))?;
     let bytes = match bytes(&new) {
         Ok(bytes) => bytes,
         Err(problems) => {
@@ -83,7 +79,7 @@ pub(crate) fn upload(
     };
     let (id, sequence) = (object.id.clone(), cx.next());
     let kept = Stored { owner: contact.owner, sequence, object, internal: () };
-    cx.create(KIND, &kept.owner.key(), &id, &kept)?;
+    cx.create(ObjectKind::FILE, &kept.owner.key(), &id, &kept)?;
     let ready = cx.now.checked_add_signed(PROCESSING_TIME).unwrap_or(cx.now);
     timers::schedule(cx, ready, &TimerEntry::FileProcessed { id })?;
     Ok(kept.object.into_reference())
@@ -95,38 +91,22 @@ pub(crate) fn get(
     asked: &ParsedRequest,
 ) -> Result<FileReference, SandboxRefusal> {
     let merchant = cx.merchant(asked.merchant()?)?;
-    let contact = contact_of(cx, &merchant, asked.parameter(0))?;
+    let contact = contacts::contact_of(cx, &merchant, asked.parameter(0))?;
     let id = asked.parameter(1);
-    let kept: Option<StoredFile> = cx.find_any_owner(KIND, id)?;
+    let kept: Option<StoredFile> = cx.find_any_owner(ObjectKind::FILE, id)?;
     let kept = kept.filter(|kept| kept.object.contact_id == contact.object.id);
     kept.map(|kept| kept.object.into_reference())
-        .ok_or_else(|| SandboxRefusal::not_found(KIND.name, id))
-}
-
-/// Returns a contact of this merchant.
-///
-/// # Errors
-///
-/// 404 for any other contact.
-pub(crate) fn contact_of(
-    cx: &ChangeUnit<'_>,
-    merchant: &MerchantRecord,
-    id: &str,
-) -> Result<Stored<Contact, ()>, SandboxRefusal> {
-    let contact: Option<Stored<Contact, ()>> = cx.find_any_owner(contacts::KIND, id)?;
-    contact
-        .filter(|kept| kept.owner.merchant == merchant.id)
-        .ok_or_else(|| SandboxRefusal::not_found(contacts::KIND.name, id))
+        .ok_or_else(|| SandboxRefusal::not_found(ObjectKind::FILE.name, id))
 }
 
 /// Marks a file as processed.
 pub(crate) fn finish_processing(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), SandboxRefusal> {
-    let kept: Option<StoredFile> = cx.find_any_owner(KIND, id)?;
+    let kept: Option<StoredFile> = cx.find_any_owner(ObjectKind::FILE, id)?;
     let Some(mut kept) = kept else { return Ok(()) };
     let merchant = cx.merchant(&kept.owner.merchant)?;
     COMPLETED.clone_into(&mut kept.object.processing_state);
     kept.object.modified = audit(cx, &merchant);
-    cx.update(KIND, id, &kept)
+    cx.update(ObjectKind::FILE, id, &kept)
 }
 
 /// Returns the files attached to an invoice of a contact.
@@ -143,7 +123,7 @@ pub(crate) fn resolve_attachments(
     for (index, id) in ids.enumerate() {
         let wrong =
             |message| SandboxRefusal::field(&format!("attachments.{index}.id"), "invalid", message);
-        let kept: Option<StoredFile> = cx.find_any_owner(KIND, &id)?;
+        let kept: Option<StoredFile> = cx.find_any_owner(ObjectKind::FILE, &id)?;
         let kept = kept.filter(|kept| kept.object.contact_id == contact);
         let file = kept.ok_or_else(|| wrong("Attachment is unknown"))?.object;
         if file.processing_state != COMPLETED {

@@ -1,24 +1,23 @@
-//! POST /invoices (partner-api). Each `source_id` makes one invoice; its e-mails go to the mailbox.
+//! POST /invoices (partner-api). Each `source_id` makes one invoice; its e-mails, one to each
+//! address, go to the mailbox.
 
-mod messages;
-pub(crate) mod states;
-
-use super::contacts::audit;
-use super::files::contact_of;
-use super::{contact_hashes, files};
+use super::contacts::{audit, contact_of};
+use super::mail::InvoiceEmail;
+use super::{contacts, files, mail};
 use crate::api::audit::Audit;
 use crate::api::contact::Contact;
 use crate::api::invoice;
-use crate::api::invoice::{FileReference, Invoice, LineItem, NewInvoice};
-use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::api::invoice::{
+    FileReference, Invoice, InvoiceMessage, LineItem, NewInvoice, NewInvoiceMessage,
+};
+use crate::api::wire::Timestamp;
+use crate::sandbox::answer::SandboxRefusal;
 use crate::sandbox::http::request::ParsedRequest;
 use crate::sandbox::merchants::accounts::{Deposit, deposits};
 use crate::sandbox::merchants::merchant::MerchantRecord;
+use crate::sandbox::payments::invoice_payments::InvoiceState;
 use crate::sandbox::state::lists::{MerchantMode, ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::{ChangeUnit, DuplicateSourceId};
-use states::InvoiceState;
-
-pub(crate) const KIND: ObjectKind = ObjectKind { word: "invoice", name: "Invoice" };
 
 const NUMBER_FIRST: u64 = 1001;
 
@@ -42,10 +41,10 @@ pub(crate) fn create(
     let sequence = cx.next();
     let ids: Vec<String> = new.attachments.iter().map(|file| file.id.clone()).collect();
     let attached = files::resolve_attachments(cx, &contact.id, ids.into_iter())?;
-    contact_hashes::mark_invoiced(cx, &contact.id)?;
+    contacts::mark_invoiced(cx, &contact.id)?;
     let invoice = build(cx, &merchant, (contact, attached), new)?;
     let kept = Stored { owner: owner.clone(), sequence, object: invoice.clone(), internal: () };
-    cx.create(KIND, &owner.key(), &invoice.id, &kept)?;
+    cx.create(ObjectKind::INVOICE, &owner.key(), &invoice.id, &kept)?;
     if let Some(key) = source {
         cx.put(&key, &invoice.id)?;
     }
@@ -63,7 +62,7 @@ fn answer_duplicate(cx: &ChangeUnit<'_>, id: &str) -> Result<Invoice, SandboxRef
             Err(SandboxRefusal::field("source_id", "invalid", "Source id has already been used"))
         }
         DuplicateSourceId::Same => {
-            let kept: Option<Stored<Invoice, ()>> = cx.find_any_owner(KIND, id)?;
+            let kept: Option<Stored<Invoice, ()>> = cx.find_any_owner(ObjectKind::INVOICE, id)?;
             kept.map(|kept| kept.object).ok_or_else(SandboxRefusal::server_error)
         }
     }
@@ -130,7 +129,7 @@ fn build(
         attachments,
         kind: "invoice".to_owned(),
     };
-    messages::send(cx, merchant, &new.invoice_messages, &mut invoice)?;
+    send_messages(cx, merchant, &new.invoice_messages, &mut invoice)?;
     Ok(invoice)
 }
 
@@ -164,4 +163,61 @@ fn lines(
         });
     }
     Ok((items, total))
+}
+
+/// Sends the requested messages, and records them on the invoice.
+pub(super) fn send_messages(
+    cx: &mut ChangeUnit<'_>,
+    merchant: &MerchantRecord,
+    asked: &[NewInvoiceMessage],
+    invoice: &mut Invoice,
+) -> Result<(), SandboxRefusal> {
+    let brand = cx.brand(&merchant.id)?;
+    let link = format!("{}/invoices/{}", cx.environment.options.portal_url, invoice.id);
+    let mut sent = Vec::new();
+    for message in asked {
+        let letter = letter((&brand, merchant.shown_name()), message, invoice, &link);
+        sent.push(deliver(cx, &letter, &message.email_addresses)?);
+    }
+    invoice.presentment_status = (!sent.is_empty()).then(|| "sent".to_owned());
+    invoice.invoice_messages = sent;
+    Ok(())
+}
+
+/// Builds a message's e-mail, with defaults for an absent subject or text.
+fn letter<'a>(
+    (brand, merchant): (&'a str, &'a str),
+    message: &NewInvoiceMessage,
+    invoice: &'a Invoice,
+    link: &'a str,
+) -> InvoiceEmail<'a> {
+    let number = invoice.invoice_number.as_deref().unwrap_or_default();
+    let subject = message.subject.clone().unwrap_or_else(|| format!("{brand} Invoice {number}"));
+    let default = || format!("{merchant} has sent a payment request.");
+    let message = message.message.clone().unwrap_or_else(default);
+    InvoiceEmail { brand, merchant, subject, message, invoice, link }
+}
+
+/// Adds one e-mail for each address to the mailbox.
+fn deliver(
+    cx: &mut ChangeUnit<'_>,
+    letter: &InvoiceEmail<'_>,
+    addresses: &[String],
+) -> Result<InvoiceMessage, SandboxRefusal> {
+    let id = cx.id_with_prefix("imsg_");
+    for address in addresses {
+        let mail = letter.addressed_to(address, &id, Timestamp(cx.now));
+        mail::send(cx, &mail)?;
+    }
+    let audit = letter.invoice.created.clone();
+    Ok(InvoiceMessage {
+        id,
+        created: audit.clone(),
+        modified: audit,
+        email_addresses: addresses.to_vec(),
+        subject: Some(letter.subject.clone()),
+        body: Some(letter.body()),
+        status: "sent".to_owned(),
+        kind: "invoice_message".to_owned(),
+    })
 }

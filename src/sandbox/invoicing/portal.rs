@@ -3,44 +3,40 @@
 //! The pages show of an invoice what the documents say that payers see. A payer types the card into
 //! hosted fields; the portal receives only a one-time token.
 
-mod page;
-pub(crate) mod payments;
-
 use http::StatusCode;
 
-use super::{contact_hashes, invoices};
+use super::portal_page::PayerInput;
+use super::{contacts, portal_page};
 use crate::api::invoice::Invoice;
-use crate::api::methods::method::MethodRef;
-use crate::sandbox::http::answer::SandboxAnswer;
-use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::api::methods::method_ref::MethodRef;
+use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
 use crate::sandbox::http::request::ParsedRequest;
 use crate::sandbox::merchants::accounts::deposits;
-use crate::sandbox::merchants::payouts;
-use crate::sandbox::methods::tokens;
-use crate::sandbox::payments::charges;
-use crate::sandbox::payments::charges::PaymentOrder;
-use crate::sandbox::state::lists::Stored;
+use crate::sandbox::methods::{resolve, tokens};
+use crate::sandbox::payments::invoice_payments::StoredInvoice;
+use crate::sandbox::payments::order::PaymentOrder;
+use crate::sandbox::payments::transactions::StoredTransaction;
+use crate::sandbox::payments::{charges, invoice_payments};
+use crate::sandbox::state::lists::ObjectKind;
 use crate::sandbox::state::store::ChangeUnit;
-use page::PayerInput;
 
 /// Path of an invoice.
 pub(crate) const INVOICE: &str = "/invoices/{id}";
+
 /// Path of an invoice's payment.
 pub(crate) const PAY: &str = "/invoices/{id}/payments";
+
 /// Path of all invoices of a contact.
 pub(crate) const CONTACT: &str = "/contacts/{hash}";
-
-/// A stored invoice.
-pub(crate) type StoredInvoice = Stored<Invoice, ()>;
 
 /// GET of an invoice.
 pub(crate) fn show(
     cx: &mut ChangeUnit<'_>,
     asked: &ParsedRequest,
 ) -> Result<SandboxAnswer, SandboxRefusal> {
-    match cx.find_any_owner::<Invoice, ()>(invoices::KIND, asked.parameter(0))? {
-        Some(kept) => page::invoice(cx, &kept, None, &PayerInput::default()),
-        None => Ok(page::unknown(cx)),
+    match cx.find_any_owner::<Invoice, ()>(ObjectKind::INVOICE, asked.parameter(0))? {
+        Some(kept) => portal_page::invoice(cx, &kept, None, &PayerInput::default()),
+        None => Ok(portal_page::unknown(cx)),
     }
 }
 
@@ -49,12 +45,12 @@ pub(crate) fn contact(
     cx: &mut ChangeUnit<'_>,
     asked: &ParsedRequest,
 ) -> Result<SandboxAnswer, SandboxRefusal> {
-    let Some(contact) = contact_hashes::contact_of_hash(cx, asked.parameter(0))? else {
-        return Ok(page::unknown(cx));
+    let Some(contact) = contacts::contact_of_hash(cx, asked.parameter(0))? else {
+        return Ok(portal_page::unknown(cx));
     };
-    let mut found = cx.all::<Invoice, ()>(invoices::KIND)?;
+    let mut found = cx.all::<Invoice, ()>(ObjectKind::INVOICE)?;
     found.retain(|kept| kept.object.contact_id == contact);
-    page::contact(cx, &found)
+    portal_page::contact(cx, &found)
 }
 
 /// POST of a payment: the whole amount due, with the method of a token.
@@ -62,30 +58,31 @@ pub(crate) fn pay(
     cx: &mut ChangeUnit<'_>,
     asked: &ParsedRequest,
 ) -> Result<SandboxAnswer, SandboxRefusal> {
-    let Some(kept) = cx.find_any_owner::<Invoice, ()>(invoices::KIND, asked.parameter(0))? else {
-        return Ok(page::unknown(cx));
+    let Some(kept) = cx.find_any_owner::<Invoice, ()>(ObjectKind::INVOICE, asked.parameter(0))?
+    else {
+        return Ok(portal_page::unknown(cx));
     };
     let form = asked.form();
     let word = |name: &str| form.get(name).and_then(serde_json::Value::as_str).unwrap_or_default();
     let [name, address1, postal_code] =
         ["name", "address1", "postal_code"].map(|one| word(one).to_owned());
     let typed = PayerInput { name, address1, postal_code };
-    if !payments::is_open(&kept.object)? {
+    if !invoice_payments::is_open(&kept.object)? {
         let text = "This invoice is paid already: nothing was charged.";
-        return page::invoice(cx, &kept, Some(text), &typed);
+        return portal_page::invoice(cx, &kept, Some(text), &typed);
     }
     match charge(cx, &kept, word("token_id")) {
         Ok(transaction) if transaction.object.failure_code.is_none() => {
-            payments::add(cx, kept, &transaction)?;
+            invoice_payments::add(cx, kept, &transaction.object)?;
             let invoice = INVOICE.replace("{id}", asked.parameter(0));
             Ok(SandboxAnswer::redirect(StatusCode::SEE_OTHER, &invoice))
         }
         Ok(_) => {
             let text = "The payment was declined. Nothing was charged. Please try another card.";
-            page::invoice(cx, &kept, Some(text), &typed)
+            portal_page::invoice(cx, &kept, Some(text), &typed)
         }
         Err(refusal) if refusal.status == StatusCode::INTERNAL_SERVER_ERROR => Err(refusal),
-        Err(refusal) => page::invoice(cx, &kept, Some(&payer_message(&refusal)), &typed),
+        Err(refusal) => portal_page::invoice(cx, &kept, Some(&payer_message(&refusal)), &typed),
     }
 }
 
@@ -101,10 +98,10 @@ fn charge(
     cx: &mut ChangeUnit<'_>,
     kept: &StoredInvoice,
     token: &str,
-) -> Result<crate::sandbox::payments::transactions::StoredTransaction, SandboxRefusal> {
+) -> Result<StoredTransaction, SandboxRefusal> {
     let owner = kept.owner.clone();
     let method = MethodRef::Id(token.to_owned());
-    let resolved = payouts::method_of(cx, &owner, Some(method), Vec::new())?;
+    let resolved = resolve::method_of(cx, &owner, Some(method), Vec::new())?;
     let resolved = resolved.ok_or_else(SandboxRefusal::server_error)?;
     let merchant = cx.merchant(&owner.merchant)?;
     let trust =

@@ -1,17 +1,19 @@
-//! Read endpoints of a merchant: credentials, bank accounts and its own record (partner-api,
-//! Gateway credentials and Bank account; service-facts, 67).
+//! Read endpoints of a merchant: credentials, bank accounts, surcharges and its own record
+//! (partner-api, Gateway credentials and Bank account; gateway-api; service-facts, 67).
 
 use serde::Serialize;
 
 use super::merchant::{APPLICATION, MerchantRecord, ModeKeys};
-use super::policy::MerchantPolicy;
+use super::policy::{MerchantPolicy, SurchargeRate};
 use super::processing::{AccountRecord, CURRENCY_DEFAULT};
 use crate::api::credentials::{Account, AccountType, GatewayCredentials, MerchantProfile, User};
 use crate::api::merchant::{Merchant, MerchantAccount};
 use crate::api::methods::bank_account::{BankAccount, ProcessingAccount};
+use crate::api::payments::surcharge::SurchargeEntry;
+use crate::api::rules::AMOUNT_MAX;
 use crate::base::secret::Secret;
-use crate::sandbox::http::refusal::SandboxRefusal;
-use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::http::request::{ParsedRequest, number};
 use crate::sandbox::state::lists::MerchantMode;
 use crate::sandbox::state::store::ChangeUnit;
 
@@ -102,6 +104,7 @@ fn accounts(
 
 /// The bank of the deposit accounts, and the masked number of the account without trust money.
 const BANK: &str = "FIRST BANK OF TESTING";
+
 const ACCOUNT_NUMBER_MASKED: &str = "*****1234";
 
 /// A deposit account, as `GET /bank-accounts` and the control path `credentials` show it.
@@ -272,4 +275,56 @@ fn check(common: MerchantAccount) -> MerchantAccount {
         bank_name: text(BANK),
         ..common
     }
+}
+
+/// Rate of the whole amount: rates are hundredths of a percent.
+const WHOLE_RATE: i64 = 10_000;
+
+/// Returns the first surcharge of each type; with `amount`, also the surcharge on it. A merchant
+/// without surcharges gets null.
+pub(crate) fn surcharge(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Option<Vec<SurchargeEntry>>, SandboxRefusal> {
+    let owner = asked.owner()?;
+    let merchant = cx.merchant(&owner.merchant)?;
+    let id = asked.parameter(0);
+    let own = |deposit: &Deposit| deposit.id == id && deposit.mode == owner.mode;
+    if !deposits(&merchant).iter().any(own) {
+        return Err(SandboxRefusal::not_found("BankAccount", id));
+    }
+    let most = u64::try_from(AMOUNT_MAX).unwrap_or(u64::MAX);
+    let amount = number(asked, "amount", 1, most)?;
+    let amount = amount.and_then(|amount| i64::try_from(amount).ok());
+    let mut entries: Vec<SurchargeEntry> = Vec::new();
+    for rate in &cx.policy(&owner.merchant)?.surcharges {
+        if entries.iter().all(|entry| entry.kind != rate.kind) {
+            entries.push(surcharge_entry(rate, amount)?);
+        }
+    }
+    Ok(Some(entries).filter(|entries| !entries.is_empty()))
+}
+
+fn surcharge_entry(
+    rate: &SurchargeRate,
+    amount: Option<i64>,
+) -> Result<SurchargeEntry, SandboxRefusal> {
+    let surcharge =
+        amount.map(|amount| surcharge_on(rate, amount).ok_or_else(SandboxRefusal::server_error));
+    let surcharge = surcharge.transpose()?;
+    let total = amount.zip(surcharge).map(|(amount, more)| amount.saturating_add(more));
+    Ok(SurchargeEntry {
+        kind: rate.kind.clone(),
+        surcharge_rate: rate.part,
+        surcharge_fee: rate.fee,
+        amount,
+        surcharge_amount: surcharge,
+        total_amount: total,
+    })
+}
+
+/// Returns the surcharge on an amount: its part, rounded to the nearest minor unit, and the fee.
+fn surcharge_on(rate: &SurchargeRate, amount: i64) -> Option<i64> {
+    let part = amount.checked_mul(rate.part)?.checked_add(WHOLE_RATE.checked_div(2)?)?;
+    part.checked_div(WHOLE_RATE)?.checked_add(rate.fee)
 }

@@ -10,18 +10,19 @@ use maud::html;
 
 use super::merchant::APPLICATION;
 use super::oauth::{SCOPE_PAYMENTS_OLD, client_id, issue_code};
-use crate::api::encode;
+use crate::api::call::encode;
 use crate::api::methods::token::SCOPE_PAYMENTS;
-use crate::sandbox::http::answer::SandboxAnswer;
-use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
 use crate::sandbox::http::request::{ParsedRequest, pairs};
-use crate::sandbox::pages::site::{SandboxPage, field};
+use crate::sandbox::pages::{SandboxPage, field};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// Path of the page.
 pub(crate) const PATH: &str = "/oauth/authorize";
+
 /// Query parameters carried from the page to its form.
 const CARRIED: [&str; 5] = ["response_type", "client_id", "redirect_uri", "scope", "state"];
+
 /// Permissions that the page lists.
 const ABILITIES: [&str; 4] = [
     "Take payments by card and eCheck, and refund them",

@@ -6,16 +6,16 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::answer::SandboxRefusal;
 use crate::sandbox::http::request::ParsedRequest;
-use crate::sandbox::methods::payment_methods::StoredMethod;
-use crate::sandbox::methods::test_numbers::COUNTRY_DENIED;
 use crate::sandbox::state::lists::ObjectOwner;
 use crate::sandbox::state::store::ChangeUnit;
 
 /// Header with the payer's address.
 const RELAYED: &str = "x-relayed-ip-address";
+
 const CALLER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
 /// Country of an address that no setting names.
 const COUNTRY_DEFAULT: &str = "US";
 
@@ -80,17 +80,4 @@ pub(crate) fn need_country(
     let listed = policy.ip_countries.iter().find(|(range, _)| is_within(range, address));
     let country = listed.map_or(COUNTRY_DEFAULT, |(_, country)| country);
     if allowed.contains(country) { Ok(()) } else { Err(SandboxRefusal::not_authorized()) }
-}
-
-/// Makes a payment from a refused country fail: the transaction is kept, with the reason.
-pub(crate) fn deny_by_country(
-    cx: &ChangeUnit<'_>,
-    asked: &ParsedRequest,
-    owner: &ObjectOwner,
-    account: &str,
-    method: &mut StoredMethod,
-) {
-    if need_country(cx, asked, owner, account).is_err() {
-        method.class.failure = Some(COUNTRY_DENIED.to_owned());
-    }
 }

@@ -8,19 +8,23 @@ use chrono::{DateTime, Days, NaiveDate, NaiveTime, TimeZone, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
-use super::processing::AccountRecord;
+use super::processing::{AccountRecord, CURRENCY_DEFAULT};
 use crate::api::credentials::{AccountType, MerchantProfile};
 use crate::api::merchant::MerchantChange;
+use crate::api::methods::method::MethodKind;
 use crate::api::wire::Timestamp;
-use crate::sandbox::http::refusal::SandboxRefusal;
-use crate::sandbox::state::ids::{LONG_LENGTH, PUBLIC_KEY_LENGTH, alphanumerics, derive_id};
-use crate::sandbox::state::lists::{MerchantMode, ObjectOwner};
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::state::lists::{
+    LONG_LENGTH, MerchantMode, ObjectOwner, PUBLIC_KEY_LENGTH, alphanumerics, derive_id,
+};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// The merchant that always exists.
 pub(crate) const DEMO: &str = "demo";
+
 /// Default time zone of a merchant.
 pub(crate) const TIMEZONE_DEFAULT: &str = "America/Chicago";
+
 /// The name of the partner application.
 pub(crate) const APPLICATION: &str = "sandbox partner";
 
@@ -139,7 +143,7 @@ fn derive_keys(seed: &[u8; 32], name: &str, mode: MerchantMode) -> ModeKeys {
 }
 
 /// Key prefix of all merchants.
-pub(crate) const RECORDS: &str = "o/merchant/";
+const RECORDS: &str = "o/merchant/";
 
 fn record(id: &str) -> String {
     format!("{RECORDS}{id}")
@@ -243,7 +247,7 @@ impl ChangeUnit<'_> {
     }
 
     pub(crate) fn merchant(&self, id: &str) -> Result<Arc<MerchantRecord>, SandboxRefusal> {
-        let found = self.get_cached(&self.environment.caches.merchants, &record(id))?;
+        let found = self.get_cached(&record(id))?;
         found.ok_or_else(|| SandboxRefusal::not_found("Merchant", id))
     }
 
@@ -253,5 +257,58 @@ impl ChangeUnit<'_> {
         let mut all: Vec<MerchantRecord> = all.collect::<Result<_, SandboxRefusal>>()?;
         all.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(all)
+    }
+}
+
+impl MerchantRecord {
+    /// Returns an account of one mode.
+    pub(crate) fn find_account(&self, mode: MerchantMode, id: &str) -> Option<&AccountRecord> {
+        self.keys(mode).accounts.iter().find(|account| account.id == id)
+    }
+
+    /// Returns the account for a kind of method: the named one, else the key's own, else the
+    /// primary one.
+    ///
+    /// # Errors
+    ///
+    /// The account is of another mode, of another type, or unknown (gateway-api, POST /v1/charges,
+    /// rule 1).
+    pub(crate) fn account(
+        &self,
+        mode: MerchantMode,
+        kind: &MethodKind,
+        named: Option<&str>,
+        of_key: Option<&str>,
+    ) -> Result<&AccountRecord, SandboxRefusal> {
+        let none = || {
+            SandboxRefusal::rule(
+                "no_account_for_payment_method",
+                "No account for the payment method",
+            )
+        };
+        let Some(named) = named else {
+            let own = of_key.and_then(|id| self.find_account(mode, id));
+            let mut accounts = self.keys(mode).accounts.iter();
+            let primary = || accounts.find(|account| account.primary && account.takes(kind));
+            return own.filter(|own| own.takes(kind)).or_else(primary).ok_or_else(none);
+        };
+        match self.find_account(mode, named) {
+            Some(account) if account.takes(kind) => Ok(account),
+            Some(_) => {
+                let text = "Payment method type does not fit the account";
+                Err(SandboxRefusal::rule("incorrect_payment_type", text))
+            }
+            None if self.find_account(mode.other(), named).is_some() => {
+                let text = "Account is not available in this mode";
+                Err(SandboxRefusal::rule("unavailable_for_merchant_mode", text))
+            }
+            None => Err(none()),
+        }
+    }
+
+    /// Returns the currency of an account.
+    pub(crate) fn currency(&self, mode: MerchantMode, account: &str) -> String {
+        let found = self.find_account(mode, account);
+        found.map_or(CURRENCY_DEFAULT, |account| &account.currency).to_owned()
     }
 }

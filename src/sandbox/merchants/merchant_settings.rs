@@ -1,26 +1,33 @@
-//! Changes by a merchant to itself and its accounts (service-facts, 67 to 71). PUT and PATCH do the
-//! same: fields that are absent or null keep their values.
+//! Changes by a merchant to itself and its accounts (service-facts, 67 to 71), and the deletion of
+//! its test data. PUT and PATCH do the same: fields that are absent or null keep their values.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use http::Uri;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
-use super::accounts;
 use super::geo_rules::parse_range;
 use super::policy::{MerchantPolicy, SwipePolicy};
-use super::requirements::{FIELDS, parse_list};
+use super::{accounts, events};
 use crate::api::credentials::AccountType;
-use crate::api::merchant::{AccountChange, Merchant, MerchantAccount, MerchantChange};
-use crate::api::onboarding::countries::is_country;
-use crate::api::rules::{FieldProblem, FieldProblems, NAME_LENGTH_MAX};
-use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::api::merchant::{AccountChange, Merchant, MerchantAccount, MerchantChange, Purge};
+use crate::api::rules::{FieldProblem, FieldProblems, NAME_LENGTH_MAX, is_country};
+use crate::sandbox::answer::SandboxRefusal;
 use crate::sandbox::http::request::ParsedRequest;
-use crate::sandbox::state::events;
-use crate::sandbox::state::lists::ObjectOwner;
+use crate::sandbox::state::lists::{MerchantMode, ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
+
+/// Fields that an account may require.
+pub(crate) const FIELDS: [&str; 8] =
+    ["cvv", "name", "address1", "city", "state", "postal_code", "email", "phone"];
+
+/// Parses a comma-separated list; `*` and empty words are dropped.
+pub(crate) fn parse_list(text: &str) -> BTreeSet<String> {
+    let words = text.split(',').map(str::trim).filter(|word| !word.is_empty() && *word != "*");
+    words.map(str::to_owned).collect()
+}
 
 /// Maximum length of a list of event URLs (service-facts, 31).
 const URLS_LENGTH_MAX: usize = 1024;
@@ -240,4 +247,63 @@ fn render_account(
     let policy = cx.policy(&owner.merchant)?;
     let account = record.find_account(owner.mode, id).ok_or_else(SandboxRefusal::server_error)?;
     Ok(accounts::render_merchant_account(account, &record, &policy))
+}
+
+/// Deletes the named data, or everything.
+pub(crate) fn purge(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    wanted: &Purge,
+) -> Result<(), SandboxRefusal> {
+    let owner = asked.owner()?;
+    if owner.mode != MerchantMode::Test {
+        let text = "Only test data can be purged";
+        return Err(SandboxRefusal::rule("unavailable_for_merchant_mode", text));
+    }
+    let (transactions, methods) = (wanted.delete_transactions, wanted.delete_payment_methods);
+    let all = transactions != Some(true) && methods != Some(true);
+    if all || transactions == Some(true) {
+        recurring_charges(cx, &owner)?;
+        clear(cx, ObjectKind::TRANSACTION, &owner.key())?;
+        forget(cx, &format!("x/transaction-reference/{}/", owner.key()))?;
+    }
+    if all || methods == Some(true) {
+        for kind in [ObjectKind::CARD, ObjectKind::BANK] {
+            clear(cx, kind, &owner.key())?;
+            forget(cx, &format!("x/{}-reference/{}/", kind.word, owner.key()))?;
+        }
+        clear(cx, ObjectKind::TOKEN, &owner.key())?;
+    }
+    Ok(())
+}
+
+fn recurring_charges(cx: &mut ChangeUnit<'_>, owner: &ObjectOwner) -> Result<(), SandboxRefusal> {
+    for id in
+        cx.ids(&format!("{}/{}", ObjectKind::RECURRING_CHARGE.word, owner.key()), 0, u64::MAX)?
+    {
+        clear(cx, ObjectKind::OCCURRENCE, &id)?;
+    }
+    clear(cx, ObjectKind::RECURRING_CHARGE, &owner.key())?;
+    for (key, _) in cx.scan(&format!("l/hold/{}/", owner.key()), None, usize::MAX)? {
+        cx.remove(&key);
+    }
+    cx.put(&format!("n/hold/{}", owner.key()), &0)
+}
+
+/// Deletes every object of a list.
+fn clear(cx: &mut ChangeUnit<'_>, kind: ObjectKind, under: &str) -> Result<(), SandboxRefusal> {
+    for id in cx.ids(&format!("{}/{under}", kind.word), 0, u64::MAX)? {
+        let kept: Option<Stored<Value, IgnoredAny>> = cx.find_any_owner(kind, &id)?;
+        if let Some(kept) = kept {
+            cx.delete(kind, under, &id, kept.sequence)?;
+        }
+    }
+    Ok(())
+}
+
+fn forget(cx: &mut ChangeUnit<'_>, prefix: &str) -> Result<(), SandboxRefusal> {
+    for (key, _) in cx.scan(prefix, None, usize::MAX)? {
+        cx.remove(&key);
+    }
+    Ok(())
 }

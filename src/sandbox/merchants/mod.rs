@@ -1,17 +1,13 @@
-//! Merchants, their accounts, policies, limits and authorisation.
+//! Merchants: their keys and accounts, the policies and limits set for them, their events, and the
+//! authorisation that the partner has from them.
 
 pub mod accounts;
-pub mod banking;
+pub mod auth;
 pub mod consent;
-pub mod deauthorise;
+pub mod events;
 pub mod geo_rules;
 pub mod merchant;
 pub mod merchant_settings;
 pub mod oauth;
-pub mod payouts;
 pub mod policy;
 pub mod processing;
-pub mod purge;
-pub mod requirements;
-pub mod velocity;
-pub mod verification;

@@ -3,14 +3,14 @@
 use http::header;
 use serde_json::Value;
 
-use super::deauthorise;
+use super::auth;
+use super::auth::{BearerScope, bearer_key};
 use crate::api::methods::token::{AccessToken, SCOPE_PAYMENTS, SCOPE_TENANT, TokenRequest};
 use crate::base::secret::Secret;
-use crate::sandbox::http::auth::{BearerScope, bearer_key};
-use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::answer::SandboxRefusal;
 use crate::sandbox::http::request::ParsedRequest;
 use crate::sandbox::http::{documented_surface, lenient_json};
-use crate::sandbox::state::ids::{LONG_LENGTH, alphanumerics};
+use crate::sandbox::state::lists::{LONG_LENGTH, alphanumerics};
 use crate::sandbox::state::store::{ChangeUnit, SandboxEnvironment};
 
 /// Older spelling of the scope `payments` (service-facts, 81).
@@ -56,7 +56,7 @@ pub(crate) fn exchange(
         ("client_credentials", Some(SCOPE_TENANT)) => grant(cx, &BearerScope::Tenant, SCOPE_TENANT),
         ("authorization_code", None | Some(SCOPE_PAYMENTS | SCOPE_PAYMENTS_OLD)) => {
             let merchant = use_code(cx, &request)?;
-            deauthorise::reauthorise(cx, &merchant);
+            auth::reauthorise(cx, &merchant);
             grant(cx, &BearerScope::Payments(merchant), SCOPE_PAYMENTS)
         }
         ("client_credentials" | "authorization_code", _) => {

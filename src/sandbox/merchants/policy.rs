@@ -1,16 +1,17 @@
 //! The tenant's settings for a merchant: recurring charges, captures by request, credits and
 //! refunds to another method, each by account. Also the allowed origins of calls, whether a
-//! reference is required, the surcharges and the product brand. `/_sandbox/policy` sets them;
-//! `PATCH` and `PUT` of the merchant and its accounts change some of them.
+//! reference is required, the surcharges, the product brand, and which CVV and address results an
+//! account accepts (gateway-api, States and transitions; service-facts, 30 and 69).
+//! `/_sandbox/policy` sets them; `PATCH` and `PUT` of the merchant and its accounts change some of
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::verification::{AvsPolicy, CvvPolicy};
 use crate::api::methods::method::MethodKind;
-use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::answer::SandboxRefusal;
 use crate::sandbox::state::lists::MerchantMode;
 use crate::sandbox::state::store::ChangeUnit;
 
@@ -225,17 +226,14 @@ fn unavailable(text: &str) -> SandboxRefusal {
     SandboxRefusal::rule("unavailable_for_merchant_policy", text)
 }
 
-/// Key prefix of all policies.
-pub(crate) const POLICIES: &str = "x/policy/";
-
 fn key(merchant: &str) -> String {
-    format!("{POLICIES}{merchant}")
+    format!("x/policy/{merchant}")
 }
 
 impl ChangeUnit<'_> {
     /// Returns the settings of a merchant.
     pub(crate) fn policy(&self, merchant: &str) -> Result<Arc<MerchantPolicy>, SandboxRefusal> {
-        Ok(self.get_cached(&self.environment.caches.policies, &key(merchant))?.unwrap_or_default())
+        Ok(self.get_cached(&key(merchant))?.unwrap_or_default())
     }
 
     /// Returns a copy of the settings, for changes.
@@ -259,5 +257,69 @@ impl ChangeUnit<'_> {
         policy: &MerchantPolicy,
     ) -> Result<(), SandboxRefusal> {
         self.put(&key(merchant), policy)
+    }
+}
+
+/// An account's policy for a CVV.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub(crate) enum CvvPolicy {
+    Disabled,
+    #[default]
+    Optional,
+    /// Rejects a CVV that is known not to match.
+    RequireMatchLenient,
+    /// Rejects a CVV that is not known to match.
+    RequireMatchStrict,
+}
+
+impl CvvPolicy {
+    pub(crate) fn accepts(self, result: Option<&str>) -> bool {
+        match self {
+            Self::Disabled | Self::Optional => true,
+            Self::RequireMatchLenient => result != Some("NOT_MATCHED"),
+            Self::RequireMatchStrict => result == Some("MATCHED"),
+        }
+    }
+}
+
+/// An account's policy for an address. The lenient ones accept a result that the issuer leaves
+/// open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub(crate) enum AvsPolicy {
+    Disabled,
+    #[default]
+    SubmitIgnoreResult,
+    AddrOrPostalCodeLenient,
+    AddrOrPostalCodeStrict,
+    AddrStrict,
+    PostalCodeStrict,
+    ExactAddrAndPostalCodeLenient,
+    ExactAddrAndPostalCodeStrict,
+}
+
+impl AvsPolicy {
+    pub(crate) fn accepts(self, result: Option<&str>) -> bool {
+        // The matches of address and postal code.
+        let known = match result {
+            Some("ADDRESS_AND_POSTAL_CODE" | "ADDRESS_AND_ZIP5" | "ADDRESS_AND_ZIP9") => {
+                Some((true, true))
+            }
+            Some("ADDRESS") => Some((true, false)),
+            Some("POSTAL_CODE" | "ZIP5" | "ZIP9") => Some((false, true)),
+            Some("NO_MATCH") => Some((false, false)),
+            Some(_) | None => None,
+        };
+        let (address, postal) = known.unwrap_or_default();
+        match self {
+            Self::Disabled | Self::SubmitIgnoreResult => true,
+            Self::AddrOrPostalCodeLenient => known.is_none() || address || postal,
+            Self::AddrOrPostalCodeStrict => address || postal,
+            Self::AddrStrict => address,
+            Self::PostalCodeStrict => postal,
+            Self::ExactAddrAndPostalCodeLenient => known.is_none() || (address && postal),
+            Self::ExactAddrAndPostalCodeStrict => address && postal,
+        }
     }
 }

@@ -1,19 +1,21 @@
 //! Processing accounts: a merchant's accounts for payments in one mode, each with its own keys
-//! (partner-api, Account object).
+//! (partner-api, Account object), and the banking days on which they settle electronic checks:
+//! weekdays without holidays of the Federal Reserve.
 //!
 //! A key of an account opens the whole mode of its merchant, as the merchant's own key does. If a
 //! request names no account, an account's key selects that account; the merchant's key selects the
 //! primary one.
 
+use chrono::{Datelike, Days, NaiveDate, Weekday};
 use serde::{Deserialize, Serialize};
 
-use super::merchant::MerchantRecord;
 use crate::api::credentials::AccountType;
 use crate::api::methods::method::MethodKind;
 use crate::api::payments::transaction::Transaction;
-use crate::sandbox::http::refusal::SandboxRefusal;
-use crate::sandbox::state::ids::{LONG_LENGTH, PUBLIC_KEY_LENGTH, alphanumerics, derive_id};
-use crate::sandbox::state::lists::MerchantMode;
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::state::lists::{
+    LONG_LENGTH, MerchantMode, PUBLIC_KEY_LENGTH, alphanumerics, derive_id,
+};
 
 /// Default currency of an account.
 pub(crate) const CURRENCY_DEFAULT: &str = "USD";
@@ -64,59 +66,6 @@ impl AccountRecord {
     }
 }
 
-impl MerchantRecord {
-    /// Returns an account of one mode.
-    pub(crate) fn find_account(&self, mode: MerchantMode, id: &str) -> Option<&AccountRecord> {
-        self.keys(mode).accounts.iter().find(|account| account.id == id)
-    }
-
-    /// Returns the account for a kind of method: the named one, else the key's own, else the
-    /// primary one.
-    ///
-    /// # Errors
-    ///
-    /// The account is of another mode, of another type, or unknown (gateway-api, POST /v1/charges,
-    /// rule 1).
-    pub(crate) fn account(
-        &self,
-        mode: MerchantMode,
-        kind: &MethodKind,
-        named: Option<&str>,
-        of_key: Option<&str>,
-    ) -> Result<&AccountRecord, SandboxRefusal> {
-        let none = || {
-            SandboxRefusal::rule(
-                "no_account_for_payment_method",
-                "No account for the payment method",
-            )
-        };
-        let Some(named) = named else {
-            let own = of_key.and_then(|id| self.find_account(mode, id));
-            let mut accounts = self.keys(mode).accounts.iter();
-            let primary = || accounts.find(|account| account.primary && account.takes(kind));
-            return own.filter(|own| own.takes(kind)).or_else(primary).ok_or_else(none);
-        };
-        match self.find_account(mode, named) {
-            Some(account) if account.takes(kind) => Ok(account),
-            Some(_) => {
-                let text = "Payment method type does not fit the account";
-                Err(SandboxRefusal::rule("incorrect_payment_type", text))
-            }
-            None if self.find_account(mode.other(), named).is_some() => {
-                let text = "Account is not available in this mode";
-                Err(SandboxRefusal::rule("unavailable_for_merchant_mode", text))
-            }
-            None => Err(none()),
-        }
-    }
-
-    /// Returns the currency of an account.
-    pub(crate) fn currency(&self, mode: MerchantMode, account: &str) -> String {
-        let found = self.find_account(mode, account);
-        found.map_or(CURRENCY_DEFAULT, |account| &account.currency).to_owned()
-    }
-}
-
 /// Refuses with 422 a capture or refund in another currency than its charge (service-facts, 33).
 pub(crate) fn need_same_currency(
     charge: &Transaction,
@@ -139,5 +88,99 @@ pub(crate) fn need_currency(
             Err(SandboxRefusal::rule("unsupported_currency", "Currency is not supported"))
         }
         Some(_) | None => Ok(()),
+    }
+}
+
+/// Returns the date `days` banking days after a date.
+pub(crate) fn add_banking_days(date: NaiveDate, days: u32) -> NaiveDate {
+    let mut date = date;
+    let mut left = days;
+    while left > 0 {
+        let Some(next) = date.checked_add_days(Days::new(1)) else { return date };
+        date = next;
+        if is_banking(date) {
+            left = left.saturating_sub(1);
+        }
+    }
+    date
+}
+
+/// Returns true for a banking day.
+fn is_banking(date: NaiveDate) -> bool {
+    !matches!(date.weekday(), Weekday::Sat | Weekday::Sun) && !is_holiday(date)
+}
+
+/// Returns true for a holiday. One that falls on a Sunday is observed on the next Monday; one on a
+/// Saturday is not moved.
+fn is_holiday(date: NaiveDate) -> bool {
+    let kept = |month: u32, day: u32| {
+        let fixed = NaiveDate::from_ymd_opt(date.year(), month, day);
+        let moved = fixed.filter(|one| one.weekday() == Weekday::Sun);
+        fixed == Some(date) || moved.and_then(|one| one.succ_opt()) == Some(date)
+    };
+    let fixed = [(1, 1), (6, 19), (7, 4), (11, 11), (12, 25)];
+    if fixed.into_iter().any(|(month, day)| kept(month, day)) {
+        return true;
+    }
+    let nth = date.day0().checked_div(7).unwrap_or_default().saturating_add(1);
+    let is_last =
+        date.checked_add_days(Days::new(7)).is_none_or(|next| next.month() != date.month());
+    match (date.month(), date.weekday()) {
+        (1 | 2, Weekday::Mon) => nth == 3,
+        (5, Weekday::Mon) => is_last,
+        (9, Weekday::Mon) => nth == 1,
+        (10, Weekday::Mon) => nth == 2,
+        (11, Weekday::Thu) => nth == 4,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn date(text: &str) -> NaiveDate {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn weekends_and_holidays_are_no_banking_days() {
+        for (from, days, to) in [
+            ("2026-11-20", 1, "2026-11-23"),
+            ("2026-11-25", 1, "2026-11-27"),
+            ("2026-12-24", 1, "2026-12-28"),
+            ("2027-07-02", 1, "2027-07-06"),
+            ("2026-07-02", 1, "2026-07-03"),
+            ("2027-01-15", 1, "2027-01-19"),
+            ("2027-05-28", 1, "2027-06-01"),
+            ("2026-11-21", 0, "2026-11-21"),
+            ("2026-11-21", 3, "2026-11-25"),
+        ] {
+            assert_eq!(add_banking_days(date(from), days), date(to), "{from} and {days}");
+        }
+    }
+
+    #[test]
+    fn a_year_has_eleven_holidays_less_those_on_a_saturday() {
+        let days = date("2026-01-01").iter_days().take_while(|one| one.year() == 2026);
+        let kept: Vec<String> = days
+            .filter(|one| is_holiday(*one) && one.weekday() != Weekday::Sat)
+            .map(|one| one.to_string())
+            .collect();
+        assert_eq!(
+            kept,
+            [
+                "2026-01-01",
+                "2026-01-19",
+                "2026-02-16",
+                "2026-05-25",
+                "2026-06-19",
+                "2026-09-07",
+                "2026-10-12",
+                "2026-11-11",
+                "2026-11-26",
+                "2026-12-25"
+            ]
+        );
     }
 }

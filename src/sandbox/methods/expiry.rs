@@ -4,16 +4,14 @@
 
 use chrono::{Months, NaiveDate};
 
-use super::cards;
 use super::payment_methods::StoredMethod;
 use crate::api::methods::method::PaymentMethod;
-use crate::api::recurring::charge::RecurringStatus;
-use crate::sandbox::http::refusal::SandboxRefusal;
-use crate::sandbox::recurring::recurring_charges::{KIND, StoredRecurring};
-use crate::sandbox::state::lists::{ObjectOwner, Stored};
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::merchants::events;
+use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
+use crate::sandbox::state::timers;
 use crate::sandbox::state::timers::TimerEntry;
-use crate::sandbox::state::{events, timers};
 
 /// Hour of the merchant's day at which the events are recorded.
 const HOUR: u32 = 0;
@@ -26,16 +24,6 @@ fn day(method: &PaymentMethod, expired: bool) -> Option<NaiveDate> {
     first.checked_add_months(Months::new(u32::from(expired)))
 }
 
-/// Schedules both events for the current method of a recurring charge, once; past days are skipped.
-pub(crate) fn schedule_for_charge(
-    cx: &mut ChangeUnit<'_>,
-    charge: &StoredRecurring,
-) -> Result<(), SandboxRefusal> {
-    let id = charge.object.id.clone();
-    let entry = |expired| TimerEntry::Expiry { id: id.clone(), expired };
-    schedule_both(cx, &charge.owner, &id, &charge.internal.method.shown, entry)
-}
-
 /// Schedules both events for a saved card.
 pub(crate) fn schedule_for_saved(
     cx: &mut ChangeUnit<'_>,
@@ -43,13 +31,15 @@ pub(crate) fn schedule_for_saved(
     id: &str,
     method: &PaymentMethod,
 ) -> Result<(), SandboxRefusal> {
-    schedule_both(cx, owner, id, method, |expired| TimerEntry::SavedExpiry {
+    schedule(cx, owner, id, method, |expired| TimerEntry::SavedExpiry {
         id: id.to_owned(),
         expired,
     })
 }
 
-fn schedule_both(
+/// Schedules both events of a method, once; past days are skipped. `entry` makes the timer of the
+/// `expiring` or `expired` event.
+pub(crate) fn schedule(
     cx: &mut ChangeUnit<'_>,
     owner: &ObjectOwner,
     id: &str,
@@ -76,31 +66,24 @@ pub(crate) fn run_due_saved(
     expired: bool,
 ) -> Result<(), SandboxRefusal> {
     let kept: Option<Stored<PaymentMethod, StoredMethod>> =
-        cx.find_any_owner(cards::SAVED_CARDS.kind, id)?;
+        cx.find_any_owner(ObjectKind::CARD, id)?;
     let Some(kept) = kept else { return Ok(()) };
-    let today = cx.merchant(&kept.owner.merchant)?.today(cx.now);
-    if day(&kept.object, expired) != Some(today) {
-        return Ok(());
+    match event_due(cx, &kept.owner, &kept.object, expired)? {
+        Some(word) => {
+            events::emit(cx, &kept.owner, &format!("payment_method.{word}"), &kept.object)
+        }
+        None => Ok(()),
     }
-    let word = if expired { "expired" } else { "expiring" };
-    events::emit(cx, &kept.owner, &format!("payment_method.{word}"), &kept.object)
 }
 
-/// Records the event of a recurring charge if it is still active with a method of this expiry.
-pub(crate) fn run_due_charge(
-    cx: &mut ChangeUnit<'_>,
-    id: &str,
+/// Returns the last word of the event's type, if the method expires as planned.
+pub(crate) fn event_due(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    method: &PaymentMethod,
     expired: bool,
-) -> Result<(), SandboxRefusal> {
-    let kept: Option<StoredRecurring> = cx.find_any_owner(KIND, id)?;
-    let Some(kept) = kept.filter(|kept| kept.object.status == RecurringStatus::Active) else {
-        return Ok(());
-    };
-    let today = cx.merchant(&kept.owner.merchant)?.today(cx.now);
-    if day(&kept.internal.method.shown, expired) != Some(today) {
-        return Ok(());
-    }
+) -> Result<Option<&'static str>, SandboxRefusal> {
+    let today = cx.merchant(&owner.merchant)?.today(cx.now);
     let word = if expired { "expired" } else { "expiring" };
-    let kind = format!("recurring_charge.payment_method.{word}");
-    events::emit(cx, &kept.owner, &kind, &kept.object)
+    Ok((day(method, expired) == Some(today)).then_some(word))
 }

@@ -1,10 +1,8 @@
-//! Cards, bank accounts, saved methods and tokens.
+//! Cards, bank accounts, saved methods and one-time tokens.
 
-pub mod banks;
-pub mod cards;
 pub mod expiry;
 pub mod payment_methods;
+pub mod resolve;
 pub mod saved_methods;
 pub mod test_numbers;
 pub mod tokens;
-pub mod vault;

@@ -3,21 +3,21 @@
 use chrono::{DateTime, Datelike, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::test_numbers;
 use super::test_numbers::{OutcomeClass, bank_name};
-use super::{banks, cards, test_numbers, tokens, vault};
 use crate::api::methods::bank::NewBank;
 use crate::api::methods::card::NewCard;
-use crate::api::methods::method::{CardType, MethodKind, MethodRef, PaymentMethod};
+use crate::api::methods::method::{CardType, MethodKind, PaymentMethod};
 use crate::api::methods::{bank, card};
 use crate::api::rules::FieldProblem;
 use crate::base::card::{Brand, CardNumber, is_published_test_number, mask_account, mask_routing};
 use crate::base::secret::Secret;
-use crate::sandbox::http::refusal::SandboxRefusal;
-use crate::sandbox::state::lists::ObjectOwner;
+use crate::sandbox::answer::SandboxRefusal;
 use crate::sandbox::state::store::ChangeUnit;
 
 /// Length of a fingerprint (service-facts, 18).
 const FINGERPRINT_LENGTH: usize = 20;
+
 /// The published number whose check digit is wrong on purpose.
 const LUHN_WRONG: &str = "4242424242424241";
 
@@ -58,6 +58,13 @@ impl StoredMethod {
         let expiry = self.shown.exp_year.zip(self.shown.exp_month);
         let today = (i64::from(now.year()), i64::from(now.month()));
         expiry.filter(|_| self.is_card()).filter(|expiry| *expiry < today).map(|_| "card_expired")
+    }
+
+    /// Returns the details for later payments: the CVV is not kept.
+    pub(crate) fn without_cvv(mut self) -> Self {
+        self.has_cvv = false;
+        self.class.cvv_result = None;
+        self
     }
 
     pub(crate) fn is_card(&self) -> bool {
@@ -154,49 +161,4 @@ fn fingerprint(cx: &ChangeUnit<'_>, label: &str, digits: &str) -> String {
     let mut text = data_encoding::BASE64URL_NOPAD.encode(digest.as_bytes());
     text.truncate(FINGERPRINT_LENGTH);
     text
-}
-
-/// The resolved method of a request.
-pub(crate) struct ResolvedMethod {
-    pub(crate) method: StoredMethod,
-    /// Its one-time token, which the operation uses up.
-    pub(crate) token: Option<String>,
-    /// The field that its problems belong to.
-    pub(crate) parent: &'static str,
-}
-
-impl ResolvedMethod {
-    /// Returns true for a saved card or bank, and for a method of the vault.
-    pub(crate) fn is_saved(&self) -> bool {
-        self.method.shown.id.is_some()
-    }
-}
-
-/// Resolves the method of a request: a token, a saved card or bank, or inline details.
-pub(crate) fn resolve(
-    cx: &ChangeUnit<'_>,
-    owner: &ObjectOwner,
-    method: MethodRef,
-) -> Result<ResolvedMethod, SandboxRefusal> {
-    let (method, token) = match method {
-        MethodRef::Card(card) => (card_details(cx, *card), None),
-        MethodRef::Bank(bank) => (bank_details(cx, *bank), None),
-        MethodRef::Id(id) => match tokens::find(cx, owner, &id) {
-            Ok(kept) => (kept.internal, Some(id)),
-            Err(_) => (find_saved(cx, owner, &id)?, None),
-        },
-    };
-    Ok(ResolvedMethod { method, token, parent: "method" })
-}
-
-fn find_saved(
-    cx: &ChangeUnit<'_>,
-    owner: &ObjectOwner,
-    id: &str,
-) -> Result<StoredMethod, SandboxRefusal> {
-    let found = cards::SAVED_CARDS
-        .payment_details(cx, owner, id)
-        .or_else(|_| banks::SAVED_BANKS.payment_details(cx, owner, id));
-    let found = found.or_else(|_| vault::payment_details(cx, owner, id));
-    found.map_err(|_| SandboxRefusal::not_found("PaymentMethod", id))
 }

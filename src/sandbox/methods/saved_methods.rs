@@ -1,18 +1,20 @@
-//! Saved cards and saved banks: shared handlers, parametrised by a [`SavedMethodStore`] (gateway-api, Saved
-//! cards, Saved banks).
+//! Saved cards and saved banks: shared handlers, parametrised by a [`SavedMethodStore`]
+//! (gateway-api, Saved cards, Saved banks).
 
 use serde_json::Value;
 
-use super::payment_methods::StoredMethod;
+use super::payment_methods::{StoredMethod, bank_details, card_details};
 use super::{expiry, tokens};
-use crate::api::Page;
+use crate::api::methods::bank::{NewBank, holder_rules};
+use crate::api::methods::card::NewCard;
 use crate::api::methods::method::{MethodKind, PaymentMethod};
 use crate::api::methods::saved::{SavedChange, change_rules};
+use crate::api::query::Page;
 use crate::api::rules::{FieldProblem, FieldProblems};
 use crate::api::wire::Timestamp;
-use crate::sandbox::http::refusal::SandboxRefusal;
-use crate::sandbox::http::request::ParsedRequest;
-use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, PageQuery, Stored};
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::http::request::{PageQuery, ParsedRequest, number};
+use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::{ChangeUnit, sortable_key};
 
 /// The parameters that distinguish saved cards from saved banks.
@@ -81,10 +83,8 @@ impl SavedMethodStore {
         method.reference = texts.reference.or(method.reference);
         method.description = texts.description.or(method.description);
         self.check(&method, cx)?;
-        method.has_cvv = false;
-        method.class.cvv_result = None;
         tokens::end(cx, token)?;
-        Ok(method)
+        Ok(method.without_cvv())
     }
 
     /// GET of a saved method.
@@ -243,4 +243,53 @@ fn show(
         modified: Some(Timestamp(cx.now)),
         ..method.shown.clone()
     }
+}
+
+pub(crate) const SAVED_CARDS: SavedMethodStore =
+    SavedMethodStore { kind: ObjectKind::CARD, method: MethodKind::Card, rules: |_| Vec::new() };
+
+/// POST /v1/cards: from fields, or from a token.
+pub(crate) fn create_card(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    new: NewCard,
+) -> Result<PaymentMethod, SandboxRefusal> {
+    let given = SavedChange {
+        reference: new.reference.clone(),
+        description: new.description.clone(),
+        token_id: new.token_id.clone(),
+    };
+    SAVED_CARDS.create(cx, asked, &given, |cx| card_details(cx, new))
+}
+
+/// GET /v1/cards: newest first; filters `reference`, `exp_month`, `exp_year`.
+pub(crate) fn list_cards(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Page<PaymentMethod>, SandboxRefusal> {
+    let month = number(asked, "exp_month", 1, 12)?;
+    let year = number(asked, "exp_year", 0, 9999)?;
+    let same = |own: Option<i64>, asked: Option<u64>| {
+        asked.is_none_or(|asked| own.and_then(|own| u64::try_from(own).ok()) == Some(asked))
+    };
+    let fits = |card: &PaymentMethod| same(card.exp_month, month) && same(card.exp_year, year);
+    let filtered = month.is_some() || year.is_some();
+    SAVED_CARDS.list(cx, asked, filtered.then_some(&fits))
+}
+
+pub(crate) const SAVED_BANKS: SavedMethodStore =
+    SavedMethodStore { kind: ObjectKind::BANK, method: MethodKind::Bank, rules: holder_rules };
+
+/// POST /v1/banks: from fields, or from a token.
+pub(crate) fn create_bank(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    new: NewBank,
+) -> Result<PaymentMethod, SandboxRefusal> {
+    let given = SavedChange {
+        reference: new.reference.clone(),
+        description: new.description.clone(),
+        token_id: new.token_id.clone(),
+    };
+    SAVED_BANKS.create(cx, asked, &given, |cx| bank_details(cx, new))
 }

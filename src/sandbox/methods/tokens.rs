@@ -7,19 +7,18 @@ use http::StatusCode;
 use serde_json::{Map, Value};
 
 use super::payment_methods::{StoredMethod, bank_details, card_details};
-use crate::api::Auth;
-use crate::api::methods::method::{MethodRef, PaymentMethod};
+use crate::api::call::Auth;
+use crate::api::methods::method::PaymentMethod;
+use crate::api::methods::method_ref::MethodRef;
 use crate::api::methods::one_time_token::TOKEN_LIFE_MINUTES;
-use crate::sandbox::http::answer::SandboxAnswer;
-use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
+use crate::sandbox::http::lenient_json;
 use crate::sandbox::http::request::{ParsedRequest, SandboxCaller};
-use crate::sandbox::http::{auth, lenient_json};
+use crate::sandbox::merchants::auth;
 use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 use crate::sandbox::state::timers;
 use crate::sandbox::state::timers::TimerEntry;
-
-pub(crate) const KIND: ObjectKind = ObjectKind { word: "token", name: "Token" };
 
 /// A method's own fields; other fields are returned under `form_data`.
 pub(crate) const METHOD_FIELDS: [&str; 27] = [
@@ -160,7 +159,7 @@ fn store(
     let end = TimerEntry::TokenExpiry { id: id.clone() };
     timers::schedule(cx, until.unwrap_or(cx.now), &end)?;
     let kept = Stored { owner: owner.clone(), sequence, object: token.clone(), internal: method };
-    cx.create(KIND, &owner.key(), &id, &kept)?;
+    cx.create(ObjectKind::TOKEN, &owner.key(), &id, &kept)?;
     Ok(token)
 }
 
@@ -187,14 +186,15 @@ pub(crate) fn find(
     owner: &ObjectOwner,
     id: &str,
 ) -> Result<Stored<PaymentMethod, StoredMethod>, SandboxRefusal> {
-    cx.find(KIND, owner, id)
+    cx.find(ObjectKind::TOKEN, owner, id)
 }
 
 /// Deletes a token that was used or has expired.
 pub(crate) fn end(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), SandboxRefusal> {
-    let kept: Option<Stored<PaymentMethod, StoredMethod>> = cx.find_any_owner(KIND, id)?;
+    let kept: Option<Stored<PaymentMethod, StoredMethod>> =
+        cx.find_any_owner(ObjectKind::TOKEN, id)?;
     match kept {
-        Some(kept) => cx.delete(KIND, &kept.owner.key(), id, kept.sequence),
+        Some(kept) => cx.delete(ObjectKind::TOKEN, &kept.owner.key(), id, kept.sequence),
         None => Ok(()),
     }
 }

@@ -1,24 +1,22 @@
 //! Merchant applications, complete and by sign-up (partner-api, Merchant application).
 //!
 //! A complete application is submitted at once; a sign-up waits until its applicant finishes it on
-//! the page ([`page`]). A submitted application is decided a little later ([`decide`]), and a
+//! the page (`page`). A submitted application is decided a little later (`decide`), and a
 //! notification reports the decision to the partner. A test of either outcome makes only its
 //! notification.
 
 use serde_json::{Map, Value};
 
-use super::record::{StoredApplication, text};
-use super::states::{ApplicationTransition, after};
-use super::{decide, page, record};
+use super::record::{ApplicationTransition, StoredApplication, after, text};
+use super::{decide, record};
 use crate::api::onboarding::application::{
-    ApplicationId, SignUpPage, StartedSignUp, Submission, Submitted, SubmittedApplication,
-    is_test_name,
+    ApplicationId, Submission, Submitted, SubmittedApplication, is_test_name,
 };
 use crate::api::onboarding::rules::rules;
+use crate::api::problem::{Problem, ProblemMessage};
 use crate::api::rules::FieldProblem;
-use crate::api::{Problem, ProblemMessage};
+use crate::sandbox::answer::SandboxRefusal;
 use crate::sandbox::http::documented_surface;
-use crate::sandbox::http::refusal::SandboxRefusal;
 use crate::sandbox::http::request::ParsedRequest;
 use crate::sandbox::state::store::ChangeUnit;
 use crate::sandbox::state::timers;
@@ -45,25 +43,12 @@ pub(crate) fn submit(
     Ok(SubmittedApplication { merchant_application: Submitted { id } })
 }
 
-/// POST of a sign-up: its fields are flat.
-pub(crate) fn sign_up(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<StartedSignUp, SandboxRefusal> {
-    let Value::Object(fields) = asked.json()? else {
-        return Err(SandboxRefusal::malformed_body("Body is not an object"));
-    };
-    let fields = counted_fields(cx, fields);
-    validate(cx, Submission::SignUp, &fields)?;
-    let found = record::create(cx, Submission::SignUp, fields)?;
-    let id = found.object.id;
-    let redirect_uri = Some(page::open(cx, asked, id)?.into());
-    Ok(StartedSignUp { merchant_application: SignUpPage { id, redirect_uri } })
-}
-
 /// Returns the fields that count. The documented surface accepts no number and no boolean sent as
 /// text.
-fn counted_fields(cx: &ChangeUnit<'_>, fields: Map<String, Value>) -> Map<String, Value> {
+pub(crate) fn counted_fields(
+    cx: &ChangeUnit<'_>,
+    fields: Map<String, Value>,
+) -> Map<String, Value> {
     if documented_surface::is_documented_only(cx) {
         record::without_nulls(fields)
     } else {
@@ -73,7 +58,7 @@ fn counted_fields(cx: &ChangeUnit<'_>, fields: Map<String, Value>) -> Map<String
 
 /// Refuses an application with 422 for every problem: the rules of its fields, and the checks only
 /// the service can make.
-fn validate(
+pub(crate) fn validate(
     cx: &ChangeUnit<'_>,
     submission: Submission,
     fields: &Map<String, Value>,

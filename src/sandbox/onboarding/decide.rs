@@ -8,23 +8,23 @@ use chrono::TimeDelta;
 use serde_json::{Map, Value};
 
 use super::record;
-use super::record::{StoredApplication, text};
-use super::states::{ApplicationTransition, after};
+use super::record::{ApplicationTransition, StoredApplication, after, text};
 use crate::api::credentials::MerchantProfile;
 use crate::api::onboarding::application::ApplicationId;
 use crate::api::onboarding::partner_event::{DeclineReason, PartnerEvent};
 use crate::api::wire::Timestamp;
 use crate::base::secret::Secret;
-use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::answer::SandboxRefusal;
 use crate::sandbox::merchants::oauth::issue_code;
 use crate::sandbox::options::DecisionMode;
-use crate::sandbox::state::ids::LONG_LENGTH;
+use crate::sandbox::state::lists::{LONG_LENGTH, ObjectKind};
 use crate::sandbox::state::store::ChangeUnit;
 use crate::sandbox::state::timers::TimerEntry;
 use crate::sandbox::state::{outbox, timers};
 
 /// Time between a submission and the sandbox's own decision.
 const DELAY: TimeDelta = TimeDelta::seconds(5);
+
 /// Time between a test submission and its notification.
 pub(crate) const TEST_DELAY: TimeDelta = TimeDelta::seconds(2);
 
@@ -50,7 +50,7 @@ pub(crate) fn schedule(
 
 /// Decides as the sandbox, unless the application was decided or deleted.
 pub(crate) fn run_due_decision(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), SandboxRefusal> {
-    let found: Option<StoredApplication> = cx.find_any_owner(record::KIND, id)?;
+    let found: Option<StoredApplication> = cx.find_any_owner(ObjectKind::APPLICATION, id)?;
     let waits = |found: &StoredApplication| {
         after(found.object.state, ApplicationTransition::Approve).is_ok()
     };

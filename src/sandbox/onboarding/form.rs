@@ -1,5 +1,5 @@
-//! The form of a sign-up as HTML, and the parser of what a browser submits. The form works without
-//! scripts: the signature is then the name that its signer types.
+//! The form of a sign-up as HTML. It works without scripts: the signature is then the name that its
+//! signer types.
 //!
 //! A secret that was filled in before is not shown again; if its input is left empty, the stored
 //! value stays.
@@ -7,8 +7,7 @@
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
-use super::{field_labels, field_messages, typed_signature};
-use crate::api::onboarding::fields;
+use super::field_texts;
 use crate::api::onboarding::fields::{
     ApplicationField, ApplicationPrivacy, FIELDS, FieldType, SECOND_OWNER, SECOND_OWNER_FIELDS,
 };
@@ -25,9 +24,6 @@ pub(crate) const OMITTED_FIELDS: [&str; 7] = [
     "browser_user_agent",
     "browser_language",
 ];
-
-/// The field that a script fills with strokes.
-const SIGNATURE: &str = "signature";
 
 /// One part of the form.
 struct FormPart {
@@ -52,6 +48,7 @@ const BUSINESS: &[&str] = &[
     "past_",
     "bankruptcy_",
 ];
+
 const MORE: &[&str] = &["number_of_", "currently_", "current_", "wants_"];
 
 /// The parts of the form, in order.
@@ -126,7 +123,7 @@ impl SignUpForm<'_> {
                     (count)
                     ul {
                         @for problem in self.problems {
-                            li { a href={ "#" (problem.context) } { (field_title(&problem.context)) } ": " (field_messages::applicant_message(problem)) }
+                            li { a href={ "#" (problem.context) } { (field_title(&problem.context)) } ": " (field_texts::applicant_message(problem)) }
                         }
                     }
                 }
@@ -172,12 +169,12 @@ impl SignUpForm<'_> {
         html! {
             div.field.wide[field.field_type == FieldType::Signature] {
                 label for=(name) {
-                    (field_labels::labels_of(name).label)
-                    @if let Some(hint) = field_labels::may_be_empty(field) { " " span.hint { (hint) } }
+                    (field_texts::labels_of(name).label)
+                    @if let Some(hint) = field_texts::may_be_empty(field) { " " span.hint { (hint) } }
                 }
                 (self.control(input, problem.is_some()))
                 @if let Some(problem) = problem {
-                    span.error id={ (name) "-error" } data-field=(name) { (field_messages::applicant_message(problem)) }
+                    span.error id={ (name) "-error" } data-field=(name) { (field_texts::applicant_message(problem)) }
                 }
             }
         }
@@ -212,7 +209,7 @@ impl SignUpForm<'_> {
             | FieldType::Date
             | FieldType::Timestamp) => html! {
                 input id=(name) name=(name) type=(kind(of)) value=(value) placeholder=[given]
-                    autocomplete=(field_labels::labels_of(name).complete) maxlength=[of.length_max()] aria-invalid=[wrong]
+                    autocomplete=(field_texts::labels_of(name).complete) maxlength=[of.length_max()] aria-invalid=[wrong]
                     aria-describedby=[beside];
             },
         }
@@ -226,7 +223,7 @@ impl SignUpForm<'_> {
                 aria-describedby=[is_wrong.then(|| format!("{name}-error"))] {
                 option value="" { "Choose one" }
                 @for word in choices {
-                    option value=(word) selected[*word == chosen] { (field_labels::choice(field, word)) }
+                    option value=(word) selected[*word == chosen] { (field_texts::choice(field, word)) }
                 }
             }
         }
@@ -254,73 +251,7 @@ fn kind(of: FieldType) -> &'static str {
 
 /// Returns a field's label with its part: `Owner, City`.
 fn field_title(name: &str) -> String {
-    let label = field_labels::labels_of(name).label;
+    let label = field_texts::labels_of(name).label;
     let part = PARTS.iter().find(|part| part.contains_field(name));
     part.map_or_else(|| label.to_owned(), |part| format!("{}, {label}", part.heading))
-}
-
-/// Parses a submitted form. Empty inputs are left out; the second owner's inputs become one object,
-/// which is empty where all of them were left empty.
-pub(crate) fn parse_submission(sent: Value) -> Map<String, Value> {
-    let Value::Object(sent) = sent else {
-        return Map::new();
-    };
-    let is_empty = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
-    let mut fields = Map::new();
-    let mut second = None;
-    for (name, value) in sent {
-        let own = name.strip_prefix(SECOND_OWNER).and_then(|rest| rest.strip_prefix('.'));
-        if let Some(own) = own {
-            let second = second.get_or_insert_with(Map::new);
-            if !is_empty(&value) {
-                second.insert(own.to_owned(), value);
-            }
-        } else if !is_empty(&value) && !matches!(name.as_str(), "reference" | "plan" | "test") {
-            let value = if name == SIGNATURE { typed_signature::signature(value) } else { value };
-            fields.insert(name, value);
-        }
-    }
-    fields.extend(second.map(|second| (SECOND_OWNER.to_owned(), Value::Object(second))));
-    fields
-}
-
-/// Merges the submitted values into the known ones; an empty second owner is removed.
-pub(crate) fn merge(fields: &mut Map<String, Value>, sent: Map<String, Value>) {
-    for (name, value) in sent {
-        match (fields.get_mut(&name), value) {
-            (_, Value::Object(none)) if none.is_empty() => drop(fields.shift_remove(&name)),
-            (Some(Value::Object(known)), Value::Object(more)) => known.extend(more),
-            (_, value) => drop(fields.insert(name, value)),
-        }
-    }
-}
-
-/// Returns the secrets among these fields. They are stored while the applicant corrects the form,
-/// since no page shows them again.
-pub(crate) fn secrets(all: &Map<String, Value>) -> Map<String, Value> {
-    let is_secret = |path: &str| {
-        fields::find(path).is_some_and(|field| field.privacy == ApplicationPrivacy::Secret)
-    };
-    let mut kept = Map::new();
-    for (name, value) in all {
-        match value {
-            Value::Object(inner) => {
-                let own = inner.iter().filter(|(own, _)| is_secret(&format!("{name}.{own}")));
-                let own: Map<_, _> = own.map(|(own, value)| (own.clone(), value.clone())).collect();
-                if !own.is_empty() {
-                    kept.insert(name.clone(), Value::Object(own));
-                }
-            }
-            Value::Null
-            | Value::Bool(_)
-            | Value::Number(_)
-            | Value::String(_)
-            | Value::Array(_) => {
-                if is_secret(name) {
-                    kept.insert(name.clone(), value.clone());
-                }
-            }
-        }
-    }
-    kept
 }

@@ -2,10 +2,8 @@
 
 pub mod applications;
 pub mod decide;
-pub mod field_labels;
-pub mod field_messages;
+pub mod field_texts;
 pub mod form;
 pub mod page;
 pub mod record;
-pub mod states;
-pub mod typed_signature;
+pub mod submission;

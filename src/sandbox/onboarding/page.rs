@@ -12,23 +12,25 @@ use serde_json::{Map, Value};
 
 use super::applications::{is_started, problems, submit_and_schedule};
 use super::record::StoredApplication;
-use super::{form, record};
-use crate::api::onboarding::application::{ApplicationId, Submission};
+use super::{applications, form, record, submission};
+use crate::api::onboarding::application::{ApplicationId, SignUpPage, StartedSignUp, Submission};
 use crate::api::wire::Timestamp;
 use crate::base::clock::timestamp;
-use crate::sandbox::http::answer::SandboxAnswer;
-use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
 use crate::sandbox::http::request::ParsedRequest;
-use crate::sandbox::pages::site::SandboxPage;
-use crate::sandbox::state::ids::LONG_LENGTH;
+use crate::sandbox::pages::SandboxPage;
+use crate::sandbox::state::lists::{LONG_LENGTH, ObjectKind};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// Path of the page; only the applicant knows its token.
 pub(crate) const PATH: &str = "/merchant_applications/sign_up/{token}";
+
 /// Path of the page of thanks, where the form leads.
 pub(crate) const THANKS_PATH: &str = "/merchant_applications/thank_you";
+
 /// Time within which the address can be opened (partner-api, Limits).
 const OPENS_FOR: TimeDelta = TimeDelta::minutes(5);
+
 /// Bytes kept of a browser's header.
 const HEADER_BYTES_MAX: usize = 1024;
 
@@ -96,7 +98,7 @@ pub(crate) fn finish(
     let problems = problems(cx, Submission::Complete, &fields)?;
     if !problems.is_empty() {
         let inner = form::render_form(&fields, &problems);
-        form::merge(&mut found.internal.fields, form::secrets(&fields));
+        submission::merge(&mut found.internal.fields, submission::secrets(&fields));
         record::store(cx, &found)?;
         return Ok(form_page(cx, StatusCode::UNPROCESSABLE_ENTITY, inner));
     }
@@ -131,7 +133,8 @@ fn find_usable_link(
     else {
         return Ok(None);
     };
-    let found: Option<StoredApplication> = cx.find_any_owner(record::KIND, &link.id.to_string())?;
+    let found: Option<StoredApplication> =
+        cx.find_any_owner(ObjectKind::APPLICATION, &link.id.to_string())?;
     Ok(found.filter(is_started).map(|found| (link, found)))
 }
 
@@ -157,7 +160,7 @@ fn merge_submission(
     for (name, value) in seen {
         fields.extend(value.map(|value| (name.to_owned(), value)));
     }
-    form::merge(&mut fields, form::parse_submission(sent));
+    submission::merge(&mut fields, submission::parse_submission(sent));
     record::normalise_fields(fields)
 }
 
@@ -176,4 +179,20 @@ fn render_gone(cx: &ChangeUnit<'_>) -> SandboxAnswer {
     let inner =
         html! { p { "This page has been used or is no longer valid. Ask for a new link." } };
     plain(cx, StatusCode::GONE, "No longer valid", inner)
+}
+
+/// POST of a sign-up: its fields are flat.
+pub(crate) fn sign_up(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<StartedSignUp, SandboxRefusal> {
+    let Value::Object(fields) = asked.json()? else {
+        return Err(SandboxRefusal::malformed_body("Body is not an object"));
+    };
+    let fields = applications::counted_fields(cx, fields);
+    applications::validate(cx, Submission::SignUp, &fields)?;
+    let found = record::create(cx, Submission::SignUp, fields)?;
+    let id = found.object.id;
+    let redirect_uri = Some(open(cx, asked, id)?.into());
+    Ok(StartedSignUp { merchant_application: SignUpPage { id, redirect_uri } })
 }

@@ -1,9 +1,9 @@
-//! Stored applications, and the look-ups over all of them.
+//! Stored applications: their states (partner-api, States and transitions), and the look-ups over
+//! all of them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::states::{ApplicationState, ApplicationTransition, after};
 use crate::api::onboarding::application::{
     ApplicationFields, ApplicationId, Submission, is_test_name,
 };
@@ -12,18 +12,90 @@ use crate::api::onboarding::fields::{
 };
 use crate::api::onboarding::partner_event::DeclineReason;
 use crate::api::wire::Timestamp;
-use crate::sandbox::http::refusal::SandboxRefusal;
-use crate::sandbox::state::ids::derive_id;
-use crate::sandbox::state::lists::{MerchantMode, ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::state::lists::{MerchantMode, ObjectKind, ObjectOwner, Stored, derive_id};
 use crate::sandbox::state::store::{ChangeUnit, sortable_key};
 
-pub(crate) const KIND: ObjectKind = ObjectKind { word: "application", name: "MerchantApplication" };
+/// State of an application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ApplicationState {
+    /// A sign-up that its applicant has not finished.
+    Started,
+    Submitted,
+    Provisioned,
+    Declined,
+}
+
+/// A transition of an application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ApplicationTransition {
+    /// The application is complete and goes to underwriting.
+    Submit,
+    /// Underwriting approves it.
+    Approve,
+    /// Underwriting denies it.
+    Decline,
+    /// People approve it, also after a decline; only people may reconsider.
+    Reconsider,
+}
+
+/// Returns the state after a change.
+///
+/// # Errors
+///
+/// 422 for a change that the state does not allow.
+pub(crate) fn after(
+    state: ApplicationState,
+    change: ApplicationTransition,
+) -> Result<ApplicationState, SandboxRefusal> {
+    match (state, change) {
+        (ApplicationState::Started, ApplicationTransition::Submit) => {
+            Ok(ApplicationState::Submitted)
+        }
+        (ApplicationState::Submitted, ApplicationTransition::Approve)
+        | (
+            ApplicationState::Submitted | ApplicationState::Declined,
+            ApplicationTransition::Reconsider,
+        ) => Ok(ApplicationState::Provisioned),
+        (ApplicationState::Submitted, ApplicationTransition::Decline) => {
+            Ok(ApplicationState::Declined)
+        }
+        (
+            ApplicationState::Started,
+            ApplicationTransition::Approve
+            | ApplicationTransition::Decline
+            | ApplicationTransition::Reconsider,
+        )
+        | (ApplicationState::Submitted, ApplicationTransition::Submit)
+        | (
+            ApplicationState::Declined,
+            ApplicationTransition::Submit
+            | ApplicationTransition::Approve
+            | ApplicationTransition::Decline,
+        )
+        | (
+            ApplicationState::Provisioned,
+            ApplicationTransition::Submit
+            | ApplicationTransition::Approve
+            | ApplicationTransition::Decline
+            | ApplicationTransition::Reconsider,
+        ) => {
+            let text = "Application is not waiting for a decision";
+            Err(SandboxRefusal::rule("unavailable_for_current_status", text))
+        }
+    }
+}
+
 /// List key: all applications belong to the partner.
 const LIST: &str = "partner";
+
 /// First id, so that ids look like those of a service in use.
 const ID_BASE: u64 = 100_000;
+
 /// Replaces a secret value.
 const MASK: &str = "***";
+
 /// Key that records the one test of the sign-up, even after the test was deleted.
 const TEST_TAKEN: &str = "x/application/test";
 
@@ -88,7 +160,7 @@ pub(crate) fn create(
     let owner = ObjectOwner { merchant: String::new(), mode: MerchantMode::Live };
     let inside = ApplicationInternals { fields, submission: 0 };
     let found = Stored { owner, sequence: cx.next(), object, internal: inside };
-    cx.create(KIND, LIST, &id.to_string(), &found)?;
+    cx.create(ObjectKind::APPLICATION, LIST, &id.to_string(), &found)?;
     Ok(found)
 }
 
@@ -98,7 +170,8 @@ pub(crate) fn create(
 ///
 /// 404 for no such application.
 pub(crate) fn load(cx: &ChangeUnit<'_>, id: &str) -> Result<StoredApplication, SandboxRefusal> {
-    cx.find_any_owner(KIND, id)?.ok_or_else(|| SandboxRefusal::not_found(KIND.name, id))
+    cx.find_any_owner(ObjectKind::APPLICATION, id)?
+        .ok_or_else(|| SandboxRefusal::not_found(ObjectKind::APPLICATION.name, id))
 }
 
 /// Updates a stored application.
@@ -106,13 +179,13 @@ pub(crate) fn store(
     cx: &mut ChangeUnit<'_>,
     found: &StoredApplication,
 ) -> Result<(), SandboxRefusal> {
-    cx.update(KIND, &found.object.id.to_string(), found)
+    cx.update(ObjectKind::APPLICATION, &found.object.id.to_string(), found)
 }
 
 /// Deletes an application, as support does with a test.
 pub(crate) fn delete(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), SandboxRefusal> {
     let found = load(cx, id)?;
-    cx.delete(KIND, LIST, id, found.sequence)
+    cx.delete(ObjectKind::APPLICATION, LIST, id, found.sequence)
 }
 
 /// Marks an application as submitted, and stores the keys by which a duplicate is recognised.
@@ -152,7 +225,7 @@ pub(crate) fn is_duplicate(
     for known in duplicate_keys(found) {
         for (_, id) in cx.scan(&prefix(cx, &known), None, usize::MAX)? {
             let other: Option<StoredApplication> =
-                cx.find_any_owner(KIND, id.as_str().unwrap_or_default())?;
+                cx.find_any_owner(ObjectKind::APPLICATION, id.as_str().unwrap_or_default())?;
             let counts = |other: StoredApplication| {
                 other.internal.submission < found.internal.submission
                     && other.object.state != ApplicationState::Declined

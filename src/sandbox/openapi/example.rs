@@ -2,14 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::sandbox::openapi::page::{resolve_ref, value_at};
-
 /// Maximum depth of an example.
 const DEPTH_MAX: usize = 4;
 
 /// Returns a value that a schema allows: the required fields of a request, every field of an
 /// answer.
-pub(super) fn example(schema: &Value, components: &Value) -> Value {
+pub(crate) fn example(schema: &Value, components: &Value) -> Value {
     value(schema, components, 0)
 }
 
@@ -77,6 +75,16 @@ fn text(schema: &Value) -> Value {
         Some("email") => json!("jane@example.com"),
         Some(_) | None => json!("…"),
     }
+}
+
+pub(crate) fn resolve_ref<'a>(schema: &'a Value, components: &'a Value) -> &'a Value {
+    let name = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
+    name.map_or(schema, |name| value_at(components, "/schemas").get(name).unwrap_or(&Value::Null))
+}
+
+/// Returns the value at a JSON pointer; null if there is none.
+pub(crate) fn value_at<'a>(value: &'a Value, pointer: &str) -> &'a Value {
+    value.pointer(pointer).unwrap_or(&Value::Null)
 }
 
 #[cfg(test)]

@@ -1,4 +1,8 @@
-//! The document as a page for people: an index, and one section for each operation.
+//! The service's contract as an `OpenAPI` 3.1 document, generated from the types that serve
+//! requests.
+//!
+//! Each route brings its own [`RouteDoc`], so the document and the served routes are the same. Shapes
+//! come from the types' JSON Schemas, texts from their doc comments.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +10,12 @@ use http::StatusCode;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::sandbox::http::answer::SandboxAnswer;
-use crate::sandbox::openapi::DOCUMENT;
-use crate::sandbox::openapi::example::example;
-use crate::sandbox::pages::site::SandboxPage;
+use super::example;
+use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::pages::SandboxPage;
+
+/// Path of the document as JSON.
+pub(crate) const DOCUMENT: &str = "/openapi.json";
 
 /// Maximum depth of the fields shown; deeper fields are in the document.
 const DEPTH_MAX: usize = 3;
@@ -24,19 +30,18 @@ struct ListedOperation<'a> {
 /// Renders the whole document.
 pub(super) fn show(brand: &str, document: &Value) -> SandboxAnswer {
     let mut groups: BTreeMap<&str, Vec<ListedOperation<'_>>> = BTreeMap::new();
-    for (path, methods) in value_at(document, "/paths").as_object().into_iter().flatten() {
+    for (path, methods) in example::value_at(document, "/paths").as_object().into_iter().flatten() {
         for (method, said) in methods.as_object().into_iter().flatten() {
             let method = method.to_ascii_uppercase();
-            groups.entry(text(value_at(said, "/tags/0"))).or_default().push(ListedOperation {
-                method,
-                path,
-                operation: said,
-            });
+            groups
+                .entry(text(example::value_at(said, "/tags/0")))
+                .or_default()
+                .push(ListedOperation { method, path, operation: said });
         }
     }
-    let components = value_at(document, "/components");
+    let components = example::value_at(document, "/components");
     let inner = html! {
-        p { (text(value_at(document, "/info/description"))) }
+        p { (text(example::value_at(document, "/info/description"))) }
         p.quiet { "For programs: " a href=(DOCUMENT) { "OpenAPI 3.1" } }
         div.search hidden {
             label for="search" { "Search" }
@@ -63,22 +68,23 @@ pub(super) fn show(brand: &str, document: &Value) -> SandboxAnswer {
 
 fn section(one: &ListedOperation<'_>, components: &Value) -> Markup {
     let ListedOperation { method, path, operation: said } = one;
-    let credential = value_at(said, "/security/0").as_object().and_then(|all| all.keys().next());
-    let taken = value_at(said, "/requestBody/content/application~1json/schema");
+    let credential =
+        example::value_at(said, "/security/0").as_object().and_then(|all| all.keys().next());
+    let taken = example::value_at(said, "/requestBody/content/application~1json/schema");
     let given = ["200", "204"].into_iter().find_map(|status| {
-        let answer = value_at(said, "/responses").get(status)?;
-        Some(value_at(answer, "/content/application~1json/schema"))
+        let answer = example::value_at(said, "/responses").get(status)?;
+        Some(example::value_at(answer, "/content/application~1json/schema"))
     });
-    let all = value_at(said, "/responses").as_object().into_iter().flatten();
+    let all = example::value_at(said, "/responses").as_object().into_iter().flatten();
     let statuses: Vec<&str> = all.map(|(status, _)| status.as_str()).collect();
     html! {
-        details.operation id=(text(value_at(said, "/operationId"))) {
+        details.operation id=(text(example::value_at(said, "/operationId"))) {
             summary {
                 code.method { (method) } " " code { (path) }
-                span.hint { (render_text(text(value_at(said, "/summary")))) }
+                span.hint { (render_text(text(example::value_at(said, "/summary")))) }
             }
             p.quiet { "Credential: " code { (credential.map_or("none", String::as_str)) } }
-            (parameters(value_at(said, "/parameters")))
+            (parameters(example::value_at(said, "/parameters")))
             (body("Request", taken, components))
             @if !taken.is_null() { (sample("Example of a request", taken, components)) }
             (body("Answer", given.unwrap_or(&Value::Null), components))
@@ -92,22 +98,23 @@ fn section(one: &ListedOperation<'_>, components: &Value) -> Markup {
 
 /// Renders an example body.
 fn sample(title: &str, schema: &Value, components: &Value) -> Markup {
-    let shown = serde_json::to_string_pretty(&example(schema, components)).unwrap_or_default();
+    let shown =
+        serde_json::to_string_pretty(&example::example(schema, components)).unwrap_or_default();
     html! { p { b { (title) } } pre { (shown) } }
 }
 
 fn parameters(all: &Value) -> Markup {
     let rows = all.as_array().into_iter().flatten().map(|one| {
-        let kind = if text(value_at(one, "/in")) == "path" {
+        let kind = if text(example::value_at(one, "/in")) == "path" {
             "in the path"
         } else {
-            text(value_at(one, "/description"))
+            text(example::value_at(one, "/description"))
         };
         row(
             0,
-            text(value_at(one, "/name")),
-            value_at(one, "/schema"),
-            *value_at(one, "/required") == true,
+            text(example::value_at(one, "/name")),
+            example::value_at(one, "/schema"),
+            *example::value_at(one, "/required") == true,
             kind,
         )
     });
@@ -130,30 +137,26 @@ fn fields(rows: &mut Vec<Markup>, schema: &Value, components: &Value, depth: usi
     if depth >= DEPTH_MAX {
         return;
     }
-    let schema = resolve_ref(schema, components);
+    let schema = example::resolve_ref(schema, components);
     if let Some(items) = schema.get("items") {
         return fields(rows, items, components, depth);
     }
     for choice in schema.get("anyOf").and_then(Value::as_array).into_iter().flatten() {
         fields(rows, choice, components, depth);
     }
-    let required: Vec<&str> = value_at(schema, "/required")
+    let required: Vec<&str> = example::value_at(schema, "/required")
         .as_array()
         .into_iter()
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    for (name, field) in value_at(schema, "/properties").as_object().into_iter().flatten() {
+    for (name, field) in example::value_at(schema, "/properties").as_object().into_iter().flatten()
+    {
         let needed = required.contains(&name.as_str());
-        let meaning = text(value_at(field, "/description"));
-        rows.push(row(depth, name, resolve_ref(field, components), needed, meaning));
+        let meaning = text(example::value_at(field, "/description"));
+        rows.push(row(depth, name, example::resolve_ref(field, components), needed, meaning));
         fields(rows, field, components, depth.saturating_add(1));
     }
-}
-
-pub(super) fn resolve_ref<'a>(schema: &'a Value, components: &'a Value) -> &'a Value {
-    let name = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
-    name.map_or(schema, |name| value_at(components, "/schemas").get(name).unwrap_or(&Value::Null))
 }
 
 fn row(depth: usize, name: &str, schema: &Value, required: bool, meaning: &str) -> Markup {
@@ -206,11 +209,6 @@ fn render_text(text: &str) -> Markup {
             @if number.is_multiple_of(2) { (part) } @else { code { (part) } }
         }
     }
-}
-
-/// Returns the value at a JSON pointer; null if there is none.
-pub(super) fn value_at<'a>(value: &'a Value, pointer: &str) -> &'a Value {
-    value.pointer(pointer).unwrap_or(&Value::Null)
 }
 
 fn text(value: &Value) -> &str {

@@ -1,15 +1,15 @@
-//! Schemas of a document: request schemas are inlined, answer schemas are shared components.
+//! JSON Schemas of the document: request schemas are inlined, answer schemas are shared components.
+//! Both are simplified for readers: no nulls in objects, no defaults of our own types.
 
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
-use crate::sandbox::openapi::shapes::{tidy, without_null};
-use crate::sandbox::openapi::spoken::SchemaOf;
+use super::route::SchemaOf;
 
 /// Schema generators of one document.
 #[derive(Debug)]
-pub(super) struct Schemas {
+pub(crate) struct Schemas {
     requests: SchemaGenerator,
     replies: SchemaGenerator,
 }
@@ -45,5 +45,89 @@ impl Schemas {
     pub(super) fn into_components(mut self) -> Map<String, Value> {
         let all = self.replies.take_definitions(true);
         all.into_iter().map(|(name, schema)| (name, tidy(schema))).collect()
+    }
+}
+
+/// Keywords of generated schemas that a reader does not need.
+const NOISE: [&str; 2] = ["default", "$schema"];
+
+/// Returns a schema without noise, whose object properties are never null: empty fields are left
+/// out.
+pub(super) fn tidy(schema: Value) -> Value {
+    match schema {
+        Value::Object(map) => {
+            let kept = map.into_iter().filter(|(name, _)| !NOISE.contains(&name.as_str()));
+            Value::Object(kept.map(|(name, value)| tidy_keyword(name, value)).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(tidy).collect()),
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => other,
+    }
+}
+
+/// Tidies the value of a keyword. The keys of `properties` are names; other values are schemas, or
+/// lists of them.
+fn tidy_keyword(name: String, value: Value) -> (String, Value) {
+    let value = match (name.as_str(), value) {
+        ("properties", Value::Object(all)) => {
+            let all = all.into_iter().map(|(name, schema)| (name, without_null(tidy(schema))));
+            Value::Object(all.collect())
+        }
+        ("examples" | "enum" | "const" | "required", value) => value,
+        (_, value) => tidy(value),
+    };
+    (name, value)
+}
+
+/// Removes null from the types that a schema allows.
+pub(super) fn without_null(schema: Value) -> Value {
+    let Value::Object(mut map) = schema else { return schema };
+    if let Some(Value::Array(types)) = map.get_mut("type") {
+        types.retain(|one| one != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            map.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(words)) = map.get_mut("enum") {
+        words.retain(|word| !word.is_null());
+    }
+    let Some(Value::Array(choices)) = map.get_mut("anyOf") else { return Value::Object(map) };
+    choices.retain(|choice| choice.get("type").is_none_or(|one| one != "null"));
+    match choices.as_mut_slice() {
+        [Value::Object(only)] => merge_choice(std::mem::take(only), map),
+        _ => Value::Object(map),
+    }
+}
+
+/// Merges the one remaining choice with the keywords beside it.
+fn merge_choice(only: Map<String, Value>, mut beside: Map<String, Value>) -> Value {
+    beside.remove("anyOf");
+    let mut whole = only;
+    whole.extend(beside);
+    Value::Object(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn no_property_is_null_and_no_default_stays() {
+        let schema = json!({"type": "object", "default": {}, "properties": {
+            "default": {"type": ["string", "null"], "default": null},
+            "method": {"anyOf": [{"$ref": "#/a"}, {"type": "null"}], "description": "How."},
+        }});
+        let expect = json!({"type": "object", "properties": {
+            "default": {"type": "string"},
+            "method": {"$ref": "#/a", "description": "How."},
+        }});
+        assert_eq!(tidy(schema), expect);
+    }
+
+    #[test]
+    fn a_whole_answer_may_be_null() {
+        let schema = json!({"type": ["array", "null"], "items": {"type": "string"}});
+        assert_eq!(tidy(schema.clone()), schema);
     }
 }

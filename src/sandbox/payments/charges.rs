@@ -1,103 +1,107 @@
-//! Charges: creation, authorisation and decline (gateway-api, POST /v1/charges).
+//! Charges: creation, authorisation, decline and capture (gateway-api, POST /v1/charges, capture and
+//! holds; service-facts, 45, 46).
 //!
-//! Everything that takes money goes through [`authorize`], also scheduled payments.
+//! Everything that takes money goes through [`authorize`], also scheduled payments. A hold is a
+//! charge that waits for a capture request.
 
 use chrono::{DateTime, Days, Utc};
-use serde_json::Value;
 
-use super::transactions::{StoredTransaction, TransactionTransition};
-use super::{captures, gratuities, transactions};
+use super::order::PaymentOrder;
+use super::transactions::{StoredTransaction, TransactionTransition, status_refusal};
+use super::{order, search, signatures, transactions};
+use crate::api::payments::actions::{CAPTURE_LATER, NewCapture, capture_rules};
+use crate::api::payments::schedule::Recur;
 use crate::api::payments::transaction;
 use crate::api::payments::transaction::{
     NewCharge, Transaction, TransactionStatus, TransactionType,
 };
+use crate::api::problem::{Problem, ProblemMessage};
+use crate::api::query::Page;
 use crate::api::wire::Timestamp;
-use crate::api::{Problem, ProblemMessage};
-use crate::sandbox::http::refusal::SandboxRefusal;
-use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::http::request::{PageQuery, ParsedRequest};
 use crate::sandbox::merchants::oauth::client_id;
-use crate::sandbox::merchants::processing::need_currency;
-use crate::sandbox::merchants::{
-    banking, geo_rules, payouts, requirements, velocity, verification,
-};
+use crate::sandbox::merchants::processing::{need_currency, need_same_currency};
+use crate::sandbox::merchants::{geo_rules, processing};
 use crate::sandbox::methods::payment_methods::StoredMethod;
-use crate::sandbox::methods::{test_numbers, tokens};
-use crate::sandbox::recurring::start::RecurringStart;
+use crate::sandbox::methods::resolve::ResolvedMethod;
+use crate::sandbox::methods::{resolve, test_numbers, tokens};
 use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
+use crate::sandbox::state::timers;
 use crate::sandbox::state::timers::TimerEntry;
-use crate::sandbox::state::{events, timers};
-
-pub(crate) const KIND: ObjectKind = ObjectKind { word: "transaction", name: "Transaction" };
 
 /// Days after which a hold is voided (gateway-api, Limits).
 const HOLD_DAYS: u64 = 7;
-/// A payment to authorise; its method has been checked.
-pub(crate) struct PaymentOrder {
+
+/// A charge whose request was checked, before anything changes.
+pub(crate) struct CheckedCharge {
     pub(crate) owner: ObjectOwner,
     pub(crate) account: String,
-    pub(crate) amount: i64,
-    pub(crate) method: StoredMethod,
-    pub(crate) auto_capture: bool,
-    pub(crate) reference: Option<String>,
-    pub(crate) surcharge_amount: Option<i64>,
-    pub(crate) data: Option<Value>,
-    /// Ids of the recurring charge and its occurrence.
-    pub(crate) recurring: Option<(String, String)>,
+    /// The recurring charge to start with it, not checked yet.
+    pub(crate) recur: Option<Recur>,
+    resolved: ResolvedMethod,
+    new: NewCharge,
 }
 
-/// POST /v1/charges.
-pub(crate) fn create(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-    mut new: NewCharge,
-) -> Result<Transaction, SandboxRefusal> {
-    let owner = asked.owner()?;
-    let problems = transaction::rules(&new);
-    let resolved = payouts::method_of(cx, &owner, new.method.take(), problems)?;
-    let mut resolved = resolved.ok_or_else(SandboxRefusal::server_error)?;
-    let merchant = cx.merchant(&owner.merchant)?;
-    let kind = &resolved.method.shown.kind;
-    let (named, of_key) = (new.account_id.as_deref(), asked.account_of_key());
-    let account = merchant.account(owner.mode, kind, named, of_key)?;
-    need_currency(account, new.currency.as_deref())?;
-    let account = account.id.clone();
-    check_terms(&new, &resolved.method)?;
-    let policy = cx.policy(&owner.merchant)?;
-    policy.need_reference(new.reference.as_deref())?;
-    requirements::need_fields(&policy, &account, &resolved.method, resolved.is_saved())?;
-    gratuities::need_signature(cx, &new)?;
-    let start = new
-        .recur
-        .take()
-        .map(|recur| RecurringStart::new(cx, &owner, &account, recur))
-        .transpose()?;
-    if let Some(token) = &resolved.token {
-        tokens::end(cx, token)?;
+impl CheckedCharge {
+    /// Checks everything but `recur`.
+    pub(crate) fn of(
+        cx: &ChangeUnit<'_>,
+        asked: &ParsedRequest,
+        mut new: NewCharge,
+    ) -> Result<Self, SandboxRefusal> {
+        let owner = asked.owner()?;
+        let problems = transaction::rules(&new);
+        let resolved = resolve::method_of(cx, &owner, new.method.take(), problems)?;
+        let resolved = resolved.ok_or_else(SandboxRefusal::server_error)?;
+        let merchant = cx.merchant(&owner.merchant)?;
+        let kind = &resolved.method.shown.kind;
+        let (named, of_key) = (new.account_id.as_deref(), asked.account_of_key());
+        let account = merchant.account(owner.mode, kind, named, of_key)?;
+        need_currency(account, new.currency.as_deref())?;
+        let account = account.id.clone();
+        check_terms(&new, &resolved.method)?;
+        let policy = cx.policy(&owner.merchant)?;
+        policy.need_reference(new.reference.as_deref())?;
+        order::need_fields(&policy, &account, &resolved.method, resolved.is_saved())?;
+        signatures::need_signature(cx, &new)?;
+        Ok(Self { owner, account, recur: new.recur.take(), resolved, new })
     }
-    geo_rules::deny_by_country(cx, asked, &owner, &account, &mut resolved.method);
-    requirements::deny_by_brand(&policy, &account, &mut resolved.method);
-    let tip = gratuities::Tip::of(cx, &mut new);
-    let order = PaymentOrder {
-        owner,
-        account,
-        amount: new.amount.unwrap_or(0),
-        method: resolved.method,
-        auto_capture: new.auto_capture.unwrap_or(true),
-        reference: new.reference,
-        surcharge_amount: new.surcharge_amount,
-        data: new.data,
-        recurring: start.as_ref().map(RecurringStart::ids),
-    };
-    let mut kept = authorize(cx, order)?;
-    if kept.object.failure_code.is_none() {
-        tip.add(cx, &mut kept)?;
+
+    /// Makes the charge, and uses its token up. `recurring` are the ids of the recurring charge and
+    /// the occurrence that it starts.
+    pub(crate) fn make(
+        self,
+        cx: &mut ChangeUnit<'_>,
+        asked: &ParsedRequest,
+        recurring: Option<(String, String)>,
+    ) -> Result<StoredTransaction, SandboxRefusal> {
+        let Self { owner, account, recur: _, resolved, mut new } = self;
+        let ResolvedMethod { mut method, token, .. } = resolved;
+        if let Some(token) = &token {
+            tokens::end(cx, token)?;
+        }
+        order::deny_by_country(cx, asked, &owner, &account, &mut method);
+        order::deny_by_brand(&*cx.policy(&owner.merchant)?, &account, &mut method);
+        let tip = signatures::Tip::of(cx, &mut new);
+        let order = PaymentOrder {
+            owner,
+            account,
+            amount: new.amount.unwrap_or(0),
+            method,
+            auto_capture: new.auto_capture.unwrap_or(true),
+            reference: new.reference,
+            surcharge_amount: new.surcharge_amount,
+            data: new.data,
+            recurring,
+        };
+        let mut kept = authorize(cx, order)?;
+        if kept.object.failure_code.is_none() {
+            tip.add(cx, &mut kept)?;
+        }
+        Ok(kept)
     }
-    // A decline makes no recurring charge (gateway-api, POST /v1/charges, rule 4).
-    if let Some(start) = start.filter(|_| kept.object.failure_code.is_none()) {
-        start.begin(cx, &kept)?;
-    }
-    into_answer(kept)
 }
 
 fn check_terms(new: &NewCharge, method: &StoredMethod) -> Result<(), SandboxRefusal> {
@@ -137,7 +141,7 @@ pub(crate) fn authorize(
     mut order: PaymentOrder,
 ) -> Result<StoredTransaction, SandboxRefusal> {
     let failure = order.method.class.failure.clone();
-    let rejection = verification::rejection(cx, &order)?;
+    let rejection = order::rejection(cx, &order)?;
     if failure.is_some() || rejection.is_some() {
         order.recurring = None;
     }
@@ -157,7 +161,7 @@ pub(crate) fn settle(
     failure: Option<String>,
 ) -> Result<StoredTransaction, SandboxRefusal> {
     let failure = match failure {
-        None => velocity::exceeded_limit(cx, &order)?.map(str::to_owned),
+        None => order::exceeded_limit(cx, &order)?.map(str::to_owned),
         known => known,
     };
     let sequence = cx.next();
@@ -165,9 +169,9 @@ pub(crate) fn settle(
     let object = new_transaction(cx, id.clone(), &order)?;
     let mut kept = Stored { owner: order.owner, sequence, object, internal: order.method };
     let under = kept.owner.key();
-    cx.create(KIND, &under, &id, &kept)?;
-    transactions::index_reference(cx, &kept)?;
-    emit(cx, &kept, "transaction.created")?;
+    cx.create(ObjectKind::TRANSACTION, &under, &id, &kept)?;
+    search::index_reference(cx, &kept)?;
+    transactions::emit(cx, &kept, "transaction.created")?;
     if let Some(code) = failure {
         kept.object.failure_code = Some(code);
         transactions::apply(cx, &mut kept, TransactionTransition::Decline)?;
@@ -178,7 +182,7 @@ pub(crate) fn settle(
     kept.object.avs_result.clone_from(&class.avs_result);
     kept.object.authorization_code = Some(cx.fresh_secret("auth", 6).to_uppercase());
     transactions::apply(cx, &mut kept, TransactionTransition::Authorize)?;
-    velocity::count(cx, &kept.owner, kept.object.amount)?;
+    order::count_volume(cx, &kept.owner, kept.object.amount)?;
     schedule_end(cx, &kept)?;
     Ok(kept)
 }
@@ -222,7 +226,7 @@ pub(crate) fn schedule_end(
         let time = settlement_time(cx, kept)?;
         return timers::schedule(cx, time, &TimerEntry::Capture { id });
     }
-    captures::add_hold(cx, kept)?;
+    transactions::add_hold(cx, kept)?;
     let time = cx.now.checked_add_days(Days::new(HOLD_DAYS)).unwrap_or(cx.now);
     timers::schedule(cx, time, &TimerEntry::HoldEnd { id })
 }
@@ -240,7 +244,7 @@ fn settlement_time(
     if kept.internal.is_card() || days == 0 {
         return Ok(run);
     }
-    Ok(merchant.at(banking::add_banking_days(merchant.today(run), days), hour))
+    Ok(merchant.at(processing::add_banking_days(merchant.today(run), days), hour))
 }
 
 /// Returns a charge of this owner.
@@ -258,12 +262,73 @@ pub(crate) fn find(
     if kept.object.kind == TransactionType::Charge { Ok(kept) } else { Err(missing()) }
 }
 
-/// Records an event of a transaction, with its method in the form of event data.
-pub(crate) fn emit(
+/// GET /v1/charges/holds: newest first, of one account or all.
+pub(crate) fn list_holds(
     cx: &mut ChangeUnit<'_>,
-    kept: &StoredTransaction,
-    kind: &str,
+    asked: &ParsedRequest,
+) -> Result<Page<Transaction>, SandboxRefusal> {
+    let owner = asked.owner()?;
+    let paging = PageQuery::of(asked)?;
+    let list = transactions::holds_of(&owner);
+    let show = |id: &str| transactions::find(cx, &owner, id).map(|kept| kept.object);
+    let Some(account) = asked.query("account_id") else {
+        return paging.of_list(cx, &list, show);
+    };
+    let ids = cx.ids(&list, 0, u64::MAX)?;
+    let mut all: Vec<Transaction> = ids.iter().map(|id| show(id)).collect::<Result<_, _>>()?;
+    all.retain(|one| one.account_id == account);
+    Ok(paging.of_vec(all))
+}
+
+/// POST /v1/charges/{id}/capture.
+pub(crate) fn capture(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    mut new: NewCapture,
+) -> Result<Transaction, SandboxRefusal> {
+    let owner = asked.owner()?;
+    let mut kept = find(cx, &owner, asked.parameter(0))?;
+    SandboxRefusal::fields("", &capture_rules(&new))?;
+    geo_rules::need_country(cx, asked, &owner, &kept.object.account_id)?;
+    cx.policy(&owner.merchant)?.need_capture(&kept.object.account_id)?;
+    if !transactions::is_hold(&kept.object) || kept.object.status != TransactionStatus::Authorized {
+        return Err(status_refusal());
+    }
+    need_same_currency(&kept.object, new.currency.as_deref())?;
+    need_full_amount(&kept.object, new.amount)?;
+    signatures::need_signature_of(cx, &new, &kept)?;
+    signatures::Tip::of_capture(cx, &mut new).add(cx, &mut kept)?;
+    kept.object.capture_reference = new.reference.filter(|text| !text.is_empty());
+    if new.capture_time.as_deref() == Some(CAPTURE_LATER) {
+        leave_to_daily_run(cx, &mut kept)?;
+    } else {
+        transactions::apply(cx, &mut kept, TransactionTransition::Capture)?;
+    }
+    Ok(kept.object)
+}
+
+/// Requires exactly the authorised amount.
+fn need_full_amount(held: &Transaction, amount: Option<i64>) -> Result<(), SandboxRefusal> {
+    match amount {
+        Some(amount) if amount == held.amount => Ok(()),
+        Some(amount) if amount > held.amount => {
+            let text = "Amount to capture exceeds the authorized amount";
+            Err(SandboxRefusal::rule("exceeds_authorized_amount", text))
+        }
+        Some(_) | None => {
+            let text = "Amount must equal the authorized amount";
+            Err(SandboxRefusal::field("amount", "invalid", text))
+        }
+    }
+}
+
+/// Converts a hold to a charge that the daily run captures.
+fn leave_to_daily_run(
+    cx: &mut ChangeUnit<'_>,
+    kept: &mut StoredTransaction,
 ) -> Result<(), SandboxRefusal> {
-    let shown = Transaction { method: Some(kept.internal.in_events()), ..kept.object.clone() };
-    events::emit(cx, &kept.owner, kind, &shown)
+    transactions::remove_hold(cx, kept)?;
+    kept.object.auto_capture = Some(true);
+    transactions::store_update(cx, kept)?;
+    schedule_end(cx, kept)
 }

@@ -1,12 +1,9 @@
-//! Charges, captures, refunds, voids, credits and surcharges.
+//! Charges, refunds, credits, voids, signatures, and the invoices that transactions pay.
 
-pub mod captures;
 pub mod charges;
-pub mod credits;
-pub mod gratuities;
+pub mod invoice_payments;
+pub mod order;
 pub mod refunds;
+pub mod search;
 pub mod signatures;
-pub mod surcharges;
-pub mod transaction_effects;
 pub mod transactions;
-pub mod voids;

@@ -1,48 +1,36 @@
-//! Refunds: a charge's money is given back, at once or in parts (gateway-api, POST
-//! /v1/charges/{chargeId}/refund; service-facts, 33, 43, 50, 51, 54).
+//! Money given back: refunds of charges, credits without a charge, and voids of what is not settled
+//! (gateway-api, POST /v1/charges/{chargeId}/refund, POST /v1/credits, POST
+//! /v1/transactions/{id}/void; service-facts, 33, 43, 50, 51, 54).
 //!
-//! A refund of an unsettled bank charge waits for the charge: it is performed when the charge is
-//! completed, and fails when the charge fails. `amount_refunded` includes waiting refunds, since
-//! their money is committed.
+//! A refund or credit is a payout: made, authorised or declined, and captured by the daily run after
+//! that day's charges (gateway-api, States and transitions).
 
 use chrono::Months;
 
-use super::charges::emit;
-use super::transactions::{StoredTransaction, TransactionTransition, status_refusal};
-use super::{captures, charges, transactions};
+use super::transactions::{StoredTransaction, TransactionTransition, emit, status_refusal};
+use super::{charges, order, search, transactions};
 use crate::api::methods::method::PaymentMethod;
-use crate::api::payments::actions::{NewRefund, refund_rules};
+use crate::api::payments::actions::{
+    NewCredit, NewRefund, NewVoid, credit_rules, refund_rules, void_rules,
+};
 use crate::api::payments::transaction::{Transaction, TransactionStatus, TransactionType};
+use crate::api::rules::{FieldProblems, TRANSACTION_REFERENCE_LENGTH_MAX};
+use crate::api::wire::Timestamp;
+use crate::sandbox::answer::SandboxRefusal;
 use crate::sandbox::http::documented_surface;
-use crate::sandbox::http::refusal::SandboxRefusal;
 use crate::sandbox::http::request::ParsedRequest;
-use crate::sandbox::merchants::processing::need_same_currency;
-use crate::sandbox::merchants::{geo_rules, payouts};
-use crate::sandbox::methods::payment_methods::{ResolvedMethod, StoredMethod};
-use crate::sandbox::methods::tokens;
-use crate::sandbox::recurring::start::without_cvv;
-use crate::sandbox::state::lists::ObjectOwner;
+use crate::sandbox::merchants::geo_rules;
+use crate::sandbox::merchants::oauth::client_id;
+use crate::sandbox::merchants::processing::{need_currency, need_same_currency};
+use crate::sandbox::methods::payment_methods::StoredMethod;
+use crate::sandbox::methods::resolve::ResolvedMethod;
+use crate::sandbox::methods::{resolve, tokens};
+use crate::sandbox::options::ServiceSurface;
+use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// Time after a charge within which it can be refunded (gateway-api, Limits).
 const WINDOW: Months = Months::new(6);
-/// Failure code of a refund whose charge failed (service-facts, part 2).
-const CHARGE_FAILED: &str = "ach_deferred_refund_rejected_charge_failed";
-
-fn list_of(charge: &str) -> String {
-    format!("refund/{charge}")
-}
-
-/// Returns the refunds of a charge in any status, oldest first.
-pub(crate) fn of(
-    cx: &ChangeUnit<'_>,
-    charge: &str,
-) -> Result<Vec<StoredTransaction>, SandboxRefusal> {
-    let ids = cx.ids(&list_of(charge), 0, u64::MAX)?;
-    let found = ids.iter().rev().map(|id| cx.find_any_owner(charges::KIND, id));
-    let found: Vec<Option<StoredTransaction>> = found.collect::<Result<_, SandboxRefusal>>()?;
-    Ok(found.into_iter().flatten().collect())
-}
 
 /// Returns true if a charge has refunds that are neither voided nor failed. Such a charge cannot be
 /// voided.
@@ -52,11 +40,11 @@ pub(crate) fn has_outstanding(cx: &ChangeUnit<'_>, charge: &str) -> Result<bool,
         S::Pending | S::Authorized | S::Completed => true,
         S::Voided | S::Failed | S::Other(_) => false,
     };
-    Ok(of(cx, charge)?.iter().any(stands))
+    Ok(transactions::refunds_of(cx, charge)?.iter().any(stands))
 }
 
 /// POST /v1/charges/{id}/refund.
-pub(crate) fn create(
+pub(crate) fn refund(
     cx: &mut ChangeUnit<'_>,
     asked: &ParsedRequest,
     mut new: NewRefund,
@@ -65,7 +53,7 @@ pub(crate) fn create(
     let mut charge = charges::find(cx, &owner, asked.parameter(0))?;
     new.reference = new.reference.filter(|_| !documented_surface::is_documented_only(cx));
     let problems = refund_rules(&new);
-    let other = payouts::method_of(cx, &owner, new.method.take(), problems)?;
+    let other = resolve::method_of(cx, &owner, new.method.take(), problems)?;
     need_refundable(cx, &charge)?;
     if let Some(other) = &other {
         need_same_type(cx, &charge, other)?;
@@ -77,8 +65,8 @@ pub(crate) fn create(
         tokens::end(cx, token)?;
     }
     let mut method =
-        other.map_or_else(|| without_cvv(charge.internal.clone()), |other| other.method);
-    geo_rules::deny_by_country(cx, asked, &owner, &charge.object.account_id, &mut method);
+        other.map_or_else(|| charge.internal.clone().without_cvv(), |other| other.method);
+    order::deny_by_country(cx, asked, &owner, &charge.object.account_id, &mut method);
     let NewRefund { reference, data, .. } = new;
     let refund = Transaction { amount, reference, data, ..new_refund(&charge.object) };
     charges::into_answer(begin(cx, owner, &mut charge, refund, method)?)
@@ -94,14 +82,14 @@ fn begin(
 ) -> Result<StoredTransaction, SandboxRefusal> {
     let unsettled = charge.object.status == TransactionStatus::Authorized;
     let waits = unsettled && !charge.internal.is_card() && method.class.failure.is_none();
-    let mut kept = payouts::make(cx, owner, refund, method)?;
-    cx.list_add(&list_of(&charge.object.id), kept.sequence, &kept.object.id)?;
+    let mut kept = make_payout(cx, owner, refund, method)?;
+    cx.list_add(&transactions::refund_list(&charge.object.id), kept.sequence, &kept.object.id)?;
     if waits {
         emit(cx, &kept, "transaction.pending_parent_settlement")?;
-    } else if !payouts::authorize(cx, &mut kept)? {
+    } else if !transactions::authorize_payout(cx, &mut kept)? {
         return Ok(kept);
     }
-    count(cx, charge, kept.object.amount)?;
+    transactions::add_refunded(cx, charge, kept.object.amount)?;
     Ok(kept)
 }
 
@@ -123,7 +111,7 @@ fn need_refundable(cx: &ChangeUnit<'_>, charge: &StoredTransaction) -> Result<()
     use TransactionStatus as S;
     let fits = match charge.object.status {
         S::Completed => true,
-        S::Authorized => !captures::is_hold(&charge.object),
+        S::Authorized => !transactions::is_hold(&charge.object),
         S::Pending | S::Voided | S::Failed | S::Other(_) => false,
     };
     let merchant = cx.merchant(&charge.owner.merchant)?;
@@ -162,61 +150,84 @@ fn need_balance(charge: &Transaction, amount: i64) -> Result<(), SandboxRefusal>
     Err(SandboxRefusal::rule("refund_exceeds_transaction", text))
 }
 
-/// Adds `amount`, which may be negative, to the refunded amount of a charge.
-fn count(
+/// Makes a pending refund or credit from the fields that the caller sets.
+pub(crate) fn make_payout(
     cx: &mut ChangeUnit<'_>,
-    charge: &mut StoredTransaction,
-    amount: i64,
-) -> Result<(), SandboxRefusal> {
-    let refunded = charge.object.amount_refunded.unwrap_or(0).checked_add(amount);
-    charge.object.amount_refunded = Some(refunded.ok_or_else(SandboxRefusal::server_error)?);
-    transactions::store_update(cx, charge)
+    owner: ObjectOwner,
+    object: Transaction,
+    method: StoredMethod,
+) -> Result<StoredTransaction, SandboxRefusal> {
+    let sequence = cx.next();
+    let now = Some(Timestamp(cx.now));
+    let object = Transaction {
+        id: cx.fresh_gateway_id(),
+        status: TransactionStatus::Pending,
+        created: now,
+        modified: now,
+        client_id: Some(client_id(cx.environment)),
+        method: Some(method.shown.clone()),
+        ..object
+    };
+    let kept = Stored { owner, sequence, object, internal: method };
+    cx.create(ObjectKind::TRANSACTION, &kept.owner.key(), &kept.object.id, &kept)?;
+    search::index_reference(cx, &kept)?;
+    emit(cx, &kept, "transaction.created")?;
+    Ok(kept)
 }
 
-/// Subtracts a refund that was voided or returned from its charge's refunded amount.
-pub(crate) fn subtract_refund(
+/// Makes a credit; its account is chosen as for a charge. The documents know no `reference` of a
+/// credit, so the documented surface ignores it.
+pub(crate) fn credit(
     cx: &mut ChangeUnit<'_>,
-    refund: &StoredTransaction,
-) -> Result<(), SandboxRefusal> {
-    let charge = refund.object.charge_id.as_deref().unwrap_or_default();
-    let found: Option<StoredTransaction> = cx.find_any_owner(charges::KIND, charge)?;
-    match found {
-        Some(mut charge) => count(cx, &mut charge, refund.object.amount.saturating_neg()),
-        None => Ok(()),
+    asked: &ParsedRequest,
+    mut new: NewCredit,
+) -> Result<Transaction, SandboxRefusal> {
+    let owner = asked.owner()?;
+    let reference =
+        new.reference.take().filter(|_| cx.environment.options.surface == ServiceSurface::Public);
+    let mut problems = FieldProblems::default();
+    let text = reference.as_deref();
+    problems.length_max("reference", "Reference", text, TRANSACTION_REFERENCE_LENGTH_MAX);
+    let problems = credit_rules(&new).into_iter().chain(problems.into_list()).collect();
+    let resolved = resolve::method_of(cx, &owner, new.method.take(), problems)?;
+    let mut resolved = resolved.ok_or_else(SandboxRefusal::server_error)?;
+    let merchant = cx.merchant(&owner.merchant)?;
+    let kind = &resolved.method.shown.kind;
+    let (named, of_key) = (new.account_id.as_deref(), asked.account_of_key());
+    let account = merchant.account(owner.mode, kind, named, of_key)?;
+    cx.policy(&owner.merchant)?.need_credits(&account.id)?;
+    need_currency(account, new.currency.as_deref())?;
+    if let Some(token) = &resolved.token {
+        tokens::end(cx, token)?;
     }
+    order::deny_by_country(cx, asked, &owner, &account.id, &mut resolved.method);
+    let credit = Transaction {
+        kind: TransactionType::Credit,
+        account_id: account.id.clone(),
+        amount: new.amount.unwrap_or(0),
+        currency: account.currency.clone(),
+        reference,
+        ..Transaction::default()
+    };
+    let mut kept = make_payout(cx, owner, credit, resolved.method)?;
+    transactions::authorize_payout(cx, &mut kept)?;
+    charges::into_answer(kept)
 }
 
-fn waiting_refunds(
-    cx: &ChangeUnit<'_>,
-    charge: &StoredTransaction,
-) -> Result<Vec<StoredTransaction>, SandboxRefusal> {
-    let mut all = of(cx, &charge.object.id)?;
-    all.retain(|refund| refund.object.status == TransactionStatus::Pending);
-    Ok(all)
-}
-
-/// Performs the refunds that waited for a charge, now completed.
-pub(crate) fn perform(
+/// Voids a transaction; a charge only if it has no outstanding refunds.
+pub(crate) fn void(
     cx: &mut ChangeUnit<'_>,
-    charge: &mut StoredTransaction,
-) -> Result<(), SandboxRefusal> {
-    for mut refund in waiting_refunds(cx, charge)? {
-        if !payouts::authorize(cx, &mut refund)? {
-            count(cx, charge, refund.object.amount.saturating_neg())?;
-        }
+    asked: &ParsedRequest,
+    new: NewVoid,
+) -> Result<Transaction, SandboxRefusal> {
+    let owner = asked.owner()?;
+    let mut kept = transactions::find(cx, &owner, asked.parameter(0))?;
+    SandboxRefusal::fields("", &void_rules(&new))?;
+    geo_rules::need_country(cx, asked, &owner, &kept.object.account_id)?;
+    if has_outstanding(cx, &kept.object.id)? {
+        return Err(status_refusal());
     }
-    Ok(())
-}
-
-/// Fails the refunds that waited for a charge whose money did not arrive.
-pub(crate) fn reject(
-    cx: &mut ChangeUnit<'_>,
-    charge: &mut StoredTransaction,
-) -> Result<(), SandboxRefusal> {
-    for mut refund in waiting_refunds(cx, charge)? {
-        refund.object.failure_code = Some(CHARGE_FAILED.to_owned());
-        transactions::apply(cx, &mut refund, TransactionTransition::Decline)?;
-        count(cx, charge, refund.object.amount.saturating_neg())?;
-    }
-    Ok(())
+    kept.object.void_reference = new.reference.filter(|text| !text.is_empty());
+    transactions::apply(cx, &mut kept, TransactionTransition::Void)?;
+    Ok(kept.object)
 }

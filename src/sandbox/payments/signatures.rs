@@ -1,21 +1,22 @@
-//! Signatures of transactions (gateway-api, POST /v1/transactions/{transactionId}/sign;
-//! service-facts, 48, 49).
+//! Signatures of transactions, and gratuities, which require one (gateway-api, POST
+//! /v1/transactions/{transactionId}/sign; service-facts, 33, 47 to 49). The two documents know no
+//! gratuity, so the documented surface ignores it.
 
 use serde_json::Value;
 
 use super::transactions;
 use super::transactions::{StoredTransaction, status_refusal};
-use crate::api::payments::actions::{NewSignature, Signature, SignedTransaction, signature_rules};
-use crate::api::payments::transaction::TransactionStatus;
+use crate::api::payments::actions::{NewCapture, SignedTransaction};
+use crate::api::payments::signature::{NewSignature, Signature, signature_rules};
+use crate::api::payments::transaction::{NewCharge, TransactionStatus};
+use crate::api::rules::FieldProblems;
 use crate::api::wire::Timestamp;
+use crate::sandbox::answer::SandboxRefusal;
 use crate::sandbox::http::lenient_json;
-use crate::sandbox::http::refusal::SandboxRefusal;
 use crate::sandbox::http::request::ParsedRequest;
 use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
-
-const KIND: ObjectKind = ObjectKind { word: "signature", name: "Signature" };
 
 /// Stores the one signature of a transaction.
 pub(crate) fn sign(
@@ -28,7 +29,7 @@ pub(crate) fn sign(
     let mut problems = signature_rules(&new);
     let gratuity = gratuity(asked)?;
     if gratuity < 0 {
-        let mut more = crate::api::rules::FieldProblems::default();
+        let mut more = FieldProblems::default();
         more.amount("gratuity", "Gratuity", gratuity, 0);
         problems.extend(more.into_list());
     }
@@ -56,7 +57,7 @@ pub(crate) fn store_signature(
         Signature { id: Some(id.clone()), created: Some(Timestamp(cx.now)), mime_type, data };
     let sequence = cx.next();
     let stored = Stored { owner: owner.clone(), sequence, object, internal: () };
-    cx.create(KIND, &owner.key(), &id, &stored)?;
+    cx.create(ObjectKind::SIGNATURE, &owner.key(), &id, &stored)?;
     Ok(id)
 }
 
@@ -85,10 +86,93 @@ fn gratuity(asked: &ParsedRequest) -> Result<i64, SandboxRefusal> {
 }
 
 /// GET /v1/signatures/{id}.
-pub(crate) fn get(
+pub(crate) fn get_signature(
     cx: &mut ChangeUnit<'_>,
     asked: &ParsedRequest,
 ) -> Result<Signature, SandboxRefusal> {
-    let kept: Stored<Signature, ()> = cx.find(KIND, &asked.owner()?, asked.parameter(0))?;
+    let kept: Stored<Signature, ()> =
+        cx.find(ObjectKind::SIGNATURE, &asked.owner()?, asked.parameter(0))?;
     Ok(kept.object)
+}
+
+/// Gratuity and signature of a charge or capture request.
+#[derive(Debug, Default)]
+pub(crate) struct Tip {
+    gratuity: Option<i64>,
+    signature: Option<NewSignature>,
+}
+
+fn is_supported(cx: &ChangeUnit<'_>) -> bool {
+    cx.environment.options.surface == ServiceSurface::Public
+}
+
+/// Refuses with 422 an invalid signature, a negative gratuity, and a positive gratuity without a
+/// signature.
+pub(crate) fn need_signature(cx: &ChangeUnit<'_>, new: &NewCharge) -> Result<(), SandboxRefusal> {
+    if is_supported(cx) { check(new.gratuity, new.signature.as_ref()) } else { Ok(()) }
+}
+
+/// Checks a capture in the same way; an earlier signature of the transaction is enough.
+pub(crate) fn need_signature_of(
+    cx: &ChangeUnit<'_>,
+    new: &NewCapture,
+    held: &StoredTransaction,
+) -> Result<(), SandboxRefusal> {
+    if !is_supported(cx) {
+        return Ok(());
+    }
+    let signed = held.object.signature_id.is_some();
+    // A transaction takes one signature (service-facts, 48).
+    if signed && new.signature.is_some() {
+        return Err(status_refusal());
+    }
+    check(new.gratuity.filter(|_| !signed), new.signature.as_ref())
+}
+
+fn check(gratuity: Option<i64>, signature: Option<&NewSignature>) -> Result<(), SandboxRefusal> {
+    let mut problems = FieldProblems::default();
+    for found in signature.map(signature_rules).unwrap_or_default() {
+        problems.add(&format!("signature.{}", found.context), &found.sub_code, &found.message);
+    }
+    if gratuity.is_some_and(|gratuity| gratuity < 0) {
+        problems.add("gratuity", "below_minimum_value", "Gratuity is less than the minimum value");
+    }
+    SandboxRefusal::fields("", &problems.into_list())?;
+    if gratuity.is_some_and(|gratuity| gratuity > 0) && signature.is_none() {
+        return Err(SandboxRefusal::rule("signature_required", "A signature is required"));
+    }
+    Ok(())
+}
+
+impl Tip {
+    /// Takes gratuity and signature out of a charge request.
+    pub(crate) fn of(cx: &ChangeUnit<'_>, new: &mut NewCharge) -> Self {
+        let tip = Self { gratuity: new.gratuity.take(), signature: new.signature.take() };
+        if is_supported(cx) { tip } else { Self::default() }
+    }
+
+    /// Takes gratuity and signature out of a capture request. A gratuity of 0 is dropped
+    /// (service-facts, 47).
+    pub(crate) fn of_capture(cx: &ChangeUnit<'_>, new: &mut NewCapture) -> Self {
+        let gratuity = new.gratuity.take().filter(|gratuity| *gratuity > 0);
+        let tip = Self { gratuity, signature: new.signature.take() };
+        if is_supported(cx) { tip } else { Self::default() }
+    }
+
+    /// Adds gratuity and signature to a charge.
+    pub(crate) fn add(
+        self,
+        cx: &mut ChangeUnit<'_>,
+        kept: &mut StoredTransaction,
+    ) -> Result<(), SandboxRefusal> {
+        if self.gratuity.is_none() && self.signature.is_none() {
+            return Ok(());
+        }
+        kept.object.gratuity = self.gratuity.or(kept.object.gratuity);
+        if let Some(signature) = self.signature {
+            let owner = kept.owner.clone();
+            kept.object.signature_id = Some(store_signature(cx, &owner, signature)?);
+        }
+        transactions::store_update(cx, kept)
+    }
 }

@@ -1,22 +1,24 @@
-//! Transactions after their creation: states, reading and search (gateway-api, States and
-//! transitions; service-facts, 43, 44). The consequences of a change are in [`aftermath`].
+//! Transactions after their creation: states and consequences (gateway-api, States and transitions;
+//! service-facts, 43, 44).
+//!
+//! A change of a transaction moves money in the ledger, ends a hold, and performs, rejects or
+//! subtracts the refunds that belong to it. A refund of an unsettled bank charge waits for the
+//! charge: it is performed when the charge is completed, and fails when the charge fails.
+//! `amount_refunded` includes waiting refunds, since their money is committed.
 
-use std::cmp::Ordering;
+use chrono::TimeDelta;
 
-use serde_json::Value;
-
-use super::charges::{KIND, emit};
-use super::{refunds, transaction_effects};
-use crate::api::Page;
-use crate::api::payments::transaction::{Transaction, TransactionStatus};
+use super::invoice_payments;
+use crate::api::payments::transaction::{Transaction, TransactionStatus, TransactionType};
 use crate::api::wire::Timestamp;
-use crate::sandbox::http::refusal::SandboxRefusal;
-use crate::sandbox::http::request::ParsedRequest;
-use crate::sandbox::invoicing::portal::payments;
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::merchants::events;
 use crate::sandbox::methods::payment_methods::StoredMethod;
-use crate::sandbox::state::events::moment;
-use crate::sandbox::state::lists::{ObjectOwner, PageQuery, Stored};
-use crate::sandbox::state::store::{ChangeUnit, sortable_key};
+use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::state::logs::MoneyMovement;
+use crate::sandbox::state::store::ChangeUnit;
+use crate::sandbox::state::timers::TimerEntry;
+use crate::sandbox::state::{logs, timers};
 
 pub(crate) type StoredTransaction = Stored<Transaction, StoredMethod>;
 
@@ -105,10 +107,10 @@ pub(crate) fn apply(
         }
         TransactionTransition::Expire | TransactionTransition::Void => "transaction.voided",
     };
-    cx.update(KIND, &kept.object.id.clone(), kept)?;
+    cx.update(ObjectKind::TRANSACTION, &kept.object.id.clone(), kept)?;
     emit(cx, kept, event)?;
-    transaction_effects::apply_effects(cx, kept, &before, change)?;
-    payments::update_invoice(cx, &kept.object.id)
+    apply_effects(cx, kept, &before, change)?;
+    invoice_payments::update_invoice(cx, &kept.object.id)
 }
 
 /// Stores a transaction with a change other than its status, and records the event.
@@ -117,9 +119,9 @@ pub(crate) fn store_update(
     kept: &mut StoredTransaction,
 ) -> Result<(), SandboxRefusal> {
     kept.object.modified = Some(Timestamp(cx.now));
-    cx.update(KIND, &kept.object.id.clone(), kept)?;
+    cx.update(ObjectKind::TRANSACTION, &kept.object.id.clone(), kept)?;
     emit(cx, kept, "transaction.updated")?;
-    payments::update_invoice(cx, &kept.object.id)
+    invoice_payments::update_invoice(cx, &kept.object.id)
 }
 
 /// Applies a scheduled change, unless it no longer applies. A former hold that now waits for the
@@ -129,7 +131,7 @@ pub(crate) fn run_scheduled(
     id: &str,
     change: TransactionTransition,
 ) -> Result<(), SandboxRefusal> {
-    let kept: Option<StoredTransaction> = cx.find_any_owner(KIND, id)?;
+    let kept: Option<StoredTransaction> = cx.find_any_owner(ObjectKind::TRANSACTION, id)?;
     match kept {
         Some(kept)
             if change == TransactionTransition::Expire
@@ -144,15 +146,207 @@ pub(crate) fn run_scheduled(
     }
 }
 
-/// GET /v1/transactions/{id}: a charge includes its refunds, if any.
-pub(crate) fn get(
+/// Records an event of a transaction, with its method in the form of event data.
+pub(crate) fn emit(
     cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<Transaction, SandboxRefusal> {
-    let object = find(cx, &asked.owner()?, asked.parameter(0))?.object;
-    let refunds = refunds::of(cx, &object.id)?.into_iter().map(|refund| refund.object);
-    let refunds: Vec<Transaction> = refunds.collect();
-    Ok(Transaction { refunds: Some(refunds).filter(|refunds| !refunds.is_empty()), ..object })
+    kept: &StoredTransaction,
+    kind: &str,
+) -> Result<(), SandboxRefusal> {
+    let shown = Transaction { method: Some(kept.internal.in_events()), ..kept.object.clone() };
+    events::emit(cx, &kept.owner, kind, &shown)
+}
+
+/// Applies the consequences of a change that was made; `before` is the status before that change.
+pub(crate) fn apply_effects(
+    cx: &mut ChangeUnit<'_>,
+    kept: &mut StoredTransaction,
+    before: &TransactionStatus,
+    change: TransactionTransition,
+) -> Result<(), SandboxRefusal> {
+    if let Some(movement) = movement(&kept.object.kind, before, change) {
+        logs::record_movement(cx, &kept.owner, movement, &kept.object)?;
+    }
+    if is_hold(&kept.object) && *before == TransactionStatus::Authorized {
+        remove_hold(cx, kept)?;
+    }
+    match (&kept.object.kind, change) {
+        (TransactionType::Charge, TransactionTransition::Capture) => perform_refunds(cx, kept),
+        (TransactionType::Charge, TransactionTransition::Return) => reject_refunds(cx, kept),
+        (TransactionType::Refund, TransactionTransition::Void | TransactionTransition::Return) => {
+            subtract_refund(cx, kept)
+        }
+        (
+            TransactionType::Charge,
+            TransactionTransition::Authorize
+            | TransactionTransition::Decline
+            | TransactionTransition::Expire
+            | TransactionTransition::Void,
+        )
+        | (
+            TransactionType::Refund,
+            TransactionTransition::Authorize
+            | TransactionTransition::Decline
+            | TransactionTransition::Capture
+            | TransactionTransition::Expire,
+        )
+        | (
+            TransactionType::Credit | TransactionType::Other(_),
+            TransactionTransition::Authorize
+            | TransactionTransition::Decline
+            | TransactionTransition::Capture
+            | TransactionTransition::Expire
+            | TransactionTransition::Void
+            | TransactionTransition::Return,
+        ) => Ok(()),
+    }
+}
+
+/// Returns the ledger movement of a change. A transaction that was never authorised moved no money,
+/// so ending it moves none back.
+fn movement(
+    kind: &TransactionType,
+    before: &TransactionStatus,
+    change: TransactionTransition,
+) -> Option<MoneyMovement> {
+    match change {
+        TransactionTransition::Authorize => match kind {
+            TransactionType::Charge => Some(MoneyMovement::Charge),
+            TransactionType::Refund => Some(MoneyMovement::Refund),
+            TransactionType::Credit => Some(MoneyMovement::Credit),
+            TransactionType::Other(_) => None,
+        },
+        TransactionTransition::Capture => Some(MoneyMovement::Capture),
+        TransactionTransition::Return => Some(MoneyMovement::Return),
+        TransactionTransition::Expire | TransactionTransition::Void => {
+            (*before != TransactionStatus::Pending).then_some(MoneyMovement::Void)
+        }
+        TransactionTransition::Decline => None,
+    }
+}
+
+/// Returns true for a charge captured by a request, not by the daily run.
+pub(crate) fn is_hold(object: &Transaction) -> bool {
+    object.auto_capture == Some(false)
+}
+
+pub(crate) fn holds_of(owner: &ObjectOwner) -> String {
+    format!("hold/{}", owner.key())
+}
+
+/// Adds a charge to the list of holds.
+pub(crate) fn add_hold(
+    cx: &mut ChangeUnit<'_>,
+    kept: &StoredTransaction,
+) -> Result<(), SandboxRefusal> {
+    cx.list_add(&holds_of(&kept.owner), kept.sequence, &kept.object.id)
+}
+
+/// Removes a charge from the list of holds.
+pub(crate) fn remove_hold(
+    cx: &mut ChangeUnit<'_>,
+    kept: &StoredTransaction,
+) -> Result<(), SandboxRefusal> {
+    cx.list_remove(&holds_of(&kept.owner), kept.sequence)
+}
+
+pub(crate) fn refund_list(charge: &str) -> String {
+    format!("refund/{charge}")
+}
+
+/// Returns the refunds of a charge in any status, oldest first.
+pub(crate) fn refunds_of(
+    cx: &ChangeUnit<'_>,
+    charge: &str,
+) -> Result<Vec<StoredTransaction>, SandboxRefusal> {
+    let ids = cx.ids(&refund_list(charge), 0, u64::MAX)?;
+    let found = ids.iter().rev().map(|id| cx.find_any_owner(ObjectKind::TRANSACTION, id));
+    let found: Vec<Option<StoredTransaction>> = found.collect::<Result<_, SandboxRefusal>>()?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// Subtracts a refund that was voided or returned from its charge's refunded amount.
+pub(crate) fn subtract_refund(
+    cx: &mut ChangeUnit<'_>,
+    refund: &StoredTransaction,
+) -> Result<(), SandboxRefusal> {
+    let charge = refund.object.charge_id.as_deref().unwrap_or_default();
+    let found: Option<StoredTransaction> = cx.find_any_owner(ObjectKind::TRANSACTION, charge)?;
+    match found {
+        Some(mut charge) => add_refunded(cx, &mut charge, refund.object.amount.saturating_neg()),
+        None => Ok(()),
+    }
+}
+
+fn waiting_refunds(
+    cx: &ChangeUnit<'_>,
+    charge: &StoredTransaction,
+) -> Result<Vec<StoredTransaction>, SandboxRefusal> {
+    let mut all = refunds_of(cx, &charge.object.id)?;
+    all.retain(|refund| refund.object.status == TransactionStatus::Pending);
+    Ok(all)
+}
+
+/// Failure code of a refund whose charge failed (service-facts, part 2).
+const CHARGE_FAILED: &str = "ach_deferred_refund_rejected_charge_failed";
+
+/// Performs the refunds that waited for a charge, now completed.
+pub(crate) fn perform_refunds(
+    cx: &mut ChangeUnit<'_>,
+    charge: &mut StoredTransaction,
+) -> Result<(), SandboxRefusal> {
+    for mut refund in waiting_refunds(cx, charge)? {
+        if !authorize_payout(cx, &mut refund)? {
+            add_refunded(cx, charge, refund.object.amount.saturating_neg())?;
+        }
+    }
+    Ok(())
+}
+
+/// Fails the refunds that waited for a charge whose money did not arrive.
+pub(crate) fn reject_refunds(
+    cx: &mut ChangeUnit<'_>,
+    charge: &mut StoredTransaction,
+) -> Result<(), SandboxRefusal> {
+    for mut refund in waiting_refunds(cx, charge)? {
+        refund.object.failure_code = Some(CHARGE_FAILED.to_owned());
+        apply(cx, &mut refund, TransactionTransition::Decline)?;
+        add_refunded(cx, charge, refund.object.amount.saturating_neg())?;
+    }
+    Ok(())
+}
+
+/// Adds `amount`, which may be negative, to the refunded amount of a charge.
+pub(crate) fn add_refunded(
+    cx: &mut ChangeUnit<'_>,
+    charge: &mut StoredTransaction,
+    amount: i64,
+) -> Result<(), SandboxRefusal> {
+    let refunded = charge.object.amount_refunded.unwrap_or(0).checked_add(amount);
+    charge.object.amount_refunded = Some(refunded.ok_or_else(SandboxRefusal::server_error)?);
+    store_update(cx, charge)
+}
+
+/// Delay of refunds and credits after the charges in the daily run.
+const AFTER_CHARGES: TimeDelta = TimeDelta::milliseconds(1);
+
+/// Authorises it, or declines it as its method's class says. Returns true if authorised.
+pub(crate) fn authorize_payout(
+    cx: &mut ChangeUnit<'_>,
+    kept: &mut StoredTransaction,
+) -> Result<bool, SandboxRefusal> {
+    if let Some(code) = kept.internal.class.failure.clone() {
+        kept.object.failure_code = Some(code);
+        apply(cx, kept, TransactionTransition::Decline)?;
+        return Ok(false);
+    }
+    kept.object.authorization_code = Some(cx.fresh_secret("auth", 6).to_uppercase());
+    apply(cx, kept, TransactionTransition::Authorize)?;
+    let merchant = cx.merchant(&kept.owner.merchant)?;
+    let hour = cx.policy(&kept.owner.merchant)?.capture_hour();
+    let time = merchant.next_at(cx.now, hour);
+    let time = time.checked_add_signed(AFTER_CHARGES).unwrap_or(time);
+    timers::schedule(cx, time, &TimerEntry::Capture { id: kept.object.id.clone() })?;
+    Ok(true)
 }
 
 /// Returns a transaction of this owner.
@@ -161,143 +355,5 @@ pub(crate) fn find(
     owner: &ObjectOwner,
     id: &str,
 ) -> Result<StoredTransaction, SandboxRefusal> {
-    cx.find(KIND, owner, id)
-}
-
-/// Returns the look-up key of a reference. An empty `rest` gives the prefix of all references that
-/// begin like this one.
-pub(crate) fn reference_key(under: &str, reference: &str, rest: &str) -> String {
-    let start = format!("x/transaction-reference/{under}/{reference}");
-    if rest.is_empty() { start } else { format!("{start}\u{0}{rest}") }
-}
-
-/// Indexes a new transaction by its reference.
-pub(crate) fn index_reference(
-    cx: &mut ChangeUnit<'_>,
-    kept: &StoredTransaction,
-) -> Result<(), SandboxRefusal> {
-    let Some(reference) = &kept.object.reference else {
-        return Ok(());
-    };
-    let newest_first = sortable_key(u64::MAX.saturating_sub(kept.sequence));
-    cx.put(&reference_key(&kept.owner.key(), reference, &newest_first), &kept.object.id)
-}
-
-/// GET /v1/transactions: newest first unless `order_by` says otherwise.
-pub(crate) fn search(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<Page<Transaction>, SandboxRefusal> {
-    let owner = asked.owner()?;
-    let paging = PageQuery::of(asked)?;
-    let under = format!("{}/{}", KIND.word, owner.key());
-    let show = |id: &str| find(cx, &owner, id).map(|kept| kept.object);
-    let filter = Filter::of(asked)?;
-    if filter.is_open() && asked.query("order_by").is_none() {
-        return paging.of_list(cx, &under, show);
-    }
-    let ids = match filter.reference() {
-        Some(reference) => {
-            let prefix = reference_key(&owner.key(), reference, "");
-            let found = cx.scan(&prefix, None, usize::MAX)?;
-            found.into_iter().filter_map(|(_, id)| id.as_str().map(str::to_owned)).collect()
-        }
-        None => cx.ids(&under, 0, u64::MAX)?,
-    };
-    let mut found = Vec::new();
-    for id in &ids {
-        let transaction = show(id)?;
-        let value = serde_json::to_value(&transaction)?;
-        if filter.fits(&transaction, &value) {
-            found.push((value, transaction));
-        }
-    }
-    found.sort_by(|one, other| compare("-created", &one.0, &other.0));
-    for key in asked.query("order_by").unwrap_or_default().rsplit(',') {
-        found.sort_by(|one, other| compare(key, &one.0, &other.0));
-    }
-    Ok(paging.of_vec(found.into_iter().map(|(_, transaction)| transaction).collect()))
-}
-
-/// The filter of a search (service-facts, 44).
-struct Filter {
-    text: Option<String>,
-    fields: Vec<(String, String)>,
-    account: Option<String>,
-    from: Option<Timestamp>,
-    until: Option<Timestamp>,
-}
-
-impl Filter {
-    fn of(asked: &ParsedRequest) -> Result<Self, SandboxRefusal> {
-        let mut fields = Vec::new();
-        for field in asked.query.get("qf").into_iter().flatten() {
-            let wrong = || SandboxRefusal::field("qf", "invalid", "Search field is invalid");
-            let (name, text) = field.split_once(':').ok_or_else(wrong)?;
-            fields.push((name.to_owned(), text.to_owned()));
-        }
-        Ok(Self {
-            text: asked.query("q").map(str::to_lowercase),
-            fields,
-            account: asked.query("account_id").map(str::to_owned),
-            from: moment(asked, "start_date")?.map(Timestamp),
-            until: moment(asked, "end_date")?.map(Timestamp),
-        })
-    }
-
-    fn is_open(&self) -> bool {
-        let Self { text, fields, account, from, until } = self;
-        text.is_none()
-            && fields.is_empty()
-            && account.is_none()
-            && from.is_none()
-            && until.is_none()
-    }
-
-    fn reference(&self) -> Option<&str> {
-        let of_reference = self.fields.iter().find(|(name, _)| name == "reference");
-        of_reference.map(|(_, text)| text.as_str())
-    }
-
-    fn fits(&self, transaction: &Transaction, value: &Value) -> bool {
-        let Self { text, fields, account, from, until } = self;
-        let created = transaction.created;
-        fields.iter().all(|(name, text)| property_starts_with(value, name, text))
-            && account.as_ref().is_none_or(|id| *id == transaction.account_id)
-            && from.is_none_or(|from| created >= Some(from))
-            && until.is_none_or(|until| created <= Some(until))
-            && text.as_ref().is_none_or(|text| contains_text(value, text))
-    }
-}
-
-/// Returns true if the property (dots for nesting) begins with the text.
-fn property_starts_with(value: &Value, name: &str, text: &str) -> bool {
-    let property = name.split('.').try_fold(value, |value, part| value.get(part));
-    match property {
-        Some(Value::String(own)) => own.to_lowercase().starts_with(&text.to_lowercase()),
-        Some(other) => other.to_string().starts_with(text),
-        None => false,
-    }
-}
-
-fn contains_text(value: &Value, text: &str) -> bool {
-    match value {
-        Value::String(own) => own.to_lowercase().contains(text),
-        Value::Number(number) => number.to_string().contains(text),
-        Value::Array(items) => items.iter().any(|item| contains_text(item, text)),
-        Value::Object(map) => map.values().any(|item| contains_text(item, text)),
-        Value::Null | Value::Bool(_) => false,
-    }
-}
-
-/// Compares by one key of `order_by`: descending with `-`, else ascending.
-pub(crate) fn compare(key: &str, one: &Value, other: &Value) -> Ordering {
-    let name = key.trim().trim_start_matches(['-', '+']);
-    let (left, right) = (one.get(name), other.get(name));
-    let numbers = left.and_then(Value::as_i64).zip(right.and_then(Value::as_i64));
-    let order = match numbers {
-        Some((left, right)) => left.cmp(&right),
-        None => left.and_then(Value::as_str).cmp(&right.and_then(Value::as_str)),
-    };
-    if key.trim().starts_with('-') { order.reverse() } else { order }
+    cx.find(ObjectKind::TRANSACTION, owner, id)
 }

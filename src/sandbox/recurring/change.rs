@@ -1,28 +1,31 @@
-//! Changes of a recurring charge (gateway-api, PATCH /v1/recurring/charges/{id}; service-facts,
-//! 61).
+//! Changes of a recurring charge, and its end by request (gateway-api, PATCH
+//! /v1/recurring/charges/{id}; service-facts, 56, 57, 61). Cancelled charges stay listed, deleted
+//! ones leave the list.
 
 use serde_json::Value;
 
-use super::occurrences;
-use super::recurring_charges::{
-    KIND, RecurringTransition, StoredRecurring, calendar, find, refuse_today, step,
+use super::charge_state::{
+    RecurringTransition, StoredRecurring, calendar, find, refuse_today, status_refusal, step,
 };
-use super::start::without_cvv;
-use crate::api::methods::method::{MethodKind, MethodRef, PaymentMethod};
+use super::{charge_state, occurrences};
+use crate::api::methods::method::{MethodKind, PaymentMethod};
+use crate::api::methods::method_ref::MethodRef;
 use crate::api::methods::{bank, card};
-use crate::api::recurring::charge::{RecurringChange, RecurringCharge, RecurringSchedule};
+use crate::api::payments::schedule::RecurringSchedule;
+use crate::api::recurring::charge::{RecurringChange, RecurringCharge};
 use crate::api::recurring::{charge, rules};
 use crate::api::rules::FieldProblem;
 use crate::api::wire::Timestamp;
+use crate::sandbox::answer::SandboxRefusal;
 use crate::sandbox::http::lenient_json;
-use crate::sandbox::http::refusal::SandboxRefusal;
 use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::merchants::events;
 use crate::sandbox::merchants::processing::need_currency;
-use crate::sandbox::methods::payment_methods::{StoredMethod, resolve};
-use crate::sandbox::methods::{expiry, tokens};
+use crate::sandbox::methods::payment_methods::StoredMethod;
+use crate::sandbox::methods::resolve::resolve;
+use crate::sandbox::methods::tokens;
 use crate::sandbox::options::ServiceSurface;
-use crate::sandbox::state::events;
-use crate::sandbox::state::lists::ObjectOwner;
+use crate::sandbox::state::lists::{ObjectKind, ObjectOwner};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// PATCH: absent fields keep their values.
@@ -91,8 +94,8 @@ fn put_method(
 ) -> Result<(), SandboxRefusal> {
     let found = resolve(cx, owner, method)?;
     SandboxRefusal::fields("method", &found.method.problems)?;
-    replace(cx, owner, kept, without_cvv(found.method))?;
-    expiry::schedule_for_charge(cx, kept)
+    replace(cx, owner, kept, found.method.without_cvv())?;
+    charge_state::schedule_expiry(cx, kept)
 }
 
 /// Replaces the method. A method of another type moves the charge to the account that takes that
@@ -123,11 +126,6 @@ fn open(cx: &ChangeUnit<'_>, asked: &ParsedRequest) -> Result<StoredRecurring, S
     }
 }
 
-/// Builds the 422 of a change that the status does not allow.
-pub(crate) fn status_refusal() -> SandboxRefusal {
-    SandboxRefusal::rule("unavailable_for_current_status", "Not available for the current status")
-}
-
 fn update(
     cx: &mut ChangeUnit<'_>,
     mut kept: StoredRecurring,
@@ -145,7 +143,7 @@ fn update(
     if let Some(method) = change.method {
         let owner = kept.owner.clone();
         change_method(cx, &owner, &mut kept, method)?;
-        expiry::schedule_for_charge(cx, &kept)?;
+        charge_state::schedule_expiry(cx, &kept)?;
     }
     let kind = &kept.internal.method.shown.kind;
     let account = change.account_id.as_deref().unwrap_or(&kept.object.account_id);
@@ -169,7 +167,7 @@ fn update(
         let text = "The update leaves no occurrences";
         return Err(SandboxRefusal::rule("update_results_in_no_occurrences", text));
     }
-    cx.update(KIND, &kept.object.id, &kept)?;
+    cx.update(ObjectKind::RECURRING_CHARGE, &kept.object.id, &kept)?;
     events::emit(cx, &kept.owner, "recurring_charge.updated", &kept.object)?;
     Ok(kept.object)
 }
@@ -211,7 +209,7 @@ fn change_method(
     let own_kind = kept.internal.method.shown.kind.clone();
     match method {
         MethodRef::Id(token) => {
-            let method = without_cvv(tokens::find(cx, owner, &token)?.internal);
+            let method = tokens::find(cx, owner, &token)?.internal.without_cvv();
             replace(cx, owner, kept, method)?;
             tokens::end(cx, &token)?;
         }
@@ -275,4 +273,44 @@ fn overlay(shown: &PaymentMethod, fields: Value) -> Result<PaymentMethod, Sandbo
     let short = year.filter(|year| (0..100).contains(year));
     *year = short.map(|year| year.saturating_add(2000)).or(*year);
     Ok(method)
+}
+
+/// POST …/cancel: only an active one.
+pub(crate) fn cancel(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<RecurringCharge, SandboxRefusal> {
+    let mut kept = find(cx, &asked.owner()?, asked.parameter(0))?;
+    end(cx, &mut kept, RecurringTransition::Cancel)?;
+    kept.object.status_reason = Some("user_canceled".to_owned());
+    cx.update(ObjectKind::RECURRING_CHARGE, &kept.object.id, &kept)?;
+    events::emit(cx, &kept.owner, "recurring_charge.completed", &kept.object)?;
+    Ok(kept.object)
+}
+
+/// DELETE …: answers with the status DELETED.
+pub(crate) fn delete(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<RecurringCharge, SandboxRefusal> {
+    let mut kept = find(cx, &asked.owner()?, asked.parameter(0))?;
+    end(cx, &mut kept, RecurringTransition::Delete)?;
+    cx.update(ObjectKind::RECURRING_CHARGE, &kept.object.id, &kept)?;
+    let list = format!("{}/{}", ObjectKind::RECURRING_CHARGE.word, kept.owner.key());
+    cx.list_remove(&list, kept.sequence)?;
+    events::emit(cx, &kept.owner, "recurring_charge.deleted", &kept.object)?;
+    Ok(kept.object)
+}
+
+/// Applies the change, and ignores the pending occurrence.
+fn end(
+    cx: &mut ChangeUnit<'_>,
+    kept: &mut StoredRecurring,
+    change: RecurringTransition,
+) -> Result<(), SandboxRefusal> {
+    kept.object.status = step(&kept.object.status, change).ok_or_else(status_refusal)?;
+    occurrences::ignore_pending(cx, kept)?;
+    kept.object.next_payment = None;
+    kept.object.modified = Some(Timestamp(cx.now));
+    Ok(())
 }

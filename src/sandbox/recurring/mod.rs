@@ -1,10 +1,9 @@
 //! Recurring charges and their occurrences.
 
 pub mod change;
-pub mod end;
+pub mod charge_state;
 pub mod occurrence_routes;
+pub mod occurrence_state;
 pub mod occurrences;
-pub mod payment_delay;
-pub mod preview;
 pub mod recurring_charges;
 pub mod start;

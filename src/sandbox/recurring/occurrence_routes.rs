@@ -1,19 +1,20 @@
 //! Routes of the occurrences of a recurring charge (gateway-api, Recurring charge occurrence).
 
-use super::change::status_refusal;
-use super::occurrences::{
-    KIND, OccurrenceTransition, attempt, close, find_any_owner, find_pair, refuse_deleted, step,
+use super::charge_state::status_refusal;
+use super::occurrence_state::{
+    OccurrenceTransition, find_any_owner, find_pair, refuse_deleted, step,
 };
-use super::{payment_delay, recurring_charges};
-use crate::api::Page;
+use super::occurrences::{attempt, close};
+use super::{charge_state, occurrence_state};
 use crate::api::payments::transaction::Transaction;
+use crate::api::query::Page;
 use crate::api::recurring::occurrence::{Occurrence, OccurrenceStatus};
+use crate::sandbox::answer::SandboxRefusal;
 use crate::sandbox::http::documented_surface;
-use crate::sandbox::http::refusal::SandboxRefusal;
-use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::http::request::{PageQuery, ParsedRequest};
 use crate::sandbox::payments::charges;
 use crate::sandbox::payments::transactions::StoredTransaction;
-use crate::sandbox::state::lists::PageQuery;
+use crate::sandbox::state::lists::ObjectKind;
 use crate::sandbox::state::store::ChangeUnit;
 
 /// Returns the occurrence with its transactions.
@@ -21,7 +22,8 @@ fn show(cx: &ChangeUnit<'_>, id: &str) -> Result<Occurrence, SandboxRefusal> {
     let kept = find_any_owner(cx, id)?;
     let mut transactions: Vec<Transaction> = Vec::new();
     for id in &kept.internal.transactions {
-        let transaction: Option<StoredTransaction> = cx.find_any_owner(charges::KIND, id)?;
+        let transaction: Option<StoredTransaction> =
+            cx.find_any_owner(ObjectKind::TRANSACTION, id)?;
         transactions.extend(transaction.map(|kept| kept.object));
     }
     let status = visible_status(cx, &kept.object.status);
@@ -54,8 +56,8 @@ pub(crate) fn list(
     cx: &mut ChangeUnit<'_>,
     asked: &ParsedRequest,
 ) -> Result<Page<Occurrence>, SandboxRefusal> {
-    let charge = recurring_charges::find(cx, &asked.owner()?, asked.parameter(0))?;
-    let list = format!("{}/{}", KIND.word, charge.object.id);
+    let charge = charge_state::find(cx, &asked.owner()?, asked.parameter(0))?;
+    let list = format!("{}/{}", ObjectKind::OCCURRENCE.word, charge.object.id);
     PageQuery::of(asked)?.of_list(cx, &list, |id| show(cx, id))
 }
 
@@ -68,7 +70,7 @@ pub(crate) fn pay(
     let (charge, kept) = find_pair(cx, asked)?;
     let id = kept.object.id.clone();
     step(&kept.object.status, OccurrenceTransition::Pay)
-        .filter(|_| !payment_delay::is_paying(&kept))
+        .filter(|_| !occurrence_state::is_paying(&kept))
         .ok_or_else(status_refusal)?;
     refuse_deleted(&charge)?;
     let transaction = attempt(cx, charge, kept)?;

@@ -5,90 +5,25 @@
 //! collected so far (gateway-api, Recurring charge); a limit counts each tried occurrence once.
 
 use chrono::NaiveDate;
-use serde::{Deserialize, Serialize};
 
-use super::change::status_refusal;
-use super::recurring_charges::{StoredRecurring, calendar};
-use super::{payment_delay, recurring_charges};
+use super::charge_state::{StoredRecurring, calendar, status_refusal};
+use super::occurrence_state::{OccurrenceInternals, OccurrenceTransition, StoredOccurrence};
+use super::{charge_state, occurrence_state};
 use crate::api::recurring::charge::RecurringStatus;
 use crate::api::recurring::occurrence::{Occurrence, OccurrenceStatus};
 use crate::api::wire::Timestamp;
-use crate::sandbox::http::refusal::SandboxRefusal;
-use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::merchants::events;
 use crate::sandbox::payments::charges;
-use crate::sandbox::payments::charges::PaymentOrder;
+use crate::sandbox::payments::order::PaymentOrder;
 use crate::sandbox::payments::transactions::StoredTransaction;
-use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::state::lists::{ObjectKind, Stored};
 use crate::sandbox::state::store::ChangeUnit;
+use crate::sandbox::state::timers;
 use crate::sandbox::state::timers::TimerEntry;
-use crate::sandbox::state::{events, timers};
-
-pub(crate) const KIND: ObjectKind = ObjectKind { word: "occurrence", name: "Occurrence" };
 
 /// Hour of the merchant's day at which an occurrence is paid.
 const DUE_HOUR: u32 = 12;
-
-/// Private part of an occurrence.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct OccurrenceInternals {
-    /// Ids of its transactions, oldest first.
-    pub(crate) transactions: Vec<String>,
-    /// End of the payment in progress.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) paying_until: Option<Timestamp>,
-}
-
-pub(crate) type StoredOccurrence = Stored<Occurrence, OccurrenceInternals>;
-
-/// A transition of an occurrence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OccurrenceTransition {
-    /// A payment is in progress.
-    Begin,
-    /// A payment was made.
-    Pay,
-    /// A payment was declined.
-    Decline,
-    /// A request excludes it from the automatic collection.
-    Ignore,
-}
-
-/// Returns the status after a change; `None` for a change that the status does not allow.
-pub(crate) fn step(
-    status: &OccurrenceStatus,
-    change: OccurrenceTransition,
-) -> Option<OccurrenceStatus> {
-    use OccurrenceStatus as S;
-    match (status, change) {
-        (S::Pending, OccurrenceTransition::Begin) => Some(S::Paying),
-        (S::Pending | S::Failed | S::Ignored | S::Paying, OccurrenceTransition::Pay) => {
-            Some(S::Paid)
-        }
-        (S::Pending | S::Failed | S::Ignored | S::Paying, OccurrenceTransition::Decline) => {
-            Some(S::Failed)
-        }
-        (S::Pending | S::Failed | S::Ignored, OccurrenceTransition::Ignore) => Some(S::Ignored),
-        (S::Failed | S::Ignored | S::Paying, OccurrenceTransition::Begin)
-        | (S::Paying, OccurrenceTransition::Ignore)
-        | (
-            S::Paid | S::Other(_),
-            OccurrenceTransition::Begin
-            | OccurrenceTransition::Pay
-            | OccurrenceTransition::Decline
-            | OccurrenceTransition::Ignore,
-        ) => None,
-    }
-}
-
-/// Returns the event type of a change.
-pub(crate) fn event(change: OccurrenceTransition) -> &'static str {
-    match change {
-        OccurrenceTransition::Begin => "recurring_charge.occurrence.updated",
-        OccurrenceTransition::Pay => "recurring_charge.occurrence.paid",
-        OccurrenceTransition::Decline => "recurring_charge.occurrence.failed",
-        OccurrenceTransition::Ignore => "recurring_charge.occurrence.ignored",
-    }
-}
 
 /// Opens the next occurrence, or completes the charge if none is left.
 pub(crate) fn open(
@@ -119,7 +54,7 @@ pub(crate) fn open(
         object: object.clone(),
         internal: OccurrenceInternals::default(),
     };
-    cx.create(KIND, &charge.object.id, &object.id, &kept)?;
+    cx.create(ObjectKind::OCCURRENCE, &charge.object.id, &object.id, &kept)?;
     plan(cx, charge, &object)?;
     events::emit(cx, &charge.owner, "recurring_charge.occurrence.created", &object)?;
     Ok(Some(object))
@@ -147,12 +82,13 @@ pub(crate) fn create_paid(
         ..Occurrence::default()
     };
     events::emit(cx, &charge.owner, "recurring_charge.occurrence.created", &object)?;
-    object.status = step(&object.status, OccurrenceTransition::Pay).ok_or_else(status_refusal)?;
+    object.status = occurrence_state::step(&object.status, OccurrenceTransition::Pay)
+        .ok_or_else(status_refusal)?;
     (object.attempts, object.last_attempt) = (1, now);
     let transactions = vec![transaction.object.id.clone()];
     let inside = OccurrenceInternals { transactions, ..OccurrenceInternals::default() };
     let kept = Stored { owner: charge.owner.clone(), sequence, object, internal: inside };
-    cx.create(KIND, &charge.object.id, id, &kept)?;
+    cx.create(ObjectKind::OCCURRENCE, &charge.object.id, id, &kept)?;
     events::emit(cx, &charge.owner, "recurring_charge.occurrence.paid", &kept.object)
 }
 
@@ -194,10 +130,9 @@ fn next(
 }
 
 fn complete(cx: &mut ChangeUnit<'_>, charge: &mut StoredRecurring) -> Result<(), SandboxRefusal> {
-    let Some(status) = recurring_charges::step(
-        &charge.object.status,
-        recurring_charges::RecurringTransition::Complete,
-    ) else {
+    let Some(status) =
+        charge_state::step(&charge.object.status, charge_state::RecurringTransition::Complete)
+    else {
         return Ok(());
     };
     charge.object.status = status;
@@ -221,38 +156,31 @@ pub(crate) fn replan(
     let Some((date, amount)) = next(charge, today)? else {
         return Ok(false);
     };
-    let mut kept = find_any_owner(cx, &pending)?;
+    let mut kept = occurrence_state::find_any_owner(cx, &pending)?;
     let is_same = kept.object.due_date == Some(date) && kept.object.amount == amount;
-    if is_same || payment_delay::is_paying(&kept) {
+    if is_same || occurrence_state::is_paying(&kept) {
         return Ok(true);
     }
     kept.object.due_date = Some(date);
     kept.object.amount = amount;
     kept.object.modified = Some(Timestamp(cx.now));
-    cx.update(KIND, &pending, &kept)?;
+    cx.update(ObjectKind::OCCURRENCE, &pending, &kept)?;
     plan(cx, charge, &kept.object)?;
     events::emit(cx, &kept.owner, "recurring_charge.occurrence.updated", &kept.object)?;
     Ok(true)
 }
 
-pub(crate) fn find_any_owner(
-    cx: &ChangeUnit<'_>,
-    id: &str,
-) -> Result<StoredOccurrence, SandboxRefusal> {
-    cx.find_any_owner(KIND, id)?.ok_or_else(|| SandboxRefusal::not_found(KIND.name, id))
-}
-
 /// Handles the due time of an occurrence: pays it if it still waits for this date. Also ends a
 /// payment in progress whose time is over.
 pub(crate) fn run_due_payment(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), SandboxRefusal> {
-    let mut kept = find_any_owner(cx, id)?;
-    let charge = recurring_charges::find(cx, &kept.owner, &kept.object.recurring_charge_id)?;
+    let mut kept = occurrence_state::find_any_owner(cx, id)?;
+    let charge = charge_state::find(cx, &kept.owner, &kept.object.recurring_charge_id)?;
     let merchant = cx.merchant(&kept.owner.merchant)?;
     let time = kept.object.due_date.map(|date| merchant.at(date, DUE_HOUR));
     let waits =
         kept.object.status == OccurrenceStatus::Pending && time.is_some_and(|time| time <= cx.now);
     let is_due = waits && charge.object.status == RecurringStatus::Active;
-    if payment_delay::is_over(cx, &kept) || is_due && !payment_delay::begin(cx, &mut kept)? {
+    if occurrence_state::is_over(cx, &kept) || is_due && !occurrence_state::begin(cx, &mut kept)? {
         attempt(cx, charge, kept)?;
     }
     Ok(())
@@ -315,11 +243,11 @@ pub(crate) fn close(
     kept: &mut StoredOccurrence,
     outcome: OccurrenceTransition,
 ) -> Result<(), SandboxRefusal> {
-    let status = step(&kept.object.status, outcome).ok_or_else(status_refusal)?;
+    let status = occurrence_state::step(&kept.object.status, outcome).ok_or_else(status_refusal)?;
     kept.object.status = status;
     kept.object.modified = Some(Timestamp(cx.now));
-    cx.update(KIND, &kept.object.id, kept)?;
-    events::emit(cx, &kept.owner, event(outcome), &kept.object)?;
+    cx.update(ObjectKind::OCCURRENCE, &kept.object.id, kept)?;
+    events::emit(cx, &kept.owner, occurrence_state::event(outcome), &kept.object)?;
     if charge.internal.pending.as_deref() == Some(kept.object.id.as_str()) {
         charge.internal.pending = None;
         charge.internal.last_closed_date = kept.object.due_date;
@@ -329,7 +257,7 @@ pub(crate) fn close(
         after_late_payment(cx, &mut charge)?;
     }
     charge.object.modified = Some(Timestamp(cx.now));
-    cx.update(recurring_charges::KIND, &charge.object.id, &charge)
+    cx.update(ObjectKind::RECURRING_CHARGE, &charge.object.id, &charge)
 }
 
 /// Replans the pending occurrence after a late payment, which may leave less or nothing to collect.
@@ -353,30 +281,12 @@ pub(crate) fn ignore_pending(
     let Some(pending) = charge.internal.pending.take() else {
         return Ok(());
     };
-    let mut kept = find_any_owner(cx, &pending)?;
-    if payment_delay::is_paying(&kept) {
+    let mut kept = occurrence_state::find_any_owner(cx, &pending)?;
+    if occurrence_state::is_paying(&kept) {
         return Ok(());
     }
-    kept.object.status =
-        step(&kept.object.status, OccurrenceTransition::Ignore).ok_or_else(status_refusal)?;
-    cx.update(KIND, &pending, &kept)?;
+    kept.object.status = occurrence_state::step(&kept.object.status, OccurrenceTransition::Ignore)
+        .ok_or_else(status_refusal)?;
+    cx.update(ObjectKind::OCCURRENCE, &pending, &kept)?;
     events::emit(cx, &kept.owner, "recurring_charge.occurrence.ignored", &kept.object)
-}
-
-/// Returns the recurring charge and the occurrence that a path names.
-pub(crate) fn find_pair(
-    cx: &ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<(StoredRecurring, StoredOccurrence), SandboxRefusal> {
-    let owner: ObjectOwner = asked.owner()?;
-    let charge = recurring_charges::find(cx, &owner, asked.parameter(0))?;
-    let kept: StoredOccurrence = cx.find(KIND, &owner, asked.parameter(1))?;
-    if kept.object.recurring_charge_id != charge.object.id {
-        return Err(SandboxRefusal::not_found(KIND.name, asked.parameter(1)));
-    }
-    Ok((charge, kept))
-}
-
-pub(crate) fn refuse_deleted(charge: &StoredRecurring) -> Result<(), SandboxRefusal> {
-    if charge.object.status == RecurringStatus::Deleted { Err(status_refusal()) } else { Ok(()) }
 }

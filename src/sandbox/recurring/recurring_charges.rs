@@ -1,87 +1,30 @@
-//! Recurring charges: creation, reading, listing and status (gateway-api, Recurring charge;
-//! service-facts, part 7).
+//! Recurring charges: creation, reading, listing and preview (gateway-api, Recurring charge, GET
+//! /v1/recurring/charges/schedule; service-facts, part 7).
 
 use chrono::NaiveDate;
-use serde::{Deserialize, Serialize};
 
-use super::occurrences;
-use crate::api::Page;
-use crate::api::methods::method::MethodRef;
-use crate::api::recurring::charge::{
-    NewRecurringCharge, RecurringCharge, RecurringSchedule, RecurringStatus,
+use super::charge_state::{RecurringInternals, calendar};
+use super::{charge_state, occurrences};
+use crate::api::methods::method_ref::MethodRef;
+use crate::api::query::Page;
+use crate::api::recurring::charge::{NewRecurringCharge, RecurringCharge, RecurringStatus};
+use crate::api::recurring::preview::{
+    PREVIEW_OCCURRENCES_DEFAULT, PREVIEW_OCCURRENCES_MAX, Preview, PreviewOccurrence,
+    PreviewRequest,
 };
 use crate::api::recurring::rules;
 use crate::api::wire::Timestamp;
-use crate::base::schedule::{Day, IntervalUnit, Schedule as Calendar};
-use crate::sandbox::http::refusal::SandboxRefusal;
-use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::http::request::{PageQuery, ParsedRequest, number};
+use crate::sandbox::merchants::events;
 use crate::sandbox::merchants::processing::need_currency;
-use crate::sandbox::methods::payment_methods::{StoredMethod, resolve};
-use crate::sandbox::methods::{expiry, tokens};
+use crate::sandbox::methods::payment_methods::StoredMethod;
+use crate::sandbox::methods::resolve::resolve;
+use crate::sandbox::methods::tokens;
 use crate::sandbox::options::ServiceSurface;
-use crate::sandbox::payments::transactions::compare;
-use crate::sandbox::state::events;
-use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, PageQuery, Stored};
+use crate::sandbox::payments::search::compare;
+use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored, to_usize};
 use crate::sandbox::state::store::ChangeUnit;
-
-pub(crate) const KIND: ObjectKind = ObjectKind { word: "recurring", name: "RecurringCharge" };
-
-/// Private part of a recurring charge.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct RecurringInternals {
-    pub(crate) method: StoredMethod,
-    /// The pending occurrence.
-    pub(crate) pending: Option<String>,
-    /// Due date of the last occurrence that was paid, failed or ignored.
-    #[serde(rename = "closed")]
-    pub(crate) last_closed_date: Option<NaiveDate>,
-    /// Number of scheduled payments tried, each counted once; `max_occurrences` limits it.
-    #[serde(default)]
-    pub(crate) tried: i64,
-}
-
-pub(crate) type StoredRecurring = Stored<RecurringCharge, RecurringInternals>;
-
-/// A transition of a recurring charge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RecurringTransition {
-    /// A request changes it.
-    Update,
-    /// Limits are reached, or no date is left.
-    Complete,
-    /// A request ends it.
-    Cancel,
-    /// A request removes it.
-    Delete,
-}
-
-/// Returns the status after a change; `None` for a change that the status does not allow.
-pub(crate) fn step(
-    status: &RecurringStatus,
-    change: RecurringTransition,
-) -> Option<RecurringStatus> {
-    use RecurringStatus as S;
-    match (status, change) {
-        (S::Active, RecurringTransition::Update) => Some(S::Active),
-        (S::Active, RecurringTransition::Complete | RecurringTransition::Cancel) => {
-            Some(S::Completed)
-        }
-        (S::Active | S::Completed, RecurringTransition::Delete) => Some(S::Deleted),
-        (
-            S::Completed,
-            RecurringTransition::Update
-            | RecurringTransition::Complete
-            | RecurringTransition::Cancel,
-        )
-        | (
-            S::Deleted | S::Other(_),
-            RecurringTransition::Update
-            | RecurringTransition::Complete
-            | RecurringTransition::Cancel
-            | RecurringTransition::Delete,
-        ) => None,
-    }
-}
 
 /// POST /v1/recurring/charges. The method is not verified; the start may not be today.
 pub(crate) fn create(
@@ -93,7 +36,7 @@ pub(crate) fn create(
     SandboxRefusal::fields("", &rules::rules(&new))?;
     let merchant = cx.merchant(&owner.merchant)?;
     let schedule = new.schedule.clone().unwrap_or_default();
-    refuse_today(&schedule, merchant.today(cx.now))?;
+    charge_state::refuse_today(&schedule, merchant.today(cx.now))?;
     let method = take_method(cx, &owner, new.method.clone())?;
     let kind = &method.shown.kind;
     let (named, of_key) = (new.account_id.as_deref(), asked.account_of_key());
@@ -120,15 +63,15 @@ pub(crate) fn create_checked(
     let inside = RecurringInternals { method, ..RecurringInternals::default() };
     let mut kept = Stored { owner: owner.clone(), sequence, object, internal: inside };
     let id = kept.object.id.clone();
-    cx.create(KIND, &owner.key(), &id, &kept)?;
+    cx.create(ObjectKind::RECURRING_CHARGE, &owner.key(), &id, &kept)?;
     events::emit(cx, owner, "recurring_charge.created", &kept.object)?;
     let first = occurrences::open(cx, &mut kept, today)?;
     let Some(first) = first else {
         let text = "The schedule has no occurrences";
         return Err(SandboxRefusal::rule("no_occurrences_for_schedule", text));
     };
-    expiry::schedule_for_charge(cx, &kept)?;
-    cx.update(KIND, &id, &kept)?;
+    charge_state::schedule_expiry(cx, &kept)?;
+    cx.update(ObjectKind::RECURRING_CHARGE, &id, &kept)?;
     Ok(RecurringCharge { occurrences: Some(vec![first]), ..kept.object })
 }
 
@@ -170,58 +113,7 @@ fn take_method(
         Some(token) => tokens::end(cx, token)?,
         None => SandboxRefusal::fields("method", &resolved.method.problems)?,
     }
-    let mut method = resolved.method;
-    method.has_cvv = false;
-    method.class.cvv_result = None;
-    Ok(method)
-}
-
-/// Refuses a start today (service-facts, 63).
-pub(crate) fn refuse_today(
-    schedule: &RecurringSchedule,
-    today: NaiveDate,
-) -> Result<(), SandboxRefusal> {
-    if schedule.start == Some(today) {
-        let text = "The first occurrence would be due immediately";
-        return Err(SandboxRefusal::rule("first_occurrence_due_immediately", text));
-    }
-    Ok(())
-}
-
-/// Converts the schedule to a calendar.
-///
-/// # Errors
-///
-/// 422 for an invalid schedule.
-pub(crate) fn calendar(schedule: &RecurringSchedule) -> Result<Calendar, SandboxRefusal> {
-    let wrong = || SandboxRefusal::field("schedule", "invalid", "Schedule is invalid");
-    let unit = match schedule.interval_unit.as_deref() {
-        Some("DAY") => IntervalUnit::Day,
-        Some("WEEK") => IntervalUnit::Week,
-        Some("MONTH") => IntervalUnit::Month,
-        Some(_) | None => return Err(wrong()),
-    };
-    let days = schedule.days.iter().flatten().map(|day| day.parse::<Day>());
-    let mut days = days.collect::<Result<Vec<_>, _>>().map_err(|_| wrong())?;
-    days.sort_unstable();
-    days.dedup();
-    let delay = schedule.interval_delay.and_then(|delay| u32::try_from(delay).ok());
-    Ok(Calendar {
-        start: schedule.start.ok_or_else(wrong)?,
-        interval_unit: unit,
-        interval_delay: delay.ok_or_else(wrong)?,
-        end: schedule.end,
-        days,
-    })
-}
-
-/// Returns a recurring charge of this owner.
-pub(crate) fn find(
-    cx: &ChangeUnit<'_>,
-    owner: &ObjectOwner,
-    id: &str,
-) -> Result<StoredRecurring, SandboxRefusal> {
-    cx.find(KIND, owner, id)
+    Ok(resolved.method.without_cvv())
 }
 
 /// GET /v1/recurring/charges/{id}: without its occurrences.
@@ -229,7 +121,7 @@ pub(crate) fn get(
     cx: &mut ChangeUnit<'_>,
     asked: &ParsedRequest,
 ) -> Result<RecurringCharge, SandboxRefusal> {
-    Ok(find(cx, &asked.owner()?, asked.parameter(0))?.object)
+    Ok(charge_state::find(cx, &asked.owner()?, asked.parameter(0))?.object)
 }
 
 /// GET /v1/recurring/charges: newest first; filters `account_id`, `status`, `reference`.
@@ -239,8 +131,8 @@ pub(crate) fn list(
 ) -> Result<Page<RecurringCharge>, SandboxRefusal> {
     let owner = asked.owner()?;
     let paging = PageQuery::of(asked)?;
-    let under = format!("{}/{}", KIND.word, owner.key());
-    let show = |id: &str| find(cx, &owner, id).map(|kept| kept.object);
+    let under = format!("{}/{}", ObjectKind::RECURRING_CHARGE.word, owner.key());
+    let show = |id: &str| charge_state::find(cx, &owner, id).map(|kept| kept.object);
     let filters = ["account_id", "status", "reference"];
     let filters: Vec<_> =
         filters.iter().filter_map(|name| asked.query(name).map(|text| (*name, text))).collect();
@@ -262,4 +154,94 @@ pub(crate) fn list(
         found.sort_by(|one, other| compare(key, &one.0, &other.0));
     }
     Ok(paging.of_vec(found.into_iter().map(|(_, charge)| charge).collect()))
+}
+
+/// Payments counted for the remaining ones; a longer schedule is reported without an end.
+const REMAINING_MAX: usize = 10_000;
+
+pub(crate) fn preview(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    request: PreviewRequest,
+) -> Result<Preview, SandboxRefusal> {
+    let shown = number(asked, "occurrences", 1, PREVIEW_OCCURRENCES_MAX)?;
+    let shown = to_usize(shown.unwrap_or(PREVIEW_OCCURRENCES_DEFAULT));
+    let today = cx.merchant(&asked.owner()?.merchant)?.today(cx.now);
+    let first = first_date(asked, today)?;
+    let mut new = NewRecurringCharge {
+        amount: request.amount,
+        schedule: Some(request.schedule.unwrap_or_default()),
+        max_occurrences: request.max_occurrences,
+        max_amount: request.max_amount,
+        ..NewRecurringCharge::default()
+    };
+    if let Some(schedule) = &mut new.schedule {
+        schedule.start = schedule.start.or(Some(first));
+    }
+    check_preview(&new)?;
+    let amount = new.amount.unwrap_or(0);
+    let schedule = new.schedule.unwrap_or_default();
+    let calendar = calendar(&schedule)?;
+    let dates = calendar.dates_from(first).take(REMAINING_MAX);
+    let all = payments(dates, amount, new.max_occurrences, new.max_amount);
+    let ends = all.len() < REMAINING_MAX;
+    let sum = all.iter().try_fold(0_i64, |sum, (_, amount)| sum.checked_add(*amount));
+    let remaining = i64::try_from(all.len()).ok().filter(|_| ends);
+    let list = all.iter().take(shown);
+    Ok(Preview {
+        amount,
+        max_occurrences: new.max_occurrences,
+        max_amount: new.max_amount,
+        total_occurrences: 0,
+        total_amount: 0,
+        remaining_occurrences: remaining,
+        remaining_amount: sum.filter(|_| ends),
+        next_payment: all.first().map(|(date, _)| *date),
+        occurrences: list
+            .map(|(date, amount)| PreviewOccurrence { amount: *amount, due_date: Some(*date) })
+            .collect(),
+        schedule: Some(schedule),
+    })
+}
+
+/// Returns the dates with their amounts, until a limit ends them.
+fn payments(
+    dates: impl Iterator<Item = NaiveDate>,
+    amount: i64,
+    most: Option<i64>,
+    mut left: Option<i64>,
+) -> Vec<(NaiveDate, i64)> {
+    let most = most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
+    let mut all = Vec::new();
+    for date in dates.take(most) {
+        let due = left.map_or(amount, |left| left.min(amount));
+        if due <= 0 {
+            break;
+        }
+        left = left.map(|left| left.saturating_sub(due));
+        all.push((date, due));
+    }
+    all
+}
+
+/// Returns the first date that counts: `start_date`, or tomorrow; today with `start_date_charge`.
+fn first_date(asked: &ParsedRequest, today: NaiveDate) -> Result<NaiveDate, SandboxRefusal> {
+    let wrong = || SandboxRefusal::field("start_date", "invalid", "Start date is invalid");
+    let with_charge = asked.query("start_date_charge") == Some("true");
+    let date = match asked.query("start_date") {
+        Some(text) => text.parse().map_err(|_| wrong())?,
+        None if with_charge => today,
+        None => today.succ_opt().ok_or_else(wrong)?,
+    };
+    if with_charge && date != today {
+        return Err(wrong());
+    }
+    Ok(date)
+}
+
+/// Checks the rules of a new recurring charge, without those of its method.
+fn check_preview(new: &NewRecurringCharge) -> Result<(), SandboxRefusal> {
+    let mut problems = rules::rules(new);
+    problems.retain(|problem| problem.context != "method");
+    SandboxRefusal::fields("", &problems)
 }

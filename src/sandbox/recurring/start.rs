@@ -3,25 +3,23 @@
 
 use chrono::NaiveDate;
 
-use super::recurring_charges::{RecurringInternals, calendar};
-use super::{occurrences, recurring_charges};
-use crate::api::payments::transaction::{Transaction, TransactionType};
+use super::charge_state::{RecurringInternals, calendar};
+use super::{charge_state, occurrences, recurring_charges};
+use crate::api::payments::schedule::{Recur, RecurringSchedule};
+use crate::api::payments::transaction::{NewCharge, Transaction, TransactionType};
 use crate::api::recurring::actions::NewClone;
-use crate::api::recurring::charge::{
-    NewRecurringCharge, Recur, RecurringCharge, RecurringSchedule, RecurringStatus,
-};
+use crate::api::recurring::charge::{NewRecurringCharge, RecurringCharge, RecurringStatus};
 use crate::api::recurring::rules;
 use crate::api::rules::FieldProblem;
 use crate::api::wire::Timestamp;
-use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::answer::SandboxRefusal;
 use crate::sandbox::http::request::ParsedRequest;
-use crate::sandbox::methods::expiry;
-use crate::sandbox::methods::payment_methods::StoredMethod;
+use crate::sandbox::merchants::events;
 use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::payments::charges;
+use crate::sandbox::payments::charges::CheckedCharge;
 use crate::sandbox::payments::transactions::StoredTransaction;
-use crate::sandbox::state::events;
-use crate::sandbox::state::lists::{ObjectOwner, Stored};
+use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// A recurring charge to be started by the charge being made; its schedule is checked.
@@ -85,7 +83,7 @@ impl RecurringStart {
         let (occurrence, today) = (self.occurrence.clone(), self.today);
         let sequence = cx.next();
         let object = self.object(cx, &paid.object);
-        let method = without_cvv(paid.internal.clone());
+        let method = paid.internal.clone().without_cvv();
         let inside = RecurringInternals {
             method,
             last_closed_date: Some(today),
@@ -94,12 +92,12 @@ impl RecurringStart {
         };
         let mut kept = Stored { owner: paid.owner.clone(), sequence, object, internal: inside };
         let id = kept.object.id.clone();
-        cx.create(recurring_charges::KIND, &paid.owner.key(), &id, &kept)?;
+        cx.create(ObjectKind::RECURRING_CHARGE, &paid.owner.key(), &id, &kept)?;
         events::emit(cx, &paid.owner, "recurring_charge.created", &kept.object)?;
         occurrences::create_paid(cx, &kept, &occurrence, paid, today)?;
         occurrences::open(cx, &mut kept, today)?;
-        expiry::schedule_for_charge(cx, &kept)?;
-        cx.update(recurring_charges::KIND, &id, &kept)
+        charge_state::schedule_expiry(cx, &kept)?;
+        cx.update(ObjectKind::RECURRING_CHARGE, &id, &kept)
     }
 
     fn object(self, cx: &ChangeUnit<'_>, paid: &Transaction) -> RecurringCharge {
@@ -127,11 +125,22 @@ impl RecurringStart {
     }
 }
 
-/// Prepares a method for later payments: the CVV is not kept.
-pub(crate) fn without_cvv(mut method: StoredMethod) -> StoredMethod {
-    method.has_cvv = false;
-    method.class.cvv_result = None;
-    method
+/// POST /v1/charges. With `recur`, an accepted charge starts a recurring charge.
+pub(crate) fn charge(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    new: NewCharge,
+) -> Result<Transaction, SandboxRefusal> {
+    let mut charge = CheckedCharge::of(cx, asked, new)?;
+    let recur = charge.recur.take();
+    let start = recur.map(|recur| RecurringStart::new(cx, &charge.owner, &charge.account, recur));
+    let start = start.transpose()?;
+    let kept = charge.make(cx, asked, start.as_ref().map(RecurringStart::ids))?;
+    // A decline makes no recurring charge (gateway-api, POST /v1/charges, rule 4).
+    if let Some(start) = start.filter(|_| kept.object.failure_code.is_none()) {
+        start.begin(cx, &kept)?;
+    }
+    charges::into_answer(kept)
 }
 
 /// POST /v1/charges/{id}/schedule: method and customer are those of the charge. The start may be
@@ -143,7 +152,7 @@ pub(crate) fn schedule(
 ) -> Result<RecurringCharge, SandboxRefusal> {
     let owner = asked.owner()?;
     let id = asked.parameter(0);
-    let charge: StoredTransaction = cx.find(charges::KIND, &owner, id)?;
+    let charge: StoredTransaction = cx.find(ObjectKind::TRANSACTION, &owner, id)?;
     if charge.object.kind != TransactionType::Charge {
         return Err(SandboxRefusal::not_found("Charge", id));
     }
@@ -155,5 +164,5 @@ pub(crate) fn schedule(
         schedule: Some(schedule),
         ..NewRecurringCharge::default()
     };
-    recurring_charges::create_checked(cx, &owner, new, account, without_cvv(charge.internal))
+    recurring_charges::create_checked(cx, &owner, new, account, charge.internal.without_cvv())
 }

@@ -1,16 +1,16 @@
-//! Stored objects: each kept once, and listed newest first by owner. They carry the order of their
-//! creation.
+//! Stored objects: their kinds, owners, ids and lists.
 //!
-//! The cost of a page depends on its size and the entries skipped, not on the list; the number of
-//! entries is stored.
+//! Each object is kept once, and listed newest first by owner. The cost of a page depends on its
+//! size and the entries skipped, not on the list; the number of entries is stored. Ids, keys and
+//! codes are derived from the seed and a counter, so the same scenario gives the same ids.
 
+use data_encoding::BASE64URL_NOPAD;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::store::{ChangeUnit, sortable_key};
-use crate::api::{PAGE_SIZE_MAX, Page};
-use crate::sandbox::http::refusal::SandboxRefusal;
-use crate::sandbox::http::request::ParsedRequest;
+use crate::base::hash::keyed_digest;
+use crate::sandbox::answer::SandboxRefusal;
 
 /// Test or live; separates all data of a merchant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -68,6 +68,25 @@ pub(crate) struct ObjectKind {
 }
 
 impl ObjectKind {
+    pub(crate) const APPLICATION: Self = Self::new("application", "MerchantApplication");
+    pub(crate) const BANK: Self = Self::new("bank", "Bank");
+    pub(crate) const CARD: Self = Self::new("card", "Card");
+    pub(crate) const CONTACT: Self = Self::new("contact", "Contact");
+    pub(crate) const CONTACT_HASH: Self = Self::new("contact-hash", "ContactHash");
+    pub(crate) const EVENT: Self = Self::new("event", "Event");
+    pub(crate) const FILE: Self = Self::new("file", "File");
+    pub(crate) const INVOICE: Self = Self::new("invoice", "Invoice");
+    pub(crate) const OCCURRENCE: Self = Self::new("occurrence", "Occurrence");
+    pub(crate) const RECURRING_CHARGE: Self = Self::new("recurring", "RecurringCharge");
+    pub(crate) const SIGNATURE: Self = Self::new("signature", "Signature");
+    pub(crate) const TOKEN: Self = Self::new("token", "Token");
+    pub(crate) const TRANSACTION: Self = Self::new("transaction", "Transaction");
+    pub(crate) const VAULT_METHOD: Self = Self::new("payment-method", "PaymentMethod");
+
+    const fn new(word: &'static str, name: &'static str) -> Self {
+        Self { word, name }
+    }
+
     fn object(self, id: &str) -> String {
         format!("o/{}/{id}", self.word)
     }
@@ -191,71 +210,53 @@ pub(crate) fn to_usize(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// The requested page (gateway-api, Endpoints: `page` from 1, `page_size` 20 to 100).
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PageQuery {
-    pub(crate) page: u64,
-    pub(crate) size: u64,
+const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/// Length of a partner's id and secret, of a bearer token and of a secret key.
+pub(crate) const LONG_LENGTH: usize = 64;
+
+/// Length of a merchant's public key (partner-api, Limits).
+pub(crate) const PUBLIC_KEY_LENGTH: usize = 24;
+
+/// Derives an id of 22 characters of URL-safe base64 (service-facts, 18).
+pub(crate) fn derive_id(seed: &[u8; 32], label: &str, data: &str) -> String {
+    let digest = keyed_digest(seed, label, data.as_bytes());
+    let (head, _) = digest.as_bytes().split_at(16);
+    BASE64URL_NOPAD.encode(head)
 }
 
-const PAGE_SIZE_DEFAULT: u64 = 20;
-
-impl PageQuery {
-    pub(crate) fn of(asked: &ParsedRequest) -> Result<Self, SandboxRefusal> {
-        let page = number(asked, "page", 1, u64::MAX)?.unwrap_or(1);
-        let size = number(asked, "page_size", 1, PAGE_SIZE_MAX)?.unwrap_or(PAGE_SIZE_DEFAULT);
-        Ok(Self { page, size })
+/// Derives `length` letters and digits.
+pub(crate) fn alphanumerics(seed: &[u8; 32], label: &str, data: &str, length: usize) -> String {
+    let mut text = String::with_capacity(length);
+    let mut block: u32 = 0;
+    while text.len() < length {
+        let digest = keyed_digest(seed, label, format!("{block}/{data}").as_bytes());
+        let letters = digest.as_bytes().iter().filter_map(|byte| {
+            let at = usize::from(*byte).checked_rem(ALPHABET.len())?;
+            ALPHABET.get(at).copied().map(char::from)
+        });
+        text.extend(letters.take(length.saturating_sub(text.len())));
+        block = block.saturating_add(1);
     }
-
-    pub(crate) fn skip(self) -> u64 {
-        self.page.saturating_sub(1).saturating_mul(self.size)
-    }
-
-    /// Returns a page of a list whose entries can be shown by id.
-    pub(crate) fn of_list<T>(
-        self,
-        cx: &ChangeUnit<'_>,
-        list: &str,
-        show: impl Fn(&str) -> Result<T, SandboxRefusal>,
-    ) -> Result<Page<T>, SandboxRefusal> {
-        let ids = cx.ids(list, self.skip(), self.size)?;
-        let results = ids.iter().map(|id| show(id)).collect::<Result<_, _>>()?;
-        Ok(self.page_of(cx.count(list)?, results))
-    }
-
-    /// Returns a page of results that were filtered before.
-    pub(crate) fn of_vec<T>(self, all: Vec<T>) -> Page<T> {
-        let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
-        let results = all.into_iter().skip(to_usize(self.skip())).take(to_usize(self.size));
-        let results = results.collect();
-        self.page_of(total, results)
-    }
-
-    pub(crate) fn page_of<T>(self, total_entries: u64, results: Vec<T>) -> Page<T> {
-        Page { page: self.page, page_size: self.size, total_entries, results }
-    }
+    text
 }
 
-/// Parses a number of the query within bounds.
-pub(crate) fn number(
-    asked: &ParsedRequest,
-    name: &str,
-    min: u64,
-    max: u64,
-) -> Result<Option<u64>, SandboxRefusal> {
-    let Some(text) = asked.query(name) else {
-        return Ok(None);
-    };
-    match text.parse::<u64>() {
-        Ok(number) if number > max => {
-            Err(SandboxRefusal::field(name, "exceeds_maximum_value", "Value exceeds the maximum"))
-        }
-        Ok(number) if number < min => Err(SandboxRefusal::field(
-            name,
-            "below_minimum_value",
-            "Value is less than the minimum",
-        )),
-        Ok(number) => Ok(Some(number)),
-        Err(_) => Err(SandboxRefusal::field(name, "invalid", "Value is invalid")),
+impl ChangeUnit<'_> {
+    /// Returns a fresh id of the gateway.
+    pub(crate) fn fresh_gateway_id(&mut self) -> String {
+        let at = self.next();
+        derive_id(&self.environment.seed, "id", &sortable_key(at))
+    }
+
+    /// Returns a fresh id with a prefix of the partner API.
+    pub(crate) fn id_with_prefix(&mut self, prefix: &str) -> String {
+        let id = self.fresh_gateway_id();
+        format!("{prefix}{id}")
+    }
+
+    /// Returns a fresh secret of `length` letters and digits.
+    pub(crate) fn fresh_secret(&mut self, label: &str, length: usize) -> String {
+        let at = self.next();
+        alphanumerics(&self.environment.seed, label, &sortable_key(at), length)
     }
 }

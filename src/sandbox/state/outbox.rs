@@ -4,30 +4,33 @@
 //! A webhook is stored with the change that causes it, so a crash neither loses nor duplicates it;
 //! it is sent at least once. Success is exactly 200. Otherwise it is retried: to the partner every
 //! 10 minutes, 25 times after the first; to a merchant after one hour, then two, and so on, 6
-//! attempts in all. Nothing here opens a socket: [`super::webhook_delivery`] polls the due
+//! attempts in all. Nothing here opens a socket: `webhooks` polls the due
 //! webhooks.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::events::millis;
-use super::store::{ChangeUnit, sortable_key};
-use crate::api::encode;
+use super::faults::FaultKind;
+use super::store::{ChangeUnit, millis, sortable_key};
+use crate::api::call::encode;
 use crate::api::event::Event;
 use crate::api::onboarding::partner_event::{Notification, PartnerEvent};
 use crate::api::wire::Timestamp;
-use crate::sandbox::http::fault::FaultKind;
-use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::answer::SandboxRefusal;
 
 /// Pause between two attempts to the partner.
 const RETRY: TimeDelta = TimeDelta::minutes(10);
+
 /// Attempts to the partner, including the first: 25 retries (partner-api, Delivery rules, 2).
 const PARTNER_ATTEMPTS_MAX: u32 = 26;
+
 /// Attempts to a URL of a merchant (service-facts, 76).
 const MERCHANT_ATTEMPTS_MAX: u32 = 6;
+
 /// Delay of a webhook that others are to overtake.
 const OVERTAKEN_FOR: TimeDelta = TimeDelta::minutes(1);
+
 /// Maximum number of logged attempts.
 const LOG_MAX: u64 = 10_000;
 

@@ -1,23 +1,29 @@
 //! State of the emulator, and the unit of change.
 //!
-//! All state is in an [`Index`], as JSON under readable keys. A request works on a [`ChangeUnit`], which
-//! reads the index through its own unapplied changes. The changes are applied as one batch before
-//! the answer, or dropped. An answered effect is therefore complete, and a refused request changes
-//! nothing.
+//! All state is in an [`Index`], as JSON under readable keys. A request works on a [`ChangeUnit`],
+//! which reads the index through its own unapplied changes. The changes are applied as one batch
+//! before the answer, or dropped. An answered effect is therefore complete, and a refused request
+//! changes nothing.
+//!
+//! Values that nearly every request reads are cached in parsed form. The index stays the source of
+//! truth: applied changes are evicted and read again. Only stored values are cached, so an absent
+//! value needs no eviction.
 //!
 //! Keys: `o/KIND/ID` objects · `l/…` lists, newest first, `n/…` their lengths · `x/…` look-ups ·
 //! `due/TIME/SEQ` timers · `meta/…` counters and settings.
 
-use std::sync::Arc;
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::cache::{ParsedCache, ParsedCaches};
 use crate::base::hash::{Digest, keyed_digest};
-use crate::sandbox::http::refusal::SandboxRefusal;
+use crate::sandbox::answer::SandboxRefusal;
 use crate::sandbox::options::SandboxOptions;
 use crate::store::index::ordered::{Batch, Index, KeyValue};
 
@@ -27,8 +33,7 @@ pub(crate) struct SandboxEnvironment {
     pub(crate) options: SandboxOptions,
     /// Source of all ids, keys and fingerprints.
     pub(crate) seed: [u8; 32],
-    /// Caches of parsed values.
-    pub(crate) caches: ParsedCaches,
+    pub(crate) parsed: ParsedCache,
 }
 
 /// One unit of change: a request, a control request, or one timer.
@@ -129,6 +134,7 @@ impl Default for SandboxSettings {
 }
 
 const SEQUENCE: &str = "meta/sequence";
+
 const SETTINGS: &str = "meta/settings";
 
 /// Returns a key part that sorts like its number.
@@ -192,15 +198,14 @@ impl<'a> ChangeUnit<'a> {
     }
 
     /// Reads a frequently used value through a cache.
-    pub(crate) fn get_cached<T: DeserializeOwned>(
+    pub(crate) fn get_cached<T: DeserializeOwned + Send + Sync + 'static>(
         &self,
-        known: &ParsedCache<T>,
         key: &str,
     ) -> Result<Option<Arc<T>>, SandboxRefusal> {
         if self.batch.changes_key(key.as_bytes()) {
             return Ok(self.get(key)?.map(Arc::new));
         }
-        known.get(key, || self.get(key))
+        self.environment.parsed.get(key, || self.get(key))
     }
 
     /// Stores a value.
@@ -241,7 +246,7 @@ impl<'a> ChangeUnit<'a> {
         if own.is_empty() {
             return Ok(stored);
         }
-        let mut all: std::collections::BTreeMap<_, _> = stored.into_iter().collect();
+        let mut all: BTreeMap<_, _> = stored.into_iter().collect();
         for (key, change) in own {
             match change {
                 Some(value) => all.insert(key.clone(), value.clone()),
@@ -260,4 +265,57 @@ impl<'a> ChangeUnit<'a> {
 
 fn read_entry((key, value): KeyValue) -> Result<(String, Value), SandboxRefusal> {
     Ok((String::from_utf8_lossy(&key).into_owned(), serde_json::from_slice(&value)?))
+}
+
+pub(crate) fn millis(time: DateTime<Utc>) -> String {
+    sortable_key(u64::try_from(time.timestamp_millis()).unwrap_or(0))
+}
+
+type ParsedValues = BTreeMap<Vec<u8>, Arc<dyn Any + Send + Sync>>;
+
+/// Parsed values by key; each key has one type.
+#[derive(Default)]
+pub(crate) struct ParsedCache(Mutex<ParsedValues>);
+
+impl fmt::Debug for ParsedCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ParsedCache").finish_non_exhaustive()
+    }
+}
+
+impl ParsedCache {
+    fn lock(&self) -> MutexGuard<'_, ParsedValues> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the value of a key, parsed once. An absent value is not cached.
+    pub(crate) fn get<T: Any + Send + Sync>(
+        &self,
+        key: &str,
+        read: impl FnOnce() -> Result<Option<T>, SandboxRefusal>,
+    ) -> Result<Option<Arc<T>>, SandboxRefusal> {
+        let known = self.lock().get(key.as_bytes()).cloned();
+        if let Some(known) = known.and_then(|known| known.downcast().ok()) {
+            return Ok(Some(known));
+        }
+        let found = read()?.map(Arc::new);
+        if let Some(found) = &found {
+            self.lock().insert(key.as_bytes().to_vec(), found.clone());
+        }
+        Ok(found)
+    }
+
+    /// Evicts the keys that a batch changes; called before the batch is applied, so that nothing
+    /// reads in between.
+    pub(crate) fn forget(&self, batch: &Batch) {
+        let mut parsed = self.lock();
+        for (key, _) in batch.changes_under(b"") {
+            parsed.remove(key);
+        }
+    }
+
+    /// Evicts everything.
+    pub(crate) fn clear(&self) {
+        self.lock().clear();
+    }
 }

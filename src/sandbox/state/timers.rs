@@ -6,15 +6,8 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::events::millis;
-use super::store::{ChangeUnit, sortable_key};
-use crate::sandbox::http::refusal::SandboxRefusal;
-use crate::sandbox::invoicing::files;
-use crate::sandbox::methods::{expiry, tokens};
-use crate::sandbox::onboarding::decide;
-use crate::sandbox::payments::transactions;
-use crate::sandbox::payments::transactions::TransactionTransition;
-use crate::sandbox::recurring::occurrences;
+use super::store::{ChangeUnit, millis, sortable_key};
+use crate::sandbox::answer::SandboxRefusal;
 
 /// An entry of the queue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,30 +49,4 @@ pub(crate) fn schedule(
 pub(crate) fn moment_of(key: &str) -> Option<DateTime<Utc>> {
     let text = key.strip_prefix(QUEUE)?.split('/').next()?;
     DateTime::from_timestamp_millis(i64::from_str_radix(text, 16).ok()?)
-}
-
-/// Runs one entry; the change happens at the entry's moment.
-pub(crate) fn run_entry(
-    cx: &mut ChangeUnit<'_>,
-    key: &str,
-    due: &TimerEntry,
-) -> Result<(), SandboxRefusal> {
-    cx.remove(key);
-    match due {
-        TimerEntry::TokenExpiry { id } => tokens::end(cx, id),
-        TimerEntry::Capture { id } => {
-            transactions::run_scheduled(cx, id, TransactionTransition::Capture)
-        }
-        TimerEntry::HoldEnd { id } => {
-            transactions::run_scheduled(cx, id, TransactionTransition::Expire)
-        }
-        TimerEntry::Occurrence { id } => occurrences::run_due_payment(cx, id),
-        TimerEntry::Decision { id } => decide::run_due_decision(cx, id),
-        TimerEntry::TestOutcome { id, reference, provisioned } => {
-            decide::send_test_outcome(cx, *id, reference, *provisioned)
-        }
-        TimerEntry::FileProcessed { id } => files::finish_processing(cx, id),
-        TimerEntry::Expiry { id, expired } => expiry::run_due_charge(cx, id, *expired),
-        TimerEntry::SavedExpiry { id, expired } => expiry::run_due_saved(cx, id, *expired),
-    }
 }

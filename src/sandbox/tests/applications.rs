@@ -61,7 +61,7 @@ pub(super) async fn submit(house: &TestSandbox, fields: &Value) -> u64 {
 /// Delivers all webhooks due to the Event URL; returns address and body of each.
 pub(super) async fn notices(house: &TestSandbox) -> Vec<(String, Value)> {
     let seen = std::sync::Mutex::new(Vec::new());
-    let take = |notice: crate::sandbox::state::webhook_delivery::OutgoingWebhook| {
+    let take = |notice: crate::sandbox::webhooks::OutgoingWebhook| {
         let body = serde_json::from_slice(&notice.body).unwrap();
         seen.lock().unwrap().push((notice.url, body));
         async { Some(200) }

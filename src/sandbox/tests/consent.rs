@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::applications::{application, tenant};
 use super::{Reply, TestSandbox, covers};
-use crate::api::encode;
+use crate::api::call::encode;
 use crate::sandbox::options::ServiceSurface;
 
 const BACK: &str = "https://partner.example/callback";

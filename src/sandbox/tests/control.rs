@@ -8,8 +8,8 @@ use http::Request;
 use serde_json::{Value, json};
 
 use super::{TestSandbox, visa, with};
-use crate::sandbox::http::fault::Dropped;
 use crate::sandbox::options::ServiceSurface;
+use crate::sandbox::state::faults::Dropped;
 
 fn charge() -> Value {
     json!({"amount": 100, "method": visa()})

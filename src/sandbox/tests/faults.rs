@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{TestSandbox, visa};
-use crate::sandbox::http::fault::Dropped;
 use crate::sandbox::options::ServiceSurface;
+use crate::sandbox::state::faults::Dropped;
 
 async fn order(house: &TestSandbox, fault: Value) -> Value {
     house.control("POST", "faults", &fault).await

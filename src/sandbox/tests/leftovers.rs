@@ -87,7 +87,7 @@ async fn a_notification_is_posted_twenty_six_times_at_the_most() {
     house.advance("PT3S").await;
     let mut posts = 0;
     for _ in 0..40 {
-        let refuse = |notice: crate::sandbox::state::webhook_delivery::OutgoingWebhook| {
+        let refuse = |notice: crate::sandbox::webhooks::OutgoingWebhook| {
             let body: Value = serde_json::from_slice(&notice.body).unwrap();
             assert_eq!(body.as_object().unwrap().keys().collect::<Vec<_>>(), ["events"]);
             assert_eq!(body["events"].as_array().unwrap().len(), 1);

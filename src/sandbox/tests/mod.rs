@@ -59,13 +59,12 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use covering::covers;
-
-use super::http::fault::Dropped;
 use super::options::{SandboxOptions, ServiceSurface};
 use super::server::Sandbox;
+use super::state::faults::Dropped;
 use crate::base::clock::Clock;
 use crate::store::index::ordered::{Index, MemoryIndex};
+use covering::covers;
 
 /// A Saturday noon in Chicago.
 const START: &str = "2026-11-21T18:00:00Z";

@@ -10,9 +10,9 @@ use tokio::sync::oneshot;
 
 use super::TestSandbox;
 use super::applications::{application, manual, submit};
-use crate::sandbox::http::serve::{BoundAddress, serve};
 use crate::sandbox::options::ServiceSurface;
-use crate::sandbox::state::webhook_delivery::OutgoingWebhook;
+use crate::sandbox::serve::{BoundAddress, serve};
+use crate::sandbox::webhooks::OutgoingWebhook;
 
 /// Returns a house with due webhooks: one test outcome for each reference.
 async fn waiting(references: &[&str]) -> TestSandbox {

@@ -5,7 +5,8 @@ use http::Request;
 use serde_json::{Value, json};
 
 use super::{Reply, TestSandbox};
-use crate::base::page_style::{STYLES, outline};
+use crate::base::page_style;
+use crate::base::page_style::STYLES;
 use crate::sandbox::options::ServiceSurface;
 
 async fn page(house: &TestSandbox, path: &str) -> Reply {
@@ -88,14 +89,19 @@ async fn every_page_is_whole_and_guarded() {
         pages.push(opened(&house, path).await);
     }
     for page in pages {
-        assert_eq!(outline::faults(&page.text), Vec::<String>::new(), "{}", page.text);
         assert_eq!(
-            outline::broken_header_rules(&page.headers),
+            page_style::tests::outline::faults(&page.text),
             Vec::<String>::new(),
             "{}",
             page.text
         );
-        for link in outline::links(&page.text) {
+        assert_eq!(
+            page_style::tests::outline::broken_header_rules(&page.headers),
+            Vec::<String>::new(),
+            "{}",
+            page.text
+        );
+        for link in page_style::tests::outline::links(&page.text) {
             let there = opened(&house, link).await.status;
             assert!(there == 200 || link.ends_with("/payments"), "{link}: {there}");
         }

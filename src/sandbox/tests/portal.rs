@@ -113,7 +113,7 @@ async fn a_contact_hash_opens_the_contact_s_invoices() {
         "{}",
         opened.text
     );
-    assert_eq!(crate::base::page_style::outline::faults(&opened.text), Vec::<String>::new());
+    assert_eq!(crate::base::page_style::tests::outline::faults(&opened.text), Vec::<String>::new());
     assert_eq!(page(&house, "/contacts/guessed").await.status, 404);
     covers(&["22.7"]);
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Reply, TestSandbox, basic, fields, visa, with};
 use crate::api::recurring::charge::RecurringStatus;
 use crate::sandbox::options::ServiceSurface;
-use crate::sandbox::recurring::recurring_charges::{RecurringTransition, step};
+use crate::sandbox::recurring::charge_state::{RecurringTransition, step};
 
 async fn charge(house: &TestSandbox, body: &Value) -> Reply {
     house.secret("POST", "/v1/charges", body).await

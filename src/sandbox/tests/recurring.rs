@@ -6,7 +6,7 @@ use super::tokens::token;
 use super::{TestSandbox, fields, visa, with};
 use crate::api::recurring::occurrence::OccurrenceStatus;
 use crate::sandbox::options::ServiceSurface;
-use crate::sandbox::recurring::occurrences::{OccurrenceTransition, step};
+use crate::sandbox::recurring::occurrence_state::{OccurrenceTransition, step};
 
 pub(super) fn monthly(method: &Value) -> Value {
     json!({"description": "Rent", "amount": 1000, "method": method, "reference": "rk1",

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::applications::{application, contexts, notices, submit, tenant};
 use super::{Reply, TestSandbox, with};
-use crate::api::encode;
+use crate::api::call::encode;
 use crate::api::onboarding::fields::{ApplicationPrivacy, FIELDS, FieldType};
 use crate::sandbox::options::ServiceSurface;
 

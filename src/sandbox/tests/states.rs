@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::applications::{application as complete, manual, notices, submit};
 use super::covers;
-use crate::sandbox::http::refusal::SandboxRefusal;
-use crate::sandbox::invoicing::invoices::states as invoice;
-use crate::sandbox::onboarding::states as application;
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::onboarding::record as application;
+use crate::sandbox::payments::invoice_payments as invoice;
 
 /// Asserts that every pair gives the table's state, and every other pair a 422.
 fn follows<S: Copy + Debug + PartialEq, C: Copy + Debug + PartialEq>(

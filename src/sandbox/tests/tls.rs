@@ -14,8 +14,8 @@ use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
 use super::TestSandbox;
-use crate::sandbox::http::serve::{BoundAddress, ListeningSandbox, ServeError, serve};
 use crate::sandbox::options::ServiceSurface;
+use crate::sandbox::serve::{BoundAddress, ListeningSandbox, ServeError, serve};
 
 const GET_STATUS: &[u8] = b"GET /status HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::story::{events, movements};
 use super::{Reply, TestSandbox, visa, with};
-use crate::sandbox::merchants::verification::{AvsPolicy, CvvPolicy};
+use crate::sandbox::merchants::policy::{AvsPolicy, CvvPolicy};
 use crate::sandbox::options::ServiceSurface;
 
 /// Returns a card of this number without an address.

@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use super::notifications::{UNSIGNED, first_post, headers};
 use super::{TestSandbox, covers, fields, visa, with};
 use crate::sandbox::options::ServiceSurface;
-use crate::sandbox::state::webhook_delivery::OutgoingWebhook;
+use crate::sandbox::webhooks::OutgoingWebhook;
 
 /// Delivers the due webhooks to receivers with this answer; returns address and body of each POST.
 async fn deliver(house: &TestSandbox, status: Option<u16>) -> Vec<(String, Value)> {

@@ -1,5 +1,10 @@
 //! Static checks of scripts: names, rights, types, constants.
 
-pub mod argument_type;
+pub mod calls;
 pub mod checker;
-pub mod known_names;
+pub mod declarations;
+pub mod host_calls;
+pub mod syntax;
+pub mod types;
+pub mod unit;
+pub mod walk;

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::privacy::privacy_of_field;
-use crate::base::suggestion::{nearest, suggestion_help};
+use crate::base::wording::{nearest, suggestion_help};
+use crate::kinds::register;
+use crate::kinds::register::KindRow;
 use crate::kinds::schema::kind::{Privacy, SpecField};
-use crate::kinds::schema::register;
-use crate::kinds::schema::register::KindRow;
 use crate::kinds::secrets::redact::names_beneath;
 use crate::policy::ScriptPower;
 

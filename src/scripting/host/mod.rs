@@ -1,9 +1,14 @@
 //! Functions that scripts call, and the values that they get.
 
+pub mod argument_type;
+pub mod calculation;
+pub mod call;
 pub mod filter;
-pub mod functions;
+pub mod money;
+pub mod notifications;
 pub mod privacy;
+pub mod reads;
 pub mod register;
 pub mod script_event;
-pub mod stored_value;
-pub mod template;
+pub mod session;
+pub mod suspension;

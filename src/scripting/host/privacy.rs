@@ -12,9 +12,9 @@ use rhai::{Array, Dynamic, ImmutableString, Map};
 use serde_json::Value;
 
 use crate::base::secret::mask_digits;
+use crate::kinds::register;
+use crate::kinds::register::KINDS;
 use crate::kinds::schema::kind::{Privacy, SpecField};
-use crate::kinds::schema::register;
-use crate::kinds::schema::register::KINDS;
 use crate::kinds::secrets::redact::{field_of, without_private};
 
 /// Digits of a masked number that may be visible.
@@ -166,7 +166,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::scripting::run::json::{to_json as written, untrusted_to_dynamic};
+    use crate::scripting::language::json::{to_json as written, untrusted_to_dynamic};
 
     fn closed(value: &Value, personal: bool) -> Value {
         let mut value = untrusted_to_dynamic(value);

@@ -7,9 +7,9 @@ use rhai::{Dynamic, Map};
 use serde_json::Value;
 
 use crate::base::id::Key;
-use crate::scripting::load::events::FIELDS;
-use crate::scripting::run::json::{parse_untrusted, untrusted_to_dynamic};
-use crate::scripting::run::values::ScriptMoment;
+use crate::scripting::language::events::FIELDS;
+use crate::scripting::language::json::{parse_untrusted, untrusted_to_dynamic};
+use crate::scripting::language::values::ScriptMoment;
 
 /// An event as a script gets it, with every field. `Debug` omits the fields, since they hold names
 /// and addresses.
@@ -36,8 +36,14 @@ impl EventOrigin {
         let created = event.get("created").and_then(Value::as_str);
         let created =
             created.and_then(|text| ScriptMoment::parse(text).ok()).map(|ScriptMoment(at)| at);
-        Self { merchant: crate::scripting::run::runner::event_merchant(event), live, created }
+        Self { merchant: event_merchant(event), live, created }
     }
+}
+
+/// Returns the merchant of an event.
+pub(crate) fn event_merchant(event: &Value) -> Option<Key> {
+    let name = event.get("merchant").and_then(Value::as_str)?;
+    format!("Merchant/{name}").parse().ok()
 }
 
 impl fmt::Debug for ScriptEvent {
@@ -85,7 +91,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::scripting::run::json::to_json as written;
+    use crate::scripting::language::json::to_json as written;
 
     #[test]
     fn a_record_is_the_same_whichever_way_it_is_read() {

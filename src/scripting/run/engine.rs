@@ -1,11 +1,16 @@
 //! Script engine: the language without some of its functions, with the host functions and the
 //! limits.
 
-use rhai::packages::{Package, StandardPackage};
-use rhai::{Engine, NativeCallContext, OptimizationLevel, Token};
+use std::any::TypeId;
 
-use super::{limits, values};
-use crate::scripting::host::functions;
+use rhai::packages::{Package, StandardPackage};
+use rhai::{Dynamic, Engine, EvalAltResult, NativeCallContext, OptimizationLevel, Position, Token};
+
+use crate::scripting::host::call::{HostCall, HostFn};
+use crate::scripting::host::register::rows;
+use crate::scripting::host::session::{HostError, RunLimitError, RunSession};
+use crate::scripting::language::values::throw;
+use crate::scripting::language::{limits, values};
 
 /// Symbols that are disabled, since they run text or access more than a script needs.
 const DISABLED: [&str; 1] = ["eval"];
@@ -31,7 +36,7 @@ pub(crate) fn engine() -> Engine {
         .set_allow_shadowing(true);
     allow_host_keywords(&mut engine);
     values::register(&mut engine);
-    functions::register(&mut engine);
+    register_host_functions(&mut engine);
     engine
 }
 
@@ -61,4 +66,39 @@ pub(crate) fn builtin_functions(engine: &Engine) -> Vec<(String, usize)> {
         },
         true,
     )
+}
+
+/// Registers every host function.
+fn register_host_functions(engine: &mut Engine) {
+    engine.register_type_with_name::<RunLimitError>("bound");
+    engine.register_fn("to_string", |beyond: &mut RunLimitError| beyond.to_string());
+    for row in rows() {
+        let least = row.arguments.len();
+        let most = if row.options.is_empty() { least } else { least.saturating_add(1) };
+        for count in least..=most {
+            let types = vec![TypeId::of::<Dynamic>(); count];
+            engine.register_raw_fn(row.name, types, move |context, arguments| {
+                let arguments = arguments.iter_mut().map(|argument| argument.flatten_clone());
+                run_host_function(row, &context, arguments.collect())
+            });
+        }
+    }
+}
+
+fn run_host_function(
+    row: &HostFn,
+    context: &NativeCallContext<'_>,
+    arguments: Vec<Dynamic>,
+) -> Result<Dynamic, Box<EvalAltResult>> {
+    let session = context.tag().and_then(|tag| tag.clone().try_cast::<RunSession>());
+    let session = session.ok_or_else(|| throw(format!("`{}` works in hooks alone", row.name)))?;
+    HostCall::new(&session, row, arguments).and_then(|call| (row.call)(&call)).map_err(|refused| {
+        match refused {
+            HostError::Invalid(message) => throw(message),
+            HostError::LimitExceeded(message) => {
+                EvalAltResult::ErrorRuntime(Dynamic::from(RunLimitError(message)), Position::NONE)
+                    .into()
+            }
+        }
+    })
 }

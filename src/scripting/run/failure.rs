@@ -2,14 +2,15 @@
 
 use std::fmt;
 
-use rhai::{Dynamic, EvalAltResult, Position};
+use rhai::{Dynamic, EvalAltResult};
 use serde::{Deserialize, Serialize};
 
 use crate::kinds::schema::kind::Privacy;
-use crate::model::spec::issue::PlacedIssue;
+use crate::model::issue::PlacedIssue;
 use crate::policy::ScriptPower;
 use crate::scripting::host::privacy;
-use crate::scripting::load::source::ScriptSource;
+use crate::scripting::host::session::RunLimitError;
+use crate::scripting::language::source::{ScriptSource, place};
 
 /// A failed run; it requests no action and stores no value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,7 +97,7 @@ pub(crate) fn classify(error: &EvalAltResult) -> (FailureCause, String, Option<(
         EvalAltResult::ErrorTooManyOperations(_) => {
             format!(
                 "it took more than {} operations: does a loop end?",
-                super::limits::OPERATIONS_MAX
+                crate::scripting::language::limits::OPERATIONS_MAX
             )
         }
         EvalAltResult::ErrorStackOverflow(_) => "its calls nest too deep".to_owned(),
@@ -122,7 +123,7 @@ fn missing_field_message(name: &str) -> String {
 
 /// Returns the message that a script or a host function threw.
 fn thrown_message(value: &Dynamic) -> String {
-    let beyond = value.clone().try_cast::<crate::scripting::host::functions::RunLimitError>();
+    let beyond = value.clone().try_cast::<RunLimitError>();
     beyond.map_or_else(|| value.to_string(), |beyond| beyond.to_string())
 }
 
@@ -149,11 +150,6 @@ fn innermost(
     }
 }
 
-/// Converts a position to line and column.
-pub(crate) fn place(position: Position) -> Option<(usize, usize)> {
-    Some((position.line()?, position.position().unwrap_or(1).max(1)))
-}
-
 fn cause(error: &EvalAltResult) -> FailureCause {
     let bound = matches!(
         error,
@@ -163,7 +159,7 @@ fn cause(error: &EvalAltResult) -> FailureCause {
             | EvalAltResult::ErrorStackOverflow(_)
             | EvalAltResult::ErrorDataTooLarge(..)
     );
-    let beyond = |value: &Dynamic| value.is::<crate::scripting::host::functions::RunLimitError>();
+    let beyond = |value: &Dynamic| value.is::<RunLimitError>();
     let bound = bound || matches!(error, EvalAltResult::ErrorRuntime(value, _) if beyond(value));
     if matches!(error, EvalAltResult::ErrorTerminated(..)) {
         FailureCause::TimedOut

@@ -2,10 +2,4 @@
 
 pub mod engine;
 pub mod failure;
-pub mod json;
-pub mod limits;
-pub mod quota;
-pub mod runner;
-pub mod session;
-pub mod stack;
-pub mod values;
+pub mod hooks;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::base::hash::{canonical, sha256};
 use crate::base::id::Name;
 use crate::model::events::hook::{ActionRequest, HookRead, HookRun};
-use crate::scripting::interface::Reads;
+use crate::scripting::host::session::Reads;
 
 /// Reads with recorded answers. A read without one goes to the present state, and is counted.
 pub struct RecordedReads {

@@ -15,19 +15,20 @@ use serde_json::Value;
 use crate::base::id::Key;
 use crate::base::money::Money;
 use crate::model::events::hook::ActionRequest;
-use crate::model::spec::issue::PlacedIssue;
+use crate::model::issue::PlacedIssue;
 use crate::policy::ScriptPower;
-use crate::scripting::check::known_names::ScriptNames;
+use crate::scripting::check::syntax;
 use crate::scripting::host::privacy::remove_private_of_event;
 use crate::scripting::host::script_event::EventOrigin;
-use crate::scripting::interface::{Hooks, Reads};
-use crate::scripting::load::scripts;
-use crate::scripting::load::source::ScriptSource;
+use crate::scripting::host::session::{Reads, RunOutput, RunSession};
+use crate::scripting::language::json::{to_json, untrusted_to_dynamic};
+use crate::scripting::language::limits::DeadlineGuard;
+use crate::scripting::language::names::ScriptNames;
+use crate::scripting::language::source::ScriptSource;
+use crate::scripting::language::values::ScriptMoment;
+use crate::scripting::loader;
 use crate::scripting::run::failure::classify;
-use crate::scripting::run::json::{to_json, untrusted_to_dynamic};
-use crate::scripting::run::limits::DeadlineGuard;
-use crate::scripting::run::session::{RunOutput, RunSession};
-use crate::scripting::run::values::ScriptMoment;
+use crate::scripting::run::hooks::Hooks;
 
 /// Name of the typed text in problems.
 pub const SOURCE_NAME: &str = "repl";
@@ -86,7 +87,7 @@ impl Repl {
     /// Returns a session over a valid set, with its names and its modules.
     pub fn new(hooks: &Hooks, sources: &[ScriptSource]) -> Self {
         Self {
-            engine: scripts::experiment_engine(sources),
+            engine: loader::experiment_engine(sources),
             names: hooks.names.clone(),
             scope: Scope::new(),
             functions: AST::empty(),
@@ -134,7 +135,7 @@ impl Repl {
         self.stored.clear();
     }
 
-    /// Evaluates a text on this thread, which needs [`crate::scripting::run::stack::STACK_BYTES`] of stack.
+    /// Evaluates a text on this thread, which needs [`crate::scripting::language::limits::STACK_BYTES`] of stack.
     pub fn evaluate(
         &mut self,
         text: &str,
@@ -147,7 +148,7 @@ impl Repl {
             Err(error) if is_incomplete(&error, text) => return ReplOutcome::Incomplete,
             Err(error) => {
                 return ReplOutcome::Failed(Box::new(
-                    self.without_imports(scripts::problem(&source(text), &error)),
+                    self.without_imports(syntax::problem(&source(text), &error)),
                 ));
             }
         };

@@ -1,12 +1,17 @@
-//! Checks that applications end as the service decided, whatever happened to its webhooks.
+//! Checks that applications end as the service decided, whatever happened to its webhooks, and that
+//! a person approves each live merchant of an application before any effect on it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::laws::{RunEvidence, Violation};
+use super::evidence::{RunEvidence, Violation};
 use crate::base::hash::Mark;
-use crate::sim::actors::sandbox_control::text;
-use crate::sim::net::post_office::FORGED;
-use crate::sim::world::documents::{Doc, DocBody};
+use crate::base::id::Mode;
+use crate::kinds::planning::step::MERCHANT;
+use crate::model::record::Record;
+use crate::sim::machine::journal_decoder::DurableRecord;
+use crate::sim::plan::documents::{Doc, DocBody};
+use crate::sim::service::control::text;
+use crate::sim::service::forgeries::FORGED;
 
 impl RunEvidence<'_> {
     /// Returns the service's decision on the newest submission of an application, and whether its
@@ -92,4 +97,25 @@ pub(crate) fn check_codes(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>
         let text = format!("one code was exchanged {times} times");
         found.push(Violation::new("law 5", text));
     }
+}
+
+/// The only effect before the approval; without it there is nothing to approve.
+const BEFORE: &str = "code.exchange";
+
+/// Reports every intent on a live merchant before a person's approval of that merchant. Returns the
+/// number of approved merchants.
+pub(crate) fn check_approvals(entries: &[DurableRecord], found: &mut Vec<Violation>) -> usize {
+    let mut approved = BTreeSet::new();
+    for entry in entries {
+        if let Record::Approval(approval) = &entry.record {
+            approved.insert(&approval.binding.merchant);
+        }
+        let Record::Intent(intent) = &entry.record else { continue };
+        let live = intent.mode == Mode::Live && intent.merchant.kind.as_str() == MERCHANT;
+        if live && intent.effect != BEFORE && !approved.contains(&intent.merchant) {
+            let text = format!("{} of {} began before any approval", intent.effect, intent.key);
+            found.push(Violation::new("approval", text));
+        }
+    }
+    approved.len()
 }

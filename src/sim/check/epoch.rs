@@ -1,27 +1,16 @@
-//! Lost states, and the resources that may wait for a person because of a loss.
+//! Checks the resources that may wait for a person because a state was lost.
 
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-use super::laws::{RunEvidence, Violation};
-use super::uniqueness::mark_of;
+use super::evidence::{LostState, RunEvidence, Violation};
 use crate::base::hash::Mark;
 use crate::engine::queries::views::ResourceView;
 use crate::model::intents::intent::IntentProgress;
-use crate::sim::actors::sandbox_control::text;
 use crate::sim::machine::journal_decoder::{IntentHistory, name_of};
-use crate::sim::world::documents::Doc;
-
-/// A lost state.
-#[derive(Debug, Clone)]
-pub struct LostState {
-    pub at: DateTime<Utc>,
-    /// Last record of the restored backup; `None` if no backup was restored.
-    pub last_kept: Option<u64>,
-    /// Every intent that the state knew.
-    pub histories: Vec<IntentHistory>,
-}
+use crate::sim::plan::documents::Doc;
+use crate::sim::service::control::{mark_of, text};
 
 /// Returns every intent ever, with the number of its state. A restored state continues the old
 /// number, and an empty one has a new number.

@@ -7,17 +7,18 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::laws::{RunEvidence, Violation};
+use super::evidence::{RunEvidence, Violation};
 use crate::model::events::event::{VerifiedEvent, Via, WebhookContent};
-use crate::model::events::remote_object::{Freshness, RemoteObject};
 use crate::model::record::Record;
-use crate::sim::actors::sandbox_control::text;
+use crate::model::service::remote_object::{Freshness, RemoteObject};
 use crate::sim::machine::journal_decoder::DurableRecord;
-use crate::sim::net::receivers::{AcknowledgedPost, key_of};
+use crate::sim::service::control::text;
+use crate::sim::service::post_office::{AcknowledgedPost, key_of};
 use crate::store::read_model::model::ReadModel;
 
 /// Longest time from an event to its record, without faults; the list is read every minute.
 const RECORDED_WITHIN: TimeDelta = TimeDelta::minutes(3);
+
 /// The first poll begins this long before a moment that precedes its record.
 const FIRST_POLL_SPAN: TimeDelta = TimeDelta::hours(1);
 
@@ -41,23 +42,23 @@ pub struct EventOutcomes {
 
 /// Input of the event checks.
 #[derive(Clone, Copy)]
-pub(in crate::sim) struct EventEvidence<'a> {
+pub(crate) struct EventEvidence<'a> {
     /// Every event of the service, oldest first.
-    pub(in crate::sim) events: &'a [Value],
-    pub(in crate::sim) entries: &'a [DurableRecord],
+    pub(crate) events: &'a [Value],
+    pub(crate) entries: &'a [DurableRecord],
     /// Posts that were acknowledged.
-    pub(in crate::sim) answered: &'a [AcknowledgedPost],
+    pub(crate) answered: &'a [AcknowledgedPost],
     /// Merchants whose events are posted.
-    pub(in crate::sim) merchants: &'a [String],
+    pub(crate) merchants: &'a [String],
     /// Read model of the journal at the end.
-    pub(in crate::sim) known: Option<&'a ReadModel>,
+    pub(crate) known: Option<&'a ReadModel>,
     /// Time at the end of the run.
-    pub(in crate::sim) now: DateTime<Utc>,
+    pub(crate) now: DateTime<Utc>,
 }
 
 /// Returns every violation of the event laws. Completeness is not checked in a run that was cut
 /// short.
-pub(in crate::sim) fn check_events(
+pub(crate) fn check_events(
     evidence: &RunEvidence<'_>,
     all: &EventEvidence<'_>,
     complete: bool,
@@ -148,7 +149,7 @@ impl<'a> EventEvidence<'a> {
     }
 
     /// Counts the outcomes of events.
-    pub(in crate::sim) fn count_outcomes(&self) -> EventOutcomes {
+    pub(crate) fn count_outcomes(&self) -> EventOutcomes {
         let mut outcomes = EventOutcomes::default();
         let one = |number: &mut u32| *number = number.saturating_add(1);
         for entry in self.entries {

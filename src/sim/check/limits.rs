@@ -8,16 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::NaiveDate;
 use serde_json::Value;
 
-use super::laws::{RunEvidence, Violation, is_valid};
-use crate::api::Method;
+use super::evidence::{RunEvidence, Violation, is_valid};
+use crate::api::call::Method;
 use crate::model::intents::intent::{Intent, IntentProgress};
-use crate::model::operator::plan_approval::PlanApproval;
+use crate::model::operator::approval::PlanApproval;
 use crate::model::record::Record;
-use crate::sim::actors::approver::SeenPlan;
-use crate::sim::faults::frontend::Arrival;
 use crate::sim::machine::journal_decoder::{DurableRecord, IntentHistory, name_of};
-use crate::sim::world::documents::{Doc, DocBody};
-use crate::sim::world::limits::{LimitQuantity, SimLimit};
+use crate::sim::plan::documents::{Doc, DocBody};
+use crate::sim::plan::people::{LimitQuantity, SeenPlan, SimLimit};
+use crate::sim::service::frontend::Arrival;
 
 /// Exposure of one intent.
 struct IntentExposure<'a> {
@@ -44,7 +43,7 @@ impl IntentExposure<'_> {
 }
 
 /// Reports every exceeded limit, except for approved steps.
-pub(in crate::sim) fn check_limits(
+pub(crate) fn check_limits(
     evidence: &RunEvidence<'_>,
     entries: &[DurableRecord],
     seen: &[SeenPlan],
@@ -258,7 +257,7 @@ fn plan_approval(entry: &DurableRecord) -> Option<&PlanApproval> {
 }
 
 /// Returns the number of plans that people approved.
-pub(in crate::sim) fn plans_approved(entries: &[DurableRecord]) -> usize {
+pub(crate) fn plans_approved(entries: &[DurableRecord]) -> usize {
     entries.iter().filter_map(plan_approval).count()
 }
 

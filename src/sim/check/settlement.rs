@@ -3,20 +3,18 @@
 
 use serde_json::Value;
 
-use super::laws::{RunEvidence, Violation, is_complete, is_valid};
-use super::uniqueness::mark_of;
-use super::{epoch, limits, removal, unmarked_charges};
+use super::attention::DIFFERS;
+use super::evidence::{RunEvidence, Violation, is_complete, is_valid};
+use super::{epoch, limits, money, uniqueness};
 use crate::engine::queries::views::ResourceView;
-use crate::model::spec::manifest::{Deletion, OnDoubt};
-use crate::model::state::condition::{Condition, ConditionStatus, ConditionType};
+use crate::model::manifest::{Deletion, OnDoubt};
+use crate::model::state::health::{Condition, ConditionStatus, ConditionType};
 use crate::sandbox::options::ServiceSurface;
-use crate::sim::actors::people_tasks;
-use crate::sim::actors::sandbox_control::text;
-use crate::sim::faults::call_fault::CallFault;
 use crate::sim::machine::journal_decoder::{IntentHistory, name_of};
-use crate::sim::report::attention_share::DIFFERS;
-use crate::sim::world::attachments;
-use crate::sim::world::documents::{Doc, DocBody};
+use crate::sim::plan::document_text;
+use crate::sim::plan::documents::{Doc, DocBody};
+use crate::sim::plan::faults::CallFault;
+use crate::sim::service::control::{mark_of, text};
 
 /// Checks that only intents without a possible settlement are on hold.
 pub(crate) fn check_holds(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
@@ -35,7 +33,7 @@ fn may_be_on_hold(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
     let untold =
         story.intent.effect == "application.submit" && evidence.never_delivered(&story.intent.mark);
     let settler = evidence.script.people.settler.is_some();
-    if settler && people_tasks::is_provable(&story.intent.effect) && !untold {
+    if settler && is_provable(&story.intent.effect) && !untold {
         return false;
     }
     let name = name_of(&story.intent);
@@ -89,10 +87,10 @@ pub(crate) fn check_ready(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>
     };
     for doc in files.values().filter(|doc| is_valid(files, doc)) {
         let waits = limits::is_over_limit(evidence, doc) || evidence.awaits_underwriting(doc);
-        if evidence.is_on_hold(doc) || waits || removal::was_ended(evidence, doc) {
+        if evidence.is_on_hold(doc) || waits || money::was_ended(evidence, doc) {
             continue;
         }
-        if removal::may_be_ended(evidence, doc) {
+        if money::may_be_ended(evidence, doc) {
             let mut views = evidence.views.iter();
             if views.any(|one| one.name == doc.name && one.kind == doc.kind() && one.ready) {
                 let text =
@@ -168,7 +166,7 @@ fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
                 return Some(format!("the invoice {source} does not exist"));
             };
             let attached = invoice.pointer("/attachments/0/file_name").and_then(Value::as_str);
-            let wanted = (*letter > 0).then(|| attachments::name(*letter));
+            let wanted = (*letter > 0).then(|| document_text::attachment_name(*letter));
             (attached != wanted.as_deref())
                 .then(|| format!("the invoice {source} attaches {attached:?}, not {wanted:?}"))
         }
@@ -180,7 +178,7 @@ fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
             field_differs(method, "description", &Value::from(doc.text()?))
                 .or_else(|| field_differs(method, "name", &Value::from(doc.holder()?)))
         }
-        DocBody::FromCharge(_) => unmarked_charges::missing_part(evidence, doc),
+        DocBody::FromCharge(_) => uniqueness::missing_part(evidence, doc),
         DocBody::Recurring { amount, card, .. } => {
             let mut charges = objects.recurring.iter();
             let Some(charge) = charges.find(|one| mark_of(one) == mark.as_str()) else {
@@ -241,4 +239,53 @@ fn waits_for_held_charge(evidence: &RunEvidence<'_>, method: &str) -> bool {
     };
     let ever = evidence.history.iter().flat_map(|(_, tree)| tree.values());
     ever.filter(pays).any(|doc| evidence.intents(&doc.name).any(held))
+}
+
+impl RunEvidence<'_> {
+    /// Returns true if a document, or a document that it needs, waits for a person.
+    pub fn is_on_hold(&self, doc: &Doc) -> bool {
+        let ever = self.all_documents();
+        let mut names = vec![doc.name.as_str()];
+        names.extend(doc.references());
+        let further: Vec<_> = names
+            .iter()
+            .filter_map(|name| ever.get(name))
+            .flat_map(|need| need.references())
+            .collect();
+        names.extend(further);
+        uniqueness::waits_behind(self, doc)
+            || epoch::is_waiting(self, doc, &names)
+            || names.iter().any(|name| {
+                let merchant = ever.get(name).map(|doc| doc.merchant());
+                let own = self.intents(name).any(|story| story.hold_reason().is_some());
+                own || merchant.is_some_and(|merchant| {
+                    self.intents(merchant).any(|story| story.hold_reason().is_some())
+                })
+            })
+    }
+}
+
+/// Returns true if the service's own books show the result of a lost answer of this effect. A tried
+/// code shows nowhere. For unmarked objects only the engine's own earlier records can decide.
+pub(crate) fn is_provable(effect: &str) -> bool {
+    !matches!(
+        effect,
+        "code.exchange"
+            | "charge.schedule"
+            | "charge.capture"
+            | "credit.create"
+            | "transaction.void"
+            | "transaction.sign"
+            | "occurrence.pay"
+            | "occurrence.ignore"
+            | "recurring.cancel"
+            | "recurring.end"
+            | "merchant.deauthorise"
+            | "merchant.change"
+            | "account.change"
+            | "ach_account.change"
+            | "merchant.purge"
+            | "recurring.delete"
+            | "vault.save"
+    )
 }

@@ -1,19 +1,20 @@
-//! Checks law 5: each document has its effect at most once, for ever.
+//! Checks law 5: each document has its effect at most once, for ever. Recurring charges from an
+//! earlier charge carry no mark at the service, so they are counted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::expected_names::ExpectedNames;
-use super::laws::{RunEvidence, Violation};
-use super::{epoch, expected_names, unmarked_charges};
-use crate::base::hash::Mark;
-use crate::sim::actors::sandbox_control::text;
-use crate::sim::world::documents::DocBody;
+use super::evidence::{ExpectedNames, RunEvidence, Violation, result_id};
+use super::{epoch, evidence};
+use crate::sim::machine::journal_decoder::IntentHistory;
+use crate::sim::plan::documents::{Doc, DocBody};
+use crate::sim::plan::world_parts::SCHEDULE_EFFECT;
+use crate::sim::service::control::{mark_of, text};
 
 /// Checks that each intent has a number of its own.
 pub(crate) fn check_intent_numbers(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for number in evidence.numbers.iter().filter(|number| !seen.insert(**number)) {
         found.push(Violation::new("law 5", format!("two intents have the number {number}")));
     }
@@ -21,7 +22,7 @@ pub(crate) fn check_intent_numbers(evidence: &RunEvidence<'_>, found: &mut Vec<V
 
 /// Checks that each name has one invoice, and that a document requests every invoice.
 pub(crate) fn check_invoices(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
-    let names = expected_names::source_ids(evidence, "Invoice");
+    let names = evidence::source_ids(evidence, "Invoice");
     let objects = &evidence.objects.invoices;
     check_unique(
         objects,
@@ -36,7 +37,7 @@ pub(crate) fn check_invoices(evidence: &RunEvidence<'_>, found: &mut Vec<Violati
         };
         let asked = evidence.versions(name).into_iter().filter(|doc| doc.generation == *generation);
         let total = invoice.get("total_amount").and_then(Value::as_i64);
-        let mut totals = asked.map(crate::sim::world::documents::Doc::amount);
+        let mut totals = asked.map(Doc::amount);
         if !totals.any(|asked| asked == total) {
             let text = format!(
                 "the invoice {name} has the total {total:?}, which no document ever requested"
@@ -48,7 +49,7 @@ pub(crate) fn check_invoices(evidence: &RunEvidence<'_>, found: &mut Vec<Violati
 
 /// Checks that each mark has one live card or bank account.
 pub(crate) fn check_methods(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
-    let names = expected_names::marks(evidence, "SavedMethod");
+    let names = evidence::marks(evidence, "SavedMethod");
     let mark = |method: &Value| text(method, "reference").to_owned();
     check_unique(&evidence.objects.methods, mark, &names, "saved methods", found);
 }
@@ -56,7 +57,7 @@ pub(crate) fn check_methods(evidence: &RunEvidence<'_>, found: &mut Vec<Violatio
 /// Checks that a state sends a one-time token at most once, whatever its result. A lost state's
 /// tokens are forgotten.
 pub(crate) fn check_tokens(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let mut losses = evidence.lost.iter().map(|lost| lost.at).peekable();
     for arrival in evidence.arrivals {
         if losses.next_if(|lost| *lost <= arrival.at).is_some() {
@@ -73,17 +74,16 @@ pub(crate) fn check_tokens(evidence: &RunEvidence<'_>, found: &mut Vec<Violation
 
 /// Checks that each mark has one recurring charge.
 pub(crate) fn check_recurring_charges(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
-    let names = expected_names::marks(evidence, "RecurringCharge");
+    let names = evidence::marks(evidence, "RecurringCharge");
     let all = evidence.objects.recurring.iter();
-    let marked: Vec<Value> =
-        all.filter(|one| !unmarked_charges::is_unmarked(evidence, one)).cloned().collect();
+    let marked: Vec<Value> = all.filter(|one| !is_unmarked(evidence, one)).cloned().collect();
     check_unique(&marked, mark_of, &names, "recurring charges", found);
 }
 
 /// Checks that each state that began empty submits an application once. The pages of a sign-up
 /// submit nothing.
 pub(crate) fn check_applications(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
-    let names = expected_names::marks(evidence, "MerchantApplication");
+    let names = evidence::marks(evidence, "MerchantApplication");
     let all = evidence.objects.applications.iter();
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let mut submitted = Vec::new();
@@ -97,12 +97,6 @@ pub(crate) fn check_applications(evidence: &RunEvidence<'_>, found: &mut Vec<Vio
     }
     let mark = |one: &Value| text(one, "reference").to_owned();
     check_unique(&submitted, mark, &names, "applications", found);
-}
-
-/// Returns the mark in a recurring charge's description, else its reference.
-pub(in crate::sim) fn mark_of(charge: &Value) -> String {
-    let tagged = Mark::find_in(text(charge, "description")).map(|mark| mark.to_string());
-    tagged.unwrap_or_else(|| text(charge, "reference").to_owned())
 }
 
 /// Checks that each name of a document has at most one object, and that no other object exists.
@@ -164,7 +158,7 @@ pub(crate) fn check_contacts(evidence: &RunEvidence<'_>, found: &mut Vec<Violati
 /// Checks that each address of an invoice gets at most one e-mail about it, and that no other
 /// address gets one.
 pub(crate) fn check_mails(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
-    let names = expected_names::source_ids(evidence, "Invoice");
+    let names = evidence::source_ids(evidence, "Invoice");
     let mut count: BTreeMap<(&str, &str), u32> = BTreeMap::new();
     for mail in &evidence.objects.mails {
         let invoice = text(mail, "invoice_id");
@@ -182,4 +176,83 @@ pub(crate) fn check_mails(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>
         let text = format!("{count} messages to {to} about the one invoice {source}");
         found.push(Violation::new("law 5", text));
     }
+}
+
+/// Returns the recurring charges made from an earlier charge, with the path of each.
+fn made_charges<'a>(evidence: &RunEvidence<'a>) -> Vec<(&'a str, &'a str)> {
+    let all = evidence.arrivals.iter();
+    let done = all.filter(|one| one.effect == Some(SCHEDULE_EFFECT) && one.status == 200);
+    done.map(|one| (text(&one.reply, "id"), one.name.1.as_str())).collect()
+}
+
+/// Returns true if a recurring charge is ours although it carries no mark.
+pub(crate) fn is_unmarked(evidence: &RunEvidence<'_>, charge: &Value) -> bool {
+    mark_of(charge).is_empty()
+        && made_charges(evidence).iter().any(|(id, _)| *id == text(charge, "id"))
+}
+
+fn schedule_intents<'a>(evidence: &RunEvidence<'a>) -> impl Iterator<Item = &'a IntentHistory> {
+    evidence.histories.iter().filter(|story| story.intent.effect == SCHEDULE_EFFECT)
+}
+
+/// Checks that no recurring charge is the result of two documents, and that each charge from an
+/// earlier one has an effect of its own.
+pub(crate) fn check_counts(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+    let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut wanted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for story in schedule_intents(evidence) {
+        let source = story.intent.source_id.as_str();
+        wanted.entry(&story.intent.request.path).or_default().insert(source);
+        let before = result_id(story).and_then(|id| owners.insert(id, source));
+        if let Some(other) = before {
+            let text =
+                format!("{other} and {source} have the same recurring charge as their result");
+            found.push(Violation::new("law 5", text));
+        }
+    }
+    let mut there: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, path) in made_charges(evidence) {
+        let seen = there.entry(path).or_default();
+        *seen = seen.saturating_add(1);
+    }
+    for (path, count) in there {
+        let most = wanted.get(path).map_or(0, BTreeSet::len);
+        if count > most {
+            let text = format!("{path} made {count} recurring charges for {most} documents");
+            found.push(Violation::new("law 5", text));
+        }
+    }
+}
+
+/// Returns true if a document waits for another of its merchant that a person must resolve. The two
+/// cannot be distinguished at the service.
+pub(crate) fn waits_behind(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
+    let same = |story: &IntentHistory| story.intent.merchant.name.as_str() == doc.merchant();
+    matches!(doc.body, DocBody::FromCharge(_))
+        && schedule_intents(evidence).any(|story| same(story) && story.hold_reason().is_some())
+}
+
+/// Returns the first thing of a document that is missing at the service.
+pub(crate) fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
+    let DocBody::FromCharge(one) = &doc.body else { return None };
+    let source = doc.source_id(doc.generation)?;
+    let own = schedule_intents(evidence).filter(|story| story.intent.source_id == source);
+    let Some(id) = own.filter_map(result_id).last() else {
+        return Some("it has no recurring charge".to_owned());
+    };
+    let mut charges = evidence.objects.recurring.iter();
+    let Some(charge) = charges.find(|charge| text(charge, "id") == id) else {
+        return Some(format!("the recurring charge {id} does not exist"));
+    };
+    let path = format!("/v1/charges/{}/schedule", one.charge);
+    if !made_charges(evidence).contains(&(id, path.as_str())) {
+        return Some(format!("{id} was not made from its charge {}", one.charge));
+    }
+    let said = doc.mark(doc.generation).zip(doc.text()).map(|(mark, said)| mark.tag(&said));
+    let found = |field: &str| charge.get(field).cloned().unwrap_or_default();
+    let differs = [("amount", Value::from(one.amount)), ("description", Value::from(said))];
+    let other = differs.into_iter().find(|(field, wanted)| found(field) != *wanted);
+    other.map(|(field, wanted)| {
+        format!("its {field} is {}, and the document has {wanted}", found(field))
+    })
 }

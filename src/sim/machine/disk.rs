@@ -1,16 +1,16 @@
-//! In-memory disk that loses unsynced bytes.
-//!
-//! Guarantees exactly the contract of [`Disk`] and no more. Written bytes are visible at once, and
-//! durable only after a sync. A power failure keeps none, all, a prefix or any set of the unsynced
-//! sectors, and loses the rest. After that every operation fails until [`SimDisk::reboot`].
+//! Free space of the machine's disks, which refuse writes for a while.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use crate::sim::faults::capacity::DiskCapacity;
-use crate::sim::faults::power::{CrashPoint, CrashSide, Death, MachinePower};
-use crate::sim::world::dice::Dice;
+use tokio::time::Instant;
+
+use super::power::MachinePower;
+use crate::sim::plan::dice::Dice;
+use crate::sim::plan::faults::{CrashPoint, CrashSide, Death};
+use crate::sim::plan::incident::DiskRefusal;
 use crate::store::disk::traits::Disk;
 
 /// Smallest unit that a disk writes as a whole, in bytes.
@@ -286,3 +286,53 @@ impl Disk for SimDisk {
 
 #[cfg(test)]
 mod tests;
+
+/// Free space of all disks of a machine; clones share it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DiskCapacity(Arc<Mutex<CapacityState>>);
+
+#[derive(Debug, Default)]
+struct CapacityState {
+    refusal: Option<(DiskRefusal, Instant)>,
+    was_refused: bool,
+}
+
+impl DiskCapacity {
+    fn state(&self) -> MutexGuard<'_, CapacityState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets the disks refuse operations for `time` from now on.
+    pub(crate) fn refuse(&self, refusal: DiskRefusal, time: Duration) {
+        let until = Instant::now().checked_add(time);
+        self.state().refusal = until.map(|until| (refusal, until));
+    }
+
+    /// Ends the refusal: a person frees space.
+    pub(crate) fn clear(&self) {
+        self.state().refusal = None;
+    }
+
+    /// Returns true if an operation was refused since the last call.
+    pub(crate) fn take_refused(&self) -> bool {
+        std::mem::take(&mut self.state().was_refused)
+    }
+
+    /// Asks for an operation that writes, and grows a file if `grows` is set.
+    ///
+    /// # Errors
+    ///
+    /// The disk is full or read-only.
+    pub(crate) fn check_write(&self, grows: bool) -> io::Result<()> {
+        let mut state = self.state();
+        let now = Instant::now();
+        let refusal = state.refusal.filter(|(_, until)| now < *until).map(|(refusal, _)| refusal);
+        let kind = match refusal {
+            Some(DiskRefusal::Full) if grows => io::ErrorKind::StorageFull,
+            Some(DiskRefusal::ReadOnly) => io::ErrorKind::ReadOnlyFilesystem,
+            Some(DiskRefusal::Full) | None => return Ok(()),
+        };
+        state.was_refused = true;
+        Err(kind.into())
+    }
+}

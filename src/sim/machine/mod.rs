@@ -1,8 +1,8 @@
-//! The simulated machine: disks, clock, process.
+//! The simulated machine: disks, power, clock, process, and an independent decoder of its journal.
 
 pub mod backup;
-pub mod compaction;
 pub mod disk;
 pub mod journal_decoder;
+pub mod power;
 pub mod process;
-pub mod wall_clock;
+pub mod specs;

@@ -7,37 +7,38 @@ use std::time::Duration;
 use axum::Router;
 use serde_json::Value;
 
-use super::disk::{DiskCrashPoints, SimDisk};
+use super::disk::{DiskCapacity, DiskCrashPoints, SimDisk};
+use super::power::{CrashWire, MachinePower};
+use super::specs;
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
-use crate::client::http::transport::Transport;
-use crate::client::service_client::{Client, ClientCredentials, ServiceConfig};
+use crate::client::config::{ClientCredentials, ServiceConfig};
+use crate::client::service_client::Client;
+use crate::client::transport::Transport;
 use crate::engine::core::handles::{
     EngineError, EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError,
     SecretResolver,
 };
+use crate::model::manifest::OnDoubt;
 use crate::model::record::StateOwner;
-use crate::model::spec::manifest::OnDoubt;
 use crate::policy::PolicyRules;
-use crate::sim::faults::capacity::DiskCapacity;
-use crate::sim::faults::frontend::CrashWire;
-use crate::sim::faults::power::{Death, MachinePower};
-use crate::sim::world::attachments;
-use crate::sim::world::dice::Dice;
-use crate::sim::world::documents::PARTNER;
+use crate::sim::plan::dice::Dice;
+use crate::sim::plan::documents::PARTNER;
+use crate::sim::plan::faults::Death;
 use crate::store::disk::traits::MemoryDisk;
 use crate::store::index::ordered::{Index, MemoryIndex};
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 use crate::store::state::assemble::{AssembledState, StateParts};
-use crate::store::state::open::{OpenError, OpenReport};
+use crate::store::state::error::{OpenError, OpenReport};
 use crate::store::state::{assemble, open};
 use crate::store::vault::key::MasterKey;
 use crate::store::writer::handle::Writer;
 
 /// Time that the engine waits for an answer.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
+
 /// Time after `TIMEOUT` within which a request may still take effect.
 pub(crate) const GRACE: Duration = Duration::from_secs(30);
 
@@ -57,7 +58,7 @@ impl SimSecrets {
 
 impl SecretResolver for SimSecrets {
     fn attachment(&self, path: &str, sha256: Digest) -> Result<Vec<u8>, SecretError> {
-        attachments::read(path, sha256)
+        specs::read_attachment(path, sha256)
     }
 
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError> {
@@ -244,7 +245,7 @@ fn service(seed: u64, partner: &PartnerAccess) -> ServiceConfig {
 
 fn settings(policy: PolicyRules) -> EngineSettings {
     EngineSettings {
-        planning: crate::plan::core::planner::PlannerSettings {
+        planning: crate::plan::state_view::PlannerSettings {
             partner: PARTNER.to_owned(),
             digest_key: KEY,
             on_doubt: OnDoubt::Recreate,

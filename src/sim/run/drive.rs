@@ -8,20 +8,21 @@ use std::task::Poll;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::life::{REDELIVERED_WITHIN, SETTLES_WITHIN, SimRun};
+use super::memory::query;
+use super::requests::PersonHandles;
+use super::state::{REDELIVERED_WITHIN, SETTLES_WITHIN, SimRun};
+use super::{people, requests};
 use crate::engine::core::handles::EngineError;
 use crate::engine::core::input::EngineInput;
 use crate::engine::core::retention::Retention;
 use crate::engine::queries::protocol::{EngineQuery, Reply};
-use crate::sim::actors::requests::PersonHandles;
-use crate::sim::actors::{applicant, requests};
-use crate::sim::check::views;
+use crate::sim::check::state;
 use crate::sim::machine::process::{GRACE, OpenedState, TIMEOUT};
-use crate::sim::world::documents::DocTree;
+use crate::sim::plan::documents::DocTree;
 
 /// Polls without any progress of time after which the engine counts as spinning.
 const TURNS_MAX: u32 = 10_000;
@@ -75,7 +76,7 @@ impl SimRun<'_> {
             }
             drop(sender.send(EngineInput::Files(Vec::new())).await);
             let tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            applicant::open_links(&tree, &sender).await;
+            people::open_links(&tree, &sender).await;
             requests::start_requests(nth, step, &self.answered, &hands, &mut under_way);
         }
         self.start_restore_review(&sender, &mut under_way);
@@ -113,7 +114,7 @@ impl SimRun<'_> {
             return;
         }
         let Some(asked) = asked else { return };
-        match views::check_views(&open.shared.facts, &asked) {
+        match state::check_views(&open.shared.facts, &asked) {
             Ok(found) => self.violations.extend(found),
             Err(error) => self.violate("views", format!("the index cannot be read: {error}")),
         }
@@ -149,7 +150,7 @@ pub(crate) async fn run_watched(
 }
 
 /// Reads every view at one moment. Returns `None` if the engine has ended.
-async fn read_views(sender: &mpsc::Sender<EngineInput>) -> Option<views::ViewSnapshot> {
+async fn read_views(sender: &mpsc::Sender<EngineInput>) -> Option<state::ViewSnapshot> {
     let Some(Reply::Intents(intents)) = query(sender, EngineQuery::Intents).await else {
         return None;
     };
@@ -159,15 +160,5 @@ async fn read_views(sender: &mpsc::Sender<EngineInput>) -> Option<views::ViewSna
     let Some(Reply::Resources(resources)) = query(sender, EngineQuery::Resources).await else {
         return None;
     };
-    Some(views::ViewSnapshot { intents, metrics: *metrics, resources })
-}
-
-/// Sends a query to the engine. Returns `None` if the engine did not answer.
-pub(crate) async fn query(
-    sender: &mpsc::Sender<EngineInput>,
-    question: EngineQuery,
-) -> Option<Reply> {
-    let (answer, reply) = oneshot::channel();
-    sender.send(EngineInput::Ask(question, answer)).await.ok()?;
-    reply.await.ok()
+    Some(state::ViewSnapshot { intents, metrics: *metrics, resources })
 }

@@ -1,79 +1,37 @@
-//! One run: a world, its people, its faults, and the production engine on a machine that dies. The
-//! checkers judge the result at the end.
+//! Lives of the machine in one run: the production engine works until the machine dies, is
+//! restarted, or everything is done.
 
 use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::DateTime;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
-use super::drive;
 use super::drive::{DriveResult, run_watched};
-use super::recovery::TroubleLog;
+use super::hooks::HookState;
+use super::memory::Memory;
+use super::requests::{AnsweredRequests, Notebook};
+use super::state::{LifeEnd, RunReport, SETTLES_WITHIN, SimRun, TroubleLog};
+use super::{drive, people, settler};
 use crate::base::clock::{SharedClock, VirtualClock};
 use crate::engine::core::coordinator::{Engine, RunUntil};
 use crate::engine::core::handles::EngineError;
-use crate::engine::queries::views::ResourceView;
-use crate::sim::actors::command::Notebook;
-use crate::sim::actors::people_tasks::Memory;
-use crate::sim::actors::requests::AnsweredRequests;
-use crate::sim::actors::sandbox_control::SandboxControl;
-use crate::sim::actors::{applicant, people_tasks};
-use crate::sim::check::events::EventOutcomes;
-use crate::sim::check::laws::Violation;
-use crate::sim::faults::call_fault::CallFault;
-use crate::sim::faults::frontend::Frontend;
-use crate::sim::faults::power::{Crash, CrashPoint, Death};
-use crate::sim::hooks::hook_scripts::HookState;
+use crate::sim::check::evidence::Violation;
 use crate::sim::machine::process::{ClientContext, Machine, OpenedState, SimSecrets};
-use crate::sim::net::post_office::PostOffice;
-use crate::sim::net::receivers::WebhookReceivers;
-use crate::sim::report::attention_share::Shares;
-use crate::sim::world::documents::DocTree;
-use crate::sim::world::script::SimScript;
-use crate::sim::world::specs::{SharedTree, SimSpecs};
-use crate::store::journal::log::Head;
-use crate::store::state::marks;
+use crate::sim::machine::specs::SimSpecs;
+use crate::sim::plan::faults::Death;
+use crate::sim::plan::script::SimScript;
+use crate::sim::service::frontend::Frontend;
+use crate::sim::service::post_office::{PostOffice, WebhookReceivers};
+use crate::sim::service::sandbox::SandboxControl;
+use crate::store::journal::chain::Head;
+use crate::store::state::index;
 
-/// Time within which everything settles after the last fault.
-pub(crate) const SETTLES_WITHIN: Duration = Duration::from_hours(6);
-/// Time within which an undelivered webhook is sent again.
-pub(crate) const REDELIVERED_WITHIN: Duration = Duration::from_mins(11);
 /// Turns of the scheduler after which every task that has to end has ended.
 const SCHEDULER_TURNS: u32 = 64;
-
-/// Result of one run.
-#[derive(Debug, Clone, Default)]
-pub struct RunReport {
-    pub seed: u64,
-    /// Broken laws; empty for a clean run.
-    pub violations: Vec<Violation>,
-    /// Hash of the journal's last record.
-    pub head: [u8; 32],
-    /// Number of records in the journal.
-    pub records: u64,
-    /// Strikes of each fault on each effect.
-    pub struck: BTreeMap<(&'static str, CallFault), u32>,
-    /// Deaths of the machine at each crash point.
-    pub died: BTreeMap<CrashPoint, u32>,
-    /// Intents, and intents that needed a person, by effect.
-    pub shares: Shares,
-    /// Contacts that were created again without proof.
-    pub recreated: u32,
-    /// Live merchants that a person approved.
-    pub approved: usize,
-    /// Plans over a limit that a person approved.
-    pub plans_approved: usize,
-    /// Payments that the service collected in the two months after the run.
-    pub collected: usize,
-    /// Merchants' events by outcome.
-    pub event_outcomes: EventOutcomes,
-    /// Actions of hooks, by verb.
-    pub hooks: BTreeMap<String, u32>,
-}
 
 /// Runs a script to its end, in virtual time.
 pub fn run(script: &SimScript) -> RunReport {
@@ -88,43 +46,6 @@ pub fn run(script: &SimScript) -> RunReport {
             ..RunReport::default()
         },
     }
-}
-
-/// State of a run.
-pub(crate) struct SimRun<'a> {
-    pub(crate) script: &'a SimScript,
-    pub(crate) clock: SharedClock,
-    pub(crate) desk: SandboxControl,
-    pub(crate) front: Arc<Frontend>,
-    pub(crate) machine: Machine,
-    pub(crate) outside: ClientContext,
-    pub(crate) tree: SharedTree,
-    pub(crate) history: Vec<(DateTime<Utc>, DocTree)>,
-    /// Steps already taken; `stepped` is the time of the last one.
-    pub(crate) steps: usize,
-    pub(crate) stepped: Instant,
-    pub(crate) answered: AnsweredRequests,
-    pub(crate) notebook: Notebook,
-    pub(crate) memory: Memory,
-    pub(crate) post: PostOffice,
-    pub(crate) troubles: TroubleLog,
-    crashes: Vec<Crash>,
-    pub(crate) deaths: Vec<DateTime<Utc>>,
-    pub(crate) died: BTreeMap<CrashPoint, u32>,
-    pub(crate) rig: HookState,
-    pub(crate) acknowledged: Head,
-    pub(crate) violations: Vec<Violation>,
-    pub(crate) views: Vec<ResourceView>,
-}
-
-/// End of one life of the machine.
-pub(crate) enum LifeEnd {
-    /// The machine died.
-    Died,
-    /// The process was stopped for a restart.
-    Stopped,
-    /// Every step is done.
-    Over,
 }
 
 impl<'a> SimRun<'a> {
@@ -282,11 +203,10 @@ impl<'a> SimRun<'a> {
         let mut running = pin!(run_watched(engine.run(events, RunUntil::Stopped)));
         let (postman, way) = (self.desk.clone(), self.post.clone());
         let doors = WebhookReceivers { engine: sender.clone(), inbox, shared };
-        let (memory, ever) = (self.memory.clone(), people_tasks::contact_documents(self.script));
-        let post = applicant::deliver_and_approve(&postman, &way, &doors);
+        let (memory, ever) = (self.memory.clone(), settler::contact_documents(self.script));
+        let post = people::deliver_and_approve(&postman, &way, &doors);
         let people = (&self.script.people, &memory);
-        let mut post =
-            pin!(people_tasks::run_people(post, people, (&postman, &ever), &doors.engine));
+        let mut post = pin!(people::run_people(post, people, (&postman, &ever), &doors.engine));
         let drove = tokio::select! {
             biased;
             () = power.wait_until_dead() => return Ok(LifeEnd::Died),
@@ -317,7 +237,7 @@ impl<'a> SimRun<'a> {
 
     /// Stops the process cleanly.
     async fn stop(&mut self, open: &OpenedState) -> LifeEnd {
-        match marks::close(&open.shared.writer, &*open.index).await {
+        match index::close(&open.shared.writer, &*open.index).await {
             Ok(head) => {
                 self.acknowledged = head;
                 LifeEnd::Stopped

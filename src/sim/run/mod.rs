@@ -1,6 +1,12 @@
-//! One run of a world, with deaths and restarts.
+//! One run of a world: its people, the lives of its machine, and its verdict.
 
 pub mod drive;
+pub mod hooks;
 pub mod life;
+pub mod memory;
+pub mod people;
 pub mod recovery;
-pub mod report;
+pub mod requests;
+pub mod settler;
+pub mod state;
+pub mod verdict;

@@ -1,69 +1,41 @@
 //! Trouble of the machine's store and clock, and the responses of people.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::drive::query;
-use super::life::{LifeEnd, SimRun};
-use crate::base::clock::{Clock, SharedClock};
+use super::memory::{query, release};
+use super::state::{LifeEnd, SimRun};
+use crate::base::clock::Clock;
 use crate::base::hash::SourceId;
 use crate::base::id::Key;
 use crate::engine::core::input::EngineInput;
 use crate::engine::queries::protocol::{EngineQuery, Reply};
-use crate::model::state::epoch::ReleaseRequest;
-use crate::sim::actors::sandbox_control::{SandboxControl, text};
-use crate::sim::check::epoch::LostState;
-use crate::sim::faults::incident::{Incident, StateLoss};
+use crate::model::state::lifecycle::ReleaseRequest;
+use crate::sim::check::evidence::LostState;
 use crate::sim::machine::backup::Backup;
 use crate::sim::machine::journal_decoder;
 use crate::sim::machine::journal_decoder::DurableRecord;
 use crate::sim::machine::process::{GRACE, TIMEOUT};
-use crate::sim::machine::wall_clock::{ClockJumps, WallClock};
-use crate::sim::world::documents::PARTNER;
-use crate::store::journal::log::Head;
+use crate::sim::plan::documents::PARTNER;
+use crate::sim::plan::incident::{Incident, StateLoss};
+use crate::sim::service::control::text;
+use crate::sim::service::sandbox::SandboxControl;
+use crate::store::journal::chain::Head;
 
 /// Number of looks, and their interval, of a person who looks after a restored state.
 const LOOKS: u32 = 3;
+
 const LOOKS_EVERY: Duration = Duration::from_mins(5);
+
 /// Time after which a process is restarted if its disk refused operations.
 const STARTED_AGAIN: Duration = Duration::from_secs(10);
+
 /// Generations in which an application may have been submitted.
 const GENERATIONS: u32 = 10;
-
-/// Trouble of the machine so far.
-#[derive(Debug)]
-pub(crate) struct TroubleLog {
-    /// The machine's own clock.
-    pub(crate) wall: Arc<WallClock>,
-    /// Lost states, in order.
-    pub(crate) lost: Vec<LostState>,
-    jumps: ClockJumps,
-    backups: BTreeMap<usize, Backup>,
-    done: BTreeSet<usize>,
-}
-
-impl TroubleLog {
-    pub(crate) fn new(clock: SharedClock) -> Self {
-        Self {
-            wall: Arc::new(WallClock::new(clock)),
-            lost: Vec::new(),
-            jumps: ClockJumps::default(),
-            backups: BTreeMap::new(),
-            done: BTreeSet::new(),
-        }
-    }
-
-    /// Returns the records with the right times of their writing.
-    pub(crate) fn correct_times(&self, entries: Vec<DurableRecord>) -> Vec<DurableRecord> {
-        self.jumps.correct_times(entries)
-    }
-}
 
 impl SimRun<'_> {
     /// Applies the trouble that befalls the running machine at a step.
@@ -255,14 +227,5 @@ async fn release_missing(desk: &SandboxControl, engine: &mpsc::Sender<EngineInpu
     if absent.is_empty() {
         return Some(());
     }
-    let (reply, answer) = oneshot::channel();
-    engine
-        .send(EngineInput::Release(
-            ReleaseRequest { keys: absent, done: false },
-            "the simulator".to_owned(),
-            reply,
-        ))
-        .await
-        .ok()?;
-    answer.await.ok().map(drop)
+    release(engine, ReleaseRequest { keys: absent, done: false }).await
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::base::id::{Key, Kind, Name, RemoteId};
-use crate::base::suggestion;
-use crate::model::spec::issue::{Issue, Path};
-use crate::model::spec::manifest::{Annotations, Deletion, OnDoubt};
+use crate::base::wording;
+use crate::model::issue::{Issue, Path};
+use crate::model::manifest::{Annotations, Deletion, OnDoubt};
 
 const PREFIX: &str = "reckon.dev/";
 /// The names of the annotations, without the prefix.
@@ -92,7 +92,7 @@ fn set(
             return Err(AnnotationError::key(
                 "reckon::header::unknown_annotation",
                 format!("unknown annotation `{PREFIX}{word}`"),
-                suggestion::suggestion_help(word, ANNOTATION_NAMES)
+                wording::suggestion_help(word, ANNOTATION_NAMES)
                     .replace("mean `", "mean `reckon.dev/"),
             ));
         }
@@ -121,7 +121,7 @@ fn deletion(value: &str, kind: Option<&str>) -> Result<Deletion, AnnotationError
         )),
         _ => Err(AnnotationError::value(
             format!("unknown deletion policy `{value}`"),
-            suggestion::suggestion_help(value, ["orphan", "delete"]),
+            wording::suggestion_help(value, ["orphan", "delete"]),
         )),
     }
 }
@@ -220,7 +220,7 @@ fn on_doubt(value: &str, kind: Option<&str>) -> Result<OnDoubt, AnnotationError>
         "hold" => Ok(OnDoubt::Hold),
         _ => Err(AnnotationError::value(
             format!("unknown value `{value}`"),
-            suggestion::suggestion_help(value, ["recreate", "hold"]),
+            wording::suggestion_help(value, ["recreate", "hold"]),
         )),
     }
 }

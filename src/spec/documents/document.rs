@@ -10,18 +10,16 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::finding::Finding;
 use super::header;
 use super::header::DocumentHead;
 use crate::base::hash::{Digest, canonical_object, sha256};
 use crate::base::id::{Key, Name};
-use crate::kinds::remote::files::InspectedFile;
+use crate::kinds::register::KindRow;
+use crate::kinds::schema::files::InspectedFile;
 use crate::kinds::schema::kind::{CheckCx, DecodeError, DecodedSpec, UniqueField};
-use crate::kinds::schema::register::KindRow;
-use crate::model::spec::issue::{Issue, PlacedIssue, ProblemCounts, Severity, UnderlinedPart};
-use crate::model::spec::manifest::{
-    Annotations, AttachedFile, DocumentPlace, Manifest, PackedManifest,
-};
+use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, Severity, UnderlinedPart};
+use crate::model::manifest::{Annotations, AttachedFile, DocumentPlace, Manifest, PackedManifest};
+use crate::spec::text::finding::Finding;
 use crate::spec::text::lines::SourceText;
 use crate::spec::text::lint::{Keep, Linted, lint};
 use crate::spec::text::mask::{PrivacyRules, mask_words, private_lines};
@@ -273,7 +271,7 @@ impl<'a> PlacedDocument<'a> {
     /// Returns the bytes of a path.
     pub(crate) fn span(
         &self,
-        path: &crate::model::spec::issue::Path,
+        path: &crate::model::issue::Path,
         at: UnderlinedPart,
     ) -> Range<usize> {
         match &self.root {
@@ -284,7 +282,7 @@ impl<'a> PlacedDocument<'a> {
 
     /// Returns the first and last line of a path, or of the smallest existing part of the document
     /// around it.
-    pub(crate) fn lines(&self, path: &crate::model::spec::issue::Path) -> (usize, usize) {
+    pub(crate) fn lines(&self, path: &crate::model::issue::Path) -> (usize, usize) {
         let span = match &self.root {
             Some(root) => nearest_span(root, path),
             None => self.slice.range.clone(),

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::field_path;
+use crate::kinds::register::KindRow;
 use crate::kinds::schema::kind::SpecField;
-use crate::kinds::schema::register::KindRow;
 
 /// A kind, or one of its fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -177,7 +177,7 @@ fn allowed_values(schema: &Value) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kinds::schema::register::{KINDS, find};
+    use crate::kinds::register::{KINDS, find};
 
     fn field(kind: &str, path: &str) -> Explanation {
         explain(find(kind).unwrap(), path).unwrap()

@@ -1,7 +1,7 @@
 //! A field of a kind as people name it: `schedule.start`, `spec.schedule.start`,
 //! `line_items[0].description`.
 
-use crate::base::suggestion;
+use crate::base::wording;
 use crate::kinds::schema::kind::{Privacy, SpecField};
 
 /// Returns the path without `spec.` at its beginning.
@@ -38,10 +38,7 @@ pub fn find<'a>(fields: &'a [SpecField], text: &str) -> Result<&'a SpecField, St
     let asked = without_indices(text);
     let found = fields.iter().find(|field| without_indices(field.path) == asked);
     found.ok_or_else(|| {
-        suggestion::suggestion_help(
-            &asked,
-            sibling_paths(fields, &asked).iter().map(String::as_str),
-        )
+        wording::suggestion_help(&asked, sibling_paths(fields, &asked).iter().map(String::as_str))
     })
 }
 
@@ -86,7 +83,7 @@ pub fn secret_place(fields: &[SpecField], text: &str) -> Result<String, String> 
     let items: Vec<String> = items.collect();
     Err(match items.as_slice() {
         [] => "this kind has no secret field".to_owned(),
-        items => suggestion::suggestion_help(place, items.iter().map(String::as_str)),
+        items => wording::suggestion_help(place, items.iter().map(String::as_str)),
     })
 }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::annotations;
 use crate::base::id::{Key, Kind, Name};
-use crate::base::suggestion;
-use crate::kinds::schema::register::KindRow;
-use crate::model::spec::issue::{Issue, Path};
-use crate::model::spec::manifest::Annotations;
+use crate::base::wording;
+use crate::kinds::register::KindRow;
+use crate::model::issue::{Issue, Path};
+use crate::model::manifest::Annotations;
 use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 
 /// The only version.
@@ -57,7 +57,7 @@ impl DocumentHead {
     fn report_unknown(&mut self, entries: &[NodeEntry], parent: &Path, known: &[&'static str]) {
         for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
             let message = format!("unknown field `{}`", entry.key);
-            let help = suggestion::suggestion_help(&entry.key, known.iter().copied());
+            let help = wording::suggestion_help(&entry.key, known.iter().copied());
             let issue = Issue::error("reckon::header::unknown_field", "", message, help);
             self.issues.push(Issue { path: parent.key(&entry.key), ..issue }.underline_key());
         }
@@ -88,7 +88,7 @@ impl DocumentHead {
                 "reckon::header::unknown_kind",
                 "kind",
                 format!("unknown kind `{word}`"),
-                suggestion::suggestion_help(word, kinds.iter().map(|row| row.name)),
+                wording::suggestion_help(word, kinds.iter().map(|row| row.name)),
             ));
         }
     }

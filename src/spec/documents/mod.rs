@@ -4,6 +4,5 @@ pub mod annotations;
 pub mod document;
 pub mod explain;
 pub mod field_path;
-pub mod finding;
 pub mod header;
 pub mod schema;

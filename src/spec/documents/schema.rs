@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use super::annotations::ANNOTATION_NAMES as ANNOTATIONS;
 use super::header::API_VERSION;
 use crate::base::id::NAME_LENGTH_MAX;
-use crate::kinds::schema::json_schema::DRAFT;
-use crate::kinds::schema::register::KindRow;
+use crate::kinds::json_schema::DRAFT;
+use crate::kinds::register::KindRow;
 
 /// The name of the schema that distinguishes by `kind`, and of its file.
 pub const DOCUMENT: &str = "document";

@@ -4,8 +4,8 @@
 //! without control characters. A byte order mark at the start causes only a warning and is not part
 //! of the text.
 
-use crate::model::spec::issue::Severity;
-use crate::spec::documents::finding::Finding;
+use crate::model::issue::Severity;
+use crate::spec::text::finding::Finding;
 
 /// The largest accepted file, in bytes; larger ones are refused before parsing, since a tree is
 /// many small files.

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::split::next_line;
-use crate::model::spec::issue::{PlacedIssue, RelatedPlace};
-use crate::spec::documents::finding::Finding;
+use crate::model::issue::{PlacedIssue, RelatedPlace};
+use crate::spec::text::finding::Finding;
 
 /// A file's text with a table of its lines.
 #[derive(Clone, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
 use super::node::{Node, NodeValue};
 use super::split::Slice;
-use crate::spec::documents::finding::Finding;
+use crate::spec::text::finding::Finding;
 
 mod frame;
 mod offsets;

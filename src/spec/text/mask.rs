@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::lines::SourceText;
 use super::node::{Node, NodeValue};
 use crate::base::secret::mask_digits;
-use crate::base::suggestion::nearest;
+use crate::base::wording::nearest;
 use crate::kinds::schema::kind::{Privacy, SpecField};
 use crate::kinds::secrets::secret_source::is_name;
 

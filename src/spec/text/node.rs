@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::model::spec::issue::{Path, PathSegment, UnderlinedPart};
+use crate::model::issue::{Path, PathSegment, UnderlinedPart};
 
 /// One value and its bytes in the whole text.
 #[derive(Debug, Clone, PartialEq, Eq)]

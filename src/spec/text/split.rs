@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::spec::documents::finding::Finding;
+use crate::spec::text::finding::Finding;
 
 /// One document of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,16 +3,18 @@
 //! whole.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
 use crate::api::file::{FILE_BYTES_MAX, FILE_NAME_LENGTH_MAX};
-use crate::base::folder::{FolderLocation, PathError};
+use crate::base::folder::PathError;
+use crate::base::folder_location::FolderLocation;
 use crate::base::hash::Digest;
-use crate::kinds::remote::files::{AttachmentFiles, FileProblem, Stamp};
-use crate::model::spec::manifest::AttachedFile;
+use crate::kinds::schema::files::{AttachmentFiles, FileProblem, Stamp};
+use crate::model::manifest::AttachedFile;
 
 /// Bytes that are read at once.
 const PIECE_BYTES: usize = 64 * 1024;

@@ -1,16 +1,16 @@
-//! One file of the tree: its documents and its problems.
+//! One file of the tree: its documents, their places and their problems.
 
 use std::sync::Arc;
 
 use super::files::Stat;
 use crate::base::id::Key;
-use crate::kinds::remote::files::InspectedFile;
-use crate::model::spec::issue::{PlacedIssue, ProblemCounts, Severity};
+use crate::kinds::schema::files::InspectedFile;
+use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, Severity};
 use crate::spec::documents::document::{
     LazySource, ParsedDocument, ReadContext, read, without_private_words,
 };
-use crate::spec::documents::finding::Finding;
 use crate::spec::text::decode::{BOM, DecodedText, decode};
+use crate::spec::text::finding::Finding;
 use crate::spec::text::split::split;
 
 /// One file as last read.
@@ -21,6 +21,28 @@ pub(crate) struct SpecFile {
     pub(crate) documents: Box<[ParsedDocument]>,
     problems: Vec<PlacedIssue>,
     omitted: ProblemCounts,
+}
+
+/// The place of a document: its file, and its number there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct DocumentSpot {
+    pub(crate) path: Arc<str>,
+    pub(crate) index: usize,
+}
+
+/// An issue between documents; its place is computed on request.
+#[derive(Debug)]
+pub(crate) struct LinkIssue {
+    pub(crate) spot: DocumentSpot,
+    pub(crate) issue: Issue,
+    /// The referenced name that no document has.
+    pub(crate) missing: Option<Key>,
+}
+
+impl LinkIssue {
+    pub(crate) fn new(spot: &DocumentSpot, issue: Issue) -> Self {
+        Self { spot: spot.clone(), issue, missing: None }
+    }
 }
 
 impl SpecFile {

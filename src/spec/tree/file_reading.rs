@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::file::SpecFile;
 use super::files::{Stat, read};
 use super::parallel::map_in_order;
-use crate::base::folder::{Folder, FolderLocation, PathError};
+use crate::base::folder::{Folder, PathError};
+use crate::base::folder_location::FolderLocation;
 use crate::spec::documents::document::ReadContext;
 
 /// A file to check.

@@ -8,9 +8,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 
-use crate::base::folder::{EntryMeta, EntryType, Folder, FolderLocation, PathError};
+use crate::base::folder::{EntryMeta, EntryType, Folder, PathError};
+use crate::base::folder_location::FolderLocation;
 use crate::spec::text::decode::FILE_BYTES_MAX;
 
 /// The metadata that distinguishes a changed file from an unchanged one without reading it.

@@ -6,7 +6,7 @@
 
 use super::files::{Listing, Stat, WalkEntry, hash, walk};
 use super::parallel::map_in_order;
-use crate::base::folder::FolderLocation;
+use crate::base::folder_location::FolderLocation;
 use crate::base::hash::Digest;
 
 const MAGIC: [u8; 5] = *b"rkix\x01";

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::base::id::Key;
-use crate::model::spec::issue::{Issue, Path};
-use crate::model::spec::manifest::PackedManifest;
+use crate::model::issue::{Issue, Path};
+use crate::model::manifest::PackedManifest;
 
 /// One need of a document, with the field that names it.
 #[derive(Debug, Clone, PartialEq, Eq)]

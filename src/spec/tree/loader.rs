@@ -19,18 +19,17 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::file::SpecFile;
+use super::file::{DocumentSpot, LinkIssue, SpecFile};
 use super::file_reading::{FileReading, FileRequest, read_all};
 use super::files::{Listing, SourceProblem, Stat};
 use super::index::{IndexEntry, SpecIndex, digest_of};
 use super::links::Graph;
-use super::problems::LinkIssue;
 use super::unique_fields::UniqueFields;
-use crate::base::folder::FolderLocation;
+use crate::base::folder_location::FolderLocation;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
-use crate::kinds::remote::files::Stamp;
-use crate::model::spec::desired::{Desired, TreeState};
+use crate::kinds::schema::files::Stamp;
+use crate::model::manifest::{Desired, TreeState};
 use crate::spec::documents::document::ReadContext;
 
 /// The number of times that a tree which changes during reading is read.
@@ -51,13 +50,6 @@ enum ChangeEvidence {
     Metadata,
     /// Its content alone.
     Contents,
-}
-
-/// One document of a file.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct DocumentSpot {
-    pub(crate) path: Arc<str>,
-    pub(crate) index: usize,
 }
 
 /// The tree as last read.

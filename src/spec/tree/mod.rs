@@ -10,6 +10,5 @@ pub mod loader;
 pub mod parallel;
 pub mod problems;
 pub mod revision;
-pub mod source;
 pub mod unique_fields;
 pub mod verdicts;

@@ -6,12 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::file::{SpecFile, problem_at};
+use super::file::{DocumentSpot, LinkIssue, SpecFile, problem_at};
 use super::files::{SourceProblem, read};
-use super::loader::{DocumentSpot, Loader};
+use super::loader::Loader;
 use crate::base::id::{Key, Kind, Name};
-use crate::base::suggestion::nearest;
-use crate::model::spec::issue::{
+use crate::base::wording::nearest;
+use crate::model::issue::{
     Issue, PlacedIssue, ProblemCounts, Related, RelatedPlace, TreeProblems, UnderlinedPart,
 };
 use crate::spec::documents::document::{
@@ -28,21 +28,6 @@ pub(crate) const PROBLEMS_MAX: usize = 1000;
 /// The number of missing references for which the nearest name is searched. Each search passes over
 /// every name of the kind.
 const SUGGESTIONS_MAX: usize = 100;
-
-/// An issue between documents; its place is computed on request.
-#[derive(Debug)]
-pub(crate) struct LinkIssue {
-    pub(crate) spot: DocumentSpot,
-    pub(crate) issue: Issue,
-    /// The referenced name that no document has.
-    pub(crate) missing: Option<Key>,
-}
-
-impl LinkIssue {
-    pub(crate) fn new(spot: &DocumentSpot, issue: Issue) -> Self {
-        Self { spot: spot.clone(), issue, missing: None }
-    }
-}
 
 /// Link issues by file, each with the key that it concerns.
 type ByFile<'a> = BTreeMap<&'a str, Vec<(&'a Key, &'a LinkIssue)>>;

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use super::loader::Loader;
 use super::problems::FileTexts;
 use crate::base::id::Key;
-use crate::model::spec::issue::Path;
+use crate::model::issue::Path;
 
 impl Loader {
     /// Returns the path of a file below the root, by its name in reports; `None` where the tree has

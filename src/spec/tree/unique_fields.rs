@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::loader::DocumentSpot;
+use super::file::DocumentSpot;
 use crate::base::id::Key;
 use crate::kinds::schema::kind::UniqueField;
-use crate::model::spec::issue::{Issue, Path, Related};
+use crate::model::issue::{Issue, Path, Related};
 
 /// A document with a unique property, and its key.
 type UniqueFieldHolder = (DocumentSpot, Key);
@@ -77,7 +77,7 @@ mod tests {
     /// Formats `FILE code (first in FILE)` of each problem.
     fn told(loader: &crate::spec::tree::loader::Loader) -> Vec<String> {
         let problems = loader.problems().shown;
-        let line = |problem: &crate::model::spec::issue::PlacedIssue| {
+        let line = |problem: &crate::model::issue::PlacedIssue| {
             let first = problem.related.first().map_or("", |related| related.file.as_str());
             format!("{} {} ({first})", problem.file, problem.code)
         };

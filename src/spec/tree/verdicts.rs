@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::file::{DocumentSpot, LinkIssue};
 use super::links::{DocumentLink, cycle_issue, duplicate_issue, links, missing_issue};
-use super::loader::{DocumentSpot, LoadChange, Loader};
-use super::problems::LinkIssue;
+use super::loader::{LoadChange, Loader};
 use crate::base::id::Key;
 use crate::kinds::schema::kind::Find;
-use crate::model::spec::desired::Desired;
-use crate::model::spec::issue::{Issue, Path, Related, Severity};
-use crate::model::spec::manifest::PackedManifest;
+use crate::model::issue::{Issue, Path, Related, Severity};
+use crate::model::manifest::{Desired, PackedManifest};
 use crate::spec::documents::document::ParsedDocument;
 
 /// The entry of a key in `desired`: its manifest, and whether it is broken.

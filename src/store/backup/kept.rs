@@ -1,4 +1,10 @@
 //! Reads an existing backup: its manifest, and its files as read-only disks.
+//!
+//! A backup is a folder of files, or one file:
+//!
+//! ```text
+//! magic 8 · the files one after the other · the manifest (JSON) · its length 8 · magic 8
+//! ```
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -6,12 +12,14 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::copy::BackupError;
-use super::folder;
-use super::folder::MAGIC;
-use super::manifest::{BackupFile, BackupManifest, VERSION};
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::base::hash::Digest;
+use crate::store::backup::error::BackupError;
 use crate::store::disk::bytes::{to_u64, to_usize};
 use crate::store::disk::traits::Disk;
+use crate::store::journal::chain::Head;
 
 /// File name of the manifest in a folder.
 pub(crate) const MANIFEST: &str = "backup.json";
@@ -31,8 +39,7 @@ impl ExistingBackup {
     /// The manifest cannot be read, or has another version.
     pub fn open(path: &Path) -> Result<Self, BackupError> {
         let single = !path.is_dir();
-        let manifest =
-            if single { folder::read_manifest(path)? } else { read_folder_manifest(path)? };
+        let manifest = if single { read_manifest(path)? } else { read_folder_manifest(path)? };
         if manifest.version != VERSION {
             let why = format!(
                 "its format has version {}; this program reads version {VERSION}",
@@ -152,5 +159,92 @@ impl Disk for BackupDisk {
 
     fn allocate(&self, _: &str, _: u64) -> io::Result<()> {
         Err(read_only_error())
+    }
+}
+
+/// The first and the last bytes of the file.
+pub const MAGIC: [u8; 8] = *b"RECKONB\n";
+/// Maximum length of the manifest in bytes: enough for a hundred thousand segments.
+const MANIFEST_BYTES_MAX: u64 = 32 << 20;
+/// Length and magic at the end.
+const FOOTER_BYTES: u64 = 16;
+
+/// Returns the last bytes of the file: manifest, length and magic.
+pub(crate) fn footer(manifest: &[u8]) -> Vec<u8> {
+    let length = to_u64(manifest.len()).to_le_bytes();
+    [manifest, &length, &MAGIC].concat()
+}
+
+/// Reads the manifest of a single-file backup.
+pub(crate) fn read_manifest(path: &Path) -> Result<BackupManifest, BackupError> {
+    let unreadable = |why: &str| BackupError::Unreadable {
+        path: path.display().to_string(),
+        why: why.to_owned(),
+    };
+    let io = |source| BackupError::io("read", path.display())(source);
+    let file = File::open(path).map_err(io)?;
+    let length = file.metadata().map_err(io)?.len();
+    let footer_at =
+        length.checked_sub(FOOTER_BYTES).ok_or_else(|| unreadable("it is too short"))?;
+    let mut footer = [0; 16];
+    file.read_exact_at(&mut footer, footer_at).map_err(io)?;
+    let (size, magic) = footer.split_at(8);
+    if magic != MAGIC {
+        return Err(unreadable("its end mark is missing: it is truncated, or not a backup"));
+    }
+    let size = u64::from_le_bytes(size.try_into().unwrap_or_default());
+    let begins = footer_at.checked_sub(size).filter(|_| size <= MANIFEST_BYTES_MAX);
+    let begins = begins.ok_or_else(|| unreadable("the length of its manifest is missing"))?;
+    let mut text = vec![0; to_usize(size)];
+    file.read_exact_at(&mut text, begins).map_err(io)?;
+    serde_json::from_slice(&text).map_err(|error| unreadable(&error.to_string()))
+}
+
+/// The version of the format.
+pub const VERSION: u32 = 1;
+
+/// The manifest of a backup: `backup.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackupManifest {
+    /// The version of the format.
+    pub version: u32,
+    /// The version of the program that wrote the backup.
+    pub program: String,
+    /// `partner.name`; empty if the state had no owner yet.
+    pub partner: String,
+    /// The fingerprint of the key that opens its vault. The key itself is in no backup.
+    pub key: String,
+    pub epoch: u32,
+    /// The sequence of the last record.
+    pub sequence: u64,
+    /// The hash of the last record.
+    pub head: Digest,
+    /// The digest of the fold of the records.
+    pub state_digest: Digest,
+    /// Time at which the head was chosen.
+    pub at: DateTime<Utc>,
+    /// Every file, in the order in which they were copied.
+    pub files: Vec<BackupFile>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackupFile {
+    /// `journal/…`, `archive/…` or `vault/…`.
+    pub name: String,
+    /// The length.
+    pub bytes: u64,
+    /// SHA-256 of the content.
+    pub sha256: Digest,
+}
+
+impl BackupManifest {
+    /// Returns the head in the journal's form.
+    pub fn head(&self) -> Head {
+        Head { sequence: self.sequence, hash: *self.head.as_bytes() }
+    }
+
+    /// Returns the total length of all files.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().fold(0, |sum, file| sum.saturating_add(file.bytes))
     }
 }

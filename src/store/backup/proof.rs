@@ -6,34 +6,19 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::copy::ProgressFn;
-use super::kept::ExistingBackup;
-use super::manifest::BackupFile;
+use super::kept::{BackupFile, ExistingBackup};
 use crate::base::hash::Digest;
 use crate::model::record::StateOwner;
+use crate::store::backup::error::{BackupProblem, ProgressFn, problem};
 use crate::store::index::ordered::{Index, MemoryIndex};
 use crate::store::read_model::model::ReadModel;
 use crate::store::state::assemble::{StateParts, assemble};
-use crate::store::state::open::OpenReport;
+use crate::store::state::error::OpenReport;
 use crate::store::vault::key::MasterKey;
 use crate::store::vault::values::Vault;
 
 /// Bytes read at once.
 const PIECE_BYTES: usize = 1 << 20;
-
-/// One problem of a backup.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BackupProblem {
-    /// The file, or the part of the backup.
-    pub what: String,
-    pub why: String,
-}
-
-impl fmt::Display for BackupProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.what, self.why)
-    }
-}
 
 /// Contents of a backup that was verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,10 +75,6 @@ pub fn verify(
 
 fn has_file(kept: &ExistingBackup, name: &str) -> bool {
     kept.manifest.files.iter().any(|file| file.name == name)
-}
-
-pub(crate) fn problem(what: &str, why: impl fmt::Display) -> BackupProblem {
-    BackupProblem { what: what.to_owned(), why: why.to_string() }
 }
 
 /// Returns the problem of a file's bytes, if any.

@@ -10,23 +10,20 @@ use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
 
-use super::copy::{BackupError, ProgressFn};
-use super::kept::ExistingBackup;
-use super::manifest::BackupManifest;
-use super::proof::{BackupProblem, verify};
-use crate::base::hash::Digest;
+use super::kept::{BackupManifest, ExistingBackup};
+use super::proof::verify;
 use crate::model::record::Record;
-use crate::model::state::epoch::{Release, Restored};
+use crate::model::state::lifecycle::{Release, Restored};
+use crate::store::backup::error::{BackupError, BackupProblem, ProgressFn};
 use crate::store::disk::bytes::to_u64;
-use crate::store::disk::lock::StateLock;
-use crate::store::disk::private::private_dir;
+use crate::store::disk::directory::{StateLock, private_dir};
 use crate::store::disk::real::{RealDisk, sync_dir};
 use crate::store::disk::traits::Disk;
-use crate::store::journal::log::Head;
-use crate::store::read_model::model::ReadModel;
-use crate::store::state::open::{OpenError, OpenState, RESTORING, StateOptions};
+use crate::store::state::error::OpenError;
+use crate::store::state::open::{OpenState, RESTORING, StateOptions};
+use crate::store::state::watch::next_epoch;
 use crate::store::vault::key::MasterKey;
-use crate::store::writer::handle::Commit;
+use crate::store::writer::parts::Commit;
 
 /// Entries of a state directory that are part of the state.
 const PARTS: [&str; 6] = ["archive", "journal", "sled", "sled.newer", "sled.next", "vault"];
@@ -231,26 +228,6 @@ async fn begin(
     let sequence = written.map_err(OpenError::from)?;
     closed?;
     Ok((began, sequence))
-}
-
-/// Returns the epoch that a restore begins: of a backup with this head and time, at the time `at`,
-/// by `actor`.
-pub(crate) fn next_epoch(
-    facts: &ReadModel,
-    (head, backup_at): (Head, DateTime<Utc>),
-    (at, actor): (DateTime<Utc>, String),
-) -> Result<Restored, OpenError> {
-    let epoch = facts.state_owner()?.map_or(0, |bound| bound.epoch).saturating_add(1);
-    let backup_head = Digest::from_bytes(head.hash);
-    Ok(Restored {
-        epoch,
-        backup_sequence: head.sequence,
-        backup_head,
-        backup_at,
-        at,
-        actor,
-        put_back: false,
-    })
 }
 
 #[cfg(test)]

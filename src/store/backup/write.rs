@@ -1,7 +1,18 @@
 //! Writes a backup: copies it beside its place, reads it back, and only then gives it its name.
+//!
+//! Why it exists: the journal cannot be rebuilt from the service.
+//!
+//! Guarantees: a backup holds the journal up to one head and every sealed value that the journal
+//! names. A backup never holds the master key. It gets its name only when it is complete and was
+//! read back. It may be taken while another process appends: the head is chosen first, and later
+//! records and values that no record names yet are left out.
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs;
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -10,22 +21,20 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use sha2::{Digest as _, Sha256};
 
-use super::copy::{BackupError, ProgressFn};
-use super::folder;
-use super::folder::MAGIC;
-use super::kept::{ExistingBackup, MANIFEST};
-use super::manifest::{BackupFile, BackupManifest, VERSION};
-use super::proof::{BackupProblem, VerifiedBackup, check_file, fold_in_memory, problem};
+use super::kept;
+use super::kept::{BackupFile, BackupManifest, ExistingBackup, MAGIC, MANIFEST, VERSION};
+use super::proof::{VerifiedBackup, check_file, fold_in_memory};
 use crate::base::hash::Digest;
+use crate::store::backup::error::{BackupError, BackupProblem, ProgressFn, problem};
 use crate::store::disk::bytes::{to_u64, to_usize};
 use crate::store::disk::real::sync_dir;
 use crate::store::disk::traits::Disk;
-use crate::store::journal::extent::extent;
-use crate::store::journal::log::Head;
+use crate::store::journal::chain::Head;
+use crate::store::journal::files::extent;
 use crate::store::journal::read::JournalReader;
 use crate::store::vault::key::MasterKey;
-use crate::store::vault::keys::FILE as KEYS_FILE;
-use crate::store::vault::{rekey, values};
+use crate::store::vault::keys::{FILE as KEYS_FILE, identity};
+use crate::store::vault::values;
 
 /// Bytes copied at once.
 const PIECE_BYTES: usize = 1 << 20;
@@ -179,8 +188,7 @@ fn copy_and_verify(
     let mut kept = ExistingBackup::being_written(manifest, beside, form == BackupLayout::File);
     let unproved = |wrong| BackupError::Unverified { wrong };
     // The key may have been exchanged meanwhile, or the daemon has a newer one than this process.
-    rekey::identity(&kept.disk("vault"), key)
-        .map_err(|error| unproved(vec![problem("vault", error)]))?;
+    identity(&kept.disk("vault"), key).map_err(|error| unproved(vec![problem("vault", error)]))?;
     let proof = fold_in_memory(&kept).map_err(|wrong| unproved(vec![wrong]))?;
     let bound = proof.binding.clone();
     kept.manifest.partner = bound.as_ref().map(|bound| bound.partner.clone()).unwrap_or_default();
@@ -309,7 +317,7 @@ impl<'a> BackupTarget<'a> {
         })?;
         let io = || BackupError::io("write", MANIFEST);
         if let Some(single) = self.single.as_mut() {
-            single.write_all(&folder::footer(&text)).map_err(io())?;
+            single.write_all(&kept::footer(&text)).map_err(io())?;
             return single.sync_all().map_err(io());
         }
         let mut file = create_private(&self.path.join(MANIFEST)).map_err(io())?;

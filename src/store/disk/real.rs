@@ -19,7 +19,7 @@ use std::{
 };
 
 use super::bytes::{to_u64, to_usize};
-use super::private::private_dir;
+use super::directory::private_dir;
 use super::traits::Disk;
 
 /// Files kept open after writing; the journal writes one at a time, the vault two.

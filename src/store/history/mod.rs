@@ -1,6 +1,4 @@
 //! Audit reads of the journal.
 
-pub mod adoption;
-pub mod event_history;
+pub mod entries;
 pub mod reader;
-pub mod words;

@@ -6,80 +6,23 @@
 #[cfg(test)]
 mod tests;
 
-use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use std::collections::BTreeSet;
 
-use super::{adoption, words};
+use chrono::{DateTime, Utc};
+
 use crate::base::hash::Digest;
-use crate::base::id::{IntentId, Key};
-use crate::model::events::remote_object::Freshness;
-use crate::model::intents::intent::{Intent, IntentProgress};
-use crate::model::operator::live_binding::BindingApproval;
+use crate::base::id::Key;
+use crate::model::events::event::VerifiedEvent;
+use crate::model::events::hook_run::HookRunRecord;
 use crate::model::record::Record;
-use crate::model::state::observed::Observation;
-use crate::store::journal::error::JournalError;
-use crate::store::journal::log::Head;
-use crate::store::journal::pick::PickedRecords;
-use crate::store::journal::read::JournalReader;
-use crate::store::state::assemble::decode;
-use crate::store::state::error::StoreError;
+use crate::store::error::StoreError;
+use crate::store::history::entries::{RecordRef, ResourceHistory, add_record};
+use crate::store::journal::chain::{Head, JournalError};
+use crate::store::journal::read::{JournalReader, PickedRecords};
+use crate::store::writer::core::decode;
 
 /// Maximum of attempts of a read.
 const READS_MAX: usize = 5;
-
-/// Reference to a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RecordRef {
-    /// The sequence.
-    pub record: u64,
-    /// The hash, which fixes everything before the record.
-    pub hash: Digest,
-}
-
-/// One entry of a history, with its record.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HistoryEntry {
-    #[serde(rename = "stands")]
-    pub record_ref: RecordRef,
-    pub at: DateTime<Utc>,
-    /// A word for the entry.
-    pub what: String,
-    /// A sentence with further details.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub detail: Option<String>,
-    /// The id of the service in the record.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub remote_id: Option<String>,
-}
-
-/// One effect, from its intent to its outcome.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EffectHistory {
-    /// The record of the intent.
-    pub record_ref: RecordRef,
-    pub intent: Intent,
-    /// The progress of the intent, in order.
-    pub progress: Vec<HistoryEntry>,
-    /// Ids of the service that the progress contains.
-    pub ids: Vec<String>,
-}
-
-/// Everything that the journal holds about a resource.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ResourceHistory {
-    pub key: Key,
-    /// The effects, in order.
-    pub effects: Vec<EffectHistory>,
-    /// The other entries, in order.
-    pub others: Vec<HistoryEntry>,
-    /// Approvals of its live binding, for a merchant.
-    pub approvals: Vec<(RecordRef, BindingApproval)>,
-    /// Ranges of records that were verified for this history.
-    pub verified: Vec<(u64, u64)>,
-    /// Records that a compaction dropped for good.
-    pub dropped: Vec<u64>,
-}
 
 /// The journal's files: the segments in use, and the archived ones.
 #[derive(Debug, Clone)]
@@ -185,166 +128,57 @@ fn ends_at(reader: &JournalReader, first: u64, head: Head) -> Result<(), StoreEr
     Err(JournalError::Forgotten { known: head, found: last }.into())
 }
 
-/// Adds one record to a history.
-fn add_record(story: &mut ResourceHistory, stands: RecordRef, record: Record) {
-    if let Some(line) = adoption::entry_of(stands, &record) {
-        return story.others.push(line);
+/// The events and hook runs of a period.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct EventHistory {
+    /// The verified events, in order.
+    pub events: Vec<VerifiedEvent>,
+    /// Every run of their hooks, in the order of the journal.
+    pub runs: Vec<HookRunRecord>,
+}
+
+impl JournalSet {
+    /// Returns the events verified since `since`, up to this head, with their runs. Records that a
+    /// compaction dropped are missing.
+    pub fn events(&self, since: DateTime<Utc>, head: Head) -> Result<EventHistory, StoreError> {
+        self.retry_while_moving(|| self.events_once(since, head))
     }
-    if let Some((at, what, detail)) = words::entry_text(&record) {
-        return story.others.push(entry(stands, at, what, detail));
-    }
-    match record {
-        Record::Intent(intent) => story.effects.push(EffectHistory {
-            record_ref: stands,
-            intent: *intent,
-            progress: Vec::new(),
-            ids: Vec::new(),
-        }),
-        Record::Progress { intent, at, progress } => {
-            add_progress(story, stands, intent, (at, progress));
+
+    fn events_once(&self, since: DateTime<Utc>, head: Head) -> Result<EventHistory, StoreError> {
+        let mut past = EventHistory::default();
+        let mut known = BTreeSet::new();
+        let base = self.journal.base()?.map_or(Head::EMPTY, |base| base.head);
+        if let Some(archive) = self.archive.as_ref().filter(|_| base.sequence > 0) {
+            let first = archive.first()?.unwrap_or(u64::MAX);
+            gather(archive, (first, base.sequence), since, &mut past, &mut known)?;
         }
-        Record::Observation(fact) => story.others.push(observation_entry(stands, &fact)),
-        Record::OnHold { key: _, reason, at } => {
-            story.others.push(entry(stands, at, "held", Some(reason)));
-        }
-        Record::Approval(approval) => story.approvals.push((stands, *approval)),
-        Record::Released(release) => {
-            let made = if release.done { "done" } else { "not made" };
-            let detail = Some(format!("{made} since the backup, by {}", release.actor));
-            story.others.push(entry(stands, release.at, "released", detail));
-        }
-        Record::EventVerified(told) => {
-            let detail = format!("event {} ({})", told.event, freshness_word(told.freshness));
-            story.others.push(entry(stands, told.at, &told.kind, Some(detail)));
-        }
-        Record::OrphanDismissed(seen) => {
-            let detail = format!("{} by {}: {}", seen.intent, seen.actor, seen.reason);
-            story.others.push(entry(stands, seen.at, "dismissed", Some(detail)));
-        }
-        Record::StateOwner(_)
-        | Record::PartnerWebhook(_)
-        | Record::WebhookReceived(_)
-        | Record::Forged(_)
-        | Record::Polled(_)
-        | Record::HooksRun(_)
-        | Record::CursorAdvanced(_)
-        | Record::ActionSettled(_)
-        | Record::NotificationAttempt(_)
-        | Record::Replayed(_)
-        | Record::Rotated(_)
-        | Record::Rekeyed(_)
-        | Record::EventsDropped(_)
-        | Record::Lapsed(_)
-        | Record::HooksAcknowledged(_)
-        | Record::ScriptsLoaded(_)
-        | Record::ScriptForgotten(_)
-        | Record::EmptyRemote { .. }
-        | Record::Compacted(_)
-        | Record::Restored(_)
-        | Record::PlanUsed(_)
-        | Record::Resolved { .. }
-        | Record::PlanApproval(_)
-        | Record::Unauthorised(_)
-        | Record::Suspended(_)
-        | Record::Resumed { .. }
-        | Record::MissingDocument(_)
-        | Record::Moved(_)
-        | Record::Adopted(_)
-        | Record::Forgotten(_)
-        | Record::Disowned(_)
-        | Record::UnknownObjects(_)
-        | Record::TokenAttached(_) => {}
+        let rest = (base.sequence.saturating_add(1), head.sequence);
+        gather(&self.journal, rest, since, &mut past, &mut known)?;
+        Ok(past)
     }
 }
 
-/// Returns a word for the freshness of an event.
-fn freshness_word(standing: Freshness) -> &'static str {
-    match standing {
-        Freshness::Newer => "new",
-        Freshness::Same => "duplicate",
-        Freshness::Older => "older than the known version",
-        Freshness::Undecided => "undecided, read again",
-    }
-}
-
-pub(crate) fn entry(
-    stands: RecordRef,
-    at: DateTime<Utc>,
-    what: &str,
-    detail: Option<String>,
-) -> HistoryEntry {
-    HistoryEntry { record_ref: stands, at, what: what.to_owned(), detail, remote_id: None }
-}
-
-/// Returns the entry of an observation that did not come from an effect.
-fn observation_entry(stands: RecordRef, fact: &Observation) -> HistoryEntry {
-    let what = match fact.exists {
-        Some(false) => "found missing",
-        Some(true) if fact.remote_id.is_some() => "seen",
-        Some(true) | None => "noted",
-    };
-    let source = serde_json::to_value(fact.source).ok();
-    let detail = source.and_then(|source| source.as_str().map(|word| format!("source: {word}")));
-    let remote_id = fact.remote_id.as_ref().map(ToString::to_string);
-    HistoryEntry { remote_id, ..entry(stands, fact.at, what, detail) }
-}
-
-/// Adds an intent's progress to its effect.
-fn add_progress(
-    story: &mut ResourceHistory,
-    stands: RecordRef,
-    id: IntentId,
-    (at, progress): (DateTime<Utc>, IntentProgress),
-) {
-    let Some(effect) = story.effects.iter_mut().rev().find(|effect| effect.intent.id == id) else {
-        return;
-    };
-    let word = progress.word().replace('_', " ");
-    let mut line = entry(stands, at, &word, detail(&progress));
-    let taught = match &progress {
-        IntentProgress::Done { observation, proof: _ } => Some(&**observation),
-        IntentProgress::OnHold { reason: _, observation } => observation.as_deref(),
-        IntentProgress::Resent
-        | IntentProgress::Doubt { .. }
-        | IntentProgress::NotSent { .. }
-        | IntentProgress::Refused { .. }
-        | IntentProgress::GivenUp { .. } => None,
-    };
-    if let Some(fact) = taught {
-        line.remote_id = fact.remote_id.as_ref().map(ToString::to_string);
-        effect.ids.extend(line.remote_id.clone());
-        let others = fact.facts.as_object().into_iter().flatten();
-        effect.ids.extend(others.filter_map(|(_, fact)| fact.as_str().map(str::to_owned)));
-    }
-    effect.progress.push(line);
-}
-
-/// Returns the details of a progress.
-fn detail(progress: &IntentProgress) -> Option<String> {
-    match progress {
-        IntentProgress::Resent => None,
-        IntentProgress::Done { observation: _, proof } => Some(proof.to_string()),
-        IntentProgress::Refused { status, problem } => {
-            Some(format!("HTTP {status}: {}", problem.sentences()))
+/// Gathers events and runs from these records. `known` holds the events of the period.
+fn gather(
+    reader: &JournalReader,
+    (first, last): (u64, u64),
+    since: DateTime<Utc>,
+    past: &mut EventHistory,
+    known: &mut BTreeSet<(Key, String)>,
+) -> Result<(), StoreError> {
+    for record in reader.records(first, last) {
+        let record = record?;
+        let record = decode(record.sequence, &record.body)?;
+        if let Record::EventVerified(told) = record {
+            if told.at >= since {
+                known.insert((told.merchant.clone(), told.event.clone()));
+                past.events.push(*told);
+            }
+        } else if let Record::HooksRun(ran) = record
+            && known.contains(&(ran.merchant.clone(), ran.event.clone()))
+        {
+            past.runs.push(*ran);
         }
-        IntentProgress::Doubt { reason, unsent: _ }
-        | IntentProgress::NotSent { reason }
-        | IntentProgress::GivenUp { reason }
-        | IntentProgress::OnHold { reason, observation: _ } => Some(reason.clone()),
     }
-}
-
-impl EffectHistory {
-    /// Returns true if an id of the service, or a mark, belongs to an object that this effect
-    /// created or changed.
-    pub fn concerns(&self, id: &str) -> bool {
-        self.ids.iter().any(|one| one == id)
-            || self.intent.target.as_ref().is_some_and(|target| target.as_str() == id)
-            || self.intent.mark.as_str() == id
-    }
-
-    /// Returns the values that the answer had to contain, the money among them.
-    pub fn expected_values(&self) -> Vec<(&str, &Value)> {
-        self.intent.expect.iter().map(|(path, value)| (path.as_str(), value)).collect()
-    }
+    Ok(())
 }

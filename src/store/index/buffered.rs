@@ -10,12 +10,12 @@
 //! Guarantees: those of every index. An applied batch is visible at once. The index behind holds a
 //! whole number of batches, in their order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::iter::Peekable;
+use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::ordered::{Batch, Index, IndexError, KeyValue, range};
-use super::recent::ReadCache;
 
 /// Number of changes that are passed on together. sled frees what a batch replaced only after the
 /// batch: 8,192 changes at once took twenty times the memory of 256, and more time.
@@ -65,7 +65,7 @@ impl BufferedIndex {
         }
         fresh.apply(copied)?;
         *self.recent() = ReadCache::default();
-        Ok(std::mem::replace(&mut waiting.behind, fresh))
+        Ok(mem::replace(&mut waiting.behind, fresh))
     }
 
     /// Passes on all waiting changes; they may not be durable in the index behind.
@@ -90,7 +90,7 @@ impl PendingChanges {
     /// Passes on all changes. Readers wait meanwhile, so that none misses a change that is in
     /// neither place.
     fn pass_on(&mut self) -> Result<(), IndexError> {
-        let changes = std::mem::take(&mut self.changes);
+        let changes = mem::take(&mut self.changes);
         self.bytes = 0;
         if changes.is_empty() { Ok(()) } else { self.behind.apply(Batch { changes }) }
     }
@@ -198,5 +198,76 @@ fn merge<'a>(
             behind.next_if(|(old, _)| old == key);
             entries.extend(change.clone().map(|value| (key.clone(), value)));
         }
+    }
+}
+
+/// Entries of one generation.
+const GENERATION_MAX: usize = 1024;
+/// Longer values are not cached.
+const VALUE_BYTES_MAX: usize = 2 << 10;
+
+/// Keys with their values, or known to have none.
+#[derive(Debug, Default)]
+pub(crate) struct ReadCache {
+    young: HashMap<Vec<u8>, Option<Vec<u8>>>,
+    old: HashMap<Vec<u8>, Option<Vec<u8>>>,
+}
+
+impl ReadCache {
+    /// Returns the cached value of a key; the inner `None` means that the key has no value.
+    pub(crate) fn get(&mut self, key: &[u8]) -> Option<&Option<Vec<u8>>> {
+        if !self.young.contains_key(key) {
+            let (key, value) = self.old.remove_entry(key)?;
+            self.keep(key, value);
+        }
+        self.young.get(key)
+    }
+
+    /// Caches the result of a read.
+    pub(crate) fn insert(&mut self, key: &[u8], value: Option<&[u8]>) {
+        if value.is_none_or(|value| value.len() <= VALUE_BYTES_MAX) {
+            self.keep(key.to_owned(), value.map(<[u8]>::to_vec));
+        }
+    }
+
+    /// Removes a key that changes.
+    pub(crate) fn remove(&mut self, key: &[u8]) {
+        self.young.remove(key);
+        self.old.remove(key);
+    }
+
+    fn keep(&mut self, key: Vec<u8>, value: Option<Vec<u8>>) {
+        if self.young.len() >= GENERATION_MAX {
+            self.old = mem::take(&mut self.young);
+        }
+        self.young.insert(key, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_stays_and_the_rest_is_forgotten() {
+        let mut recent = ReadCache::default();
+        recent.insert(b"often", Some(b"1"));
+        for number in 0..10 * GENERATION_MAX {
+            recent.insert(number.to_string().as_bytes(), None);
+            assert_eq!(recent.get(b"often"), Some(&Some(b"1".to_vec())), "{number}");
+        }
+        assert_eq!(recent.get(b"0"), None);
+        assert_eq!(recent.get((10 * GENERATION_MAX - 1).to_string().as_bytes()), Some(&None));
+        assert!(recent.young.len() + recent.old.len() <= 2 * GENERATION_MAX);
+    }
+
+    #[test]
+    fn what_changes_or_is_long_is_not_known() {
+        let mut recent = ReadCache::default();
+        recent.insert(b"a", Some(b"1"));
+        recent.remove(b"a");
+        recent.insert(b"long", Some(&[0; VALUE_BYTES_MAX + 1]));
+        assert_eq!(recent.get(b"a"), None);
+        assert_eq!(recent.get(b"long"), None);
     }
 }

@@ -2,5 +2,4 @@
 
 pub mod buffered;
 pub mod ordered;
-pub mod recent;
 pub mod sled;

@@ -23,7 +23,7 @@ use std::{
 
 use super::ordered::{Batch, Index, IndexError, KeyValue, lower};
 use crate::store::disk::bytes::ByteReader;
-use crate::store::disk::private::private_dir;
+use crate::store::disk::directory::private_dir;
 
 /// Memory for pages, in bytes; sled may use about twice as much.
 const CACHE_BYTES: u64 = 16 << 20;

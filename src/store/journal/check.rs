@@ -1,14 +1,21 @@
 //! Walks the segments and verifies every record against the record before it.
+//!
+//! A tail that is no record is torn or damaged. Cutting an acknowledged record would forget an effect
+//! that may have happened. Refusing a tail that a power failure tore would leave a store that never
+//! opens again. So a tail is cut only if no intact record of a higher sequence follows. The one
+//! exception is provable: a disk may keep the later sectors of an unfinished write and not the
+//! earlier ones. Then the later data belongs to the same batch. A sector that was never written lies
+//! between the end of the intact data and this later data, for segments are filled with zeros
+//! beforehand. No part of that batch was ever acknowledged.
 
-use super::error::{DamageEvidence, JournalError};
-use super::log::{Head, Position};
-use super::open::chain_start;
+use super::chain::{DamageEvidence, HEADER_BYTES, Head, JournalError, Position, Tail, next};
 use super::record::{RawRecord, RecordSlot};
-use super::segment::{HEADER_BYTES, Segment};
-use super::tail::TailVerdict;
-use super::{record, segment, tail};
+use super::segment::Segment;
+use super::{record, segment};
+use crate::base::fault_injection;
 use crate::store::disk::bytes::{bytes_from, is_zero, to_u64, to_usize};
 use crate::store::disk::traits::Disk;
+use crate::store::journal::snapshot;
 
 /// Result of a walk.
 #[derive(Debug)]
@@ -16,7 +23,7 @@ pub(crate) struct WalkResult {
     /// The last intact record.
     pub(crate) last: Position,
     /// Position of the next record: segment, offset and length of the file.
-    pub(crate) tail: super::log::Tail,
+    pub(crate) tail: Tail,
     /// True if bytes that were never acknowledged follow the last record.
     pub(crate) torn: bool,
     /// True if the chain does not run through the marked head.
@@ -52,10 +59,7 @@ pub(crate) fn check(
         let stop = walk(&segment, offset, &mut last, &mut passed)?;
         let torn = judge(&segment, &stop, last.head, ahead.peek().copied())?;
         let capacity = to_u64(segment.bytes.len());
-        state = Some((
-            super::log::Tail { segment: first, offset: to_u64(stop.offset), capacity },
-            torn,
-        ));
+        state = Some((Tail { segment: first, offset: to_u64(stop.offset), capacity }, torn));
     }
     let missing = || JournalError::MissingSegment { expected: start.segment, found: None };
     let (tail, torn) = state.ok_or_else(missing)?;
@@ -81,7 +85,7 @@ pub(crate) fn check_all(disk: &dyn Disk, head: Head) -> Result<Head, JournalErro
         return Err(JournalError::Damaged {
             file: segment::name(checked.tail.segment),
             offset: checked.tail.offset,
-            sequence: super::log::next(head.sequence)?,
+            sequence: next(head.sequence)?,
             why: "bytes follow the last record",
             follows: DamageEvidence::Acknowledged,
         });
@@ -168,7 +172,7 @@ pub(crate) fn follows(
     found: &RawRecord<'_>,
     head: Head,
 ) -> Result<(), JournalError> {
-    let sequence = super::log::next(head.sequence)?;
+    let sequence = next(head.sequence)?;
     if found.sequence == sequence && found.previous == head.hash && found.batch <= sequence {
         return Ok(());
     }
@@ -195,11 +199,11 @@ fn judge(
     head: Head,
     next_segment: Option<u64>,
 ) -> Result<bool, JournalError> {
-    let sequence = super::log::next(head.sequence)?;
+    let sequence = next(head.sequence)?;
     let follows = match next_segment {
         Some(_) if is_zero(bytes_from(&segment.bytes, stop.offset)) => return Ok(false),
         Some(first) => DamageEvidence::Segment { file: segment::name(first) },
-        None => match tail::judge(&segment.bytes, stop.offset, sequence) {
+        None => match judge_tail(&segment.bytes, stop.offset, sequence) {
             TailVerdict::Clean => return Ok(false),
             TailVerdict::Torn => return Ok(true),
             TailVerdict::Damaged { sequence, offset } => {
@@ -223,4 +227,79 @@ fn lost_head_error(checked: &WalkResult, known: Head) -> JournalError {
         why: "it cannot be read",
         follows: DamageEvidence::Acknowledged,
     }
+}
+
+/// Returns the start of the chain on this disk: the first record, or behind a snapshot.
+pub(crate) fn chain_start(disk: &dyn Disk, segments: &[u64]) -> Result<Position, JournalError> {
+    match (snapshot::base(disk, segments)?, segments.first()) {
+        (Some(base), _) => Ok(base.position()),
+        (None, Some(found)) if *found != 1 => Err(first_is_missing(*found)),
+        (None, Some(_) | None) => Ok(Position::START),
+    }
+}
+
+pub(crate) fn first_is_missing(found: u64) -> JournalError {
+    JournalError::MissingSegment { expected: 1, found: Some(segment::name(found)) }
+}
+
+/// The smallest unit that a disk writes as a whole, in bytes.
+const SECTOR_BYTES: usize = 512;
+
+/// Content behind the last intact record of the last segment.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum TailVerdict {
+    /// Zeros only.
+    Clean,
+    /// The rest of a write that was never acknowledged.
+    Torn,
+    /// Data that was once intact, since this record follows.
+    Damaged { sequence: u64, offset: usize },
+}
+
+/// Judges the bytes from `offset` on, where the record `expected` should be.
+pub(crate) fn judge_tail(segment: &[u8], offset: usize, expected: u64) -> TailVerdict {
+    if is_zero(bytes_from(segment, offset)) {
+        return TailVerdict::Clean;
+    }
+    if fault_injection::is_active("tail-cut-drops-valid") {
+        return TailVerdict::Torn;
+    }
+    let mut first_behind = None;
+    let mut at = offset;
+    while let Some(place) = record::find_magic(segment, at) {
+        at = place.saturating_add(1);
+        let RecordSlot::Record(found) = record::parse_at(segment, place) else {
+            continue;
+        };
+        if found.sequence < expected {
+            continue;
+        }
+        if found.batch > expected {
+            return TailVerdict::Damaged { sequence: found.sequence, offset: place };
+        }
+        first_behind = first_behind.or(Some((found.sequence, place)));
+        at = place.saturating_add(found.size);
+    }
+    match first_behind {
+        None => TailVerdict::Torn,
+        Some((_, place)) if has_unwritten_sector(segment, offset, place) => TailVerdict::Torn,
+        Some((sequence, place)) => TailVerdict::Damaged { sequence, offset: place },
+    }
+}
+
+/// Returns true if a sector that begins in `start..end`, or the rest of the sector that contains
+/// `start`, is all zeros and ends before `end`.
+fn has_unwritten_sector(segment: &[u8], start: usize, end: usize) -> bool {
+    let mut from = start;
+    while let Some(to) = from
+        .checked_div(SECTOR_BYTES)
+        .and_then(|sector| sector.checked_add(1)?.checked_mul(SECTOR_BYTES))
+        .filter(|to| *to <= end)
+    {
+        if segment.get(from..to).is_some_and(is_zero) {
+            return true;
+        }
+        from = to;
+    }
+    false
 }

@@ -20,53 +20,15 @@ mod tests;
 
 use std::{ops::Range, sync::Arc};
 
-use serde::{Deserialize, Serialize};
-
-use super::error::JournalError;
+use super::chain::{HEADER_BYTES, Head, JournalError, Position, Tail, next};
+use super::high_water::HighWater;
 use super::read::{JournalReader, JournalRecords};
 use super::{check, record, segment};
-use crate::store::disk::bytes::{to_u64, to_usize};
+use crate::store::disk::bytes::to_u64;
 use crate::store::disk::traits::Disk;
-use crate::store::state::high_water::HighWater;
 
 /// The largest body of one record, in bytes.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
-
-/// The last record of a chain, which fixes the whole history.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Head {
-    /// The sequence of the last record; 0 before the first.
-    pub sequence: u64,
-    /// The hash of the last record; zeros before the first.
-    pub hash: [u8; 32],
-}
-
-impl Head {
-    /// The head of a journal without records.
-    pub const EMPTY: Self = Self { sequence: 0, hash: [0; 32] };
-}
-
-/// Position of a head's record, so that opening can start there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Position {
-    pub head: Head,
-    /// The segment that holds the record, by its first sequence.
-    pub segment: u64,
-    /// Start of the record, in bytes from the start of the segment.
-    pub begins: u64,
-    /// End of the record and start of the next one.
-    pub ends: u64,
-}
-
-impl Position {
-    /// The position before the first record of the first segment.
-    pub const START: Self = Self {
-        head: Head::EMPTY,
-        segment: 1,
-        begins: segment::HEADER_BYTES,
-        ends: segment::HEADER_BYTES,
-    };
-}
 
 /// The journal, owned by one process.
 #[derive(Debug)]
@@ -81,20 +43,6 @@ pub struct Journal {
     pub(crate) poisoned: Option<String>,
     /// The mark that follows the durable head, if the state has one.
     pub(crate) mark: Option<HighWater>,
-}
-
-/// Position of the next record.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Tail {
-    pub(crate) segment: u64,
-    pub(crate) offset: u64,
-    pub(crate) capacity: u64,
-}
-
-impl Tail {
-    fn free_bytes(&self) -> usize {
-        to_usize(self.capacity.saturating_sub(self.offset))
-    }
 }
 
 impl Journal {
@@ -229,7 +177,7 @@ impl Journal {
     /// never pass for a torn tail.
     pub(crate) fn roll(&mut self, size: usize) -> Result<(), JournalError> {
         self.sync_tail()?;
-        let needed = segment::HEADER_BYTES.saturating_add(to_u64(size));
+        let needed = HEADER_BYTES.saturating_add(to_u64(size));
         let capacity = self.segment_bytes.max(needed);
         self.tail = segment::create(self.disk.as_ref(), self.written.head, capacity)?;
         Ok(())
@@ -256,8 +204,4 @@ impl Journal {
         }
         done
     }
-}
-
-pub(crate) fn next(sequence: u64) -> Result<u64, JournalError> {
-    sequence.checked_add(1).ok_or(JournalError::Full)
 }

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use super::chain::{DamageEvidence, HEADER_BYTES, Head, JournalError, Position, Tail, next};
 use super::check::{Anchors, WalkResult};
-use super::error::{DamageEvidence, JournalError};
-use super::log::{Head, Journal, Position, Tail};
+use super::log::Journal;
 use super::record::RecordSlot;
-use super::segment::{HEADER_BYTES, Segment};
-use super::{check, record, segment, snapshot};
+use super::segment::Segment;
+use super::{check, record, segment};
 use crate::store::disk::bytes::to_usize;
 use crate::store::disk::traits::Disk;
+use crate::store::journal::check::{chain_start, first_is_missing};
 
 /// Options of opening a journal.
 #[derive(Debug, Clone, Copy)]
@@ -122,10 +123,6 @@ fn create(
     Ok((Journal::at(disk, options, Position::START, tail), opened))
 }
 
-fn first_is_missing(found: u64) -> JournalError {
-    JournalError::MissingSegment { expected: 1, found: Some(segment::name(found)) }
-}
-
 /// Returns the start of the verification: the trusted position once it is confirmed, else the first
 /// record.
 fn start_position(
@@ -142,15 +139,6 @@ fn start_position(
         return Err(JournalError::MissingSegment { expected: trusted.segment, found: None });
     }
     confirm(&Segment::read(disk, trusted.segment)?, trusted)
-}
-
-/// Returns the start of the chain on this disk: the first record, or behind a snapshot.
-pub(crate) fn chain_start(disk: &dyn Disk, segments: &[u64]) -> Result<Position, JournalError> {
-    match (snapshot::base(disk, segments)?, segments.first()) {
-        (Some(base), _) => Ok(base.position()),
-        (None, Some(found)) if *found != 1 => Err(first_is_missing(*found)),
-        (None, Some(_) | None) => Ok(Position::START),
-    }
 }
 
 /// Verifies that the record which a position names is still there.
@@ -177,7 +165,7 @@ fn remove_unfinished(
     checked: &WalkResult,
 ) -> Result<(), JournalError> {
     let file = segment::name(first);
-    let expected = super::log::next(checked.last.head.sequence)?;
+    let expected = next(checked.last.head.sequence)?;
     if checked.torn {
         return Err(JournalError::Damaged {
             file: segment::name(checked.tail.segment),

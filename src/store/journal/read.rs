@@ -1,14 +1,17 @@
 //! Reads durable records, also while others are appended.
+//!
+//! Single records are verified from the beginning of their segment.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::collections::VecDeque;
+use std::sync::Arc;
 
-use super::error::{DamageEvidence, JournalError};
-use super::log::Head;
+use super::chain::{DamageEvidence, HEADER_BYTES, Head, JournalError};
 use super::record::{JournalRecord, RecordSlot};
-use super::segment::{HEADER_BYTES, Segment};
-use super::{check, record, segment};
+use super::segment::Segment;
+use super::{check, record, segment, snapshot};
 use crate::store::disk::bytes::{to_u64, to_usize};
 use crate::store::disk::traits::Disk;
+use crate::store::journal::snapshot::SnapshotHeader;
 
 /// A handle that reads records. Its caller must pass what is durable: the reader never looks
 /// further.
@@ -159,5 +162,58 @@ fn damage_error(place: &ReadPosition, why: &'static str) -> JournalError {
         sequence: place.head.sequence.saturating_add(1),
         why,
         follows: DamageEvidence::Acknowledged,
+    }
+}
+
+impl JournalReader {
+    /// Returns the snapshot at which the journal begins; `None` if it begins at its first record.
+    pub fn base(&self) -> Result<Option<SnapshotHeader>, JournalError> {
+        snapshot::base(self.disk(), &segment::list(self.disk())?)
+    }
+
+    /// Returns every snapshot on this disk, oldest first, named by a record or not.
+    pub fn snapshots(&self) -> Result<Vec<SnapshotHeader>, JournalError> {
+        let sequences = snapshot::list(self.disk())?.into_iter();
+        sequences.map(|sequence| snapshot::read_header(self.disk(), sequence)).collect()
+    }
+
+    /// Returns the body of a snapshot, verified against its header.
+    pub fn body(&self, sealed: &SnapshotHeader) -> Result<Vec<u8>, JournalError> {
+        snapshot::body(self.disk(), sealed)
+    }
+}
+
+/// Records that were picked, and the ranges that were verified for them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PickedRecords {
+    /// The records, in the order of their sequences.
+    pub records: Vec<JournalRecord>,
+    /// Ranges of records whose checksums, hashes and links were verified: first and last sequence.
+    pub verified: Vec<(u64, u64)>,
+}
+
+impl JournalReader {
+    /// Returns the first sequence of the first segment; `None` if there is no segment.
+    pub fn first(&self) -> Result<Option<u64>, JournalError> {
+        Ok(segment::list(self.disk())?.first().copied())
+    }
+
+    /// Returns the records of these sequences, which must ascend and be durable.
+    pub fn pick(&self, sequences: &[u64]) -> Result<PickedRecords, JournalError> {
+        let segments = segment::list(self.disk())?;
+        let segment_of = |sequence: u64| segments.iter().rev().find(|first| **first <= sequence);
+        let mut picked = PickedRecords::default();
+        for group in sequences.chunk_by(|one, next| segment_of(*one) == segment_of(*next)) {
+            let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+            let begins = segment_of(*first).copied().unwrap_or(*first);
+            for record in self.records(begins, *last) {
+                let record = record?;
+                if group.contains(&record.sequence) {
+                    picked.records.push(record);
+                }
+            }
+            picked.verified.push((begins, *last));
+        }
+        Ok(picked)
     }
 }

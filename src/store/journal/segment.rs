@@ -4,19 +4,17 @@
 //! magic 8 · version 4 · first sequence 8 · hash before it 32 · crc32 4 · zeros to 64 · records · zeros
 //! ```
 
-use super::error::JournalError;
-use super::log::{Head, Tail};
+use super::chain::{HEADER_BYTES, Head, JournalError, Tail, next};
 use super::record;
 use super::record::RecordSlot;
 use crate::store::disk::bytes::{ByteReader, bytes_from, is_zero, to_u64, to_usize};
 use crate::store::disk::traits::Disk;
 
-/// Start of the first record.
-pub(crate) const HEADER_BYTES: u64 = 64;
 const MAGIC: [u8; 8] = *b"RECKONJ\n";
 const VERSION: u32 = 1;
 const COVERED_BYTES: usize = 52;
 const SUFFIX: &str = ".seg";
+const SNAPSHOT_SUFFIX: &str = ".snap";
 const DIGITS: usize = 20;
 
 /// A complete segment in memory, its header verified.
@@ -41,7 +39,7 @@ pub(crate) fn list(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
     for file in names {
         match parse(&file) {
             Some(first) => firsts.push(first),
-            None if super::snapshot::parse(&file).is_some() => {}
+            None if snapshot_sequence(&file).is_some() => {}
             None => return Err(JournalError::Foreign { file }),
         }
     }
@@ -56,9 +54,21 @@ fn parse(file: &str) -> Option<u64> {
     plain.then_some(first)
 }
 
+/// Returns the file of the snapshot behind a record.
+pub(crate) fn snapshot_name(sequence: u64) -> String {
+    format!("{sequence:0DIGITS$}{SNAPSHOT_SUFFIX}")
+}
+
+/// Parses the sequence in the name of a snapshot.
+pub(crate) fn snapshot_sequence(file: &str) -> Option<u64> {
+    let digits = file.strip_suffix(SNAPSHOT_SUFFIX)?;
+    let plain = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| plain)
+}
+
 /// Creates the segment behind `head`, durable before the first record is written to it.
 pub(crate) fn create(disk: &dyn Disk, head: Head, capacity: u64) -> Result<Tail, JournalError> {
-    let first = super::log::next(head.sequence)?;
+    let first = next(head.sequence)?;
     let file = name(first);
     let io = |doing| {
         let file = &file;
@@ -100,7 +110,7 @@ impl Segment {
 
     /// Verifies that this segment continues the chain where `head` ends it.
     pub(crate) fn continues(&self, head: Head) -> Result<(), JournalError> {
-        let expected = super::log::next(head.sequence)?;
+        let expected = next(head.sequence)?;
         let wrong = |why| JournalError::Header { file: self.file.clone(), why };
         if self.first > expected {
             return Err(JournalError::MissingSegment { expected, found: Some(self.file.clone()) });
@@ -165,4 +175,19 @@ fn fields(bytes: &[u8]) -> Option<SegmentHeader> {
         return None;
     }
     Some(SegmentHeader { version: fields.u32()?, first: fields.u64()?, previous: fields.array()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_name_of_twenty_digits_is_a_snapshot_s() {
+        assert_eq!(snapshot_sequence(&snapshot_name(7)), Some(7));
+        for other in ["7", "x0000000000000000007", "000000000000000000007", "+0000000000000000007"]
+        {
+            assert_eq!(snapshot_sequence(&format!("{other}{SNAPSHOT_SUFFIX}")), None, "{other}");
+        }
+        assert_eq!(snapshot_sequence("00000000000000000007"), None);
+    }
 }

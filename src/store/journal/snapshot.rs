@@ -8,9 +8,7 @@
 //! begins at a snapshot only if its first segment is gone and a segment follows the snapshot
 //! directly.
 
-use super::error::JournalError;
-use super::log::{Head, Position};
-use super::read::JournalReader;
+use super::chain::{Head, JournalError, Position};
 use super::segment;
 use crate::store::disk::bytes::{ByteReader, bytes_from, to_u64, to_usize};
 use crate::store::disk::traits::Disk;
@@ -19,7 +17,6 @@ const MAGIC: [u8; 8] = *b"RECKONS\n";
 const VERSION: u32 = 1;
 const COVERED_BYTES: usize = 96;
 const HEADER_BYTES: usize = 100;
-const SUFFIX: &str = ".snap";
 
 /// The header of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +39,7 @@ impl SnapshotHeader {
 
     /// Returns the file of a snapshot behind this record.
     pub fn file_behind(head: Head) -> String {
-        name(head.sequence)
+        segment::snapshot_name(head.sequence)
     }
 
     /// Returns the position behind the snapshot at which the journal continues.
@@ -52,22 +49,11 @@ impl SnapshotHeader {
     }
 }
 
-/// Returns the file of the snapshot behind a record.
-pub(crate) fn name(sequence: u64) -> String {
-    format!("{sequence:020}{SUFFIX}")
-}
-
-/// Parses the sequence in the name of a snapshot.
-pub(crate) fn parse(file: &str) -> Option<u64> {
-    let digits = file.strip_suffix(SUFFIX)?;
-    let plain = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.parse().ok().filter(|_| plain)
-}
-
 /// Lists the sequences of all snapshots, ascending.
 pub(crate) fn list(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
     let names = disk.list().map_err(|source| JournalError::io("list", "", source))?;
-    let mut all: Vec<u64> = names.iter().filter_map(|file| parse(file)).collect();
+    let mut all: Vec<u64> =
+        names.iter().filter_map(|file| segment::snapshot_sequence(file)).collect();
     all.sort_unstable();
     Ok(all)
 }
@@ -85,24 +71,6 @@ pub(crate) fn base(
     match list(disk)?.into_iter().find(follows) {
         Some(sequence) => read_header(disk, sequence).map(Some),
         None => Ok(None),
-    }
-}
-
-impl JournalReader {
-    /// Returns the snapshot at which the journal begins; `None` if it begins at its first record.
-    pub fn base(&self) -> Result<Option<SnapshotHeader>, JournalError> {
-        base(self.disk(), &segment::list(self.disk())?)
-    }
-
-    /// Returns every snapshot on this disk, oldest first, named by a record or not.
-    pub fn snapshots(&self) -> Result<Vec<SnapshotHeader>, JournalError> {
-        let sequences = list(self.disk())?.into_iter();
-        sequences.map(|sequence| read_header(self.disk(), sequence)).collect()
-    }
-
-    /// Returns the body of a snapshot, verified against its header.
-    pub fn body(&self, sealed: &SnapshotHeader) -> Result<Vec<u8>, JournalError> {
-        body(self.disk(), sealed)
     }
 }
 
@@ -124,7 +92,7 @@ pub(crate) fn seal(head: Head, fold: u32, body: &[u8]) -> (Vec<u8>, [u8; 32]) {
 
 /// Reads the header of a snapshot.
 pub(crate) fn read_header(disk: &dyn Disk, sequence: u64) -> Result<SnapshotHeader, JournalError> {
-    let file = name(sequence);
+    let file = segment::snapshot_name(sequence);
     let io = |source| JournalError::io("read", &file, source);
     let header = disk.read_at(&file, 0, HEADER_BYTES).map_err(io)?;
     let wrong = |why| JournalError::Snapshot { file: file.clone(), why };
@@ -150,7 +118,7 @@ fn fields(header: &[u8]) -> Option<SnapshotHeader> {
 
 /// Reads the body of a snapshot and verifies it against its header.
 pub(crate) fn body(disk: &dyn Disk, sealed: &SnapshotHeader) -> Result<Vec<u8>, JournalError> {
-    let file = name(sealed.head.sequence);
+    let file = segment::snapshot_name(sealed.head.sequence);
     let io = |source| JournalError::io("read", &file, source);
     let body =
         disk.read_at(&file, to_u64(HEADER_BYTES), to_usize(sealed.body_bytes)).map_err(io)?;
@@ -168,19 +136,4 @@ pub(crate) fn replaced_segments(
     let mut segments = segment::list(disk)?;
     segments.retain(|first| *first <= sealed.head.sequence);
     Ok(segments)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_name_of_twenty_digits_is_a_snapshot_s() {
-        assert_eq!(parse(&name(7)), Some(7));
-        for other in ["7", "x0000000000000000007", "000000000000000000007", "+0000000000000000007"]
-        {
-            assert_eq!(parse(&format!("{other}{SUFFIX}")), None, "{other}");
-        }
-        assert_eq!(parse("00000000000000000007"), None);
-    }
 }

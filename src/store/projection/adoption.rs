@@ -3,16 +3,17 @@
 //! A resource that such an object blocks continues once a person has assigned or disowned the
 //! object.
 
-use super::fold::FoldError;
 use crate::base::id::{IntentId, Key, RemoteId};
-use crate::model::state::adoption::{Adoption, Disowned, Forgotten, UnknownObjectsFound};
+use crate::model::state::adoption::{Adoption, Disowned, Forgotten};
 use crate::model::state::observed::Observed;
+use crate::model::state::orphan::UnknownObjectsFound;
+use crate::store::error::FoldError;
 use crate::store::index::ordered::{Batch, Index};
-use crate::store::read_model::adoption::{disowned_key, unknown_object_key};
 use crate::store::read_model::model::{
     ReadModelError, UNKNOWN_OBJECTS, mark_key, observed_key, open_key, public_key_key, read,
     suspension_key, write,
 };
+use crate::store::read_model::operator::{disowned_key, unknown_object_key};
 
 /// Assigns an object to a resource. The observed state of an earlier object is discarded.
 pub(crate) fn adopt(
@@ -149,16 +150,15 @@ fn refuse_if_open(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use chrono::DateTime;
     use serde_json::json;
+    use std::sync::Arc;
 
     use super::*;
     use crate::base::hash::Mark;
     use crate::model::record::Record;
-    use crate::model::state::adoption::UnknownObject;
     use crate::model::state::observed::{FactSource, Observation};
+    use crate::model::state::orphan::UnknownObject;
     use crate::store::index::ordered::MemoryIndex;
     use crate::store::projection::fold::fold;
     use crate::store::read_model::model::ReadModel;

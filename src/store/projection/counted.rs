@@ -6,11 +6,11 @@
 //! the same intent counts once.
 
 use crate::base::id::{Key, Mode};
+use crate::model::intents::exposure::{Exposure, RecordedMove, RunningTotals};
 use crate::model::intents::intent::{Intent, IntentProgress};
-use crate::model::operator::plan_approval::{PlanApproval, StoredApproval};
-use crate::model::plans::exposure::{Exposure, RecordedMove, RunningTotals};
+use crate::model::operator::approval::{PlanApproval, StoredApproval};
 use crate::policy::limit_check::LimitPeriod;
-use crate::policy::typical_amount::{RECENT_MAX, TypicalAmounts};
+use crate::policy::limits::{RECENT_MAX, TypicalAmounts};
 use crate::store::index::ordered::{Batch, Index};
 use crate::store::read_model::model::{
     PLAN_APPROVALS, ReadModel, ReadModelError, TALLIES, USUAL_AMOUNTS, read, write,

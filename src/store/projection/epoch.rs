@@ -2,19 +2,20 @@
 
 use chrono::{DateTime, Utc};
 
-use super::fold::FoldError;
-use super::hooks;
+use super::doubt;
 use crate::base::id::{IntentId, Key};
 use crate::model::intents::intent::{Intent, IntentProgress, IntentState};
 use crate::model::record::StateOwner;
-use crate::model::state::epoch::{Epoch, Release, Restored};
+use crate::model::state::lifecycle::{Epoch, Release, Restored};
 use crate::model::state::observed::Observed;
+use crate::store::error::FoldError;
 use crate::store::index::ordered::{Batch, Index};
-use crate::store::read_model::epoch::{absence_key, release_key};
+use crate::store::projection::hooks::mark_done;
 use crate::store::read_model::hooks::doubt_key;
 use crate::store::read_model::model::{
     BINDING, EMPTY_REMOTE, EPOCH, NEXT_INTENT, OBSERVED, ReadModelError, read, write,
 };
+use crate::store::read_model::operator::{absence_key, release_key};
 
 /// The fact that marks a merchant whose readable objects were surveyed.
 const SURVEYED: &str = "surveyed";
@@ -45,7 +46,7 @@ pub(crate) fn begin_epoch(
     };
     write(batch, EPOCH, &epoch)?;
     batch.remove(EMPTY_REMOTE);
-    hooks::doubt::doubt_pending(index, batch)?;
+    doubt::doubt_pending(index, batch)?;
     forget_surveys(index, batch)?;
     forget_releases(index, batch)
 }
@@ -85,7 +86,7 @@ pub(crate) fn release(
 ) -> Result<(), FoldError> {
     let epoch: Option<Epoch> = read(index, batch, EPOCH)?;
     match epoch {
-        Some(_) if release.done => return Ok(hooks::doubt::mark_done(index, batch, release)?),
+        Some(_) if release.done => return Ok(mark_done(index, batch, release)?),
         Some(epoch) if release.keys.is_empty() => {
             return Ok(write(
                 batch,

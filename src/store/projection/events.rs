@@ -7,26 +7,25 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use super::fold::FoldError;
-use super::waiting::NewestPage;
-use super::{hooks, payments, waiting};
+use super::ledger::{NewestPage, count, queue_merchant};
+use super::observed::apply_payment;
+use super::{doubt, ledger};
 use crate::base::fault_injection;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::model::events::event::{
-    EventEntry, EventLedger, EventStatus, ForgedWebhook, Polled, ReceivedWebhook, VerifiedEvent,
-    WebhookContent,
+    EventEntry, EventLedger, EventStatus, ForgedWebhook, PartnerWebhook, Polled, ReceivedWebhook,
+    VerifiedEvent, WebhookContent,
 };
-use crate::model::events::partner_webhook::PartnerWebhook;
-use crate::model::events::remote_object::{Freshness, RemoteObject};
 use crate::model::record::Record;
+use crate::model::service::remote_object::{Freshness, RemoteObject};
+use crate::store::error::FoldError;
 use crate::store::index::ordered::{Batch, Index};
 use crate::store::read_model::events::{
-    IGNORED_WEBHOOKS, event_key, forged_key, ledger_key, malformed_key, number_key, object_key,
-    unmatched_key,
+    IGNORED_WEBHOOKS, event_key, forged_key, malformed_key, number_key, object_key, unmatched_key,
 };
 use crate::store::read_model::model::{ReadModelError, partner_webhook_key, read, write};
-use crate::store::vault::reference::VaultRef;
+use crate::store::vault::cipher::VaultRef;
 
 /// Stores a webhook of the partner interface, and counts it if it was ignored.
 pub(crate) fn partner_webhook(
@@ -39,19 +38,6 @@ pub(crate) fn partner_webhook(
         write(batch, IGNORED_WEBHOOKS, &before.saturating_add(1))?;
     }
     write(batch, &partner_webhook_key(&event.id), event)
-}
-
-/// Changes a merchant's ledger and writes it back.
-pub(crate) fn count(
-    index: &dyn Index,
-    batch: &mut Batch,
-    merchant: &Key,
-    change: impl FnOnce(&mut EventLedger),
-) -> Result<(), ReadModelError> {
-    let key = ledger_key(merchant);
-    let mut ledger: EventLedger = read(index, batch, &key)?.unwrap_or_default();
-    change(&mut ledger);
-    write(batch, &key, &ledger)
 }
 
 fn increment(number: &mut u64) {
@@ -189,12 +175,12 @@ pub(crate) fn fold_verified(
     let (posts, first) = heard;
     write(batch, &key, &EventEntry { posts, first, posted: None, status: stands, page: None })?;
     if let Some(page) = page {
-        waiting::remove(index, batch, (merchant, page), &told.event)?;
+        ledger::remove(index, batch, (merchant, page), &told.event)?;
     }
     batch.remove(forged_key(merchant, &told.event));
     batch.remove(unmatched_key(merchant, &told.event));
     update_object(index, batch, told)?;
-    payments::apply_event(index, batch, told)?;
+    apply_payment(index, batch, told)?;
     let mut number = 0;
     count(index, batch, merchant, |ledger| {
         increment(&mut ledger.verified);
@@ -205,7 +191,7 @@ pub(crate) fn fold_verified(
         ledger.forged = ledger.forged.saturating_sub(u64::from(was_forged));
         ledger.newest = ledger.newest.max(Some(told.created));
     })?;
-    hooks::queue_merchant(batch, merchant);
+    queue_merchant(batch, merchant);
     Ok(write(batch, &number_key(merchant, number), &told.event)?)
 }
 
@@ -243,7 +229,7 @@ pub(crate) fn mark_forged(
     };
     write(batch, &unmatched_key(&forged.merchant, &forged.event), &entry.first)?;
     write(batch, &key, &EventEntry { status: EventStatus::Forged, page: None, ..entry })?;
-    waiting::remove(index, batch, (&forged.merchant, page), &forged.event)?;
+    ledger::remove(index, batch, (&forged.merchant, page), &forged.event)?;
     batch.put(forged_key(&forged.merchant, &forged.event), Vec::new());
     count(index, batch, &forged.merchant, |ledger| {
         increment(&mut ledger.forged);
@@ -262,5 +248,5 @@ pub(crate) fn note_polled(
         ledger.polled_to = later(ledger.polled_to, polled.to);
         ledger.polled_at = later(ledger.polled_at, polled.at);
     })?;
-    hooks::doubt::note_list_read(index, batch, polled)
+    doubt::note_list_read(index, batch, polled)
 }

@@ -1,8 +1,9 @@
 //! Folds failed actions of hooks, listed for people: the newest of each merchant, until a person
 //! has acknowledged them.
 
-use super::events;
-use super::hooks::{failed, roster};
+use super::ledger::count;
+use super::roster;
+use super::roster::remove_failed_run;
 use crate::base::id::Key;
 use crate::model::events::hook_run::{
     ActionOutcome, ActionResult, FailedAction, FailedHook, HooksAcknowledged, PendingAction,
@@ -23,7 +24,7 @@ pub(crate) fn end_pending(
     pending: PendingAction,
     granted: &ActionResult,
 ) -> Result<(), ReadModelError> {
-    events::count(index, batch, &granted.id.merchant, |ledger| {
+    count(index, batch, &granted.id.merchant, |ledger| {
         ledger.pending = ledger.pending.saturating_sub(1);
     })?;
     count_result(index, batch, pending, granted)
@@ -38,7 +39,7 @@ pub(crate) fn count_result(
 ) -> Result<(), ReadModelError> {
     let merchant = &granted.id.merchant;
     let mut number = 0;
-    events::count(index, batch, merchant, |ledger| {
+    count(index, batch, merchant, |ledger| {
         ledger.actions.count(granted.outcome);
         number = ledger.actions.failed();
     })?;
@@ -85,9 +86,9 @@ fn remove_failed(
         if failed.failed.retry_at.is_some() {
             continue;
         }
-        let was_stopped = failed::is_stopped(index, batch, merchant, &failed.failed.script)?;
+        let was_stopped = roster::is_stopped(index, batch, merchant, &failed.failed.script)?;
         let mut ledger = read(index, batch, &ledger_key(merchant))?.unwrap_or_default();
-        failed::remove(index, batch, &mut ledger, &key)?;
+        remove_failed_run(index, batch, &mut ledger, &key)?;
         write(batch, &ledger_key(merchant), &ledger)?;
         if was_stopped {
             roster::queue_again(index, batch, merchant)?;

@@ -8,48 +8,30 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
+use super::key_ownership::assign_keys;
+use super::observed::{attach_token, fold_missing_document, move_resource, refuse_credentials};
+use super::operator::rotate_addresses;
 use super::{
-    absences, adoption, attached, counted, epoch, events, failed_actions, hooks, journal_refs,
-    moves, refused_credentials, retention, rotation,
+    adoption, counted, epoch, events, failed_actions, hooks, journal_refs, operator, retention,
+    roster,
 };
 use crate::base::id::{IntentId, Key};
 use crate::model::intents::intent::{
-    IllegalTransition, Intent, IntentProgress, IntentState, OpenIntent, OrphanDismissed,
+    Intent, IntentProgress, IntentState, OpenIntent, OrphanDismissed,
 };
-use crate::model::operator::live_binding::{BindingApproval, has_binding_facts};
 use crate::model::record::Record;
+use crate::model::state::credentials::{BindingApproval, has_binding_facts};
+use crate::model::state::drift;
 use crate::model::state::observed::{FactSource, Observation, Observed, OnHold, ServiceRefusal};
-use crate::model::state::unknown_fields;
+use crate::store::error::{FoldError, StoreError};
 use crate::store::index::ordered::{Batch, Index};
-use crate::store::journal::log::Head;
+use crate::store::journal::chain::Head;
 use crate::store::read_model::model::{
     BINDING, EMPTY_REMOTE, FOLD_VERSION, FoldProgress, NEXT_INTENT, OBSERVED, PROGRESS,
     PossibleOrphan, ReadModelError, changed_resources, intent_key, mark_key, observed_key,
     open_key, orphan_key, read, write,
 };
-use crate::store::state::error::StoreError;
-use crate::store::state::key_ownership::assign_keys;
-use crate::store::writer::handle::Fold;
-use crate::store::writer::touched::ChangedResources;
-
-/// Error of folding a record.
-#[derive(Debug, thiserror::Error)]
-pub enum FoldError {
-    /// The index failed or is damaged.
-    #[error(transparent)]
-    Fact(#[from] ReadModelError),
-    /// The record breaks a law, which is an internal error.
-    #[error("law {law}: {detail}")]
-    Law {
-        /// The law's number (design.md part 1).
-        law: u8,
-        /// The violation.
-        detail: String,
-    },
-    /// An intent made an illegal transition.
-    #[error(transparent)]
-    Transition(#[from] IllegalTransition),
-}
+use crate::store::writer::parts::{ChangedResources, Fold};
 
 /// Folds one record: reads through the batch, writes into it.
 pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(), FoldError> {
@@ -78,17 +60,15 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::OnHold { key, reason, at } => fold.hold(key, None, reason, *at),
         Record::Approval(approval) => fold.approval(approval),
         Record::PlanApproval(approval) => Ok(counted::store_approval(fold.batch, approval)?),
-        Record::Unauthorised(refused) => {
-            Ok(refused_credentials::fold(fold.index, fold.batch, refused)?)
-        }
-        Record::PlanUsed(used) => fold.use_plan(used),
-        Record::Suspended(suspension) => fold.suspend(suspension),
+        Record::Unauthorised(refused) => Ok(refuse_credentials(fold.index, fold.batch, refused)?),
+        Record::PlanUsed(used) => operator::use_plan(index, fold.batch, used),
+        Record::Suspended(suspension) => Ok(operator::suspend(fold.batch, suspension)?),
         Record::Resumed { key, actor: _, at: _ } => {
-            fold.resume(key);
+            operator::resume(fold.batch, key);
             Ok(())
         }
-        Record::MissingDocument(absence) => absences::fold(index, batch, absence),
-        Record::Moved(moved) => moves::fold(index, batch, moved),
+        Record::MissingDocument(absence) => fold_missing_document(index, batch, absence),
+        Record::Moved(moved) => move_resource(index, batch, moved),
         Record::Restored(restored) => epoch::begin_epoch(index, fold.batch, restored),
         // For the history alone: a separate record holds what follows from the person's decision.
         Record::Resolved { .. } | Record::Compacted(_) | Record::Rekeyed(_) => Ok(()),
@@ -97,16 +77,16 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::Forgotten(forgotten) => adoption::forget_resource(index, fold.batch, forgotten),
         Record::Disowned(disowned) => adoption::disown(index, fold.batch, disowned),
         Record::UnknownObjects(strays) => adoption::set_unknown_objects(index, fold.batch, strays),
-        Record::TokenAttached(one) => attached::fold(index, fold.batch, one),
+        Record::TokenAttached(one) => attach_token(index, fold.batch, one),
         Record::OrphanDismissed(seen) => fold.orphan_seen(seen),
         Record::HooksAcknowledged(seen) => {
             Ok(failed_actions::acknowledge(index, fold.batch, seen)?)
         }
-        Record::ScriptsLoaded(loaded) => Ok(hooks::roster::load(index, fold.batch, loaded)?),
-        Record::ScriptForgotten(one) => Ok(hooks::roster::forget(index, fold.batch, one)?),
+        Record::ScriptsLoaded(loaded) => Ok(roster::load(index, fold.batch, loaded)?),
+        Record::ScriptForgotten(one) => Ok(roster::forget(index, fold.batch, one)?),
         Record::EventsDropped(one) => Ok(retention::apply_retention(index, fold.batch, one)?),
         Record::Lapsed(one) => Ok(retention::drop_lapsed(index, fold.batch, one)?),
-        Record::Rotated(rotated) => Ok(rotation::fold(index, fold.batch, rotated)?),
+        Record::Rotated(rotated) => Ok(rotate_addresses(index, fold.batch, rotated)?),
     }
 }
 
@@ -264,7 +244,7 @@ impl FoldStep<'_> {
             }),
             IntentProgress::GivenUp { reason: _ } if intent.target.is_some() => {
                 self.change(intent, at, |known| {
-                    unknown_fields::mark_changed_unknown(known, &intent.applied.spec);
+                    drift::mark_changed_unknown(known, &intent.applied.spec);
                 })
             }
             IntentProgress::GivenUp { reason: _ } => {
@@ -292,7 +272,7 @@ impl FoldStep<'_> {
             return Ok(());
         }
         self.change(intent, at, |known| {
-            unknown_fields::mark_changed_unknown(known, &intent.applied.spec);
+            drift::mark_changed_unknown(known, &intent.applied.spec);
         })
     }
 

@@ -1,34 +1,25 @@
 //! Folds hook runs: each action counts once, by its event and its own name (law 5).
 
-mod asked;
-pub(crate) mod doubt;
-pub(crate) mod failed;
-mod keeping;
-pub(crate) mod roster;
-
-use super::failed_actions;
-use super::fold::FoldError;
+use super::doubt::is_doubted;
+use super::requests::EndedAction;
+use super::roster::{put_failed_run, remove_failed_run};
+use super::{doubt, failed_actions, requests, roster};
 use crate::base::id::Key;
 use crate::model::events::event::EventLedger;
 use crate::model::events::hook_run::{
-    ActionResult, Cursor, CursorAdvanced, FailedHook, HookFailure, HookRunRecord, HooksReplayed,
-    NotificationAttempt, PendingAction, Scheduled, ScriptIdentity,
+    ActionOutcome, ActionResult, Cursor, CursorAdvanced, FailedHook, HookFailure, HookRunRecord,
+    HooksReplayed, NotificationAttempt, PendingAction, Scheduled, ScriptIdentity,
 };
 use crate::model::record::Record;
+use crate::model::state::lifecycle::Release;
+use crate::store::error::FoldError;
 use crate::store::index::ordered::{Batch, Index};
 use crate::store::read_model::events::ledger_key;
 use crate::store::read_model::failed::{failed_key, failed_of};
 use crate::store::read_model::hooks::{
-    cursor_key, request_key, schedule_key, sending_key, to_run_key,
+    ACTION_REQUESTS, cursor_key, request_key, schedule_key, sending_key, to_run_key,
 };
 use crate::store::read_model::model::{ReadModelError, decode_entry, read, write};
-use asked::EndedAction;
-use doubt::is_doubted;
-
-/// Marks a merchant whose events have hooks to run.
-pub(crate) fn queue_merchant(batch: &mut Batch, merchant: &Key) {
-    batch.put(to_run_key(merchant), Vec::new());
-}
 
 /// Returns the hook run of a record, if the record is one.
 pub(crate) fn run_in(record: &Record) -> Option<&HookRunRecord> {
@@ -65,9 +56,9 @@ pub(crate) fn fold_run(
     let mut was_stopped = false;
     if ran.is_retry {
         for script in scripts(ran).chain(ran.former_script.as_deref()) {
-            was_stopped |= failed::is_stopped(index, batch, &ran.merchant, script)?;
+            was_stopped |= roster::is_stopped(index, batch, &ran.merchant, script)?;
             let key = failed_key(&ran.merchant, &ran.event, script);
-            failed::remove(index, batch, &mut ledger, &key)?;
+            remove_failed_run(index, batch, &mut ledger, &key)?;
         }
     }
     let ended = fold_outcome(index, batch, &mut ledger, (ran, doubted))?;
@@ -76,7 +67,7 @@ pub(crate) fn fold_run(
     if was_stopped {
         roster::queue_again(index, batch, &ran.merchant)?;
     }
-    Ok(asked::count_ended(index, batch, ended)?)
+    Ok(requests::count_ended(index, batch, ended)?)
 }
 
 /// Folds runs of one script that are [together](are_together): one run for each event, in the order
@@ -110,7 +101,7 @@ pub(crate) fn fold_runs<'a>(
     }
     write(batch, &key, &Cursor { to, text: lane.text })?;
     write(batch, &ledger_key, &ledger)?;
-    Ok(asked::count_ended(index, batch, ended)?)
+    Ok(requests::count_ended(index, batch, ended)?)
 }
 
 /// Folds the action requests, the stored values and the failures of an event's runs.
@@ -122,14 +113,14 @@ fn fold_outcome(
 ) -> Result<Vec<EndedAction>, ReadModelError> {
     let (mut before, mut ended) = (0, Vec::new());
     for run in &ran.runs {
-        let asked = asked::fold_requests(index, batch, (ran, run), doubted, before)?;
+        let asked = requests::fold_requests(index, batch, (ran, run), doubted, before)?;
         ledger.pending = ledger.pending.saturating_add(asked.new);
         ended.extend(asked.ended);
-        ended.extend(keeping::store_values(index, batch, (ran, run))?);
+        ended.extend(requests::store_values(index, batch, (ran, run))?);
         before = before.saturating_add(run.requests.len());
     }
     for one in &ran.failures {
-        failed::put(index, batch, ledger, &failed_hook(ran, one, doubted))?;
+        put_failed_run(index, batch, ledger, &failed_hook(ran, one, doubted))?;
     }
     Ok(ended)
 }
@@ -210,7 +201,7 @@ pub(crate) fn record_result(
     }
     batch.remove(request_key(&granted.id));
     batch.remove(sending_key(&granted.id));
-    asked::write_result(batch, granted, content)
+    requests::write_result(batch, granted, content)
 }
 
 /// Makes the failed hook runs of an event due again.
@@ -225,9 +216,29 @@ pub(crate) fn retry_failed(
         let mut failed: FailedHook = decode_entry(&key, &value)?;
         failed.failed.retry_at = Some(replayed.at);
         failed.failed.tries = 0;
-        failed::put(index, batch, &mut ledger, &failed)?;
+        put_failed_run(index, batch, &mut ledger, &failed)?;
     }
     write(batch, &ledger_key, &ledger)
+}
+
+/// Records a person's word that actions pending since a restore were done before it.
+pub(crate) fn mark_done(
+    index: &dyn Index,
+    batch: &mut Batch,
+    release: &Release,
+) -> Result<(), ReadModelError> {
+    let said = |action: &Key| release.keys.is_empty() || release.keys.contains(action);
+    for (key, value) in batch.scan(index, ACTION_REQUESTS)? {
+        let pending: PendingAction = decode_entry(&key, &value)?;
+        if !pending.maybe_done || !pending.action().is_ok_and(|action| said(&action)) {
+            continue;
+        }
+        let message = format!("done before the restore, said by {}", release.actor);
+        let granted =
+            ActionResult { id: pending.id, outcome: ActionOutcome::Done, message, at: release.at };
+        record_result(index, batch, &granted)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@
 use serde_json::Value;
 
 use crate::base::id::{IntentId, Key, RemoteId};
-use crate::model::intents::intent::IntentProgress;
 use crate::model::record::Record;
 use crate::model::state::observed::Observation;
 use crate::store::index::ordered::{Batch, Index};
@@ -37,84 +36,18 @@ pub(crate) fn note_position(
     sequence: u64,
     record: &Record,
 ) -> Result<(), ReadModelError> {
-    match record {
-        Record::Intent(intent) => {
-            let promise = IntentPosition { sequence, key: intent.key.clone() };
-            write(batch, &intent_position_key(intent.id), &promise)?;
-            append(index, batch, &intent.key, sequence)
-        }
-        Record::Progress { intent, at: _, progress } => {
-            let Some(key) = resource_of(index, batch, *intent)? else { return Ok(()) };
-            if let Some(taught) = observation_in(progress) {
-                note_ids(index, batch, taught, sequence)?;
-            }
-            append(index, batch, &key, sequence)
-        }
-        Record::Observation(fact) => {
-            note_ids(index, batch, fact, sequence)?;
-            append(index, batch, &fact.key, sequence)
-        }
-        Record::OnHold { key, .. } | Record::Resumed { key, .. } => {
-            append(index, batch, key, sequence)
-        }
-        Record::Approval(one) => append(index, batch, &one.binding.merchant, sequence),
-        Record::Released(release) => append_all(index, batch, &release.keys, sequence),
-        Record::Resolved { intent, at: _, actor: _, decision: _ } => {
-            let Some(key) = resource_of(index, batch, *intent)? else { return Ok(()) };
-            append(index, batch, &key, sequence)
-        }
-        Record::PlanApproval(approval) => {
-            approval.steps.iter().try_for_each(|step| append(index, batch, &step.key, sequence))
-        }
-        Record::Unauthorised(refused) => append(index, batch, &refused.merchant, sequence),
-        Record::Suspended(suspension) => append(index, batch, &suspension.key, sequence),
-        Record::MissingDocument(absence) => append(index, batch, &absence.key, sequence),
-        Record::Moved(moved) => {
-            append(index, batch, &moved.from, sequence)?;
-            append(index, batch, &moved.to, sequence)
-        }
-        Record::Adopted(adoption) => {
-            note_ids(index, batch, &adoption.fact, sequence)?;
-            append(index, batch, &adoption.fact.key, sequence)
-        }
-        Record::Forgotten(forgotten) => append(index, batch, &forgotten.key, sequence),
-        Record::Disowned(disowned) => append(index, batch, &disowned.key, sequence),
-        Record::UnknownObjects(strays) => append(index, batch, &strays.key, sequence),
-        Record::EventVerified(told) => append_all(index, batch, &told.resources, sequence),
-        Record::TokenAttached(one) => append(index, batch, &one.key, sequence),
-        Record::OrphanDismissed(seen) => append(index, batch, &seen.key, sequence),
-        Record::StateOwner(_)
-        | Record::PartnerWebhook(_)
-        | Record::WebhookReceived(_)
-        | Record::Forged(_)
-        | Record::Polled(_)
-        | Record::HooksRun(_)
-        | Record::CursorAdvanced(_)
-        | Record::ActionSettled(_)
-        | Record::NotificationAttempt(_)
-        | Record::Replayed(_)
-        | Record::Rotated(_)
-        | Record::Rekeyed(_)
-        | Record::EventsDropped(_)
-        | Record::Lapsed(_)
-        | Record::HooksAcknowledged(_)
-        | Record::ScriptsLoaded(_)
-        | Record::ScriptForgotten(_)
-        | Record::EmptyRemote { .. }
-        | Record::PlanUsed(_)
-        | Record::Compacted(_)
-        | Record::Restored(_) => Ok(()),
+    if let Record::Intent(intent) = record {
+        let position = IntentPosition { sequence, key: intent.key.clone() };
+        write(batch, &intent_position_key(intent.id), &position)?;
     }
-}
-
-/// Notes a record for each of these resources.
-fn append_all<'k>(
-    index: &dyn Index,
-    batch: &mut Batch,
-    keys: impl IntoIterator<Item = &'k Key>,
-    sequence: u64,
-) -> Result<(), ReadModelError> {
-    keys.into_iter().try_for_each(|key| append(index, batch, key, sequence))
+    if let Record::Progress { intent, .. } | Record::Resolved { intent, .. } = record {
+        let Some(key) = resource_of(index, batch, *intent)? else { return Ok(()) };
+        append(index, batch, &key, sequence)?;
+    }
+    if let Some(fact) = record.observation() {
+        note_ids(index, batch, fact, sequence)?;
+    }
+    record.subjects().into_iter().try_for_each(|key| append(index, batch, key, sequence))
 }
 
 /// Returns the resource of an intent.
@@ -125,19 +58,6 @@ fn resource_of(
 ) -> Result<Option<Key>, ReadModelError> {
     let promise: Option<IntentPosition> = read(index, batch, &intent_position_key(intent))?;
     Ok(promise.map(|promise| promise.key))
-}
-
-/// Returns the observation that a progress contains.
-fn observation_in(progress: &IntentProgress) -> Option<&Observation> {
-    match progress {
-        IntentProgress::Done { observation, proof: _ } => Some(observation),
-        IntentProgress::OnHold { reason: _, observation } => observation.as_deref(),
-        IntentProgress::Resent
-        | IntentProgress::Doubt { .. }
-        | IntentProgress::NotSent { .. }
-        | IntentProgress::Refused { .. }
-        | IntentProgress::GivenUp { .. } => None,
-    }
 }
 
 /// Returns the service's ids that belong to a resource: its own, and those in its facts.
@@ -190,7 +110,7 @@ mod tests {
     use crate::model::state::observed::FactSource;
     use crate::store::index::ordered::MemoryIndex;
     use crate::store::read_model::model::ReadModel;
-    use crate::store::testing::old_intent;
+    use crate::store::tests::support::old_intent;
 
     fn noted(records: &[Record]) -> ReadModel {
         let index = Arc::new(MemoryIndex::new());

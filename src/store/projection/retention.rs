@@ -10,23 +10,37 @@
 //! Actions that went to the service keep their own entries, their names, marks and intents, until
 //! the service answers no more requests about them.
 
+#[cfg(test)]
+mod old_actions_tests;
+
 use chrono::{DateTime, Utc};
 
-use super::events::count;
-use super::{old_actions, waiting};
-use crate::base::id::Key;
+use super::ledger::count;
+use super::{counted, journal_refs, ledger};
+use crate::base::hash::SourceId;
+use crate::base::id::{IntentId, Key};
+use crate::model::action::Action;
 use crate::model::events::event::{EventEntry, EventLedger, EventStatus, VerifiedEvent};
 use crate::model::events::hook_run::{ActionRequestId, ActionResult};
-use crate::model::events::remote_object::RemoteObject;
-use crate::model::operator::action::Action;
-use crate::model::state::retention::{EventsDropped, Lapsed};
+use crate::model::record::StateOwner;
+use crate::model::service::remote_object::RemoteObject;
+use crate::model::state::lifecycle::{EventsDropped, Lapsed};
+use crate::model::state::observed::Observed;
 use crate::store::index::ordered::{Batch, Index};
 use crate::store::read_model::events::{
     event_key, forged_key, malformed_key, number_key, numbers_of, object_key, unmatched_key,
 };
 use crate::store::read_model::hooks::{depth_key, doubt_key};
-use crate::store::read_model::model::{ReadModelError, decode_entry, observed_key, read};
-use crate::store::read_model::retention::RetentionCheck;
+use crate::store::read_model::journal_refs::{
+    IntentPosition, SequencePage, intent_position_key, page_key, remote_key, sequences_key,
+};
+use crate::store::read_model::model::{
+    BINDING, ReadModelError, decode_entry, mark_key, observed_key, read,
+};
+use crate::store::read_model::operator::release_key;
+use crate::store::read_model::retention::{
+    ActionRetention, RetentionCheck, pending_actions, retention_of,
+};
 
 /// Maximum of numbers that one record spans, so that its fold delays other records only briefly.
 const EVENTS_MAX: usize = 256;
@@ -62,7 +76,7 @@ pub(crate) fn apply_retention(
     for digest in &retained.malformed {
         batch.remove(malformed_key(merchant, digest));
     }
-    old_actions::drop_old(index, batch, retained)?;
+    drop_old(index, batch, retained)?;
     let garbled = u64::try_from(retained.malformed.len()).unwrap_or(u64::MAX);
     count(index, batch, merchant, |ledger: &mut EventLedger| {
         ledger.horizon = ledger.horizon.max(Some(retained.horizon));
@@ -140,7 +154,7 @@ pub(crate) fn drop_lapsed(
     let known: Option<EventEntry> = read(index, batch, &key)?;
     let Some(page) = known.and_then(|known| known.page) else { return Ok(()) };
     batch.remove(key);
-    waiting::remove(index, batch, (&lapsed.merchant, page), &lapsed.event)?;
+    ledger::remove(index, batch, (&lapsed.merchant, page), &lapsed.event)?;
     count(index, batch, &lapsed.merchant, |ledger| {
         ledger.waiting = ledger.waiting.saturating_sub(1);
         ledger.lapsed = ledger.lapsed.saturating_add(1);
@@ -167,6 +181,82 @@ fn events_between(
     Ok(numbered)
 }
 
+/// Drops the actions that a record names, as far as they may be dropped.
+pub(crate) fn drop_old(
+    index: &dyn Index,
+    batch: &mut Batch,
+    retained: &EventsDropped,
+) -> Result<(), ReadModelError> {
+    if retained.actions.is_empty() {
+        return Ok(());
+    }
+    let pending = pending_actions(index, batch)?;
+    let actions = retained.actions.iter().filter(|(_, action)| !pending.contains(action));
+    for (intent, action) in actions {
+        drop_intent(index, batch, (*intent, action), retained)?;
+    }
+    Ok(())
+}
+
+/// Drops one intent of an action, and with the first one the action itself.
+fn drop_intent(
+    index: &dyn Index,
+    batch: &mut Batch,
+    (intent, action): (IntentId, &Key),
+    retained: &EventsDropped,
+) -> Result<(), ReadModelError> {
+    let promise: Option<IntentPosition> = read(index, batch, &intent_position_key(intent))?;
+    if promise.is_none_or(|promise| promise.key != *action) {
+        return Ok(());
+    }
+    match retention_of(index, batch, action, retained.at)? {
+        ActionRetention::Keep => return Ok(()),
+        ActionRetention::Droppable(known) => remove_entries(index, batch, action, &known)?,
+        ActionRetention::Dropped => {}
+    }
+    batch.remove(intent_position_key(intent));
+    Ok(())
+}
+
+/// Removes every entry of an action.
+fn remove_entries(
+    index: &dyn Index,
+    batch: &mut Batch,
+    action: &Key,
+    known: &Observed,
+) -> Result<(), ReadModelError> {
+    let newest: SequencePage = read(index, batch, &sequences_key(action))?.unwrap_or_default();
+    for number in 0..newest.full {
+        batch.remove(page_key(action, number));
+    }
+    for id in journal_refs::ids_of(known.remote_id.as_ref(), &known.facts) {
+        batch.remove(remote_key(&id, action));
+    }
+    remove_mark(index, batch, action, known)?;
+    counted::forget(index, batch, action)?;
+    for key in [sequences_key, depth_key, doubt_key, release_key, observed_key] {
+        batch.remove(key(action));
+    }
+    Ok(())
+}
+
+/// Removes the mark. The lists that are searched for unknown marks never show what hooks create.
+fn remove_mark(
+    index: &dyn Index,
+    batch: &mut Batch,
+    action: &Key,
+    known: &Observed,
+) -> Result<(), ReadModelError> {
+    let Some(bound) = read::<StateOwner>(index, batch, BINDING)? else { return Ok(()) };
+    let generation = known.applied.as_ref().map_or(0, |applied| applied.generation);
+    let mark = SourceId::new(&bound.partner, action, generation).mark();
+    let key = mark_key(mark.as_str());
+    if read::<Key>(index, batch, &key)?.as_ref() == Some(action) {
+        batch.remove(key);
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -174,8 +264,8 @@ mod tests {
     use super::*;
     use crate::model::events::event::Via;
     use crate::model::events::hook_run::CursorAdvanced;
-    use crate::model::events::remote_object::Freshness;
     use crate::model::record::Record;
+    use crate::model::service::remote_object::Freshness;
     use crate::store::index::ordered::MemoryIndex;
     use crate::store::projection::fold::fold;
     use crate::store::read_model::model::ReadModel;

@@ -1,14 +1,18 @@
 //! Reads of the gateway's events: posted, verified, and waiting to be verified.
 
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+
 use super::model::{
-    PARTNER_WEBHOOKS, ReadModel, ReadModelError, decode, decode_entry, parse_key, read,
+    PARTNER_WEBHOOKS, ReadModel, ReadModelError, decode, decode_entry, observed_key, parse_key,
+    read,
 };
-use super::retried::CachedEntry;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
-use crate::model::events::event::{EventEntry, EventLedger};
-use crate::model::events::partner_webhook::PartnerWebhook;
-use crate::model::events::remote_object::RemoteObject;
+use crate::model::events::event::{EventEntry, EventLedger, PartnerWebhook};
+use crate::model::service::remote_object::RemoteObject;
+use crate::model::state::observed::Observed;
 use crate::store::index::ordered::{Batch, Index};
 
 /// Number of ignored webhooks of the partner interface.
@@ -223,4 +227,43 @@ pub(in crate::store) fn ledger_key(merchant: &Key) -> Vec<u8> {
 /// Key of the entry of an object's newest version.
 pub(in crate::store) fn object_key(merchant: &Key, id: &str) -> Vec<u8> {
     merchant_entry_key(OBJECTS, merchant, id.as_bytes())
+}
+
+/// An entry's bytes and the value decoded from them.
+#[derive(Debug)]
+pub struct CachedEntry<T> {
+    bytes: Arc<[u8]>,
+    pub value: Arc<T>,
+}
+
+impl<T> Clone for CachedEntry<T> {
+    fn clone(&self) -> Self {
+        Self { bytes: self.bytes.clone(), value: self.value.clone() }
+    }
+}
+
+impl ReadModel {
+    /// Returns the observed state of a resource that is read often. Decodes the entry only if its
+    /// bytes differ from those of `before`.
+    pub fn observed_cached(
+        &self,
+        key: &Key,
+        before: Option<&CachedEntry<Observed>>,
+    ) -> Result<Option<CachedEntry<Observed>>, ReadModelError> {
+        self.read_cached(&observed_key(key), before)
+    }
+
+    /// Reads an entry and decodes it only if its bytes differ from those of `before`.
+    pub(crate) fn read_cached<T: DeserializeOwned>(
+        &self,
+        entry: &[u8],
+        before: Option<&CachedEntry<T>>,
+    ) -> Result<Option<CachedEntry<T>>, ReadModelError> {
+        let Some(bytes) = self.index.get(entry)? else { return Ok(None) };
+        if let Some(before) = before.filter(|before| *before.bytes == *bytes) {
+            return Ok(Some(before.clone()));
+        }
+        let value = Arc::new(decode(entry, &bytes)?);
+        Ok(Some(CachedEntry { bytes: bytes.into(), value }))
+    }
 }

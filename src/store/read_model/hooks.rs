@@ -12,8 +12,7 @@ use crate::base::id::Key;
 use crate::model::events::hook_run::{
     ActionRequestId, ActionResult, Cursor, FailedAction, PendingAction, Scheduled,
 };
-use crate::model::events::known_scripts::KnownScript;
-use crate::model::events::script_values::ScriptValuesSize;
+use crate::model::events::scripts::{KnownScript, ScriptValuesSize};
 use crate::store::index::ordered::Batch;
 
 const EVENTS_TO_RUN: &[u8] = b"w/r/";

@@ -3,7 +3,8 @@
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -11,7 +12,7 @@ use serde::de::DeserializeOwned;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key, PublicKey};
 use crate::model::intents::intent::OpenIntent;
-use crate::model::operator::plan_use::PlanUse;
+use crate::model::operator::approval::PlanUse;
 use crate::model::operator::suspension::Suspension;
 use crate::model::record::StateOwner;
 use crate::model::state::observed::Observed;
@@ -19,6 +20,9 @@ use crate::store::index::ordered::{Batch, Index, IndexError, KeyValue};
 
 /// The version of the fold: an index of another version is rebuilt.
 pub const FOLD_VERSION: u32 = 12;
+
+/// Maximum renames followed from one name: a cycle of renames ends there.
+const MOVES_MAX: usize = 10_000;
 
 pub(crate) const OBSERVED: &[u8] = b"o/";
 pub(crate) const INTENTS: &[u8] = b"i/";
@@ -142,14 +146,15 @@ impl ReadModel {
         first.map(|key| self.current_name(&key)).transpose()
     }
 
-    /// Returns the present name of a resource, following its moves.
+    /// Returns the present name of a resource, following at most [`MOVES_MAX`] moves.
     pub(crate) fn current_name(&self, first: &Key) -> Result<Key, ReadModelError> {
         let mut key = first.clone();
-        while let Some(next) = self.observed_state(&key)?.and_then(|known| known.moved_to) {
-            if *next == *first {
-                break;
+        for _ in 0..MOVES_MAX {
+            let next = self.observed_state(&key)?.and_then(|known| known.moved_to);
+            match next.filter(|next| **next != *first) {
+                Some(next) => key = *next,
+                None => break,
             }
-            key = *next;
         }
         Ok(key)
     }

@@ -2,24 +2,22 @@
 
 use std::sync::Arc;
 
-use super::base;
-use super::error::StoreError;
-use super::marks::{BOOT, CLEAN, get, mark_open};
-use super::open::{OpenError, OpenReport};
+use super::index::{BOOT, CLEAN, get, mark_open};
+use super::snapshot;
+use super::snapshot::BATCH_RECORDS_MAX;
 use super::watch::StateMark;
-use crate::model::record::Record;
 use crate::store::disk::traits::Disk;
 use crate::store::index::ordered::{Batch, Index, IndexError};
-use crate::store::journal::log::{Head, Journal, Position};
+use crate::store::journal::chain::{Head, Position};
+use crate::store::journal::log::Journal;
 use crate::store::journal::open::JournalOptions;
 use crate::store::projection::fold::IndexFold;
 use crate::store::read_model::model::{FOLD_VERSION, FoldProgress, ReadModel};
+use crate::store::state::error::{OpenError, OpenReport};
 use crate::store::vault::key::MasterKey;
 use crate::store::vault::values::Vault;
-use crate::store::writer::handle::Fold;
-
-/// Records folded in one transaction while catching up.
-pub(crate) const BATCH_RECORDS_MAX: usize = 32;
+use crate::store::writer::core::decode;
+use crate::store::writer::parts::Fold;
 
 /// The disks and the index that a state is assembled from; the simulator brings its own.
 #[derive(Debug)]
@@ -162,12 +160,6 @@ fn load_base(
         found.rebuilt = found.rebuilt.take().or(Some(why));
         clear(&**index)?;
     }
-    base::load(journal, &base, &**index)?;
+    snapshot::load(journal, &base, &**index)?;
     Ok(Some(base.head))
-}
-
-/// Decodes one record of the journal.
-pub fn decode(sequence: u64, body: &[u8]) -> Result<Record, StoreError> {
-    ciborium::from_reader(body)
-        .map_err(|error| StoreError::Decode { sequence, why: error.to_string() })
 }

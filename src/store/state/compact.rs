@@ -14,37 +14,31 @@
 //! state that opens as it was, and the next compaction does the rest. Writers wait only for the
 //! last few records.
 
-mod age;
-mod archive;
-mod catching;
-mod sizes;
+#[cfg(test)]
+mod tests;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use chrono::{DateTime, Utc};
-use tokio::sync::Mutex;
-
-use super::open::{OpenError, OpenState};
+pub use super::archive::{Archive, ArchivePolicy};
 use super::slots::IndexSlots;
+use super::snapshot::FreshIndex;
 use crate::base::hash::Digest;
 use crate::model::record::Record;
-use crate::model::state::compaction::Compacted;
+use crate::model::state::lifecycle::Compacted;
 use crate::store::disk::traits::Disk;
 use crate::store::index::buffered::BufferedIndex;
-use crate::store::journal::error::JournalError;
-use crate::store::journal::log::Head;
+use crate::store::journal::chain::{Head, JournalError};
 use crate::store::journal::read::JournalReader;
-use crate::store::journal::{compact, log};
+use crate::store::journal::{files, log};
 use crate::store::projection::fold::IndexFold;
 use crate::store::read_model::model::FOLD_VERSION;
+use crate::store::state::error::OpenError;
 use crate::store::vault::values::Vault;
-use crate::store::writer::handle::{Commit, Writer};
-
-pub use archive::{Archive, ArchivePolicy};
-pub use sizes::Sizes;
-
-use catching::FreshIndex;
+use crate::store::writer::handle::Writer;
+use crate::store::writer::parts::Commit;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::Mutex;
 
 /// The fresh index follows the journal until at most this number of records is left.
 const LEFT_MAX: u64 = 256;
@@ -105,15 +99,6 @@ pub struct CompactionLock {
     closing: AtomicBool,
 }
 
-impl OpenState {
-    /// Compacts the state and closes it cleanly.
-    pub async fn compact(self, wanted: &CompactionRequest) -> Result<CompactionResult, OpenError> {
-        let done = self.compactor().compact(wanted).await;
-        self.close().await?;
-        done
-    }
-}
-
 /// A snapshot that a record names.
 struct NamedSnapshot {
     compacted: Compacted,
@@ -161,7 +146,7 @@ impl Compactor {
 
     /// Returns true if the records behind the last snapshot take much more room than the snapshot.
     pub fn is_due(&self) -> Result<bool, OpenError> {
-        let all = sizes::of(&*self.journal).map_err(size_error)?;
+        let all = bytes_on_disk(&*self.journal).map_err(size_error)?;
         let base = JournalReader::over(Arc::clone(&self.journal)).base()?;
         let snapshot = base.map_or(Ok(0), |base| self.journal.len(&base.file()));
         let snapshot = snapshot.map_err(size_error)?;
@@ -178,9 +163,9 @@ impl Compactor {
     pub fn sizes(&self) -> Result<Sizes, OpenError> {
         let archive = self.archive.open_existing()?;
         Ok(Sizes {
-            journal: sizes::of(&*self.journal).map_err(size_error)?,
-            archive: archive.map_or(Ok(0), |disk| sizes::of(&*disk)).map_err(size_error)?,
-            vault: sizes::of(&*self.vault_disk).map_err(size_error)?,
+            journal: bytes_on_disk(&*self.journal).map_err(size_error)?,
+            archive: archive.map_or(Ok(0), |disk| bytes_on_disk(&*disk)).map_err(size_error)?,
+            vault: bytes_on_disk(&*self.vault_disk).map_err(size_error)?,
             index: self.slots.bytes(),
         })
     }
@@ -200,7 +185,7 @@ impl Compactor {
         let body =
             FreshIndex::snapshot_body(&reader, self.slots.create()?, head, &|| self.check_open())?;
         self.check_open()?;
-        let snapshot = compact::write_snapshot(&*self.journal, head, FOLD_VERSION, &body)?;
+        let snapshot = files::write_snapshot(&*self.journal, head, FOLD_VERSION, &body)?;
         let fresh = FreshIndex::from_snapshot(&reader, self.slots.create()?, (head, &body))?;
         self.switch_index(fresh).await?;
         let compacted = Compacted {
@@ -240,7 +225,7 @@ impl Compactor {
     fn archive_old_segments(&self, history: ArchivePolicy) -> Result<usize, OpenError> {
         let reader = JournalReader::over(Arc::clone(&self.journal));
         let durable = self.writer.head().sequence;
-        let Some(head) = super::base::newest_named(&reader, durable)? else { return Ok(0) };
+        let Some(head) = super::snapshot::newest_named(&reader, durable)? else { return Ok(0) };
         if reader.first()?.is_none_or(|first| first > head.sequence) {
             return Ok(0);
         }
@@ -248,7 +233,7 @@ impl Compactor {
             ArchivePolicy::Keep | ArchivePolicy::KeepFor(_) => Some(self.archive.open_or_create()?),
             ArchivePolicy::Drop => None,
         };
-        Ok(compact::archive_segments(&*self.journal, head, archive.as_deref())?)
+        Ok(files::archive_segments(&*self.journal, head, archive.as_deref())?)
     }
 
     /// Drops the values of the vault that no record names any more.
@@ -274,5 +259,27 @@ fn size_error(source: std::io::Error) -> OpenError {
     JournalError::io("read", "", source).into()
 }
 
-#[cfg(test)]
-mod tests;
+/// The bytes of a state on disk.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sizes {
+    /// Snapshot and records in use.
+    pub journal: u64,
+    /// Archived records.
+    pub archive: u64,
+    /// Sealed values and their keys.
+    pub vault: u64,
+    pub index: u64,
+}
+
+impl Sizes {
+    /// Returns the sum of all parts.
+    pub fn total(&self) -> u64 {
+        [self.archive, self.vault, self.index].into_iter().fold(self.journal, u64::saturating_add)
+    }
+}
+
+/// Returns the bytes of the files on a disk. A file that is removed meanwhile does not count.
+pub(crate) fn bytes_on_disk(disk: &dyn Disk) -> std::io::Result<u64> {
+    let lengths = disk.list()?.into_iter().filter_map(|file| disk.len(&file).ok());
+    Ok(lengths.fold(0, u64::saturating_add))
+}

@@ -6,28 +6,34 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::assemble::{AssembledState, StateParts, assemble, decode};
+use serde::Serialize;
+
+use super::assemble::{AssembledState, StateParts, assemble};
 use super::compact::{Archive, CompactionLock, Compactor};
-use super::error::StoreError;
-use super::marks::close;
-use super::peek::open_index;
-use super::watch::{MarkOptions, RollbackDetected};
-use super::{base, slots};
+use super::index::{close, open_index};
+use super::watch::MarkOptions;
+use super::{slots, snapshot};
+use crate::base::id::Key;
+use crate::model::intents::intent::StoredBody;
 use crate::model::record::{Record, StateOwner};
-use crate::store::disk::lock::{LockError, LockOwner, StateLock};
+use crate::store::disk::directory::{LockOwner, StateLock};
 use crate::store::disk::real::RealDisk;
 use crate::store::disk::traits::Disk;
-use crate::store::index::ordered::{Index, IndexError};
-use crate::store::journal::error::JournalError;
-use crate::store::journal::log::Head;
-use crate::store::journal::open::{CutTail, JournalOptions};
+use crate::store::index::ordered::Index;
+use crate::store::journal::chain::Head;
+use crate::store::journal::open::JournalOptions;
 use crate::store::journal::read::JournalReader;
 use crate::store::projection::fold::IndexFold;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
+use crate::store::state::compact::{CompactionRequest, CompactionResult};
+use crate::store::state::error::{OpenError, OpenReport};
+use crate::store::vault::cipher::VaultRef;
 use crate::store::vault::error::VaultError;
-use crate::store::vault::key::{MasterKey, MasterKeyError};
+use crate::store::vault::key::MasterKey;
 use crate::store::vault::values::Vault;
-use crate::store::writer::handle::{Commit, Writer};
+use crate::store::writer::core::decode;
+use crate::store::writer::handle::Writer;
+use crate::store::writer::parts::Commit;
 
 /// A file in a state directory while a backup is being restored into it.
 pub const RESTORING: &str = "restoring";
@@ -57,71 +63,6 @@ pub struct OpenState {
     index: Arc<dyn Index>,
     reader: JournalReader,
     _lock: StateLock,
-}
-
-/// Findings and repairs of an opening.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct OpenReport {
-    /// A torn tail that was cut.
-    pub cut: Option<CutTail>,
-    /// The reason for rebuilding the index.
-    pub rebuilt: Option<String>,
-    /// New place of a damaged index.
-    pub moved_aside: Option<PathBuf>,
-    /// The number of records that were folded.
-    pub folded: u64,
-    /// Set if the state is older than its mark, or another one: a new epoch began.
-    pub put_back: Option<RollbackDetected>,
-    /// Set if a state with records has no mark, or a new one, with the reason.
-    pub unmarked: Option<String>,
-}
-
-/// Error of opening a state. All of these are exit code 4.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// Another process has the state open.
-    #[error(transparent)]
-    Lock(#[from] LockError),
-    /// The key cannot be read or created.
-    #[error(transparent)]
-    Key(#[from] MasterKeyError),
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    #[error(transparent)]
-    Vault(#[from] VaultError),
-    /// The index cannot be opened or folded.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Index(#[from] IndexError),
-    #[error(transparent)]
-    Fact(#[from] ReadModelError),
-    #[error("open the state directory {}: {source}", dir.display())]
-    Io { dir: PathBuf, source: std::io::Error },
-    /// The mark outside the state directory cannot be used.
-    #[error("use the mark of the state in {}: {source}", place.display())]
-    Mark {
-        /// The folder, or the file that names the state.
-        place: PathBuf,
-        source: std::io::Error,
-    },
-    /// A restore of a backup into the state was interrupted.
-    #[error(
-        "open the state {}: a restore of a backup was interrupted; run `reckon store restore` again",
-        dir.display()
-    )]
-    Interrupted { dir: PathBuf },
-    /// A compaction was ended because the state is being closed.
-    #[error("compact the state: it is being closed; the next compaction does the rest")]
-    Closing,
-    /// The state belongs to another partner, client or key.
-    #[error(
-        "open the state: it belongs to another {what}; use the state directory of this partner, or another one"
-    )]
-    Foreign {
-        /// The part of the ownership that differs.
-        what: &'static str,
-    },
 }
 
 impl OpenState {
@@ -193,7 +134,7 @@ impl OpenState {
         let durable = self.writer.head();
         let mut head = Head::EMPTY;
         if let Some(base) = self.reader.base()? {
-            base::is_named(&self.reader, &base, durable.sequence)?;
+            snapshot::is_named(&self.reader, &base, durable.sequence)?;
             self.reader.body(&base)?;
             head = base.head;
         }
@@ -247,5 +188,63 @@ pub async fn check_owner(
     match differs.iter().find(|(differs, _)| *differs) {
         Some((_, what)) => Err(OpenError::Foreign { what }),
         None => Ok(()),
+    }
+}
+
+impl OpenState {
+    /// Compacts the state and closes it cleanly.
+    pub async fn compact(self, wanted: &CompactionRequest) -> Result<CompactionResult, OpenError> {
+        let done = self.compactor().compact(wanted).await;
+        self.close().await?;
+        done
+    }
+}
+
+/// A value that cannot be unsealed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnreadableValue {
+    /// The resource that the value belongs to.
+    pub key: Key,
+    /// The fact or the request that holds the value.
+    pub what: String,
+    /// The reason why the value cannot be unsealed, with the remedy.
+    pub why: String,
+}
+
+/// Returns every sealed value that is known of a resource, or that an open intent would send again,
+/// and that cannot be unsealed. A value that was destroyed on purpose is not included.
+pub fn unreadable_values(
+    facts: &ReadModel,
+    vault: &Vault,
+) -> Result<Vec<UnreadableValue>, ReadModelError> {
+    let mut ills = Vec::new();
+    facts.each_observed(|key, known| {
+        for (name, fact) in known.facts.as_object().into_iter().flatten() {
+            let reference = fact.get("sealed").and_then(serde_json::Value::as_str);
+            let why = reference.and_then(|reference| unseal_failure(vault, reference));
+            let ill = |why| UnreadableValue { key: key.clone(), what: name.clone(), why };
+            ills.extend(why.map(ill));
+        }
+        Ok(())
+    })?;
+    for open in facts.open_intents()? {
+        if let StoredBody::Sealed { reference, digest: _ } = &open.intent.request.body {
+            let what = format!("the request of {}", open.intent.id);
+            let why = unseal_failure(vault, reference);
+            ills.extend(why.map(|why| UnreadableValue { key: open.intent.key.clone(), what, why }));
+        }
+    }
+    Ok(ills)
+}
+
+/// Returns the reason why a value cannot be unsealed.
+fn unseal_failure(vault: &Vault, reference: &str) -> Option<String> {
+    let reference: VaultRef = match reference.parse() {
+        Ok(reference) => reference,
+        Err(error) => return Some(format!("{error}")),
+    };
+    match vault.unseal(&reference) {
+        Ok(_) | Err(VaultError::Erased { .. }) => None,
+        Err(error) => Some(error.to_string()),
     }
 }

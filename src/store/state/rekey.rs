@@ -10,15 +10,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use chrono::{DateTime, Utc};
 use rand_chacha::ChaCha20Rng;
 
-use super::error::StoreError;
 use super::open::OpenState;
 use crate::model::record::{Record, Rekeyed};
+use crate::store::error::StoreError;
 use crate::store::projection::fold::IndexFold;
 use crate::store::vault::error::VaultError;
 use crate::store::vault::key::{MasterKey, MasterKeyError};
 use crate::store::vault::key_file::KeyFile;
 use crate::store::vault::values::Vault;
-use crate::store::writer::handle::{Commit, Writer};
+use crate::store::writer::handle::Writer;
+use crate::store::writer::parts::Commit;
 
 /// Exchanges the key of a state.
 #[derive(Debug)]

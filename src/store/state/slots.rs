@@ -5,10 +5,9 @@
 //! that of every index.
 
 use std::fmt::Debug;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{fs, io};
 
 use crate::store::disk::real::sync_dir;
 use crate::store::index::ordered::{Index, IndexError, MemoryIndex};

@@ -1,27 +1,26 @@
 //! Compares the mark outside the state directory with the journal: an older or another journal
 //! opens a new epoch.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
 use chrono::{DateTime, Utc};
 use data_encoding::HEXLOWER;
 
-use super::assemble::decode;
-use super::high_water::HighWater;
-use super::open::{OpenError, OpenReport};
+use crate::base::hash::Digest;
 use crate::model::record::Record;
-use crate::model::state::epoch::Restored;
-use crate::store::backup::restore::next_epoch;
+use crate::model::state::lifecycle::Restored;
 use crate::store::disk::real::{RealDisk, sync_dir};
 use crate::store::index::ordered::Index;
-use crate::store::journal::log::{Head, Journal};
+use crate::store::journal::chain::Head;
+use crate::store::journal::high_water::HighWater;
+use crate::store::journal::log::Journal;
 use crate::store::projection::fold::IndexFold;
 use crate::store::read_model::model::ReadModel;
-use crate::store::writer::core::encode;
-use crate::store::writer::handle::Fold;
+use crate::store::state::error::{OpenError, OpenReport, RollbackDetected};
+use crate::store::writer::core::{decode, encode};
+use crate::store::writer::parts::Fold;
 
 /// The file that holds the id of a state; its mark has the same name.
 const ID_FILE: &str = "id";
@@ -53,17 +52,6 @@ pub struct StateMark {
     pub restoring: bool,
     pub at: DateTime<Utc>,
     pub actor: String,
-}
-
-/// A state that is older than its mark, or another one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RollbackDetected {
-    /// The sequence of the record that the mark names.
-    pub marked: u64,
-    /// The sequence of the state's last record.
-    pub head: u64,
-    /// The epoch that began.
-    pub epoch: u32,
 }
 
 impl MarkOptions {
@@ -184,47 +172,36 @@ fn last_time(journal: &Journal) -> Result<Option<DateTime<Utc>>, OpenError> {
     Ok(last)
 }
 
+/// Returns the time of a record that shows how far the state had gone.
 fn time_of(record: &Record) -> Option<DateTime<Utc>> {
-    match record {
-        Record::Intent(intent) => Some(intent.at),
-        Record::Progress { at, .. } | Record::OnHold { at, .. } => Some(*at),
-        Record::Observation(fact) => Some(fact.at),
-        Record::Polled(polled) => Some(polled.at),
-        Record::Restored(restored) => Some(restored.at),
-        Record::StateOwner(_)
-        | Record::Resolved { .. }
-        | Record::PartnerWebhook(_)
-        | Record::WebhookReceived(_)
-        | Record::EventVerified(_)
-        | Record::Forged(_)
-        | Record::HooksRun(_)
-        | Record::CursorAdvanced(_)
-        | Record::ActionSettled(_)
-        | Record::NotificationAttempt(_)
-        | Record::Replayed(_)
-        | Record::EmptyRemote { .. }
-        | Record::Approval(_)
-        | Record::PlanApproval(_)
-        | Record::Unauthorised(_)
-        | Record::PlanUsed(_)
-        | Record::Suspended(_)
-        | Record::Resumed { .. }
-        | Record::MissingDocument(_)
-        | Record::Moved(_)
-        | Record::Compacted(_)
-        | Record::Released(_)
-        | Record::Adopted(_)
-        | Record::Forgotten(_)
-        | Record::Disowned(_)
-        | Record::UnknownObjects(_)
-        | Record::TokenAttached(_)
-        | Record::HooksAcknowledged(_)
-        | Record::EventsDropped(_)
-        | Record::ScriptsLoaded(_)
-        | Record::ScriptForgotten(_)
-        | Record::Lapsed(_)
-        | Record::OrphanDismissed(_)
-        | Record::Rotated(_)
-        | Record::Rekeyed(_) => None,
-    }
+    let counts = matches!(
+        record,
+        Record::Intent(_)
+            | Record::Progress { .. }
+            | Record::OnHold { .. }
+            | Record::Observation(_)
+            | Record::Polled(_)
+            | Record::Restored(_)
+    );
+    record.time().filter(|_| counts)
+}
+
+/// Returns the epoch that a restore begins: of a backup with this head and time, at the time `at`,
+/// by `actor`.
+pub(crate) fn next_epoch(
+    facts: &ReadModel,
+    (head, backup_at): (Head, DateTime<Utc>),
+    (at, actor): (DateTime<Utc>, String),
+) -> Result<Restored, OpenError> {
+    let epoch = facts.state_owner()?.map_or(0, |bound| bound.epoch).saturating_add(1);
+    let backup_head = Digest::from_bytes(head.hash);
+    Ok(Restored {
+        epoch,
+        backup_sequence: head.sequence,
+        backup_head,
+        backup_at,
+        at,
+        actor,
+        put_back: false,
+    })
 }

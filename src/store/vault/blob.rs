@@ -4,16 +4,20 @@
 //! reference 16 · key id 16 · nonce 24 · subject length 2 · subject · ciphertext
 //! ```
 
+use std::collections::BTreeMap;
 use std::fmt;
 
-use super::cipher;
-use super::keys::{DataKey, KeyId, NewKey};
-use super::reference::VaultRef;
-use crate::store::disk::bytes::{ByteReader, to_u64};
 use zeroize::Zeroizing;
 
+use super::cipher;
+use super::cipher::VaultRef;
+use super::keys::NewKey;
+use crate::store::disk::bytes::{ByteReader, to_u64};
+use crate::store::vault::cipher::{DataKey, KeyId};
+use crate::store::vault::frame::Scan;
+
 /// Name of any file of sealed values in messages.
-pub(crate) const FILE: &str = super::generation::FIRST;
+pub(crate) const FILE: &str = super::frame::FIRST;
 
 /// A value sealed and ready to be written; its `Debug` shows no plaintext.
 #[derive(Clone)]
@@ -103,4 +107,15 @@ impl<'a> Blob<'a> {
 
 fn associated_data(reference: VaultRef, key: &KeyId, subject: &[u8]) -> Vec<u8> {
     [reference.0.as_slice(), key, subject].concat()
+}
+
+/// Returns the offset of every value.
+pub(crate) fn list_values(scan: &mut Scan<'_>) -> std::io::Result<BTreeMap<VaultRef, u64>> {
+    let mut places = BTreeMap::new();
+    while let Some((at, payload)) = scan.step()? {
+        if let Some(blob) = Blob::read(&payload) {
+            places.insert(blob.reference, at);
+        }
+    }
+    Ok(places)
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use chrono::{DateTime, Utc};
 
-use super::reference::VaultRef;
+use super::cipher::VaultRef;
 use crate::base::clock::timestamp;
 
 /// Error of the vault. Never holds a plaintext or a key.

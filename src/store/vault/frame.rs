@@ -7,12 +7,18 @@
 //! The journal entry that names a value acknowledges it; that entry is written after the vault is
 //! durable. So bytes that are no frame were never acknowledged, or are damage to single values. The
 //! scan skips both and continues at the next intact frame, and appends go to the end.
+//!
+//! Each compaction of the vault writes another file of values: first `data`, then `data.1`, `data.2`
+//! and so on. A name is never used again, so a process that copies a file by its name copies one
+//! file, or is refused. A file is complete when it gets its name: the newest counts.
 
 use std::io;
 
-use super::values::BLOB_BYTES_MAX;
 use crate::store::disk::bytes::{ByteReader, to_u64, to_usize};
 use crate::store::disk::traits::Disk;
+
+/// The longest value, in bytes.
+pub const BLOB_BYTES_MAX: usize = 16 << 20;
 
 const MAGIC: [u8; 4] = *b"RkV1";
 const HEAD_BYTES: usize = 12;
@@ -152,6 +158,40 @@ fn checksum(length: [u8; 4], payload: &[u8]) -> u32 {
     crc.finalize()
 }
 
+/// The first file of values.
+pub(crate) const FIRST: &str = "data";
+/// The file that a compaction writes, before it gets its name.
+pub(crate) const NEXT: &str = "next";
+
+/// Returns the name of a generation's file.
+pub(crate) fn generation_name(generation: u64) -> String {
+    if generation == 0 { FIRST.to_owned() } else { format!("{FIRST}.{generation}") }
+}
+
+/// Parses the generation in a file's name.
+fn parse_generation(file: &str) -> Option<u64> {
+    if file == FIRST {
+        return Some(0);
+    }
+    let digits = file.strip_prefix(FIRST)?.strip_prefix('.')?;
+    let generation = digits.parse().ok().filter(|generation| *generation > 0)?;
+    (generation_name(generation) == file).then_some(generation)
+}
+
+/// Returns the generation in use: the newest, or the first if no file exists.
+pub(crate) fn newest_generation(disk: &dyn Disk) -> io::Result<u64> {
+    let files = disk.list()?;
+    Ok(files.iter().filter_map(|file| parse_generation(file)).max().unwrap_or(0))
+}
+
+/// Removes the files that an earlier compaction left behind beside this generation.
+pub(crate) fn remove_leftovers(disk: &dyn Disk, generation: u64) -> io::Result<()> {
+    let needless = |file: &String| {
+        file == NEXT || parse_generation(file).is_some_and(|other| other < generation)
+    };
+    disk.list()?.iter().filter(|file| needless(file)).try_for_each(|file| disk.remove(file))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,5 +207,15 @@ mod tests {
         assert_eq!(scan.step().unwrap(), Some((second, b"two".to_vec())));
         scan.at = 0;
         assert_eq!(scan.step().unwrap(), Some((0, b"one".to_vec())), "before what was read");
+    }
+
+    #[test]
+    fn a_name_belongs_to_one_generation() {
+        for generation in [0, 1, 9, 10] {
+            assert_eq!(parse_generation(&generation_name(generation)), Some(generation));
+        }
+        for other in ["keys", "next", "data.", "data.0", "data.01", "data.+1", "data1", "data.x"] {
+            assert_eq!(parse_generation(other), None, "{other}");
+        }
     }
 }

@@ -6,15 +6,14 @@
 //! Contract: 32 bytes, never shown, and wiped when dropped. Every use derives a key of its own, so
 //! no two purposes share one.
 
-use std::{
-    fmt,
-    fs::{self, File, OpenOptions},
-    io::{self, Write},
-    os::unix::fs::{OpenOptionsExt, PermissionsExt},
-    path::{Path, PathBuf},
-};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
 
-use base64::{Engine, engine::general_purpose::STANDARD};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use data_encoding::HEXLOWER;
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, Zeroizing};
@@ -199,7 +198,7 @@ pub(crate) fn folder(path: &Path) -> &Path {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::testing::seeded_rng;
+    use crate::store::tests::support::seeded_rng;
 
     #[test]
     fn a_file_without_a_folder_stands_in_this_one() {

@@ -8,18 +8,16 @@
 //! removed before the vault's decision is durable.
 //! Assumptions: a process that settles an exchange holds the state's lock.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use rand_core::CryptoRng;
 
 use super::key::{KEY_FILE, MasterKey, MasterKeyError, folder};
 use super::keys::FILE as KEYS_FILE;
-use super::rekey;
 use crate::store::disk::real::{RealDisk, sync_dir};
 use crate::store::disk::traits::Disk;
+use crate::store::vault::keys::identity;
 
 /// Maximum of reads of the files while an exchange is under way.
 const READS_MAX: usize = 3;
@@ -120,5 +118,5 @@ impl KeyFile {
 /// Returns true if a key opens the vault of an existing state.
 fn opens(state: &Path, key: &MasterKey) -> bool {
     let vault = RealDisk::open(&state.join("vault"));
-    vault.is_ok_and(|vault| rekey::identity(&vault, key).is_ok())
+    vault.is_ok_and(|vault| identity(&vault, key).is_ok())
 }

@@ -13,22 +13,20 @@
 //! either is written. Erasing rewrites the file without them, but keeps their ids, so that an
 //! erased value differs from a damaged one.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    io,
-};
-
-use zeroize::Zeroizing;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 
 use rand_core::CryptoRng;
 
 use super::error::VaultError;
 use super::frame;
 use super::frame::Scan;
-use super::values::random;
 use super::wrapping::Wrapping;
 use crate::store::disk::bytes::ByteReader;
 use crate::store::disk::traits::Disk;
+use crate::store::vault::cipher::{DataKey, KeyId, Wrapped, random};
+use crate::store::vault::key::MasterKey;
+use crate::store::vault::wrapping::Identity;
 
 /// The file of keys.
 pub const FILE: &str = "keys";
@@ -36,26 +34,11 @@ const KEY: u8 = 1;
 const ERASED: u8 = 2;
 const RETIRED: u8 = 4;
 
-/// The name of one data key.
-pub(crate) type KeyId = [u8; 16];
-/// A data key in the open.
-pub(crate) type DataKey = Zeroizing<[u8; 32]>;
-
 /// State of a key.
 #[derive(Debug, Clone)]
 pub(crate) enum KeySlot {
     Live(Wrapped),
     Erased,
-}
-
-/// A data key, sealed under the master key.
-#[derive(Debug, Clone)]
-pub(crate) struct Wrapped {
-    pub(crate) subject: String,
-    pub(crate) nonce: [u8; 24],
-    pub(crate) sealed: Vec<u8>,
-    /// True if the key opens values and seals none any more.
-    pub(crate) retired: bool,
 }
 
 /// The key of a subject that had none; it is wrapped when it is written.
@@ -229,4 +212,27 @@ fn parse(payload: &[u8]) -> Option<(KeyId, KeySlot)> {
     let sealed = fields.take(48)?.to_vec();
     let subject = String::from_utf8(fields.rest().to_vec()).ok()?;
     Some((id, KeySlot::Live(Wrapped { subject, nonce, sealed, retired: kind == RETIRED })))
+}
+
+/// Returns the identity of the state whose vault is on this disk. A disk without a vault gets the
+/// one of this key.
+///
+/// # Errors
+/// The key does not open the vault, or the file of keys is damaged or cannot be read.
+pub fn identity(disk: &dyn Disk, master: &MasterKey) -> Result<Identity, VaultError> {
+    Ok(wrapping(disk, master)?.unwrap_or_else(|| Wrapping::new(master)).identity)
+}
+
+/// Returns the keys of a vault; `None` if there is no file of keys.
+pub(crate) fn wrapping(
+    disk: &dyn Disk,
+    master: &MasterKey,
+) -> Result<Option<Wrapping>, VaultError> {
+    let length = frame::length(disk, FILE).map_err(VaultError::io("read", FILE))?;
+    if length == 0 {
+        return Ok(None);
+    }
+    let first = Scan::new(disk, FILE, 0).and_then(|mut scan| scan.here());
+    let first = first.map_err(VaultError::io("read", FILE))?;
+    Wrapping::open(master, &first.ok_or(VaultError::KeysLost)?).map(Some)
 }

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::cipher::VaultRef;
 use super::error::VaultError;
-use super::frame::Scan;
-use super::keys::{DataKey, DataKeys, KeyId};
-use super::reference::VaultRef;
-use super::values::list_values;
+use super::frame::{Scan, generation_name};
+use super::keys::DataKeys;
 use super::wrapping::Wrapping;
-use super::{blob, generation, keys};
+use super::{blob, keys};
 use crate::store::disk::traits::Disk;
+use crate::store::vault::blob::list_values;
+use crate::store::vault::cipher::{DataKey, KeyId};
 
 /// The content of the files, as far as it was read.
 pub(crate) struct VaultState {
@@ -50,7 +51,7 @@ impl VaultState {
 
     /// Returns the file of values in use.
     pub(crate) fn file(&self) -> String {
-        generation::name(self.generation)
+        generation_name(self.generation)
     }
 
     pub(crate) fn keys(&mut self, disk: &dyn Disk) -> Result<&mut DataKeys, VaultError> {

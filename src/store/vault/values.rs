@@ -15,29 +15,27 @@
 #[cfg(test)]
 mod tests;
 
-use std::{
-    collections::BTreeMap,
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use super::blob::{Blob, BlobContext, SealedValue};
+use super::cipher::VaultRef;
 use super::error::VaultError;
-use super::frame::Scan;
+use super::frame::{Scan, generation_name, newest_generation};
 use super::key::MasterKey;
-use super::keys::{DataKey, KeyId, KeySlot, NewKey};
-use super::reference::VaultRef;
+use super::keys::{KeySlot, NewKey};
 use super::state::VaultState;
 use super::wrapping::Wrapping;
-use super::{blob, frame, generation, keys, rekey};
+use super::{blob, frame, keys};
 use crate::base::hash::Digest;
 use crate::store::disk::traits::Disk;
+use crate::store::vault::cipher::{DataKey, KeyId, random};
+use crate::store::vault::frame::BLOB_BYTES_MAX;
+use crate::store::vault::keys::wrapping;
 
-/// The longest value, in bytes.
-pub const BLOB_BYTES_MAX: usize = 16 << 20;
 /// The longest name of a subject, in bytes.
 pub const SUBJECT_BYTES_MAX: usize = 1024;
 
@@ -72,9 +70,9 @@ impl Vault {
     /// # Errors
     /// [`VaultError::WrongKey`] if the vault was created with another master key.
     pub fn open(disk: Arc<dyn Disk>, master: &MasterKey) -> Result<Self, VaultError> {
-        let newest = generation::newest(disk.as_ref());
+        let newest = newest_generation(disk.as_ref());
         let generation = newest.map_err(VaultError::io("list", "*"))?;
-        let wrapping = verify_key(disk.as_ref(), &generation::name(generation), master)?;
+        let wrapping = verify_key(disk.as_ref(), &generation_name(generation), master)?;
         let state = Mutex::new(VaultState::new(wrapping, generation));
         let (syncing, compacting) = (Mutex::default(), Mutex::default());
         Ok(Self { shared: Arc::new(VaultInner { disk, state, syncing, compacting }) })
@@ -277,7 +275,7 @@ impl fmt::Debug for Vault {
 /// # Errors
 /// The disk cannot be listed.
 pub fn compactions(disk: &dyn Disk) -> std::io::Result<u64> {
-    generation::newest(disk)
+    newest_generation(disk)
 }
 
 /// Returns the files of the vault that are in use.
@@ -285,12 +283,12 @@ pub fn compactions(disk: &dyn Disk) -> std::io::Result<u64> {
 /// # Errors
 /// The disk cannot be listed.
 pub fn files(disk: &dyn Disk) -> std::io::Result<[String; 2]> {
-    Ok([generation::name(generation::newest(disk)?), keys::FILE.to_owned()])
+    Ok([generation_name(newest_generation(disk)?), keys::FILE.to_owned()])
 }
 
 /// Verifies the master key against the file of keys, or creates that file.
 fn verify_key(disk: &dyn Disk, data: &str, master: &MasterKey) -> Result<Wrapping, VaultError> {
-    if let Some(wrapping) = rekey::wrapping(disk, master)? {
+    if let Some(wrapping) = wrapping(disk, master)? {
         return Ok(wrapping);
     }
     if frame::length(disk, data).map_err(VaultError::io("read", blob::FILE))? > 0 {
@@ -302,23 +300,6 @@ fn verify_key(disk: &dyn Disk, data: &str, master: &MasterKey) -> Result<Wrappin
     Ok(wrapping)
 }
 
-/// Returns the offset of every value.
-pub(crate) fn list_values(scan: &mut Scan<'_>) -> std::io::Result<BTreeMap<VaultRef, u64>> {
-    let mut places = BTreeMap::new();
-    while let Some((at, payload)) = scan.step()? {
-        if let Some(blob) = Blob::read(&payload) {
-            places.insert(blob.reference, at);
-        }
-    }
-    Ok(places)
-}
-
 fn check_length(bytes: usize, limit: usize) -> Result<(), VaultError> {
     if bytes > limit { Err(VaultError::TooLarge { bytes, limit }) } else { Ok(()) }
-}
-
-pub(crate) fn random<const N: usize>(rng: &mut dyn CryptoRng) -> [u8; N] {
-    let mut bytes = [0; N];
-    rng.fill_bytes(&mut bytes);
-    bytes
 }

@@ -21,10 +21,9 @@ use zeroize::Zeroizing;
 use super::cipher;
 use super::error::VaultError;
 use super::key::MasterKey;
-use super::keys::{DataKey, KeyId, Wrapped};
-use super::values::random;
 use crate::model::record::Rekeyed;
 use crate::store::disk::bytes::{ByteReader, to_u64};
+use crate::store::vault::cipher::{DataKey, KeyId, Wrapped, random};
 
 const CHECK: u8 = 0;
 const REKEYED: u8 = 3;

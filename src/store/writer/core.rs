@@ -3,16 +3,20 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
-use tokio::{sync::oneshot, task::yield_now, time::Instant};
+use tokio::sync::oneshot;
+use tokio::task::yield_now;
+use tokio::time::Instant;
 
-use super::handle::{Commit, Fold, WriterParts};
+use super::parts::Syncs;
 use crate::base::fault_injection;
+use crate::model::record::Record;
 use crate::store::disk::bytes::to_u64;
-use crate::store::journal::log::{BODY_BYTES_MAX, Head, Journal};
-use crate::store::journal::syncs::Syncs;
-use crate::store::state::error::StoreError;
+use crate::store::error::StoreError;
+use crate::store::journal::chain::Head;
+use crate::store::journal::log::{BODY_BYTES_MAX, Journal};
 use crate::store::vault::blob::SealedValue;
 use crate::store::vault::values::Vault;
+use crate::store::writer::parts::{Commit, Fold, WriterParts};
 
 /// One pending commit, encoded by its caller.
 pub(crate) struct PendingCommit<R> {
@@ -253,4 +257,10 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
             drop(answer.send(result));
         }
     }
+}
+
+/// Decodes one record of the journal.
+pub fn decode(sequence: u64, body: &[u8]) -> Result<Record, StoreError> {
+    ciborium::from_reader(body)
+        .map_err(|error| StoreError::Decode { sequence, why: error.to_string() })
 }

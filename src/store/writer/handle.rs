@@ -15,73 +15,25 @@
 #[cfg(test)]
 mod tests;
 
-use std::{
-    fmt,
-    future::Future,
-    mem,
-    sync::{Arc, Mutex, PoisonError},
-    thread,
-};
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{fmt, mem, thread};
 
 use serde::Serialize;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 
 use super::core::{AckPoint, JournalAction, PendingCommit, WriterCore, WriterTask};
-use super::touched::ChangedResources;
-use crate::store::journal::log::{Head, Journal};
-use crate::store::journal::syncs::Syncs;
-use crate::store::state::error::StoreError;
-use crate::store::vault::blob::SealedValue;
+use super::parts::{ChangedResources, Syncs};
+use crate::store::error::StoreError;
+use crate::store::journal::chain::Head;
+use crate::store::journal::log::Journal;
 use crate::store::vault::values::Vault;
+use crate::store::writer::parts::{Commit, Fold, WriterParts};
 
 /// Commits that wait for the writer; more callers wait for a place.
 const QUEUE_MAX: usize = 1024;
 /// Commits made durable by one sync.
 const GROUP_MAX: usize = 1024;
-
-/// Records and sealed values that a caller appends together.
-#[derive(Debug, Clone)]
-pub struct Commit<R> {
-    /// Values that the records refer to; durable before them.
-    pub blobs: Vec<SealedValue>,
-    /// The records, in order.
-    pub records: Vec<R>,
-}
-
-impl<R> Commit<R> {
-    /// Returns a commit of records without sealed values.
-    pub fn of(records: Vec<R>) -> Self {
-        Self { blobs: Vec::new(), records }
-    }
-}
-
-/// Folds durable records into the index.
-pub trait Fold<R>: Send {
-    /// Applies records with their sequences, in order and in one transaction of the index together
-    /// with `head`, which is the last of them.
-    fn apply(&mut self, batch: &[(u64, R)], head: Head) -> Result<(), StoreError>;
-
-    /// Returns true if something leaves the process once this record is durable: then the journal's
-    /// mark is made durable before the caller is acknowledged.
-    fn sends_effect(&self, _record: &R) -> bool {
-        false
-    }
-
-    /// Returns the notes of the resources that applied records changed.
-    fn changed_resources(&self) -> ChangedResources {
-        ChangedResources::default()
-    }
-}
-
-/// The parts that a closed writer returns.
-#[derive(Debug)]
-pub struct WriterParts<F> {
-    /// The journal; everything in it is durable.
-    pub journal: Journal,
-    pub vault: Vault,
-    /// The fold; it includes the whole journal, unless a write failed.
-    pub fold: F,
-}
 
 /// The writer. Share it behind an `Arc`.
 pub struct Writer<R, F> {

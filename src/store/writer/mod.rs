@@ -2,4 +2,4 @@
 
 pub mod core;
 pub mod handle;
-pub mod touched;
+pub mod parts;

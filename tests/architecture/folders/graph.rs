@@ -115,7 +115,7 @@ fn mentions(source: &Source, modules: &BTreeSet<Module>) -> Vec<Mention> {
         let in_use = at > 0 && tokens[at - 1].text == "use";
         let mut paths = Vec::new();
         at = expand(&tokens, at, &[], &mut paths).max(at + 1);
-        let paths = paths.into_iter().filter_map(|(_, path)| from_root(path, &here, modules));
+        let paths = paths.into_iter().filter_map(|(_, path)| from_root(&path, &here, modules));
         found.extend(paths.map(|path| (path, in_use)));
     }
     found
@@ -130,11 +130,7 @@ fn begins_path(tokens: &[Token], at: usize) -> bool {
 }
 
 /// Returns the path from the root of the crate, or nothing for one of another crate or of a type.
-fn from_root(
-    path: Vec<String>,
-    here: &[String],
-    modules: &BTreeSet<Module>,
-) -> Option<Vec<String>> {
+fn from_root(path: &[String], here: &[String], modules: &BTreeSet<Module>) -> Option<Vec<String>> {
     let supers = path.iter().take_while(|part| *part == "super").count();
     let (base, rest) = match path[0].as_str() {
         "crate" => (&here[..0], &path[1..]),
@@ -142,7 +138,7 @@ fn from_root(
         "super" => (here.get(..here.len().checked_sub(supers)?)?, &path[supers..]),
         child => {
             let child: Module = [here, &[child.to_owned()]].concat();
-            (modules.contains(&child).then_some(here)?, &path[..])
+            (modules.contains(&child).then_some(here)?, path)
         }
     };
     Some([base, rest].concat())

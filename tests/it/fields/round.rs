@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use reckon::engine::queries::protocol::{EngineQuery, Reply};
 use reckon::engine::queries::views::StepView;
-use reckon::model::plans::plan::PlannedAction;
+use reckon::model::plans::change::PlannedAction;
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use reckon::kinds::schema::register::KINDS;
+use reckon::kinds::register::KINDS;
 use serde_json::Value;
 
 /// Returns the paths of a kind's values below `spec`; `[]` is any place in a list.

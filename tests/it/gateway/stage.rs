@@ -1,11 +1,12 @@
 //! A merchant with its methods, and an engine that does one request and nothing else.
 
-use reckon::control::protocol::{Control, ControlRequest};
+use reckon::control::handle::Control;
+use reckon::control::protocol::ControlRequest;
 use reckon::engine::commands::action_view::ActionReport;
 use reckon::engine::core::coordinator::RunUntil;
 use reckon::engine::core::input::EngineInput;
 use reckon::engine::queries::protocol::Reply;
-use reckon::model::operator::action::Action;
+use reckon::model::action::Action;
 use reckon::sandbox::options::ServiceSurface;
 use reckon::store::disk::traits::Disk;
 use serde_json::{Value, json};
@@ -40,7 +41,7 @@ pub(crate) async fn done(world: &World, request: ControlRequest) -> Reply {
     engine.select_targets([].into());
     let (sender, events) = mpsc::channel(2);
     let asked = async {
-        let reply = Control::new(sender.clone()).handle(request, "ann".to_owned()).await;
+        let reply = Control::new(sender.clone()).send(request, "ann".to_owned()).await;
         sender.send(EngineInput::Stop).await.unwrap();
         reply.unwrap()
     };

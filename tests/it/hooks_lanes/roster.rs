@@ -60,7 +60,7 @@ async fn k2_a_person_forgets_a_script_and_a_new_one_begins_where_it_says() {
     let other = other();
     let forget = async |ears: &Ears<'_>, name: &str| {
         let asked = ControlRequest::ForgetScript(name.to_owned());
-        let Ok(Reply::ScriptForgotten(kept)) = ears.control.handle(asked, "ann".to_owned()).await
+        let Ok(Reply::ScriptForgotten(kept)) = ears.control.send(asked, "ann".to_owned()).await
         else {
             panic!("unexpected response")
         };

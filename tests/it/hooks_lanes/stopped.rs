@@ -79,7 +79,7 @@ async fn k11_a_script_with_500_failed_runs_stops_and_loses_nothing() {
                     0 => ControlRequest::Dismiss(one.event.clone()),
                     _ => ControlRequest::Replay(one.event.clone()),
                 };
-                ears.control.handle(asked, "ann".to_owned()).await.unwrap();
+                ears.control.send(asked, "ann".to_owned()).await.unwrap();
                 if number == 0 {
                     ears.wait(5).await;
                     assert_eq!(

@@ -10,9 +10,9 @@
 use std::collections::BTreeMap;
 
 use reckon::base::money::Currency;
+use reckon::kinds::register::KINDS;
 use reckon::kinds::schema::kind::CheckCx;
-use reckon::kinds::schema::register::KINDS;
-use reckon::model::spec::issue::PlacedIssue;
+use reckon::model::issue::PlacedIssue;
 use reckon::render::diagnostic::{OutputStyle, text};
 use reckon::spec::documents::document::ReadContext;
 use reckon::spec::tree::loader::Loader;

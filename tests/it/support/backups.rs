@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reckon::base::hash::Digest;
 use reckon::model::record::Record;
-use reckon::model::state::epoch::Restored;
+use reckon::model::state::lifecycle::Restored;
 use reckon::store::disk::traits::MemoryDisk;
 use reckon::store::index::ordered::{Batch, Index, MemoryIndex};
 use reckon::store::journal::log::Journal;
@@ -12,7 +12,8 @@ use reckon::store::journal::open::JournalOptions;
 use reckon::store::projection::fold::IndexFold;
 use reckon::store::vault::key::MasterKey;
 use reckon::store::vault::values::Vault;
-use reckon::store::writer::handle::{Commit, Writer};
+use reckon::store::writer::handle::Writer;
+use reckon::store::writer::parts::Commit;
 
 use crate::support::world::World;
 

@@ -1,16 +1,16 @@
 //! Input from outside while an engine runs: webhooks of the service, and clicks of applicants.
 
 use reckon::base::secret::Secret;
-use reckon::control::protocol::Control;
+use reckon::control::handle::Control;
 use reckon::engine::core::coordinator::RunUntil;
 use reckon::engine::core::input::EngineInput;
 use reckon::engine::events::partner_webhook::IncomingWebhook;
 use reckon::engine::queries::protocol::EngineQuery;
+use reckon::sandbox::webhooks;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use crate::support::world::{World, request, told};
-use reckon::sandbox::state::webhook_delivery;
 
 /// Handle of a running engine, and the world around it.
 pub(crate) struct Daemon<'a> {
@@ -79,7 +79,7 @@ impl Daemon<'_> {
     /// Delivers the sandbox's due webhooks. Returns their bodies.
     pub(crate) async fn deliver(&self) -> Vec<Value> {
         let seen = std::sync::Mutex::new(Vec::new());
-        let post = async |notice: webhook_delivery::OutgoingWebhook| {
+        let post = async |notice: webhooks::OutgoingWebhook| {
             seen.lock().unwrap().push(serde_json::from_slice(&notice.body).unwrap());
             let reference = notice.url.rsplit('/').next().unwrap().to_owned();
             let taken = self

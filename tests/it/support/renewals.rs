@@ -5,7 +5,8 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use reckon::base::id::Key;
 use reckon::base::secret::Secret;
-use reckon::control::protocol::Control;
+use reckon::control::handle::Control;
+use reckon::control::protocol::ControlRequest;
 use reckon::engine::commands::attach::AttachToken;
 use reckon::engine::commands::intake::IntakeLink;
 use reckon::engine::core::coordinator::RunUntil;
@@ -100,7 +101,7 @@ pub(crate) async fn bring(
     let mut all = tokens.iter().map(|one| Secret::from(one.as_str()));
     let token = all.next().unwrap();
     let attaching = AttachToken { key: jane(), token, more: all.collect(), replace };
-    let reply = control.attach(attaching, None, "ada".to_owned()).await.unwrap();
+    let reply = control.send(ControlRequest::Attach(attaching), "ada".to_owned()).await.unwrap();
     let Reply::Attached(attached) = reply else { panic!("unexpected response") };
     attached
 }

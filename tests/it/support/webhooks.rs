@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::Body;
 use http::Request;
 use reckon::base::id::{Key, Mode};
-use reckon::control::protocol::Control;
+use reckon::control::handle::Control;
 use reckon::engine::core::coordinator::RunUntil;
 use reckon::engine::core::input::EngineInput;
 use reckon::engine::core::retention::Retention;
@@ -17,12 +17,12 @@ use reckon::engine::queries::events::{EventsView, EventsWanted};
 use reckon::engine::queries::protocol::{EngineQuery, Reply};
 use reckon::http::public::public_routes::PublicRoutes;
 use reckon::http::public::webhooks::public_router;
+use reckon::sandbox::webhooks;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tower::ServiceExt;
 
 use crate::support::world::World;
-use reckon::sandbox::state::webhook_delivery;
 
 /// Base address at which the service finds the daemon.
 pub(crate) const BASE: &str = "https://daemon.example";
@@ -110,7 +110,7 @@ impl Ears<'_> {
 
     /// Delivers the sandbox's due webhooks.
     pub(crate) async fn deliver(&self) {
-        let post = async |notice: webhook_delivery::OutgoingWebhook| {
+        let post = async |notice: webhooks::OutgoingWebhook| {
             Some(self.post_to(&notice.url, notice.body).await)
         };
         self.world.sandbox.deliver_due(post).await.unwrap();

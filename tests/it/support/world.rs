@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::support::counting_index::Counting;
-use crate::support::requests::Seen;
 use chrono::{DateTime, Utc};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -15,18 +13,19 @@ use reckon::base::hash::Digest;
 use reckon::base::id::Key;
 use reckon::base::money::Currency;
 use reckon::base::secret::Secret;
-use reckon::client::http::transport::{FaultlessWire, Transport};
-use reckon::client::service_client::{Client, ClientCredentials, ServiceConfig};
+use reckon::client::config::{ClientCredentials, ServiceConfig};
+use reckon::client::service_client::Client;
+use reckon::client::transport::{FaultlessWire, Transport};
 use reckon::engine::core::coordinator::{Engine, RunUntil};
 use reckon::engine::core::handles::{
     EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError, SecretResolver,
 };
 use reckon::engine::core::input::EngineInput;
 use reckon::engine::known::files::SpecSource;
+use reckon::kinds::register::KINDS;
 use reckon::kinds::schema::kind::CheckCx;
-use reckon::kinds::schema::register::KINDS;
-use reckon::model::spec::manifest::OnDoubt;
-use reckon::plan::core::planner;
+use reckon::model::manifest::OnDoubt;
+use reckon::plan::state_view;
 use reckon::policy::prune::PruneGuards;
 use reckon::sandbox::options::{SandboxOptions, ServiceSurface};
 use reckon::sandbox::server::Sandbox;
@@ -45,6 +44,9 @@ use reckon::store::writer::handle::Writer;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tower::ServiceExt;
+
+use crate::support::counting_index::Counting;
+use crate::support::requests::Seen;
 
 /// Resolves secrets: texts from the spec, files from the world, codes from the sandbox, attachments from their folder.
 struct FromSandbox(axum::Router, BTreeMap<String, String>, AttachmentFolder);
@@ -321,7 +323,7 @@ impl World {
                 redirect_uri: text("redirect_uri"),
             }),
             settings: EngineSettings {
-                planning: planner::PlannerSettings {
+                planning: state_view::PlannerSettings {
                     partner: "acme".to_owned(),
                     digest_key: self.digest_key,
                     on_doubt: OnDoubt::Recreate,

@@ -14,10 +14,10 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
 use http::Request;
-use reckon::api::{Auth, Host, Method};
+use reckon::api::call::{Auth, Host, Method};
 use reckon::base::hash::{SourceId, sha256};
 use reckon::base::id::{IntentId, Key, Mode};
-use reckon::control::protocol::Control;
+use reckon::control::handle::Control;
 use reckon::engine::core::coordinator::{Engine, RunUntil};
 use reckon::engine::core::handles::EngineShared;
 use reckon::engine::core::input::EngineInput;
@@ -28,20 +28,20 @@ use reckon::engine::queries::protocol::{EngineQuery, Reply};
 use reckon::engine::queries::views::ResourceView;
 use reckon::http::private::router::router;
 use reckon::http::private::tokens::Tokens;
+use reckon::model::intents::exposure::Exposure;
 use reckon::model::intents::intent::{
     Cause, EffectProof, Intent, IntentProgress, StoredBody, StoredRequest,
 };
-use reckon::model::intents::service_problem::ServiceProblem;
-use reckon::model::plans::exposure::Exposure;
+use reckon::model::manifest::{Deletion, OnDoubt};
 use reckon::model::record::Record;
-use reckon::model::spec::manifest::{Deletion, OnDoubt};
+use reckon::model::service::outcome::ServiceProblem;
 use reckon::model::state::observed::{AppliedSpec, FactSource, Observation};
 use reckon::render;
 use reckon::sandbox::options::ServiceSurface;
 use reckon::store::disk::traits::MemoryDisk;
 use reckon::store::history::reader::JournalSet;
 use reckon::store::journal::read::JournalReader;
-use reckon::store::writer::handle::Commit;
+use reckon::store::writer::parts::Commit;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 use tower::ServiceExt;
@@ -289,7 +289,7 @@ async fn of_engine(
     let item = items.iter().find(|item| item.is_of(key));
     let open = u64::try_from(overview.open_intents).unwrap();
     assert_eq!(open, truth.states.values().sum::<u64>(), "status");
-    let states = of_metrics(&render::metrics(&metrics));
+    let states = of_metrics(&render::metrics::metrics(&metrics));
     let (intent, reason) = (truth.intent.clone(), truth.reason.clone());
     let views = vec![
         ("intents", of_list(&intents, key, truth)),

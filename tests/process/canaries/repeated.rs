@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use axum::Router;
 use http::{Method, StatusCode};
-use reckon::api::{Auth, Call, Host};
+use reckon::api::call::{Auth, Call, Host};
 use reckon::base::clock::SystemClock;
-use reckon::client::http::access::Access;
-use reckon::client::http::transport::{FaultlessWire, Transport};
-use reckon::client::service_client::{Client, ServiceConfig};
+use reckon::client::config::{Access, ServiceConfig};
+use reckon::client::service_client::Client;
+use reckon::client::transport::{FaultlessWire, Transport};
 use serde_json::{Value, json};
 
 use crate::canaries::mirror::{Manner, Mirror};
@@ -313,7 +313,7 @@ async fn no_field_of_any_request_comes_back_in_a_refusal() {
         let body = json!({"outer": {field: ["Wq7-Planted"]}}).to_string();
         let call = Call {
             endpoint: "any".to_owned(),
-            method: reckon::api::Method::Post,
+            method: reckon::api::call::Method::Post,
             host: Host::Base,
             path: "/any".to_owned(),
             query: vec![(field.clone(), "Wq7-Planted".to_owned())],

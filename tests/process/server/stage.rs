@@ -1,6 +1,7 @@
 //! A sandbox, a daemon with a folder of its own, and a runner that has only a tree and a token.
 
-use std::fs::{self, File};
+use std::fs;
+use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};

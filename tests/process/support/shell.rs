@@ -6,13 +6,12 @@
     reason = "a failure here is a failed test"
 )]
 
+use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
-
-use serde_json::Value;
 
 /// A folder with a `reckon.yaml`, and a sandbox; dropping the value kills the sandbox.
 pub(crate) struct Shell {

@@ -1,31 +1,33 @@
-//! `apply`: makes the service match, and reports the outcome.
+//! `apply`: makes the service match, and reports the outcome. `apply PLANFILE` does what a saved
+//! plan contains and no more.
 
+use std::path::Path;
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
-use super::{apply_report, apply_saved, plan_refusal, prune};
+use super::{apply_report, prune, server_apply, stale_plan};
 use crate::cli::args::options::ApplyArgs;
 use crate::cli::commands::inspect::validate;
-use crate::cli::commands::planning::{plan, plan_file};
+use crate::cli::commands::planning::plan;
 use crate::cli::commands::signed::approval;
+use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::selection::{check_paths, scope, unknown_names};
-use crate::cli::context::session::{LoadedTree, OwnState, StateSession};
-use crate::cli::daemon::signals;
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
-use crate::cli::remote::apply;
+use crate::cli::context::session::{LoadedTree, OwnState, StateSession, daemon};
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
 use crate::cli::remote::daemon::Daemon;
+use crate::engine::commands::saved_plan::SavedPlan;
 use crate::engine::core::coordinator::{Engine, RunUntil};
 use crate::engine::core::input::EngineInput;
 use crate::engine::executor::failure::TaskFailure;
 use crate::engine::queries::effect_log::EffectReport;
-use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::engine::queries::protocol::{ScopedPlanQuery, SettleQuery};
 use crate::engine::queries::views::{Overview, PlanView};
-use crate::model::operator::selection::StepSelection;
-use crate::model::spec::desired::TreeState;
-use crate::render;
+use crate::model::manifest::TreeState;
+use crate::model::operator::suspension::StepSelection;
 use crate::render::progress::{RunProgress, next_overview};
 
 /// Shortest time between two updates of the progress.
@@ -38,10 +40,10 @@ pub(crate) async fn run(
     out: Printer,
 ) -> Result<Exit, CommandFailure> {
     if let Some(server) = &setup.server {
-        return apply::run(setup, server, args, out).await;
+        return server_apply::run(setup, server, args, out).await;
     }
-    if let Some(path) = args.paths.iter().find(|path| plan_file::is_plan(path)) {
-        return apply_saved::run(setup, args, path, out).await;
+    if let Some(path) = args.paths.iter().find(|path| plan::is_plan(path)) {
+        return run_saved(setup, args, path, out).await;
     }
     check_paths(setup, &args.paths)?;
     let loaded = load_valid(setup, args, out)?;
@@ -90,11 +92,11 @@ async fn apply_by_daemon(
     }
     out.note("the daemon holds the state and applies by itself; waiting for it");
     let before = daemon_plan(client, scope.clone()).await?;
-    if !confirm(&before, args, out)? {
+    if !apply_report::confirm(&before, args, out)? {
         return Ok(Exit::Done);
     }
     prune::record_by_daemon(client, args, out).await?;
-    client.ask(&EngineQuery::Settle).await?;
+    client.send(SettleQuery).await?;
     let done = apply_report::print_effects_since(client, before.position, out).await?;
     // A chosen resource may have disappeared meanwhile: then the whole plan is shown.
     let after = match daemon_plan(client, scope).await {
@@ -107,16 +109,7 @@ async fn apply_by_daemon(
 
 /// Returns the daemon's plan of a scope.
 async fn daemon_plan(client: &Daemon, scope: StepSelection) -> Result<PlanView, CommandFailure> {
-    let reply = client.ask(&EngineQuery::Scoped(scope)).await?;
-    if let Reply::Unknown(names) = &reply {
-        return Err(unknown_names(names));
-    }
-    let Reply::Plan(plan) = reply else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected a plan",
-        ));
-    };
-    Ok(*plan)
+    client.send(ScopedPlanQuery(scope)).await?.map_err(|names| unknown_names(&names))
 }
 
 /// Does the work in this process.
@@ -137,7 +130,7 @@ async fn apply_here(
             apply_report::show(&before, &[], out)?;
             Ok(plan::attention_exit(&before))
         }
-        Some(before) if !confirm(&before, args, out)? => {
+        Some(before) if !apply_report::confirm(&before, args, out)? => {
             out.note("nothing was done");
             Ok(Exit::Done)
         }
@@ -146,7 +139,7 @@ async fn apply_here(
             if !scope.is_everything() {
                 engine.select_targets(engine.selected(&scope));
             }
-            if let Some(exit) = plan_refusal::refuse_whole_plan(&scope, out, engine)? {
+            if let Some(exit) = stale_plan::refuse_whole_plan(&scope, out, engine)? {
                 return Ok(exit);
             }
             run_steps(&scope, out, engine).await
@@ -187,34 +180,13 @@ fn is_nothing(plan: &PlanView, engine: &Engine) -> bool {
     !changes && engine.overview().open_intents == 0 && !engine.has_bookkeeping()
 }
 
-/// Shows the plan and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
-/// required.
-pub(crate) fn confirm(
-    before: &PlanView,
-    args: &ApplyArgs,
-    out: Printer,
-) -> Result<bool, CommandFailure> {
-    if args.yes {
-        return Ok(true);
-    }
-    out.note(&render::plan::text(before, out.color));
-    if !out.interactive {
-        let failure = CommandFailure::input(
-            "reckon::apply::unconfirmed",
-            "not confirmed: no terminal to ask at",
-        );
-        return Err(failure.help("review the plan, then run `reckon apply --yes`"));
-    }
-    out.confirm("Apply this plan?")
-}
-
 /// Runs the engine until only outside events remain, or until a signal stops it.
 async fn run_engine(engine: &mut Engine, out: Printer) -> Result<Exit, CommandFailure> {
     let (sender, events) = mpsc::channel(16);
     let (signal, signalled) = watch::channel(Exit::Done);
     let progress = tokio::spawn(show_progress(engine.overviews(), out));
     let stop = tokio::spawn(async move {
-        signals::stop().await;
+        machine::stop().await;
         // Either signal may leave work undone, which is no success.
         signal.send_replace(Exit::Interrupted);
         out.note("stopping; waiting for the answers of calls in flight");
@@ -269,4 +241,72 @@ fn report(
         .or(if blocked { Exit::NeedsAttention } else { Exit::Done })
         .or(if partial { validate::verdict(after.has_errors()) } else { Exit::Done });
     Ok(exit)
+}
+
+// `apply PLANFILE`: does just the steps of a saved plan, once.
+
+/// Runs the command.
+pub(crate) async fn run_saved(
+    setup: &Context,
+    args: &ApplyArgs,
+    path: &Path,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    if args.paths.len() > 1 || !args.choice.target.is_empty() || !args.choice.exclude.is_empty() {
+        let what = format!(
+            "{} is a saved plan: it takes no further paths, --target or --exclude",
+            path.display()
+        );
+        return Err(CommandFailure::input("reckon::plan_file::whole", what).help(
+            "choose the resources when you save the plan: `reckon plan --target … --out FILE`",
+        ));
+    }
+    let (saved, file) = plan::read(path)?;
+    if !saved.changes() {
+        apply_report::show(&saved.plan, &[], out)?;
+        out.note(&format!("{} contains no changes: nothing was done", saved.id));
+        return Ok(Exit::Done);
+    }
+    if daemon(setup).await?.is_none() && !setup.has_state()? {
+        // A missing key fails here: the plan then belongs to another state.
+        setup.future_state()?;
+    }
+    let loaded = load_valid(setup, args, out)?;
+    match StateSession::open_with(setup, loaded).await? {
+        StateSession::Daemon(_) => Err(daemon_refusal()),
+        StateSession::Own(mut own) => {
+            let exit = apply_saved_here(setup, args, (&saved, file, path), out, &mut own).await;
+            own.close(setup).await?;
+            exit
+        }
+    }
+}
+
+/// Returns the refusal beside a daemon: the daemon does what the files say, so a plan bounds
+/// nothing there.
+fn daemon_refusal() -> CommandFailure {
+    let what = "no plan was applied: the daemon holds the state and applies every file by itself, so a saved \
+        plan limits nothing";
+    CommandFailure::environment("reckon::apply::daemon", what).help(
+        "list the pending changes with `reckon plan`; to apply only a saved plan, stop the daemon",
+    )
+}
+
+/// Does the work in this process.
+async fn apply_saved_here(
+    setup: &Context,
+    args: &ApplyArgs,
+    (saved, file, path): (&SavedPlan, Value, &Path),
+    out: Printer,
+    own: &mut OwnState,
+) -> Result<Exit, CommandFailure> {
+    setup.bind(&own.open, None).await?;
+    let engine = &mut own.engine;
+    engine.check_saved_plan(saved, file)?.map_err(|why| stale_plan::failure(&why, path))?;
+    if !apply_report::confirm(&saved.plan, args, out)? {
+        out.note("nothing was done; the plan can still be applied");
+        return Ok(Exit::Done);
+    }
+    engine.use_plan(saved, machine::actor()).await?;
+    run_steps(&saved.scope, out, engine).await
 }

@@ -1,15 +1,15 @@
-//! Report of `apply`: prints each effect as it happens, and their totals.
+//! What `apply` shows: the plan before, with a question, each effect as it happens, and their totals.
 
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use crate::cli::args::options::Output;
+use crate::cli::args::options::{ApplyArgs, Output};
 use crate::cli::commands::planning::plan;
-use crate::cli::output::exit::CommandFailure;
-use crate::cli::output::print::Printer;
+use crate::cli::exit::CommandFailure;
+use crate::cli::print::Printer;
 use crate::cli::remote::daemon::Daemon;
 use crate::engine::queries::effect_log::EffectReport;
-use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::engine::queries::protocol::EffectsQuery;
 use crate::engine::queries::views::PlanView;
 use crate::render;
 
@@ -40,11 +40,7 @@ pub(crate) async fn print_effects_since(
     position: u64,
     out: Printer,
 ) -> Result<Vec<EffectReport>, CommandFailure> {
-    let Reply::Effects(done) = client.ask(&EngineQuery::Effects(position)).await? else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected effects",
-        ));
-    };
+    let done = client.send(EffectsQuery(position)).await?;
     for one in &done {
         line(one, out);
     }
@@ -58,6 +54,17 @@ fn line(happened: &EffectReport, out: Printer) {
         Output::Markdown => out.note(&render::effect_log::effect_line(happened)),
         Output::Json | Output::Yaml => {}
     }
+}
+
+/// Shows the plan and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
+/// required.
+pub(crate) fn confirm(
+    before: &PlanView,
+    args: &ApplyArgs,
+    out: Printer,
+) -> Result<bool, CommandFailure> {
+    let refusal = ("reckon::apply::unconfirmed", "review the plan, then run `reckon apply --yes`");
+    out.agree(args.yes, || render::plan::text(before, out.color), refusal, "Apply this plan?")
 }
 
 /// Shows the effects that were done, and the plan of what remains.

@@ -2,7 +2,6 @@
 
 pub mod apply;
 pub mod apply_report;
-pub mod apply_saved;
-pub mod plan_refusal;
 pub mod prune;
+pub mod server_apply;
 pub mod stale_plan;

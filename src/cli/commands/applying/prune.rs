@@ -3,13 +3,12 @@
 use crate::base::id::Key;
 use crate::cli::args::options::ApplyArgs;
 use crate::cli::context::machine;
-use crate::cli::output::exit::CommandFailure;
-use crate::cli::output::print::Printer;
+use crate::cli::exit::CommandFailure;
+use crate::cli::print::Printer;
 use crate::cli::remote::daemon::Daemon;
-use crate::control::protocol::ControlRequest;
+use crate::control::requests::Allow;
 use crate::engine::commands::bookkeeping::AllowPrune;
 use crate::engine::core::coordinator::Engine;
-use crate::engine::queries::protocol::Reply;
 
 /// Argument for everything that a guard stops.
 const ALL: &str = "all";
@@ -84,13 +83,7 @@ pub(crate) async fn record_by_daemon(
     if allowing.is_empty() {
         return Ok(());
     }
-    let Reply::Allowed(about) = client.request(&ControlRequest::Allow(allowing.clone())).await?
-    else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected the \
-            allowed removals",
-        ));
-    };
+    let about = client.send(Allow(allowing.clone())).await?;
     print_recorded(&about, out);
     match allowing.keys.iter().find(|key| !about.contains(key)) {
         None => Ok(()),

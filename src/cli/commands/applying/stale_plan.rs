@@ -1,15 +1,20 @@
-//! Reasons for which a saved plan is not applied, for people and programs.
+//! Plans that are not applied: a saved plan that does not fit any more, and a plan that exceeds a
+//! limit as a whole.
 
 use std::path::Path;
 
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::base::plural::{count_noun, count_verb};
-use crate::cli::output::exit::CommandFailure;
+use crate::base::wording::{count_noun, count_verb};
+use crate::cli::commands::planning::plan;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
 use crate::engine::commands::saved_plan::SAVED_PLAN;
 use crate::engine::commands::saved_plan_stale::PlanChange;
 use crate::engine::commands::saved_plan_use::{PlanUnfit, UsedBefore};
-use crate::model::spec::issue::{PlacedIssue, Severity};
+use crate::engine::core::coordinator::Engine;
+use crate::model::issue::{PlacedIssue, Severity};
+use crate::model::operator::suspension::StepSelection;
 
 /// Changes and names that a message lists, at most.
 const LISTED_MAX: usize = 20;
@@ -133,4 +138,21 @@ fn names(keys: &[Key]) -> String {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }
+}
+
+// Refusal of a plan that exceeds a limit as a whole: `apply` then does nothing.
+
+/// Refuses a plan before its first effect, and shows the limits that it exceeds and the way past
+/// them. Returns `None` for a plan within the limits.
+pub(crate) fn refuse_whole_plan(
+    scope: &StepSelection,
+    out: Printer,
+    engine: &Engine,
+) -> Result<Option<Exit>, CommandFailure> {
+    if engine.exceeded_limits().is_empty() {
+        return Ok(None);
+    }
+    plan::show(&engine.plan_of(scope), out)?;
+    out.note("nothing was done: a limit in reckon.yaml blocks the whole plan");
+    Ok(Some(Exit::NeedsAttention))
 }

@@ -3,20 +3,22 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::{resync, trigger, urls};
-use crate::base::plural::count_verb;
-use crate::cli::args::events::{EventsCommand, EventsListArgs};
+use super::{trigger, urls};
+use crate::base::clock::{Clock, SystemClock, timestamp};
+use crate::base::wording::count_verb;
+use crate::cli::args::events::{EventsCommand, EventsListArgs, ResyncArgs};
 use crate::cli::args::options::Output;
-use crate::cli::commands::gateway::actions;
+use crate::cli::commands::gateway_actions;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
-use crate::cli::daemon::signals;
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
-use crate::control::protocol::ControlRequest;
+use crate::cli::context::{machine, timespec};
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
+use crate::control::requests::{Dismiss, Replay, Resync};
+use crate::engine::events::resync::ResyncEvents;
 use crate::engine::queries::events::{EventsView, EventsWanted};
 use crate::engine::queries::hooks::HooksView;
-use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::engine::queries::protocol::{EventQuery, EventsQuery, HooksQuery};
 use crate::render;
 
 /// Interval at which `events tail` asks for new events.
@@ -36,13 +38,13 @@ pub(crate) async fn run(
             Ok(Exit::Done)
         }
         EventsCommand::Show { id } => show(setup, id, out).await,
-        EventsCommand::Dead { forget: Some(id), .. } => acknowledge(setup, id, out).await,
-        EventsCommand::Dead { forget_script: Some(script), .. } => {
+        EventsCommand::Failed { ack: Some(id), .. } => acknowledge(setup, id, out).await,
+        EventsCommand::Failed { ack_script: Some(script), .. } => {
             acknowledge_all(setup, script, out).await
         }
-        EventsCommand::Dead { .. } => list_failed(setup, out).await,
-        EventsCommand::Fire(args) => trigger::run(setup, args, out).await,
-        EventsCommand::Recover(args) => resync::run(setup, args, out).await,
+        EventsCommand::Failed { .. } => list_failed(setup, out).await,
+        EventsCommand::Trigger(args) => trigger::run(setup, args, out).await,
+        EventsCommand::Resync(args) => run_resync(setup, args, out).await,
         EventsCommand::Replay { id: Some(id), .. } => replay(setup, id, out).await,
         EventsCommand::Replay { script, .. } => {
             replay_all(setup, script.as_deref().unwrap_or_default(), out).await
@@ -56,26 +58,14 @@ async fn newest_events(
     setup: &Context,
     args: &EventsListArgs,
 ) -> Result<EventsView, CommandFailure> {
-    let merchant = args.merchant.as_deref().map(actions::merchant).transpose()?;
-    let question = EngineQuery::Events(EventsWanted { merchant, most: args.limit });
-    let session = StateSession::open_view(setup).await?;
-    let reply = session.ask(question).await;
-    let Reply::Events(view) = session.end(setup, reply).await? else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected events",
-        ));
-    };
-    Ok(*view)
+    let merchant = args.merchant.as_deref().map(gateway_actions::merchant).transpose()?;
+    let wanted = EventsWanted { merchant, most: args.limit };
+    StateSession::open_view(setup).await?.ask_once(setup, EventsQuery(wanted)).await
 }
 
 async fn show(setup: &Context, id: &str, out: Printer) -> Result<Exit, CommandFailure> {
     let session = StateSession::open_view(setup).await?;
-    let reply = session.ask(EngineQuery::Event(id.to_owned())).await;
-    let Reply::Event(event) = session.end(setup, reply).await? else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected an event",
-        ));
-    };
+    let event = session.ask_once(setup, EventQuery(id.to_owned())).await?;
     let Some(event) = event else {
         let failure =
             CommandFailure::input("reckon::events::unknown", format!("there is no event {id}"));
@@ -97,14 +87,7 @@ async fn list_failed(setup: &Context, out: Printer) -> Result<Exit, CommandFailu
 }
 
 async fn hooks(setup: &Context) -> Result<HooksView, CommandFailure> {
-    let session = StateSession::open_view(setup).await?;
-    let reply = session.ask(EngineQuery::Hooks).await;
-    let Reply::Hooks(view) = session.end(setup, reply).await? else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected hooks",
-        ));
-    };
-    Ok(*view)
+    StateSession::open_view(setup).await?.ask_once(setup, HooksQuery).await
 }
 
 /// Returns the listed events for which a script failed for good.
@@ -115,7 +98,7 @@ async fn failed_events(setup: &Context, script: &str) -> Result<BTreeSet<String>
     if dead.is_empty() {
         let message = format!("the script `{script}` has no failed hook run");
         let failure = CommandFailure::input("reckon::events::script", message);
-        return Err(failure.help("list failed hook runs with `reckon events dead`"));
+        return Err(failure.help("list failed hook runs with `reckon events failed`"));
     }
     Ok(dead)
 }
@@ -128,16 +111,7 @@ async fn acknowledge_all(
 ) -> Result<Exit, CommandFailure> {
     let mut forgotten: usize = 0;
     for event in failed_events(setup, script).await? {
-        let reply = StateSession::open(setup)
-            .await?
-            .run_once(setup, ControlRequest::Dismiss(event))
-            .await?;
-        let Reply::Dismissed(found) = reply else {
-            return Err(CommandFailure::bug(
-                "internal error: unexpected response type; expected an \
-                acknowledgement",
-            ));
-        };
+        let found = StateSession::open(setup).await?.send(setup, Dismiss(event)).await?;
         forgotten = forgotten.saturating_add(found);
     }
     out.result(&serde_json::json!({ "forgotten": forgotten }), || {
@@ -150,13 +124,7 @@ async fn acknowledge_all(
 async fn replay_all(setup: &Context, script: &str, out: Printer) -> Result<Exit, CommandFailure> {
     let mut hooks: usize = 0;
     for event in failed_events(setup, script).await? {
-        let reply =
-            StateSession::open(setup).await?.run_once(setup, ControlRequest::Replay(event)).await?;
-        let Reply::Replayed(found) = reply else {
-            return Err(CommandFailure::bug(
-                "internal error: unexpected response type; expected a replay",
-            ));
-        };
+        let found = StateSession::open(setup).await?.send(setup, Replay(event)).await?;
         hooks = hooks.saturating_add(found);
     }
     out.result(&serde_json::json!({ "hooks": hooks }), || {
@@ -168,16 +136,11 @@ async fn replay_all(setup: &Context, script: &str, out: Printer) -> Result<Exit,
 /// Acknowledges the failed hooks of an event, on a person's word.
 async fn acknowledge(setup: &Context, id: &str, out: Printer) -> Result<Exit, CommandFailure> {
     let session = StateSession::open(setup).await?;
-    let asked = ControlRequest::Dismiss(id.to_owned());
-    let Reply::Dismissed(found) = session.run_once(setup, asked).await? else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected an acknowledgement",
-        ));
-    };
+    let found = session.send(setup, Dismiss(id.to_owned())).await?;
     if found == 0 {
         let message = format!("event {id} has nothing to acknowledge");
         let failure = CommandFailure::input("reckon::events::forget", message);
-        return Err(failure.help("list failed hook runs and actions with `reckon events dead`"));
+        return Err(failure.help("list failed hook runs and actions with `reckon events failed`"));
     }
     out.result(&serde_json::json!({ "forgotten": found }), || {
         format!(
@@ -190,17 +153,11 @@ async fn acknowledge(setup: &Context, id: &str, out: Printer) -> Result<Exit, Co
 
 async fn replay(setup: &Context, id: &str, out: Printer) -> Result<Exit, CommandFailure> {
     let session = StateSession::open(setup).await?;
-    let Reply::Replayed(hooks) =
-        session.run_once(setup, ControlRequest::Replay(id.to_owned())).await?
-    else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected a replay",
-        ));
-    };
+    let hooks = session.send(setup, Replay(id.to_owned())).await?;
     if hooks == 0 {
         let message = format!("event {id} has no failed hook run");
         let failure = CommandFailure::input("reckon::events::replay", message);
-        return Err(failure.help("list failed hook runs with `reckon events dead`"));
+        return Err(failure.help("list failed hook runs with `reckon events failed`"));
     }
     out.result(&serde_json::json!({ "hooks": hooks }), || {
         let hooks = count_verb(hooks, "hook", "hooks");
@@ -233,8 +190,27 @@ async fn tail(
             }
         }
         tokio::select! {
-            exit = signals::stop() => return Ok(exit),
+            exit = machine::stop() => return Ok(exit),
             () = tokio::time::sleep(TAIL_EVERY) => {}
         }
     }
+}
+
+// `events resync`: reads the merchants' lists of events again from some moment on.
+
+/// Runs the command. A list that could not be read is a failure of the environment (exit 4).
+pub(crate) async fn run_resync(
+    setup: &Context,
+    args: &ResyncArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let merchant = args.merchant.as_deref().map(gateway_actions::merchant).transpose()?;
+    let since = timespec::parse_since(&args.since, SystemClock.now())?;
+    let asked = ResyncEvents { merchant, since, without_hooks: args.without_hooks };
+    let read = StateSession::open(setup).await?.send(setup, Resync(asked)).await?;
+    let read = read.map_err(|why| CommandFailure::input("reckon::events::recover", why))?;
+    let told = serde_json::json!({ "since": timestamp(&since), "merchants": read });
+    out.result(&told, || render::events::resync_result(&read, &timestamp(&since)))?;
+    let whole = read.iter().all(|one| one.trouble.is_none());
+    Ok(if whole { Exit::Done } else { Exit::Environment })
 }

@@ -1,18 +1,17 @@
-//! `events fire`: the sandbox sends an event, so that operators see the answer of their scripts.
+//! `events trigger`: the sandbox sends an event, so that operators see the answer of their scripts.
 
 use serde_json::{Map, Value, json};
 
 use super::urls;
 use crate::base::id::{Key, Mode};
-use crate::base::suggestion;
-use crate::cli::args::events::FireArgs;
-use crate::cli::commands::gateway::actions;
+use crate::base::wording;
+use crate::cli::args::events::TriggerArgs;
+use crate::cli::commands::gateway_actions;
 use crate::cli::commands::sandbox::env::control;
 use crate::cli::context::open::Context;
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
-use crate::cli::remote::failure::local_only;
-use crate::scripting::load::events::EVENTS;
+use crate::cli::exit::{CommandFailure, Exit, local_only};
+use crate::cli::print::Printer;
+use crate::scripting::language::events::EVENTS;
 
 /// Prefixes of types that the service sends to the partner, when an application is decided.
 const PARTNERS: [&str; 2] = ["merchant.", "merchant_application."];
@@ -20,11 +19,11 @@ const PARTNERS: [&str; 2] = ["merchant.", "merchant_application."];
 /// Runs the command.
 pub(crate) async fn run(
     setup: &Context,
-    args: &FireArgs,
+    args: &TriggerArgs,
     out: Printer,
 ) -> Result<Exit, CommandFailure> {
     if setup.server.is_some() {
-        return Err(local_only("`events fire`", "it uses the sandbox on this machine"));
+        return Err(local_only("`events trigger`", "it uses the sandbox on this machine"));
     }
     check_type(&args.event)?;
     let (merchant, mode) = merchant(setup, args.merchant.as_deref())?;
@@ -34,7 +33,7 @@ pub(crate) async fn run(
     let id = event.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
     out.result(&event, || {
         format!(
-            "{} was sent as {id}; see `reckon events show {id}` and `reckon events dead`",
+            "{} was sent as {id}; see `reckon events show {id}` and `reckon events failed`",
             args.event
         )
     })?;
@@ -47,7 +46,7 @@ fn check_type(kind: &str) -> Result<(), CommandFailure> {
     if !names.clone().any(|name| name == kind) {
         let failure =
             CommandFailure::input("reckon::events::type", format!("there is no event type {kind}"));
-        return Err(failure.help(suggestion::suggestion_help(kind, names)));
+        return Err(failure.help(wording::suggestion_help(kind, names)));
     }
     if PARTNERS.iter().any(|begin| kind.starts_with(begin)) {
         let message = format!(
@@ -63,7 +62,7 @@ fn check_type(kind: &str) -> Result<(), CommandFailure> {
 /// Returns the named merchant, or the only one, with its mode.
 fn merchant(setup: &Context, named: Option<&str>) -> Result<(Key, Mode), CommandFailure> {
     let all = urls::merchants(setup);
-    let named = named.map(actions::merchant).transpose()?;
+    let named = named.map(gateway_actions::merchant).transpose()?;
     let wrong = |what: String| {
         let list: Vec<String> = all.iter().map(|(key, _)| key.name.to_string()).collect();
         let failure = CommandFailure::input("reckon::events::merchant", what);

@@ -5,15 +5,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::{Key, Mode};
 use crate::cli::args::events::UrlsArgs;
-use crate::cli::commands::gateway::actions;
+use crate::cli::commands::gateway_actions;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{StateSession, daemon};
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
 use crate::config::setting::ProcessEnv;
 use crate::control::local::LocalQuery;
 use crate::control::protocol::ControlRequest;
-use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::control::requests::{Rotate, requests};
+use crate::engine::queries::local_reply::LocalReply;
+use crate::engine::queries::protocol::{AddressesQuery, Reply};
 use crate::kinds::planning::step::MERCHANT;
 use crate::model::operator::rotation::{Rotation, RotationRequest, RotationStep, WebhookAddress};
 
@@ -41,6 +43,11 @@ struct GatewayUrl {
     before: Option<String>,
 }
 
+requests! {
+    pub(crate) Urls -> EventUrls: ControlRequest::Local(Box::new(LocalQuery::Urls)),
+        Reply::Local(LocalReply(value)) => serde_json::from_value(value).ok();
+}
+
 #[derive(Serialize, Deserialize)]
 struct ApplicantUrl {
     application: String,
@@ -63,8 +70,7 @@ pub(crate) async fn run(
         rotate(setup, args, step, out).await?;
     }
     let addresses = match &setup.server {
-        Some(server) => serde_json::from_value(server.local_query(LocalQuery::Urls).await?)
-            .map_err(CommandFailure::bug)?,
+        Some(server) => server.send(Urls).await?,
         None => addresses(setup, &rotations(setup).await?)?,
     };
     out.result(&addresses, || text(&addresses))?;
@@ -78,15 +84,9 @@ async fn rotate(
     step: RotationStep,
     out: Printer,
 ) -> Result<(), CommandFailure> {
-    let merchant = args.merchant.as_deref().map(actions::merchant).transpose()?;
+    let merchant = args.merchant.as_deref().map(gateway_actions::merchant).transpose()?;
     let session = StateSession::open(setup).await?;
-    let asked = ControlRequest::Rotate(RotationRequest { merchant, step });
-    let Reply::Rotated(rotated) = session.run_once(setup, asked).await? else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected the \
-            rotated addresses",
-        ));
-    };
+    let rotated = session.send(setup, Rotate(RotationRequest { merchant, step })).await?;
     let addresses = rotated.map_err(|why| {
         CommandFailure::input("reckon::events::rotate", why).help(
             "end an exchange with `--finish` once the service has the new addresses; for a leaked \
@@ -112,13 +112,7 @@ async fn rotate(
 /// Returns the rotations of the addresses, from the process that holds the state.
 async fn rotations(setup: &Context) -> Result<Vec<(WebhookAddress, Rotation)>, CommandFailure> {
     if let Some(daemon) = daemon(setup).await? {
-        let Reply::Addresses(found) = daemon.ask(&EngineQuery::Addresses).await? else {
-            return Err(CommandFailure::bug(
-                "internal error: unexpected response type; expected \
-                addresses",
-            ));
-        };
-        return Ok(found);
+        return Ok(daemon.send(AddressesQuery).await?);
     }
     let open =
         if setup.has_state()? { setup.open_state(false).await? } else { setup.future_state()? };

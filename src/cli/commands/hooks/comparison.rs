@@ -1,31 +1,37 @@
-//! `hooks shadow`: runs the scripts of the folder on past events, and compares the outcome with the
-//! recorded hook runs.
+//! `hooks diff`: runs the scripts of the folder on past events, and compares the outcome with the
+//! recorded hook runs, which come from the journal of the process that holds the state.
 
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::overview::{check_script, load_valid};
+use super::trial_run::{merchant, on_stage};
 use crate::base::clock::{Clock, SystemClock, timestamp};
-use crate::cli::args::hooks::HooksShadowArgs;
-use crate::cli::commands::events::history;
+use crate::cli::args::events::HooksDiffArgs;
+use crate::cli::commands::inspect::why::{journal_failure, open_journals};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
+use crate::cli::context::state_handle::EngineOptions;
 use crate::cli::context::timespec;
-use crate::cli::daemon::trial_run::{merchant, on_stage};
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
-use crate::engine::hooks::history::PastEvent;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
+use crate::control::requests::PastEvents;
+use crate::engine::core::handles::EngineShared;
+use crate::engine::hooks::history::{PastEvent, past_events};
 use crate::model::events::hook::HookRun;
 use crate::render::hooks::comparison;
 use crate::render::hooks::comparison::{EventDiff, HooksDiff};
-use crate::scripting::interface::{Hooks, Reads, TIME_MAX};
+use crate::scripting::host::session::Reads;
+use crate::scripting::language::limits::TIME_MAX;
+use crate::scripting::run::hooks::Hooks;
 use crate::scripting::tools::comparison::{RecordedReads, RunDifferences};
 
 /// Runs the command; exits with 2 if something differs.
 pub(crate) async fn run(
     setup: &Context,
-    args: &HooksShadowArgs,
+    args: &HooksDiffArgs,
     out: Printer,
 ) -> Result<Exit, CommandFailure> {
     let since = timespec::parse_since(&args.since, SystemClock.now())?;
@@ -33,16 +39,16 @@ pub(crate) async fn run(
     check_script(&hooks, args.script.as_deref())?;
     let session = StateSession::open_view(setup).await?;
     let compared = async {
-        let mut shadow = HooksDiff { version: 1, since: timestamp(&since), ..HooksDiff::default() };
-        for event in history::events(setup, &session, since).await? {
-            compare_event(&session, &hooks, args.script.as_deref(), event, &mut shadow).await?;
+        let mut diff = HooksDiff { version: 1, since: timestamp(&since), ..HooksDiff::default() };
+        for event in events(setup, &session, since).await? {
+            compare_event(&session, &hooks, args.script.as_deref(), event, &mut diff).await?;
         }
-        Ok(shadow)
+        Ok(diff)
     };
     let compared = compared.await;
-    let shadow = session.end(setup, compared).await?;
-    out.result(&shadow, || comparison::text(&shadow, out.color))?;
-    Ok(if shadow.is_unchanged() { Exit::Done } else { Exit::Pending })
+    let diff = session.end(setup, compared).await?;
+    out.result(&diff, || comparison::text(&diff, out.color))?;
+    Ok(if diff.is_unchanged() { Exit::Done } else { Exit::Pending })
 }
 
 /// Outcome of the present scripts for one event, and the reads that they made.
@@ -136,4 +142,34 @@ fn item(past: &PastEvent, now: &PresentRuns) -> EventDiff {
         fixed: mended,
         fails: now.failed.iter().filter(|(script, _)| !failed_then(script)).cloned().collect(),
     }
+}
+
+// Past events and their hook runs, from the journal of the process that holds the state.
+
+/// Returns the events since a moment.
+pub(crate) async fn events(
+    setup: &Context,
+    session: &StateSession,
+    since: DateTime<Utc>,
+) -> Result<Vec<PastEvent>, CommandFailure> {
+    match session {
+        StateSession::Daemon(client) => Ok(client.send(PastEvents(since)).await?),
+        // Opening the files would create them.
+        StateSession::Own(_) if !setup.has_state()? => Ok(Vec::new()),
+        StateSession::Own(own) => {
+            let shared = setup.engine_parts(&own.open, EngineOptions::default())?;
+            of_daemon(setup, &shared, since)
+        }
+    }
+}
+
+/// Returns the events of this process's journal.
+pub(crate) fn of_daemon(
+    setup: &Context,
+    shared: &EngineShared,
+    since: DateTime<Utc>,
+) -> Result<Vec<PastEvent>, CommandFailure> {
+    let past =
+        open_journals(setup)?.events(since, shared.writer.head()).map_err(journal_failure)?;
+    Ok(past_events(shared, past))
 }

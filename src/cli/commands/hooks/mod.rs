@@ -3,6 +3,5 @@
 pub mod comparison;
 pub mod overview;
 pub mod repl;
-pub mod run;
-pub mod scripts;
 pub mod test;
+pub mod trial_run;

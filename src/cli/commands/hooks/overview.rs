@@ -1,47 +1,38 @@
-//! `hooks`: checks, tries and explains operators' scripts. Only `hooks forget` changes the state;
-//! no command changes the service.
+//! `hooks check`, `hooks doc`, `hooks list` and `hooks forget`. Only `hooks forget` changes the
+//! state; no command changes the service.
 
-use super::{comparison, repl, run, scripts, test};
-use crate::base::folder::FolderLocation;
-use crate::base::suggestion;
-use crate::cli::args::hooks::HooksCommand;
-use crate::cli::args::options::{Cli, Output};
+use serde_json::json;
+
+use crate::base::folder_location::FolderLocation;
+use crate::base::wording;
+use crate::cli::args::events::HooksForgetArgs;
+use crate::cli::args::options::Output;
 use crate::cli::commands::inspect::validate::verdict;
+use crate::cli::context::machine::below;
 use crate::cli::context::open::Context;
-use crate::cli::context::selection::below;
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
+use crate::cli::context::session::StateSession;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
 use crate::config::notify::NotifyTarget;
 use crate::config::setting::ProcessEnv;
 use crate::config::settings::Config;
-use crate::kinds::schema::register::KINDS;
-use crate::model::spec::issue::{PlacedIssue, Severity};
+use crate::control::requests::ForgetScript;
+use crate::engine::queries::hooks::HooksView;
+use crate::engine::queries::protocol::HooksQuery;
+use crate::engine::queries::scripts::ScriptView;
+use crate::kinds::register::KINDS;
+use crate::model::issue::{PlacedIssue, Severity};
 use crate::render;
 use crate::render::diagnostic::OutputStyle;
 use crate::render::hooks as shown;
-use crate::scripting::interface::{ConfiguredNames, Hooks};
-use crate::scripting::load::folder;
-use crate::scripting::load::folder::ScriptFolder;
+use crate::render::hooks::{quotas, scripts as script_list};
+use crate::scripting::folder;
+use crate::scripting::folder::ScriptFolder;
+use crate::scripting::language::names::ConfiguredNames;
+use crate::scripting::run::hooks::Hooks;
 
-/// Runs one of the subcommands.
-pub(crate) async fn run(
-    cli: &Cli,
-    command: &HooksCommand,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
-    match command {
-        HooksCommand::Check => check(&Context::load(cli)?, out),
-        HooksCommand::Test(args) => test::run(&Context::load(cli)?, args, out),
-        HooksCommand::Run(args) => run::run(&Context::load(cli)?, args, out).await,
-        HooksCommand::Shadow(args) => comparison::run(&Context::load(cli)?, args, out).await,
-        HooksCommand::List => scripts::list(&Context::load(cli)?, out).await,
-        HooksCommand::Forget(args) => scripts::forget(&Context::load(cli)?, args, out).await,
-        HooksCommand::Repl => repl::run(&Context::load(cli)?, out).await,
-        HooksCommand::Doc => doc(out),
-    }
-}
-
-fn check(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
+/// Runs `hooks check`.
+pub(crate) fn check(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
     let folder = folder(setup)?;
     let (_, problems) = load(setup, &folder)?;
     let report = render::diagnostic::json(folder.script_count(), &problems);
@@ -125,7 +116,7 @@ pub(crate) fn check_script(hooks: &Hooks, name: Option<&str>) -> Result<(), Comm
     };
     let failure =
         CommandFailure::input("reckon::hooks::script", format!("there is no script `{name}`"));
-    Err(failure.help(suggestion::suggestion_help(name, hooks.scripts().collect::<Vec<_>>())))
+    Err(failure.help(wording::suggestion_help(name, hooks.scripts().collect::<Vec<_>>())))
 }
 
 /// Returns the names that scripts may use.
@@ -142,11 +133,84 @@ fn known_names(config: &Config) -> Result<ConfiguredNames, CommandFailure> {
     })
 }
 
-fn doc(out: Printer) -> Result<Exit, CommandFailure> {
+/// Runs `hooks doc`.
+pub(crate) fn doc(out: Printer) -> Result<Exit, CommandFailure> {
     if out.form == Output::Markdown {
         out.text(&shown::markdown())?;
     } else {
         out.result(&shown::doc_json(), shown::terminal_doc)?;
     }
     Ok(Exit::Done)
+}
+
+// `hooks list` and `hooks forget`: the scripts that the state knows, and the end of one whose file
+// is gone.
+
+/// Runs `hooks list`. A script that is absent or stopped needs attention (exit 3).
+pub(crate) async fn list(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
+    let HooksView { known, quotas, .. } = view(setup).await?;
+    let shown = || format!("{}{}", script_list::text(&known), quotas::text(&quotas));
+    out.result(&json!({ "version": 1, "scripts": known, "quotas": quotas }), shown)?;
+    Ok(if script_list::needs_attention(&known) { Exit::NeedsAttention } else { Exit::Done })
+}
+
+async fn known_scripts(setup: &Context) -> Result<Vec<ScriptView>, CommandFailure> {
+    Ok(view(setup).await?.known)
+}
+
+async fn view(setup: &Context) -> Result<HooksView, CommandFailure> {
+    StateSession::open_view(setup).await?.ask_once(setup, HooksQuery).await
+}
+
+/// Runs `hooks forget`.
+pub(crate) async fn forget(
+    setup: &Context,
+    args: &HooksForgetArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let known = known_scripts(setup).await?;
+    let named = known.iter().find(|one| one.script == args.script);
+    let script =
+        named.filter(|one| one.absent.is_some()).ok_or_else(|| cannot_forget(&known, args))?;
+    if !confirm(script, args.yes, out)? {
+        return Ok(Exit::Done);
+    }
+    let session = StateSession::open(setup).await?;
+    let kept = session.send(setup, ForgetScript(args.script.clone())).await?;
+    let kept = kept.ok_or_else(|| cannot_forget(&known, args))?;
+    out.result(&json!({ "script": args.script, "events": script.waiting, "kept": kept }), || {
+        format!("{} is forgotten", args.script)
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Returns the failure of a script that cannot be forgotten: it is in use, or the state does not
+/// know it.
+fn cannot_forget(known: &[ScriptView], args: &HooksForgetArgs) -> CommandFailure {
+    let name = &args.script;
+    if known.iter().any(|one| one.script == *name) {
+        let failure = CommandFailure::input(
+            "reckon::hooks::in_use",
+            format!("the script `{name}` is in use"),
+        );
+        return failure.help("remove its file first; its events then wait until you forget it");
+    }
+    let failure =
+        CommandFailure::input("reckon::hooks::script", format!("there is no script `{name}`"));
+    let absent = known.iter().filter(|one| one.absent.is_some());
+    let absent: Vec<&str> = absent.map(|one| one.script.as_str()).collect();
+    failure.help(if absent.is_empty() {
+        "list all scripts with `reckon hooks list`; none is absent".to_owned()
+    } else {
+        wording::suggestion_help(name, absent)
+    })
+}
+
+/// Asks for agreement, unless `--yes` is set. Without a terminal `--yes` is required.
+fn confirm(script: &ScriptView, yes: bool, out: Printer) -> Result<bool, CommandFailure> {
+    let refusal = (
+        "reckon::hooks::unconfirmed",
+        "review what would be forgotten, then repeat the command with --yes",
+    );
+    out.agree(yes, || script_list::forget_request(script), refusal, "Forget it?")
 }

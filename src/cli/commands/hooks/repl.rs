@@ -1,20 +1,22 @@
 //! `hooks repl`: evaluates lines of a script against the state; the actions that they request are
 //! shown, and never done.
 
-use std::io::{self, IsTerminal, Write};
+use std::io;
+use std::io::{IsTerminal, Write};
 
 use serde_json::json;
 
 use super::overview::{check_script, diagnostic_look, load_valid};
+use super::trial_run;
+use super::trial_run::on_stage;
 use crate::cli::args::options::Output;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
-use crate::cli::daemon::trial_run;
-use crate::cli::daemon::trial_run::on_stage;
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
 use crate::render::hooks::typed;
-use crate::scripting::interface::{Hooks, TIME_MAX};
+use crate::scripting::language::limits::TIME_MAX;
+use crate::scripting::run::hooks::Hooks;
 use crate::scripting::tools::repl::{Repl, ReplOutcome};
 
 const HELP: &str = ":event ID     bind `event` to a known event, and drop all requested actions

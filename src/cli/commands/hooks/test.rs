@@ -1,16 +1,16 @@
 //! `hooks test`: runs the test cases beside the scripts.
 
 use super::overview::{folder, invalid_scripts, load};
-use crate::cli::args::hooks::HooksTestArgs;
+use crate::cli::args::events::HooksTestArgs;
 use crate::cli::context::open::Context;
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::file;
-use crate::cli::output::print::Printer;
-use crate::model::spec::issue::PlacedIssue;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print;
+use crate::cli::print::Printer;
+use crate::model::issue::PlacedIssue;
 use crate::render::hooks as shown;
-use crate::scripting::interface::Hooks;
-use crate::scripting::load::folder::ScriptFolder;
-use crate::scripting::load::source::ScriptSource;
+use crate::scripting::folder::ScriptFolder;
+use crate::scripting::language::source::ScriptSource;
+use crate::scripting::run::hooks::Hooks;
 use crate::scripting::tools::testcases;
 use crate::scripting::tools::testcases::{Case, CaseResult};
 
@@ -40,7 +40,7 @@ pub(crate) fn run(
     let verdicts: Vec<CaseResult> =
         cases.map(|(script, case)| testcases::run(&hooks, script, case)).collect();
     if let Some(path) = &args.junit {
-        file::write(path, &shown::junit(&verdicts), REPORT).map_err(|error| {
+        print::write(path, &shown::junit(&verdicts), REPORT).map_err(|error| {
             let what = format!("write {}: {error}", path.display());
             CommandFailure::environment("reckon::hooks::junit", what)
         })?;
@@ -80,7 +80,7 @@ fn cases_without_script(source: &ScriptSource, script: &str) -> PlacedIssue {
         column: 1,
         length: 1,
         code: "reckon::hooks::cases".to_owned(),
-        severity: crate::model::spec::issue::Severity::Error,
+        severity: crate::model::issue::Severity::Error,
         message: format!("there is no script `{script}.rhai` for these cases"),
         help: "name the file after its script: `NAME.test.yaml`".to_owned(),
         related: Vec::new(),

@@ -3,15 +3,15 @@
 use serde::Serialize;
 
 use crate::base::id::Key;
-use crate::base::suggestion::nearest;
+use crate::base::wording::nearest;
 use crate::cli::args::options::{GetArgs, ResourceArgs};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
-use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
+use crate::engine::queries::protocol::{ResourceQuery, ResourcesQuery};
 use crate::engine::queries::views::ResourceView;
-use crate::kinds::schema::register::KINDS;
+use crate::kinds::register::KINDS;
 use crate::render;
 
 /// Output of `get -o json` (design.md part 4).
@@ -28,12 +28,7 @@ pub(crate) async fn run(
 ) -> Result<Exit, CommandFailure> {
     let wanted = args.what.as_deref().map(parse_filter).transpose()?;
     let session = StateSession::open_view(setup).await?;
-    let reply = session.ask(EngineQuery::Resources).await;
-    let Reply::Resources(mut items) = session.end(setup, reply).await? else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected resources",
-        ));
-    };
+    let mut items = session.ask_once(setup, ResourcesQuery).await?;
     if let Some(wanted) = wanted {
         wanted.check(&items)?;
         items.retain(|item| wanted.matches(item));
@@ -124,12 +119,7 @@ pub(crate) async fn describe(
     out: Printer,
 ) -> Result<Exit, CommandFailure> {
     let session = StateSession::open_view(setup).await?;
-    let reply = session.ask(EngineQuery::Resource(args.key.clone())).await;
-    let Reply::Resource(found) = session.end(setup, reply).await? else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected a resource",
-        ));
-    };
+    let found = session.ask_once(setup, ResourceQuery(args.key.clone())).await?;
     let Some(found) = found else {
         let key = args.key.short();
         return Err(CommandFailure::input(

@@ -1,14 +1,14 @@
 //! `intents`: unsettled effects, contacts that were created again, and their settlement by a
 //! person.
 
-use crate::cli::args::intents::{DismissArgs, IntentsArgs, IntentsCommand, ResolveArgs};
+use crate::cli::args::resources::{DismissArgs, IntentsArgs, IntentsCommand, ResolveArgs};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
-use crate::control::protocol::ControlRequest;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
+use crate::control::requests::{DismissOrphan, Resolve};
 use crate::engine::commands::resolve::{ManualResolution, ResolveResult};
-use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::engine::queries::protocol::IntentsQuery;
 use crate::render;
 
 /// Runs the command.
@@ -25,13 +25,7 @@ pub(crate) async fn run(
 }
 
 async fn list(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
-    let session = StateSession::open_view(setup).await?;
-    let reply = session.ask(EngineQuery::Intents).await;
-    let Reply::Intents(view) = session.end(setup, reply).await? else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected intents",
-        ));
-    };
+    let view = StateSession::open_view(setup).await?.ask_once(setup, IntentsQuery).await?;
     out.result(&view, || render::intents::text(&view, out.color))?;
     Ok(if view.items.is_empty() && view.unknown_objects.is_empty() {
         Exit::Done
@@ -46,14 +40,8 @@ async fn dismiss(
     args: &DismissArgs,
     out: Printer,
 ) -> Result<Exit, CommandFailure> {
-    let request = ControlRequest::DismissOrphan(args.id, args.reason.clone());
     let session = StateSession::open(setup).await?;
-    let Reply::OrphanSeen(found) = session.run_once(setup, request).await? else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected a \
-            dismissal",
-        ));
-    };
+    let found = session.send(setup, DismissOrphan(args.id, args.reason.clone())).await?;
     let Some(key) = found else {
         let message = format!("intent {} is not listed under MADE AGAIN", args.id);
         let failure = CommandFailure::input("reckon::intents::not_listed", message);
@@ -71,14 +59,8 @@ async fn resolve(
     args: &ResolveArgs,
     out: Printer,
 ) -> Result<Exit, CommandFailure> {
-    let request = ControlRequest::Resolve(args.id, args.said.0.clone());
     let session = StateSession::open(setup).await?;
-    let Reply::Resolved(resolved) = session.run_once(setup, request).await? else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected a \
-            resolution",
-        ));
-    };
+    let resolved = session.send(setup, Resolve(args.id, args.said.0.clone())).await?;
     let exit = match &resolved {
         ResolveResult::Unknown => {
             let message = format!("there is no unsettled intent {}", args.id);
@@ -92,7 +74,7 @@ async fn resolve(
             return Err(unreadable_object(&key.short(), why, args));
         }
     };
-    out.result(&resolved, || render::resolve_result(&resolved))?;
+    out.result(&resolved, || render::intents::resolve_result(&resolved))?;
     Ok(exit)
 }
 

@@ -1,6 +1,5 @@
 //! Reads state and documents, and changes nothing.
 
-pub mod explain;
 pub mod get;
 pub mod intents;
 pub mod validate;

@@ -1,20 +1,26 @@
-//! `validate`: checks everything that can be checked offline, and reports all problems in one run.
+//! `validate`, `explain` and `schema`: check documents offline, with all problems in one run, and
+//! describe their fields.
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use crate::base::id::Key;
-use crate::base::plural::count_noun;
-use crate::cli::args::options::{Output, PathArgs};
+use crate::base::wording;
+use crate::base::wording::count_noun;
+use crate::cli::args::options::{ExplainArgs, Output, PathArgs, SchemaArgs};
+use crate::cli::context::machine::below;
 use crate::cli::context::open::Context;
-use crate::cli::context::selection::{below, check_paths};
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
+use crate::cli::context::selection::check_paths;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
 use crate::kinds::planning::step::MERCHANT;
-use crate::model::spec::issue::{Issue, PlacedIssue, ProblemCounts, TreeProblems};
+use crate::kinds::register::{KINDS, KindRow};
+use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, TreeProblems};
+use crate::render;
 use crate::render::diagnostic;
 use crate::render::diagnostic::OutputStyle;
+use crate::spec::documents::{explain, schema};
 use crate::spec::tree::loader::Loader;
 
 /// Output of `validate -o json` (design.md part 4).
@@ -102,4 +108,38 @@ fn problems_in(setup: &Context, loader: &Loader, paths: &[PathBuf]) -> TreeProbl
 fn is_chosen(setup: &Context, paths: &[PathBuf], file: &str) -> bool {
     paths.is_empty()
         || paths.iter().any(|path| Path::new(file).starts_with(below(&setup.root, path)))
+}
+
+// `explain` and `schema`: the fields of documents, for people and for editors. Neither needs a
+// configuration.
+
+/// Runs `explain`.
+pub(crate) fn explain(args: &ExplainArgs, out: Printer) -> Result<Exit, CommandFailure> {
+    let (kind, path) = args.what.split_once('.').unwrap_or((&args.what, ""));
+    let row = row(kind)?;
+    let explained = explain::explain(row, path).map_err(|help| {
+        let what = format!("{} has no field {path:?}", row.name);
+        CommandFailure::input("reckon::usage::field", what).help(help)
+    })?;
+    out.result(&explained, || render::explain::explanation(&explained, out.color))?;
+    Ok(Exit::Done)
+}
+
+/// Runs `schema`. Prints JSON in every form but YAML.
+pub(crate) fn schema(args: &SchemaArgs, out: Printer) -> Result<Exit, CommandFailure> {
+    let schema = match &args.kind {
+        Some(kind) => schema::of_kind(row(kind)?),
+        None => schema::document(KINDS),
+    };
+    out.result(&schema, || render::json(&schema))?;
+    Ok(Exit::Done)
+}
+
+/// Returns the kind of this name, in any case.
+fn row(name: &str) -> Result<&'static KindRow, CommandFailure> {
+    let found = KINDS.iter().find(|row| row.name.eq_ignore_ascii_case(name));
+    found.ok_or_else(|| {
+        CommandFailure::input("reckon::usage::kind", format!("there is no kind {name:?}"))
+            .help(wording::suggestion_help(name, KINDS.iter().map(|row| row.name)))
+    })
 }

@@ -1,45 +1,45 @@
 //! `why`: the history of money or a resource, back to the intent, its approval, commit, file and
 //! line, and author.
 
-mod blame;
-mod unsent;
-
 use std::path::Path;
 use std::sync::Arc;
 
-use clap::Args;
-
 use super::get;
 use crate::base::id::{IntentId, Key};
+use crate::cli::args::options::WhyArgs;
+use crate::cli::context::git::program::Git;
 use crate::cli::context::open::Context;
-use crate::cli::context::session::daemon;
+use crate::cli::context::session::{StateSession, daemon};
 use crate::cli::context::state_handle::StateHandle;
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
 use crate::cli::remote::daemon::Daemon;
 use crate::control::local::LocalQuery;
+use crate::control::protocol::ControlRequest;
+use crate::control::requests::requests;
 use crate::engine::core::handles::EngineShared;
-use crate::engine::executor::epoch::StateReply;
 use crate::engine::queries::journal_refs::{Provenances, WhySubject, locate};
-use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::engine::queries::local_reply::LocalReply;
+use crate::engine::queries::protocol::{JournalRefsQuery, PlanQuery, Reply};
+use crate::engine::queries::views::{PlanView, StepView};
 use crate::kinds::planning::step::MERCHANT;
-use crate::model::operator::action::is_action;
+use crate::model::action::is_action;
+use crate::model::intents::intent::Cause;
 use crate::render::why;
-use crate::render::why::{ApprovalView, EffectHistoryView, ResourceHistoryView, WhyView};
+use crate::render::why::{
+    ApprovalView, AuthorView, EffectHistoryView, ResourceHistoryView, WhyView,
+};
+use crate::spec::text::decode::decode;
+use crate::spec::text::split::split;
 use crate::store::disk::real::RealDisk;
-use crate::store::history::reader::{EffectHistory, JournalSet, ResourceHistory};
+use crate::store::history::entries::{EffectHistory, ResourceHistory};
+use crate::store::history::reader::JournalSet;
 use crate::store::journal::read::JournalReader;
 
-/// Arguments of `why`.
-#[derive(Debug, Args)]
-pub struct WhyArgs {
-    /// An identifier that a command printed: a resource, an id of the service (a payment, an
-    /// invoice …), a mark, an intent, an event, an action, an approval or a saved plan.
-    #[arg(value_name = "ID|KIND/NAME", allow_hyphen_values = true)]
-    pub what: String,
-    /// Verify the complete journal, from its first record to its last.
-    #[arg(long)]
-    pub verify: bool,
+requests! {
+    pub(crate) Why(what: String, verify: bool) -> Option<WhyView>:
+        ControlRequest::Local(Box::new(LocalQuery::Why { what, verify })),
+        Reply::Local(LocalReply(value)) => serde_json::from_value(value).ok();
 }
 
 /// Runs the command.
@@ -50,16 +50,13 @@ pub(crate) async fn run(
 ) -> Result<Exit, CommandFailure> {
     parse_subject(&args.what)?;
     let view = match &setup.server {
-        Some(server) => {
-            let look = LocalQuery::Why { what: args.what.clone(), verify: args.verify };
-            serde_json::from_value(server.local_query(look).await?).map_err(CommandFailure::bug)?
-        }
+        Some(server) => server.send(Why(args.what.clone(), args.verify)).await?,
         None => view_here(setup, args).await?,
     };
     let view: WhyView = match view {
         Some(view) => view,
         None => {
-            unsent::view(setup, &parse_subject(&args.what)?).await?.ok_or_else(|| unknown(args))?
+            unsent_view(setup, &parse_subject(&args.what)?).await?.ok_or_else(|| unknown(args))?
         }
     };
     out.result(&view, || why::text(&view, out.color))?;
@@ -163,16 +160,7 @@ impl TrailSource {
     /// Returns the journal positions of a subject.
     async fn locate(&self, wanted: WhySubject) -> Result<Provenances, CommandFailure> {
         match self {
-            Self::Daemon(client) => {
-                let reply = client.ask(&EngineQuery::JournalRefs(wanted)).await?;
-                let Reply::State(StateReply::Trail(sought)) = reply else {
-                    return Err(CommandFailure::bug(
-                        "internal error: unexpected response type; \
-                        expected a history",
-                    ));
-                };
-                Ok(sought)
-            }
+            Self::Daemon(client) => Ok(client.send(JournalRefsQuery(wanted)).await?),
             Self::Own(open) => Ok(locate(&open.state.facts, &wanted, open.state.writer.head())?),
             Self::InDaemon(shared) => Ok(locate(&shared.facts, &wanted, shared.writer.head())?),
         }
@@ -218,7 +206,7 @@ async fn merchant(
     books.history(&merchant, &trail.sequences).map(Some).map_err(journal_failure)
 }
 
-pub(crate) fn journal_failure(error: crate::store::state::error::StoreError) -> CommandFailure {
+pub(crate) fn journal_failure(error: crate::store::error::StoreError) -> CommandFailure {
     CommandFailure::environment("reckon::why::journal", error)
         .help("run `reckon store check` for details")
 }
@@ -240,7 +228,7 @@ fn view(
     let approvals = merchant.unwrap_or(story).approvals.iter();
     let approvals: Vec<_> = approvals.collect();
     let effects = chosen.into_iter().map(|effect| EffectHistoryView {
-        author: blame::author(&setup.root, &effect.intent.cause),
+        author: author(&setup.root, &effect.intent.cause),
         approval: approvals
             .iter()
             .rev()
@@ -259,5 +247,108 @@ fn view(
         verified: story.verified.clone(),
         dropped: story.dropped.clone(),
         not_sent: None,
+    }
+}
+
+// The author of lines, from git, where the repository is present.
+
+/// Returns the author of the lines that caused an effect: of the newest change among its changed
+/// fields, or of the complete document. Files are relative to `root`. Returns `None` where the
+/// change was in no commit, or where git, the repository or the commit is missing.
+pub(crate) fn author(root: &Path, cause: &Cause) -> Option<AuthorView> {
+    let (commit, file, line) = (cause.commit.as_ref()?, cause.file.as_ref()?, cause.line?);
+    let plain = !commit.is_empty() && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !plain || cause.uncommitted {
+        return None;
+    }
+    let git = Git::at(root);
+    let lines = match cause.changed.as_slice() {
+        [] => vec![document(&git, commit, file, line)?],
+        changed => changed.to_vec(),
+    };
+    let ranges = lines.iter().map(|(first, last)| format!("-L{first},{last}:{file}"));
+    let ranges: Vec<String> = ranges.collect();
+    let mut arguments = vec!["log", "-1", "--no-patch", "--no-textconv", "--no-ext-diff"];
+    arguments.push("--format=%H%x00%an%x00%ae%x00%aI%x00%s");
+    arguments.extend(ranges.iter().map(String::as_str));
+    arguments.push(commit);
+    let said = git.line(&arguments).ok()?;
+    let mut parts = said.split('\0').map(str::to_owned);
+    Some(AuthorView {
+        commit: parts.next()?,
+        name: parts.next()?,
+        email: parts.next()?,
+        at: parts.next()?,
+        subject: parts.next()?,
+    })
+}
+
+/// Returns the first and last line of the document that begins on this line of a file.
+fn document(git: &Git, commit: &str, file: &str, line: usize) -> Option<(usize, usize)> {
+    let bytes = git.output(&["cat-file", "blob", &format!("{commit}:./{file}")], &[]).ok()?;
+    let text = decode(bytes).text;
+    let (slices, _) = split(&text);
+    let slice = slices.into_iter().find(|slice| slice.line == line)?;
+    let content = text.get(slice.range)?.trim_end();
+    Some((line, line.saturating_add(content.matches('\n').count())))
+}
+
+// The plan's answer about an argument that the journal does not know: a document of which nothing
+// was sent, or the plan itself.
+
+/// The fewest characters of a checksum that name a plan.
+const CHECKSUM_MIN: usize = 16;
+
+/// Returns the plan's answer; `None` if the plan does not know the argument either.
+pub(crate) async fn unsent_view(
+    setup: &Context,
+    wanted: &WhySubject,
+) -> Result<Option<WhyView>, CommandFailure> {
+    let plan = StateSession::open_view(setup).await?.ask_once(setup, PlanQuery).await?;
+    Ok(match wanted {
+        WhySubject::Resource(key) => {
+            let step = plan.steps.iter().find(|step| step.key().as_ref() == Some(key));
+            step.map(|step| make_view(&plan, Vec::new(), vec![unsent_resource(key, step)]))
+        }
+        WhySubject::Remote(word)
+            if word.len() >= CHECKSUM_MIN && plan.checksum.starts_with(word) =>
+        {
+            let about =
+                format!("the checksum of the present plan, {}: not approved", plan.checksum);
+            Some(make_view(&plan, vec![about], Vec::new()))
+        }
+        WhySubject::Remote(word) => {
+            saved_plan_name(word).map(|about| make_view(&plan, vec![about], Vec::new()))
+        }
+        WhySubject::Intent(_) => None,
+    })
+}
+
+/// Returns the answer for an argument that has the form of a saved plan's name.
+fn saved_plan_name(word: &str) -> Option<String> {
+    let digits = word.strip_prefix("plan-")?;
+    let is_name = digits.len() == 12 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_name.then(|| {
+        format!(
+            "saved plan {word}: not applied to this state; `reckon plan show FILE` shows its steps"
+        )
+    })
+}
+
+fn make_view(plan: &PlanView, about: Vec<String>, resources: Vec<ResourceHistoryView>) -> WhyView {
+    let (position, head) = (plan.position, plan.head.clone());
+    WhyView { version: 1, about, resources, verified_from: None, position, head }
+}
+
+fn unsent_resource(key: &Key, step: &StepView) -> ResourceHistoryView {
+    let place = step.file.as_ref().zip(step.line);
+    let place = place.map(|(file, line)| format!(" ({file}:{line})")).unwrap_or_default();
+    ResourceHistoryView {
+        key: key.clone(),
+        effects: Vec::new(),
+        others: Vec::new(),
+        verified: Vec::new(),
+        dropped: Vec::new(),
+        not_sent: Some(format!("{}{place}", step.message)),
     }
 }

@@ -1,23 +1,27 @@
 //! `approve`: a person's approval or confirmation. It approves a plan (`plan_approval.rs`), or
 //! confirms the live merchant that the code of an application opened (design.md part 5). It also
-//! confirms a live application of a state that began empty (`approve_submission.rs`). The
+//! confirms a live application of a state that began empty (docs/operations/store.md,
+//! "Without a backup"). The
 //! confirmation covers just what was shown, and nothing that began to wait since.
 
-use super::{approve_submission, plan_approval};
+use serde_json::json;
+
+use super::plan_approval::NOTHING;
+use super::{approval_file, plan_approval};
 use crate::base::id::Key;
 use crate::cli::args::options::ApproveArgs;
 use crate::cli::commands::inspect::get::parse_resource;
-use crate::cli::commands::signed::{approval, write};
+use crate::cli::commands::signed::approval;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
-use crate::engine::queries::protocol::{EngineQuery, Reply};
-use crate::model::operator::live_binding::{BindingApproval, LiveBinding};
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
+use crate::control::requests::{Approve, Release};
+use crate::engine::queries::protocol::{ApprovalsQuery, ResourceQuery};
+use crate::model::plans::plan::Reason;
+use crate::model::state::credentials::{BindingApproval, LiveBinding};
+use crate::model::state::lifecycle::ReleaseRequest;
 use crate::render;
-
-/// Message of a command that wrote nothing.
-pub(crate) const NOTHING: &str = "nothing was approved";
 
 /// Runs the command.
 pub(crate) async fn run(
@@ -29,7 +33,7 @@ pub(crate) async fn run(
         return approval::run(setup, out).await;
     }
     if let Some(file) = &args.signed.write {
-        return write::write(Some(setup), args, file, out).await;
+        return approval_file::write(Some(setup), args, file, out).await;
     }
     if let Some(checksum) = plan_approval::checksum(&args.what)? {
         return plan_approval::run(setup, args, &checksum, out).await;
@@ -44,15 +48,15 @@ pub(crate) async fn run(
         }
         yes = true;
     }
-    let mut session = open_bound_session(setup).await?;
-    if let Some(why) = approve_submission::waiting_reason(&session, &key).await? {
-        return approve_submission::run((setup, session), (&key, &why), yes, out).await;
+    let mut session = StateSession::make_bound(setup).await?;
+    if let Some(why) = waiting_reason(&session, &key).await? {
+        return run_submission((setup, session), (&key, &why), yes, out).await;
     }
     let approved = approve(&mut session, &key, yes, out).await;
     let is_running = matches!(session, StateSession::Daemon(_));
     match session.end(setup, approved).await? {
         Some(approval) => {
-            out.result(&approval, || render::approval_result(&approval, is_running))?;
+            out.result(&approval, || render::approval::approval_result(&approval, is_running))?;
         }
         None => out.note(NOTHING),
     }
@@ -67,20 +71,10 @@ async fn confirm_before_state(
     yes: bool,
     out: Printer,
 ) -> Result<bool, CommandFailure> {
-    match approve_submission::waiting_reason(future, key).await? {
-        Some(why) => approve_submission::confirm((key, &why), yes, out),
+    match waiting_reason(future, key).await? {
+        Some(why) => confirm_submission((key, &why), yes, out),
         None => Err(nothing_waits(key, &[])),
     }
-}
-
-/// Opens a session with the daemon or with the state; binds a new state first.
-pub(crate) async fn open_bound_session(setup: &Context) -> Result<StateSession, CommandFailure> {
-    let session = StateSession::make(setup).await?;
-    if let StateSession::Own(own) = &session {
-        // The record of the state's owner comes first in the journal.
-        setup.bind(&own.open, None).await?;
-    }
-    Ok(session)
 }
 
 /// Finds the waiting binding, shows it, asks, and records the approval. Returns `None` if the
@@ -91,23 +85,15 @@ async fn approve(
     yes: bool,
     out: Printer,
 ) -> Result<Option<BindingApproval>, CommandFailure> {
-    let Reply::Approvals(waiting) = session.ask(EngineQuery::Approvals).await? else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected approvals",
-        ));
-    };
+    let waiting = session.ask(ApprovalsQuery).await?;
     let Some(binding) = waiting.iter().find(|binding| binding.merchant == *key) else {
         return Err(nothing_waits(key, &waiting));
     };
     if !confirm(binding, yes, out)? {
         return Ok(None);
     }
-    let Reply::Approved(approved) = session.approve(binding.clone()).await? else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected an approval",
-        ));
-    };
-    approved.map(|approval| Some(*approval)).ok_or_else(|| no_longer_waits(key))
+    let approved = session.record(Approve(binding.clone())).await?;
+    approved.map(Some).ok_or_else(|| no_longer_waits(key))
 }
 
 /// Returns the failure where the binding that was shown does not wait any more.
@@ -120,18 +106,9 @@ fn no_longer_waits(key: &Key) -> CommandFailure {
 /// Shows the binding and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
 /// required.
 fn confirm(binding: &LiveBinding, yes: bool, out: Printer) -> Result<bool, CommandFailure> {
-    if yes {
-        return Ok(true);
-    }
-    out.note(&render::live_binding(binding));
-    if !out.interactive {
-        let failure = CommandFailure::input(
-            "reckon::approve::unconfirmed",
-            "not confirmed: no terminal to ask at",
-        );
-        return Err(failure.help("review the binding, then repeat the command with --yes"));
-    }
-    out.confirm("Approve this binding?")
+    let refusal =
+        ("reckon::approve::unconfirmed", "review the binding, then repeat the command with --yes");
+    out.agree(yes, || render::approval::live_binding(binding), refusal, "Approve this binding?")
 }
 
 /// Returns the failure where no approval waits under this name; its help lists those that wait.
@@ -143,4 +120,68 @@ fn nothing_waits(key: &Key, waiting: &[LiveBinding]) -> CommandFailure {
     };
     let message = format!("{} does not wait for an approval", key.short());
     CommandFailure::input("reckon::approve::nothing_waits", message).help(help)
+}
+
+// `approve MerchantApplication/NAME`: a person confirms that no lost state submitted a live
+// application (docs/operations/store.md, "Without a backup").
+
+/// Returns the reason for which an application waits for an approval, if it waits.
+pub(crate) async fn waiting_reason(
+    session: &StateSession,
+    key: &Key,
+) -> Result<Option<String>, CommandFailure> {
+    let found = session.ask(ResourceQuery(key.clone())).await?;
+    let waits = Reason::MaybeSubmitted(Box::new(key.clone())).to_string();
+    Ok(found.map(|found| found.message).filter(|message| *message == waits))
+}
+
+/// Shows the waiting application, asks, and records the approval.
+pub(crate) async fn run_submission(
+    (setup, mut session): (&Context, StateSession),
+    (key, why): (&Key, &str),
+    yes: bool,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let approved = record_submission(&mut session, (key, why), yes, out).await;
+    let is_running = matches!(session, StateSession::Daemon(_));
+    if !session.end(setup, approved).await? {
+        out.note(NOTHING);
+        return Ok(Exit::Done);
+    }
+    let next = if is_running { "the daemon continues" } else { "run `reckon apply` to continue" };
+    let told = format!("{} is approved and will be submitted once; {next}", key.short());
+    out.result(&json!({ "approved": key }), || told)?;
+    Ok(Exit::Done)
+}
+
+/// Shows the waiting application and asks for agreement, unless `--yes` is set. Without a terminal
+/// `--yes` is required.
+pub(crate) fn confirm_submission(
+    (key, why): (&Key, &str),
+    yes: bool,
+    out: Printer,
+) -> Result<bool, CommandFailure> {
+    let refusal = (
+        "reckon::approve::unconfirmed",
+        "look for the application at the service, then repeat the command with --yes",
+    );
+    out.agree(yes, || format!("{}: {why}", key.short()), refusal, "Submit this application?")
+}
+
+/// Returns whether a person agreed and the approval is recorded.
+async fn record_submission(
+    session: &mut StateSession,
+    (key, why): (&Key, &str),
+    yes: bool,
+    out: Printer,
+) -> Result<bool, CommandFailure> {
+    if !confirm_submission((key, why), yes, out)? {
+        return Ok(false);
+    }
+    let said = ReleaseRequest { keys: vec![key.clone()], done: false };
+    if session.record(Release(said)).await? {
+        return Ok(true);
+    }
+    let message = format!("{} no longer waits for this approval", key.short());
+    Err(CommandFailure::input("reckon::approve::changed", message))
 }

@@ -1,36 +1,43 @@
-//! `plan`: shows the changes and their reasons. Only with `--refresh` does it read from the service
-//! or write to the journal.
+//! `plan`: shows the changes and their reasons, saves a plan in a file (`--out FILE`) and shows a
+//! saved one (`plan show FILE`). Only with `--refresh` does it read from the service or write to
+//! the journal.
 
-use super::{against, plan_file};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use serde_json::Value;
+
 use crate::cli::args::options::{Cli, Output, PlanArgs};
-use crate::cli::args::plans::PlanCommand;
+use crate::cli::args::plans::{PlanCommand, ShowArgs};
 use crate::cli::commands::inspect::validate;
 use crate::cli::context::cache::UnchangedBy;
+use crate::cli::context::git::program;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{StateSession, daemon};
-use crate::cli::context::{cache, selection};
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
-use crate::cli::remote::sent_tree;
-use crate::control::protocol::ControlRequest;
-use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::cli::context::{cache, selection, sent_tree};
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print;
+use crate::cli::print::Printer;
+use crate::cli::remote::client::ServerClient;
+use crate::control::requests::{PlanOf, Refresh, Verify};
+use crate::engine::commands::saved_plan::{SavePlan, SavedPlan};
+use crate::engine::queries::protocol::{Query, SavedPlanQuery, ScopedPlanQuery};
+use crate::engine::queries::scoped::UnknownName;
 use crate::engine::queries::views::PlanView;
-use crate::model::operator::selection::StepSelection;
+use crate::model::operator::suspension::StepSelection;
 use crate::render;
 
 /// Runs the command.
 pub(crate) async fn run(cli: &Cli, args: &PlanArgs, out: Printer) -> Result<Exit, CommandFailure> {
     if let Some(PlanCommand::Show(show)) = &args.command {
-        return plan_file::show(show, out);
+        return show_saved(show, out);
     }
     let setup = &Context::load(cli)?;
-    if let Some(range) = &args.against {
-        return against::run(setup, args, range, out);
-    }
     let scope = selection::scope(setup, &args.paths.paths, &args.choice)?;
     let fresh = RefreshOptions { verify: args.verify, refresh: args.refresh };
     let plan = match &args.out {
-        Some(file) => plan_file::save(setup, scope, fresh, file, out).await?,
+        Some(file) => save(setup, scope, fresh, file, out).await?,
         None => make_plan(setup, fresh, scope).await?,
     };
     show(&plan, out)?;
@@ -68,60 +75,57 @@ async fn make_plan(
     {
         return Ok(plan);
     }
-    let Reply::Plan(plan) = ask_about_plan(setup, fresh, EngineQuery::Scoped(scope)).await? else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected a plan",
-        ));
-    };
-    Ok(*plan)
+    ask_about_plan(setup, fresh, None, ScopedPlanQuery(scope)).await
 }
 
-/// Asks the process that holds the state, or this process, about the plan.
-pub(crate) async fn ask_about_plan(
+/// Asks the process that holds the state, or this process, about the plan: over the draft of a
+/// state if there is one.
+pub(crate) async fn ask_about_plan<T>(
     setup: &Context,
     fresh: RefreshOptions,
-    question: EngineQuery,
-) -> Result<Reply, CommandFailure> {
+    draft: Option<StateSession>,
+    query: impl Query<Answer = Result<T, Vec<UnknownName>>>,
+) -> Result<T, CommandFailure> {
     if let Some(server) = &setup.server {
-        return sent_tree::ask_with_tree(setup, server, fresh, question).await;
+        return ask_with_tree(setup, server, fresh, query).await;
     }
-    let mut session = match draft_session(setup, &question).await? {
+    let mut session = match draft {
         Some(session) => session,
         None => StateSession::open_view(setup).await?,
     };
-    let verified = match &mut session {
-        StateSession::Daemon(client) if fresh.refresh => {
-            client.request(&ControlRequest::Refresh).await.map(drop)
-        }
-        StateSession::Daemon(client) if fresh.verify => client.verify().await.map(drop),
-        StateSession::Own(own) if fresh.refresh => {
-            own.engine.sweep_everything().await?;
-            Ok(())
-        }
-        StateSession::Daemon(_) | StateSession::Own(_) => Ok(()),
+    let answer = match read_again(&mut session, fresh).await {
+        Ok(()) => session.ask(query).await,
+        Err(error) => Err(error),
     };
-    let reply = match verified {
-        Ok(()) => session.ask(question).await,
-        Err(error) => Err(CommandFailure::from(error)),
-    };
-    let reply = session.end(setup, reply).await?;
-    if let Reply::Unknown(names) = &reply {
-        return Err(selection::unknown_names(names));
-    }
-    Ok(reply)
+    session.end(setup, answer).await?.map_err(|names| selection::unknown_names(&names))
 }
 
-/// Opens a draft of the state that `apply` would make, if a plan is saved and there is no state. A
-/// saved plan is sealed with the key of the state that it is applied to.
-async fn draft_session(
+/// Asks for the daemon's answer about a plan of this tree.
+async fn ask_with_tree<T>(
     setup: &Context,
-    question: &EngineQuery,
-) -> Result<Option<StateSession>, CommandFailure> {
-    if matches!(question, EngineQuery::Save(_)) {
-        StateSession::future(setup).await
-    } else {
-        Ok(None)
+    server: &ServerClient,
+    fresh: RefreshOptions,
+    query: impl Query<Answer = Result<T, Vec<UnknownName>>>,
+) -> Result<T, CommandFailure> {
+    let sent = sent_tree::read_tree(setup)?;
+    if fresh.refresh {
+        server.send(Refresh).await?;
     }
+    server.send(PlanOf(sent, query)).await?.map_err(|names| selection::unknown_names(&names))
+}
+
+/// Has the holder of the state read the chosen sources again.
+async fn read_again(
+    session: &mut StateSession,
+    fresh: RefreshOptions,
+) -> Result<(), CommandFailure> {
+    match session {
+        StateSession::Daemon(client) if fresh.refresh => drop(client.send(Refresh).await?),
+        StateSession::Daemon(client) if fresh.verify => drop(client.send(Verify).await?),
+        StateSession::Own(own) if fresh.refresh => own.engine.sweep_everything().await?,
+        StateSession::Daemon(_) | StateSession::Own(_) => {}
+    }
+    Ok(())
 }
 
 /// Prints a plan.
@@ -135,4 +139,82 @@ pub(crate) fn show(plan: &PlanView, out: Printer) -> Result<(), CommandFailure> 
 /// Returns exit code 3 if a step waits for a person.
 pub(crate) fn attention_exit(plan: &PlanView) -> Exit {
     if plan.steps.iter().any(|step| step.stuck) { Exit::NeedsAttention } else { Exit::Done }
+}
+
+// Saved plans as files: `plan --out FILE` and `plan show FILE`.
+
+/// Mode of a saved plan: only its owner may read it.
+const OWNER: u32 = 0o600;
+/// Bytes of a file that are read, at most: a plan of a hundred thousand steps is smaller.
+const FILE_BYTES_MAX: u64 = 1 << 29;
+/// First bytes of a saved plan.
+const FIRST_BYTES: &str = "{\n  \"saved_plan\":";
+
+/// Saves the plan of this scope to a file, and returns the plan. A saved plan is sealed with the
+/// key of the state that it is applied to: if there is no state, with that of the one that `apply`
+/// would make.
+pub(crate) async fn save(
+    setup: &Context,
+    scope: StepSelection,
+    fresh: RefreshOptions,
+    path: &Path,
+    out: Printer,
+) -> Result<PlanView, CommandFailure> {
+    let saving = SavePlan {
+        scope,
+        dirty: setup.place().open().ok().and_then(|_| program::is_dirty(&setup.specs)),
+    };
+    let draft = StateSession::future(setup).await?;
+    let saved = ask_about_plan(setup, fresh, draft, SavedPlanQuery(saving)).await?;
+    let text = render::json(&saved);
+    print::write(path, &format!("{text}\n"), OWNER).map_err(|error| {
+        let what = format!("write the plan to {}: {error}", path.display());
+        CommandFailure::environment("reckon::plan_file::write", what)
+    })?;
+    let name = path.display();
+    out.note(&format!("saved as {name}; `reckon apply {name}` applies exactly this plan, once"));
+    Ok(saved.plan)
+}
+
+/// Returns true if a path argument names a saved plan: a file that is no YAML, or that begins as a
+/// saved plan.
+pub(crate) fn is_plan(path: &Path) -> bool {
+    let yaml = path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
+    let begins = || {
+        let mut start = Vec::new();
+        let length = u64::try_from(FIRST_BYTES.len()).unwrap_or(u64::MAX);
+        let read = File::open(path).and_then(|file| file.take(length).read_to_end(&mut start));
+        read.is_ok() && start == FIRST_BYTES.as_bytes()
+    };
+    path.is_file() && (!yaml || begins())
+}
+
+/// Reads a saved plan, and its JSON.
+pub(crate) fn read(path: &Path) -> Result<(SavedPlan, Value), CommandFailure> {
+    let mut text = String::new();
+    let file =
+        File::open(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_string(&mut text));
+    file.map_err(|error| {
+        let what = format!("read the plan {}: {error}", path.display());
+        CommandFailure::input("reckon::plan_file::unreadable", what)
+    })?;
+    SavedPlan::read(&text).map_err(|error| {
+        let what = format!("{} is not a saved plan, or is damaged: {error}", path.display());
+        CommandFailure::input("reckon::plan_file::unreadable", what)
+            .help("save a plan with `reckon plan --out FILE`; a damaged one cannot be repaired")
+    })
+}
+
+/// Shows a saved plan; reads nothing but the file.
+pub(crate) fn show_saved(args: &ShowArgs, out: Printer) -> Result<Exit, CommandFailure> {
+    let (saved, _) = read(&args.file)?;
+    let name = args.file.display().to_string();
+    if out.form == Output::Markdown {
+        out.text(&render::saved::markdown(&saved, &name))?;
+    } else {
+        let view = render::saved::view(&saved);
+        out.result(&view, || render::saved::text(&saved, &name, out.color))?;
+    }
+    let pending = args.detailed_exitcode && saved.changes();
+    Ok(if pending { Exit::Pending } else { Exit::Done })
 }

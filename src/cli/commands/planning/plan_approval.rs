@@ -3,18 +3,20 @@
 
 use std::path::Path;
 
-use super::approve::{NOTHING, open_bound_session};
 use crate::cli::args::options::ApproveArgs;
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
-use crate::control::protocol::ControlRequest;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
+use crate::control::requests::ApprovePlan;
 use crate::engine::commands::plan_approval::{ApprovingPlan, CHECKSUM_SHORT, PlanApprovalResult};
-use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::engine::queries::protocol::PlanQuery;
 use crate::engine::queries::views::PlanView;
 use crate::render;
+
+/// Message of a command that wrote nothing.
+pub(crate) const NOTHING: &str = "nothing was approved";
 
 /// Returns the named checksum: given by itself, or in a plan that was written as JSON. `None` if
 /// the argument names something else.
@@ -54,7 +56,7 @@ pub(crate) async fn run(
         }
         yes = true;
     }
-    let mut session = open_bound_session(setup).await?;
+    let mut session = StateSession::make_bound(setup).await?;
     let answer = approve(&mut session, args, (checksum, yes), out).await;
     let Some(answer) = session.end(setup, answer).await? else {
         out.note(NOTHING);
@@ -62,7 +64,7 @@ pub(crate) async fn run(
     };
     match answer {
         PlanApprovalResult::Approved { .. } => {
-            out.result(&answer, || render::plan_approval_result(&answer))?;
+            out.result(&answer, || render::plan_approval::plan_approval_result(&answer))?;
             Ok(Exit::Done)
         }
         PlanApprovalResult::Changed { .. }
@@ -79,20 +81,11 @@ async fn confirm_before_state(
     yes: bool,
     out: Printer,
 ) -> Result<bool, CommandFailure> {
-    let plan = present_plan(future).await?;
+    let plan = future.ask(PlanQuery).await?;
     if plan.checksum.starts_with(checksum) {
         return confirm(&plan, yes, out);
     }
     Err(not_approved(&PlanApprovalResult::Changed { checksum: plan.checksum }))
-}
-
-async fn present_plan(session: &StateSession) -> Result<PlanView, CommandFailure> {
-    let Reply::Plan(plan) = session.ask(EngineQuery::Plan).await? else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected a plan",
-        ));
-    };
-    Ok(*plan)
 }
 
 /// Shows the plan, asks, and records the approval. Returns `None` if the person declined.
@@ -102,43 +95,22 @@ async fn approve(
     (checksum, yes): (&str, bool),
     out: Printer,
 ) -> Result<Option<PlanApprovalResult>, CommandFailure> {
-    let plan = present_plan(session).await?;
+    let plan = session.ask(PlanQuery).await?;
     if plan.checksum.starts_with(checksum) && !confirm(&plan, yes, out)? {
         return Ok(None);
     }
     let (checksum, ceilings) = (checksum.to_owned(), args.ceiling.clone());
     let plan = ApprovingPlan { checksum, ceilings, actor: machine::actor() };
-    let reply = match session {
-        StateSession::Daemon(client) => {
-            client.request(&ControlRequest::ApprovePlan(Box::new(plan))).await?
-        }
-        StateSession::Own(own) => own.engine.approve_plan_offline(plan).await?,
-    };
-    let Reply::PlanApproved(answer) = reply else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected an \
-            approval",
-        ));
-    };
-    Ok(Some(*answer))
+    session.record(ApprovePlan(plan)).await.map(Some)
 }
 
 /// Shows the plan and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
 /// required.
 pub(crate) fn confirm(plan: &PlanView, yes: bool, out: Printer) -> Result<bool, CommandFailure> {
-    if yes {
-        return Ok(true);
-    }
-    out.note(&render::plan::text(plan, out.color));
-    if !out.interactive {
-        let failure = CommandFailure::input(
-            "reckon::approve::unconfirmed",
-            "not confirmed: no terminal to \
-                ask at",
-        );
-        return Err(failure.help("review the plan, then repeat the command with --yes"));
-    }
-    out.confirm("Approve this plan, for these steps and at most these amounts?")
+    let refusal =
+        ("reckon::approve::unconfirmed", "review the plan, then repeat the command with --yes");
+    let question = "Approve this plan, for these steps and at most these amounts?";
+    out.agree(yes, || render::plan::text(plan, out.color), refusal, question)
 }
 
 /// Returns the failure of a plan that was not approved.

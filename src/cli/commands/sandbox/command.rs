@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::inprocess::{control, text, token};
+use super::env::{control_in_process, text, token};
 use super::scenario::Scenario;
 use super::{env, scenario};
 use crate::base::hash::Digest;
@@ -18,21 +18,22 @@ use crate::base::secret::Secret;
 use crate::cli::args::options::{
     Cli, DecideArg as Decides, SandboxArgs, SandboxCommand, SurfaceArg as Wanted,
 };
-use crate::cli::context::open::{Context, Embedded};
+use crate::cli::context::machine;
+use crate::cli::context::open::Context;
 use crate::cli::context::secrets::OpenedSecrets;
-use crate::cli::daemon::signals;
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
+use crate::cli::context::state_handle::Embedded;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
 use crate::config::setting::ProcessEnv;
 use crate::engine::core::handles::{PartnerAccess, SecretError, SecretResolver};
 use crate::http::public::public_routes::PublicRoutes;
 use crate::model::operator::rotation::WebhookAddress;
-use crate::sandbox::http::serve::{BoundAddress, ListeningSandbox, ServeError, serve};
 use crate::sandbox::options::{DecisionMode, SandboxOptions, ServiceSurface};
+use crate::sandbox::serve::{BoundAddress, ListeningSandbox, ServeError, serve};
 use crate::sandbox::server::Sandbox;
-use crate::store::disk::private::private_dir;
+use crate::store::disk::directory::private_dir;
 use crate::store::read_model::model::ReadModel;
-use crate::store::state::peek::private_index;
+use crate::store::state::index::private_index;
 
 /// Runs the command.
 pub(crate) async fn run(
@@ -68,7 +69,7 @@ pub(crate) async fn run(
         out.note(&scenario::play(&sandbox, scenario).await?);
     }
     let running = serve(&sandbox, place, &dir, async {
-        signals::stop().await;
+        machine::stop().await;
     });
     let running = running.map_err(cannot_listen)?;
     out.text(&format!("listening {}", running.url))?;
@@ -204,8 +205,8 @@ fn loopback(url: &str) -> Result<SocketAddr, CommandFailure> {
 
 /// Returns the partner application of a sandbox.
 fn partner(sandbox: &Sandbox) -> Result<PartnerAccess, CommandFailure> {
-    let all =
-        control(sandbox, "GET", "/_sandbox/credentials", None).map_err(CommandFailure::bug)?;
+    let all = control_in_process(sandbox, "GET", "/_sandbox/credentials", None)
+        .map_err(CommandFailure::bug)?;
     let text = |field: &str| {
         let value = all.pointer(&format!("/partner/{field}")).and_then(Value::as_str);
         value.unwrap_or_default().to_owned()
@@ -248,7 +249,7 @@ impl EmbeddedSandbox {
         let generation = addresses.generation(&WebhookAddress::Partner)?;
         let event_url = addresses.outside.event_url(&addresses.base, generation);
         let told = json!({ "event_url": event_url });
-        control(&self.sandbox, "POST", "/_sandbox/partner", Some(&told))
+        control_in_process(&self.sandbox, "POST", "/_sandbox/partner", Some(&told))
             .map_err(CommandFailure::bug)?;
         Ok(())
     }
@@ -301,7 +302,7 @@ impl SandboxSecrets {
         let url = |mode| outside.gateway_url(base, merchant, mode, generation);
         let urls = json!({"test": url(Mode::Test), "live": url(Mode::Live)});
         let told = json!({"merchant": merchant.name, "events_urls": urls});
-        drop(control(&self.sandbox, "POST", "/_sandbox/policy", Some(&told)));
+        drop(control_in_process(&self.sandbox, "POST", "/_sandbox/policy", Some(&told)));
     }
 }
 
@@ -316,14 +317,14 @@ impl SecretResolver for SandboxSecrets {
         }
         let failed = |error: String| SecretError { message: format!("the sandbox: {error}") };
         let named = json!({"merchant": key.name});
-        let code = control(&self.sandbox, "POST", "/_sandbox/credentials", Some(&named));
+        let code = control_in_process(&self.sandbox, "POST", "/_sandbox/credentials", Some(&named));
         let code = text(&code.map_err(failed)?, "/authorization_code");
         self.send_events(key);
         let credentials = self.credentials.get(key);
         let is = |pointer| credentials.and_then(|one| one.pointer(pointer)) == Some(source);
         if is("/keys/secret_key") {
-            let all =
-                control(&self.sandbox, "GET", "/_sandbox/credentials", None).map_err(failed)?;
+            let all = control_in_process(&self.sandbox, "GET", "/_sandbox/credentials", None)
+                .map_err(failed)?;
             let merchants = all.get("merchants").and_then(Value::as_array);
             let mine =
                 merchants.into_iter().flatten().find(|one| text(one, "/name") == key.name.as_str());

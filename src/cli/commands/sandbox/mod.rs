@@ -2,5 +2,4 @@
 
 pub mod command;
 pub mod env;
-pub mod inprocess;
 pub mod scenario;

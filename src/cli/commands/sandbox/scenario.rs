@@ -4,20 +4,19 @@
 //! A step is a request to the service or to a control path, with its expected status. An unexpected
 //! status ends the start, and the message names the step.
 
-mod fill;
-pub(crate) mod play;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use chrono::{DateTime, Utc};
+use data_encoding::BASE64;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::env::{control_in_process, send, text as body_text, token};
 use crate::base::hash::{Digest, sha256};
-use crate::cli::output::exit::CommandFailure;
-
-pub(crate) use play::play;
+use crate::base::wording::count_noun;
+use crate::cli::exit::CommandFailure;
+use crate::sandbox::server::Sandbox;
 
 /// A scenario as its file holds it.
 #[derive(Debug, Deserialize)]
@@ -107,5 +106,194 @@ impl Scenario {
     /// Returns the moment at which the sandbox's clock starts, if the scenario sets it.
     pub(crate) fn clock(&self) -> Option<DateTime<Utc>> {
         self.story.clock
+    }
+}
+
+// Substitution in a step: `${charge}` becomes the value that an earlier step kept under `charge`.
+
+/// Values that the steps so far kept, by name.
+pub(crate) type KeptValues = BTreeMap<String, String>;
+
+/// Returns a text with its names substituted.
+///
+/// # Errors
+/// No step kept a name, or a brace is not closed.
+pub(crate) fn text(pattern: &str, kept: &KeptValues) -> Result<String, String> {
+    let mut filled = String::with_capacity(pattern.len());
+    let mut rest = pattern;
+    while let Some((before, after)) = rest.split_once("${") {
+        let (name, after) =
+            after.split_once('}').ok_or_else(|| format!("`${{` is not closed in `{pattern}`"))?;
+        let value = kept.get(name).ok_or_else(|| format!("no earlier step keeps `{name}`"))?;
+        filled.push_str(before);
+        filled.push_str(value);
+        rest = after;
+    }
+    filled.push_str(rest);
+    Ok(filled)
+}
+
+/// Returns a body with its names substituted.
+pub(crate) fn body(pattern: &Value, kept: &KeptValues) -> Result<Value, String> {
+    Ok(match pattern {
+        Value::String(pattern) => Value::String(text(pattern, kept)?),
+        Value::Array(items) => {
+            Value::Array(items.iter().map(|item| body(item, kept)).collect::<Result<_, _>>()?)
+        }
+        Value::Object(map) => {
+            let each = map.iter().map(|(name, value)| Ok((name.clone(), body(value, kept)?)));
+            Value::Object(each.collect::<Result<_, String>>()?)
+        }
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other.clone(),
+    })
+}
+
+// Plays a scenario into a sandbox.
+
+const CONTROL: &str = "/_sandbox/";
+const DEMO: &str = "demo";
+
+/// Plays a scenario, unless it was played into this state before. Returns a report for people, with
+/// the values that its steps kept.
+///
+/// # Errors
+/// The state holds something else, or a step got another answer than it expects.
+pub(crate) async fn play(sandbox: &Sandbox, scenario: &Scenario) -> Result<String, CommandFailure> {
+    let before = control_in_process(sandbox, "GET", "/_sandbox/scenario", None)
+        .map_err(CommandFailure::bug)?;
+    let (name, digest) = (&scenario.name, scenario.digest.to_string());
+    if body_text(&before, "/digest") == digest {
+        return Ok(format!("scenario {name}: already played into this state"));
+    }
+    let requests = before.get("requests").and_then(Value::as_u64);
+    if requests != Some(0) || before.get("digest").is_some_and(Value::is_string) {
+        let what = format!("scenario {name}: the sandbox's state is not empty");
+        return Err(CommandFailure::input("reckon::scenario::state", what)
+            .help("name an empty directory with --state, or empty the present one"));
+    }
+    let mut kept = KeptValues::new();
+    for (number, step) in (1_usize..).zip(&scenario.story.steps) {
+        let done = run(sandbox, step, &mut kept).await;
+        done.map_err(|error| step_failure(scenario, number, step, &error))?;
+    }
+    let order = json!({ "digest": digest });
+    control_in_process(sandbox, "POST", "/_sandbox/scenario", Some(&order))
+        .map_err(CommandFailure::bug)?;
+    Ok(report(scenario, &kept))
+}
+
+fn step_failure(
+    scenario: &Scenario,
+    number: usize,
+    step: &ScenarioStep,
+    error: &str,
+) -> CommandFailure {
+    let say = step.say.as_deref().map(|say| format!(" ({say})")).unwrap_or_default();
+    let what = format!("scenario {}, step {number}{say}: {error}", scenario.name);
+    CommandFailure::input("reckon::scenario::step", what)
+        .help("empty the state before the next try: the scenario was played in part")
+}
+
+fn report(scenario: &Scenario, kept: &KeptValues) -> String {
+    let steps = count_noun(scenario.story.steps.len(), "step");
+    let first = format!("scenario {}: {steps}. {}", scenario.name, scenario.story.about.trim());
+    let names = kept.iter().map(|(name, value)| format!("\n  {name} {value}"));
+    [first].into_iter().chain(names).collect()
+}
+
+/// Runs one step.
+///
+/// # Errors
+/// The request failed, or its answer is not the expected one.
+async fn run(sandbox: &Sandbox, step: &ScenarioStep, kept: &mut KeptValues) -> Result<(), String> {
+    let wrong = || format!("`{}` is not a method and a path", step.request);
+    let (method, path) = step.request.split_once(' ').ok_or_else(wrong)?;
+    let path = text(path.trim(), kept)?;
+    let credential = credential(sandbox, step, &path)?;
+    let body = step.body.as_ref().map(|pattern| body(pattern, kept)).transpose()?;
+    let (status, answer) =
+        send(sandbox, method, &path, credential.as_deref(), body.as_ref()).await?;
+    let expect = step.expect.unwrap_or(200);
+    if status.as_u16() != expect {
+        return Err(format!("{method} {path}: status {status}, expected {expect}: {answer}"));
+    }
+    for (name, pointer) in &step.keep {
+        let value = match answer.pointer(pointer) {
+            Some(Value::String(text)) => text.clone(),
+            Some(value) if !value.is_null() => value.to_string(),
+            _ => return Err(format!("no value at `{pointer}` of the answer: {answer}")),
+        };
+        kept.insert(name.clone(), value);
+    }
+    Ok(())
+}
+
+/// Returns the `Authorization` header of a step's caller.
+fn credential(
+    sandbox: &Sandbox,
+    step: &ScenarioStep,
+    path: &str,
+) -> Result<Option<String>, String> {
+    let name = step.merchant.as_deref().unwrap_or(DEMO);
+    let caller = if path.starts_with(CONTROL) { StepCredential::NoCredential } else { step.caller };
+    let header = match caller {
+        StepCredential::NoCredential => return Ok(None),
+        StepCredential::SecretKey => basic(&key(sandbox, name, "/test/secret_key")?),
+        StepCredential::PublicKey => basic(&key(sandbox, name, "/test/public_key")?),
+        StepCredential::LiveSecretKey => basic(&key(sandbox, name, "/live/secret_key")?),
+        StepCredential::Payments => {
+            let order = json!({ "merchant": name });
+            let code = control_in_process(sandbox, "POST", "/_sandbox/credentials", Some(&order))?;
+            format!("Bearer {}", token(sandbox, &body_text(&code, "/authorization_code"))?)
+        }
+        StepCredential::Tenant => format!("Bearer {}", tenant(sandbox)?),
+    };
+    Ok(Some(header))
+}
+
+fn basic(key: &str) -> String {
+    format!("Basic {}", BASE64.encode(format!("{key}:").as_bytes()))
+}
+
+/// Returns a key of a merchant.
+///
+/// # Errors
+/// There is no merchant of that name.
+fn key(sandbox: &Sandbox, name: &str, pointer: &str) -> Result<String, String> {
+    let all = control_in_process(sandbox, "GET", "/_sandbox/credentials", None)?;
+    let merchants = all.get("merchants").and_then(Value::as_array).into_iter().flatten();
+    let mine = merchants.into_iter().find(|one| body_text(one, "/name") == name);
+    mine.map(|one| body_text(one, pointer)).ok_or_else(|| format!("there is no merchant `{name}`"))
+}
+
+/// Returns the partner's own token.
+fn tenant(sandbox: &Sandbox) -> Result<String, String> {
+    let all = control_in_process(sandbox, "GET", "/_sandbox/credentials", None)?;
+    let body = json!({
+        "client_id": body_text(&all, "/partner/client_id"),
+        "client_secret": body_text(&all, "/partner/client_secret"),
+        "grant_type": "client_credentials",
+        "scope": "tenant",
+    });
+    Ok(body_text(
+        &control_in_process(sandbox, "POST", "/oauth/token", Some(&body))?,
+        "/access_token",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn names_are_filled_in_wherever_they_stand() {
+        let kept =
+            KeptValues::from([("a".to_owned(), "1".to_owned()), ("b".to_owned(), "2".to_owned())]);
+        assert_eq!(text("/x/${a}/y/${b}", &kept), Ok("/x/1/y/2".to_owned()));
+        let filled = body(&json!({"list": [{"id": "${b}"}], "amount": 5}), &kept);
+        assert_eq!(filled, Ok(json!({"list": [{"id": "2"}], "amount": 5})));
+        assert_eq!(text("${c}", &kept), Err("no earlier step keeps `c`".to_owned()));
+        assert_eq!(text("${a", &kept), Err("`${` is not closed in `${a`".to_owned()));
     }
 }

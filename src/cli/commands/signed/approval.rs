@@ -11,23 +11,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 
 use super::history::SoughtDocuments;
-use super::judge::{Judge, files, problem};
-use super::repository::{ApprovalRepo, NotTrusted, SignedConfig};
+use super::judge::{Judge, files};
+use super::repository::{ApprovalRepo, NotTrusted, SignedConfig, problem};
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{OwnState, StateSession};
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
 use crate::config::approval_file::ApprovalFile;
 use crate::engine::commands::plan_approval::PlanApprovalResult;
 use crate::engine::commands::signed_approval::ApproveSigned;
-use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::engine::queries::protocol::PlanQuery;
 use crate::engine::queries::views::{PlanView, StepView};
-use crate::model::operator::plan_approval::StoredApproval;
-use crate::model::plans::plan::PlannedAction;
-use crate::model::spec::issue::PlacedIssue;
+use crate::model::issue::PlacedIssue;
+use crate::model::operator::approval::StoredApproval;
+use crate::model::plans::change::PlannedAction;
 use crate::render;
 use crate::render::signed::{ApprovalFileView, SignedApprovalsView, SignedFileStatus};
 use crate::store::read_model::model::{ReadModel, ReadModelError};
@@ -76,14 +76,10 @@ pub(crate) async fn run(setup: &Context, out: Printer) -> Result<Exit, CommandFa
             let plan = own.engine.plan_view();
             record_counting(&place, own, &plan).await
         }
-        StateSession::Daemon(client) => match client.ask(&EngineQuery::Plan).await {
-            Ok(Reply::Plan(plan)) => {
+        StateSession::Daemon(client) => match client.send(PlanQuery).await {
+            Ok(plan) => {
                 Ok(examine(&place, &plan, &KnownApprovals::default(), SystemClock.now()).view)
             }
-            Ok(_) => Err(CommandFailure::bug(
-                "internal error: unexpected response type; expected \
-                a plan",
-            )),
             Err(error) => Err(error.into()),
         },
     };

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use super::approval::{Examination, KnownApprovals, examine, has_limited_step, note_answer};
@@ -11,12 +11,14 @@ use super::repository::SignedConfig;
 use crate::base::clock::{Clock, SystemClock};
 use crate::cli::context::open::Context;
 use crate::cli::context::state_handle::StateHandle;
-use crate::cli::output::exit::CommandFailure;
-use crate::cli::output::print::Printer;
-use crate::engine::commands::signed_approval::ApproveSigned;
+use crate::cli::exit::CommandFailure;
+use crate::cli::print::Printer;
+use crate::control::handle::Control;
+use crate::control::requests;
+use crate::control::requests::ApprovePlan;
 use crate::engine::core::input::EngineInput;
-use crate::engine::queries::protocol::{EngineQuery, Reply};
-use crate::engine::queries::views::{Overview, PlanView};
+use crate::engine::queries::protocol::PlanQuery;
+use crate::engine::queries::views::Overview;
 use crate::render;
 use crate::render::signed::{SignedApprovalsView, SignedFileStatus};
 use crate::store::read_model::model::ReadModel;
@@ -78,7 +80,8 @@ async fn record_counting(
     facts: &ReadModel,
     events: &mpsc::Sender<EngineInput>,
 ) -> Result<Option<SignedApprovalsView>, CommandFailure> {
-    let Some(plan) = plan(events).await else { return Ok(None) };
+    let control = Control::new(events.clone());
+    let Ok(plan) = control.ask(PlanQuery).await else { return Ok(None) };
     if !has_limited_step(&plan) {
         return Ok(Some(SignedApprovalsView::default()));
     }
@@ -87,25 +90,14 @@ async fn record_counting(
     let looked = tokio::task::spawn_blocking(looked).await.map_err(CommandFailure::bug)?;
     let Examination { mut view, counting } = looked;
     for (number, signing) in counting {
-        let Some(Reply::PlanApproved(answer)) = approve(events, signing).await else {
+        let Ok(reply) = control.call(|reply| EngineInput::ApproveSigned(signing, reply)).await
+        else {
             return Ok(None);
         };
+        let answer = requests::typed::<ApprovePlan>(reply)?;
         note_answer(&mut view, number, &answer);
     }
     Ok(Some(view))
-}
-
-async fn plan(events: &mpsc::Sender<EngineInput>) -> Option<Box<PlanView>> {
-    let (reply, answer) = oneshot::channel();
-    events.send(EngineInput::Ask(EngineQuery::Plan, reply)).await.ok()?;
-    let Reply::Plan(plan) = answer.await.ok()? else { return None };
-    Some(plan)
-}
-
-async fn approve(events: &mpsc::Sender<EngineInput>, signing: ApproveSigned) -> Option<Reply> {
-    let (reply, answer) = oneshot::channel();
-    events.send(EngineInput::ApproveSigned(signing, reply)).await.ok()?;
-    answer.await.ok()
 }
 
 /// Prints the messages that are new.

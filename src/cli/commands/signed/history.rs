@@ -10,9 +10,8 @@ use std::sync::Arc;
 
 use crate::base::hash::{Digest, sha256};
 use crate::base::id::Key;
-use crate::cli::context::git::blobs;
-use crate::cli::context::git::blobs::is_absent_id;
-use crate::cli::context::git::program::{Git, GitError};
+use crate::cli::context::git::program;
+use crate::cli::context::git::program::{Git, GitError, is_absent_id};
 use crate::spec::documents::document::{LazySource, ReadContext, read};
 use crate::spec::text::decode::decode;
 use crate::spec::text::lint::{Keep, lint};
@@ -149,7 +148,7 @@ impl Blobs {
             blobs.map(String::as_str).filter(|id| !is_absent_id(id)).collect();
         let blobs: Vec<&str> = blobs.into_iter().collect();
         let mut read = BTreeMap::new();
-        blobs::for_each(git, &blobs, &mut |id, bytes| {
+        program::for_each(git, &blobs, &mut |id, bytes| {
             read.insert(id.to_owned(), bytes.and_then(|bytes| documents(bytes, sought)));
         })?;
         Ok(Self(read))
@@ -249,7 +248,7 @@ mod tests {
 
     use super::*;
     use crate::config::settings::Config;
-    use crate::kinds::schema::register::KINDS;
+    use crate::kinds::register::KINDS;
 
     fn sought() -> SoughtDocuments {
         let config =

@@ -9,18 +9,18 @@ use chrono::{DateTime, Utc};
 
 use super::commit::{CommitSignature, SignedCommit, Signer};
 use super::history::{DocumentChange, SoughtDocuments, changes};
-use super::repository::{ApprovalRepo, is_yaml};
+use super::repository::{ApprovalRepo, is_yaml, problem};
 use crate::base::clock::timestamp;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
-use crate::base::plural::count_noun;
+use crate::base::wording::count_noun;
 use crate::cli::context::git::program::{Git, GitError};
 use crate::config::approval_file::ApprovalFile;
 use crate::config::signed::AuthorEvidence;
 use crate::engine::commands::plan_approval::ApprovingPlan;
 use crate::engine::commands::signed_approval::ApproveSigned;
-use crate::model::operator::plan_approval::ApprovalSignature;
-use crate::model::spec::issue::{PlacedIssue, Severity};
+use crate::model::issue::PlacedIssue;
+use crate::model::operator::approval::ApprovalSignature;
 
 /// Characters of a commit's id in a message.
 const SHORT: usize = 12;
@@ -293,21 +293,6 @@ impl Rejection {
     pub(crate) fn into_problem(self, file: &ApprovalEntry) -> PlacedIssue {
         let Self(code, message, help) = self;
         problem(&file.shown, code, message, help)
-    }
-}
-
-/// Creates a problem of a whole file.
-pub(crate) fn problem(file: &str, code: &str, message: String, help: &str) -> PlacedIssue {
-    PlacedIssue {
-        file: file.to_owned(),
-        line: 1,
-        column: 1,
-        length: 1,
-        code: code.to_owned(),
-        severity: Severity::Error,
-        message,
-        help: help.to_owned(),
-        related: Vec::new(),
     }
 }
 

@@ -1,10 +1,8 @@
 //! Approvals by signed commits: the daemon examines the branch, a person signs.
 
 pub mod approval;
-pub mod check;
 pub mod commit;
 pub mod daemon;
 pub mod history;
 pub mod judge;
 pub mod repository;
-pub mod write;

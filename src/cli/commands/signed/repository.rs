@@ -6,18 +6,19 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::judge::problem;
-use crate::base::folder;
-use crate::cli::context::git::command;
+use crate::base::folder_location::FolderLocation;
+use crate::base::hash::Digest;
+use crate::cli::context::git::committed::{Committed, Difference, ForbiddenAttribute};
 use crate::cli::context::git::program::{Git, GitError, path_from_top};
+use crate::cli::context::git::{committed, program};
+use crate::cli::context::machine;
 use crate::cli::context::open::Context;
-use crate::cli::context::selection;
-use crate::cli::output::exit::CommandFailure;
+use crate::cli::exit::CommandFailure;
 use crate::config::setting::ProcessEnv;
 use crate::config::signed::{AuthorEvidence, SignedRules};
+use crate::kinds::register::KINDS;
 use crate::kinds::schema::kind::CheckCx;
-use crate::kinds::schema::register::KINDS;
-use crate::model::spec::issue::PlacedIssue;
+use crate::model::issue::{PlacedIssue, Severity};
 use crate::spec::documents::document::ReadContext;
 
 /// Configuration of signed approvals, which each examination checks again.
@@ -26,7 +27,7 @@ pub(crate) struct SignedConfig {
     root: PathBuf,
     /// The folder of the configuration's name, and the one of the file itself.
     config: Vec<PathBuf>,
-    specs: folder::FolderLocation,
+    specs: FolderLocation,
     rules: SignedRules,
     valid_for: Duration,
     check: CheckCx,
@@ -87,7 +88,7 @@ impl SignedConfig {
     }
 
     /// Returns the folder of specs.
-    pub(crate) fn specs(&self) -> &folder::FolderLocation {
+    pub(crate) fn specs(&self) -> &FolderLocation {
         &self.specs
     }
 
@@ -127,7 +128,7 @@ impl SignedConfig {
             return Err(self.untrusted("repository", what, help));
         }
         let specs = self.specs.path().canonicalize().ok();
-        let top = specs.as_deref().and_then(command::work_tree);
+        let top = specs.as_deref().and_then(program::work_tree);
         let Some((top, specs)) = top.zip(specs) else {
             let help = "keep the specs in a git repository";
             let what = "the specs are not in a git work tree, so there are no signed commits";
@@ -225,11 +226,105 @@ impl SignedConfig {
 impl ApprovalRepo {
     /// Returns a path as problems name it: from the folder of the configuration.
     pub(crate) fn display_path(&self, path: &str) -> String {
-        selection::below(&self.root, &self.git.top.join(path)).to_string_lossy().into_owned()
+        machine::below(&self.root, &self.git.top.join(path)).to_string_lossy().into_owned()
     }
 }
 
 /// Returns true if a file may hold documents.
 pub(crate) fn is_yaml(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+}
+
+/// Creates a problem of a whole file.
+pub(crate) fn problem(file: &str, code: &str, message: String, help: &str) -> PlacedIssue {
+    PlacedIssue {
+        file: file.to_owned(),
+        line: 1,
+        column: 1,
+        length: 1,
+        code: code.to_owned(),
+        severity: Severity::Error,
+        message,
+        help: help.to_owned(),
+        related: Vec::new(),
+    }
+}
+
+// Compares the files that a plan was made of with the commit that is checked out, byte by byte.
+
+impl SignedConfig {
+    /// Checks that the clone holds the complete history, and that the loaded specs equal the
+    /// commit. `loaded` is the digest of the files that the plan was made of.
+    pub(crate) fn check(
+        &self,
+        repo: &ApprovalRepo,
+        loaded: Option<Digest>,
+    ) -> Result<(), NotTrusted> {
+        if repo.git.line(&["rev-parse", "--is-shallow-repository"])? != "false" {
+            let what = "the clone is shallow, so the authors of the specs are unknown";
+            let help = "fetch the whole history: `git fetch --unshallow`";
+            return Err(self.untrusted("shallow", what.to_owned(), help));
+        }
+        let committed = Committed::read(&repo.git, &repo.head, &repo.specs)?;
+        self.attributes(repo, &committed)?;
+        if let Some(path) = committed.odd() {
+            let path = repo.display_path(&format!("{}/{path}", repo.specs));
+            let what = format!(
+                "{path} is a link or a submodule in the commit, so the author of its text is \
+                unknown"
+            );
+            return Err(self.untrusted("link", what, "commit the file itself instead"));
+        }
+        if loaded == Some(committed.digest()) {
+            return Ok(());
+        }
+        Err(committed
+            .difference(self.specs())
+            .map_or_else(|| self.specs_changed(), |one| self.uncommitted(repo, &one)))
+    }
+
+    /// Checks that no file has an attribute that gives it other text in a commit than on disk.
+    fn attributes(&self, repo: &ApprovalRepo, committed: &Committed) -> Result<(), NotTrusted> {
+        let specs = committed.paths().map(|path| format!("{}/{path}", repo.specs));
+        let approvals = Committed::read(&repo.git, &repo.head, &repo.folder)?;
+        let approvals = approvals.paths().map(|path| format!("{}/{path}", repo.folder));
+        let paths: Vec<String> = specs.chain(approvals).collect();
+        let Some(found) = committed::first_forbidden(&repo.git, paths.iter().map(String::as_str))?
+        else {
+            return Ok(());
+        };
+        let ForbiddenAttribute { path, attribute, place } = found;
+        let place = place
+            .map_or_else(|| "in the git configuration".to_owned(), |place| format!("at {place}"));
+        let what = format!(
+            "{} has the git attribute {attribute}, set {place}: its committed text differs from \
+            the file, or is merged by another rule, so its author is unknown",
+            repo.display_path(&path)
+        );
+        let help = "remove the attribute for specs and approvals, then check the files out again";
+        Err(self.untrusted("attributes", what, help))
+    }
+
+    fn uncommitted(&self, repo: &ApprovalRepo, found: &Difference) -> NotTrusted {
+        let path = repo.display_path(&format!("{}/{}", repo.specs, found.path));
+        let what = format!("{path} differs from its commit: no signed approval counts");
+        let help = if found.line_ends {
+            "stop git from changing line ends (`git config core.autocrlf false`, no `eol` \
+            attribute), then check the file out again"
+        } else {
+            "commit or revert the change; if git shows none, run `git update-index \
+            --no-assume-unchanged --no-skip-worktree FILE`"
+        };
+        self.untrusted("dirty", what, help)
+    }
+
+    fn specs_changed(&self) -> NotTrusted {
+        let what = "the specs changed after the plan was made";
+        self.untrusted(
+            "moved",
+            what.to_owned(),
+            "repeat the command while no program writes to \
+            the folder",
+        )
+    }
 }

@@ -1,29 +1,32 @@
-//! `store backup`: writes a verified copy of the state, beside the daemon or without one.
+//! `store backup`: writes a verified copy of the state, beside the daemon or without one. Holds the
+//! progress of copying or reading many bytes, too, which is shown once it takes a while.
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Serialize;
+use tokio::time::Instant;
 
-use super::progress::SlowProgress;
 use crate::base::clock::{Clock, SystemClock};
-use crate::base::plural::count_noun;
+use crate::base::wording::count_noun;
 use crate::cli::args::store::BackupArgs;
+use crate::cli::context::machine::counter;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::daemon;
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
+use crate::cli::exit::{CommandFailure, Exit, local_only};
+use crate::cli::print::Printer;
 use crate::cli::remote::daemon::Daemon;
-use crate::cli::remote::failure::local_only;
-use crate::engine::queries::protocol::{EngineQuery, Reply};
-use crate::store::backup::copy::BackupError;
-use crate::store::backup::manifest::BackupManifest;
+use crate::engine::queries::protocol::OverviewQuery;
+use crate::render::progress::Counter;
+use crate::store::backup::error::BackupError;
+use crate::store::backup::kept::BackupManifest;
 use crate::store::backup::proof::VerifiedBackup;
 use crate::store::backup::write;
 use crate::store::backup::write::{BackupSource, Compactions};
 use crate::store::disk::real::RealDisk;
 use crate::store::disk::traits::Disk;
-use crate::store::journal::log::Head;
+use crate::store::journal::chain::Head;
 
 /// Attempts of one copy, at most.
 const TRIES_MAX: usize = 5;
@@ -93,12 +96,7 @@ fn compactions(setup: &Context) -> Result<Compactions, CommandFailure> {
 
 /// Returns the daemon's last durable record.
 async fn head(client: &Daemon) -> Result<Head, CommandFailure> {
-    let Reply::Overview(overview) = client.ask(&EngineQuery::Overview).await? else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected an \
-            overview",
-        ));
-    };
+    let overview = client.send(OverviewQuery).await?;
     let hash = data_encoding::HEXLOWER.decode(overview.head.as_bytes()).unwrap_or_default();
     let hash = hash.try_into().map_err(|_| {
         CommandFailure::bug(
@@ -178,4 +176,43 @@ fn text(report: &BackupOutput) -> String {
         format!("key           {} (it is not in the backup: keep it elsewhere)", manifest.key),
     ];
     lines.join("\n")
+}
+
+// Progress of copying or reading many bytes: shown only once it takes a while.
+
+/// Time before progress is shown.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Counts mebibytes at a terminal.
+pub(crate) struct SlowProgress {
+    started: Instant,
+    what: &'static str,
+    shown: Option<(u64, Counter)>,
+}
+
+impl SlowProgress {
+    /// Creates a counter that shows nothing yet.
+    pub(crate) fn new(what: &'static str) -> Self {
+        Self { started: Instant::now(), what, shown: None }
+    }
+
+    /// Sets the bytes that are done, and their total.
+    pub(crate) fn set(&mut self, done: u64, of: u64) {
+        if self.started.elapsed() < PATIENCE {
+            return;
+        }
+        let (done, of) = (mebibytes(done), mebibytes(of));
+        if self.shown.as_ref().is_none_or(|(total, _)| *total != of) {
+            // The previous counter is removed first.
+            self.shown = None;
+            self.shown = Some((of, counter(of, self.what)));
+        }
+        if let Some((_, counter)) = &self.shown {
+            counter.set(done);
+        }
+    }
+}
+
+fn mebibytes(bytes: u64) -> u64 {
+    bytes.checked_shr(20).unwrap_or(0)
 }

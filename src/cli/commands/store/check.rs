@@ -3,15 +3,15 @@
 use serde::Serialize;
 
 use super::{backup, compact, rekey, restore};
-use crate::base::plural::count_noun;
+use crate::base::wording::count_noun;
 use crate::cli::args::store::StoreCommand;
 use crate::cli::context::open::Context;
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
 use crate::model::record::Rekeyed;
-use crate::store::state::health::{UnreadableValue, unreadable_values};
-use crate::store::state::open::OpenError;
-use crate::store::vault::check::Gap;
+use crate::store::state::error::OpenError;
+use crate::store::state::open::{UnreadableValue, unreadable_values};
+use crate::store::vault::upkeep::Gap;
 
 /// Output of `store check` and `store rebuild`.
 #[derive(Debug, Serialize)]

@@ -4,20 +4,18 @@
 use serde::Serialize;
 
 use crate::base::clock::{Clock, SystemClock};
-use crate::base::plural::count_noun;
+use crate::base::wording::count_noun;
 use crate::cli::args::store::CompactArgs;
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::daemon;
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
+use crate::cli::exit::{CommandFailure, Exit, local_only};
+use crate::cli::print::Printer;
 use crate::cli::remote::daemon::Daemon;
-use crate::cli::remote::failure::local_only;
 use crate::config::setting::ProcessEnv;
 use crate::config::store::ArchiveRetention;
-use crate::control::protocol::ControlRequest;
-use crate::engine::queries::protocol::Reply;
-use crate::model::state::compaction::Compacted;
+use crate::control::requests::Compact;
+use crate::model::state::lifecycle::Compacted;
 use crate::render::bytes::bytes;
 use crate::store::state::compact::{ArchivePolicy, CompactionRequest, CompactionResult, Sizes};
 
@@ -66,13 +64,7 @@ async fn compact_by_daemon(
     client: &Daemon,
     drop_history: bool,
 ) -> Result<CompactionResult, CommandFailure> {
-    let Reply::Compacted(done) = client.request(&ControlRequest::Compact { drop_history }).await?
-    else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected the \
-            result of a compaction",
-        ));
-    };
+    let done = client.send(Compact(drop_history)).await?;
     let done = done.map_err(|why| CommandFailure::environment("reckon::store::compact", why))?;
     Ok(*done)
 }

@@ -3,6 +3,5 @@
 pub mod backup;
 pub mod check;
 pub mod compact;
-pub mod progress;
 pub mod rekey;
 pub mod restore;

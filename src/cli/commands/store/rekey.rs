@@ -10,12 +10,10 @@ use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::daemon;
 use crate::cli::context::state_handle::StateHandle;
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
+use crate::cli::exit::{CommandFailure, Exit, local_only};
+use crate::cli::print::Printer;
 use crate::cli::remote::daemon::Daemon;
-use crate::cli::remote::failure::local_only;
-use crate::control::protocol::ControlRequest;
-use crate::engine::queries::protocol::Reply;
+use crate::control::requests::Rekey;
 use crate::model::record::Rekeyed;
 use crate::store::state::rekey::{RekeyError, RekeyRequest, Rekeyer};
 use crate::store::vault::key::MasterKey;
@@ -115,14 +113,7 @@ async fn rekey_by_daemon(
     client: &Daemon,
     new_key_file: Option<PathBuf>,
 ) -> Result<Rekeyed, CommandFailure> {
-    let Reply::Rekeyed(done) = client.request(&ControlRequest::Rekey { new_key_file }).await?
-    else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected the \
-            result of rekey",
-        ));
-    };
-    done.map_err(rekey_failure)
+    client.send(Rekey(new_key_file)).await?.map_err(rekey_failure)
 }
 
 /// Exchanges the key where no daemon runs.

@@ -4,22 +4,21 @@
 use serde::Serialize;
 
 use super::backup;
-use super::progress::SlowProgress;
+use super::backup::SlowProgress;
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::id::Key;
-use crate::base::plural::count_noun;
+use crate::base::wording::count_noun;
 use crate::cli::args::store::{ReleaseArgs, RestoreArgs};
 use crate::cli::commands::inspect::get;
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{StateSession, daemon};
 use crate::cli::context::state_handle::make_dir;
-use crate::cli::output::exit::{CommandFailure, Exit};
-use crate::cli::output::print::Printer;
-use crate::engine::executor::epoch::StateReply;
-use crate::engine::queries::protocol::Reply;
-use crate::model::operator::action::is_action;
-use crate::model::state::epoch::{ReleaseRequest, Restored};
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
+use crate::control::requests::Release;
+use crate::model::action::is_action;
+use crate::model::state::lifecycle::{ReleaseRequest, Restored};
 use crate::store::backup::kept::ExistingBackup;
 use crate::store::backup::restore::{RestoreError, RestoreRequest, RestoreResult, restore};
 
@@ -105,7 +104,7 @@ fn text(report: &RestoreOutput) -> String {
     lines.join("\n")
 }
 
-/// Parses `KIND/NAME` as `get` does, and `Action/NAME` as `events dead` writes it.
+/// Parses `KIND/NAME` as `get` does, and `Action/NAME` as `events failed` writes it.
 fn parse_key(text: &str) -> Result<Key, CommandFailure> {
     match text.parse::<Key>() {
         Ok(key) if is_action(&key) => Ok(key),
@@ -123,17 +122,14 @@ pub(crate) async fn release(
     if let Some(other) = keys.iter().find(|key| args.done && !is_action(key)) {
         let what = format!("{} is not an action of a hook", other.short());
         let failure = CommandFailure::input("reckon::release::done", what);
-        return Err(failure.help("list waiting actions (Action/hook-…) with `reckon events dead`"));
+        return Err(
+            failure.help("list waiting actions (Action/hook-…) with `reckon events failed`")
+        );
     }
     let said = ReleaseRequest { keys: keys.clone(), done: args.done };
     let mut session = StateSession::open(setup).await?;
-    let reply = session.release(said).await;
-    let Reply::State(StateReply::Released(done)) = session.end(setup, reply).await? else {
-        return Err(CommandFailure::bug(
-            "internal error: unexpected response type; expected a \
-            release",
-        ));
-    };
+    let done = session.record(Release(said)).await;
+    let done = session.end(setup, done).await?;
     if !done {
         let what = "nothing to release: no backup was ever restored into this state";
         return Err(CommandFailure::input("reckon::release::none", what));

@@ -1,8 +1,5 @@
 //! Git: revisions, committed bytes and authors of lines. One place runs the program.
 
-pub mod attributes;
-pub mod blobs;
-pub mod command;
 pub mod committed;
 pub mod program;
 pub mod tracked;

@@ -1,4 +1,4 @@
-//! Runs the git program in a repository of untrusted content.
+//! Runs the git program in a repository of untrusted content: every query of git starts here.
 //!
 //! Guarantees: one short environment; no hook, pager, file system monitor, external diff, editor or
 //! network; no replaced, grafted or precomputed history; an end after two minutes. The command line
@@ -6,10 +6,12 @@
 //! configuration does not.
 
 use std::ffi::OsString;
-use std::io::{self, Read, Write};
+use std::io;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc;
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use crate::config::setting::{EnvSource, ProcessEnv};
@@ -215,4 +217,86 @@ fn wait(child: &mut Child) -> Result<ExitStatus, GitError> {
 fn end(child: &mut Child) {
     drop(child.kill());
     drop(child.wait());
+}
+
+// Reads the contents of git's objects, many at a time.
+
+/// Blobs that one git process reads, at most.
+const BLOBS: usize = 1024;
+
+/// Reads these blobs, each once, and passes their bytes to `take`; `None` for an id that names no
+/// blob here.
+///
+/// # Errors
+/// Git cannot be run, or its answer is no list of objects.
+pub(crate) fn for_each<'a>(
+    git: &Git,
+    ids: &[&'a str],
+    take: &mut dyn FnMut(&'a str, Option<&[u8]>),
+) -> Result<(), GitError> {
+    for some in ids.chunks(BLOBS) {
+        let input: String = some.iter().flat_map(|id| [*id, "\n"]).collect();
+        let said = git.output(&["cat-file", "--batch"], input.as_bytes())?;
+        let mut rest = &*said;
+        for id in some {
+            let (bytes, after) = content(rest).unwrap_or((None, &[]));
+            take(id, bytes);
+            rest = after;
+        }
+    }
+    Ok(())
+}
+
+/// Returns true for the id that git writes where there is no file, all zeros.
+pub(crate) fn is_absent_id(id: &str) -> bool {
+    id.bytes().all(|byte| byte == b'0')
+}
+
+/// Splits off the first answer of `cat-file --batch`: `ID blob SIZE`, the bytes, the end of a line.
+fn content(said: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
+    let end = said.iter().position(|byte| *byte == b'\n')?;
+    let about = std::str::from_utf8(said.get(..end)?).ok()?;
+    let rest = said.get(end.saturating_add(1)..)?;
+    let Some(size) = about.split_once(" blob ").and_then(|(_, size)| size.parse::<usize>().ok())
+    else {
+        return Some((None, rest));
+    };
+    Some((Some(rest.get(..size)?), rest.get(size.saturating_add(1)..)?))
+}
+
+// Git queries of commands: one module runs the program, and the commit of the spec tree is read
+// here.
+
+/// Returns the commit that is checked out at `folder`; `None` where there is none or no git.
+pub(crate) fn commit(folder: &Path) -> Option<String> {
+    let said = Git::at(folder).run(&["rev-parse", "--verify", "--quiet", "HEAD"], &[]).ok()?;
+    let text = String::from_utf8(said.out).ok()?;
+    let commit = text.trim();
+    let plausible = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    plausible.then(|| commit.to_owned())
+}
+
+/// Returns the git work tree that contains a folder, without running anything.
+pub(crate) fn work_tree(folder: &Path) -> Option<PathBuf> {
+    let folder = folder.canonicalize().ok()?;
+    folder.ancestors().find(|place| place.join(".git").exists()).map(Path::to_owned)
+}
+
+/// Returns true if a folder differs from its commit; `None` where there is no commit or no git.
+pub(crate) fn is_dirty(folder: &Path) -> Option<bool> {
+    let status = ["status", "--porcelain", "--untracked-files=all", "--", "."];
+    let said = Git::at(folder).run(&status, &[]).ok()?;
+    said.success.then_some(!said.out.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_read_to_their_size() {
+        let (first, rest) = content(b"aa blob 3\na\nb\nbb missing\n").unwrap();
+        assert_eq!(first, Some(&b"a\nb"[..]));
+        assert_eq!(content(rest), Some((None, &b""[..])));
+    }
 }

@@ -8,15 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::program;
 use super::program::Git;
-use super::{blobs, command};
-use crate::base::folder::FolderLocation;
+use crate::base::folder_location::FolderLocation;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::engine::known::files::SpecSource;
-use crate::model::intents::provenance::Provenance;
-use crate::model::spec::desired::Desired;
-use crate::model::spec::issue::{Issue, PlacedIssue, TreeProblems};
+use crate::model::issue::{Issue, PlacedIssue, TreeProblems};
+use crate::model::manifest::{Desired, Provenance};
 use crate::spec::tree::files::hash_of;
 use crate::spec::tree::loader::Loader;
 
@@ -81,7 +80,7 @@ impl TrackedSpecs {
 
 impl KnownCommit {
     fn now(folder: &FolderLocation) -> Self {
-        let commit = folder.open().ok().and_then(|_| command::commit(&folder.path()));
+        let commit = folder.open().ok().and_then(|_| program::commit(&folder.path()));
         Self { commit, blobs: BTreeMap::new() }
     }
 
@@ -94,7 +93,7 @@ impl KnownCommit {
             plain.map(|path| (format!("{commit}:./{path}"), *path)).collect();
         let ids: Vec<&str> = names.keys().map(String::as_str).collect();
         let mut found = BTreeMap::new();
-        let asked = blobs::for_each(&Git::at(folder.path()), &ids, &mut |id, bytes| {
+        let asked = program::for_each(&Git::at(folder.path()), &ids, &mut |id, bytes| {
             found.insert(id, bytes.map(hash_of));
         });
         if let Err(trouble) = asked {

@@ -4,17 +4,16 @@
 //! that only their owner can enter; dropping its value removes the folder.
 
 use std::ffi::OsStr;
-use std::fs;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Component, Path, PathBuf};
 use std::process::Stdio;
-use std::thread;
+use std::{fs, io, thread};
 
 use super::program::Git;
 use crate::cli::context::machine;
-use crate::cli::output::exit::CommandFailure;
+use crate::cli::exit::CommandFailure;
 
 /// Git's mode of a symbolic link.
 const LINK: &str = "120000";

@@ -12,12 +12,11 @@ use axum::Router;
 use chrono::DateTime;
 
 use super::*;
-use crate::api::{Auth, Host, Method};
+use crate::api::call::{Auth, Host, Method};
 use crate::base::clock::VirtualClock;
-use crate::client::http::read::ReadError;
-use crate::client::http::tls::install_crypto;
-use crate::client::http::transport::{FaultlessWire, Wire, WireDecision};
-use crate::client::limiter::gate::{Limiter, Urgency};
+use crate::client::gate::{Limiter, Urgency};
+use crate::client::read::ReadError;
+use crate::client::transport::{FaultlessWire, Wire, WireDecision, install_crypto};
 
 /// A value that must not appear anywhere.
 const CANARY: &str = "canary4242424242424242";

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use super::*;
-use crate::api::LostReplyMarker;
+use crate::api::call::LostReplyMarker;
 
 /// Answers with a copy of its request.
 fn echo() -> Router {

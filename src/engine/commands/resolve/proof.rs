@@ -6,14 +6,14 @@ use serde_json::Value;
 use crate::base::hash::Mark;
 use crate::base::id::{Key, RemoteId};
 use crate::effects::core::expect;
-use crate::effects::core::register::{RemoteAnswer, RemoteQuery};
+use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
 use crate::effects::merchants::survey::mark_of;
 use crate::effects::payments::transaction_read::verifying_query;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::executor::access::{CredentialError, CredentialSource};
 use crate::engine::readers::read;
 use crate::engine::readers::read::ReadFailure;
-use crate::kinds::schema::register;
+use crate::kinds::register;
 use crate::model::intents::intent::Intent;
 
 /// The service's answer about the id.
@@ -139,9 +139,8 @@ fn compare_with_intent(intent: &Intent, id: &RemoteId, item: &Value) -> ObjectCh
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use serde_json::json;
+    use std::collections::BTreeMap;
 
     use super::*;
     use crate::base::hash::{SourceId, sha256};

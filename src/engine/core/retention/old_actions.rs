@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::{STEP, empty_record, write};
 use crate::base::id::{IntentId, Key};
 use crate::engine::core::handles::{EngineError, EngineShared};
-use crate::model::state::retention::EventsDropped;
+use crate::model::state::lifecycle::EventsDropped;
 
 /// Largest number of intents in one search.
 const INTENTS_MAX: usize = 4096;

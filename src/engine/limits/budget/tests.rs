@@ -8,18 +8,18 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::api::{Auth, Host, Method};
+use crate::api::call::{Auth, Host, Method};
 use crate::base::clock::VirtualClock;
 use crate::base::hash::{SourceId, sha256};
 use crate::base::id::{Key, Mode};
 use crate::base::money::{Currency, Money};
 use crate::engine::core::handles::EngineSettings;
-use crate::model::intents::effect::{EffectRequest, ExposureCounts};
+use crate::model::intents::effect::EffectRequest;
+use crate::model::intents::exposure::{ExposureCounts, MoneyMove};
 use crate::model::intents::intent::{Cause, Intent, IntentProgress, StoredBody, StoredRequest};
-use crate::model::operator::plan_approval::PlanApproval;
-use crate::model::plans::plan::MoneyMove;
+use crate::model::manifest::{Deletion, OnDoubt};
+use crate::model::operator::approval::PlanApproval;
 use crate::model::record::Record;
-use crate::model::spec::manifest::{Deletion, OnDoubt};
 use crate::model::state::observed::AppliedSpec;
 use crate::policy::PolicyRules;
 use crate::policy::limit_check::LimitPeriod;
@@ -37,7 +37,7 @@ fn meter(per_day: i64) -> (Arc<SpendBudget>, Arc<MemoryIndex>) {
     let test = LimitSet { per_day, ..LimitSet::default() };
     let limits = Limits { test, ..Limits::default() };
     let settings = EngineSettings {
-        planning: crate::plan::core::planner::PlannerSettings {
+        planning: crate::plan::state_view::PlannerSettings {
             partner: "acme".to_owned(),
             digest_key: [1; 32],
             on_doubt: OnDoubt::Hold,

@@ -1,6 +1,7 @@
 //! Tests of the log line of an effect.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};

@@ -5,11 +5,11 @@ use serde_json::Value;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::kinds::planning::step::MERCHANT;
+use crate::model::action::Action;
 use crate::model::events::event::{EventEntry, EventStatus, VerifiedEvent};
 use crate::model::events::hook_run::PendingAction;
-use crate::model::events::remote_object::RemoteObject;
-use crate::model::operator::action::Action;
-use crate::model::operator::plan_approval::PlanApproval;
+use crate::model::operator::approval::PlanApproval;
+use crate::model::service::remote_object::RemoteObject;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
 /// Shortest beginning of a checksum that names a plan.

@@ -13,12 +13,13 @@ use super::*;
 use crate::control::testing::{engine, overview};
 use crate::engine::queries::intents::IntentsView;
 use crate::engine::queries::metrics::{EventTotals, Metrics};
+use crate::engine::queries::protocol::{EngineQuery, Reply};
 use crate::engine::queries::views::{PlanView, ResourceView};
 use crate::http::serve::listener::{Serving, serve, start};
 use crate::model::events::event::EventLedger;
 use crate::model::events::hook_run::ActionCounts;
-use crate::model::spec::desired::TreeState;
-use crate::model::spec::issue::ProblemCounts;
+use crate::model::issue::ProblemCounts;
+use crate::model::manifest::TreeState;
 
 mod tokens;
 

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::kinds::schema::register;
+use crate::kinds::register;
 use crate::kinds::testing::good;
 
 const KEY: [u8; 32] = [7; 32];

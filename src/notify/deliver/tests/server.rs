@@ -1,6 +1,7 @@
 //! Servers for one connection, in a thread of their own: one for the web, and one for mail.
 
-use std::io::{self, Read, Write};
+use std::io;
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread::{JoinHandle, spawn};

@@ -1,8 +1,8 @@
 use serde_json::json;
 
 use super::*;
-use crate::scripting::interface::{ConfiguredNames, TIME_MAX};
-use crate::scripting::run::stack::on_stack;
+use crate::scripting::language::limits::{TIME_MAX, on_stack};
+use crate::scripting::language::names::ConfiguredNames;
 use crate::scripting::tools::testcases::CaseState;
 
 fn repl() -> Repl {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::sim::plan::faults::Crash;
 
 const PLACES: DiskCrashPoints = DiskCrashPoints { write: "write", sync: "sync", change: "change" };
 
@@ -8,9 +9,9 @@ fn disk() -> (SimDisk, MachinePower) {
     (SimDisk::new(PLACES, power.clone(), DiskCapacity::default()), power)
 }
 
-fn crash(when: CrashSide, place: &'static str, nth: u32) -> crate::sim::faults::power::Crash {
+fn crash(when: CrashSide, place: &'static str, nth: u32) -> Crash {
     let point = CrashPoint { when, place, effect: "" };
-    crate::sim::faults::power::Crash { point, nth, death: Death::Power, down_s: 0 }
+    Crash { point, nth, death: Death::Power, down_s: 0 }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::spec::documents::finding::Finding;
+use crate::spec::text::finding::Finding;
 use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 
 /// Beyond this many keys a mapping looks them up by hash.

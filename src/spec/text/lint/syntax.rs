@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::spec::documents::finding::Finding;
+use crate::spec::text::finding::Finding;
 use crate::spec::text::split::{Slice, next_line};
 
 /// Returns the finding for a complaint at byte `at` of the text.

@@ -1,7 +1,6 @@
 //! Laws of the packed index.
 
 use std::fs;
-
 use std::path::Path;
 
 use super::*;

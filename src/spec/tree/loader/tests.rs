@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::spec::issue::TreeProblems;
+use crate::model::issue::TreeProblems;
 use crate::spec::documents::document::PROBLEMS_OF_FILE_MAX;
 use crate::spec::testing::{Tree, cx, document};
 

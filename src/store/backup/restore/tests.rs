@@ -4,7 +4,7 @@
 use super::*;
 use crate::model::record::StateOwner;
 use crate::store::backup::write::{BackupSource, write};
-use crate::store::disk::lock::LockOwner;
+use crate::store::disk::directory::LockOwner;
 
 fn key() -> MasterKey {
     MasterKey::new([3; 32])

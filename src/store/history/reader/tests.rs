@@ -5,14 +5,15 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::*;
-use crate::base::id::Mode;
-use crate::model::intents::intent::EffectProof;
-use crate::model::state::observed::FactSource;
+use crate::base::id::{IntentId, Mode};
+use crate::model::intents::intent::{EffectProof, Intent, IntentProgress};
+use crate::model::state::observed::{FactSource, Observation};
 use crate::store::disk::traits::MemoryDisk;
-use crate::store::journal::compact::{archive_segments, write_snapshot};
+use crate::store::history::entries::{EffectHistory, decision_text, observation_entry};
+use crate::store::journal::files::{archive_segments, write_snapshot};
 use crate::store::journal::log::Journal;
 use crate::store::journal::open::JournalOptions;
-use crate::store::testing::old_intent;
+use crate::store::tests::support::old_intent;
 
 /// Two records that a compaction archived or dropped, and one after it.
 fn compacted(archive: Option<&MemoryDisk>) -> Journal {
@@ -124,10 +125,8 @@ fn an_effect_is_known_by_what_it_made_changed_and_was_marked_with() {
 #[test]
 fn each_progress_has_a_word_and_what_there_is_to_say() {
     let reason = || "no proof".to_owned();
-    let problem = crate::model::intents::service_problem::ServiceProblem::from_code(
-        "card_declined",
-        "Card declined",
-    );
+    let problem =
+        crate::model::service::outcome::ServiceProblem::from_code("card_declined", "Card declined");
     let story = told(vec![
         IntentProgress::Doubt { reason: reason(), unsent: false },
         IntentProgress::Resent,
@@ -181,12 +180,10 @@ fn a_fact_is_seen_gone_or_noted() {
 fn what_stands_beside_effects_has_a_word() {
     let at = "2026-11-22T12:00:00Z".parse().unwrap();
     let merchant: Key = "Merchant/acme".parse().unwrap();
-    let what = crate::model::state::refused_credentials::RefusedCredentials::new(&json!({}), 0, at);
-    let refused = crate::model::state::refused_credentials::CredentialsRefused {
-        merchant,
-        credentials: what,
-    };
-    let told = words::entry_text(&Record::Unauthorised(Box::new(refused)));
+    let what = crate::model::state::credentials::RefusedCredentials::new(&json!({}), 0, at);
+    let refused =
+        crate::model::state::credentials::CredentialsRefused { merchant, credentials: what };
+    let told = decision_text(&Record::Unauthorised(Box::new(refused)));
     let (when, word, why) = told.unwrap();
     assert_eq!((when, word), (at, "refused"));
     assert_eq!(why.as_deref(), Some("the service refuses its credentials"));

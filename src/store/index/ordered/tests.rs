@@ -134,7 +134,7 @@ fn changes_reach_the_index_behind_together_and_in_order() {
 #[test]
 fn changes_that_wait_are_seen_as_if_they_were_behind() {
     let (plain, index) = (MemoryIndex::new(), BufferedIndex::new(Arc::new(MemoryIndex::new())));
-    let mut rng = crate::store::testing::seeded_rng(7);
+    let mut rng = crate::store::tests::support::seeded_rng(7);
     for round in 0..3000 {
         let mut below = |end: u32| rng.next_u32().checked_rem(end).unwrap();
         let (key, set) = (format!("k/{}", below(40)), below(3) > 0);

@@ -9,20 +9,20 @@ use chrono::DateTime;
 use crate::base::hash::Digest;
 use crate::model::intents::intent::OpenIntent;
 use crate::model::record::Record;
-use crate::model::state::compaction::Compacted;
+use crate::model::state::lifecycle::Compacted;
 use crate::model::state::observed::Observed;
 use crate::store::disk::traits::{Disk, MemoryDisk};
 use crate::store::index::ordered::{Batch, Index, MemoryIndex};
-use crate::store::journal::compact::{archive_segments, write_snapshot};
+use crate::store::journal::files::{archive_segments, write_snapshot};
 use crate::store::journal::log::Journal;
 use crate::store::journal::open::JournalOptions;
 use crate::store::projection::fold::IndexFold;
 use crate::store::read_model::model::{INTENTS, OBSERVED, decode_entry, entries, write};
-use crate::store::state::assemble::{AssembledState, StateParts, assemble, decode};
-use crate::store::state::open::{OpenError, OpenReport};
+use crate::store::state::assemble::{AssembledState, StateParts, assemble};
+use crate::store::state::error::{OpenError, OpenReport};
 use crate::store::vault::key::MasterKey;
-use crate::store::writer::core::encode;
-use crate::store::writer::handle::Fold;
+use crate::store::writer::core::{decode, encode};
+use crate::store::writer::parts::Fold;
 
 /// The key of the fixtures; it opens nothing else.
 const KEY: [u8; 32] = [7; 32];

@@ -4,14 +4,13 @@ use serde_json::json;
 
 use super::*;
 use crate::base::money::{Currency, Money};
-use crate::model::intents::effect::ExposureCounts;
+use crate::model::intents::exposure::{ExposureCounts, MoneyMove};
 use crate::model::intents::intent::EffectProof;
-use crate::model::plans::plan::MoneyMove;
 use crate::model::record::Record;
 use crate::model::state::observed::{FactSource, Observation};
 use crate::store::index::ordered::MemoryIndex;
 use crate::store::projection::fold::fold;
-use crate::store::testing::old_intent;
+use crate::store::tests::support::old_intent;
 
 const RUN: &str = "tree@2026-11-22";
 

@@ -8,13 +8,14 @@ use crate::base::hash::sha256;
 use crate::model::events::hook::HookRun;
 use crate::model::events::hook_run::FAILED_MAX;
 use crate::model::record::Record;
+use crate::store::error::StoreError;
 use crate::store::index::ordered::MemoryIndex;
-use crate::store::journal::log::Head;
+use crate::store::journal::chain::Head;
 use crate::store::projection::fold::IndexFold;
+use crate::store::projection::ledger::queue_merchant;
 use crate::store::read_model::events::number_key;
 use crate::store::read_model::model::ReadModel;
-use crate::store::state::error::StoreError;
-use crate::store::writer::handle::Fold as _;
+use crate::store::writer::parts::Fold as _;
 
 fn merchant() -> Key {
     "Merchant/acme".parse().unwrap()

@@ -9,8 +9,6 @@ use super::*;
 use crate::base::id::{Kind, Name};
 use crate::model::events::hook_run::ActionRequestId;
 use crate::model::operator::rotation::WebhookAddress;
-use crate::store::read_model::adoption::{disowned_key, unknown_object_key};
-use crate::store::read_model::epoch::{absence_key, release_key};
 use crate::store::read_model::events::{
     event_key, forged_key, ledger_key, malformed_key, newest_page_key, number_key, object_key,
     waiting_key,
@@ -23,7 +21,9 @@ use crate::store::read_model::hooks::{
 use crate::store::read_model::journal_refs::{
     intent_position_key, page_key, remote_key, sequences_key,
 };
-use crate::store::read_model::rotation::rotation_key;
+use crate::store::read_model::operator::{
+    absence_key, disowned_key, release_key, rotation_key, unknown_object_key,
+};
 
 /// Texts of few characters, separators of keys among them: ids of the service may be any text.
 fn id() -> impl Strategy<Value = String> {
@@ -134,4 +134,20 @@ fn an_id_that_another_one_begins_with_has_its_own_resources() {
     let facts = ReadModel::new(index);
     assert_eq!(facts.resources_of_id("a").unwrap(), [(short, 1)]);
     assert_eq!(facts.resources_of_id("a\0b").unwrap(), [(long, 2)]);
+}
+
+#[test]
+fn a_cycle_of_renames_without_the_first_name_ends() {
+    let index = Arc::new(crate::store::index::ordered::MemoryIndex::new());
+    let mut batch = Batch::new();
+    let key = |name: &str| format!("Invoice/{name}").parse::<Key>().unwrap();
+    for (from, to) in [("a", "b"), ("b", "c"), ("c", "b"), ("x", "y")] {
+        let mut known = Observed::unknown(key(from), chrono::DateTime::UNIX_EPOCH);
+        known.moved_to = Some(Box::new(key(to)));
+        write(&mut batch, &observed_key(&key(from)), &known).unwrap();
+    }
+    index.apply(batch).unwrap();
+    let facts = ReadModel::new(index);
+    assert!([key("b"), key("c")].contains(&facts.current_name(&key("a")).unwrap()));
+    assert_eq!(facts.current_name(&key("x")).unwrap(), key("y"));
 }

@@ -1,9 +1,9 @@
 use super::*;
 use crate::model::record::StateOwner;
-use crate::store::disk::lock::LockOwner;
+use crate::store::disk::directory::LockOwner;
 use crate::store::read_model::model::ReadModel;
-use crate::store::state::open::StateOptions;
-use crate::store::testing::seeded_rng;
+use crate::store::state::open::{OpenState, StateOptions};
+use crate::store::tests::support::seeded_rng;
 use crate::store::vault::key::MasterKey;
 
 fn opening(dir: &std::path::Path) -> StateOptions {

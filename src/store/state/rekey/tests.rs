@@ -4,15 +4,17 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::*;
-use crate::store::disk::lock::LockOwner;
+use crate::store::disk::directory::LockOwner;
 use crate::store::disk::real::RealDisk;
 use crate::store::disk::traits::Disk;
 use crate::store::index::ordered::{Index, MemoryIndex};
 use crate::store::state::assemble::{AssembledState, StateParts, assemble};
-use crate::store::state::open::{OpenReport, StateOptions};
-use crate::store::testing::{FullDisk, seeded_rng};
+use crate::store::state::error::{OpenError, OpenReport};
+use crate::store::state::open::StateOptions;
+use crate::store::tests::support::{FullDisk, seeded_rng};
+use crate::store::vault::cipher::VaultRef;
 use crate::store::vault::key::KEY_FILE;
-use crate::store::vault::reference::VaultRef;
+use crate::store::vault::keys::identity;
 
 /// A state with one sealed value, in a folder with its key file.
 struct Place {
@@ -47,7 +49,7 @@ impl Place {
         self.try_open(key).unwrap()
     }
 
-    fn try_open(&self, key: &MasterKey) -> Result<OpenState, crate::store::state::open::OpenError> {
+    fn try_open(&self, key: &MasterKey) -> Result<OpenState, OpenError> {
         let owner = LockOwner { pid: 1, host: "h".into(), started: "s".into() };
         let (dir, boot) = (self.state(), "b".to_owned());
         OpenState::open(&StateOptions { dir, owner, boot, rebuild: false, marking: None }, key)
@@ -56,7 +58,7 @@ impl Place {
     /// Tries this key on the vault; the rest of the state stays closed.
     fn opens(&self, key: &MasterKey) -> bool {
         let vault = RealDisk::open(&self.state().join("vault")).unwrap();
-        crate::store::vault::rekey::identity(&vault, key).is_ok()
+        identity(&vault, key).is_ok()
     }
 
     fn key(&self) -> MasterKey {

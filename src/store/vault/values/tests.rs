@@ -1,8 +1,8 @@
 use super::*;
 use crate::store::disk::traits::MemoryDisk;
-use crate::store::testing::{TestDisk, seeded_rng};
-use crate::store::vault::reference::VaultRefError;
-use crate::store::vault::rewrite::ValueSurvey;
+use crate::store::tests::support::{TestDisk, seeded_rng};
+use crate::store::vault::cipher::VaultRefError;
+use crate::store::vault::upkeep::ValueSurvey;
 
 mod rekeying;
 mod rewriting;

@@ -1,13 +1,15 @@
-use std::{pin::pin, sync::mpsc as std_mpsc};
+use std::pin::pin;
+use std::sync::mpsc as std_mpsc;
 
-use futures::{FutureExt, future::join_all};
+use futures::FutureExt;
+use futures::future::join_all;
 use tokio::task::{unconstrained, yield_now};
 
 use super::*;
-use crate::store::journal::error::JournalError;
+use crate::store::journal::chain::JournalError;
 use crate::store::journal::log::BODY_BYTES_MAX;
 use crate::store::journal::open::JournalOptions;
-use crate::store::testing::{TestDisk, seeded_rng};
+use crate::store::tests::support::{TestDisk, seeded_rng};
 use crate::store::vault::key::MasterKey;
 
 /// A fold that remembers its records, waits at a gate, and fails on one word.

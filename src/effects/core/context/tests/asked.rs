@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::api::Method;
+use crate::api::call::Method;
 use crate::base::id::RemoteId;
-use crate::effects::core::register::{Baseline, EFFECTS, LostReply, READINGS, RemoteQuery};
+use crate::effects::core::row::{Baseline, LostReply, RemoteQuery};
 use crate::effects::payments::void::void;
+use crate::effects::register::{EFFECTS, READINGS};
 use crate::effects::testing::{intent, obligation};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::{Intent, StoredBody};
@@ -121,7 +122,7 @@ fn every_baseline_asks_for_what_is_compared_later() {
 
 #[test]
 fn every_reading_asks_for_what_it_is_about() {
-    let asked = |row: &crate::effects::core::register::ReadingRow| {
+    let asked = |row: &crate::effects::core::row::ReadingRow| {
         format!("{}: {}", row.name, lines(&(row.queries)(&about())))
     };
     let expect = [

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::{body, check, event, intent, kept, no_item, refused};
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
-use crate::effects::core::register::effect_row;
 use crate::effects::payments::capture::{CaptureTime, capture};
 use crate::effects::payments::sign::sign;
 use crate::effects::payments::void::void;
 use crate::effects::recurring::occurrence_pay::pay;
+use crate::effects::register::effect_row;
 use crate::effects::testing::{items, no_path, obligation};
 
 fn id(text: &str) -> RemoteId {

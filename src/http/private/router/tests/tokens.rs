@@ -3,7 +3,8 @@
 use axum::http::{Method, header};
 
 use super::*;
-use crate::control::wire::limits::{CONTROL_PATH, VERSION, VERSION_HEADER};
+use crate::control::protocol::{CONTROL_PATH, VERSION, VERSION_HEADER};
+use crate::engine::queries::protocol::Reply;
 
 const FAR: &str = "192.0.2.7:4000";
 

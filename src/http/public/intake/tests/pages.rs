@@ -4,7 +4,7 @@
 use tower::ServiceExt;
 
 use super::{asking, door, get_of, looked, outside, read};
-use crate::base::page_style::outline;
+use crate::base::page_style;
 use crate::engine::commands::intake::Intake;
 
 /// Closes E16: browsers let the button lead to the service's page, whose host the daemon does not
@@ -33,8 +33,12 @@ async fn every_page_is_whole_and_guarded() {
         pages.push(read(door().0.oneshot(get_of(path)).await.unwrap()).await);
     }
     for (answer, text) in pages {
-        assert_eq!(outline::faults(&text), Vec::<String>::new(), "{text}");
-        assert_eq!(outline::broken_header_rules(answer.headers()), Vec::<String>::new(), "{text}");
+        assert_eq!(page_style::tests::outline::faults(&text), Vec::<String>::new(), "{text}");
+        assert_eq!(
+            page_style::tests::outline::broken_header_rules(answer.headers()),
+            Vec::<String>::new(),
+            "{text}"
+        );
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tails that are cut, damage that is refused, and edits that are detected.
 
 use super::*;
-use crate::store::journal::error::DamageEvidence;
+use crate::store::journal::chain::{DamageEvidence, HEADER_BYTES};
 
 #[test]
 fn a_torn_tail_is_cut_at_every_byte() {
@@ -35,7 +35,7 @@ fn a_cut_is_reported_with_its_place() {
 fn a_flipped_byte_before_a_later_record_fails_with_its_place_and_changes_nothing() {
     let (disk, journal) = written(&[&["first"], &["second"], &["third"]]);
     let last = journal.position();
-    for offset in segment::HEADER_BYTES..last.begins {
+    for offset in HEADER_BYTES..last.begins {
         let damaged = disk.copy();
         flip(&damaged, 1, offset);
         let before = file(&damaged, 1);

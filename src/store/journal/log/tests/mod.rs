@@ -9,10 +9,12 @@ mod damage;
 use proptest::prelude::*;
 
 use super::*;
+use crate::store::disk::bytes::to_usize;
 use crate::store::disk::real::RealDisk;
 use crate::store::disk::traits::MemoryDisk;
+use crate::store::journal::chain::HEADER_BYTES;
 use crate::store::journal::open::{CutTail, JournalOpening, JournalOptions};
-use crate::store::testing::TestDisk;
+use crate::store::tests::support::TestDisk;
 
 /// Small enough that a few records fill a segment.
 const SMALL: u64 = 1024;
@@ -243,7 +245,7 @@ proptest! {
         prop_assert_eq!(journal.verify().unwrap(), journal.head());
 
         let last = journal.position();
-        let kept = last.ends.saturating_sub(torn).max(segment::HEADER_BYTES);
+        let kept = last.ends.saturating_sub(torn).max(HEADER_BYTES);
         disk.cut(&segment::name(last.segment), kept).unwrap();
         let (journal, _) = open(&disk).unwrap();
         let prefix: Vec<Vec<u8>> = journal.read_from(1).map(|record| record.unwrap().body).collect();

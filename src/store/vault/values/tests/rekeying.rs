@@ -1,7 +1,7 @@
 //! Exchanges of the master key: S14, `store rekey`.
 
 use super::*;
-use crate::store::testing::FullDisk;
+use crate::store::tests::support::FullDisk;
 
 const KEYS: &str = keys::FILE;
 

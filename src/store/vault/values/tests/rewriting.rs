@@ -1,8 +1,8 @@
 //! Compaction of the vault.
 
 use super::*;
-use crate::store::testing::FullDisk;
-use crate::store::vault::generation;
+use crate::store::tests::support::FullDisk;
+use crate::store::vault::frame::newest_generation;
 
 /// A survey in which these texts were read.
 fn survey(vault: &Vault, texts: &[String]) -> ValueSurvey {
@@ -91,7 +91,7 @@ fn a_compaction_that_stops_anywhere_leaves_every_named_value() {
         let names = [kept.to_string(), late.to_string()];
         vault.drop_unnamed(&survey(&vault, &names)).unwrap();
         assert_eq!(opens(&open(&inner), &late), Some(b"late".to_vec()), "after {room} changes");
-        assert_eq!(generation::newest(&inner).unwrap(), 1, "after {room} changes");
+        assert_eq!(newest_generation(&inner).unwrap(), 1, "after {room} changes");
     }
     assert!(stopped > 3 && stopped < 12, "{stopped}");
 }

@@ -1,0 +1,296 @@
+//! `gateway`: a person changes the service where no document describes the change. The action is
+//! journaled, named and settled like any effect.
+
+use std::io::Read;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::gateway_fields::{account, change, merchant_set, purge, save, schedule, upload, vault};
+use crate::api::reads::{READS, ReadEndpoint};
+use crate::base::folder::open_file;
+use crate::base::id::Key;
+use crate::base::wording::{count_verb, nearest};
+use crate::cli::args::gateway_actions::{
+    ChargeArgs, GatewayChange, GatewayCommand, GatewayGetArgs, MoveArgs, RefundArgs,
+};
+use crate::cli::args::gateway_fields::ActionArgs;
+use crate::cli::context::open::Context;
+use crate::cli::context::session::StateSession;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
+use crate::control::requests::{Act, ServiceRead};
+use crate::effects::actions::table::{
+    ACCOUNT, CHANGE, DEAUTHORISE, DELETE, MERCHANT, PURGE, SAVE, SCHEDULE, UPLOAD, VAULT,
+};
+use crate::effects::core::context::put;
+use crate::engine::commands::action_view::{ActionReport, ActionStatus};
+use crate::model::action::{Action, RemoteGet};
+use crate::render;
+
+/// The longest signature that is read, in bytes (service-facts, 31).
+const SIGNATURE_BYTES_MAX: u64 = 8192;
+
+/// Runs the command.
+pub(crate) async fn run(
+    setup: &Context,
+    command: &GatewayCommand,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    match command {
+        GatewayCommand::Change(change) => act(setup, change, out).await,
+        GatewayCommand::Get(args) => get(setup, args, out).await,
+    }
+}
+
+async fn act(
+    setup: &Context,
+    command: &GatewayChange,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let action = action(command)?;
+    if !confirm(&action, common(command).yes, out)? {
+        out.note("nothing was done");
+        return Ok(Exit::Done);
+    }
+    let acted = StateSession::open(setup).await?.send(setup, Act(action)).await?;
+    if acted.status == ActionStatus::Invalid {
+        return Err(CommandFailure::input("reckon::gateway::invalid", acted.message));
+    }
+    out.result(&acted, || render::actions::action_result(&acted))?;
+    Ok(exit(&acted))
+}
+
+/// Returns the exit code of an action's status.
+fn exit(acted: &ActionReport) -> Exit {
+    match acted.status {
+        ActionStatus::Done => Exit::Done,
+        ActionStatus::Refused
+        | ActionStatus::OnHold
+        | ActionStatus::InDoubt
+        | ActionStatus::Blocked => Exit::NeedsAttention,
+        ActionStatus::NotSent => Exit::Environment,
+        ActionStatus::Invalid => Exit::Input,
+    }
+}
+
+/// Shows the action and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
+/// required.
+fn confirm(action: &Action, yes: bool, out: Printer) -> Result<bool, CommandFailure> {
+    let refusal =
+        ("reckon::gateway::unconfirmed", "review the action, then repeat the command with --yes");
+    out.agree(yes, || render::actions::action_request(action), refusal, "Do it?")
+}
+
+fn common(command: &GatewayChange) -> &ActionArgs {
+    match command {
+        GatewayChange::Charge(args) => &args.movement.common,
+        GatewayChange::Credit(args) => &args.common,
+        GatewayChange::Refund(args) => &args.common,
+        GatewayChange::Void(args) => &args.common,
+        GatewayChange::Capture(args) => &args.common,
+        GatewayChange::Sign(args) => &args.common,
+        GatewayChange::Pay(args) => &args.common,
+        GatewayChange::Ignore(args) => &args.common,
+        GatewayChange::Cancel(args) => &args.common,
+        GatewayChange::Delete(args) => &args.common,
+        GatewayChange::Deauthorise(args) => &args.common,
+        GatewayChange::Merchant(args) => &args.common,
+        GatewayChange::Account(args) => &args.common,
+        GatewayChange::Purge(args) => &args.common,
+        GatewayChange::Change(args) => &args.common,
+        GatewayChange::Schedule(args) => &args.common,
+        GatewayChange::Save(args) => &args.common,
+        GatewayChange::Upload(args) => &args.common,
+        GatewayChange::Vault(args) => &args.common,
+    }
+}
+
+/// Returns the action of a command.
+fn action(command: &GatewayChange) -> Result<Action, CommandFailure> {
+    let (verb, fields) = match command {
+        GatewayChange::Charge(args) => ("charge", charge(args)),
+        GatewayChange::Credit(args) => ("credit", movement(args, false)),
+        GatewayChange::Refund(args) => ("refund", refund(args)),
+        GatewayChange::Void(args) => {
+            ("void", json!({"transaction": args.transaction, "reference": args.reference}))
+        }
+        GatewayChange::Capture(args) => (
+            "capture",
+            json!({"charge": args.charge, "amount": args.amount, "reference": args.reference,
+                "next_run": args.next_run}),
+        ),
+        GatewayChange::Sign(args) => (
+            "sign",
+            json!({"transaction": args.transaction, "mime_type": args.mime_type,
+                "data": read_strokes(&args.data)?}),
+        ),
+        GatewayChange::Pay(args) => (
+            "pay",
+            json!({"recurring": args.recurring, "occurrence": args.occurrence,
+                "amount": args.amount}),
+        ),
+        GatewayChange::Ignore(args) => {
+            ("ignore", json!({"recurring": args.recurring, "occurrence": args.occurrence}))
+        }
+        GatewayChange::Cancel(args) => ("cancel", json!({"recurring": args.recurring})),
+        GatewayChange::Delete(args) => (DELETE, json!({"type": args.kind.word(), "id": args.id})),
+        GatewayChange::Deauthorise(_) => (DEAUTHORISE, json!({})),
+        GatewayChange::Merchant(args) => (MERCHANT, merchant_set(args)?),
+        GatewayChange::Account(args) => (ACCOUNT, account(args)?),
+        GatewayChange::Purge(args) => (PURGE, purge(args)),
+        GatewayChange::Change(args) => (CHANGE, change(args)?),
+        GatewayChange::Schedule(args) => (SCHEDULE, schedule(args)),
+        GatewayChange::Save(args) => (SAVE, save(args)?),
+        GatewayChange::Upload(args) => (UPLOAD, upload(args)?),
+        GatewayChange::Vault(args) => (VAULT, vault(args)?),
+    };
+    let common = common(command);
+    let merchant = merchant(&common.merchant)?;
+    Ok(Action { verb: verb.to_owned(), merchant, name: common.name.clone(), fields })
+}
+
+/// Returns the fields of a charge. An absent option is no field, so that the name derived from the
+/// fields stays the same.
+fn charge(args: &ChargeArgs) -> Value {
+    let mut fields = movement(&args.movement, args.hold);
+    if let Some(surcharge) = args.surcharge {
+        put(&mut fields, "surcharge", json!(surcharge));
+    }
+    fields
+}
+
+/// Returns the fields of a refund, in which an absent option is no field either.
+fn refund(args: &RefundArgs) -> Value {
+    let mut fields = json!({"charge": args.charge, "amount": args.amount});
+    if let Some(method) = &args.method {
+        put(&mut fields, "method", json!(method));
+    }
+    fields
+}
+
+fn movement(args: &MoveArgs, hold: bool) -> Value {
+    json!({"amount": args.amount, "method": args.method, "account": args.account,
+        "reference": args.reference, "hold": hold})
+}
+
+/// Parses the key of a merchant that is named without its kind.
+pub(crate) fn merchant(text: &str) -> Result<Key, CommandFailure> {
+    format!("Merchant/{text}").parse().map_err(|error| {
+        let failure =
+            CommandFailure::input("reckon::gateway::merchant", format!("--merchant: {error}"));
+        failure.help("write the name of the merchant's document, such as --merchant acme")
+    })
+}
+
+/// Reads a signature's strokes, from a file or standard input.
+fn read_strokes(path: &Path) -> Result<String, CommandFailure> {
+    let failed = |error: std::io::Error| {
+        CommandFailure::input("reckon::gateway::data", format!("read {}: {error}", path.display()))
+    };
+    let mut text = String::new();
+    let limit = SIGNATURE_BYTES_MAX.saturating_add(1);
+    if path == Path::new("-") {
+        std::io::stdin().take(limit).read_to_string(&mut text).map_err(failed)?;
+    } else {
+        let file = open_file(path).map_err(|error| failed(std::io::Error::other(error)))?;
+        file.take(limit).read_to_string(&mut text).map_err(failed)?;
+    }
+    if u64::try_from(text.len()).unwrap_or(u64::MAX) > SIGNATURE_BYTES_MAX {
+        let message = format!("{} holds more than {SIGNATURE_BYTES_MAX} bytes", path.display());
+        return Err(CommandFailure::input("reckon::gateway::data", message));
+    }
+    Ok(text.trim_end().to_owned())
+}
+
+// `gateway get`: the service's own answer to a read.
+
+/// Runs the command.
+pub(crate) async fn get(
+    setup: &Context,
+    args: &GatewayGetArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let Some(name) = &args.read else {
+        out.text(&list_reads())?;
+        return Ok(Exit::Done);
+    };
+    let showing = parse_read(name, args)?;
+    let shown = StateSession::open(setup).await?.send(setup, ServiceRead(showing)).await?;
+    let body = shown.map_err(|why| CommandFailure::environment("reckon::gateway::get", why))?;
+    out.result(&body, || render::json(&body))?;
+    Ok(Exit::Done)
+}
+
+/// Lists every read, with its parameters.
+fn list_reads() -> String {
+    let width = READS.iter().map(|read| read.name.len()).max().unwrap_or_default();
+    let line = |read: &ReadEndpoint| {
+        let mut takes: Vec<String> = read.parameters().map(str::to_uppercase).collect();
+        takes.extend(read.query.iter().map(|one| format!("[{}=…]", one.name)));
+        takes.extend(read.body.then(|| "--body JSON".to_owned()));
+        format!("{:width$}  {}\n", read.name, takes.join(" "))
+    };
+    READS.iter().map(line).collect()
+}
+
+/// Checks the arguments of a read.
+///
+/// # Errors
+/// The message lists everything that is wrong with them.
+fn parse_read(name: &str, args: &GatewayGetArgs) -> Result<RemoteGet, CommandFailure> {
+    let read = ReadEndpoint::find(name).ok_or_else(|| unknown(name))?;
+    let (query, parameters): (Vec<&String>, Vec<&String>) =
+        args.given.iter().partition(|given| given.contains('='));
+    let mut wrong = Vec::new();
+    let wanted: Vec<String> = read.parameters().map(str::to_uppercase).collect();
+    if parameters.len() != wanted.len() {
+        let takes = if wanted.is_empty() { "nothing".to_owned() } else { wanted.join(" ") };
+        let given = count_verb(parameters.len(), "was given", "were given");
+        wrong.push(format!("its path takes {takes}; {given}"));
+    }
+    let pairs = query.into_iter().filter_map(|pair| pair.split_once('='));
+    let query: Vec<(String, String)> =
+        pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    for (given, _) in &query {
+        if !read.query.iter().any(|one| one.name == given) {
+            wrong.push(format!("it has no parameter `{given}`"));
+        }
+    }
+    let body = match args.body.as_deref().map(serde_json::from_str::<Value>).transpose() {
+        Ok(body) => body,
+        Err(error) => {
+            wrong.push(format!("--body is not valid JSON: {error}"));
+            None
+        }
+    };
+    if body.is_some() && !read.body {
+        wrong.push("it takes no body".to_owned());
+    }
+    if wrong.is_empty() {
+        let merchant = merchant(args.merchant.as_deref().ok_or_else(no_merchant)?)?;
+        let parameters = parameters.into_iter().cloned().collect();
+        return Ok(RemoteGet { merchant, read: name.to_owned(), parameters, query, body });
+    }
+    let what = format!("{name}: {}", wrong.join("; "));
+    Err(CommandFailure::input("reckon::gateway::get", what)
+        .help("list all reads and their parameters with `reckon gateway get`"))
+}
+
+fn unknown(name: &str) -> CommandFailure {
+    let known = nearest(name, READS.iter().map(|read| read.name));
+    let help = known.map_or_else(
+        || "list all reads with `reckon gateway get`".to_owned(),
+        |known| format!("did you mean `{known}`?"),
+    );
+    CommandFailure::input("reckon::gateway::get", format!("there is no read called `{name}`"))
+        .help(help)
+}
+
+fn no_merchant() -> CommandFailure {
+    CommandFailure::input(
+        "reckon::gateway::merchant",
+        "no merchant named: its credentials are needed",
+    )
+    .help("write the name of the merchant's document, such as --merchant acme")
+}

@@ -1,0 +1,295 @@
+//! `import`: takes over an existing object of the service for a document, or writes documents for
+//! all objects of a merchant's list and takes those over.
+
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::base::folder::PathError;
+use crate::base::folder_location::FolderLocation;
+use crate::base::id::Key;
+use crate::cli::args::resources::{ImportArgs, ImportList};
+use crate::cli::commands::inspect::get::parse_resource;
+use crate::cli::context::machine::below;
+use crate::cli::context::open::Context;
+use crate::cli::context::session::StateSession;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
+use crate::control::requests::{Import, ImportAll, Inventory};
+use crate::model::state::adoption::{
+    AdoptRequest, AdoptionReport, AdoptionStatus, ImportOption, InventoryItem, InventoryRequest,
+};
+use crate::render;
+use crate::spec::documents::header::API_VERSION;
+
+/// Runs the command.
+pub(crate) async fn run(
+    setup: &Context,
+    args: &ImportArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    if let (Some(sort), Some(merchant)) = (args.all, &args.merchant) {
+        return run_all(setup, args, (sort, merchant), out).await;
+    }
+    let (Some(what), Some(id)) = (&args.what, &args.id) else {
+        return Err(CommandFailure::input("reckon::import::usage", "missing document and id"));
+    };
+    let (key, id, unverified) = (parse_resource(what)?, id.clone(), args.unverified);
+    let asked = AdoptRequest { key, id, unverified, write: args.yes };
+    let looked = ask(setup, asked.clone()).await?;
+    if looked.status != AdoptionStatus::Adoptable {
+        return print_outcome(&looked, out);
+    }
+    out.note(&render::adoption::adoption_result(&looked));
+    if !out.interactive {
+        let failure = CommandFailure::input(
+            "reckon::import::unconfirmed",
+            "not confirmed: no \
+            terminal to ask at",
+        );
+        return Err(failure.help("review the takeover, then repeat the command with --yes"));
+    }
+    if !out.confirm("Take it over?")? {
+        out.note("nothing was written");
+        return Ok(Exit::Done);
+    }
+    let taken = ask(setup, AdoptRequest { write: true, ..asked }).await?;
+    print_outcome(&taken, out)
+}
+
+/// Has the process that holds the state check an object, or record it.
+pub(crate) async fn ask(
+    setup: &Context,
+    asked: AdoptRequest,
+) -> Result<AdoptionReport, CommandFailure> {
+    StateSession::open(setup).await?.send(setup, Import(asked)).await
+}
+
+/// Prints the outcome.
+fn print_outcome(adopted: &AdoptionReport, out: Printer) -> Result<Exit, CommandFailure> {
+    let what = || format!("{}: {}", adopted.key.short(), adopted.message);
+    let failure = match adopted.status {
+        AdoptionStatus::Adopted | AdoptionStatus::AlreadyAdopted | AdoptionStatus::Adoptable => {
+            out.result(adopted, || render::adoption::adoption_result(adopted))?;
+            return Ok(Exit::Done);
+        }
+        AdoptionStatus::Refused | AdoptionStatus::Busy => {
+            out.result(adopted, || render::adoption::adoption_result(adopted))?;
+            return Ok(Exit::NeedsAttention);
+        }
+        AdoptionStatus::Unknown => CommandFailure::input("reckon::import::unknown", what()),
+        AdoptionStatus::Unverified => CommandFailure::input("reckon::import::unverified", what()).help(
+            "compare the object with the document in the portal of the service, then repeat the \
+            command with --unverified; reckon records that you vouch for it",
+        ),
+        AdoptionStatus::Unreachable => CommandFailure::environment("reckon::import::unreachable", what()),
+    };
+    Err(failure)
+}
+
+// `import --all`: takes over every object of a sort that is not known yet. For an object without a
+// document, the command writes one first, which says that its object exists and is never created.
+// So a crash in between creates nothing, and running the command again goes on.
+
+/// Folder of the documents beneath the folder of specs, unless `--into` names another.
+const FOLDER: &str = "imported";
+
+/// Objects in one request, at most: the length of a request is limited.
+const AT_ONCE_MAX: usize = 100;
+
+/// Outcome for all objects.
+#[derive(Debug, Serialize)]
+struct ImportOutput {
+    written: Vec<PathBuf>,
+    /// Objects that were taken over, or the reason why not.
+    items: Vec<AdoptionReport>,
+    /// Number of objects that were known before.
+    known: usize,
+    /// Objects without a written document: the id, and the reason.
+    left: Vec<(String, String)>,
+}
+
+/// Runs the command.
+pub(crate) async fn run_all(
+    setup: &Context,
+    args: &ImportArgs,
+    (sort, merchant): (ImportList, &str),
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let folder = folder(setup, args.into.as_deref())?;
+    let found = inventory(setup, sort, merchant).await?;
+    if !confirm(&found, &folder, args.yes, out)? {
+        out.note("nothing was written");
+        return Ok(Exit::Done);
+    }
+    let mut all =
+        ImportOutput { written: Vec::new(), items: Vec::new(), known: 0, left: Vec::new() };
+    let mut asked = Vec::new();
+    for InventoryItem { id, import_option: what } in found {
+        let key = match what {
+            ImportOption::Known(_) => {
+                all.known = all.known.saturating_add(1);
+                continue;
+            }
+            ImportOption::Skipped(why) | ImportOption::Impossible(why) => {
+                all.left.push((id.to_string(), why));
+                continue;
+            }
+            ImportOption::Document(key) => key,
+            ImportOption::New(key, spec) => {
+                all.written.push(write(&folder, &key, id.as_str(), &spec)?);
+                key
+            }
+        };
+        asked.push(AdoptRequest { key, id, unverified: false, write: true });
+    }
+    for part in asked.chunks(AT_ONCE_MAX) {
+        let session = StateSession::open(setup).await?;
+        all.items.extend(session.send(setup, ImportAll(part.to_vec())).await?);
+    }
+    out.result(&all, || text(&all))?;
+    Ok(exit(&all.items))
+}
+
+/// Returns the merchant's objects, and the possible action for each.
+async fn inventory(
+    setup: &Context,
+    sort: ImportList,
+    merchant: &str,
+) -> Result<Vec<InventoryItem>, CommandFailure> {
+    let key = format!("Merchant/{merchant}").parse().map_err(|error| {
+        let failure =
+            CommandFailure::input("reckon::import::merchant", format!("--merchant: {error}"));
+        failure.help("write the name of the merchant's document, such as --merchant acme")
+    })?;
+    let asked = InventoryRequest { merchant: key, list: sort.list().to_owned() };
+    let session = StateSession::open(setup).await?;
+    let found = session.send(setup, Inventory(asked)).await?;
+    found.map_err(|why| CommandFailure::environment("reckon::import::unreadable", why))
+}
+
+/// Returns the folder for the documents. A folder outside the tree is refused, since reckon does
+/// not read it.
+fn folder(setup: &Context, into: Option<&Path>) -> Result<PathBuf, CommandFailure> {
+    let specs = below(&setup.root, &setup.specs);
+    let default = setup.specs.join(FOLDER);
+    let into = into.unwrap_or(&default);
+    let beneath = below(&setup.root, into);
+    if beneath.starts_with(&specs) {
+        return check_no_links(setup, &beneath).map(|()| into.to_owned());
+    }
+    let what = format!("{} is not beneath the folder of specs", into.display());
+    let help = format!("name a folder beneath {}; reckon reads no other", specs.display());
+    Err(CommandFailure::input("reckon::import::into", what).help(help))
+}
+
+/// Checks that no link leads to a folder, existing or not: reckon does not read files behind a
+/// link.
+fn check_no_links(setup: &Context, folder: &Path) -> Result<(), CommandFailure> {
+    match FolderLocation::from_config(&setup.root, &setup.root.join(folder)).open() {
+        Err(error @ PathError::Link { .. }) => {
+            let what = format!("{} cannot hold documents: {error}", folder.display());
+            let failure = CommandFailure::input("reckon::import::into", what);
+            Err(failure.help("name a folder of the specs that is reached without links"))
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Shows the objects and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
+/// required.
+fn confirm(
+    found: &[InventoryItem],
+    folder: &Path,
+    yes: bool,
+    out: Printer,
+) -> Result<bool, CommandFailure> {
+    let acts = |one: &InventoryItem| {
+        matches!(one.import_option, ImportOption::Document(_) | ImportOption::New(..))
+    };
+    if yes || !found.iter().any(acts) {
+        return Ok(true);
+    }
+    out.note(&render::adoption::import_candidates(found, &folder.display().to_string()));
+    if !out.interactive {
+        let failure = CommandFailure::input(
+            "reckon::import::unconfirmed",
+            "not confirmed: no \
+            terminal to ask at",
+        );
+        return Err(failure.help("review the takeover, then repeat the command with --yes"));
+    }
+    out.confirm("Take these over?")
+}
+
+/// Writes a document to a new file; never overwrites one.
+fn write(folder: &Path, key: &Key, id: &str, spec: &Value) -> Result<PathBuf, CommandFailure> {
+    let failed = |path: &Path, error: std::io::Error| {
+        let what = format!("write {}: {error}", path.display());
+        CommandFailure::environment("reckon::import::write", what)
+            .help("repeat the command to continue; the documents already written stay")
+    };
+    std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    let text = document(key, id, spec);
+    let word = key.kind.as_str().to_lowercase();
+    let numbers = (2..u32::MAX).map(|number| format!("-{number}"));
+    for number in [String::new()].into_iter().chain(numbers) {
+        let path = folder.join(format!("{word}-{}{number}.yaml", key.name));
+        match File::create_new(&path) {
+            Ok(mut file) => {
+                let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+                written.map_err(|error| failed(&path, error))?;
+                return Ok(path);
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(failed(&path, error)),
+        }
+    }
+    Err(CommandFailure::bug("internal error: no free file name"))
+}
+
+fn document(key: &Key, id: &str, spec: &Value) -> String {
+    let mut metadata = json!({"name": key.name, "annotations": {"reckon.dev/adopts": id}});
+    if let Some(metadata) = metadata.as_object_mut()
+        && !key.namespace.is_default_namespace()
+    {
+        metadata.insert("namespace".to_owned(), json!(key.namespace));
+    }
+    let part = |name: &str, value: &Value| render::yaml(&json!({ name: value }));
+    format!(
+        "apiVersion: {API_VERSION}\nkind: {}\n{}{}",
+        key.kind,
+        part("metadata", &metadata),
+        part("spec", spec)
+    )
+}
+
+fn text(all: &ImportOutput) -> String {
+    let mut lines: Vec<String> =
+        all.written.iter().map(|path| format!("wrote {}", path.display())).collect();
+    let items = all.items.iter().map(render::adoption::adoption_result);
+    lines.extend(items.map(|text| text.trim_end().to_owned()));
+    lines.extend(all.left.iter().map(|(id, why)| format!("left {id}: {why}")));
+    let taken = all.items.iter().filter(|one| one.status == AdoptionStatus::Adopted).count();
+    lines.push(format!("{taken} taken over, {} known before, {} left", all.known, all.left.len()));
+    lines.join("\n")
+}
+
+/// Returns the exit code of the outcome.
+fn exit(items: &[AdoptionReport]) -> Exit {
+    items.iter().fold(Exit::Done, |exit, one| {
+        exit.or(match one.status {
+            AdoptionStatus::Adopted
+            | AdoptionStatus::AlreadyAdopted
+            | AdoptionStatus::Adoptable => Exit::Done,
+            AdoptionStatus::Unreachable => Exit::Environment,
+            AdoptionStatus::Refused
+            | AdoptionStatus::Busy
+            | AdoptionStatus::Unknown
+            | AdoptionStatus::Unverified => Exit::NeedsAttention,
+        })
+    })
+}

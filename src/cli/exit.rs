@@ -1,0 +1,236 @@
+//! Exit codes, and the failures that a command prints when its code is not 0.
+
+use std::fmt;
+
+use crate::config::read::LoadError;
+use crate::config::setting::ConfigError;
+use crate::control::protocol::ControlError;
+use crate::engine::core::handles::{EngineError, SecretError};
+use crate::model::issue::PlacedIssue;
+use crate::render::diagnostic;
+use crate::render::diagnostic::OutputStyle;
+use crate::store::error::StoreError;
+use crate::store::read_model::model::ReadModelError;
+use crate::store::state::error::OpenError;
+
+/// The exit codes (design.md part 4); of several the most serious is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    Done,
+    /// Changes are pending (`--detailed-exitcode`).
+    Pending,
+    /// Needs attention: blocked, declined, on hold or in doubt.
+    NeedsAttention,
+    /// The user's input is wrong, usage included.
+    Input,
+    /// The environment is wrong: unreachable, locked, a mismatched state.
+    Environment,
+    /// A bug of ours.
+    Bug,
+    /// A signal ended the command before its work was done: SIGINT, and SIGTERM except for a
+    /// daemon.
+    Interrupted,
+}
+
+impl Exit {
+    /// Returns the code that the shell sees.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Input => 1,
+            Self::Pending => 2,
+            Self::NeedsAttention => 3,
+            Self::Environment => 4,
+            Self::Bug => 5,
+            Self::Interrupted => 130,
+        }
+    }
+
+    /// Returns the seriousness, in the order 5 > 130 > 4 > 1 > 3 > 2 > 0.
+    fn weight(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Pending => 1,
+            Self::NeedsAttention => 2,
+            Self::Input => 3,
+            Self::Environment => 4,
+            Self::Interrupted => 5,
+            Self::Bug => 6,
+        }
+    }
+
+    /// Returns the more serious of two.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        if other.weight() > self.weight() { other } else { self }
+    }
+}
+
+/// The failure of a command.
+#[derive(Debug)]
+pub struct CommandFailure {
+    pub exit: Exit,
+    /// Machine-readable code.
+    pub code: &'static str,
+    /// The failure and its cause.
+    pub message: String,
+    /// The way out, as an imperative.
+    pub help: Option<String>,
+    /// Problems with places in files.
+    pub problems: Vec<PlacedIssue>,
+}
+
+impl CommandFailure {
+    /// Creates a failure of the user's input.
+    pub fn input(code: &'static str, message: impl fmt::Display) -> Self {
+        Self::new(Exit::Input, code, message)
+    }
+
+    /// Creates a failure of the environment.
+    pub fn environment(code: &'static str, message: impl fmt::Display) -> Self {
+        Self::new(Exit::Environment, code, message)
+    }
+
+    /// Creates the failure of a bug of ours.
+    pub fn bug(message: impl fmt::Display) -> Self {
+        let help = "please report this bug; everything that was sent is in the journal".to_owned();
+        Self { help: Some(help), ..Self::new(Exit::Bug, "reckon::bug", message) }
+    }
+
+    fn new(exit: Exit, code: &'static str, message: impl fmt::Display) -> Self {
+        Self { exit, code, message: message.to_string(), help: None, problems: Vec::new() }
+    }
+
+    /// Adds the help.
+    #[must_use]
+    pub fn help(mut self, help: impl fmt::Display) -> Self {
+        self.help = Some(help.to_string());
+        self
+    }
+}
+
+impl From<OpenError> for CommandFailure {
+    fn from(error: OpenError) -> Self {
+        Self::environment("reckon::state::open", error)
+    }
+}
+
+impl From<ReadModelError> for CommandFailure {
+    fn from(error: ReadModelError) -> Self {
+        Self::environment("reckon::state::index", error)
+            .help("rebuild the index from the journal: `reckon store rebuild`")
+    }
+}
+
+/// No daemon answers at the address.
+pub(crate) const UNREACHABLE: &str = "server_unreachable";
+/// The certificate is not trusted.
+pub(crate) const TLS: &str = "server_tls";
+/// The answer is not a daemon's.
+pub(crate) const ANSWER: &str = "not_a_daemon";
+
+/// Returns the failure of a command that a daemon elsewhere cannot run, with the reason.
+pub(crate) fn local_only(what: &str, why: &str) -> CommandFailure {
+    let message = format!("{what} does not work with --server: {why}");
+    CommandFailure::input("reckon::server::local", message)
+        .help("run it without --server, on the machine that holds the state")
+}
+
+/// Help where an environment variable is not set.
+pub(crate) const WAY_ON: &str =
+    "export the variable; for a running sandbox: eval \"$(reckon sandbox env)\"";
+
+impl From<ConfigError> for CommandFailure {
+    fn from(error: ConfigError) -> Self {
+        match error {
+            ConfigError::Missing { .. } => Self::input("reckon::config::missing", error),
+            ConfigError::Unset { .. } => {
+                Self::environment("reckon::config::variable", error).help(WAY_ON)
+            }
+            ConfigError::Invalid { .. } => Self::environment("reckon::config::variable", error),
+        }
+    }
+}
+
+impl From<LoadError> for CommandFailure {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::Invalid(broken) => {
+                let look = OutputStyle { color: false, unicode: true, width: 100 };
+                let file = broken.file.to_string();
+                let sources = [(file.clone(), broken.source)].into_iter().collect();
+                let message = diagnostic::text(&broken.problems, &sources, look);
+                let failure = Self::input(
+                    "reckon::config::broken",
+                    format!("{file} has problems\n{message}"),
+                );
+                Self { problems: broken.problems, ..failure }
+            }
+            LoadError::Unreadable { .. } => Self::input("reckon::config::unreadable", error).help(
+                "scaffold a repository with `reckon init`, or name the file with --config FILE",
+            ),
+        }
+    }
+}
+
+/// A daemon that did not answer, or refused: as a rule a failure of the environment.
+impl From<ControlError> for CommandFailure {
+    fn from(error: ControlError) -> Self {
+        if error.code == ControlError::BUG {
+            return Self::bug(error.message);
+        }
+        let code = match error.code.as_str() {
+            UNREACHABLE => "reckon::server::unreachable",
+            TLS => "reckon::server::tls",
+            ANSWER => "reckon::server::answer",
+            ControlError::TOKEN_NEEDED | ControlError::WRONG_TOKEN => "reckon::server::token",
+            ControlError::READ_ONLY => "reckon::server::read_only",
+            ControlError::OTHER_VERSION => "reckon::server::version",
+            _ => "reckon::control",
+        };
+        let failure = Self::environment(code, &error.message);
+        if error.help.is_empty() { failure } else { failure.help(error.help) }
+    }
+}
+
+impl From<SecretError> for CommandFailure {
+    fn from(error: SecretError) -> Self {
+        Self::environment("reckon::secret::missing", error)
+    }
+}
+
+impl From<EngineError> for CommandFailure {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Store(StoreError::Fold(_))
+            | EngineError::Bug(_)
+            | EngineError::Task(_) => Self::bug(error),
+            EngineError::Store(_) | EngineError::Vault(_) | EngineError::Fact(_) => {
+                Self::environment("reckon::state::failed", error)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_serious_code_wins_in_the_order_of_the_contract() {
+        let order = [
+            Exit::Done,
+            Exit::Pending,
+            Exit::NeedsAttention,
+            Exit::Input,
+            Exit::Environment,
+            Exit::Bug,
+        ];
+        let codes: Vec<u8> = order.iter().map(|exit| exit.code()).collect();
+        assert_eq!(codes, [0, 2, 3, 1, 4, 5]);
+        for pair in order.windows(2) {
+            assert_eq!(pair[0].or(pair[1]), pair[1]);
+            assert_eq!(pair[1].or(pair[0]), pair[1]);
+        }
+    }
+}

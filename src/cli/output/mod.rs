@@ -1,5 +1,0 @@
-//! Printing and exit codes. Nothing else writes to the terminal.
-
-pub mod exit;
-pub mod file;
-pub mod print;

@@ -1,0 +1,188 @@
+//! Output of commands: results go to standard output, everything else to standard error.
+
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io::{IsTerminal, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use serde::Serialize;
+
+use super::exit::CommandFailure;
+use crate::cli::args::options::Output;
+use crate::render::progress::without_bar;
+
+/// Columns at which diagnostics are wrapped.
+const WIDTH: usize = 100;
+
+/// The two streams, and the requested form.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Printer {
+    /// The form of results.
+    pub form: Output,
+    /// True if standard output is a terminal that shows colour.
+    pub color: bool,
+    /// True if a person at the terminal can answer.
+    pub interactive: bool,
+    /// Width of lines in columns.
+    pub width: usize,
+}
+
+impl Printer {
+    /// Describes the streams of this process.
+    pub(crate) fn new(form: Output) -> Self {
+        let choice = anstream::AutoStream::choice(&io::stdout());
+        Self {
+            form,
+            color: choice != anstream::ColorChoice::Never,
+            interactive: io::stdin().is_terminal() && io::stderr().is_terminal(),
+            width: WIDTH,
+        }
+    }
+
+    /// Prints a result: `value` for programs, `text` for people.
+    pub(crate) fn result<T: Serialize>(
+        self,
+        value: &T,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), CommandFailure> {
+        match self.form {
+            Output::Text | Output::Markdown => self.text(&text()),
+            Output::Json => self.text(&crate::render::json(value)),
+            Output::Yaml => self.text(&crate::render::yaml(value)),
+        }
+    }
+
+    /// Prints text as it is. A closed reader is no failure.
+    #[expect(clippy::unused_self, reason = "the streams belong to it")]
+    pub(crate) fn text(self, text: &str) -> Result<(), CommandFailure> {
+        let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        ignore_broken_pipe(without_bar(|| {
+            let mut stdout = anstream::stdout().lock();
+            write!(stdout, "{text}{newline}").and_then(|()| stdout.flush())
+        }))
+    }
+
+    /// Prints a message beside the result.
+    #[expect(clippy::unused_self, reason = "the streams belong to it")]
+    pub(crate) fn note(self, text: &str) {
+        print_note(text);
+    }
+
+    /// Prints a message beside the result where no terminal shows progress, such as in a pipeline's
+    /// log.
+    pub(crate) fn log(self, text: &str) {
+        if !io::stderr().is_terminal() {
+            self.note(text);
+        }
+    }
+
+    /// Shows what a person has to agree to, and asks, unless `yes` is set. Without a terminal `yes`
+    /// is required: `refusal` is the code of that failure and its help.
+    pub(crate) fn agree(
+        self,
+        yes: bool,
+        shown: impl FnOnce() -> String,
+        refusal: (&'static str, &str),
+        question: &str,
+    ) -> Result<bool, CommandFailure> {
+        if yes {
+            return Ok(true);
+        }
+        self.note(&shown());
+        if !self.interactive {
+            let failure = CommandFailure::input(refusal.0, "not confirmed: no terminal to ask at");
+            return Err(failure.help(refusal.1));
+        }
+        self.confirm(question)
+    }
+
+    /// Asks a yes or no question at the terminal; no is the default.
+    #[expect(clippy::unused_self, reason = "the streams belong to it")]
+    pub(crate) fn confirm(self, question: &str) -> Result<bool, CommandFailure> {
+        let mut stderr = anstream::stderr();
+        ignore_broken_pipe(write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush()))?;
+        let mut answer = String::new();
+        let read = io::stdin().read_line(&mut answer);
+        read.map_err(|error| CommandFailure::environment("reckon::terminal", error))?;
+        Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    }
+}
+
+/// Standard error for logs, which are written while no bar is drawn.
+pub(crate) struct Stderr;
+
+impl Write for Stderr {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        without_bar(|| io::stderr().write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+/// Prints a message to standard error, whatever form results have.
+pub(crate) fn print_note(text: &str) {
+    // A closed standard error cannot show an error either.
+    drop(without_bar(|| writeln!(anstream::stderr(), "{text}")));
+}
+
+/// Ignores a broken pipe: its reader has seen enough.
+fn ignore_broken_pipe(written: io::Result<()>) -> Result<(), CommandFailure> {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(CommandFailure::environment("reckon::output", format!("write the output: {error}")))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+// Writes files at paths that a person names: each is complete or absent, and never written through
+// a link.
+
+/// Writes a file in place of an existing one; a link of that name is replaced, and its target stays
+/// as it is.
+///
+/// # Errors
+/// The folder cannot be written to.
+pub(crate) fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+    let fresh = temporary_path(path);
+    drop(fs::remove_file(&fresh));
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&fresh)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    let done = written.and_then(|()| fs::rename(&fresh, path));
+    if done.is_err() {
+        drop(fs::remove_file(&fresh));
+    }
+    done
+}
+
+/// Returns the temporary name of a file until it is complete.
+fn temporary_path(path: &Path) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}", std::process::id()));
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// Closes S4: a report is not written through a link that a pull request brought.
+    #[test]
+    fn s4_a_link_is_replaced_and_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (outside, report) = (dir.path().join("outside"), dir.path().join("report.xml"));
+        fs::write(&outside, "theirs").unwrap();
+        symlink(&outside, &report).unwrap();
+        write(&report, "ours", 0o644).unwrap();
+        assert_eq!(fs::read_to_string(&outside).unwrap(), "theirs");
+        assert_eq!(fs::read_to_string(&report).unwrap(), "ours");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+}

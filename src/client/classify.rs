@@ -1,0 +1,242 @@
+//! Decides which fact an answer, or its absence, proves. A pure table, and the only one in the
+//! crate; the class of a failure is the table of [`ErrorClass`].
+//!
+//! When in doubt, the outcome is in doubt. `Refused` and `NotSent` require proof that nothing
+//! happened. `Done` is for exactly 200 (service-facts, 3 and 5), and for the 204 of the one path
+//! that has nothing to say (service-facts, 4).
+//!
+//! A good answer loses the secrets of its own request. No answer of the service needs to repeat the
+//! credential, the number or the code of its request. Otherwise they would enter facts, ids and
+//! sentences, where only the service's own data belongs.
+
+#[cfg(test)]
+mod tests;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
+
+use crate::api::call::Call;
+use crate::api::merchant::allows_empty_reply;
+use crate::api::problem::Problem;
+use crate::base::outside_text::known::KnownValues;
+use crate::base::outside_text::{ServiceText, UNREADABLE_CODE};
+use crate::model::service::error_class::{ErrorClass, FailureSignal};
+use crate::model::service::outcome::{Outcome, ServiceProblem};
+
+/// An answer as received from the wire.
+#[derive(Clone)]
+pub(crate) struct HttpAnswer {
+    pub(crate) status: u16,
+    /// The header `Retry-After`, as sent.
+    pub(crate) retry_after: Option<String>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl HttpAnswer {
+    /// Returns the answer as one to this call: on the path that answers without content, 204 with
+    /// an empty body counts as 200.
+    pub(crate) fn with_call(self, call: &Call) -> Self {
+        let is_done = self.status == 204 && self.body.is_empty() && allows_empty_reply(call);
+        let status = if is_done { 200 } else { self.status };
+        Self { status, ..self }
+    }
+}
+
+/// The reason why there is no answer; a text holds the words of a library and of the peer,
+/// unchanged.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum TransportFailure {
+    /// No connection was made: refused, no such host, TLS handshake failed. Nothing was written.
+    NotConnected(String),
+    /// The connection broke after something may have been written.
+    Broken(String),
+    /// The time for the call ran out.
+    TimedOut,
+    /// The answer exceeds the accepted size.
+    TooLarge,
+}
+
+/// An outcome, with its evidence about the failure, the host and later calls.
+#[derive(Debug)]
+pub(crate) struct CallVerdict {
+    pub(crate) outcome: Outcome,
+    /// The wait that the service requested, whatever the outcome: a read may be repeated after a
+    /// 503 too.
+    pub(crate) retry_after_s: Option<u64>,
+    /// The class of the failure, if the call failed.
+    pub(crate) class: Option<ErrorClass>,
+    /// True if the host itself does not serve.
+    pub(crate) is_down: bool,
+    /// True if the client withheld the call, so that an immediate retry is useless.
+    pub(crate) is_withheld: bool,
+}
+
+impl CallVerdict {
+    /// Returns the verdict on a withheld call.
+    pub(crate) fn withheld(reason: &str, wait_s: u64) -> Self {
+        let reason = ServiceText::clean(reason, &KnownValues::default());
+        let outcome = Outcome::NotSent { reason, retry_after_s: Some(wait_s) };
+        Self { is_withheld: true, ..Self::from(outcome) }
+    }
+
+    fn with_sign(self, sign: FailureSignal<'_>) -> Self {
+        Self { class: ErrorClass::of(sign), is_down: sign.is_host_down(), ..self }
+    }
+}
+
+impl From<Outcome> for CallVerdict {
+    fn from(outcome: Outcome) -> Self {
+        let retry_after_s = match &outcome {
+            Outcome::NotSent { retry_after_s, reason: _ } => *retry_after_s,
+            Outcome::Done { .. } | Outcome::Refused { .. } | Outcome::InDoubt { .. } => None,
+        };
+        Self { outcome, retry_after_s, class: None, is_down: false, is_withheld: false }
+    }
+}
+
+/// Returns the verdict on a call whose request held `known` values. This is the one place where the
+/// service's words become ours. `now` turns a date in `Retry-After` into seconds.
+pub(crate) fn classify(
+    answer: Result<HttpAnswer, TransportFailure>,
+    known: &KnownValues,
+    now: DateTime<Utc>,
+) -> CallVerdict {
+    match answer {
+        Ok(answer) => classify_answer(&answer, known, now),
+        Err(failure) => {
+            let sign = sign_of(&failure);
+            CallVerdict::from(classify_failure(failure, known)).with_sign(sign)
+        }
+    }
+}
+
+fn classify_answer(answer: &HttpAnswer, known: &KnownValues, now: DateTime<Utc>) -> CallVerdict {
+    let retry_after_s =
+        answer.retry_after.as_deref().and_then(|text| retry_after_seconds(text, now));
+    let status = answer.status;
+    let told = if status == 200 {
+        ServiceProblem::default()
+    } else {
+        ServiceProblem::clean(&parse_problem(&answer.body), known)
+    };
+    let outcome = match proof(status) {
+        StatusProof::Success => success_outcome(&answer.body, known),
+        StatusProof::Refusal => Outcome::Refused { status, problem: told.clone() },
+        StatusProof::Throttled => {
+            Outcome::NotSent { reason: describe_status(status, ""), retry_after_s }
+        }
+        StatusProof::Nothing => Outcome::InDoubt { reason: describe_status(status, told.code()) },
+    };
+    let unreadable = status == 200 && matches!(outcome, Outcome::InDoubt { .. });
+    let sign =
+        if unreadable { FailureSignal::Unreadable } else { FailureSignal::Answer(status, &told) };
+    CallVerdict { retry_after_s, ..CallVerdict::from(outcome) }.with_sign(sign)
+}
+
+/// Returns the sign of a failure, for its class.
+fn sign_of(failure: &TransportFailure) -> FailureSignal<'static> {
+    match failure {
+        TransportFailure::NotConnected(_)
+        | TransportFailure::Broken(_)
+        | TransportFailure::TimedOut => FailureSignal::NoAnswer,
+        TransportFailure::TooLarge => FailureSignal::Unreadable,
+    }
+}
+
+fn classify_failure(failure: TransportFailure, known: &KnownValues) -> Outcome {
+    let in_doubt = |reason: &'static str| Outcome::InDoubt { reason: reason.into() };
+    let cleaned = |words: String| ServiceText::clean(&words, known);
+    match failure {
+        TransportFailure::NotConnected(words) => {
+            Outcome::NotSent { reason: cleaned(words), retry_after_s: None }
+        }
+        TransportFailure::Broken(words) => Outcome::InDoubt { reason: cleaned(words) },
+        TransportFailure::TimedOut => in_doubt("no answer within the time allowed"),
+        TransportFailure::TooLarge => in_doubt("the answer is larger than allowed"),
+    }
+}
+
+/// The fact that a status proves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StatusProof {
+    Success,
+    Refusal,
+    Throttled,
+    Nothing,
+}
+
+/// The table. 201 and 204 are not the service's success (but for [`HttpAnswer::with_call`]), so something else
+/// answered. A 500 may follow the effect; so may 408 and statuses that no standard registers (499
+/// of some proxies).
+fn proof(status: u16) -> StatusProof {
+    match status {
+        200 => StatusProof::Success,
+        429 => StatusProof::Throttled,
+        400..=407 | 409..=417 | 421..=426 | 428 | 431 | 451 => StatusProof::Refusal,
+        _ => StatusProof::Nothing,
+    }
+}
+
+fn success_outcome(body: &[u8], known: &KnownValues) -> Outcome {
+    if body.trim_ascii().is_empty() {
+        return Outcome::Done { reply: Value::Null };
+    }
+    match serde_json::from_slice(body) {
+        Ok(reply) => Outcome::Done { reply: without_secrets(reply, known) },
+        Err(_unreadable) => {
+            Outcome::InDoubt { reason: "the service answered 200 with an unreadable body".into() }
+        }
+    }
+}
+
+fn parse_problem(body: &[u8]) -> Problem {
+    serde_json::from_slice(body).unwrap_or_default()
+}
+
+/// Returns a sentence of ours about a status and a checked code.
+fn describe_status(status: u16, code: &str) -> ServiceText {
+    let is_told = !code.is_empty() && code != UNREADABLE_CODE;
+    let code = if is_told { format!(" {code}") } else { String::new() };
+    ServiceText::clean(&format!("the service answered {status}{code}"), &KnownValues::default())
+}
+
+/// Parses `Retry-After` into seconds: a number of them, or a date (zero when past).
+fn retry_after_seconds(text: &str, now: DateTime<Utc>) -> Option<u64> {
+    let text = text.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(seconds);
+    }
+    let date = DateTime::parse_from_rfc2822(text).ok()?;
+    let wait = date.with_timezone(&Utc).signed_duration_since(now);
+    Some(u64::try_from(wait.num_seconds()).unwrap_or(0))
+}
+
+/// Replaces each secret of the answer by `***`, in texts, numbers and names of fields.
+pub(crate) fn without_secrets(reply: Value, known: &KnownValues) -> Value {
+    match known.shortest_secret() {
+        Some(shortest) => replace_secrets(reply, known, shortest),
+        None => reply,
+    }
+}
+
+/// Replaces secrets; texts shorter than `shortest` are none.
+fn replace_secrets(value: Value, known: &KnownValues, shortest: usize) -> Value {
+    let secret =
+        |text: &str| (text.len() >= shortest).then(|| known.without_secrets(text)).flatten();
+    match value {
+        Value::String(text) => Value::String(secret(&text).unwrap_or(text)),
+        Value::Number(number) => {
+            secret(&number.to_string()).map_or(Value::Number(number), Value::String)
+        }
+        Value::Array(items) => {
+            items.into_iter().map(|item| replace_secrets(item, known, shortest)).collect()
+        }
+        Value::Object(fields) => {
+            let each = |(name, value): (String, Value)| {
+                (secret(&name).unwrap_or(name), replace_secrets(value, known, shortest))
+            };
+            Value::Object(fields.into_iter().map(each).collect::<Map<_, _>>())
+        }
+        Value::Null | Value::Bool(_) => value,
+    }
+}

@@ -1,0 +1,367 @@
+//! The handle of the engine: the way of every request to it.
+//!
+//! The socket, HTTP and the command line all reach the engine through [`Control`], so an answer
+//! does not depend on its transport.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::local::LocalQuery;
+use super::protocol::{ControlError, ControlRequest, Response};
+use super::requests::{Request, typed};
+use crate::base::id::{Key, Mode};
+use crate::engine::commands::action::ActionCommand;
+use crate::engine::commands::approve::ApproveLive;
+use crate::engine::commands::attach::{AttachToken, PayerRequest, SubmitToken};
+use crate::engine::commands::intake::{Intake, IntakeLink};
+use crate::engine::commands::page_link::{PageLink, SecretLink};
+use crate::engine::commands::plan_approval::ApprovingPlan;
+use crate::engine::commands::resolve::ResolveIntent;
+use crate::engine::core::input::EngineInput;
+use crate::engine::events::partner_webhook::IncomingWebhook;
+use crate::engine::events::receiver::{EventReceiver, Receipt};
+use crate::engine::queries::protocol::{Query, Reply, ResourceQuery};
+use crate::model::operator::rotation::WebhookAddress;
+use crate::model::state::adoption::{AdoptRequest, AdoptionReport, AdoptionStatus};
+
+/// Largest number of retries of an import while something is under way.
+const IMPORT_TRIES_MAX: u32 = 200;
+/// Pause between two retries.
+const IMPORT_PAUSE: Duration = Duration::from_millis(25);
+
+/// A source of answers to local queries.
+pub trait LocalQueries: fmt::Debug + Send + Sync {
+    /// Answers a query. It may block: it is called on a thread where blocking delays no other work.
+    fn local_query(&self, query: LocalQuery) -> Response;
+}
+
+/// Handle of the engine. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Control {
+    engine: mpsc::Sender<EngineInput>,
+    local: Arc<OnceLock<Arc<dyn LocalQueries>>>,
+    inbox: Arc<OnceLock<EventReceiver>>,
+    posts: Arc<Posts>,
+}
+
+impl Control {
+    /// Builds a handle that sends to this channel.
+    pub fn new(engine: mpsc::Sender<EngineInput>) -> Self {
+        Self { engine, local: Arc::default(), inbox: Arc::default(), posts: Arc::default() }
+    }
+
+    /// Sends a query and waits for the answer without a time limit.
+    ///
+    /// # Errors
+    /// The engine ended.
+    pub async fn ask<Q: Query>(&self, query: Q) -> Result<Q::Answer, ControlError> {
+        let query = query.into_query();
+        typed::<Q>(self.call(|reply| EngineInput::Ask(query, reply)).await?)
+    }
+
+    /// Sends a request in the name of this actor, and waits for the response without a time limit.
+    ///
+    /// # Errors
+    /// The engine ended.
+    pub async fn send<R: Request>(
+        &self,
+        request: R,
+        actor: String,
+    ) -> Result<R::Response, ControlError> {
+        typed::<R>(self.reply(request.into_request(), actor).await?)
+    }
+
+    async fn reply(&self, request: ControlRequest, actor: String) -> Response {
+        use EngineInput as Input;
+        let (reply, answer) = oneshot::channel();
+        let input = match request {
+            ControlRequest::Local(query) => return self.local_query(*query).await,
+            ControlRequest::ImportAll(all) => return self.import_all(all, &actor).await,
+            ControlRequest::Link(key) => {
+                return Ok(Reply::Link(self.visit(key).await?.map(SecretLink)));
+            }
+            ControlRequest::Ask(query) => Input::Ask(query, reply),
+            ControlRequest::Approve(binding) => {
+                Input::Approve(ApproveLive { binding: *binding, actor }, reply)
+            }
+            ControlRequest::Act(action) => {
+                Input::Act(ActionCommand { action: *action, actor }, reply)
+            }
+            ControlRequest::Resolve(id, said) => {
+                Input::Resolve(ResolveIntent { id, said, actor }, reply)
+            }
+            ControlRequest::ApprovePlan(plan) => {
+                Input::ApprovePlan(ApprovingPlan { actor, ..*plan }, reply)
+            }
+            ControlRequest::Allow(removals) => Input::Allow(removals, actor, reply),
+            ControlRequest::Verify => Input::Verify(reply),
+            ControlRequest::Refresh => Input::Refresh(reply),
+            ControlRequest::Suspend(request) => Input::Suspend(*request, actor, reply),
+            ControlRequest::Release(request) => Input::Release(request, actor, reply),
+            ControlRequest::Import(request) => Input::Import(*request, actor, reply),
+            ControlRequest::RemoteGet(read) => Input::RemoteGet(*read, reply),
+            ControlRequest::Inventory(request) => Input::Inventory(request, reply),
+            ControlRequest::Replay(event) => Input::Replay(event, actor, reply),
+            ControlRequest::Forget(what) => Input::Forget(what, actor, reply),
+            ControlRequest::Compact { drop_history } => Input::Compact(drop_history, actor, reply),
+            ControlRequest::Rekey { new_key_file } => Input::Rekey(new_key_file, actor, reply),
+            ControlRequest::Attach(attaching) => {
+                let token = SubmitToken { attaching, link: None, actor };
+                Input::Payer(PayerRequest::Submit(token, reply))
+            }
+            ControlRequest::Rotate(request) => Input::Rotate(request, actor, reply),
+            ControlRequest::ResyncEvents(lists) => Input::ResyncEvents(lists, reply),
+            ControlRequest::ForgetScript(script) => Input::ForgetScript(script, actor, reply),
+            ControlRequest::Dismiss(event) => Input::Dismiss(event, actor, reply),
+            ControlRequest::DismissOrphan(intent, why) => {
+                Input::DismissOrphan((intent, why), actor, reply)
+            }
+        };
+        self.engine.send(input).await.map_err(|_| ControlError::engine_stopped())?;
+        answer.await.map_err(|_| ControlError::engine_stopped())
+    }
+
+    /// Sends an input with a channel for its answer, and waits for the answer.
+    ///
+    /// # Errors
+    /// The engine ended.
+    pub(crate) async fn call<T>(
+        &self,
+        input: impl FnOnce(oneshot::Sender<T>) -> EngineInput,
+    ) -> Result<T, ControlError> {
+        let (reply, answer) = oneshot::channel();
+        self.engine.send(input(reply)).await.map_err(|_| ControlError::engine_stopped())?;
+        answer.await.map_err(|_| ControlError::engine_stopped())
+    }
+
+    /// Starts a read of the whole tree, and does not wait for its consequences.
+    ///
+    /// # Errors
+    /// The engine ended.
+    pub async fn reconcile(&self) -> Result<(), ControlError> {
+        let input = EngineInput::Files(Vec::new());
+        self.engine.send(input).await.map_err(|_| ControlError::engine_stopped())
+    }
+
+    /// Sets the source of answers to local queries; only the first call has an effect.
+    pub fn set_local_queries(&self, local: Arc<dyn LocalQueries>) {
+        self.local.get_or_init(|| local);
+    }
+
+    async fn local_query(&self, query: LocalQuery) -> Response {
+        let Some(local) = self.local.get().cloned() else {
+            let message = "the daemon is starting and cannot answer this yet";
+            return Err(ControlError::new(ControlError::BUSY, message, "try again in a moment"));
+        };
+        let answered = tokio::task::spawn_blocking(move || local.local_query(query)).await;
+        answered.unwrap_or_else(|_| Err(ControlError::bug("the query ended without an answer")))
+    }
+
+    /// Reads the tree again, then imports these objects, one after the other. Each import is a
+    /// record of its own, so an interrupted request can simply be repeated.
+    async fn import_all(&self, all: Vec<AdoptRequest>, actor: &str) -> Response {
+        self.call(EngineInput::Verify).await?;
+        let mut done = Vec::with_capacity(all.len());
+        for request in all {
+            done.push(self.import_patiently(request, actor).await?);
+        }
+        Ok(Reply::AllImported(done))
+    }
+
+    /// Imports one object; waits while something is under way for its merchant.
+    async fn import_patiently(
+        &self,
+        request: AdoptRequest,
+        actor: &str,
+    ) -> Result<AdoptionReport, ControlError> {
+        let mut tries: u32 = 0;
+        loop {
+            let (request, actor) = (request.clone(), actor.to_owned());
+            let reply = self.call(|reply| EngineInput::Import(request, actor, reply)).await?;
+            let report = typed::<super::requests::Import>(reply)?;
+            if report.status != AdoptionStatus::Busy || tries >= IMPORT_TRIES_MAX {
+                return Ok(report);
+            }
+            tries = tries.saturating_add(1);
+            tokio::time::sleep(IMPORT_PAUSE).await;
+        }
+    }
+}
+
+/// The public addresses: the service's posts, applicants and payers.
+impl Control {
+    /// Sets the receiver of merchants' events.
+    pub fn receive(&self, inbox: EventReceiver) {
+        // Only the first call has an effect: a second receiver would belong to another state.
+        drop(self.inbox.set(inbox));
+    }
+
+    /// Submits a partner webhook of the service; returns once it is on disk.
+    ///
+    /// # Errors
+    /// The engine ended.
+    pub async fn partner_webhook(&self, notice: IncomingWebhook) -> Result<(), ControlError> {
+        self.call(|stored| EngineInput::PartnerWebhook(notice, stored)).await
+    }
+
+    /// Submits the body posted to the address of a merchant's events; returns once it is on disk.
+    ///
+    /// # Errors
+    /// The state is not open yet, or failed.
+    pub async fn post(
+        &self,
+        merchant: &Key,
+        mode: Mode,
+        body: &[u8],
+    ) -> Result<Receipt, ControlError> {
+        let inbox = self.inbox.get().ok_or_else(ControlError::engine_stopped)?;
+        inbox.post(merchant, mode, body).await.map_err(|error| {
+            tracing::error!(%error, "a webhook could not be stored");
+            ControlError::engine_stopped()
+        })
+    }
+
+    /// Returns true if an address of this generation is valid; `None` while the state is not open
+    /// yet.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn is_address_valid(
+        &self,
+        address: &WebhookAddress,
+        generation: u32,
+    ) -> Result<Option<bool>, ControlError> {
+        let Some(inbox) = self.inbox.get() else { return Ok(None) };
+        let valid = inbox.is_address_valid(address, generation).map_err(|error| {
+            tracing::error!(%error, "cannot read the valid webhook addresses");
+            ControlError::engine_stopped()
+        })?;
+        Ok(Some(valid))
+    }
+
+    /// Returns true if the events of this merchant are accepted.
+    ///
+    /// # Errors
+    /// The state is not open yet, or cannot be read.
+    pub fn accepts_events_of(&self, merchant: &Key) -> Result<bool, ControlError> {
+        let inbox = self.inbox.get().ok_or_else(ControlError::engine_stopped)?;
+        inbox.accepts_events_of(merchant).map_err(|error| {
+            tracing::error!(%error, "cannot read a merchant");
+            ControlError::engine_stopped()
+        })
+    }
+
+    /// Returns the only one of these resources that exists; `None` if none or several do.
+    ///
+    /// # Errors
+    /// The engine ended.
+    pub async fn only_existing(&self, named: &[Key]) -> Result<Option<Key>, ControlError> {
+        let mut found = Vec::new();
+        for key in named {
+            if self.ask(ResourceQuery(key.clone())).await?.is_some() {
+                found.push(key.clone());
+            }
+        }
+        Ok(found.pop().filter(|_| found.is_empty()))
+    }
+
+    /// Returns the page that an applicant may open, or the portal link of an invoice.
+    ///
+    /// # Errors
+    /// The engine ended.
+    pub async fn visit(&self, key: Key) -> Result<PageLink, ControlError> {
+        self.call(|page| EngineInput::Visit(key, page)).await
+    }
+
+    /// Returns the state of a payer's link; changes nothing.
+    ///
+    /// # Errors
+    /// The engine ended.
+    pub async fn intake(&self, link: IntakeLink) -> Result<Intake, ControlError> {
+        self.call(|reply| EngineInput::Payer(PayerRequest::Open(link, reply))).await
+    }
+
+    /// Submits a token that came through a payer's link. Returns the saved method once the token
+    /// is on disk, or the reason of its refusal.
+    ///
+    /// # Errors
+    /// The engine ended.
+    pub async fn submit_token(
+        &self,
+        attaching: AttachToken,
+        link: IntakeLink,
+        actor: String,
+    ) -> Result<Result<Key, String>, ControlError> {
+        let token = SubmitToken { attaching, link: Some(link), actor };
+        let submit = |reply| EngineInput::Payer(PayerRequest::Submit(token, reply));
+        typed::<super::requests::Attach>(self.call(submit).await?)
+    }
+
+    /// Returns the counts of answered posts.
+    pub fn posts(&self) -> &Posts {
+        &self.posts
+    }
+}
+
+/// The answer to a post.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PostAnswer {
+    /// The post is on disk, now or from before.
+    Stored,
+    /// The body cannot be an event.
+    Malformed,
+    /// There is no such address or no such merchant.
+    Unknown,
+    /// The post came from a source that is not permitted.
+    Forbidden,
+    /// The body did not end in time.
+    Slow,
+    /// The body was too large.
+    Large,
+    /// Too many posts came at once.
+    Flood,
+    /// The post could not be stored now; the service has to send it again.
+    Later,
+}
+
+/// Every answer with its label.
+const WORDS: [(PostAnswer, &str); 8] = [
+    (PostAnswer::Stored, "stored"),
+    (PostAnswer::Malformed, "garbled"),
+    (PostAnswer::Unknown, "unknown"),
+    (PostAnswer::Forbidden, "forbidden"),
+    (PostAnswer::Slow, "slow"),
+    (PostAnswer::Large, "large"),
+    (PostAnswer::Flood, "flood"),
+    (PostAnswer::Later, "later"),
+];
+
+/// Number of posts by answer.
+#[derive(Debug, Default)]
+pub struct Posts([AtomicU64; WORDS.len()]);
+
+impl Posts {
+    /// Counts one post.
+    pub fn count(&self, answered: PostAnswer) {
+        let counts = WORDS.iter().zip(&self.0);
+        for (_, count) in counts.filter(|((known, _), _)| *known == answered) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns all counts by label.
+    pub fn counts(&self) -> BTreeMap<String, u64> {
+        let counts = WORDS.iter().zip(&self.0);
+        counts
+            .map(|((_, word), count)| ((*word).to_owned(), count.load(Ordering::Relaxed)))
+            .collect()
+    }
+}

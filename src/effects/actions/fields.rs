@@ -1,0 +1,47 @@
+//! Decoding of an action's fields, as strict as the decoding of a manifest, and the effect that an
+//! action builds.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::base::id::Mode;
+use crate::base::money::Money;
+use crate::model::intents::effect::Effect;
+use crate::model::intents::exposure::MoneyMove;
+
+/// Effect of an action, and the money that it moves.
+#[derive(Debug)]
+pub struct ActionEffect {
+    pub effect: Effect,
+    pub money: Vec<MoneyMove>,
+}
+
+/// Wraps an effect that moves no money.
+pub(crate) fn without_money(effect: Effect) -> ActionEffect {
+    ActionEffect { effect, money: Vec::new() }
+}
+
+/// Decodes the fields of an action into their own type.
+pub(crate) fn decode<T: DeserializeOwned>(fields: &Value) -> Result<T, String> {
+    T::deserialize(fields).map_err(|error| error.to_string())
+}
+
+/// Returns `amount` as the money of an effect.
+pub(crate) fn money_move(amount: Money, mode: Mode, meaning: &'static str) -> Vec<MoneyMove> {
+    vec![MoneyMove { amount, mode, meaning }]
+}
+
+/// Type of an object that is changed or deleted by its id.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Changeable {
+    Card,
+    Bank,
+    Recurring,
+}
+
+pub(crate) fn positive(amount: Money) -> Result<Money, String> {
+    let fits = amount.minor() > 0;
+    fits.then_some(amount).ok_or_else(|| format!("the amount {amount} is not more than nothing"))
+}

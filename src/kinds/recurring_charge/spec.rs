@@ -1,0 +1,195 @@
+//! Typed spec of a recurring charge, and its schedule as people write it: each field of the schedule
+//! is decoded by itself, so that one run reports every problem.
+
+use chrono::{Days, NaiveDate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::fields::missing_field_issue;
+use crate::base::schedule::{Day, IntervalUnit, Schedule};
+use crate::kinds::schema::amount::Amount;
+use crate::kinds::schema::refused_field::RefusedField;
+use crate::kinds::schema::whole_number::WholeNumber;
+use crate::model::issue::Issue;
+
+/// Recurring charge, which a saved method pays by a schedule (gateway-api, POST
+/// /v1/recurring/charges, POST /v1/charges with `recur`, POST /v1/charges/{chargeId}/schedule).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Spec")]
+pub struct RecurringChargeSpec {
+    /// The merchant that is paid.
+    pub merchant: String,
+    /// The saved method that pays; none with `from_charge`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// The amount of each occurrence.
+    pub amount: Amount,
+    /// The amount of the first charge, if it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_amount: Option<Amount>,
+    /// A text of the merchant's own; reckon adds its mark when the text is sent. The documents name
+    /// no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The account that is paid, by its name or id; left out, the primary one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// Scheduled payments after which the charge is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_occurrences: Option<WholeNumber>,
+    /// The total after which the charge is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_amount: Option<Amount>,
+    /// The due dates of payments.
+    pub schedule: ScheduleSpec,
+    /// The time of the first payment.
+    #[serde(default, skip_serializing_if = "FirstCharge::is_scheduled")]
+    pub first_charge: FirstCharge,
+    /// `apply` adds a surcharge to a charge made now.
+    #[serde(default, skip_serializing_if = "Surcharge::is_none")]
+    pub surcharge: Surcharge,
+    /// The earlier charge whose method and customer are used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_charge: Option<String>,
+    /// Not accepted: carries the mark.
+    #[serde(default, skip_serializing)]
+    pub reference: RefusedField,
+}
+
+/// The time of the first payment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum FirstCharge {
+    /// On the first date of the schedule.
+    #[default]
+    Scheduled,
+    /// When the recurring charge is created.
+    Now,
+}
+
+/// Surcharge on a charge made now.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Surcharge {
+    /// Adds nothing.
+    #[default]
+    None,
+    /// Adds the merchant's surcharge, as the service computes it.
+    Apply,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands the field by reference")]
+impl FirstCharge {
+    fn is_scheduled(&self) -> bool {
+        *self == Self::Scheduled
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands the field by reference")]
+impl Surcharge {
+    fn is_none(&self) -> bool {
+        *self == Self::None
+    }
+}
+
+/// Days within which every day of a week or month occurs.
+const YEAR_DAYS: u64 = 366;
+
+/// Due dates of payments (gateway-api, recur object). The canonical form is the one on the wire.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScheduleSpec {
+    /// The first date that may be due, `YYYY-MM-DD`; none if the first charge is made now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
+    /// The unit of the interval: day, week or month.
+    pub interval_unit: IntervalUnit,
+    /// The interval in units.
+    pub interval_delay: WholeNumber,
+    /// The last date that may be due, `YYYY-MM-DD`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<String>,
+    /// Days within each week or month.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub days: Vec<String>,
+}
+
+impl ScheduleSpec {
+    /// Returns every issue; `now` means that the first charge is made now, so that no start is
+    /// written.
+    pub(super) fn issues(&self, now: bool) -> Vec<Issue> {
+        let mut issues = Vec::new();
+        let start = match &self.start {
+            Some(start) => ok_or_record(date("spec.schedule.start", start), &mut issues),
+            None if now => None,
+            None => {
+                issues.push(missing_field_issue("spec.schedule.start"));
+                None
+            }
+        };
+        if now && self.start.is_some() {
+            issues.push(start_now());
+        }
+        let schedule = self.read(start, &mut issues);
+        if let Some(schedule) = schedule.filter(|_| issues.is_empty()) {
+            issues.extend(schedule.problems().into_iter().map(|problem| {
+                let item = problem.item.map(|item| format!("[{item}]")).unwrap_or_default();
+                let path = format!("spec.schedule.{}{item}", problem.field);
+                let code = "reckon::recurring_charge::schedule";
+                Issue::error(code, &path, problem.message, problem.help)
+            }));
+        }
+        issues
+    }
+
+    /// Returns the schedule, as far as it can be decoded. Without a start it is checked from a day
+    /// that is early enough for every rule except those about the start.
+    fn read(&self, start: Option<NaiveDate>, issues: &mut Vec<Issue>) -> Option<Schedule> {
+        let Self { start: _, interval_unit, interval_delay, end, days } = self;
+        let end = end.as_deref().map(|end| ok_or_record(date("spec.schedule.end", end), issues));
+        let days =
+            days.iter().enumerate().map(|(index, text)| ok_or_record(day(index, text), issues));
+        let days: Vec<Day> = days.flatten().collect();
+        let end = end.flatten();
+        let early = end.and_then(|end| end.checked_sub_days(Days::new(YEAR_DAYS)));
+        Some(Schedule {
+            start: start.or(early).unwrap_or(NaiveDate::from_ymd_opt(2000, 1, 1)?),
+            interval_unit: *interval_unit,
+            interval_delay: interval_delay.0,
+            end,
+            days,
+        })
+    }
+}
+
+fn start_now() -> Issue {
+    let message = "the first charge is made now, and the schedule starts with it";
+    let help = "leave `start` out, or write `first_charge: scheduled`";
+    let path = "spec.schedule.start";
+    Issue::error("reckon::recurring_charge::start_now", path, message, help)
+        .underline_key()
+        .with_related(None, "spec.first_charge", "the first charge is made now")
+}
+
+fn ok_or_record<T>(read: Result<T, Issue>, issues: &mut Vec<Issue>) -> Option<T> {
+    read.map_err(|issue| issues.push(issue)).ok()
+}
+
+fn date(path: &str, text: &str) -> Result<NaiveDate, Issue> {
+    let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().filter(|_| text.len() == 10);
+    date.ok_or_else(|| {
+        let message = format!("`{text}` is not a date");
+        let help = "write year, month and day, such as `2026-12-01`";
+        Issue::error("reckon::recurring_charge::date", path, message, help)
+    })
+}
+
+fn day(index: usize, text: &str) -> Result<Day, Issue> {
+    text.parse().map_err(|_| {
+        let path = format!("spec.schedule.days[{index}]");
+        let message = format!("`{text}` is not a day");
+        let help = "write a number such as `\"15\"`, or `LAST`";
+        Issue::error("reckon::recurring_charge::day", &path, message, help)
+    })
+}

@@ -1,0 +1,196 @@
+//! One YAML document (spec, annotations, references, place), the revision at which it was read, and
+//! the desired state: all valid documents, and whether pruning is allowed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::base::hash::Digest;
+use crate::base::id::{Key, RemoteId};
+use crate::base::packed::Packed;
+
+/// Place of a document in its file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct DocumentPlace {
+    /// The file, relative to the directory of `reckon.yaml`.
+    pub file: Arc<str>,
+    /// The line on which the document begins, from 1.
+    pub line: usize,
+    /// The byte at which the document begins.
+    pub offset: usize,
+    /// The document's length in bytes.
+    pub length: usize,
+}
+
+/// Treatment of the remote object when its document is removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Deletion {
+    /// The object stays unchanged and is no longer managed.
+    #[default]
+    Orphan,
+    /// The object is removed with its document: deleted, neutralised or deauthorised, depending on
+    /// its kind.
+    Delete,
+}
+
+/// Treatment of a creation that cannot be proved (contacts alone).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnDoubt {
+    /// Create it again; the possible orphan is reported.
+    #[default]
+    Recreate,
+    /// Wait for a person.
+    Hold,
+}
+
+/// The annotations under `reckon.dev/` (design.md part 4).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Annotations {
+    /// `reckon.dev/suspend: "true"`: no effect is done for this resource.
+    pub suspend: bool,
+    /// `reckon.dev/deletion`.
+    pub deletion: Deletion,
+    /// `reckon.dev/generation`: raising it permits a replacement.
+    pub generation: u32,
+    /// `reckon.dev/depends-on`: more resources that must be ready first.
+    pub depends_on: Vec<Key>,
+    /// `reckon.dev/ignore-drift`: fields that others may change, `*` for all.
+    pub ignore_drift: Box<[String]>,
+    /// `reckon.dev/on-doubt`.
+    pub on_doubt: Option<OnDoubt>,
+    /// `reckon.dev/moved-from`: the resource's former name, of the same kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<Key>,
+    /// `reckon.dev/adopts`: the id of an existing object that the document describes; it is never
+    /// created.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adopts: Option<RemoteId>,
+}
+
+/// One valid document. `Debug` shows its name and place only: the spec may hold personal values.
+#[derive(Clone, PartialEq)]
+pub struct Manifest<S = Value> {
+    pub key: Key,
+    pub labels: BTreeMap<String, String>,
+    pub annotations: Annotations,
+    /// The spec in its kind's canonical form, defaults filled in.
+    pub spec: S,
+    /// The resources that the spec refers to, with the path of each reference.
+    pub references: Vec<Reference>,
+    /// The files that the spec names, in their state at the time of the reading.
+    pub files: Vec<AttachedFile>,
+    /// SHA-256 over the canonical spec, annotations and files: equal digests mean the same desired
+    /// state.
+    pub digest: Digest,
+    pub place: DocumentPlace,
+}
+
+/// A document in its stored form: with its spec packed.
+pub type PackedManifest = Manifest<Packed<Value>>;
+
+impl<S> fmt::Debug for Manifest<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Manifest({} at {}:{})", self.key, self.place.file, self.place.line)
+    }
+}
+
+impl Manifest {
+    /// Converts to the stored form.
+    pub fn pack(self) -> PackedManifest {
+        let spec = Packed::from(&self.spec);
+        self.with(spec)
+    }
+}
+
+impl PackedManifest {
+    /// Converts to the readable form. Every JSON value parses back from its own text; a spec that
+    /// did not would be null, without any effect.
+    pub fn unpack(&self) -> Manifest {
+        let spec = self.spec.unpack().unwrap_or_default();
+        self.clone().with(spec)
+    }
+}
+
+impl<S> Manifest<S> {
+    fn with<T>(self, spec: T) -> Manifest<T> {
+        let Self { key, labels, annotations, spec: _, references, files, digest, place } = self;
+        Manifest { key, labels, annotations, spec, references, files, digest, place }
+    }
+}
+
+/// A file that a document names and does not contain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttachedFile {
+    /// The path, as the document writes it.
+    pub path: String,
+    /// The last part of the path: the file's name for payers.
+    pub name: String,
+    /// In bytes.
+    pub size: u64,
+    /// SHA-256 of the content.
+    pub sha256: Digest,
+}
+
+/// One reference from a document to another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reference {
+    /// The field that holds it, such as `spec.contact`.
+    pub path: String,
+    pub key: Key,
+}
+
+/// The revision of a spec file at the time of the reading.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Provenance {
+    /// The commit that was checked out; `None` without a repository.
+    pub commit: Option<String>,
+    /// The file differs from its content in that commit.
+    pub uncommitted: bool,
+}
+
+/// State of the tree: whether a resource without a manifest may be removed (law 2).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TreeState {
+    /// Every document of the tree was read and is valid: pruning is allowed.
+    #[serde(rename = "whole")]
+    Complete,
+    /// Some document was unreadable or invalid: a missing document proves no removal.
+    #[default]
+    #[serde(rename = "partial")]
+    Incomplete,
+}
+
+/// The desired state of the files.
+#[derive(Debug, Clone)]
+pub struct Desired {
+    /// Every valid manifest. A document that is valid itself but refers to a broken or missing one
+    /// is in `broken` instead.
+    pub manifests: BTreeMap<Key, Arc<PackedManifest>>,
+    /// Documents that have a name and cannot be used.
+    pub broken: BTreeSet<Key>,
+    /// State of the tree; decides whether pruning is allowed.
+    pub tree_state: TreeState,
+}
+
+impl Default for Desired {
+    fn default() -> Self {
+        Self {
+            manifests: BTreeMap::new(),
+            broken: BTreeSet::new(),
+            tree_state: TreeState::Incomplete,
+        }
+    }
+}
+
+impl Desired {
+    /// Returns a valid manifest, unpacked.
+    pub fn manifest(&self, key: &Key) -> Option<Manifest> {
+        self.manifests.get(key).map(|kept| kept.unpack())
+    }
+}

@@ -1,0 +1,348 @@
+//! Computes a plan from the desired and the observed state.
+//!
+//! Pure, sync and infallible: everything that can fail happened before. Incremental: after one
+//! change, the planner recomputes only the steps of the changed resource and of its dependants, and
+//! updates the totals.
+//!
+//! Guarantees: a step never depends on the order in which keys were touched; computing every step
+//! from nothing gives the same steps.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use crate::base::id::Key;
+use crate::kinds::planning::step::{PlanningView, StepCx, merchant_of};
+use crate::kinds::register;
+use crate::kinds::register::KindRow;
+use crate::kinds::remote::import_check::ImportCheck;
+use crate::model::intents::effect::{Effect, RemoteReading};
+use crate::model::manifest::Manifest;
+use crate::model::plans::change::PlannedAction;
+use crate::model::plans::plan::{Plan, Reason, Step};
+use crate::model::plans::removal::Removal;
+use crate::model::state::observed::Observed;
+use crate::plan::prune_state::PruneState;
+use crate::plan::recheck::{AccountBlocked, HealthChanges};
+use crate::plan::removal::is_dated;
+use crate::plan::state_view::{PlannerSettings, StateView, needs};
+use crate::plan::totals::PlanTotals;
+use crate::plan::{order, step};
+
+/// All steps, kept up to date. The planner stores the frequently read parts; it recomputes field
+/// changes and work on request, so that a hundred thousand steps fit into memory.
+#[derive(Debug)]
+pub struct Planner {
+    pub(crate) settings: PlannerSettings,
+    pub(crate) steps: BTreeMap<Key, Arc<Step>>,
+    has_work: BTreeSet<Key>,
+    date_dependent: BTreeSet<Key>,
+    health_changes: HealthChanges,
+    account_blocked: AccountBlocked,
+    pub(crate) retryable_refusals: BTreeSet<Key>,
+    pub(crate) prune_state: PruneState,
+    pub(crate) pending_moves: BTreeSet<Key>,
+    pub(crate) removal_counts: BTreeMap<Removal, usize>,
+    needs: BTreeMap<Key, Box<[Key]>>,
+    users: BTreeMap<Key, BTreeSet<Key>>,
+    totals: PlanTotals,
+}
+
+impl Planner {
+    /// Returns a planner without any steps.
+    pub fn new(settings: PlannerSettings) -> Self {
+        Self {
+            settings,
+            steps: BTreeMap::new(),
+            has_work: BTreeSet::new(),
+            date_dependent: BTreeSet::new(),
+            health_changes: HealthChanges::default(),
+            account_blocked: AccountBlocked::default(),
+            retryable_refusals: BTreeSet::new(),
+            prune_state: PruneState::default(),
+            pending_moves: BTreeSet::new(),
+            removal_counts: BTreeMap::new(),
+            needs: BTreeMap::new(),
+            users: BTreeMap::new(),
+            totals: PlanTotals::default(),
+        }
+    }
+
+    /// Recomputes every step.
+    pub fn recompute_all(&mut self, world: &dyn StateView) -> BTreeSet<Key> {
+        let desired = world.desired();
+        let mut keys: BTreeSet<Key> = desired.manifests.keys().cloned().collect();
+        keys.extend(desired.broken.iter().cloned());
+        keys.extend(world.known_keys());
+        keys.extend(self.steps.keys().cloned());
+        self.recompute(world, keys)
+    }
+
+    /// Recomputes the steps of these resources and of all their dependants. Returns the keys of the
+    /// recomputed steps.
+    pub fn recompute(
+        &mut self,
+        world: &dyn StateView,
+        keys: impl IntoIterator<Item = Key>,
+    ) -> BTreeSet<Key> {
+        let keys: Vec<Key> = keys.into_iter().collect();
+        for key in &keys {
+            self.relink(world, key);
+        }
+        let mut waiting = self.with_users(&keys);
+        waiting.extend(keys.iter().flat_map(|key| self.prune_state.holders(key)));
+        let mut made = BTreeSet::new();
+        for key in order::in_dependency_order(waiting.iter().cloned(), &self.needs) {
+            self.recompute_step(world, &key);
+            made.insert(key);
+        }
+        self.recompute_guarded(world, &mut made);
+        made
+    }
+
+    /// Returns these keys and all their dependants, direct and indirect.
+    fn with_users(&self, keys: &[Key]) -> BTreeSet<Key> {
+        let mut found: BTreeSet<Key> = keys.iter().cloned().collect();
+        let mut queue: Vec<Key> = keys.to_vec();
+        while let Some(key) = queue.pop() {
+            for user in self.users.get(&key).into_iter().flatten() {
+                if found.insert(user.clone()) {
+                    queue.push(user.clone());
+                }
+            }
+        }
+        found
+    }
+
+    /// Notes the current references of a resource.
+    fn relink(&mut self, world: &dyn StateView, key: &Key) {
+        let before = self.needs.remove(key);
+        let after = world.desired().manifests.get(key);
+        self.prune_state.note_document(key, before.as_deref(), after.map(|kept| &**kept));
+        for needed in before.into_iter().flatten() {
+            if let Some(users) = self.users.get_mut(&needed) {
+                users.remove(key);
+            }
+        }
+        let Some(manifest) = world.desired().manifests.get(key) else {
+            return;
+        };
+        let needs = needs(manifest);
+        for needed in &needs {
+            self.users.entry(needed.clone()).or_default().insert(key.clone());
+        }
+        self.needs.insert(key.clone(), needs);
+    }
+
+    /// Recomputes one step.
+    pub(crate) fn recompute_step(&mut self, world: &dyn StateView, key: &Key) {
+        let before = self.steps.get(key).cloned();
+        let after = self.full_step(world, key);
+        self.totals.replace(before.as_deref(), after.as_ref());
+        if after.as_ref().is_some_and(|step| step.work.is_some()) {
+            self.has_work.insert(key.clone());
+        } else {
+            self.has_work.remove(key);
+        }
+        let dated = |step: &Step| {
+            matches!(step.reason, Reason::DueToday(_) | Reason::OverLimit(_))
+                || is_dated(&step.reason)
+        };
+        if after.as_ref().is_some_and(dated) {
+            self.date_dependent.insert(key.clone());
+        } else {
+            self.date_dependent.remove(key);
+        }
+        let turns = after.as_ref().and_then(|step| step.health.as_ref()?.next_change);
+        self.health_changes.note(key, turns);
+        let stalls = after.as_ref().is_some_and(|step| step.reason.depends_on_accounts());
+        let merchant = match world.desired().manifests.get(key) {
+            Some(manifest) => merchant_of(manifest),
+            None => world.observed(key).map(|known| known.merchant.clone()),
+        };
+        self.account_blocked.note(key, merchant.filter(|_| stalls));
+        self.note_refusal(world, key, after.as_ref());
+        self.note_absence(world, key, after.as_ref());
+        self.note_removal(world, before.as_deref(), after.as_ref());
+        let kept = after
+            .map(|step| Arc::new(Step { changes: Vec::new(), work: None, replaces: None, ..step }));
+        match kept {
+            Some(step) => self.steps.insert(key.clone(), step),
+            None => self.steps.remove(key),
+        };
+    }
+
+    /// Computes one step in full: with its field changes, and the work that is possible now.
+    pub fn full_step(&self, world: &dyn StateView, key: &Key) -> Option<Step> {
+        let guards = (&self.prune_state, &self.settings.prune);
+        step::step(
+            &self.step_context(world, &KindView { world, planner: self }),
+            world,
+            guards,
+            key,
+        )
+    }
+
+    /// Returns the effect that a person may request for a resource, beside its step's offer.
+    pub fn on_demand(&self, world: &dyn StateView, key: &Key) -> Option<Effect> {
+        step::on_demand(&self.step_context(world, &KindView { world, planner: self }), world, key)
+    }
+
+    /// Returns the readings that may be repeated for a resource that matches its document.
+    pub fn refresh_reads(&self, world: &dyn StateView, key: &Key) -> Vec<RemoteReading> {
+        step::refresh_reads(
+            &self.step_context(world, &KindView { world, planner: self }),
+            world,
+            key,
+        )
+    }
+
+    /// Returns the inputs of a step.
+    pub(crate) fn step_context<'a>(
+        &'a self,
+        world: &dyn StateView,
+        view: &'a dyn PlanningView,
+    ) -> StepCx<'a> {
+        StepCx {
+            partner: &self.settings.partner,
+            digest_key: &self.settings.digest_key,
+            view,
+            on_doubt: self.settings.on_doubt,
+            live_refused: self.settings.live_refused.as_deref(),
+            now: world.now(),
+        }
+    }
+
+    /// Returns the merchants whose accounts, as far as known, block a resource.
+    pub fn account_blocked_merchants(&self) -> impl Iterator<Item = &Key> {
+        self.account_blocked.merchants()
+    }
+
+    /// Returns the resources that were refused for a cause that may change at the service.
+    pub fn retryable_refusals(&self) -> &BTreeSet<Key> {
+        &self.retryable_refusals
+    }
+
+    /// Returns whether a resource has work that is possible now.
+    pub fn has_work(&self, key: &Key) -> bool {
+        self.has_work.contains(key)
+    }
+
+    /// Returns the resources whose steps change with the date alone.
+    pub fn date_dependent(&self) -> &BTreeSet<Key> {
+        &self.date_dependent
+    }
+
+    /// Returns the resources whose health changed with the date since their steps were computed.
+    pub fn health_due(&self, now: DateTime<Utc>) -> BTreeSet<Key> {
+        self.health_changes.due(now).cloned().collect()
+    }
+
+    /// Returns the time of the next change of some resource's health with the date.
+    pub fn next_health_change(&self) -> Option<DateTime<Utc>> {
+        self.health_changes.next()
+    }
+
+    pub fn step(&self, key: &Key) -> Option<&Arc<Step>> {
+        self.steps.get(key)
+    }
+
+    /// Returns every step, by key.
+    pub fn steps(&self) -> impl Iterator<Item = &Arc<Step>> {
+        self.steps.values()
+    }
+
+    pub fn count(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Returns the sums over all steps.
+    pub fn totals(&self) -> &PlanTotals {
+        &self.totals
+    }
+
+    /// Returns the resources that refer to this one.
+    pub fn users(&self, key: &Key) -> impl Iterator<Item = &Key> {
+        self.users.get(key).into_iter().flatten()
+    }
+
+    /// Returns all steps in dependency order: a resource precedes those that need it. Steps that
+    /// are not settled are complete.
+    pub fn plan(&self, world: &dyn StateView) -> Plan {
+        let keys = order::in_dependency_order(self.steps.keys().cloned(), &self.needs);
+        let whole = |step: &Arc<Step>| {
+            let settled = step.action == PlannedAction::Settled && step.ready;
+            let made = if settled { None } else { self.full_step(world, &step.key) };
+            made.unwrap_or_else(|| (**step).clone())
+        };
+        let steps = keys.iter().filter_map(|key| self.steps.get(key)).map(whole);
+        Plan { steps: steps.collect(), totals: self.totals.money().clone() }
+    }
+}
+
+/// A document for which an object may be adopted.
+#[derive(Debug)]
+pub struct AdoptionTarget {
+    pub row: &'static KindRow,
+    pub manifest: Manifest,
+    /// The observed state if the object were exactly as in the document.
+    pub assumed: Observed,
+    /// The properties required of the object besides the fields of its list, or the reason why none
+    /// is adopted.
+    pub expects: Result<Vec<ImportCheck>, &'static str>,
+}
+
+impl Planner {
+    /// Returns the conditions for adopting an object for this document; `None` without a good
+    /// document.
+    pub fn adoption_target(&self, world: &dyn StateView, key: &Key) -> Option<AdoptionTarget> {
+        let manifest = world.desired().manifest(key)?;
+        let row = register::find(key.kind.as_str())?;
+        let view = KindView { world, planner: self };
+        let cx = self.step_context(world, &view);
+        let said = (row.assume_applied)(&cx, &manifest);
+        let expects = (row.import_checks)(&cx, &manifest);
+        Some(AdoptionTarget { row, manifest, assumed: said, expects })
+    }
+
+    /// Returns the resources without a document that still use this one on the service.
+    pub fn dependants_without_document(&self, key: &Key) -> Vec<Key> {
+        self.prune_state.holders(key)
+    }
+}
+
+/// A kind's view while its step is computed.
+pub(crate) struct KindView<'a> {
+    pub world: &'a dyn StateView,
+    pub planner: &'a Planner,
+}
+
+impl PlanningView for KindView<'_> {
+    fn manifest(&self, key: &Key) -> Option<Arc<Manifest>> {
+        self.world.desired().manifest(key).map(Arc::new)
+    }
+
+    fn observed_state(&self, key: &Key) -> Option<Arc<Observed>> {
+        self.world.observed(key)
+    }
+
+    fn is_ready(&self, key: &Key) -> bool {
+        self.planner.steps.get(key).is_some_and(|step| step.ready)
+    }
+
+    fn users(&self, key: &Key) -> Vec<Key> {
+        self.planner.users(key).cloned().collect()
+    }
+
+    fn removable_users(&self, key: &Key) -> Vec<Key> {
+        self.planner.prune_state.holders(key)
+    }
+
+    fn unsettled_keys(&self, key: &Key) -> Vec<Key> {
+        self.world.unsettled_keys(key)
+    }
+}

@@ -1,0 +1,160 @@
+//! Answers of the emulated service: status, headers and body, and refusals, which are answers other
+//! than success (service-facts, part 2).
+
+use http::{HeaderName, HeaderValue, StatusCode, header};
+use serde::Serialize;
+
+use crate::api::problem::{Problem, ProblemMessage};
+use crate::api::rules::{FieldProblem, to_problem};
+use crate::store::index::ordered::IndexError;
+
+/// An HTTP answer before faults are applied.
+#[derive(Debug, Clone)]
+pub(crate) struct SandboxAnswer {
+    pub(crate) status: StatusCode,
+    pub(crate) content_type: &'static str,
+    /// Headers besides the content type.
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl SandboxAnswer {
+    /// Returns a 200 with a JSON body.
+    pub(crate) fn json<T: Serialize>(value: &T) -> Result<Self, SandboxRefusal> {
+        Ok(Self::of(StatusCode::OK, "application/json", serde_json::to_vec(value)?))
+    }
+
+    /// Returns a 200 with one JSON object a line.
+    pub(crate) fn lines(lines: &[serde_json::Value]) -> Self {
+        let mut text = String::new();
+        for line in lines {
+            text.push_str(&line.to_string());
+            text.push('\n');
+        }
+        Self::of(StatusCode::OK, "application/x-ndjson", text.into_bytes())
+    }
+
+    /// Returns a redirection with an empty body.
+    pub(crate) fn redirect(status: StatusCode, location: &str) -> Self {
+        let answer = Self::of(status, "text/plain", Vec::new());
+        match HeaderValue::from_str(location) {
+            Ok(location) => answer.with(header::LOCATION, location),
+            Err(_) => answer,
+        }
+    }
+
+    /// Returns the HTTP answer of a refusal.
+    pub(crate) fn from_refusal(refusal: &SandboxRefusal) -> Self {
+        let body = serde_json::to_vec(&refusal.problem).unwrap_or_default();
+        Self::of(refusal.status, "application/json", body)
+    }
+
+    pub(crate) fn of(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> Self {
+        Self { status, content_type, headers: Vec::new(), body }
+    }
+
+    /// Returns the answer with one more header.
+    pub(crate) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+}
+
+/// The refusal of a request.
+#[derive(Debug)]
+pub(crate) struct SandboxRefusal {
+    pub(crate) status: StatusCode,
+    pub(crate) problem: Problem,
+    /// Keeps the changes made so far: a declined charge leaves its transaction behind.
+    pub(crate) keeps_effects: bool,
+}
+
+impl SandboxRefusal {
+    /// Builds a refusal with one code and text.
+    pub(crate) fn new(status: StatusCode, code: &str, message: &str) -> Self {
+        Self { status, problem: Problem::new(code, message), keeps_effects: false }
+    }
+
+    /// Builds a 422 with its own code.
+    pub(crate) fn rule(code: &str, message: &str) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, message)
+    }
+
+    /// Returns 422 `invalid_data` with one message a field; `Ok` without problems.
+    pub(crate) fn fields(parent: &str, problems: &[FieldProblem]) -> Result<(), Self> {
+        if problems.is_empty() {
+            return Ok(());
+        }
+        Err(Self {
+            status: StatusCode::UNPROCESSABLE_ENTITY,
+            problem: to_problem(parent, problems),
+            keeps_effects: false,
+        })
+    }
+
+    /// Builds a 422 `invalid_data` about one field.
+    pub(crate) fn field(context: &str, sub_code: &str, message: &str) -> Self {
+        let message = ProblemMessage::new("invalid_data", message)
+            .with_context(context)
+            .with_sub_code(sub_code);
+        Self {
+            status: StatusCode::UNPROCESSABLE_ENTITY,
+            problem: Problem { messages: vec![message] },
+            keeps_effects: false,
+        }
+    }
+
+    /// Builds the 404 of a missing object: `Type[id]`.
+    pub(crate) fn not_found(kind: &str, id: &str) -> Self {
+        let message = ProblemMessage::new("resource_not_found", "Resource not found");
+        Self {
+            status: StatusCode::NOT_FOUND,
+            problem: Problem { messages: vec![message.with_context(&format!("{kind}[{id}]"))] },
+            keeps_effects: false,
+        }
+    }
+
+    /// Builds the 404 of an unknown path.
+    pub(crate) fn no_path() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "resource_not_found", "Resource not found")
+    }
+
+    /// Builds a 401, the same for every reason.
+    pub(crate) fn not_authorized() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "not_authorized", "Not authorized")
+    }
+
+    /// Builds the 400 of an unreadable body.
+    pub(crate) fn malformed_body(message: &str) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "malformed_request", message)
+    }
+
+    /// Builds the 413 of a body above the size limit.
+    pub(crate) fn too_large() -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "invalid_request", "Body is too large")
+    }
+
+    /// Builds the 400 of a request that makes no sense here.
+    pub(crate) fn invalid(message: &str) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid_request", message)
+    }
+
+    /// Builds a 500 without the reason, which goes to the log.
+    pub(crate) fn server_error() -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "server_error", "Server error")
+    }
+}
+
+impl From<IndexError> for SandboxRefusal {
+    fn from(error: IndexError) -> Self {
+        tracing::error!(%error, "the sandbox's store failed");
+        Self::server_error()
+    }
+}
+
+impl From<serde_json::Error> for SandboxRefusal {
+    fn from(error: serde_json::Error) -> Self {
+        tracing::error!(category = ?error.classify(), "a stored value of the sandbox cannot be read");
+        Self::server_error()
+    }
+}

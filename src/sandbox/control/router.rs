@@ -1,0 +1,131 @@
+//! Routing of the control paths, which answer only requests from this machine.
+
+use std::net::SocketAddr;
+
+use axum::extract::ConnectInfo;
+use http::request::Parts;
+
+use super::order::ControlOrder;
+use super::{decisions, events, lookups, mailbox, merchants, policy, state};
+use crate::base::local::non_local_reason;
+use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
+use crate::sandbox::http::request::pairs;
+use crate::sandbox::server::{LockedState, Sandbox};
+use crate::sandbox::state::store::ChangeUnit;
+use crate::sandbox::state::{logs, outbox};
+
+const PREFIX: &str = "_sandbox";
+
+/// Returns true for a control path.
+pub(crate) fn is_control(path: &str) -> bool {
+    path.split('/').find(|part| !part.is_empty()) == Some(PREFIX)
+}
+
+/// Returns true for a request from this machine to this machine. Other clients get no such path.
+pub(crate) fn is_local(parts: &Parts) -> bool {
+    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
+    non_local_reason(peer, &parts.headers, &parts.uri).is_none()
+}
+
+/// Serves a control request from this machine.
+pub(crate) fn serve(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> SandboxAnswer {
+    match route(sandbox, parts, body) {
+        Ok(answer) => answer,
+        Err(refusal) => SandboxAnswer::from_refusal(&refusal),
+    }
+}
+
+fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<SandboxAnswer, SandboxRefusal> {
+    let path: Vec<&str> = parts.uri.path().split('/').filter(|part| !part.is_empty()).collect();
+    let rest = path.get(1..).unwrap_or_default();
+    let order = || ControlOrder::parse(body);
+    match (parts.method.as_str(), rest) {
+        ("GET", ["credentials"]) => read(sandbox, merchants::credentials),
+        ("POST", ["credentials"]) => change(sandbox, |cx| merchants::issue(cx, &order()?)),
+        ("GET", ["partner"]) => read(sandbox, merchants::partner),
+        ("POST", ["partner"]) => change(sandbox, |cx| merchants::set_partner(cx, &order()?)),
+        ("POST", ["applications", id, "decision"]) => {
+            change(sandbox, |cx| decisions::decide_application(cx, id, &order()?))
+        }
+        ("DELETE", ["applications", id]) => {
+            change(sandbox, |cx| decisions::delete_application(cx, id))
+        }
+        ("POST", ["transactions", id, "settlement"]) => {
+            change(sandbox, |cx| decisions::settle(cx, id, &order()?))
+        }
+        ("POST", ["events"]) => change(sandbox, |cx| events::trigger(cx, &order()?)),
+        ("GET", ["webhooks"]) => read(sandbox, |cx| SandboxAnswer::json(&outbox::show(cx)?)),
+        ("POST", ["webhooks", id, "redeliver"]) => {
+            change(sandbox, |cx| SandboxAnswer::json(&outbox::redeliver(cx, id)?))
+        }
+        ("GET", ["settings"]) => read(sandbox, state::settings),
+        ("POST", ["settings"]) => change(sandbox, |cx| state::set_settings(cx, &order()?)),
+        ("POST", ["accounts"]) => change(sandbox, |cx| merchants::add_account(cx, &order()?)),
+        ("GET", ["policy"]) => read(sandbox, policy::list),
+        ("POST", ["policy"]) => change(sandbox, |cx| policy::set(cx, &order()?)),
+        ("GET", ["clock"]) => read(sandbox, state::clock),
+        ("POST", ["clock"]) => state::set_clock(sandbox, &order()?),
+        ("GET", ["faults"]) => lookups::faults(sandbox),
+        ("POST", ["faults"]) => {
+            let order = order()?;
+            change_locked(sandbox, |live, cx| lookups::add_fault(live, cx, &order))
+        }
+        ("DELETE", ["faults"]) => {
+            change_locked(sandbox, |live, cx| lookups::remove_faults(live, cx, None))
+        }
+        ("DELETE", ["faults", id]) => {
+            change_locked(sandbox, |live, cx| lookups::remove_faults(live, cx, Some(id)))
+        }
+        ("GET", ["objects", kind]) => read(sandbox, |cx| lookups::objects(cx, kind)),
+        ("GET", ["ledger"]) => read(sandbox, |cx| SandboxAnswer::json(&logs::render_ledger(cx)?)),
+        ("GET", ["requests"]) => {
+            let query = pairs(parts.uri.query().unwrap_or_default());
+            read(sandbox, |cx| lookups::requests(cx, &query))
+        }
+        ("GET", ["scenario"]) => read(sandbox, state::scenario),
+        ("POST", ["scenario"]) => change(sandbox, |cx| state::record_scenario(cx, &order()?)),
+        ("GET", ["mailbox", which @ ..]) => read(sandbox, |cx| mailbox::show(cx, parts, which)),
+        ("GET", ["assets", name]) => mailbox::asset(name),
+        ("POST", ["reset"]) => state::reset(sandbox),
+        ("GET", ["snapshot"]) => state::snapshot(sandbox),
+        ("POST", ["restore"]) => state::restore(sandbox, body),
+        _ => Err(SandboxRefusal::no_path()),
+    }
+}
+
+/// Runs a read on the state as of now.
+fn read(
+    sandbox: &Sandbox,
+    look: impl FnOnce(&ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal>,
+) -> Result<SandboxAnswer, SandboxRefusal> {
+    let mut live = sandbox.lock();
+    let now = sandbox.now(&live);
+    sandbox.catch_up(&mut live, now)?;
+    look(&sandbox.cx(&live, now))
+}
+
+/// Runs a change of the state and commits it as one unit.
+fn change(
+    sandbox: &Sandbox,
+    act: impl FnOnce(&mut ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal>,
+) -> Result<SandboxAnswer, SandboxRefusal> {
+    change_locked(sandbox, |_, cx| act(cx))
+}
+
+/// Runs a change that also reaches the state in memory.
+fn change_locked(
+    sandbox: &Sandbox,
+    act: impl FnOnce(&mut LockedState, &mut ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal>,
+) -> Result<SandboxAnswer, SandboxRefusal> {
+    let answer = {
+        let mut live = sandbox.lock();
+        let now = sandbox.now(&live);
+        sandbox.catch_up(&mut live, now)?;
+        let mut cx = sandbox.cx(&live, now);
+        let answer = act(&mut live, &mut cx)?;
+        sandbox.commit(&mut live, cx)?;
+        answer
+    };
+    sandbox.inner.index.flush()?;
+    Ok(answer)
+}

@@ -1,0 +1,176 @@
+//! Operations on the whole sandbox: its clock, its settings, the scenario played into it, and its
+//! state as a snapshot.
+
+use chrono::{DateTime, Months, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::order::ControlOrder;
+use crate::base::clock::timestamp;
+use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
+use crate::sandbox::server::Sandbox;
+use crate::sandbox::state::store::ChangeUnit;
+
+pub(crate) fn clock(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
+    SandboxAnswer::json(&json!({ "now": timestamp(&cx.now) }))
+}
+
+/// `{"advance":"P30D"}` or `{"set":"2027-01-01T00:00:00Z"}`; answers once everything due in between
+/// has happened.
+pub(crate) fn set_clock(
+    sandbox: &Sandbox,
+    order: &ControlOrder,
+) -> Result<SandboxAnswer, SandboxRefusal> {
+    let target = {
+        let mut live = sandbox.lock();
+        let now = sandbox.now(&live);
+        let target = match (order.text("advance"), order.text("set")) {
+            (Some(duration), None) => add_duration(now, duration),
+            (None, Some(time)) => {
+                DateTime::parse_from_rfc3339(time).ok().map(|time| time.with_timezone(&Utc))
+            }
+            (Some(_), Some(_)) | (None, None) => None,
+        };
+        let wrong = "Give either `advance` (an ISO 8601 duration) or `set` (a time)";
+        let target = target.ok_or_else(|| SandboxRefusal::invalid(wrong))?;
+        sandbox.move_to(&mut live, target)?;
+        target
+    };
+    sandbox.inner.index.flush()?;
+    SandboxAnswer::json(&json!({ "now": timestamp(&target) }))
+}
+
+/// Adds an ISO 8601 duration such as `P30D`, `P1M` or `PT5M`; `None` for an invalid one.
+fn add_duration(time: DateTime<Utc>, duration: &str) -> Option<DateTime<Utc>> {
+    let text = duration.strip_prefix('P').filter(|text| !text.is_empty())?;
+    let (date, clock) = text.split_once('T').unwrap_or((text, ""));
+    let mut months: u32 = 0;
+    let mut seconds: i64 = 0;
+    for (number, unit) in parts(date)? {
+        match unit {
+            'Y' => months = months.checked_add(number.checked_mul(12)?)?,
+            'M' => months = months.checked_add(number)?,
+            'W' => seconds = add(seconds, number, 604_800)?,
+            'D' => seconds = add(seconds, number, 86_400)?,
+            _ => return None,
+        }
+    }
+    for (number, unit) in parts(clock)? {
+        let of_unit = match unit {
+            'H' => 3600,
+            'M' => 60,
+            'S' => 1,
+            _ => return None,
+        };
+        seconds = add(seconds, number, of_unit)?;
+    }
+    let time = time.checked_add_months(Months::new(months))?;
+    time.checked_add_signed(TimeDelta::try_seconds(seconds)?)
+}
+
+fn add(seconds: i64, number: u32, of_unit: i64) -> Option<i64> {
+    seconds.checked_add(i64::from(number).checked_mul(of_unit)?)
+}
+
+fn parts(text: &str) -> Option<Vec<(u32, char)>> {
+    let mut parts = Vec::new();
+    let mut digits = String::new();
+    for character in text.chars() {
+        if character.is_ascii_digit() {
+            digits.push(character);
+        } else {
+            parts.push((digits.parse().ok()?, character));
+            digits.clear();
+        }
+    }
+    digits.is_empty().then_some(parts)
+}
+
+/// GET of the sandbox's choices where the service's documents leave one open.
+pub(crate) fn settings(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
+    SandboxAnswer::json(&json!({
+        "duplicate_source_id": cx.settings.duplicate_source_id,
+        "paying_minutes": cx.settings.paying_minutes,
+    }))
+}
+
+/// Changes the choices that are named.
+pub(crate) fn set_settings(
+    cx: &mut ChangeUnit<'_>,
+    order: &ControlOrder,
+) -> Result<SandboxAnswer, SandboxRefusal> {
+    let help = "duplicate_source_id is `same` or `refuse`";
+    if let Some(word) = order.typed("duplicate_source_id", help)? {
+        cx.settings.duplicate_source_id = word;
+    }
+    let help = "paying_minutes is a whole number of minutes";
+    if let Some(minutes) = order.typed("paying_minutes", help)? {
+        cx.settings.paying_minutes = minutes;
+    }
+    cx.save_settings()?;
+    settings(cx)
+}
+
+const SCENARIO: &str = "m/scenario";
+
+/// `{digest, requests}`: the digest of the scenario that was played completely, so that a second
+/// start does not play it again, and the number of stored requests.
+pub(crate) fn scenario(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
+    let digest: Option<String> = cx.get(SCENARIO)?;
+    let requests = cx.scan("request/", None, usize::MAX)?.len();
+    SandboxAnswer::json(&json!({ "digest": digest, "requests": requests }))
+}
+
+/// `{digest}`: records that this scenario was played completely.
+pub(crate) fn record_scenario(
+    cx: &mut ChangeUnit<'_>,
+    order: &ControlOrder,
+) -> Result<SandboxAnswer, SandboxRefusal> {
+    cx.put(SCENARIO, &order.need::<String>("digest", "Name a digest")?)?;
+    SandboxAnswer::json(&json!({}))
+}
+
+const VERSION: u32 = 2;
+
+/// The whole state as a document.
+#[derive(Serialize, Deserialize)]
+struct Snapshot {
+    version: u32,
+    seed: u64,
+    entries: Map<String, Value>,
+}
+
+pub(crate) fn reset(sandbox: &Sandbox) -> Result<SandboxAnswer, SandboxRefusal> {
+    sandbox.start_over()?;
+    SandboxAnswer::json(&json!({}))
+}
+
+pub(crate) fn snapshot(sandbox: &Sandbox) -> Result<SandboxAnswer, SandboxRefusal> {
+    let _whole = sandbox.lock();
+    let mut entries = Map::new();
+    for (key, value) in sandbox.inner.index.scan(b"")? {
+        let key = String::from_utf8_lossy(&key).into_owned();
+        entries.insert(key, serde_json::from_slice(&value)?);
+    }
+    SandboxAnswer::json(&Snapshot {
+        version: VERSION,
+        seed: sandbox.inner.environment.options.seed,
+        entries,
+    })
+}
+
+/// Replaces the state by a snapshot's. A snapshot of another seed has other keys and is refused.
+pub(crate) fn restore(sandbox: &Sandbox, body: &[u8]) -> Result<SandboxAnswer, SandboxRefusal> {
+    let snapshot: Snapshot = serde_json::from_slice(body)
+        .map_err(|_| SandboxRefusal::malformed_body("Body is not a snapshot"))?;
+    if snapshot.version != VERSION || snapshot.seed != sandbox.inner.environment.options.seed {
+        return Err(SandboxRefusal::invalid("The snapshot belongs to another seed or version"));
+    }
+    let mut entries = Vec::new();
+    for (key, value) in snapshot.entries {
+        entries.push((key.into_bytes(), serde_json::to_vec(&value)?));
+    }
+    sandbox.replace(&mut sandbox.lock(), entries)?;
+    sandbox.inner.index.flush()?;
+    SandboxAnswer::json(&json!({}))
+}

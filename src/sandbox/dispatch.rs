@@ -1,0 +1,274 @@
+//! Processing of one request, from bytes to answer: faults, time, credential, handler, store, log.
+//!
+//! Pages of other origins may make one-time tokens and nothing else (gateway-api, Authentication,
+//! 6).
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::response::Response;
+use http::request::Parts;
+use http::{HeaderValue, Method, Request, StatusCode, header};
+use http_body_util::{BodyExt, Limited};
+use tower::service_fn;
+
+use crate::api::call::LostReplyMarker;
+use crate::api::wire::Timestamp;
+use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
+use crate::sandbox::control::router;
+use crate::sandbox::http::request::{ParsedRequest, pairs};
+use crate::sandbox::merchants::auth;
+use crate::sandbox::pages;
+use crate::sandbox::server::Sandbox;
+use crate::sandbox::state::faults::{Dropped, FAULTS, FaultKind, FaultRule, pick};
+use crate::sandbox::state::logs;
+use crate::sandbox::state::logs::LoggedRequest;
+use crate::sandbox::state::store::ChangeUnit;
+
+/// Maximum body of a request to the service; a file in base64 fits.
+const BODY_BYTES_MAX: usize = 16 << 20;
+
+/// Maximum body of a control request; a snapshot is restored through it.
+const CONTROL_BYTES_MAX: usize = 1 << 30;
+
+/// Default `Retry-After` of a throttling fault, in milliseconds.
+const RETRY_AFTER_MS: u64 = 1_000;
+
+impl Sandbox {
+    /// Returns the whole emulator as a tower service, for a server and for in-process callers. An
+    /// answer that must not arrive carries [`LostReplyMarker`] in its extensions, and [`Dropped`]
+    /// with the reason.
+    pub fn router(&self) -> Router {
+        let sandbox = self.clone();
+        Router::new().fallback_service(service_fn(move |request: Request<Body>| {
+            let sandbox = sandbox.clone();
+            async move { Ok::<_, Infallible>(sandbox.handle(request).await) }
+        }))
+    }
+
+    async fn handle(&self, request: Request<Body>) -> Response {
+        let (parts, body) = request.into_parts();
+        let is_control = router::is_control(parts.uri.path());
+        if is_control && !router::is_local(&parts) {
+            return response(SandboxAnswer::from_refusal(&SandboxRefusal::no_path()));
+        }
+        let most = if is_control { CONTROL_BYTES_MAX } else { BODY_BYTES_MAX };
+        let Ok(body) = Limited::new(body, most).collect().await else {
+            return response(SandboxAnswer::from_refusal(&SandboxRefusal::too_large()));
+        };
+        let body = body.to_bytes().to_vec();
+        if is_control {
+            return response(router::serve(self, &parts, &body));
+        }
+        let fault = self.fault_for(&parts);
+        if let Some(FaultRule { kind: FaultKind::Delay, delay_ms, .. }) = &fault {
+            tokio::time::sleep(Duration::from_millis(delay_ms.unwrap_or(0))).await;
+        }
+        let answer = self.answer(&parts, body, fault.as_ref()).await;
+        let mut response = response(allow_other_origins(&parts, answer));
+        let dropped = fault.and_then(|fault| match fault.kind {
+            FaultKind::DropAfter => Some(Dropped::Answer),
+            FaultKind::Reset => Some(Dropped::Connection),
+            FaultKind::ErrorBefore
+            | FaultKind::ErrorAfter
+            | FaultKind::Delay
+            | FaultKind::Throttle
+            | FaultKind::WebhookLost
+            | FaultKind::WebhookDoubled
+            | FaultKind::WebhookReordered => None,
+        });
+        if let Some(dropped) = dropped {
+            response.extensions_mut().insert(dropped);
+            response.extensions_mut().insert(LostReplyMarker);
+        }
+        response
+    }
+
+    fn fault_for(&self, parts: &Parts) -> Option<FaultRule> {
+        let mut live = self.lock();
+        if live.faults.is_empty() {
+            return None;
+        }
+        pick(&mut live.faults, parts.method.as_str(), parts.uri.path())
+    }
+
+    /// Serves one request; its changes are durable when this returns.
+    async fn answer(
+        &self,
+        parts: &Parts,
+        body: Vec<u8>,
+        fault: Option<&FaultRule>,
+    ) -> SandboxAnswer {
+        let (answer, stored) = self.serve_locked(parts, body, fault);
+        if !stored {
+            return answer;
+        }
+        let number = self.inner.flush.number();
+        match self.inner.flush.wait(self.inner.index.as_ref(), number).await {
+            Ok(()) => answer,
+            Err(_) => SandboxAnswer::from_refusal(&SandboxRefusal::server_error()),
+        }
+    }
+
+    /// Returns the answer, and true if anything besides the log was changed.
+    fn serve_locked(
+        &self,
+        parts: &Parts,
+        body: Vec<u8>,
+        fault: Option<&FaultRule>,
+    ) -> (SandboxAnswer, bool) {
+        let mut live = self.lock();
+        let now = self.now(&live);
+        let Ok(mut stored) = self.catch_up(&mut live, now) else {
+            return (SandboxAnswer::from_refusal(&SandboxRefusal::server_error()), false);
+        };
+        let mut cx = self.cx(&live, now);
+        let answer = match fault.and_then(refusal_before) {
+            Some(answer) => answer,
+            None => match self.route(&mut cx, parts, body) {
+                Ok(answer) => answer,
+                Err(refusal) => {
+                    if !refusal.keeps_effects {
+                        cx = self.cx(&live, now);
+                    }
+                    pages::render_refusal(&cx.environment.options.brand, parts, &refusal)
+                }
+            },
+        };
+        let answer = fault.and_then(refusal_after).unwrap_or(answer);
+        stored |= cx.is_changed();
+        let logged = write_log(&mut cx, parts, &answer, fault, &live.faults);
+        match logged.and_then(|()| self.commit(&mut live, cx)) {
+            Ok(()) => (answer, stored),
+            Err(refusal) => (SandboxAnswer::from_refusal(&refusal), stored),
+        }
+    }
+
+    fn route(
+        &self,
+        cx: &mut ChangeUnit<'_>,
+        parts: &Parts,
+        body: Vec<u8>,
+    ) -> Result<SandboxAnswer, SandboxRefusal> {
+        if let Some(answer) = preflight(parts) {
+            return Ok(answer);
+        }
+        let surface = self.inner.environment.options.surface;
+        let (route, parameters) =
+            self.inner.routes.find(surface, &parts.method, parts.uri.path())?;
+        let caller = auth::admit(cx, route.auth, &parts.headers)?;
+        let query = pairs(parts.uri.query().unwrap_or_default());
+        let headers = parts.headers.clone();
+        (route.handler)(cx, &ParsedRequest { caller, parameters, query, headers, body })
+    }
+}
+
+/// Returns the answer of a fault that prevents the effect.
+fn refusal_before(fault: &FaultRule) -> Option<SandboxAnswer> {
+    match fault.kind {
+        FaultKind::ErrorBefore => Some(error(fault, StatusCode::INTERNAL_SERVER_ERROR)),
+        FaultKind::Reset => Some(SandboxAnswer::from_refusal(&SandboxRefusal::server_error())),
+        FaultKind::Throttle => {
+            let retry_after = fault.delay_ms.unwrap_or(RETRY_AFTER_MS).div_ceil(1_000);
+            let answer = error(fault, StatusCode::TOO_MANY_REQUESTS);
+            Some(answer.with(header::RETRY_AFTER, HeaderValue::from(retry_after)))
+        }
+        FaultKind::DropAfter
+        | FaultKind::ErrorAfter
+        | FaultKind::Delay
+        | FaultKind::WebhookLost
+        | FaultKind::WebhookDoubled
+        | FaultKind::WebhookReordered => None,
+    }
+}
+
+/// Returns the answer of a fault that hides the effect.
+fn refusal_after(fault: &FaultRule) -> Option<SandboxAnswer> {
+    let is_after = fault.kind == FaultKind::ErrorAfter;
+    is_after.then(|| error(fault, StatusCode::INTERNAL_SERVER_ERROR))
+}
+
+/// Builds the error of a fault, with the code of its status.
+fn error(fault: &FaultRule, otherwise: StatusCode) -> SandboxAnswer {
+    let status = fault.status.and_then(|status| StatusCode::from_u16(status).ok());
+    let status = status.unwrap_or(otherwise);
+    let (code, text) = match status {
+        StatusCode::BAD_REQUEST => ("invalid_request", "Invalid request"),
+        StatusCode::UNAUTHORIZED => ("not_authorized", "Not authorized"),
+        StatusCode::NOT_FOUND => ("resource_not_found", "Resource not found"),
+        StatusCode::CONFLICT => ("version_conflict", "Version conflict"),
+        StatusCode::TOO_MANY_REQUESTS => ("too_many_requests", "Too many requests"),
+        _ => ("server_error", "Server error"),
+    };
+    SandboxAnswer::from_refusal(&SandboxRefusal::new(status, code, text))
+}
+
+fn write_log(
+    cx: &mut ChangeUnit<'_>,
+    parts: &Parts,
+    answer: &SandboxAnswer,
+    fault: Option<&FaultRule>,
+    faults: &Vec<FaultRule>,
+) -> Result<(), SandboxRefusal> {
+    let entry = LoggedRequest {
+        time: Timestamp(cx.now),
+        method: parts.method.to_string(),
+        path: parts.uri.path().to_owned(),
+        query: parts.uri.query().map(str::to_owned),
+        host: host(parts),
+        account: auth::account_of(cx, &parts.headers),
+        status: answer.status.as_u16(),
+        fault: fault.map(|fault| fault.kind),
+    };
+    if !faults.is_empty() {
+        cx.put(FAULTS, faults)?;
+    }
+    logs::record_request(cx, &entry)
+}
+
+/// Returns the host that a request names, in its header or its address.
+fn host(parts: &Parts) -> Option<String> {
+    let header = parts.headers.get(header::HOST).and_then(|value| value.to_str().ok());
+    header.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str)).map(str::to_owned)
+}
+
+pub(crate) fn response(answer: SandboxAnswer) -> Response {
+    let mut response = Response::new(Body::from(answer.body));
+    *response.status_mut() = answer.status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
+    headers.extend(answer.headers);
+    response
+}
+
+/// The only path open to other origins.
+const PATH: [&str; 2] = ["v1", "tokens"];
+
+fn is_shared(parts: &Parts) -> bool {
+    parts.uri.path().split('/').filter(|part| !part.is_empty()).eq(PATH)
+}
+
+/// Answers a preflight request; `None` for any other request.
+pub(crate) fn preflight(parts: &Parts) -> Option<SandboxAnswer> {
+    let asks = parts.method == Method::OPTIONS && is_shared(parts);
+    let answer = || {
+        SandboxAnswer::of(StatusCode::OK, "text/plain", Vec::new())
+            .with(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("POST"))
+            .with(
+                header::ACCESS_CONTROL_ALLOW_HEADERS,
+                HeaderValue::from_static("authorization, content-type"),
+            )
+            .with(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"))
+    };
+    asks.then(answer)
+}
+
+/// Adds the header that lets other origins read the answer, where they may.
+pub(crate) fn allow_other_origins(parts: &Parts, answer: SandboxAnswer) -> SandboxAnswer {
+    if !is_shared(parts) {
+        return answer;
+    }
+    answer.with(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"))
+}

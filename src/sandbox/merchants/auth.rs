@@ -1,0 +1,170 @@
+//! Authentication (both documents, Authentication), and its end.
+//!
+//! Strict: a wrong, missing, misplaced or unsuitable credential is answered with 401, without the
+//! reason. Deauthorising (partner-api, deauthorize application) revokes the partner's access to a
+//! merchant: bearer tokens, codes not yet exchanged, and the keys of its accounts, which
+//! `GET /gateway-credentials` shows. The merchant, its records and its own keys stay. Exchanging a
+//! fresh code starts a new authorization.
+
+use data_encoding::BASE64;
+use http::{HeaderMap, header};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::geo_rules;
+use super::merchant::{KeyEntry, KeyKind};
+use crate::api::call::Auth;
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::http::request::{ParsedRequest, SandboxCaller};
+use crate::sandbox::state::store::ChangeUnit;
+
+/// Scope of a bearer token.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum BearerScope {
+    /// Scope `tenant`.
+    Tenant,
+    /// Scope `payments`, for a merchant.
+    Payments(String),
+}
+
+/// Returns the index key of a bearer token.
+pub(crate) fn bearer_key(token: &str) -> String {
+    format!("x/bearer/{token}")
+}
+
+/// Returns the caller that these headers authenticate, if it may use an endpoint of this kind.
+pub(crate) fn admit(
+    cx: &ChangeUnit<'_>,
+    auth: Auth,
+    headers: &HeaderMap,
+) -> Result<SandboxCaller, SandboxRefusal> {
+    let header = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    match auth {
+        Auth::None => Ok(SandboxCaller::Anyone),
+        Auth::Tenant => match bearer(cx, header)? {
+            BearerScope::Tenant => Ok(SandboxCaller::Partner),
+            BearerScope::Payments(_) => Err(SandboxRefusal::not_authorized()),
+        },
+        Auth::Payments => match bearer(cx, header)? {
+            BearerScope::Payments(merchant) => Ok(SandboxCaller::Authorized { merchant }),
+            BearerScope::Tenant => Err(SandboxRefusal::not_authorized()),
+        },
+        Auth::PublicKey => {
+            let entry = by_key(cx, &basic(header)?)?;
+            refuse_secret_from_page(&entry, headers)?;
+            Ok(SandboxCaller::Key { owner: entry.owner, account: entry.account })
+        }
+        Auth::SecretKey => {
+            let entry = by_key(cx, &basic(header)?)?;
+            refuse_secret_from_page(&entry, headers)?;
+            match entry.kind {
+                KeyKind::Secret => {
+                    geo_rules::need_address(cx, &entry.owner.merchant)?;
+                    Ok(SandboxCaller::Key { owner: entry.owner, account: entry.account })
+                }
+                KeyKind::Public => Err(SandboxRefusal::not_authorized()),
+            }
+        }
+    }
+}
+
+/// Refuses a secret key sent by a page with 401. A browser adds the page's origin (gateway-api,
+/// Authentication, 5 and 6).
+pub(crate) fn refuse_secret_from_page(
+    entry: &KeyEntry,
+    headers: &HeaderMap,
+) -> Result<(), SandboxRefusal> {
+    if entry.kind == KeyKind::Secret && headers.contains_key(header::ORIGIN) {
+        return Err(SandboxRefusal::not_authorized());
+    }
+    Ok(())
+}
+
+/// Returns the account of an account's own key in these headers, for the log.
+pub(crate) fn account_of(cx: &ChangeUnit<'_>, headers: &HeaderMap) -> Option<String> {
+    let header = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    by_key(cx, &basic(header).ok()?).ok()?.account
+}
+
+/// Returns the entry of a key of either kind.
+pub(crate) fn by_key(cx: &ChangeUnit<'_>, key: &str) -> Result<KeyEntry, SandboxRefusal> {
+    if !key.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Err(SandboxRefusal::not_authorized());
+    }
+    let entry: Option<KeyEntry> = cx.get(&format!("x/key/{key}"))?;
+    let entry = entry.ok_or_else(SandboxRefusal::not_authorized)?;
+    // Deauthorising revokes the accounts' keys, which the partner received; the merchant's own keys
+    // stay.
+    if entry.account.is_some() && is_deauthorised(cx, &entry.owner.merchant)? {
+        return Err(SandboxRefusal::not_authorized());
+    }
+    Ok(entry)
+}
+
+fn bearer(cx: &ChangeUnit<'_>, header: Option<&str>) -> Result<BearerScope, SandboxRefusal> {
+    let token = header.and_then(|text| text.strip_prefix("Bearer "));
+    let token = token.map(str::trim).filter(|token| !token.is_empty());
+    let token = token.ok_or_else(SandboxRefusal::not_authorized)?;
+    cx.get(&bearer_key(token))?.ok_or_else(SandboxRefusal::not_authorized)
+}
+
+/// Returns the key of a Basic header: its user; the password must be empty.
+fn basic(header: Option<&str>) -> Result<String, SandboxRefusal> {
+    let encoded = header.and_then(|text| text.strip_prefix("Basic "));
+    let bytes = encoded.and_then(|text| BASE64.decode(text.trim().as_bytes()).ok());
+    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    let key = text.as_deref().and_then(|text| text.strip_suffix(':')).filter(|key| !key.is_empty());
+    key.map(str::to_owned).ok_or_else(SandboxRefusal::not_authorized)
+}
+
+fn deauthorised_key(merchant: &str) -> String {
+    format!("x/deauthorised/{merchant}")
+}
+
+/// Returns true once the merchant's authorization has ended.
+pub(crate) fn is_deauthorised(cx: &ChangeUnit<'_>, merchant: &str) -> Result<bool, SandboxRefusal> {
+    Ok(cx.get::<bool>(&deauthorised_key(merchant))?.unwrap_or(false))
+}
+
+/// Restores the authorization after the merchant authorised the partner again.
+pub(crate) fn reauthorise(cx: &mut ChangeUnit<'_>, merchant: &str) {
+    cx.remove(&deauthorised_key(merchant));
+}
+
+/// Ends the authorization of the merchant with this public key.
+///
+/// # Errors
+///
+/// 404 for an unknown key, and for a merchant whose authorization has ended.
+pub(crate) fn deauthorise(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<(), SandboxRefusal> {
+    let public_key = asked.parameter(0);
+    let missing = || SandboxRefusal::not_found("Merchant", public_key);
+    let entry = by_key(cx, public_key).map_err(|_| missing())?;
+    let merchant = entry.owner.merchant;
+    if entry.kind != KeyKind::Public || is_deauthorised(cx, &merchant)? {
+        return Err(missing());
+    }
+    forget(cx, "x/bearer/", |value| {
+        let bearer = serde_json::from_value(value.clone());
+        matches!(bearer, Ok(BearerScope::Payments(of)) if of == merchant)
+    })?;
+    forget(cx, "x/code/", |value| value.as_str() == Some(merchant.as_str()))?;
+    cx.put(&deauthorised_key(&merchant), &true)
+}
+
+/// Removes all matching entries under a prefix.
+fn forget(
+    cx: &mut ChangeUnit<'_>,
+    prefix: &str,
+    fits: impl Fn(&Value) -> bool,
+) -> Result<(), SandboxRefusal> {
+    for (place, value) in cx.scan(prefix, None, usize::MAX)? {
+        if fits(&value) {
+            cx.remove(&place);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,166 @@
+//! The log of events (gateway-api, Events): appended, listed and read, never changed.
+//!
+//! Events of an owner are numbered, so that any page and any start date is found without a scan.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+use crate::api::event::Event;
+use crate::api::query::Page;
+use crate::api::wire::Timestamp;
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::http::request;
+use crate::sandbox::http::request::{PageQuery, ParsedRequest};
+use crate::sandbox::options::ServiceSurface;
+use crate::sandbox::state::lists::{MerchantMode, ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::state::store::{ChangeUnit, sortable_key};
+use crate::sandbox::state::{outbox, store};
+
+/// The event types that the interface documents name.
+const DOCUMENTED: [&str; 2] = ["transaction.created", "transaction.authorized"];
+
+/// Records an event; on the documented surface only of the types that the documents name.
+pub(crate) fn emit<T: Serialize>(
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    kind: &str,
+    data: &T,
+) -> Result<(), SandboxRefusal> {
+    if cx.environment.options.surface == ServiceSurface::Documented && !DOCUMENTED.contains(&kind) {
+        return Ok(());
+    }
+    let sequence = cx.next();
+    let id = cx.fresh_gateway_id();
+    let object = NewEventRecord { id: &id, created: Timestamp(cx.now), kind, data };
+    let under = owner.key();
+    let number = cx.count(&list_of(&under))?.saturating_add(1);
+    cx.put(&time_key(&under, cx.now, number), &number)?;
+    cx.list_add(&list_of(&under), number, &id)?;
+    announce(cx, owner, &object)?;
+    cx.update(
+        ObjectKind::EVENT,
+        &id,
+        &Stored { owner: owner.clone(), sequence, object, internal: () },
+    )
+}
+
+/// An [`Event`] to be written, with its data borrowed.
+#[derive(Serialize)]
+struct NewEventRecord<'a, T> {
+    id: &'a str,
+    created: Timestamp,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    data: &'a T,
+}
+
+/// Returns the key of an owner's list of events, by number.
+fn list_of(under: &str) -> String {
+    format!("{}/{under}", ObjectKind::EVENT.word)
+}
+
+/// Records an event of no mode in both modes, and sends it to both sets of URLs (gateway-api,
+/// Webhook rules, 1).
+pub(crate) fn emit_to_both<T: Serialize>(
+    cx: &mut ChangeUnit<'_>,
+    merchant: &str,
+    kind: &str,
+    data: &T,
+) -> Result<(), SandboxRefusal> {
+    for mode in [MerchantMode::Test, MerchantMode::Live] {
+        let owner = ObjectOwner { merchant: merchant.to_owned(), mode };
+        emit(cx, &owner, kind, data)?;
+    }
+    Ok(())
+}
+
+/// Sends the event to the URLs that the merchant set for this mode (gateway-api, Webhook rules).
+fn announce<T: Serialize>(
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    recorded: &NewEventRecord<'_, T>,
+) -> Result<(), SandboxRefusal> {
+    let policy = cx.policy(&owner.merchant)?;
+    let urls = policy.events_urls.of(owner.mode).split(',').map(str::trim);
+    for url in urls.filter(|url| !url.is_empty()) {
+        let event: Event = serde_json::from_value(serde_json::to_value(recorded)?)?;
+        outbox::announce(cx, url, event)?;
+    }
+    Ok(())
+}
+
+fn time_key(under: &str, time: DateTime<Utc>, number: u64) -> String {
+    format!("evt/{under}/{}/{}", store::millis(time), sortable_key(number))
+}
+
+/// Returns the newest event of an owner.
+pub(crate) fn newest(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+) -> Result<Option<Event>, SandboxRefusal> {
+    let list = list_of(&owner.key());
+    let Some(id) = cx.list_entry(&list, cx.count(&list)?)? else { return Ok(None) };
+    let kept: Option<Stored<Event, ()>> = cx.find_any_owner(ObjectKind::EVENT, &id)?;
+    Ok(kept.map(|kept| kept.object))
+}
+
+/// GET /v1/events/{id}.
+pub(crate) fn get(cx: &mut ChangeUnit<'_>, asked: &ParsedRequest) -> Result<Event, SandboxRefusal> {
+    let kept: Stored<Event, ()> =
+        cx.find(ObjectKind::EVENT, &asked.owner()?, asked.parameter(0))?;
+    Ok(kept.object)
+}
+
+/// GET /v1/events: newest first; with `start_date`, from it on in rising order (service-facts, 75).
+pub(crate) fn list(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Page<Event>, SandboxRefusal> {
+    let owner = asked.owner()?;
+    let under = owner.key();
+    let paging = PageQuery::of(asked)?;
+    let total = cx.count(&list_of(&under))?;
+    let numbers: Vec<u64> = match request::moment(asked, "start_date")? {
+        None => {
+            let top = total.saturating_sub(paging.skip());
+            let bottom = top.saturating_sub(paging.size);
+            (bottom..top).rev().map(|below| below.saturating_add(1)).collect()
+        }
+        Some(start) => {
+            let first = first_from(cx, &under, start)?.unwrap_or(total.saturating_add(1));
+            let from = first.saturating_add(paging.skip());
+            let results = read(cx, &under, from..from.saturating_add(paging.size))?;
+            let after = total.saturating_add(1).saturating_sub(first);
+            return Ok(paging.page_of(after, results));
+        }
+    };
+    let results = read(cx, &under, numbers)?;
+    Ok(paging.page_of(total, results))
+}
+
+fn first_from(
+    cx: &ChangeUnit<'_>,
+    under: &str,
+    start: DateTime<Utc>,
+) -> Result<Option<u64>, SandboxRefusal> {
+    let prefix = format!("evt/{under}/");
+    let before = format!("{prefix}{}", store::millis(start));
+    let found = cx.scan(&prefix, Some(&before), 1)?;
+    Ok(found.first().and_then(|(_, number)| number.as_u64()))
+}
+
+fn read(
+    cx: &ChangeUnit<'_>,
+    under: &str,
+    numbers: impl IntoIterator<Item = u64>,
+) -> Result<Vec<Event>, SandboxRefusal> {
+    let mut events = Vec::new();
+    for number in numbers {
+        let kept: Option<Stored<Event, ()>> = match cx.list_entry(&list_of(under), number)? {
+            Some(id) => cx.find_any_owner(ObjectKind::EVENT, &id)?,
+            None => None,
+        };
+        events.extend(kept.map(|kept| kept.object));
+    }
+    Ok(events)
+}

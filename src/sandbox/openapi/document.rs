@@ -1,0 +1,288 @@
+//! The service's contract as an `OpenAPI` 3.1 document.
+//!
+//! Each route brings its own [`RouteDoc`], so the document and the served routes are the same. Shapes
+//! come from the types' JSON Schemas, texts from their doc comments.
+
+use std::sync::{Arc, OnceLock};
+
+use http::StatusCode;
+use schemars::SchemaGenerator;
+use serde_json::{Map, Value, json};
+
+use super::page;
+use super::page::DOCUMENT;
+use super::route::{Route, RouteDoc, RouteHandler};
+use super::schemas::Schemas;
+use crate::api::call::{Auth, Method};
+use crate::api::problem::Problem;
+use crate::api::query::{Parameter, ParameterType};
+use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::options::ServiceSurface;
+use crate::sandbox::pages::API_REFERENCE;
+
+/// An operation: a route that programs use.
+#[derive(Debug, Clone)]
+struct Operation {
+    method: &'static str,
+    path: String,
+    surface: ServiceSurface,
+    doc: RouteDoc,
+}
+
+/// The document of each surface, generated at the first request.
+#[derive(Debug)]
+struct OpenApiDocuments {
+    operations: Vec<Operation>,
+    documented: OnceLock<Value>,
+    public: OnceLock<Value>,
+}
+
+impl OpenApiDocuments {
+    fn of(&self, surface: ServiceSurface) -> &Value {
+        let made = match surface {
+            ServiceSurface::Documented => &self.documented,
+            ServiceSurface::Public => &self.public,
+        };
+        made.get_or_init(|| document(&self.operations, surface))
+    }
+}
+
+/// Returns the routes that serve the document of these routes.
+pub(crate) fn document_routes(all: &[Route]) -> [(Method, &'static str, RouteHandler); 2] {
+    let operations = all.iter().filter_map(|route| {
+        let (method, path) = (route.method, format!("/{}", route.pattern.join("/")));
+        Some(Operation { method, path, surface: route.surface, doc: route.doc? })
+    });
+    let documents = Arc::new(OpenApiDocuments {
+        operations: operations.collect(),
+        documented: OnceLock::new(),
+        public: OnceLock::new(),
+    });
+    let same = documents.clone();
+    let json: RouteHandler =
+        Box::new(move |cx, _| SandboxAnswer::json(same.of(cx.environment.options.surface)));
+    let page: RouteHandler = Box::new(move |cx, _| {
+        let document = documents.of(cx.environment.options.surface);
+        Ok(page::show(&cx.environment.options.brand, document))
+    });
+    [(Method::Get, DOCUMENT, json), (Method::Get, API_REFERENCE, page)]
+}
+
+fn document(all: &[Operation], surface: ServiceSurface) -> Value {
+    let shown: Vec<&Operation> = all.iter().filter(|one| one.surface.is_part_of(surface)).collect();
+    let mut schemas = Schemas::new();
+    let mut paths: Map<String, Value> = Map::new();
+    for one in &shown {
+        let path = paths.entry(one.path.clone()).or_insert_with(|| json!({}));
+        if let Value::Object(path) = path {
+            path.insert(
+                one.method.to_ascii_lowercase(),
+                operation(one, &shown, surface, &mut schemas),
+            );
+        }
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Payment service (sandbox)",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "The payment service that this sandbox emulates: its partner API and its payment gateway. \
+                Empty fields are left out. A null in a request counts as a missing field. Whole numbers may be \
+                strings.",
+        },
+        "servers": [{"url": "/"}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": security_schemes(),
+            "responses": responses(&mut schemas),
+            "schemas": schemas.into_components(),
+        },
+    })
+}
+
+const JSON: &str = "application/json";
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// Refusals: the name of the response, its status and its text.
+const REFUSALS: [(&str, StatusCode, &str); 8] = [
+    ("BadRequest", StatusCode::BAD_REQUEST, "The body cannot be read, or is not valid here."),
+    (
+        "NotAuthorized",
+        StatusCode::UNAUTHORIZED,
+        "The credential is missing, or does not allow this request.",
+    ),
+    ("NotFound", StatusCode::NOT_FOUND, "This owner has no such object."),
+    ("Conflict", StatusCode::CONFLICT, "Another request changed the object meanwhile."),
+    ("TooLarge", StatusCode::PAYLOAD_TOO_LARGE, "The body is too long."),
+    (
+        "Refused",
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "Fields or rules are violated; each has a message.",
+    ),
+    (
+        "TooMany",
+        StatusCode::TOO_MANY_REQUESTS,
+        "Too many requests; `Retry-After` gives the time to wait.",
+    ),
+    ("Broken", StatusCode::INTERNAL_SERVER_ERROR, "The service failed."),
+];
+
+/// Paths at which an object made at another path is found.
+const LOOKUP_PATHS: [(&str, &str); 2] =
+    [("/v1/charges", "/v1/transactions/{id}"), ("/v1/credits", "/v1/transactions/{id}")];
+
+/// Renders an operation.
+fn operation(
+    one: &Operation,
+    all: &[&Operation],
+    surface: ServiceSurface,
+    schemas: &mut Schemas,
+) -> Value {
+    let RouteDoc { name, description: about, auth, query, request, reply, status, forms } = one.doc;
+    let mut said = Map::new();
+    let tag = name.split('.').next().unwrap_or(name);
+    said.insert("operationId".to_owned(), name.into());
+    said.insert("tags".to_owned(), json!([tag]));
+    said.insert("summary".to_owned(), schemas.text(about).into());
+    said.insert("security".to_owned(), security(auth));
+    let parameters = parameters(&one.path, query);
+    if !parameters.is_empty() {
+        said.insert("parameters".to_owned(), parameters.into());
+    }
+    if let Some(request) = request {
+        let schema = schemas.request(request);
+        said.insert(
+            "requestBody".to_owned(),
+            request_body(&schema, forms.is_some_and(|of| of.is_part_of(surface))),
+        );
+    }
+    let mut answers = Map::new();
+    let mut success = json!({"description": "Done."});
+    if let (Some(reply), Value::Object(success)) = (reply, &mut success) {
+        let schema = schemas.reply(reply);
+        success.insert("content".to_owned(), json!({ JSON: {"schema": schema} }));
+        success.insert("links".to_owned(), links(one, all).into());
+    }
+    answers.insert(status.as_str().to_owned(), success);
+    answers.extend(refusals(one));
+    said.insert("responses".to_owned(), answers.into());
+    Value::Object(said)
+}
+
+/// Renders the credential types (both documents, Authentication).
+fn security_schemes() -> Value {
+    let bearer = |text: &str| json!({"type": "http", "scheme": "bearer", "description": text});
+    let basic = |text: &str| json!({"type": "http", "scheme": "basic", "description": text});
+    json!({
+        "tenant": bearer("The partner's own token, scope `tenant`."),
+        "payments": bearer("A token for one merchant, scope `payments`."),
+        "public_key": basic("A public key as user name, without a password; a secret key works as well."),
+        "secret_key": basic("A secret key as user name, without a password."),
+    })
+}
+
+/// Renders the responses other than success.
+fn responses(schemas: &mut Schemas) -> Value {
+    fn problem(generator: &mut SchemaGenerator) -> schemars::Schema {
+        generator.subschema_for::<Problem>()
+    }
+    let schema = schemas.reply(problem);
+    let answer = |(name, _, text): (&str, StatusCode, &str)| {
+        (name.to_owned(), json!({"description": text, "content": { JSON: {"schema": schema} }}))
+    };
+    Value::Object(REFUSALS.into_iter().map(answer).collect())
+}
+
+fn security(auth: Auth) -> Value {
+    match auth {
+        Auth::None => json!([]),
+        Auth::Tenant => json!([{"tenant": []}]),
+        Auth::Payments => json!([{"payments": []}]),
+        Auth::PublicKey => json!([{"public_key": []}]),
+        Auth::SecretKey => json!([{"secret_key": []}]),
+    }
+}
+
+/// Returns the names in braces of a path.
+fn names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+}
+
+fn parameters(path: &str, query: &[Parameter]) -> Vec<Value> {
+    let text = json!({"type": "string", "minLength": 1});
+    let of_path = names(path)
+        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": text}));
+    let of_query = query.iter().map(|one| {
+        let schema = holds(one.value_type);
+        json!({"name": one.name, "in": "query", "description": one.meaning, "schema": schema})
+    });
+    of_path.chain(of_query).collect()
+}
+
+fn holds(holds: ParameterType) -> Value {
+    match holds {
+        ParameterType::Text => json!({"type": "string"}),
+        ParameterType::Texts(pattern) => {
+            json!({"type": "array", "items": {"type": "string", "pattern": pattern}})
+        }
+        ParameterType::Integer(min, max) => {
+            json!({"type": "integer", "minimum": min, "maximum": max})
+        }
+        ParameterType::Date => json!({"type": "string", "format": "date"}),
+        ParameterType::Moment => json!({"type": "string", "format": "date-time"}),
+        ParameterType::Flag => json!({"type": "string", "enum": ["true", "false"]}),
+    }
+}
+
+fn request_body(schema: &Value, forms: bool) -> Value {
+    let required = schema.get("required").is_some() || schema.get("anyOf").is_some();
+    let mut content = Map::new();
+    if forms {
+        content.insert(FORM.to_owned(), json!({ "schema": schema }));
+    }
+    content.insert(JSON.to_owned(), json!({ "schema": schema }));
+    json!({"required": required, "content": content})
+}
+
+/// Renders the refusals that an operation can return.
+fn refusals(one: &Operation) -> impl Iterator<Item = (String, Value)> {
+    let Operation { method, path, doc: spoken, .. } = one;
+    let (acts, takes) = (*method != "GET", spoken.request.is_some());
+    let named = names(path).next().is_some();
+    let open = spoken.auth == Auth::None && !takes;
+    let can = move |status: StatusCode| match status {
+        StatusCode::NOT_FOUND => named || takes,
+        StatusCode::CONFLICT => acts,
+        StatusCode::PAYLOAD_TOO_LARGE => takes,
+        StatusCode::UNPROCESSABLE_ENTITY => acts || takes || !spoken.query.is_empty(),
+        StatusCode::UNAUTHORIZED => !open,
+        _ => true,
+    };
+    let refusals = REFUSALS.into_iter().filter(move |(_, status, _)| can(*status));
+    refusals.map(|(name, status, _)| {
+        let answer = json!({"$ref": format!("#/components/responses/{name}")});
+        (status.as_str().to_owned(), answer)
+    })
+}
+
+/// Renders links to the operations that accept the id of the object just made.
+fn links(one: &Operation, all: &[&Operation]) -> Map<String, Value> {
+    if one.method != "POST" || names(&one.path).next().is_some() {
+        return Map::new();
+    }
+    let below = format!("{}/{{", one.path);
+    let other = LOOKUP_PATHS.into_iter().find(|(from, _)| *from == one.path).map(|(_, to)| to);
+    let next = all.iter().filter(|next| {
+        let fits = next.path.starts_with(&below)
+            || other.is_some_and(|other| next.path.starts_with(other));
+        fits && names(&next.path).count() == 1
+    });
+    let link = |next: &&Operation| {
+        let name = names(&next.path).next().unwrap_or_default();
+        let parameters = json!({ name: "$response.body#/id" });
+        let link = json!({"operationId": next.doc.name, "parameters": parameters});
+        (next.doc.name.replace('.', "_"), link)
+    };
+    next.map(link).collect()
+}

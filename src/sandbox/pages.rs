@@ -1,0 +1,263 @@
+//! HTML pages of the sandbox, with styles and scripts of its own origin only: the frame of every
+//! page, the start page, and the hosted fields.
+//!
+//! Hosted fields are the library that a merchant's page loads, and its frames (partner-api,
+//! Hosted-fields client library; service-facts, part 11). The frames are pages of this origin inside
+//! a page of another origin, which cannot read their input. They call only this origin.
+
+use http::request::Parts;
+use http::{HeaderValue, Method, StatusCode, header};
+use maud::{Markup, html};
+use serde_json::json;
+
+use crate::api::methods::method::MethodKind;
+use crate::api::wire::Timestamp;
+use crate::base::clock::timestamp;
+use crate::base::money::{Currency, Money};
+use crate::base::page_style::{PageFrame, STYLES, headers};
+use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
+use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::state::store::ChangeUnit;
+
+/// Content security policy of a page: styles, scripts and frames of this origin, and nothing else.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; frame-src 'self'; \
+                      img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
+
+/// Assets of the pages: path, type, content.
+pub(crate) const ASSETS: [(&str, &str, &str); 5] = [
+    ("/assets/pages.css", "text/css; charset=utf-8", STYLES),
+    ("/assets/sign.js", SCRIPT, include_str!("pages/sign.js")),
+    ("/assets/portal.js", SCRIPT, include_str!("pages/portal.js")),
+    ("/assets/mail.js", SCRIPT, include_str!("pages/mail.js")),
+    ("/assets/search.js", SCRIPT, include_str!("pages/search.js")),
+];
+
+/// Content type of a script.
+pub(crate) const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// The last line of every page and every e-mail.
+pub(crate) const FOOTER: &str = "This is a sandbox: no real money moves here.";
+
+/// A page to render.
+#[derive(Debug)]
+pub(crate) struct SandboxPage<'a> {
+    brand: &'a str,
+    title: &'a str,
+    inner: Markup,
+    narrow: bool,
+    scripts: &'a [&'a str],
+    /// A second origin to which its form may lead.
+    leads_to: Option<String>,
+}
+
+impl<'a> SandboxPage<'a> {
+    /// Creates a page of a product brand. The title is also the heading; `inner` follows it.
+    pub(crate) fn new(brand: &'a str, title: &'a str, inner: Markup) -> Self {
+        Self { brand, title, inner, narrow: false, scripts: &[], leads_to: None }
+    }
+
+    /// Renders the page as one narrow column.
+    pub(crate) fn narrow(self) -> Self {
+        Self { narrow: true, ..self }
+    }
+
+    /// Adds the scripts at these paths.
+    pub(crate) fn scripts(self, scripts: &'a [&'a str]) -> Self {
+        Self { scripts, ..self }
+    }
+
+    /// Lets the form lead to another origin.
+    pub(crate) fn leads_to(self, origin: Option<String>) -> Self {
+        Self { leads_to: origin, ..self }
+    }
+
+    /// Renders the page as an answer.
+    pub(crate) fn answer(&self, status: StatusCode) -> SandboxAnswer {
+        self.answer_beneath("", status)
+    }
+
+    /// Renders the page with its assets beneath `root`.
+    pub(crate) fn answer_beneath(&self, root: &str, status: StatusCode) -> SandboxAnswer {
+        let body = self.html(root).into_string().into_bytes();
+        let answer = SandboxAnswer::of(status, "text/html; charset=utf-8", body);
+        let headers = headers(&self.policy());
+        headers.into_iter().fold(answer, |answer, (name, value)| answer.with(name, value))
+    }
+
+    fn policy(&self) -> String {
+        match &self.leads_to {
+            Some(origin) => format!("{POLICY} {origin}"),
+            None => POLICY.to_owned(),
+        }
+    }
+
+    fn html(&self, root: &str) -> Markup {
+        let Self { brand, title, inner, narrow, scripts, leads_to: _ } = self;
+        let frame = PageFrame {
+            title,
+            sender: Some(brand),
+            inner,
+            footer: Some(FOOTER),
+            is_narrow: *narrow,
+            refresh_s: None,
+            styles: html! { link rel="stylesheet" href={ (root) "/assets/pages.css" }; },
+            scripts: html! { @for path in *scripts { script src={ (root) (path) } {} } },
+        };
+        frame.html()
+    }
+}
+
+/// Returns true for a request that asks for HTML by name, as browsers do. Programs accept anything,
+/// and get JSON.
+pub(crate) fn wants_page(parts: &Parts) -> bool {
+    let lines = parts.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
+    let mut ranges = lines.flat_map(|line| line.split(','));
+    ranges.any(|range| {
+        let kind = range.split(';').next().unwrap_or_default();
+        kind.trim().eq_ignore_ascii_case("text/html")
+    })
+}
+
+/// Renders a refusal: a page for a browser at an unknown address, else JSON.
+pub(crate) fn render_refusal(
+    brand: &str,
+    parts: &Parts,
+    refusal: &SandboxRefusal,
+) -> SandboxAnswer {
+    let is_page =
+        refusal.status == StatusCode::NOT_FOUND && parts.method == Method::GET && wants_page(parts);
+    if !is_page {
+        return SandboxAnswer::from_refusal(refusal);
+    }
+    let inner = html! {
+        p { "There is no page at this address." }
+        p.back { a href="/" { "Start page of this sandbox" } }
+    };
+    SandboxPage::new(brand, "Not found", inner).narrow().answer(StatusCode::NOT_FOUND)
+}
+
+/// Renders a labelled input with its error.
+pub(crate) fn field(name: &str, label: &str, control: &Markup, error: Option<&str>) -> Markup {
+    html! {
+        div.field {
+            label for=(name) { (label) }
+            (control)
+            @if let Some(text) = error { span.error id={ (name) "-error" } role="alert" { (text) } }
+        }
+    }
+}
+
+/// Formats an amount for people; an absent or unknown currency counts as US dollars.
+pub(crate) fn amount(minor: i64, currency: Option<&str>) -> String {
+    let currency = currency.and_then(|code| code.parse::<Currency>().ok());
+    Money::new(minor, currency.unwrap_or(Currency::USD)).to_string()
+}
+
+/// Formats a date for people.
+pub(crate) fn date(time: Timestamp) -> String {
+    time.0.format("%-d %B %Y").to_string()
+}
+
+/// Renders a moment for people, with the exact time for programs.
+pub(crate) fn moment(time: Timestamp) -> Markup {
+    let (exact, shown) = (timestamp(&time.0), time.0.format("%-d %B %Y, %H:%M UTC").to_string());
+    html! { time datetime=(exact) { (shown) } }
+}
+
+/// Path of the document as a page.
+pub(crate) const API_REFERENCE: &str = "/openapi";
+
+/// Path of the page.
+pub(crate) const START_PATH: &str = "/";
+
+/// Pages for people: path, name and description.
+const LINKS: [(&str, &str, &str); 3] = [
+    (API_REFERENCE, "API reference", "Every request that the service accepts, with examples"),
+    ("/_sandbox/mailbox", "Mailbox", "The e-mails that invoices sent; none leaves this machine"),
+    (
+        "/_sandbox/credentials",
+        "Credentials",
+        "The partner and its merchants with their keys, for programs (JSON)",
+    ),
+];
+
+/// First commands of a trial, each with its purpose.
+const COMMANDS: [(&str, &str); 2] = [
+    (
+        "eval \"$(reckon sandbox env)\"",
+        "Set the variables with which your configuration reaches this sandbox:",
+    ),
+    ("reckon plan", "Show what your files would change here:"),
+];
+
+/// GET of the page.
+#[expect(clippy::unnecessary_wraps, reason = "other pages can fail")]
+pub(crate) fn start(
+    cx: &mut ChangeUnit<'_>,
+    _: &ParsedRequest,
+) -> Result<SandboxAnswer, SandboxRefusal> {
+    let brand = cx.environment.options.brand.clone();
+    Ok(SandboxPage::new(&brand, "Payment sandbox", start_links()).answer(StatusCode::OK))
+}
+
+fn start_links() -> Markup {
+    html! {
+        p { "A complete emulator of the payment service, on your own machine. Its money, its cards and its e-mails are \
+             not real." }
+        ul.cards {
+            @for (path, name, about) in LINKS {
+                li { a href=(path) { (name) } span { (about) } }
+            }
+        }
+        h2 { "Try it from a terminal" }
+        @for (command, about) in COMMANDS {
+            p.quiet { (about) }
+            pre { (command) }
+        }
+    }
+}
+
+/// Content security policy of a frame: only this origin's script and styles; any page may embed it.
+const FRAME_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; \
+                      form-action 'none'; frame-ancestors *";
+
+/// The library's files: path, type, content.
+pub(crate) const FILES: [(&str, &str, &str); 4] = [
+    (
+        "/hosted-fields/1.5.0/hosted-fields.js",
+        SCRIPT,
+        include_str!("pages/hosted_fields/hosted-fields.js"),
+    ),
+    (
+        "/hosted-fields/1.5.0/field.html",
+        "text/html; charset=utf-8",
+        include_str!("pages/hosted_fields/field.html"),
+    ),
+    (
+        "/hosted-fields/1.5.0/field.css",
+        "text/css; charset=utf-8",
+        include_str!("pages/hosted_fields/field.css"),
+    ),
+    ("/hosted-fields/1.5.0/field.js", SCRIPT, include_str!("pages/hosted_fields/field.js")),
+];
+
+/// Path at which a frame asks if cards bear a surcharge.
+pub(crate) const SURCHARGEABLE: &str = "/hosted-fields/1.5.0/surchargeable";
+
+/// Answers one of these files.
+pub(crate) fn file(content_type: &'static str, content: &'static str) -> SandboxAnswer {
+    let answer = SandboxAnswer::of(StatusCode::OK, content_type, content.as_bytes().to_vec());
+    answer
+        .with(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(FRAME_POLICY))
+        .with(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
+}
+
+/// GET by public key: answers a frame if the merchant adds a surcharge to cards.
+pub(crate) fn surchargeable(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<SandboxAnswer, SandboxRefusal> {
+    let policy = cx.policy(&asked.owner()?.merchant)?;
+    let card = policy.surcharges.iter().any(|rate| rate.kind == MethodKind::Card);
+    SandboxAnswer::json(&json!({ "card": card }))
+}

@@ -1,0 +1,195 @@
+//! Payments of an invoice, and its state (service-facts, 86; partner-api: pending at creation, no
+//! transitions shown).
+//!
+//! The state follows the total of the payments that count, less the refunds. The invoice is updated
+//! with every change of its payments.
+
+use crate::api::audit::Audit;
+use crate::api::invoice::{Invoice, InvoicePayment};
+use crate::api::methods::method::MethodKind;
+use crate::api::payments::transaction::{Transaction, TransactionStatus};
+use crate::api::wire::Timestamp;
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::methods::payment_methods::StoredMethod;
+use crate::sandbox::state::lists::{ObjectKind, Stored};
+use crate::sandbox::state::store::ChangeUnit;
+
+/// A stored invoice.
+pub(crate) type StoredInvoice = Stored<Invoice, ()>;
+
+/// State of an invoice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InvoiceState {
+    Pending,
+    PartiallyPaid,
+    Paid,
+}
+
+/// A transition of an invoice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InvoiceTransition {
+    /// A payer pays everything that is due.
+    Pay,
+    /// No payment counts.
+    NonePaid,
+    /// The payments that count are less than the total.
+    PartPaid,
+    /// The payments that count cover the total.
+    FullyPaid,
+}
+
+/// Returns the state after a change.
+///
+/// # Errors
+///
+/// 422 for a change that the state does not allow.
+pub(crate) fn after(
+    state: InvoiceState,
+    change: InvoiceTransition,
+) -> Result<InvoiceState, SandboxRefusal> {
+    match (state, change) {
+        (
+            InvoiceState::Pending | InvoiceState::PartiallyPaid | InvoiceState::Paid,
+            InvoiceTransition::NonePaid,
+        ) => Ok(InvoiceState::Pending),
+        (
+            InvoiceState::Pending | InvoiceState::PartiallyPaid | InvoiceState::Paid,
+            InvoiceTransition::PartPaid,
+        ) => Ok(InvoiceState::PartiallyPaid),
+        (InvoiceState::Pending | InvoiceState::PartiallyPaid, InvoiceTransition::Pay)
+        | (
+            InvoiceState::Pending | InvoiceState::PartiallyPaid | InvoiceState::Paid,
+            InvoiceTransition::FullyPaid,
+        ) => Ok(InvoiceState::Paid),
+        (InvoiceState::Paid, InvoiceTransition::Pay) => {
+            let text = "This invoice is paid already";
+            Err(SandboxRefusal::rule("unavailable_for_current_status", text))
+        }
+    }
+}
+
+impl InvoiceState {
+    /// Parses the status of a stored invoice.
+    pub(crate) fn of(word: &str) -> Result<Self, SandboxRefusal> {
+        let all = [Self::Pending, Self::PartiallyPaid, Self::Paid];
+        all.into_iter()
+            .find(|state| state.as_str() == word)
+            .ok_or_else(SandboxRefusal::server_error)
+    }
+
+    /// Returns the status that an invoice shows.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::PartiallyPaid => "partially_paid",
+            Self::Paid => "paid",
+        }
+    }
+}
+
+fn invoice_key(transaction: &str) -> String {
+    format!("x/invoice-of/{transaction}")
+}
+
+/// Adds a payment to an invoice.
+pub(crate) fn add(
+    cx: &mut ChangeUnit<'_>,
+    mut kept: StoredInvoice,
+    paid: &Transaction,
+) -> Result<(), SandboxRefusal> {
+    let payment = payment(cx.id_with_prefix("pmt_"), paid);
+    cx.put(&invoice_key(&paid.id), &kept.object.id)?;
+    kept.object.invoice_payments.push(payment);
+    settle(cx, kept)
+}
+
+/// Returns true if anything of an invoice is left to pay.
+pub(crate) fn is_open(invoice: &Invoice) -> Result<bool, SandboxRefusal> {
+    let state = InvoiceState::of(&invoice.status)?;
+    Ok(after(state, InvoiceTransition::Pay).is_ok() && invoice.total_amount_due > 0)
+}
+
+/// Updates the invoice that a changed transaction pays, if it pays one.
+pub(crate) fn update_invoice(
+    cx: &mut ChangeUnit<'_>,
+    transaction: &str,
+) -> Result<(), SandboxRefusal> {
+    let Some(invoice) = cx.get::<String>(&invoice_key(transaction))? else { return Ok(()) };
+    match cx.find_any_owner::<Invoice, ()>(ObjectKind::INVOICE, &invoice)? {
+        Some(kept) => settle(cx, kept),
+        None => Ok(()),
+    }
+}
+
+fn payment(id: String, paid: &Transaction) -> InvoicePayment {
+    let method = paid.method.clone().unwrap_or_default();
+    let is_card = method.kind == MethodKind::Card;
+    let number = method.number.or(method.account_number).unwrap_or_default();
+    let hidden = number.chars().count().saturating_sub(4);
+    InvoicePayment {
+        id,
+        amount: paid.amount,
+        unallocated_amount: 0,
+        transaction_id: paid.id.clone(),
+        payment_type: if is_card { "credit_card" } else { "bank_account" }.to_owned(),
+        card_type: method.card_type.map(|one| one.as_str().to_owned()),
+        last4_digits: Some(number.chars().skip(hidden).collect()),
+        status: status(&paid.status).to_owned(),
+    }
+}
+
+/// Returns the payment's status for the status of its transaction.
+fn status(status: &TransactionStatus) -> &'static str {
+    match status {
+        TransactionStatus::Pending => "pending",
+        TransactionStatus::Authorized => "authorized",
+        TransactionStatus::Completed => "completed",
+        TransactionStatus::Voided => "voided",
+        TransactionStatus::Failed | TransactionStatus::Other(_) => "failed",
+    }
+}
+
+/// Adds up the payments that count, and stores the updated invoice.
+fn settle(cx: &mut ChangeUnit<'_>, mut kept: StoredInvoice) -> Result<(), SandboxRefusal> {
+    let mut paid: i64 = 0;
+    for payment in &mut kept.object.invoice_payments {
+        let found = cx.find_any_owner::<Transaction, StoredMethod>(
+            ObjectKind::TRANSACTION,
+            &payment.transaction_id,
+        )?;
+        let Some(found) = found else { continue };
+        status(&found.object.status).clone_into(&mut payment.status);
+        paid = paid
+            .checked_add(counted_amount(&found.object))
+            .ok_or_else(SandboxRefusal::server_error)?;
+    }
+    let invoice = &mut kept.object;
+    invoice.amount_paid = paid;
+    invoice.total_amount_due = invoice.total_amount.saturating_sub(paid);
+    let next = after(InvoiceState::of(&invoice.status)?, transition_of(invoice))?;
+    next.as_str().clone_into(&mut invoice.status);
+    let before = invoice.modified.take().unwrap_or_default();
+    invoice.modified = Some(Audit { timestamp: Some(Timestamp(cx.now)), ..before });
+    cx.update(ObjectKind::INVOICE, &kept.object.id.clone(), &kept)
+}
+
+/// Returns the amount of a payment that counts: without refunds, and 0 for a failed or voided one.
+fn counted_amount(paid: &Transaction) -> i64 {
+    match paid.status {
+        TransactionStatus::Pending
+        | TransactionStatus::Authorized
+        | TransactionStatus::Completed => {
+            paid.amount.saturating_sub(paid.amount_refunded.unwrap_or(0))
+        }
+        TransactionStatus::Voided | TransactionStatus::Failed | TransactionStatus::Other(_) => 0,
+    }
+}
+
+/// Returns the change that an invoice's payments cause.
+fn transition_of(invoice: &Invoice) -> InvoiceTransition {
+    match (invoice.amount_paid, invoice.total_amount_due) {
+        (0, _) => InvoiceTransition::NonePaid,
+        (_, due) if due > 0 => InvoiceTransition::PartPaid,
+        (_, _) => InvoiceTransition::FullyPaid,
+    }
+}

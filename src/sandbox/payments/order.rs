@@ -1,0 +1,198 @@
+//! A payment to authorise, and the demands of its account: required fields, accepted brands and
+//! countries, CVV and address results, and the merchant's volume in a day and a month (partner-api,
+//! `required_payment_fields` and `accepted_card_types`; service-facts, part 2).
+
+use chrono::{Datelike, NaiveDate};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::api::methods::method::MethodKind;
+use crate::api::rules::FieldProblems;
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::merchants::geo_rules;
+use crate::sandbox::merchants::policy::{MerchantPolicy, VelocityLimits};
+use crate::sandbox::methods::payment_methods::StoredMethod;
+use crate::sandbox::methods::test_numbers::{COUNTRY_DENIED, OutcomeClass};
+use crate::sandbox::state::lists::ObjectOwner;
+use crate::sandbox::state::store::ChangeUnit;
+
+/// A payment to authorise; its method has been checked.
+pub(crate) struct PaymentOrder {
+    pub(crate) owner: ObjectOwner,
+    pub(crate) account: String,
+    pub(crate) amount: i64,
+    pub(crate) method: StoredMethod,
+    pub(crate) auto_capture: bool,
+    pub(crate) reference: Option<String>,
+    pub(crate) surcharge_amount: Option<i64>,
+    pub(crate) data: Option<Value>,
+    /// Ids of the recurring charge and its occurrence.
+    pub(crate) recurring: Option<(String, String)>,
+}
+
+/// Refuses with 422 a message for each missing field. A saved method stores no CVV, so it needs
+/// none.
+pub(crate) fn need_fields(
+    policy: &MerchantPolicy,
+    account: &str,
+    method: &StoredMethod,
+    is_saved: bool,
+) -> Result<(), SandboxRefusal> {
+    let Some(wanted) = policy.required_fields.get(account).filter(|_| method.is_card()) else {
+        return Ok(());
+    };
+    let mut problems = FieldProblems::default();
+    for field in wanted.iter().filter(|field| !has_field(method, field, is_saved)) {
+        problems.add(field, "not_blank", &format!("{} cannot be blank", field_name(field)));
+    }
+    SandboxRefusal::fields("method", &problems.into_list())
+}
+
+fn has_field(method: &StoredMethod, field: &str, is_saved: bool) -> bool {
+    let shown = &method.shown;
+    let given = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
+    match field {
+        "cvv" => method.has_cvv || is_saved,
+        "name" => given(&shown.name),
+        "address1" => given(&shown.address1),
+        "city" => given(&shown.city),
+        "state" => given(&shown.state),
+        "postal_code" => given(&shown.postal_code),
+        "email" => given(&shown.email),
+        "phone" => given(&shown.phone),
+        _ => true,
+    }
+}
+
+/// Returns the name of a field in its message (service-facts, part 2).
+fn field_name(field: &str) -> &'static str {
+    match field {
+        "cvv" => "Card code",
+        "name" => "Name",
+        "address1" => "Street number",
+        "city" => "City",
+        "state" => "State or province",
+        "postal_code" => "Postal code",
+        "email" => "Email",
+        _ => "Phone",
+    }
+}
+
+/// Makes a payment by a brand fail that the account does not accept.
+pub(crate) fn deny_by_brand(policy: &MerchantPolicy, account: &str, method: &mut StoredMethod) {
+    let Some(taken) = policy.card_types.get(account).filter(|taken| !taken.is_empty()) else {
+        return;
+    };
+    let brand = method.shown.card_type.as_ref().map(|brand| brand.as_str().to_owned());
+    if brand.is_some_and(|brand| !taken.contains(&brand)) && method.class.failure.is_none() {
+        method.class.failure = Some("card_type_not_accepted".to_owned());
+    }
+}
+
+/// Makes a payment from a refused country fail: the transaction is kept, with the reason.
+pub(crate) fn deny_by_country(
+    cx: &ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    owner: &ObjectOwner,
+    account: &str,
+    method: &mut StoredMethod,
+) {
+    if geo_rules::need_country(cx, asked, owner, account).is_err() {
+        method.class.failure = Some(COUNTRY_DENIED.to_owned());
+    }
+}
+
+/// Returns the code with which the account rejects an authorised card payment; `None` if it
+/// accepts.
+pub(crate) fn rejection(
+    cx: &ChangeUnit<'_>,
+    order: &PaymentOrder,
+) -> Result<Option<&'static str>, SandboxRefusal> {
+    if order.method.shown.kind != MethodKind::Card {
+        return Ok(None);
+    }
+    let policy = cx.policy(&order.owner.merchant)?;
+    let OutcomeClass { failure: _, cvv_result, avs_result } = &order.method.class;
+    let cvv = policy.cvv_of(&order.account).accepts(cvv_result.as_deref());
+    let waived = policy.avs_waived.contains(&order.account);
+    let made_good = waived && cvv_result.as_deref() == Some("MATCHED");
+    let avs = made_good || policy.avs_of(&order.account).accepts(avs_result.as_deref());
+    Ok(match (cvv, avs) {
+        (false, _) => Some("card_cvv_incorrect"),
+        (true, false) => Some("card_avs_rejected"),
+        (true, true) => None,
+    })
+}
+
+/// Volume of a span of time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Volume {
+    count: u64,
+    /// In minor units, over all currencies.
+    amount: i64,
+}
+
+impl Volume {
+    fn with(self, amount: i64) -> Self {
+        let (count, amount) = (self.count.saturating_add(1), self.amount.saturating_add(amount));
+        Self { count, amount }
+    }
+
+    fn exceeds(self, count: Option<u64>, amount: Option<i64>) -> [bool; 2] {
+        [count.is_some_and(|most| self.count > most), amount.is_some_and(|most| self.amount > most)]
+    }
+}
+
+fn day(owner: &ObjectOwner, date: NaiveDate) -> String {
+    format!("x/volume/{}/{date}", owner.key())
+}
+
+fn month(owner: &ObjectOwner, date: NaiveDate) -> String {
+    format!("x/volume/{}/{}-{:02}", owner.key(), date.year(), date.month())
+}
+
+/// Returns the code of the first limit that a payment would exceed.
+pub(crate) fn exceeded_limit(
+    cx: &ChangeUnit<'_>,
+    order: &PaymentOrder,
+) -> Result<Option<&'static str>, SandboxRefusal> {
+    let policy = cx.policy(&order.owner.merchant)?;
+    let limits = &policy.limits;
+    if limits.max_amount.is_some_and(|most| order.amount > most) {
+        return Ok(Some("merchant_trans_max_amount_exceeded"));
+    }
+    let today = cx.merchant(&order.owner.merchant)?.today(cx.now);
+    let then = |key: String| -> Result<Volume, SandboxRefusal> {
+        Ok(cx.get::<Volume>(&key)?.unwrap_or_default().with(order.amount))
+    };
+    let daily = then(day(&order.owner, today))?.exceeds(limits.daily_count, limits.daily_amount);
+    let monthly =
+        then(month(&order.owner, today))?.exceeds(limits.monthly_count, limits.monthly_amount);
+    let [day_count, day_amount] = daily;
+    let [month_count, month_amount] = monthly;
+    let codes = [
+        (day_count, "merchant_trans_daily_count_exceeded"),
+        (day_amount, "merchant_trans_daily_amount_exceeded"),
+        (month_count, "merchant_trans_monthly_count_exceeded"),
+        (month_amount, "merchant_trans_monthly_amount_exceeded"),
+    ];
+    Ok(codes.into_iter().find(|(is_over, _)| *is_over).map(|(_, code)| code))
+}
+
+/// Counts an accepted payment. Without limits nothing is counted, since nothing reads the count.
+pub(crate) fn count_volume(
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    amount: i64,
+) -> Result<(), SandboxRefusal> {
+    if cx.policy(&owner.merchant)?.limits == VelocityLimits::default() {
+        return Ok(());
+    }
+    let today = cx.merchant(&owner.merchant)?.today(cx.now);
+    for key in [day(owner, today), month(owner, today)] {
+        let volume = cx.get::<Volume>(&key)?.unwrap_or_default().with(amount);
+        cx.put(&key, &volume)?;
+    }
+    Ok(())
+}

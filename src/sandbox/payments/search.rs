@@ -1,0 +1,164 @@
+//! Reading and search of transactions, and their look-up by reference (service-facts, 44).
+
+use std::cmp::Ordering;
+
+use serde_json::Value;
+
+use super::transactions;
+use super::transactions::StoredTransaction;
+use crate::api::payments::transaction::Transaction;
+use crate::api::query::Page;
+use crate::api::wire::Timestamp;
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::http::request::{PageQuery, ParsedRequest, moment};
+use crate::sandbox::state::lists::ObjectKind;
+use crate::sandbox::state::store::{ChangeUnit, sortable_key};
+
+/// GET /v1/transactions/{id}: a charge includes its refunds, if any.
+pub(crate) fn get(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Transaction, SandboxRefusal> {
+    let object = transactions::find(cx, &asked.owner()?, asked.parameter(0))?.object;
+    let refunds = transactions::refunds_of(cx, &object.id)?.into_iter().map(|refund| refund.object);
+    let refunds: Vec<Transaction> = refunds.collect();
+    Ok(Transaction { refunds: Some(refunds).filter(|refunds| !refunds.is_empty()), ..object })
+}
+
+/// Returns the look-up key of a reference. An empty `rest` gives the prefix of all references that
+/// begin like this one.
+pub(crate) fn reference_key(under: &str, reference: &str, rest: &str) -> String {
+    let start = format!("x/transaction-reference/{under}/{reference}");
+    if rest.is_empty() { start } else { format!("{start}\u{0}{rest}") }
+}
+
+/// Indexes a new transaction by its reference.
+pub(crate) fn index_reference(
+    cx: &mut ChangeUnit<'_>,
+    kept: &StoredTransaction,
+) -> Result<(), SandboxRefusal> {
+    let Some(reference) = &kept.object.reference else {
+        return Ok(());
+    };
+    let newest_first = sortable_key(u64::MAX.saturating_sub(kept.sequence));
+    cx.put(&reference_key(&kept.owner.key(), reference, &newest_first), &kept.object.id)
+}
+
+/// GET /v1/transactions: newest first unless `order_by` says otherwise.
+pub(crate) fn search(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Page<Transaction>, SandboxRefusal> {
+    let owner = asked.owner()?;
+    let paging = PageQuery::of(asked)?;
+    let under = format!("{}/{}", ObjectKind::TRANSACTION.word, owner.key());
+    let show = |id: &str| transactions::find(cx, &owner, id).map(|kept| kept.object);
+    let filter = Filter::of(asked)?;
+    if filter.is_open() && asked.query("order_by").is_none() {
+        return paging.of_list(cx, &under, show);
+    }
+    let ids = match filter.reference() {
+        Some(reference) => {
+            let prefix = reference_key(&owner.key(), reference, "");
+            let found = cx.scan(&prefix, None, usize::MAX)?;
+            found.into_iter().filter_map(|(_, id)| id.as_str().map(str::to_owned)).collect()
+        }
+        None => cx.ids(&under, 0, u64::MAX)?,
+    };
+    let mut found = Vec::new();
+    for id in &ids {
+        let transaction = show(id)?;
+        let value = serde_json::to_value(&transaction)?;
+        if filter.fits(&transaction, &value) {
+            found.push((value, transaction));
+        }
+    }
+    found.sort_by(|one, other| compare("-created", &one.0, &other.0));
+    for key in asked.query("order_by").unwrap_or_default().rsplit(',') {
+        found.sort_by(|one, other| compare(key, &one.0, &other.0));
+    }
+    Ok(paging.of_vec(found.into_iter().map(|(_, transaction)| transaction).collect()))
+}
+
+/// The filter of a search (service-facts, 44).
+struct Filter {
+    text: Option<String>,
+    fields: Vec<(String, String)>,
+    account: Option<String>,
+    from: Option<Timestamp>,
+    until: Option<Timestamp>,
+}
+
+impl Filter {
+    fn of(asked: &ParsedRequest) -> Result<Self, SandboxRefusal> {
+        let mut fields = Vec::new();
+        for field in asked.query.get("qf").into_iter().flatten() {
+            let wrong = || SandboxRefusal::field("qf", "invalid", "Search field is invalid");
+            let (name, text) = field.split_once(':').ok_or_else(wrong)?;
+            fields.push((name.to_owned(), text.to_owned()));
+        }
+        Ok(Self {
+            text: asked.query("q").map(str::to_lowercase),
+            fields,
+            account: asked.query("account_id").map(str::to_owned),
+            from: moment(asked, "start_date")?.map(Timestamp),
+            until: moment(asked, "end_date")?.map(Timestamp),
+        })
+    }
+
+    fn is_open(&self) -> bool {
+        let Self { text, fields, account, from, until } = self;
+        text.is_none()
+            && fields.is_empty()
+            && account.is_none()
+            && from.is_none()
+            && until.is_none()
+    }
+
+    fn reference(&self) -> Option<&str> {
+        let of_reference = self.fields.iter().find(|(name, _)| name == "reference");
+        of_reference.map(|(_, text)| text.as_str())
+    }
+
+    fn fits(&self, transaction: &Transaction, value: &Value) -> bool {
+        let Self { text, fields, account, from, until } = self;
+        let created = transaction.created;
+        fields.iter().all(|(name, text)| property_starts_with(value, name, text))
+            && account.as_ref().is_none_or(|id| *id == transaction.account_id)
+            && from.is_none_or(|from| created >= Some(from))
+            && until.is_none_or(|until| created <= Some(until))
+            && text.as_ref().is_none_or(|text| contains_text(value, text))
+    }
+}
+
+/// Returns true if the property (dots for nesting) begins with the text.
+fn property_starts_with(value: &Value, name: &str, text: &str) -> bool {
+    let property = name.split('.').try_fold(value, |value, part| value.get(part));
+    match property {
+        Some(Value::String(own)) => own.to_lowercase().starts_with(&text.to_lowercase()),
+        Some(other) => other.to_string().starts_with(text),
+        None => false,
+    }
+}
+
+fn contains_text(value: &Value, text: &str) -> bool {
+    match value {
+        Value::String(own) => own.to_lowercase().contains(text),
+        Value::Number(number) => number.to_string().contains(text),
+        Value::Array(items) => items.iter().any(|item| contains_text(item, text)),
+        Value::Object(map) => map.values().any(|item| contains_text(item, text)),
+        Value::Null | Value::Bool(_) => false,
+    }
+}
+
+/// Compares by one key of `order_by`: descending with `-`, else ascending.
+pub(crate) fn compare(key: &str, one: &Value, other: &Value) -> Ordering {
+    let name = key.trim().trim_start_matches(['-', '+']);
+    let (left, right) = (one.get(name), other.get(name));
+    let numbers = left.and_then(Value::as_i64).zip(right.and_then(Value::as_i64));
+    let order = match numbers {
+        Some((left, right)) => left.cmp(&right),
+        None => left.and_then(Value::as_str).cmp(&right.and_then(Value::as_str)),
+    };
+    if key.trim().starts_with('-') { order.reverse() } else { order }
+}

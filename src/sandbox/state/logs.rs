@@ -1,0 +1,155 @@
+//! Logs that only checkers and people read: served requests, a bounded log with an exact count, and
+//! the ledger of every movement of money, in order.
+//!
+//! An entry is written with the effects of its request. The entry of a request without effects
+//! reaches the operating system a little later: a killed sandbox may lose the last half second of
+//! reads.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::faults::FaultKind;
+use super::lists::ObjectOwner;
+use super::store::{ChangeUnit, sortable_key};
+use crate::api::payments::transaction::{Transaction, TransactionType};
+use crate::api::wire::Timestamp;
+use crate::sandbox::answer::SandboxRefusal;
+
+/// Maximum number of entries; older requests are only counted.
+const KEPT_MAX: u64 = 100_000;
+
+const REQUESTS: &str = "meta/requests";
+
+/// A served request.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct LoggedRequest {
+    pub(crate) time: Timestamp,
+    pub(crate) method: String,
+    pub(crate) path: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) query: Option<String>,
+    /// The requested host: each product brand has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) host: Option<String>,
+    /// The account of an account's own key, if one was used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) account: Option<String>,
+    /// The answered status, even if a fault dropped the answer.
+    pub(crate) status: u16,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fault: Option<FaultKind>,
+}
+
+/// Appends a request to the log.
+pub(crate) fn record_request(
+    cx: &mut ChangeUnit<'_>,
+    entry: &LoggedRequest,
+) -> Result<(), SandboxRefusal> {
+    let total = requests_total(cx)?.saturating_add(1);
+    cx.put(&format!("request/{}", sortable_key(total)), entry)?;
+    if let Some(old) = total.checked_sub(KEPT_MAX) {
+        cx.remove(&format!("request/{}", sortable_key(old)));
+    }
+    cx.put(REQUESTS, &total)
+}
+
+/// Returns the number of served requests.
+pub(crate) fn requests_total(cx: &ChangeUnit<'_>) -> Result<u64, SandboxRefusal> {
+    Ok(cx.get(REQUESTS)?.unwrap_or(0))
+}
+
+/// Kind of a movement. A charge, refund or credit is an authorisation; a capture settles it. A void
+/// reverses it before the capture; a return is money that did not arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub(crate) enum MoneyMovement {
+    Charge,
+    Refund,
+    Credit,
+    Capture,
+    Void,
+    Return,
+}
+
+/// A movement.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct LedgerEntry {
+    pub(crate) time: Timestamp,
+    pub(crate) owner: ObjectOwner,
+    pub(crate) account_id: String,
+    pub(crate) currency: String,
+    #[serde(rename = "type")]
+    pub(crate) kind: MoneyMovement,
+    /// Minor units, always positive.
+    pub(crate) amount: i64,
+    pub(crate) transaction_id: String,
+    /// Type of that transaction: a capture, void or return does not show it.
+    #[serde(default)]
+    pub(crate) transaction_type: TransactionType,
+    /// Parent of a refund.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) charge_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reference: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) recurring_charge_occurrence_id: Option<String>,
+}
+
+/// Records a movement and adds it to its total.
+pub(crate) fn record_movement(
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    kind: MoneyMovement,
+    transaction: &Transaction,
+) -> Result<(), SandboxRefusal> {
+    let at = cx.next();
+    let entry = LedgerEntry {
+        time: Timestamp(cx.now),
+        owner: owner.clone(),
+        account_id: transaction.account_id.clone(),
+        currency: transaction.currency.clone(),
+        kind,
+        amount: transaction.amount,
+        transaction_id: transaction.id.clone(),
+        transaction_type: transaction.kind.clone(),
+        charge_id: transaction.charge_id.clone(),
+        reference: transaction.reference.clone(),
+        recurring_charge_occurrence_id: transaction.recurring_charge_occurrence_id.clone(),
+    };
+    cx.put(&format!("ledger/entry/{}", sortable_key(at)), &entry)?;
+    let word = serde_json::to_value(kind)?;
+    let word = word.as_str().unwrap_or_default().to_owned();
+    let key = format!("ledger/total/{}/{}/{word}", entry.account_id, entry.currency);
+    let total = cx.get::<i64>(&key)?.unwrap_or(0).checked_add(entry.amount);
+    cx.put(&key, &total.ok_or_else(SandboxRefusal::server_error)?)
+}
+
+/// Returns the whole ledger, with totals by account, currency and type.
+pub(crate) fn render_ledger(cx: &ChangeUnit<'_>) -> Result<Value, SandboxRefusal> {
+    let entries = cx.scan("ledger/entry/", None, usize::MAX)?;
+    let entries: Vec<Value> = entries.into_iter().map(|(_, entry)| flat(entry)).collect();
+    let totals = cx.scan("ledger/total/", None, usize::MAX)?;
+    let totals: Vec<Value> = totals
+        .into_iter()
+        .map(|(key, amount)| {
+            let mut parts = key.split('/').skip(2);
+            json!({
+                "account_id": parts.next(),
+                "currency": parts.next(),
+                "type": parts.next(),
+                "amount": amount,
+            })
+        })
+        .collect();
+    Ok(json!({"entries": entries, "totals": totals}))
+}
+
+/// Moves the owner's fields to the top level.
+fn flat(mut entry: Value) -> Value {
+    if let Some(map) = entry.as_object_mut()
+        && let Some(Value::Object(owner)) = map.shift_remove("owner")
+    {
+        map.extend(owner);
+    }
+    entry
+}

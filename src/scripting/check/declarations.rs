@@ -1,0 +1,253 @@
+//! Checks for functions that events reach, and for those that only look so.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+use rhai::Expr;
+
+use super::unit::{Function, ScriptUnit};
+use crate::base::wording;
+use crate::model::issue::{PlacedIssue, RelatedPlace, Severity};
+use crate::scripting::language::events;
+use crate::scripting::language::events::{ANY, is_hook};
+use crate::scripting::language::source::place;
+use crate::scripting::language::values::ScriptMoment;
+
+/// Prefix of the functions that events call.
+const PREFIX: &str = "on_";
+
+/// Reports hooks that are never called, or take another number of arguments. `called` holds the
+/// functions that the file calls itself.
+pub(crate) fn check_reach(
+    unit: &ScriptUnit<'_>,
+    called: &BTreeSet<String>,
+    problems: &mut Vec<PlacedIssue>,
+) {
+    let functions = unit.functions.iter().filter(|function| !function.is_anonymous());
+    let module = unit.source.is_module();
+    let mut answers = module || unit.unreadable || unit.unparsed.iter().any(|name| is_hook(name));
+    for function in functions {
+        answers = answers || is_hook(&function.name);
+        let found = if module {
+            module_reach_problem(function)
+        } else {
+            script_reach_problem(function, called)
+        };
+        if let Some((code, severity, message, help)) = found {
+            let problem = unit.source.problem(function.place, code, &message, &help);
+            problems.push(PlacedIssue { severity, ..problem });
+        }
+    }
+    let silent = !problems.iter().any(|problem| problem.severity == Severity::Error);
+    if !answers && silent {
+        let message = "no event reaches this script: it has no function `on_…(event)`";
+        let help = "write one, such as `fn on_transaction_failed(event) { … }`; put modules in a \
+            folder";
+        let problem = unit.source.problem((1, 1), "no_hook", message, help);
+        problems.push(PlacedIssue { severity: Severity::Warning, ..problem });
+    }
+}
+
+type ReachProblem = Option<(&'static str, Severity, String, String)>;
+
+fn module_reach_problem(function: &Function) -> ReachProblem {
+    is_hook(&function.name).then(|| {
+        let message = format!("no event reaches `{}`: it is in a module", function.name);
+        let help = "move it into a script of the scripts folder itself".to_owned();
+        ("unreachable", Severity::Error, message, help)
+    })
+}
+
+fn script_reach_problem(function: &Function, called: &BTreeSet<String>) -> ReachProblem {
+    let name = function.name.as_str();
+    if is_hook(name) {
+        return arity_problem(function);
+    }
+    if called.contains(name) {
+        return None;
+    }
+    let hook = name.starts_with(PREFIX);
+    let meant = events::nearest_handler(name).filter(|meant| ends_alike(name, meant));
+    if let Some(meant) = meant.filter(|_| hook || looks_like_handler(function)) {
+        let message = format!("no event calls `{name}`");
+        return Some(("event", Severity::Error, message, format!("did you mean `{meant}`?")));
+    }
+    if hook {
+        return Some((
+            "event",
+            Severity::Error,
+            format!("no event calls `{name}`"),
+            suggest_events(name),
+        ));
+    }
+    let message = format!("nothing calls `{name}`");
+    let help = "remove it, or name it by the event that should call it: `on_…`".to_owned();
+    Some(("unused", Severity::Warning, message, help))
+}
+
+/// Returns true if the last words may mean the same: `deleted` does not mean `expired`.
+fn ends_alike(name: &str, meant: &str) -> bool {
+    let last = |name: &str| name.rsplit('_').next().unwrap_or_default().to_lowercase();
+    let (one, other) = (last(name), last(meant));
+    one.ends_with(&other) || wording::nearest(&one, [other.as_str()]).is_some()
+}
+
+/// Suggests the events with the same first word, or the documentation if there are none.
+fn suggest_events(name: &str) -> String {
+    let family = name.split('_').nth(1).unwrap_or_default();
+    let all: Vec<String> = events::handler_names().collect();
+    let kin = |known: &&String| known.split('_').nth(1).is_some_and(|word| word == family);
+    let kin: Vec<&str> = all.iter().filter(kin).map(String::as_str).collect();
+    if kin.is_empty() {
+        return "list events with `reckon hooks doc`; `on_event(event)` handles those without a \
+            function"
+            .to_owned();
+    }
+    wording::suggestion_help("", kin.iter().copied())
+}
+
+/// Returns true if the function takes a parameter that its author calls an event.
+fn looks_like_handler(function: &Function) -> bool {
+    let plain = function.name.to_lowercase().replace('_', "");
+    let event = function.parameters.iter().any(|name| name.to_lowercase().starts_with("ev"));
+    let named = events::handler_names().any(|known| {
+        let known = known.replace('_', "");
+        plain == known || known.strip_prefix("on") == Some(plain.as_str())
+    });
+    named || (event && function.name.to_lowercase().starts_with("on"))
+}
+
+fn arity_problem(function: &Function) -> ReachProblem {
+    let Function { name, parameters, .. } = function;
+    let count = parameters.len();
+    (count != 1).then(|| {
+        let message =
+            format!("`{name}` is called with the event alone, but takes {count} parameters");
+        ("hook_arity", Severity::Error, message, format!("write `fn {name}(event)`"))
+    })
+}
+
+// Constants with a meaning for the host. `const CONCURRENCY = 4;` is the number of events for
+// which the script may run at once. `const SINCE = "2026-11-01";` is the moment from which a new
+// script runs on already known events.
+
+const CONCURRENCY: &str = "CONCURRENCY";
+const SINCE: &str = "SINCE";
+/// Upper limit, since the service's own limits are lower.
+const AT_ONCE_MAX: usize = 16;
+
+/// Returns the script's `CONCURRENCY`. Returns `None` if it is missing, or not a number in range.
+pub(crate) fn concurrency(unit: &ScriptUnit<'_>) -> Option<usize> {
+    let Expr::IntegerConstant(count, _) = unit.constants.get(CONCURRENCY)? else { return None };
+    usize::try_from(*count).ok().filter(|count| (1..=AT_ONCE_MAX).contains(count))
+}
+
+/// Returns the script's `SINCE`. Returns `None` if it is missing, or not a date or time.
+pub(crate) fn since(unit: &ScriptUnit<'_>) -> Option<DateTime<Utc>> {
+    let Expr::StringConstant(text, _) = unit.constants.get(SINCE)? else { return None };
+    ScriptMoment::parse(text).ok().map(|ScriptMoment(at)| at)
+}
+
+/// Reports invalid constants.
+pub(crate) fn check_constants(unit: &ScriptUnit<'_>, problems: &mut Vec<PlacedIssue>) {
+    problems.extend(count_problem(unit));
+    problems.extend(moment_problem(unit));
+}
+
+fn count_problem(unit: &ScriptUnit<'_>) -> Option<PlacedIssue> {
+    let message = format!(
+        "`{CONCURRENCY}` is how many events the script is run for at once: 1 to {AT_ONCE_MAX}"
+    );
+    let help = format!(
+        "write `const {CONCURRENCY} = 4;`, or leave it out: then it is run for one after the other"
+    );
+    let fits = concurrency(unit).is_some();
+    let (at, message, help) = constant_problem(unit, CONCURRENCY, fits, (message, help))?;
+    Some(unit.source.problem(at, "concurrency", &message, &help))
+}
+
+fn moment_problem(unit: &ScriptUnit<'_>) -> Option<PlacedIssue> {
+    let message = format!("`{SINCE}` is the date or time from which a new script is run");
+    let help = format!(
+        "write `const {SINCE} = \"2026-11-01\";`, or leave it out: then it begins with the next event"
+    );
+    let (at, message, help) =
+        constant_problem(unit, SINCE, since(unit).is_some(), (message, help))?;
+    Some(unit.source.problem(at, "since", &message, &help))
+}
+
+/// Returns the place of an invalid constant with its message and fix. A module must not have the
+/// constant; `words` describe an unfit value.
+fn constant_problem(
+    unit: &ScriptUnit<'_>,
+    name: &str,
+    fits: bool,
+    words: (String, String),
+) -> Option<((usize, usize), String, String)> {
+    let value = unit.constants.get(name)?;
+    let at = place(value.start_position()).unwrap_or((1, 1));
+    if unit.source.is_module() {
+        let message = format!("`{name}` belongs in a script, and this is a module");
+        return Some((at, message, "move it to the scripts that it is meant for".to_owned()));
+    }
+    (!fits).then_some((at, words.0, words.1))
+}
+
+// Checks for action names that two scripts share: one name of one event is one action, whichever
+// script requests it.
+
+/// A name that a script gives to an action, and its line and column.
+pub(crate) type NamedAction = (String, (usize, usize));
+
+/// Reports names that two scripts with a common event share.
+pub(crate) fn shared_names(all: &[(&ScriptUnit<'_>, Vec<NamedAction>)]) -> Vec<PlacedIssue> {
+    let mut problems = Vec::new();
+    for (index, (unit, names)) in all.iter().enumerate() {
+        for (earlier, taken) in all.iter().take(index) {
+            let Some(event) = common_event(earlier, unit) else { continue };
+            for (name, place) in names {
+                let first = taken.iter().find(|(known, _)| known == name);
+                problems.extend(first.map(|(_, first)| {
+                    shared_name_problem(unit, name, *place, (earlier, *first), event)
+                }));
+            }
+        }
+    }
+    problems
+}
+
+/// Returns an event function that both scripts have, or that one has while the other handles all
+/// events.
+fn common_event<'u>(one: &'u ScriptUnit<'_>, other: &'u ScriptUnit<'_>) -> Option<&'u str> {
+    let hooks = |unit: &'u ScriptUnit<'_>| -> Vec<&'u str> {
+        let names = unit.functions.iter().map(|function| function.name.as_str());
+        names.filter(|name| is_hook(name) && !unit.source.is_module()).collect()
+    };
+    let (one, other) = (hooks(one), hooks(other));
+    let meets = |name: &str, others: &[&str]| others.contains(&name) || others.contains(&ANY);
+    let found = one.iter().find(|name| meets(name, &other));
+    found.or_else(|| other.iter().find(|name| meets(name, &one))).copied()
+}
+
+fn shared_name_problem(
+    unit: &ScriptUnit<'_>,
+    name: &str,
+    place: (usize, usize),
+    (earlier, first): (&ScriptUnit<'_>, (usize, usize)),
+    event: &str,
+) -> PlacedIssue {
+    let other = earlier.source.name();
+    let message = format!("`{other}` also names an action `{name}`, and both handle `{event}`");
+    let help = format!(
+        "write `{}-{name}`: within one event, one name is one action",
+        unit.source.name().replace('_', "-")
+    );
+    let problem = unit.source.problem(place, "shared_name", &message, &help);
+    let related = RelatedPlace {
+        file: earlier.source.display_path.clone(),
+        line: first.0,
+        column: first.1,
+        message: "the other one".to_owned(),
+    };
+    PlacedIssue { severity: Severity::Warning, related: vec![related], ..problem }
+}

@@ -1,0 +1,211 @@
+//! Checks for calls whose right the configuration grants for no merchant.
+
+use rhai::{Expr, FnCallExpr, Position};
+
+use super::walk::FileChecker;
+use crate::base::wording;
+use crate::model::issue::Severity;
+use crate::policy::ScriptPower;
+use crate::scripting::host::call::HostFn;
+use crate::scripting::host::filter;
+use crate::scripting::host::notifications::{
+    AT_MOST, AT_MOST_HELP, TO_HELP, closed_address_message,
+};
+use crate::scripting::language::template::Template;
+
+/// Function that sends a notification to a target, and its option for another recipient.
+const NOTIFY: &str = "notify";
+const TO: &str = "to";
+/// Function that makes a payer's link.
+const LINK: &str = "intake_link";
+
+impl FileChecker<'_> {
+    /// Reports missing rights of a call. `skipped` is 1 if the first argument is before a dot.
+    pub(crate) fn check_rights(
+        &mut self,
+        row: &HostFn,
+        call: &FnCallExpr,
+        skipped: usize,
+        at: Position,
+    ) {
+        if let Some(power) = row.right {
+            self.check_right(power, at);
+        }
+        if row.name == LINK {
+            self.check_link(at);
+        }
+        if let (NOTIFY, 0, Some(Expr::StringConstant(target, place))) =
+            (row.name, skipped, call.args.first())
+        {
+            self.check_mail(target, call, *place);
+        }
+    }
+
+    fn check_right(&mut self, power: ScriptPower, at: Position) {
+        if !self.set.known.rights.allows_any(power) {
+            let (message, help) = power.refusal(None);
+            self.report(at, "right", &message, &help);
+        }
+    }
+
+    /// Links of test merchants are harmless, and the merchant is known only at run time, so this is
+    /// a warning.
+    fn check_link(&mut self, at: Position) {
+        let before = self.problems.len();
+        self.check_right(ScriptPower::CardLink, at);
+        for problem in self.problems.iter_mut().skip(before) {
+            problem.severity = Severity::Warning;
+            problem.message = format!("{}: no link is made for a live merchant", problem.message);
+        }
+    }
+
+    fn check_mail(&mut self, target: &str, call: &FnCallExpr, at: Position) {
+        let Some(any) = self.set.known.mail.get(target).copied() else { return };
+        self.check_right(ScriptPower::Mail, at);
+        let Some(Expr::Map(options, _)) = call.args.last().filter(|_| !any) else { return };
+        for (key, value) in options.0.iter().filter(|(key, _)| key.name == TO) {
+            if let Expr::StringConstant(to, place) = value
+                && to.contains('@')
+                && key.name == TO
+            {
+                self.report(*place, "recipient", &closed_address_message(target), TO_HELP);
+            }
+        }
+    }
+}
+
+// Checks counters of a script that runs for several events at once, and bounds of notifications.
+
+const READ: &str = "kv_get";
+const WRITE: &str = "kv_set";
+const BOUND: &str = "at_most";
+
+impl FileChecker<'_> {
+    /// Records a call of a host function.
+    pub(crate) fn record_host_call(&mut self, name: &'static str, at: Position) {
+        self.host_calls.entry(name).or_insert(at);
+    }
+
+    /// Warns about a script that reads and writes a key in concurrent runs, where one run
+    /// overwrites the update of another.
+    pub(crate) fn check_counters(&mut self) {
+        let concurrency = super::declarations::concurrency(self.unit).unwrap_or(1);
+        let (true, true, Some(at)) = (
+            concurrency > 1,
+            self.host_calls.contains_key(READ),
+            self.host_calls.get(WRITE).copied(),
+        ) else {
+            return;
+        };
+        let message =
+            "`kv_get` and `kv_set` lose updates where the script runs for several events at once";
+        let help = "count with `kv_add(key, 1)`, or leave `CONCURRENCY` out";
+        self.report(at, "lost_update", message, help);
+        if let Some(problem) = self.problems.last_mut() {
+            problem.severity = Severity::Warning;
+        }
+    }
+
+    /// Reports unknown fields of `at_most`.
+    pub(crate) fn check_at_most(&mut self, call: &FnCallExpr) {
+        let Some(Expr::Map(options, _)) = call.args.last() else { return };
+        let bounds = options.0.iter().filter(|(key, _)| key.name == BOUND);
+        let words =
+            bounds.filter_map(
+                |(_, value)| {
+                    if let Expr::Map(words, _) = value { Some(&words.0) } else { None }
+                },
+            );
+        for (word, _) in words.flatten().filter(|(word, _)| !AT_MOST.contains(&word.name.as_str()))
+        {
+            let message = format!("`{BOUND}` has no field `{}`", word.name);
+            let near = wording::nearest(&word.name, AT_MOST);
+            let help =
+                near.map_or(AT_MOST_HELP.to_owned(), |near| format!("did you mean `{near}`?"));
+            self.report(word.pos, "option", &message, &help);
+        }
+    }
+}
+
+// Checks the literal filters of `find`.
+
+const FIND: &str = "find";
+
+impl FileChecker<'_> {
+    /// Reports fields of a filter that no resource of the kind has, or that are closed to scripts.
+    pub(crate) fn check_filter(&mut self, name: &str, call: &FnCallExpr) {
+        if let (FIND, [Expr::StringConstant(kind, _), map]) = (name, &*call.args) {
+            self.check_filter_fields(kind, &[], map);
+        }
+    }
+
+    fn check_filter_fields(&mut self, kind: &str, above: &filter::FieldPath<'_>, value: &Expr) {
+        let Expr::Map(map, _) = value else { return };
+        let persons = self.set.known.rights.allows_any(ScriptPower::Personal);
+        for (key, value) in &map.0 {
+            if let Some((message, help)) = filter::field_problem(kind, above, &key.name, persons) {
+                self.report(key.pos, "filter", &message, &help);
+            } else {
+                let below: Vec<&str> = above.iter().copied().chain([key.name.as_str()]).collect();
+                self.check_filter_fields(kind, &below, value);
+            }
+        }
+    }
+}
+
+// Checks the literal values of templates: each placeholder has a value, and each value has a
+// placeholder.
+
+/// Option that names a template, and the index of the argument with its values.
+const OPTION: &str = "template";
+const VALUES: usize = 1;
+
+impl FileChecker<'_> {
+    /// Checks a call with a template. `skipped` is 1 if the first argument is before a dot.
+    pub(crate) fn check_template(&mut self, call: &FnCallExpr, skipped: usize) {
+        let values = call.args.get(VALUES.saturating_sub(skipped));
+        let Some(Expr::Map(options, _)) = call.args.last() else { return };
+        let named = options.0.iter().find(|(key, _)| key.name == OPTION);
+        let Some((_, Expr::StringConstant(name, _))) = named else { return };
+        let (Some(template), Some(values)) = (self.set.known.templates.get(name.as_str()), values)
+        else {
+            return;
+        };
+        if let Expr::Map(given, at) = values {
+            let keys: Vec<(&str, Position)> =
+                given.0.iter().map(|(key, _)| (key.name.as_str(), key.pos)).collect();
+            self.check_values(name, template, &keys, *at);
+        } else if matches!(values, Expr::StringConstant(..) | Expr::InterpolatedString(..)) {
+            let message = format!("the template `{name}` is filled in by a map, not a text");
+            let help = format!("write `#{{{}}}`", required_values(template));
+            self.report(values.start_position(), "template", &message, &help);
+        }
+    }
+
+    fn check_values(
+        &mut self,
+        name: &str,
+        template: &Template,
+        keys: &[(&str, Position)],
+        at: Position,
+    ) {
+        let names = template.names();
+        for missing in names.iter().filter(|name| keys.iter().all(|(key, _)| key != *name)) {
+            let message =
+                format!("nothing is given for `{{{{{missing}}}}}` of the template `{name}`");
+            let help = format!("write `#{{{}}}`", required_values(template));
+            self.report(at, "template", &message, &help);
+        }
+        for (key, at) in keys.iter().filter(|(key, _)| !names.contains(key)) {
+            let message = format!("the template `{name}` has no placeholder `{{{{{key}}}}}`");
+            let help = wording::suggestion_help(key, names.iter().copied().collect::<Vec<_>>());
+            self.report(*at, "template", &message, &help);
+        }
+    }
+}
+
+/// Formats the required values of a template as a map.
+fn required_values(template: &Template) -> String {
+    let names: Vec<String> = template.names().iter().map(|name| format!("{name}: …")).collect();
+    names.join(", ")
+}

@@ -1,0 +1,287 @@
+//! Syntax errors of the language, in helpful words.
+
+use std::collections::BTreeSet;
+
+use rhai::{AST, Engine, LexError, ParseError, ParseErrorType as P, ParseErrorType};
+
+use crate::base::wording::{count_noun, nearest};
+use crate::model::issue::{PlacedIssue, RelatedPlace};
+use crate::scripting::language::source::{ScriptSource, defined_functions, place};
+
+/// Returns the problem at its place, or at the end of the file if it has none.
+pub(crate) fn problem(source: &ScriptSource, error: &ParseError) -> PlacedIssue {
+    let last = source.text.lines().count().max(1);
+    let end = source.text.lines().last().map_or(0, |line| line.chars().count());
+    let at = place(error.position()).unwrap_or((last, end.max(1)));
+    let at = if at.0 > last { (last, end.max(1)) } else { at };
+    let (message, help) =
+        reserved_key(source, at, error.err_type()).unwrap_or_else(|| describe(error.err_type()));
+    if let P::FnDuplicatedDefinition(name, _) = error.err_type() {
+        return duplicate_function(source, name, at.0, &message, &help);
+    }
+    source.problem(at, "syntax", &message, &help)
+}
+
+/// Reserved words of the language that cannot be keys of a map without quotes.
+const KEYWORDS: [&str; 24] = [
+    "if", "else", "do", "while", "until", "loop", "for", "in", "fn", "private", "break",
+    "continue", "return", "throw", "try", "catch", "switch", "let", "const", "import", "export",
+    "as", "true", "false",
+];
+
+/// Returns message and fix for a reserved word as the key of a map; `None` if the problem is
+/// another one.
+fn reserved_key(source: &ScriptSource, at: (usize, usize), kind: &P) -> Option<(String, String)> {
+    let word = source.key_at(at)?;
+    let is_kept = KEYWORDS.contains(&word.as_str())
+        || matches!(kind, P::Reserved(reserved) if *reserved == word);
+    let message = format!("`{word}` is a reserved word: it cannot be a key without quotes");
+    let quoted = format!("write it in quotes: `\"{word}\": …`");
+    let help = match word.as_str() {
+        "until" => format!("write `ends`, the option of `hold`; for another key, {quoted}"),
+        _ => quoted,
+    };
+    is_kept.then_some((message, help))
+}
+
+/// Returns the problem of a function that is defined twice, with the place of the first one.
+fn duplicate_function(
+    source: &ScriptSource,
+    name: &str,
+    line: usize,
+    message: &str,
+    help: &str,
+) -> PlacedIssue {
+    let first = source.definition(name, line.saturating_sub(1));
+    let related = RelatedPlace {
+        file: source.display_path.clone(),
+        line: first.0,
+        column: first.1,
+        message: "the first one".to_owned(),
+    };
+    let problem = source.problem(source.definition(name, line), "duplicate", message, help);
+    PlacedIssue { related: vec![related], ..problem }
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the language's own text describes every other error"
+)]
+fn describe(kind: &P) -> (String, String) {
+    let owned = |message: &str, help: &str| (message.to_owned(), help.to_owned());
+    match kind {
+        P::UnexpectedEOF => owned(
+            "unexpected end of the file",
+            "close what is open: a `}`, `)`, `]` or a quote is missing",
+        ),
+        P::WrongFnDefinition => owned(
+            "a function begins inside another one",
+            "close the function before it: a `}` is missing there",
+        ),
+        P::BadInput(lex) => describe_lex_error(lex),
+        P::MissingToken(token, why) => (
+            format!("a `{token}` is missing here {why}").trim_end().to_owned(),
+            format!("write `{token}` before this, or look for what is not closed above"),
+        ),
+        P::FnDuplicatedDefinition(name, count) => (
+            format!(
+                "the function `{name}` with {} is defined twice",
+                count_noun(*count, "parameter")
+            ),
+            "remove one of them, or give it another name".to_owned(),
+        ),
+        P::FnDuplicatedParam(name, parameter) => (
+            format!("`{name}` has two parameters named `{parameter}`"),
+            "give one of them another name".to_owned(),
+        ),
+        P::DuplicatedProperty(name) => (
+            format!("the map has `{name}` twice"),
+            "remove one of them: a key has one value".to_owned(),
+        ),
+        P::AssignmentToConstant(name) => (
+            format!("`{name}` is a constant and cannot be changed"),
+            format!("write `let {name} = …` where it is made, or use another variable"),
+        ),
+        P::Reserved(word) => reserved_word(word),
+        P::ExprExpected(what) => (
+            format!("a value is missing here: {what}"),
+            "write it, or remove the operator before it".to_owned(),
+        ),
+        P::PropertyExpected => owned(
+            "a name is missing behind the dot",
+            "write the name of a field; there are no fractions: money is `money(\"1.50 USD\")`",
+        ),
+        P::VariableExpected => {
+            owned("the name of a variable is missing here", "write one, such as `let amount = …`")
+        }
+        P::LoopBreak => owned("`break` outside a loop", "write `return` to leave a function"),
+        P::ExprTooDeep => owned("nesting is too deep", "split it: give its parts names with `let`"),
+        P::TooManyFunctions => owned(
+            "the script has too many functions",
+            "move some into a module: `import \"lib/name\" as name;`",
+        ),
+        P::LiteralTooLarge(what, most) => (
+            format!("a {what} of a script has {most} elements at most"),
+            "make it shorter".to_owned(),
+        ),
+        P::UnknownOperator(text) => unknown_operator(text),
+        P::VariableUndefined(name) => {
+            (format!("there is no variable `{name}` here"), "write `let` first".to_owned())
+        }
+        other => (
+            lower_first(&other.to_string()),
+            "check this place and the words just before it".to_owned(),
+        ),
+    }
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the language's own text describes every other error"
+)]
+fn describe_lex_error(error: &LexError) -> (String, String) {
+    match error {
+        LexError::UnterminatedString => (
+            "the text is not closed".to_owned(),
+            "write its closing `\"` on the same line; write a text of several lines between backticks".to_owned(),
+        ),
+        LexError::MalformedNumber(text) => (
+            format!("`{text}` is not a whole number"),
+            "write whole numbers; money is `money(\"1.50 USD\")`".to_owned(),
+        ),
+        LexError::MalformedEscapeSequence(text) => (
+            format!("`{text}` is not a valid escape in a text"),
+            "write `\\\\` for a backslash, `\\\"` for a quote, `\\n` for a new line".to_owned(),
+        ),
+        LexError::StringTooLong(most) => (
+            format!("a text of a script has {most} characters at most"),
+            "make it shorter".to_owned(),
+        ),
+        LexError::ImproperSymbol(symbol, _) if symbol == "=" => assignment_as_comparison(),
+        LexError::ImproperSymbol(symbol, _) if symbol == "eval" => reserved_word(symbol),
+        LexError::UnexpectedInput(text) => {
+            (format!("unexpected `{text}`"), "remove it".to_owned())
+        }
+        other => (lower_first(&other.to_string()), "check this place and the words just before it".to_owned()),
+    }
+}
+
+fn assignment_as_comparison() -> (String, String) {
+    ("`=` does not compare".to_owned(), "write `==`".to_owned())
+}
+
+fn unknown_operator(text: &str) -> (String, String) {
+    let help = match text {
+        "++" => "write `+= 1`",
+        "--" => "write `-= 1`",
+        "===" => "write `==`",
+        "!==" => "write `!=`",
+        _ => "remove it, or write another one",
+    };
+    (format!("there is no operator `{text}`"), help.to_owned())
+}
+
+fn reserved_word(word: &str) -> (String, String) {
+    if word == "eval" {
+        let help = "write the code itself: a script never runs text";
+        return ("`eval` cannot be used".to_owned(), help.to_owned());
+    }
+    let known =
+        ["let", "const", "if", "else", "for", "while", "loop", "return", "fn", "import", "switch"];
+    let help = match word {
+        "===" => "write `==`".to_owned(),
+        "!==" => "write `!=`".to_owned(),
+        "++" => "write `+= 1`".to_owned(),
+        "--" => "write `-= 1`".to_owned(),
+        "->" => "functions have no types here: remove it".to_owned(),
+        "var" => "write `let`".to_owned(),
+        "null" | "nil" => "write `()`".to_owned(),
+        "match" | "case" => "write `switch value { 1 => …, _ => … }`".to_owned(),
+        _ => nearest(word, known).map_or_else(
+            || "give it another name".to_owned(),
+            |meant| format!("did you mean `{meant}`?"),
+        ),
+    };
+    (format!("`{word}` is a reserved word"), help)
+}
+
+fn lower_first(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+// Fault-tolerant parser: an error in one function does not hide the errors in the next.
+
+/// Errors after which a file is not parsed further.
+const ERRORS_MAX: usize = 20;
+
+/// Readable part of a file.
+pub(crate) struct Parsed {
+    /// Tree of the readable part.
+    pub(crate) tree: Option<AST>,
+    /// Names of functions that cannot be parsed.
+    pub(crate) unparsed: BTreeSet<String>,
+}
+
+/// Parses a file. Each unparsable piece is reported and removed, and the rest is parsed again.
+pub(crate) fn parse(
+    engine: &Engine,
+    source: &ScriptSource,
+    problems: &mut Vec<PlacedIssue>,
+) -> Parsed {
+    let mut parts = split_parts(&source.text);
+    let mut lost = BTreeSet::new();
+    for _ in 0..ERRORS_MAX {
+        let text: String = parts.iter().map(|part| part.text.as_str()).collect();
+        let error = match engine.compile(&text) {
+            Ok(tree) => return Parsed { tree: Some(tree), unparsed: lost },
+            Err(error) => error,
+        };
+        problems.push(problem(source, &error));
+        let line = place(error.position()).map(|(line, _)| line);
+        let open = matches!(error.err_type(), ParseErrorType::WrongFnDefinition);
+        let Some(part) = failed_part(&mut parts, line, open) else { break };
+        lost.extend(defined_functions(&part.text).map(str::to_owned));
+        part.text = blank_lines(&part.text);
+    }
+    Parsed { tree: None, unparsed: lost }
+}
+
+/// One piece of a file: from the line where an item begins to the line where the next one does.
+struct SourcePart {
+    first: usize,
+    text: String,
+}
+
+/// Splits a text into pieces; functions begin at the start of a line, as is usual.
+fn split_parts(text: &str) -> Vec<SourcePart> {
+    let mut parts: Vec<SourcePart> = Vec::new();
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        let begins = ["fn ", "private fn ", "import ", "const "];
+        let begins = begins.iter().any(|word| line.starts_with(word));
+        match parts.last_mut().filter(|_| !begins) {
+            Some(part) => part.text.push_str(line),
+            None => {
+                parts.push(SourcePart { first: index.saturating_add(1), text: line.to_owned() });
+            }
+        }
+    }
+    parts
+}
+
+/// Returns the piece that holds an error. With `open`, the piece before it, which was not closed.
+fn failed_part(
+    parts: &mut [SourcePart],
+    line: Option<usize>,
+    open: bool,
+) -> Option<&mut SourcePart> {
+    let line = line.unwrap_or(usize::MAX);
+    let written = |part: &SourcePart| !part.text.trim().is_empty();
+    let before = |part: &SourcePart| if open { part.first < line } else { part.first <= line };
+    parts.iter_mut().rev().find(|part| before(part) && written(part))
+}
+
+/// Returns the same number of empty lines.
+fn blank_lines(text: &str) -> String {
+    text.chars().filter(|found| *found == '\n').collect()
+}

@@ -1,0 +1,353 @@
+//! Host functions and their calls. A function performs no action: it reads, calculates, or records
+//! an action request.
+//!
+//! A [`HostFn`] holds everything about a function. The checker reads its arity, types and options,
+//! the documentation reads its sentence, and the engine calls its `call`.
+
+use std::fmt;
+
+use rhai::{Dynamic, Map};
+use serde_json::{Map as Fields, Value};
+
+use super::argument_type::ArgumentType;
+use super::session::{HostError, RunSession};
+use crate::base::hash::canonical;
+use crate::base::id::{Key, Name};
+use crate::base::money::Money;
+use crate::model::events::hook::{ActionRequest, AtMost};
+use crate::policy::ScriptPower;
+use crate::scripting::language::json::to_json;
+use crate::scripting::language::limits::VALUE_MAX;
+use crate::scripting::language::values::ScriptMoment;
+
+/// Result of a host function.
+pub(crate) type CallResult = Result<Dynamic, HostError>;
+
+/// Part of the documentation that lists a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FunctionGroup {
+    /// The function requests an action.
+    Action,
+    /// The function reads.
+    Read,
+    /// The function calculates.
+    Helper,
+}
+
+/// One argument.
+#[derive(Debug, Clone, Copy)]
+pub struct Argument {
+    pub name: &'static str,
+    pub value_type: ArgumentType,
+}
+
+/// One entry of the map of options.
+#[derive(Debug, Clone, Copy)]
+pub struct HostOption {
+    pub name: &'static str,
+    pub value_type: ArgumentType,
+    /// Meaning of the option.
+    pub doc: &'static str,
+    /// Former key, which still works.
+    pub former_name: Option<&'static str>,
+}
+
+impl HostOption {
+    /// Returns true if a script's key names this option.
+    pub fn has_key(&self, key: &str) -> bool {
+        self.name == key || self.former_name == Some(key)
+    }
+}
+
+/// One host function.
+#[derive(Clone, Copy)]
+pub struct HostFn {
+    /// Name of the function. Two rows may share a name if they take different numbers of arguments.
+    pub name: &'static str,
+    pub group: FunctionGroup,
+    /// Arguments in order.
+    pub arguments: &'static [Argument],
+    /// Options in the map after the arguments; without options there is no such map.
+    pub options: &'static [&'static [HostOption]],
+    /// Description in a sentence or two.
+    pub doc: &'static str,
+    /// Right that the function needs at its merchant.
+    pub right: Option<ScriptPower>,
+    /// Runs the function.
+    pub(crate) call: fn(&HostCall<'_>) -> CallResult,
+}
+
+impl fmt::Debug for HostFn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HostFn({})", self.usage())
+    }
+}
+
+impl HostFn {
+    /// Returns the options of the function.
+    pub fn options(&self) -> impl Iterator<Item = &'static HostOption> {
+        self.options.iter().copied().flatten()
+    }
+
+    /// Returns true if the function takes this number of arguments.
+    pub fn takes(&self, count: usize) -> bool {
+        let least = self.arguments.len();
+        count == least || (!self.options.is_empty() && count == least.saturating_add(1))
+    }
+
+    /// Formats a call: `refund(charge, #{…})`.
+    pub fn usage(&self) -> String {
+        let mut words: Vec<&str> = self.arguments.iter().map(|argument| argument.name).collect();
+        if !self.options.is_empty() {
+            words.push("#{…}");
+        }
+        format!("{}({})", self.name, words.join(", "))
+    }
+}
+
+/// One call of a host function, whose arguments have the right types.
+pub(crate) struct HostCall<'a> {
+    pub(crate) session: &'a RunSession,
+    row: &'a HostFn,
+    arguments: Vec<Dynamic>,
+    options: Map,
+}
+
+pub(super) const fn argument(name: &'static str, sort: ArgumentType) -> Argument {
+    Argument { name, value_type: sort }
+}
+
+pub(super) const fn option(
+    name: &'static str,
+    sort: ArgumentType,
+    doc: &'static str,
+) -> HostOption {
+    HostOption { name, value_type: sort, doc, former_name: None }
+}
+
+/// Returns the row of a function that requests an action.
+pub(super) const fn action(
+    name: &'static str,
+    arguments: &'static [Argument],
+    options: &'static [&'static [HostOption]],
+    call: fn(&HostCall<'_>) -> CallResult,
+    doc: &'static str,
+) -> HostFn {
+    HostFn { name, group: FunctionGroup::Action, arguments, options, doc, right: None, call }
+}
+
+/// Options of every action.
+pub(super) const COMMON: &[HostOption] = &[
+    option(
+        "name",
+        ArgumentType::Name,
+        "the action's permanent name within this event: one name does one thing, once. Derived \
+        from the arguments by default",
+    ),
+    option("at", ArgumentType::Moment, "the earliest time; at once by default"),
+];
+
+impl<'a> HostCall<'a> {
+    pub(crate) fn new(
+        session: &'a RunSession,
+        row: &'a HostFn,
+        mut arguments: Vec<Dynamic>,
+    ) -> Result<Self, HostError> {
+        let options = if arguments.len() > row.arguments.len() {
+            let map = arguments.pop().and_then(Dynamic::try_cast::<Map>);
+            map.ok_or_else(|| {
+                format!("`{}` takes a map of options at its end: `#{{…}}`", row.name)
+            })?
+        } else {
+            Map::new()
+        };
+        let options = options.into_iter().map(|(key, value)| {
+            let option = row.options().find(|option| option.has_key(&key));
+            (option.map_or(key, |option| option.name.into()), value)
+        });
+        let call = Self { session, row, arguments, options: options.collect() };
+        call.check()?;
+        Ok(call)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let known = self.session.names();
+        for (argument, value) in self.row.arguments.iter().zip(&self.arguments) {
+            argument.value_type.check_value(value, known).map_err(|unfit| {
+                format!(
+                    "`{}` of `{}` {}; {}",
+                    argument.name, self.row.name, unfit.message, unfit.help
+                )
+            })?;
+        }
+        for (key, value) in &self.options {
+            let Some(option) = self.row.options().find(|option| option.name == key.as_str()) else {
+                return Err(format!("`{}` has no option `{key}`", self.row.name));
+            };
+            option.value_type.check_value(value, known).map_err(|unfit| {
+                format!(
+                    "the option `{key}` of `{}` {}; {}",
+                    self.row.name, unfit.message, unfit.help
+                )
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Returns an argument, or `()` if it is missing.
+    pub(crate) fn argument(&self, index: usize) -> Dynamic {
+        self.arguments.get(index).cloned().unwrap_or(Dynamic::UNIT)
+    }
+
+    /// Returns an argument as text, also for money and moments.
+    pub(crate) fn text(&self, index: usize) -> String {
+        text_of(&self.argument(index))
+    }
+
+    /// Returns an argument as a whole number.
+    pub(crate) fn integer(&self, index: usize) -> i64 {
+        self.argument(index).as_int().unwrap_or_default()
+    }
+
+    /// Returns an argument as a moment.
+    pub(crate) fn moment(&self, index: usize) -> Result<ScriptMoment, String> {
+        parse_moment(&self.argument(index))
+    }
+
+    /// Returns an option.
+    pub(crate) fn option(&self, name: &str) -> Option<Dynamic> {
+        self.options.get(name).cloned()
+    }
+
+    /// Returns an option as text.
+    pub(crate) fn option_text(&self, name: &str) -> Option<String> {
+        self.option(name).map(|value| text_of(&value))
+    }
+
+    /// Returns a boolean option; `false` if it is missing.
+    pub(crate) fn option_flag(&self, name: &str) -> bool {
+        self.option(name).and_then(|value| value.as_bool().ok()).unwrap_or_default()
+    }
+
+    /// Returns the merchant of the call.
+    ///
+    /// # Errors
+    ///
+    /// The event has no merchant, and the call names none.
+    pub(crate) fn merchant(&self) -> Result<Key, String> {
+        let named = self.option_text("merchant").map(|name| format!("Merchant/{name}"));
+        if let Some(named) = named {
+            return named.parse().map_err(|error: crate::base::id::KeyError| error.to_string());
+        }
+        self.session.merchant().cloned().ok_or_else(|| {
+            format!("this event has no merchant: `{}` needs the option `merchant`", self.row.name)
+        })
+    }
+
+    /// Requests an action and returns its name.
+    pub(crate) fn request(
+        &self,
+        verb: &str,
+        merchant: Option<Key>,
+        fields: Value,
+    ) -> Result<Dynamic, HostError> {
+        self.request_at_most(verb, merchant, fields, None)
+    }
+
+    /// Requests an action, with an upper bound on the frequency of a notification.
+    pub(crate) fn request_at_most(
+        &self,
+        verb: &str,
+        merchant: Option<Key>,
+        fields: Value,
+        at_most: Option<AtMost>,
+    ) -> Result<Dynamic, HostError> {
+        if let Some(power) = self.row.right {
+            self.session.require_right(power, merchant.as_ref())?;
+        }
+        let at = self.option("at").map(|value| parse_moment(&value)).transpose()?;
+        let at = at.map(|ScriptMoment(at)| at);
+        if canonical(&fields).len() > VALUE_MAX {
+            return Err(HostError::LimitExceeded(format!(
+                "an action has {VALUE_MAX} bytes at most"
+            )));
+        }
+        let name = match self.option_text("name") {
+            Some(name) => name.parse(),
+            None => ActionRequest::content_name(verb, merchant.as_ref(), &fields, at),
+        };
+        let name: Name = name.map_err(|error| error.to_string())?;
+        let verb = verb.to_owned();
+        let wish = ActionRequest { name, verb, merchant, fields, at, at_most, content: None };
+        let name = self.session.request_action(wish.with_content_digest())?;
+        Ok(Dynamic::from(name.to_string()))
+    }
+}
+
+pub(super) fn parse_moment(value: &Dynamic) -> Result<ScriptMoment, String> {
+    match value.clone().try_cast::<ScriptMoment>() {
+        Some(moment) => Ok(moment),
+        None => ScriptMoment::parse(&value.to_string()),
+    }
+}
+
+/// Formats a value as text: money and moments in their own form, lists and maps as JSON.
+fn text_of(value: &Dynamic) -> String {
+    match to_json(value) {
+        Ok(Value::String(text)) => text,
+        Ok(other) if value.is_array() || value.is_map() => other.to_string(),
+        Ok(_) | Err(_) => value.to_string(),
+    }
+}
+
+/// Converts a value or its text to money.
+pub(crate) fn parse_money(value: &Dynamic) -> Result<Money, String> {
+    match value.clone().try_cast::<Money>() {
+        Some(money) => Ok(money),
+        None => value
+            .to_string()
+            .parse()
+            .map_err(|error: crate::base::money::MoneyError| error.to_string()),
+    }
+}
+
+/// Returns the amount of a record of the service.
+pub(crate) fn record_amount(record: &Map) -> Result<Money, String> {
+    let minor = record.get("amount").and_then(|value| value.as_int().ok());
+    let minor = minor.ok_or("the record has no `amount`")?;
+    let currency = record_currency(record)
+        .ok_or("the record has no `currency`, so its worth is unknown: give money")?;
+    let currency =
+        currency.parse().map_err(|error: crate::base::money::MoneyError| error.to_string())?;
+    Ok(Money::new(minor, currency))
+}
+
+/// Returns the currency of a record, or that of its newest transaction.
+fn record_currency(record: &Map) -> Option<String> {
+    if let Some(currency) = record.get("currency") {
+        return Some(currency.to_string());
+    }
+    let transactions = record.get("transactions")?.as_array_ref().ok()?;
+    let last = transactions.last()?.as_map_ref().ok()?;
+    last.get("currency").map(ToString::to_string)
+}
+
+/// Returns the id of an object: the value itself, or the id of a map.
+pub(crate) fn object_id(value: &Dynamic) -> Result<String, String> {
+    let Ok(map) = value.as_map_ref() else { return Ok(value.to_string()) };
+    let id = ["remote_id", "id"].into_iter().find_map(|name| map.get(name));
+    let id = id.filter(|id| id.is_string()).map(ToString::to_string);
+    id.filter(|id| !id.is_empty())
+        .ok_or_else(|| "the map has neither `id` nor `remote_id`".to_owned())
+}
+
+/// Returns the fields of an action without those that are `None`.
+pub(crate) fn fields<const N: usize>(pairs: [(&str, Option<Value>); N]) -> Value {
+    let pairs = pairs.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(pairs.collect::<Fields<_, _>>())
+}
+
+/// Converts an argument to JSON.
+pub(crate) fn dynamic_to_json(value: &Dynamic) -> Result<Value, String> {
+    to_json(value)
+}

@@ -1,0 +1,271 @@
+//! Host functions that move money, or stop money from moving. The fields are those of the actions
+//! in [`crate::effects::core::context`].
+
+use rhai::Map;
+use serde_json::Value;
+
+use super::argument_type::ArgumentType;
+use super::call::{
+    Argument, COMMON, CallResult, HostCall, HostFn, HostOption, action, argument, fields,
+    object_id, option, parse_money, record_amount,
+};
+use crate::base::money::Money;
+use crate::policy::ScriptPower;
+
+const MERCHANT: &[HostOption] =
+    &[option("merchant", ArgumentType::Merchant, "a merchant other than the event's")];
+
+const AMOUNT: &[HostOption] = &[option(
+    "amount",
+    ArgumentType::Amount,
+    "the amount; by default that of the map, so an id alone needs it",
+)];
+
+const REFERENCE: &[HostOption] =
+    &[option("reference", ArgumentType::Text, "a text for the record")];
+
+const RECURRING: &[HostOption] = &[option(
+    "recurring",
+    ArgumentType::Object,
+    "its recurring charge; required if the occurrence is an id",
+)];
+
+const MOVEMENT: &[HostOption] = &[option(
+    "account",
+    ArgumentType::Text,
+    "the merchant's account; the service chooses one by default",
+)];
+
+/// Marks an action that the configuration must open.
+const fn with_right(power: ScriptPower, row: HostFn) -> HostFn {
+    HostFn { right: Some(power), ..row }
+}
+
+const CHARGE: &[Argument] = &[argument("charge", ArgumentType::Object)];
+const MOVEMENT_ARGUMENTS: &[Argument] =
+    &[argument("method", ArgumentType::Text), argument("amount", ArgumentType::Amount)];
+const OCCURRENCE: &[Argument] = &[argument("occurrence", ArgumentType::Object)];
+
+pub(super) static ROWS: &[HostFn] = &[
+    with_right(
+        ScriptPower::Refund,
+        action(
+            "refund",
+            CHARGE,
+            &[AMOUNT, MERCHANT, COMMON],
+            refund,
+            "Refunds a charge: the rest of it, or a part.",
+        ),
+    ),
+    with_right(
+        ScriptPower::Refund,
+        action(
+            "void",
+            &[argument("transaction", ArgumentType::Object)],
+            &[REFERENCE, MERCHANT, COMMON],
+            void,
+            "Voids a transaction before it is settled.",
+        ),
+    ),
+    with_right(
+        ScriptPower::Charge,
+        action(
+            "capture",
+            CHARGE,
+            &[
+                AMOUNT,
+                REFERENCE,
+                &[option(
+                    "next_run",
+                    ArgumentType::Boolean,
+                    "capture with the next daily run instead of at once",
+                )],
+                MERCHANT,
+                COMMON,
+            ],
+            capture,
+            "Captures a hold.",
+        ),
+    ),
+    with_right(
+        ScriptPower::Charge,
+        action(
+            "charge",
+            MOVEMENT_ARGUMENTS,
+            &[
+                MOVEMENT,
+                REFERENCE,
+                &[
+                    option("hold", ArgumentType::Boolean, "only reserve the money; for cards only"),
+                    option(
+                        "surcharge",
+                        ArgumentType::Amount,
+                        "the part of the amount that is a surcharge; the receipt shows it",
+                    ),
+                ],
+                MERCHANT,
+                COMMON,
+            ],
+            charge,
+            "Charges a saved method: the name of its document, or its id.",
+        ),
+    ),
+    with_right(
+        ScriptPower::Credit,
+        action(
+            "credit",
+            MOVEMENT_ARGUMENTS,
+            &[MOVEMENT, REFERENCE, MERCHANT, COMMON],
+            credit,
+            "Pays money out to a saved method, without a charge.",
+        ),
+    ),
+    with_right(
+        ScriptPower::Charge,
+        action(
+            "pay_occurrence",
+            OCCURRENCE,
+            &[AMOUNT, RECURRING, MERCHANT, COMMON],
+            pay,
+            "Pays an occurrence of a recurring charge early, or retries it.",
+        ),
+    ),
+    action(
+        "ignore_occurrence",
+        OCCURRENCE,
+        &[RECURRING, MERCHANT, COMMON],
+        ignore,
+        "Removes an occurrence of a recurring charge from the collection.",
+    ),
+    action(
+        "cancel",
+        &[argument("recurring", ArgumentType::Object)],
+        &[MERCHANT, COMMON],
+        cancel,
+        "Ends a recurring charge.",
+    ),
+];
+
+fn money_json(money: Money) -> Option<Value> {
+    serde_json::to_value(money).ok()
+}
+
+fn text(text: Option<String>) -> Option<Value> {
+    text.map(Value::String)
+}
+
+/// Returns the option `amount`, or the amount of the first argument.
+///
+/// # Errors
+///
+/// Neither names an amount.
+fn requested_amount(
+    call: &HostCall<'_>,
+    of: fn(&Map) -> Result<Money, String>,
+) -> Result<Money, String> {
+    if let Some(amount) = call.option("amount") {
+        return parse_money(&amount);
+    }
+    let record = call.argument(0);
+    let record = record.as_map_ref().map_err(|_| {
+        "an id alone does not say how much: give the option `amount`, or the whole record"
+            .to_owned()
+    })?;
+    of(&record)
+}
+
+/// Returns the remaining amount of a charge.
+fn remaining_amount(charge: &Map) -> Result<Money, String> {
+    let whole = record_amount(charge)?;
+    let refunded = charge.get("amount_refunded").and_then(|value| value.as_int().ok());
+    let refunded = Money::new(refunded.unwrap_or_default(), whole.currency());
+    let left = whole.checked_sub(refunded).map_err(|error| error.to_string())?;
+    let some = left.minor() > 0;
+    some.then_some(left).ok_or_else(|| "all of the charge was refunded already".to_owned())
+}
+
+pub(crate) fn refund(call: &HostCall<'_>) -> CallResult {
+    let (charge, amount) =
+        (object_id(&call.argument(0))?, requested_amount(call, remaining_amount)?);
+    let fields = fields([("charge", Some(charge.into())), ("amount", money_json(amount))]);
+    call.request("refund", Some(call.merchant()?), fields)
+}
+
+pub(crate) fn void(call: &HostCall<'_>) -> CallResult {
+    let transaction = object_id(&call.argument(0))?;
+    let reference = text(call.option_text("reference"));
+    let fields = fields([("transaction", Some(transaction.into())), ("reference", reference)]);
+    call.request("void", Some(call.merchant()?), fields)
+}
+
+pub(crate) fn capture(call: &HostCall<'_>) -> CallResult {
+    let (charge, amount) = (object_id(&call.argument(0))?, requested_amount(call, record_amount)?);
+    let fields = fields([
+        ("charge", Some(charge.into())),
+        ("amount", money_json(amount)),
+        ("reference", text(call.option_text("reference"))),
+        ("next_run", call.option_flag("next_run").then_some(Value::Bool(true))),
+    ]);
+    call.request("capture", Some(call.merchant()?), fields)
+}
+
+pub(crate) fn charge(call: &HostCall<'_>) -> CallResult {
+    let hold = call.option_flag("hold").then_some(Value::Bool(true));
+    request_movement(call, "charge", hold)
+}
+
+pub(crate) fn credit(call: &HostCall<'_>) -> CallResult {
+    request_movement(call, "credit", None)
+}
+
+fn request_movement(call: &HostCall<'_>, verb: &str, hold: Option<Value>) -> CallResult {
+    let amount = parse_money(&call.argument(1))?;
+    let surcharge = call.option("surcharge").map(|part| parse_money(&part)).transpose()?;
+    let fields = fields([
+        ("amount", money_json(amount)),
+        ("method", Some(call.text(0).into())),
+        ("account", text(call.option_text("account"))),
+        ("reference", text(call.option_text("reference"))),
+        ("hold", hold),
+        ("surcharge", surcharge.and_then(money_json)),
+    ]);
+    call.request(verb, Some(call.merchant()?), fields)
+}
+
+/// Returns the recurring charge of an occurrence.
+fn recurring_charge_id(call: &HostCall<'_>) -> Result<String, String> {
+    if let Some(recurring) = call.option("recurring") {
+        return object_id(&recurring);
+    }
+    let occurrence = call.argument(0);
+    let named =
+        occurrence.as_map_ref().ok().and_then(|map| map.get("recurring_charge_id").cloned());
+    named.map(|id| id.to_string()).ok_or_else(|| {
+        "an id alone does not say of which recurring charge it is: give the option `recurring`"
+            .to_owned()
+    })
+}
+
+pub(crate) fn pay(call: &HostCall<'_>) -> CallResult {
+    let (occurrence, amount) =
+        (object_id(&call.argument(0))?, requested_amount(call, record_amount)?);
+    let fields = fields([
+        ("recurring", Some(recurring_charge_id(call)?.into())),
+        ("occurrence", Some(occurrence.into())),
+        ("amount", money_json(amount)),
+    ]);
+    call.request("pay", Some(call.merchant()?), fields)
+}
+
+pub(crate) fn ignore(call: &HostCall<'_>) -> CallResult {
+    let occurrence = object_id(&call.argument(0))?;
+    let recurring = recurring_charge_id(call)?;
+    let fields =
+        fields([("recurring", Some(recurring.into())), ("occurrence", Some(occurrence.into()))]);
+    call.request("ignore", Some(call.merchant()?), fields)
+}
+
+pub(crate) fn cancel(call: &HostCall<'_>) -> CallResult {
+    let recurring = object_id(&call.argument(0))?;
+    call.request("cancel", Some(call.merchant()?), fields([("recurring", Some(recurring.into()))]))
+}

@@ -1,0 +1,274 @@
+//! State of one run. Host functions reach it through the tag of their call.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::base::hash::{canonical, sha256};
+use crate::base::id::{Key, Name};
+use crate::model::events::hook::{ActionRequest, HookRead};
+use crate::model::events::scripts::{ScriptValuesSize, sum};
+use crate::policy::ScriptPower;
+use crate::scripting::host::script_event::EventOrigin;
+use crate::scripting::language::limits::{
+    ACTIONS_MAX, LINE_MAX, LINES_MAX, READS_MAX, STORED_KEYS_MAX, VALUE_MAX, off_the_clock,
+};
+use crate::scripting::language::names::ScriptNames;
+
+/// Reads of a script. Every answer is recorded with the run, so that two runs can be compared.
+pub trait Reads: Send + Sync {
+    /// Returns a resource, `KIND/NAME` or `KIND/NAMESPACE/NAME`: `{kind, namespace, name, labels,
+    /// spec, ready, reason, message, remote_id}`; null if it does not exist.
+    fn resource(&self, key: &str) -> Result<Value, String>;
+    /// Returns all resources of a kind that match the filter, sorted by name, as a list of the same
+    /// form.
+    fn find(&self, kind: &str, filter: &Value) -> Result<Value, String>;
+    /// Returns the known state of a transaction of the service; null if it is unknown.
+    fn transaction(&self, id: &str) -> Result<Value, String>;
+    /// Returns the service's answer to a read of [`crate::api::reads`]. `args` holds its parameters
+    /// and query by name, and `merchant`.
+    fn remote(&self, name: &str, args: &Value) -> Result<Value, String>;
+    /// Returns the value that an earlier run of this script stored; null if there is none.
+    fn kv(&self, script: &str, key: &str) -> Result<Value, String>;
+    /// Returns the size of this script's stored values, and of all scripts' together.
+    fn kept_size(&self, _script: &str) -> Result<(ScriptValuesSize, ScriptValuesSize), String> {
+        Ok((ScriptValuesSize::default(), ScriptValuesSize::default()))
+    }
+}
+
+/// State of a run, shared between its host functions.
+#[derive(Clone)]
+pub(crate) struct RunSession(Arc<SessionState>);
+
+struct SessionState {
+    script: String,
+    origin: EventOrigin,
+    names: Arc<ScriptNames>,
+    reads: Arc<dyn Reads>,
+    output: Mutex<RunOutput>,
+}
+
+/// Results of a run so far.
+#[derive(Debug, Default)]
+pub(crate) struct RunOutput {
+    pub(crate) actions: Vec<ActionRequest>,
+    pub(crate) stored: BTreeMap<String, Value>,
+    /// Additions to values that the run did not set itself.
+    pub(crate) added: BTreeMap<String, Value>,
+    pub(crate) reads: Vec<HookRead>,
+    /// Answers of the reads, in the same order.
+    pub(crate) answers: Vec<Value>,
+    pub(crate) log: Vec<String>,
+}
+
+/// A limit of a run that a host function enforces, as the language throws it.
+#[derive(Debug, Clone)]
+pub(crate) struct RunLimitError(pub(crate) String);
+
+impl fmt::Display for RunLimitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Reason for which a host function refuses a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum HostError {
+    /// The script is wrong.
+    Invalid(String),
+    /// The run exceeds a limit.
+    LimitExceeded(String),
+}
+
+impl From<String> for HostError {
+    fn from(message: String) -> Self {
+        Self::Invalid(message)
+    }
+}
+
+impl fmt::Debug for RunSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Session({})", self.0.script)
+    }
+}
+
+impl RunSession {
+    pub(crate) fn new(
+        script: &str,
+        about: EventOrigin,
+        names: Arc<ScriptNames>,
+        reads: Arc<dyn Reads>,
+    ) -> Self {
+        let done = Mutex::default();
+        Self(Arc::new(SessionState {
+            script: script.to_owned(),
+            origin: about,
+            names,
+            reads,
+            output: done,
+        }))
+    }
+
+    /// Continues an earlier run, whose stored values are `kept`.
+    pub(crate) fn continuing(self, kept: BTreeMap<String, Value>) -> Self {
+        self.output().stored = kept;
+        self
+    }
+
+    /// Returns the names that scripts may use.
+    pub(crate) fn names(&self) -> &ScriptNames {
+        &self.0.names
+    }
+
+    /// Returns the merchant of the event.
+    pub(crate) fn merchant(&self) -> Option<&Key> {
+        self.0.origin.merchant.as_ref()
+    }
+
+    /// Returns the time of the event.
+    pub(crate) fn created_at(&self) -> Option<DateTime<Utc>> {
+        self.0.origin.created
+    }
+
+    /// Returns true for an event in live mode.
+    pub(crate) fn is_live(&self) -> bool {
+        self.0.origin.live
+    }
+
+    /// Returns true if scripts see personal values of the event's merchant.
+    pub(crate) fn may_see_personal(&self) -> bool {
+        self.names().rights.allows(ScriptPower::Personal, self.merchant())
+    }
+
+    /// Refuses an action for which scripts have no right at this merchant.
+    pub(crate) fn require_right(
+        &self,
+        power: ScriptPower,
+        merchant: Option<&Key>,
+    ) -> Result<(), HostError> {
+        if self.names().rights.allows(power, merchant) {
+            return Ok(());
+        }
+        let (message, help) = power.refusal(merchant);
+        Err(HostError::Invalid(format!("{message}; {help}")))
+    }
+
+    fn output(&self) -> MutexGuard<'_, RunOutput> {
+        self.0.output.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes all results, and leaves none behind.
+    pub(crate) fn take(&self) -> RunOutput {
+        std::mem::take(&mut *self.output())
+    }
+
+    /// Requests an action. An equal request is the same request; a different one of the same name
+    /// is an error.
+    pub(crate) fn request_action(&self, wish: ActionRequest) -> Result<Name, HostError> {
+        let mut done = self.output();
+        let name = wish.name.clone();
+        if let Some(known) = done.actions.iter().find(|known| known.name == name) {
+            return if *known == wish { Ok(name) } else { Err(duplicate_name(&name).into()) };
+        }
+        if done.actions.len() >= ACTIONS_MAX {
+            return Err(HostError::LimitExceeded(format!(
+                "one run asks for {ACTIONS_MAX} actions at most"
+            )));
+        }
+        done.actions.push(wish);
+        Ok(name)
+    }
+
+    /// Reads and records the answer. The run's deadline is extended by the duration of the read.
+    pub(crate) fn record_read(
+        &self,
+        what: &str,
+        arguments: Value,
+        read: impl FnOnce(&dyn Reads, &str) -> Result<Value, String>,
+    ) -> Result<Value, HostError> {
+        if self.output().reads.len() >= READS_MAX {
+            return Err(HostError::LimitExceeded(format!(
+                "one run reads {READS_MAX} times at most"
+            )));
+        }
+        let answer = off_the_clock(|| read(&*self.0.reads, &self.0.script))?;
+        let digest = sha256(&canonical(&answer));
+        let mut done = self.output();
+        done.reads.push(HookRead { what: what.to_owned(), arguments, answer: digest });
+        done.answers.push(answer.clone());
+        Ok(answer)
+    }
+
+    /// Adds to a value that this run set itself, or else to the stored one, where the fold adds.
+    pub(crate) fn add(&self, key: &str, before: &Value, number: &Value) -> Result<(), HostError> {
+        let misfit = || {
+            let message = "`kv_add` adds a whole number to a whole number, and money to money of its currency";
+            HostError::Invalid(format!("{message}: the value of `{key}` is something else"))
+        };
+        if let Some(kept) = self.stored_value(key) {
+            return self.store(key, sum(&kept, number).ok_or_else(misfit)?);
+        }
+        let added =
+            self.addition(key).map_or_else(|| Some(number.clone()), |added| sum(&added, number));
+        let added = added.ok_or_else(misfit)?;
+        sum(before, &added).ok_or_else(misfit)?;
+        let mut done = self.output();
+        Self::check_key_count(&done, key)?;
+        done.added.insert(key.to_owned(), added);
+        Ok(())
+    }
+
+    /// Returns the addition of this run to a value.
+    pub(crate) fn addition(&self, key: &str) -> Option<Value> {
+        self.output().added.get(key).cloned()
+    }
+
+    fn check_key_count(done: &RunOutput, key: &str) -> Result<(), HostError> {
+        let is_known = done.stored.contains_key(key) || done.added.contains_key(key);
+        let count = done.stored.len().saturating_add(done.added.len());
+        if count >= STORED_KEYS_MAX && !is_known {
+            return Err(HostError::LimitExceeded(format!(
+                "one run keeps {STORED_KEYS_MAX} keys at most"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Returns the value that this run stored under a key.
+    pub(crate) fn stored_value(&self, key: &str) -> Option<Value> {
+        self.output().stored.get(key).cloned()
+    }
+
+    /// Stores a value for later runs.
+    pub(crate) fn store(&self, key: &str, value: Value) -> Result<(), HostError> {
+        let mut done = self.output();
+        if canonical(&value).len().saturating_add(key.len()) > VALUE_MAX {
+            return Err(HostError::LimitExceeded(format!(
+                "what is kept has {VALUE_MAX} bytes at most"
+            )));
+        }
+        Self::check_key_count(&done, key)?;
+        done.added.remove(key);
+        done.stored.insert(key.to_owned(), value);
+        Ok(())
+    }
+
+    /// Appends a line to the log; a long line is cut. Lines beyond the limit are dropped, and a
+    /// last line reports that.
+    pub(crate) fn log(&self, line: &str) {
+        let mut done = self.output();
+        if done.log.len() < LINES_MAX {
+            let text: String = line.chars().take(LINE_MAX).collect();
+            done.log.push(text);
+        } else if done.log.len() == LINES_MAX {
+            done.log.push(format!("more than {LINES_MAX} lines: the others are left out"));
+        }
+    }
+}
+
+fn duplicate_name(name: &Name) -> String {
+    format!("two different actions are named `{name}`: give one of them another `name`")
+}

@@ -1,0 +1,331 @@
+//! Conversion of JSON to script values, and back.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use rhai::{Array, Dynamic, INT, Map};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Number, Value, json};
+
+use super::limits::NESTED_MAX;
+use super::values::ScriptMoment;
+use crate::base::money::Money;
+use crate::model::events::scripts::MONEY;
+
+/// Converts JSON to a script value. Fractional numbers become texts, since scripts have no
+/// fractions.
+pub(crate) fn to_dynamic(value: &Value) -> Dynamic {
+    convert(value, |text| Cow::Borrowed(text))
+}
+
+/// Converts JSON from outside. Two open braces mark a payer's link when a text is sent
+/// (`intake_link`). Only a script may request such a link, so the braces are separated.
+pub(crate) fn untrusted_to_dynamic(value: &Value) -> Dynamic {
+    convert(value, separate_braces)
+}
+
+/// Converts a JSON text from outside; `None` if the text is not JSON.
+pub(crate) fn parse_untrusted(text: &[u8]) -> Option<Dynamic> {
+    let slowly =
+        || serde_json::from_slice(text).ok().map(|value: Value| untrusted_to_dynamic(&value));
+    parse_direct(text).or_else(slowly)
+}
+
+fn integer_or_text(number: &Number) -> Dynamic {
+    number.as_i64().map_or_else(|| number.to_string().into(), Dynamic::from_int)
+}
+
+/// Converts JSON and maps each text with `text`.
+fn convert(value: &Value, text: fn(&str) -> Cow<'_, str>) -> Dynamic {
+    match value {
+        Value::Null => Dynamic::UNIT,
+        Value::Bool(truth) => Dynamic::from_bool(*truth),
+        Value::Number(number) => integer_or_text(number),
+        Value::String(words) => text(words).as_ref().into(),
+        Value::Array(items) => {
+            Dynamic::from_array(items.iter().map(|item| convert(item, text)).collect::<Array>())
+        }
+        Value::Object(fields) => {
+            let entry =
+                |(name, value): (&String, _)| (text(name).as_ref().into(), convert(value, text));
+            Dynamic::from_map(fields.iter().map(entry).collect::<Map>())
+        }
+    }
+}
+
+fn separate_braces(text: &str) -> Cow<'_, str> {
+    if !text.contains('{') {
+        return Cow::Borrowed(text);
+    }
+    let mut text = text.replace("{intake:", "{ intake:");
+    while text.contains("{{") {
+        text = text.replace("{{", "{ {");
+    }
+    Cow::Owned(text)
+}
+
+/// Converts a value to JSON; money and moments become texts.
+///
+/// # Errors
+///
+/// The value has no JSON form.
+pub(crate) fn to_json(value: &Dynamic) -> Result<Value, String> {
+    nested_to_json(value, 0, leaf_to_json, |map| map)
+}
+
+/// Converts a value to JSON with these conversions of leaves and maps.
+///
+/// # Errors
+///
+/// The value nests too deep, or a leaf has no JSON form.
+pub(crate) fn nested_to_json(
+    value: &Dynamic,
+    depth: usize,
+    leaf: fn(&Dynamic) -> Result<Value, String>,
+    map: fn(Value) -> Value,
+) -> Result<Value, String> {
+    if depth > NESTED_MAX {
+        return Err(format!("the value nests deeper than {NESTED_MAX} levels"));
+    }
+    let below = depth.saturating_add(1);
+    if let Ok(items) = value.as_array_ref() {
+        let items = items.iter().map(|item| nested_to_json(item, below, leaf, map));
+        return items.collect::<Result<_, _>>().map(Value::Array);
+    }
+    if let Ok(fields) = value.as_map_ref() {
+        let fields = fields.iter();
+        let fields = fields
+            .map(|(name, value)| Ok((name.to_string(), nested_to_json(value, below, leaf, map)?)));
+        return fields.collect::<Result<_, String>>().map(Value::Object).map(map);
+    }
+    leaf(value)
+}
+
+/// Converts a value that is neither a list nor a map.
+///
+/// # Errors
+///
+/// The value has no JSON form.
+pub(crate) fn leaf_to_json(value: &Dynamic) -> Result<Value, String> {
+    if value.is_unit() {
+        return Ok(Value::Null);
+    }
+    if let Ok(truth) = value.as_bool() {
+        return Ok(Value::Bool(truth));
+    }
+    if let Ok(whole) = value.as_int() {
+        let whole: INT = whole;
+        return Ok(Value::Number(Number::from(whole)));
+    }
+    if let Ok(text) = value.as_immutable_string_ref() {
+        return Ok(Value::String(text.to_string()));
+    }
+    let text = value
+        .as_char()
+        .map(String::from)
+        .ok()
+        .or_else(|| value.clone().try_cast::<Money>().map(|money| money.to_string()))
+        .or_else(|| value.clone().try_cast::<ScriptMoment>().map(|moment| moment.to_string()));
+    text.map(Value::String).ok_or_else(|| format!("a {} cannot be written down", value.type_name()))
+}
+
+// Direct conversion of JSON text to script values.
+
+/// Converts a text from outside. Returns `None` if the text is not JSON, or holds a fractional
+/// number.
+pub(crate) fn parse_direct(text: &[u8]) -> Option<Dynamic> {
+    let mut text = serde_json::Deserializer::from_slice(text);
+    let value = text.deserialize_any(DynamicSeed).ok()?;
+    text.end().ok().map(|()| value)
+}
+
+/// Converts any JSON value.
+struct DynamicSeed;
+
+impl<'de> DeserializeSeed<'de> for DynamicSeed {
+    type Value = Dynamic;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Dynamic, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for DynamicSeed {
+    type Value = Dynamic;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON without fractions")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Dynamic, E> {
+        Ok(Dynamic::UNIT)
+    }
+
+    fn visit_bool<E: Error>(self, truth: bool) -> Result<Dynamic, E> {
+        Ok(Dynamic::from_bool(truth))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Dynamic, E> {
+        Ok(integer_or_text(&number.into()))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Dynamic, E> {
+        Ok(integer_or_text(&number.into()))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Dynamic, E> {
+        Ok(separate_braces(text).as_ref().into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Dynamic, A::Error> {
+        let mut list = Array::new();
+        while let Some(item) = items.next_element_seed(DynamicSeed)? {
+            list.push(item);
+        }
+        Ok(Dynamic::from_array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Dynamic, A::Error> {
+        let mut map = Map::new();
+        while let Some(MapKey(name)) = fields.next_key_seed(MapKeySeed)? {
+            map.insert(name, fields.next_value_seed(DynamicSeed)?);
+        }
+        Ok(Dynamic::from_map(map))
+    }
+}
+
+struct MapKey(rhai::Identifier);
+
+/// Reads a field name.
+struct MapKeySeed;
+
+impl<'de> DeserializeSeed<'de> for MapKeySeed {
+    type Value = MapKey;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<MapKey, D::Error> {
+        from.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for MapKeySeed {
+    type Value = MapKey;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<MapKey, E> {
+        Ok(MapKey(separate_braces(text).as_ref().into()))
+    }
+}
+
+// Conversion of stored script values to JSON, and back: money and dates keep their type.
+
+const DATE: &str = "$date";
+const MAP: &str = "$map";
+
+/// Converts a value to its stored JSON.
+///
+/// # Errors
+///
+/// The value has no JSON form.
+pub(crate) fn to_stored_json(value: &Dynamic) -> Result<Value, String> {
+    nested_to_json(value, 0, tag_leaf, quote_map)
+}
+
+/// Tags money and dates with their type; other leaves stay plain JSON.
+fn tag_leaf(value: &Dynamic) -> Result<Value, String> {
+    if let Some(money) = value.clone().try_cast::<Money>() {
+        return Ok(json!({ MONEY: money.to_string() }));
+    }
+    if let Some(moment) = value.clone().try_cast::<ScriptMoment>() {
+        return Ok(json!({ DATE: moment.to_string() }));
+    }
+    leaf_to_json(value)
+}
+
+/// Marks a map that looks like a tag as a map.
+fn quote_map(map: Value) -> Value {
+    if tag_of(&map).is_some() { json!({ MAP: map }) } else { map }
+}
+
+/// Returns the tag of a value, and the tagged content.
+fn tag_of(value: &Value) -> Option<(&str, &Value)> {
+    let fields = value.as_object().filter(|fields| fields.len() == 1)?;
+    let (name, value) = fields.iter().next()?;
+    [MONEY, DATE, MAP].contains(&name.as_str()).then_some((name, value))
+}
+
+/// Converts stored JSON to a script value.
+pub(crate) fn from_stored_json(value: &Value) -> Dynamic {
+    if let Some(read) = tag_of(value).and_then(|(tag, value)| decode_tag(tag, value)) {
+        return read;
+    }
+    match value {
+        Value::Array(items) => {
+            Dynamic::from_array(items.iter().map(from_stored_json).collect::<Array>())
+        }
+        Value::Object(_) => fields(value),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => to_dynamic(value),
+    }
+}
+
+fn decode_tag(tag: &str, value: &Value) -> Option<Dynamic> {
+    match tag {
+        MONEY => value.as_str()?.parse::<Money>().ok().map(Dynamic::from),
+        DATE => ScriptMoment::parse(value.as_str()?).ok().map(Dynamic::from),
+        _ => value.is_object().then(|| fields(value)),
+    }
+}
+
+fn fields(value: &Value) -> Dynamic {
+    let fields = value.as_object().into_iter().flatten();
+    let fields = fields.map(|(name, value)| (name.as_str().into(), from_stored_json(value)));
+    Dynamic::from_map(fields.collect::<Map>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn k1_money_and_dates_keep_their_type_and_maps_that_look_like_them_stay_maps() {
+        let money: Money = "3.50 USD".parse().unwrap();
+        let moment = ScriptMoment::parse("2026-11-30").unwrap();
+        let mut map = Map::new();
+        map.insert("sum".into(), Dynamic::from(money));
+        map.insert("list".into(), Dynamic::from_array(vec![Dynamic::from(moment)]));
+        let kept = to_stored_json(&Dynamic::from_map(map)).unwrap();
+        let expected =
+            json!({"sum": {"$money": "3.50 USD"}, "list": [{"$date": "2026-11-30T00:00:00.000Z"}]});
+        assert_eq!(kept, expected);
+        let again = from_stored_json(&kept).cast::<Map>();
+        assert_eq!(again["sum"].clone().try_cast::<Money>(), Some(money));
+        assert_eq!(
+            again["list"].clone().into_array().unwrap()[0].clone().cast::<ScriptMoment>(),
+            moment
+        );
+        for odd in [
+            json!({"$money": "3.50 USD"}),
+            json!({"$map": {"$money": "3.50 USD"}}),
+            json!({"$map": 7}),
+        ] {
+            let map = to_dynamic(&odd);
+            let kept = to_stored_json(&map).unwrap();
+            assert_eq!(to_json(&from_stored_json(&kept)).unwrap(), odd);
+        }
+    }
+
+    #[test]
+    fn k1_values_from_before_there_were_tags_are_read_as_they_stand() {
+        for old in [
+            json!("3.50 USD"),
+            json!({"$money": 350}),
+            json!({"$date": "soon"}),
+            json!({"$map": [1]}),
+            json!({"a": [1, null, true]}),
+        ] {
+            assert_eq!(to_json(&from_stored_json(&old)).unwrap(), old);
+        }
+    }
+}

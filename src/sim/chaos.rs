@@ -1,0 +1,310 @@
+//! Runs the simulator over many seeds, and reports reproducible failures, and the faults and crash
+//! points that no run has tried.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::sandbox::options::ServiceSurface;
+use crate::sim::check::attention;
+use crate::sim::check::attention::Shares;
+use crate::sim::check::events::EventOutcomes;
+use crate::sim::plan::faults::{
+    CALLS, CallFault, CrashPoint, CrashSide, DISK_PLACES, FAULTS, NOTIFY_POINT, READ, SEND_POINT,
+};
+use crate::sim::plan::script::SimScript;
+use crate::sim::run::life::run;
+use crate::sim::run::state::RunReport;
+
+/// Number of runs from which a fault or crash point that never happened is a failure.
+pub const COMPLETE_FROM: u32 = 2000;
+
+/// Failures that are reduced to their shortest script; the others are reported as they are.
+const SHRUNK_MAX: usize = 5;
+
+/// Runs that the search for a shorter script may take.
+const SHRINK_RUNS_MAX: u32 = 400;
+
+/// One seed that failed.
+#[derive(Debug, Clone, Serialize)]
+pub struct SeedFailure {
+    /// Seed of the run; `chaos --seed N --runs 1` repeats it.
+    pub seed: u64,
+    /// Law that the run broke.
+    pub law: String,
+    pub text: String,
+    /// Shortest script that still breaks the law.
+    pub script: Vec<String>,
+}
+
+/// Result of many runs.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ChaosReport {
+    /// First seed.
+    pub seed: u64,
+    pub runs: u32,
+    /// Runs without a violation.
+    pub clean: u32,
+    /// Runs with a violation.
+    pub failures: Vec<SeedFailure>,
+    /// Intents, and the intents that needed a person, by surface and effect.
+    pub shares: BTreeMap<&'static str, Shares>,
+    /// Contacts that were created again without proof that the first attempt failed.
+    #[serde(rename = "remade")]
+    pub recreated: u32,
+    /// Occurrences of each fault on each effect, and of each crash point.
+    pub coverage: FaultCoverage,
+    /// Faults and crash points that never happened and are not exempt, once that is a failure.
+    pub untried: Vec<String>,
+}
+
+impl ChaosReport {
+    /// Returns true if no run failed and no fault was left untried.
+    pub fn is_clean(&self) -> bool {
+        self.failures.is_empty() && self.untried.is_empty()
+    }
+
+    fn count(&mut self, surface: ServiceSurface, report: &RunReport) {
+        attention::add_counts(
+            self.shares.entry(attention::surface_name(surface)).or_default(),
+            &report.shares,
+        );
+        self.runs = self.runs.saturating_add(1);
+        self.recreated = self.recreated.saturating_add(report.recreated);
+        self.coverage.count(report);
+    }
+}
+
+/// Runs `runs` seeds from `seed0` on, and reports the number of finished runs to `progress`.
+pub fn chaos(seed0: u64, runs: u32, progress: &mut dyn FnMut(u32)) -> ChaosReport {
+    let mut all = ChaosReport { seed: seed0, ..ChaosReport::default() };
+    for number in 0..runs {
+        let script = SimScript::new(seed0.saturating_add(u64::from(number)));
+        let report = run(&script);
+        all.count(script.surface, &report);
+        if report.violations.is_empty() {
+            all.clean = all.clean.saturating_add(1);
+        } else {
+            let shrinks = all.failures.len() < SHRUNK_MAX;
+            all.failures.extend(failure(script, report, shrinks));
+        }
+        progress(number.saturating_add(1));
+    }
+    if runs >= COMPLETE_FROM {
+        all.untried = all.coverage.never_happened();
+    }
+    all
+}
+
+/// Returns the failure of a run, with the shortest script that fails in the same way.
+fn failure(script: SimScript, report: RunReport, shrinks: bool) -> Option<SeedFailure> {
+    let law = report.violations.first()?.law;
+    let (script, report) =
+        if shrinks { shrink_script(script, report, law) } else { (script, report) };
+    let violation = report.violations.into_iter().find(|violation| violation.law == law)?;
+    Some(SeedFailure {
+        seed: script.seed,
+        law: law.to_owned(),
+        text: violation.text,
+        script: script.to_string().lines().map(str::to_owned).collect(),
+    })
+}
+
+/// Removes whole groups of a script, then single parts, while the same law stays broken.
+pub fn shrink_script(
+    mut script: SimScript,
+    mut report: RunReport,
+    law: &str,
+) -> (SimScript, RunReport) {
+    let mut keep_if_broken = |script: &mut SimScript, less: SimScript| {
+        let after = run(&less);
+        let broken = after.violations.iter().any(|violation| violation.law == law);
+        if broken {
+            (*script, report) = (less, after);
+        }
+        broken
+    };
+    for less in [
+        SimScript::without_net,
+        SimScript::without_hooks,
+        SimScript::without_crashes,
+        SimScript::without_strikes,
+        SimScript::without_mishaps,
+        SimScript::without_steps,
+        SimScript::without_people,
+        SimScript::without_removal,
+    ] {
+        let less = less(&script);
+        keep_if_broken(&mut script, less);
+    }
+    let (mut nth, mut shorter) = (0, false);
+    for _ in 0..SHRINK_RUNS_MAX {
+        if nth >= script.part_count() {
+            if !shorter {
+                break;
+            }
+            (nth, shorter) = (0, false);
+        }
+        let less = script.without(nth);
+        if keep_if_broken(&mut script, less) {
+            shorter = true;
+        } else {
+            nth = nth.saturating_add(1);
+        }
+    }
+    (script, report)
+}
+
+impl fmt::Display for SeedFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seed, law, text, script } = self;
+        writeln!(f, "seed {seed} breaks {law}: {text}")?;
+        writeln!(f, "  to repeat: reckon chaos --seed {seed} --runs 1")?;
+        script.iter().try_for_each(|line| writeln!(f, "  {line}"))
+    }
+}
+
+impl fmt::Display for ChaosReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seed, runs, clean, failures, shares, recreated: remade, coverage, untried } =
+            self;
+        for failure in failures {
+            writeln!(f, "{failure}")?;
+        }
+        writeln!(f, "{runs} runs from seed {seed}: {clean} clean, {} failed", failures.len())?;
+        for (surface, shares) in shares {
+            attention::write_table(surface, shares, f)?;
+        }
+        writeln!(f, "made again without proof: {remade} contacts")?;
+        write!(f, "{coverage}")?;
+        for what in untried {
+            writeln!(f, "never happened: {what}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Entries that need not happen in many runs, with the reason; `docs/design/chaos.md` holds the same
+/// table.
+pub const EXEMPT: &[(&str, &str)] = &[];
+
+/// Counts of everything that happened.
+#[derive(Debug, Clone, Serialize)]
+pub struct FaultCoverage {
+    /// Faults by effect: `EFFECT: FAULT`.
+    pub faults: BTreeMap<String, u32>,
+    /// Crashes by point: `before PLACE` or `after PLACE`.
+    pub crashes: BTreeMap<String, u32>,
+    /// Merchants' events and webhooks, by outcome.
+    pub events: BTreeMap<String, u32>,
+    /// Actions of hooks by verb, and failed hook runs.
+    pub hooks: BTreeMap<String, u32>,
+}
+
+impl Default for FaultCoverage {
+    fn default() -> Self {
+        let zero = |name: String| (name, 0);
+        Self {
+            faults: effect_faults()
+                .into_iter()
+                .map(|(effect, fault)| zero(fault_name(effect, fault)))
+                .collect(),
+            crashes: crash_points().iter().map(|point| zero(point.to_string())).collect(),
+            events: event_outcomes(&EventOutcomes::default())
+                .map(|(way, _)| zero(way.to_owned()))
+                .into(),
+            hooks: HOOK_VERBS.map(|what| zero(what.to_owned())).into(),
+        }
+    }
+}
+
+/// Verbs of the actions that hooks request, and `failed`.
+const HOOK_VERBS: [&str; 8] =
+    ["charge", "credit", "failed", "ignore", "notify", "pay", "refund", "void"];
+
+/// Returns every effect, and reading, with every fault that can strike it.
+fn effect_faults() -> Vec<(&'static str, CallFault)> {
+    let effects = CALLS.iter().map(|(effect, _, _)| *effect).chain([READ]);
+    let with = |effect| FAULTS.iter().filter(move |fault| fault.strikes(effect));
+    effects.flat_map(|effect| with(effect).map(move |fault| (effect, *fault))).collect()
+}
+
+/// Returns every point at which a script lets the machine die.
+fn crash_points() -> Vec<CrashPoint> {
+    let disk = DISK_PLACES.iter().map(|(place, _)| (*place, "")).chain([(NOTIFY_POINT, "")]);
+    let sends = CALLS.iter().map(|(effect, _, _)| (SEND_POINT, *effect));
+    let both = |(place, effect): (&'static str, &'static str)| {
+        [CrashSide::Before, CrashSide::After].map(|when| CrashPoint { when, place, effect })
+    };
+    disk.chain(sends).flat_map(both).collect()
+}
+
+/// Returns the number of events with each outcome, by its name.
+fn event_outcomes(outcomes: &EventOutcomes) -> [(&'static str, u32); 6] {
+    let EventOutcomes { listed, read_back, stale, posts, forged, malformed: garbled } = *outcomes;
+    [
+        ("event in a list", listed),
+        ("event read by its id", read_back),
+        ("event older than the known state", stale),
+        ("post of an event", posts),
+        ("post of an unknown id", forged),
+        ("post without an event", garbled),
+    ]
+}
+
+fn fault_name(effect: &str, fault: CallFault) -> String {
+    format!("{effect}: {fault}")
+}
+
+impl FaultCoverage {
+    /// Adds the counts of one run.
+    pub(crate) fn count(&mut self, report: &RunReport) {
+        for ((effect, fault), count) in &report.struck {
+            let struck = self.faults.entry(fault_name(effect, *fault)).or_default();
+            *struck = struck.saturating_add(*count);
+        }
+        for (point, count) in &report.died {
+            let died = self.crashes.entry(point.to_string()).or_default();
+            *died = died.saturating_add(*count);
+        }
+        for (way, count) in event_outcomes(&report.event_outcomes) {
+            let all = self.events.entry(way.to_owned()).or_default();
+            *all = all.saturating_add(count);
+        }
+        for (what, count) in &report.hooks {
+            let all = self.hooks.entry(what.clone()).or_default();
+            *all = all.saturating_add(*count);
+        }
+    }
+
+    /// Returns the entries that never happened and are not exempt.
+    pub fn never_happened(&self) -> Vec<String> {
+        let never = |(name, count): (&String, &u32)| (*count == 0).then(|| name.clone());
+        let all = self.faults.iter().chain(&self.crashes).chain(&self.events).chain(&self.hooks);
+        let all = all.filter_map(never);
+        all.filter(|name| !EXEMPT.iter().any(|(exempt, _)| exempt == name)).collect()
+    }
+}
+
+impl fmt::Display for FaultCoverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "faults:")?;
+        for (name, count) in &self.faults {
+            writeln!(f, "  {count:>6}  {name}")?;
+        }
+        writeln!(f, "deaths of the machine:")?;
+        for (name, count) in &self.crashes {
+            writeln!(f, "  {count:>6}  {name}")?;
+        }
+        writeln!(f, "merchants' events:")?;
+        for (name, count) in &self.events {
+            writeln!(f, "  {count:>6}  {name}")?;
+        }
+        writeln!(f, "hooks:")?;
+        for (name, count) in &self.hooks {
+            writeln!(f, "  {count:>6}  {name}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,263 @@
+//! Share of intents that needed a person, by effect, with the reason for which their result could
+//! not be proved.
+//!
+//! An intent counts if it was ever on hold, even if a person settled it later. An answer that named
+//! another amount puts an intent on hold by law 4, whatever the service shows, and is counted
+//! apart.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use super::evidence::{RunEvidence, Violation};
+use crate::model::intents::intent::IntentProgress;
+use crate::sandbox::options::ServiceSurface;
+use crate::sim::machine::journal_decoder::{IntentHistory, name_of};
+use crate::sim::plan::faults::CallFault;
+
+/// Reason of all holds that a restored backup causes.
+const RESTORED: &str = "a backup was restored, and the object may have been made in between";
+
+/// Start of a hold's reason if the answer differs from the request (law 4).
+pub(crate) const DIFFERS: &str = "the answer is not what was asked";
+
+/// Effects that never need a person on a service that shows everything, since the service proves
+/// the result of each.
+pub const PROVABLE: &[&str] = &[
+    "invoice.create",
+    "card.save",
+    "card.change",
+    "card.delete",
+    "bank.save",
+    "bank.change",
+    "bank.delete",
+    "charge.create",
+    "charge.recur",
+    "charge.capture",
+    "charge.refund",
+    "transaction.void",
+    "occurrence.pay",
+    "occurrence.ignore",
+    "account.change",
+    "ach_account.change",
+    "recurring.delete",
+];
+
+/// Counts of the intents of one effect.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct AttentionShare {
+    pub intents: u32,
+    /// Intents that were ever on hold because their result could not be proved.
+    pub needed_a_person: u32,
+    /// Those of `needed_a_person` after the state was lost. The next state does not know what
+    /// another state did meanwhile.
+    pub after_a_loss: u32,
+    /// `needed_a_person` in percent of `intents`, with two decimals, rounded down.
+    pub percent: SharePercent,
+    /// Intents that were on hold because the answer named another amount.
+    pub other_amount: u32,
+    /// Intents still on hold at the end, for either reason.
+    #[serde(rename = "held")]
+    pub on_hold: u32,
+    /// Reasons of the missing proof, in the words of the holds, with their counts.
+    #[serde(rename = "why")]
+    pub reasons: BTreeMap<String, u32>,
+}
+
+/// Hundredths of a percent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SharePercent(u64);
+
+/// Counts of all intents, by effect.
+pub type Shares = BTreeMap<String, AttentionShare>;
+
+/// Counts the intents of one run.
+pub(crate) fn count_intents(evidence: &RunEvidence<'_>) -> Shares {
+    let mut shares = Shares::new();
+    for story in evidence.histories {
+        let share = shares.entry(story.intent.effect.clone()).or_default();
+        share.intents = share.intents.saturating_add(1);
+        share.on_hold = share.on_hold.saturating_add(u32::from(story.hold_reason().is_some()));
+        let Some(reason) = first_hold_reason(story) else { continue };
+        // An occurrence's amount may also change between the baseline and the call, which names no
+        // amount.
+        let altered = has_other_amount(evidence, story) || story.intent.effect == "occurrence.pay";
+        if altered && reason.starts_with(DIFFERS) {
+            share.other_amount = share.other_amount.saturating_add(1);
+            continue;
+        }
+        share.needed_a_person = share.needed_a_person.saturating_add(1);
+        let lost = u32::from(!evidence.lost.is_empty());
+        share.after_a_loss = share.after_a_loss.saturating_add(lost);
+        let often = share.reasons.entry(short_reason(reason).to_owned()).or_default();
+        *often = often.saturating_add(1);
+    }
+    shares.values_mut().for_each(AttentionShare::compute_percent);
+    shares
+}
+
+/// Returns a reason without the details of a single intent.
+fn short_reason(reason: &str) -> &str {
+    let first = reason.split(':').next().unwrap_or(reason);
+    if first.starts_with("epoch ") { RESTORED } else { first }
+}
+
+/// Returns the first reason for which an intent was on hold, if it ever was.
+fn first_hold_reason(story: &IntentHistory) -> Option<&str> {
+    story.progress.iter().find_map(|(_, progress)| match progress {
+        IntentProgress::OnHold { reason, observation: _ } => Some(reason.as_str()),
+        IntentProgress::Resent
+        | IntentProgress::Doubt { .. }
+        | IntentProgress::Done { .. }
+        | IntentProgress::Refused { .. }
+        | IntentProgress::NotSent { .. }
+        | IntentProgress::GivenUp { .. } => None,
+    })
+}
+
+/// Returns true if an answer to the intent's request named another amount.
+fn has_other_amount(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
+    let name = name_of(&story.intent);
+    let mut altered =
+        evidence.arrivals.iter().filter(|one| one.fault == Some(CallFault::OtherAmount));
+    altered.any(|arrival| arrival.name == name)
+}
+
+/// Reports every provable effect that needed a person on a service that shows everything, unless
+/// the state was lost.
+pub(crate) fn check_provable(surface: ServiceSurface, shares: &Shares, found: &mut Vec<Violation>) {
+    for effect in PROVABLE {
+        let Some(share) = shares.get(*effect) else { continue };
+        if surface == ServiceSurface::Public && share.needed_a_person > share.after_a_loss {
+            let text =
+                format!("{effect} needed a person on a service that shows everything: {share}");
+            found.push(Violation::new("proof", text));
+        }
+    }
+}
+
+/// Name of the surface in reports.
+pub(crate) fn surface_name(surface: ServiceSurface) -> &'static str {
+    match surface {
+        ServiceSurface::Public => "public",
+        ServiceSurface::Documented => "documented",
+    }
+}
+
+/// Adds the counts of one run.
+pub(crate) fn add_counts(all: &mut Shares, run: &Shares) {
+    for (effect, one) in run {
+        all.entry(effect.clone()).or_default().add(one);
+    }
+}
+
+impl AttentionShare {
+    fn add(&mut self, other: &Self) {
+        let Self {
+            intents,
+            needed_a_person,
+            after_a_loss,
+            percent: _,
+            other_amount,
+            on_hold: held,
+            reasons: why,
+        } = other;
+        self.intents = self.intents.saturating_add(*intents);
+        self.needed_a_person = self.needed_a_person.saturating_add(*needed_a_person);
+        self.after_a_loss = self.after_a_loss.saturating_add(*after_a_loss);
+        self.other_amount = self.other_amount.saturating_add(*other_amount);
+        self.on_hold = self.on_hold.saturating_add(*held);
+        for (reason, count) in why {
+            let often = self.reasons.entry(reason.clone()).or_default();
+            *often = often.saturating_add(*count);
+        }
+        self.compute_percent();
+    }
+
+    fn compute_percent(&mut self) {
+        let part = u64::from(self.needed_a_person).saturating_mul(10_000);
+        self.percent = SharePercent(part.checked_div(u64::from(self.intents)).unwrap_or(0));
+    }
+}
+
+impl fmt::Display for SharePercent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whole = self.0.checked_div(100).unwrap_or(0);
+        let hundredths = self.0.checked_rem(100).unwrap_or(0);
+        f.pad(&format!("{whole}.{hundredths:02}"))
+    }
+}
+
+impl Serialize for SharePercent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl fmt::Display for AttentionShare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            intents,
+            needed_a_person,
+            after_a_loss,
+            percent,
+            other_amount,
+            on_hold: held,
+            reasons: why,
+        } = self;
+        let needed = format!("{needed_a_person:>7}  {after_a_loss:>12}  {percent:>8}");
+        write!(f, "{intents:>9}  {needed}  {other_amount:>12}  {held:>10}")?;
+        let mut before = "  ";
+        for (reason, count) in why {
+            write!(f, "{before}{reason} ({count})")?;
+            before = "; ";
+        }
+        Ok(())
+    }
+}
+
+/// Writes the table of one surface, a line for each effect.
+pub(crate) fn write_table(
+    surface: &str,
+    shares: &Shares,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let heads = "intents   person  after a loss   percent  other amount     on hold  reasons";
+    writeln!(f, "{surface:<22}    {heads}")?;
+    shares.iter().try_for_each(|(effect, share)| writeln!(f, "  {effect:<22}{share}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(intents: u32, needed_a_person: u32) -> AttentionShare {
+        let mut share = AttentionShare { intents, needed_a_person, ..AttentionShare::default() };
+        share.compute_percent();
+        share
+    }
+
+    #[test]
+    fn shares_are_exact_and_add_up() {
+        assert_eq!(share(3, 1).percent.to_string(), "33.33");
+        assert_eq!(share(20_000, 1).percent.to_string(), "0.00");
+        assert_eq!(share(0, 0).percent.to_string(), "0.00");
+        let mut both = share(3, 1);
+        both.add(&share(1, 0));
+        assert_eq!((both.intents, both.percent.to_string()), (4, "25.00".to_owned()));
+    }
+
+    #[test]
+    fn what_can_be_proved_needs_nobody_on_the_whole_surface_alone() {
+        let shares = |effect: &str| Shares::from([(effect.to_owned(), share(9, 1))]);
+        let count = |surface, effect| {
+            let mut found = Vec::new();
+            check_provable(surface, &shares(effect), &mut found);
+            found.len()
+        };
+        assert_eq!(count(ServiceSurface::Public, "card.save"), 1);
+        assert_eq!(count(ServiceSurface::Public, "contact.create"), 0);
+        assert_eq!(count(ServiceSurface::Documented, "card.save"), 0);
+    }
+}

@@ -1,0 +1,171 @@
+//! Input of the checkers: everything that a run left, with the names that its documents' objects
+//! must have.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+use crate::engine::commands::action_view::ActionReport;
+use crate::engine::queries::views::ResourceView;
+use crate::model::intents::intent::IntentProgress;
+use crate::sim::machine::journal_decoder::IntentHistory;
+use crate::sim::plan::documents::{Doc, DocTree};
+use crate::sim::plan::script::SimScript;
+use crate::sim::service::frontend::Arrival;
+use crate::sim::service::sandbox::Objects;
+use crate::sim::service::weather::StormStretch;
+
+/// A broken law.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Violation {
+    /// Law or other guarantee that is broken.
+    pub law: &'static str,
+    pub text: String,
+}
+
+impl Violation {
+    /// Returns a violation of `law`.
+    pub fn new(law: &'static str, text: String) -> Self {
+        Self { law, text }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.law, self.text)
+    }
+}
+
+/// Input of the checkers.
+#[derive(Debug, Clone, Copy)]
+pub struct RunEvidence<'a> {
+    pub script: &'a SimScript,
+    /// Files of the run, each version with the time from which it was valid.
+    pub history: &'a [(DateTime<Utc>, DocTree)],
+    /// Requests that reached the service.
+    pub arrivals: &'a [Arrival],
+    /// Time and path of each request that the service did not authorise.
+    pub unauthorised_calls: &'a [(DateTime<Utc>, String)],
+    /// History of each intent in the journal.
+    pub histories: &'a [IntentHistory],
+    /// Numbers of all intents, in journal order.
+    pub numbers: &'a [u64],
+    /// Times at which the machine died.
+    pub deaths: &'a [DateTime<Utc>],
+    /// States that were lost, in order.
+    pub lost: &'a [LostState],
+    /// Objects of the service at the end.
+    pub objects: &'a Objects,
+    /// Objects of the service two months later.
+    pub later: &'a Objects,
+    /// Views of all resources that the engine gave at the end.
+    pub views: &'a [ResourceView],
+    /// Last answer to each command of a person.
+    pub answers: &'a BTreeMap<String, ActionReport>,
+    /// Webhooks that were never delivered, as reference and event.
+    pub lost_webhooks: &'a BTreeSet<String>,
+    /// Storms that happened.
+    pub storms: &'a [StormStretch],
+    /// Time from the end of all faults until everything was settled.
+    pub settling_time: Option<Duration>,
+}
+
+impl RunEvidence<'_> {
+    /// Returns the files at the end.
+    pub fn files(&self) -> Option<&DocTree> {
+        self.history.last().map(|(_, tree)| tree)
+    }
+
+    /// Returns every version of the document of this name, oldest first.
+    pub fn versions(&self, name: &str) -> Vec<&Doc> {
+        self.history.iter().filter_map(|(_, tree)| tree.get(name)).collect()
+    }
+
+    /// Returns the newest version of every document that ever existed.
+    pub fn all_documents(&self) -> BTreeMap<&str, &Doc> {
+        let all = self.history.iter().flat_map(|(_, tree)| tree.values());
+        all.map(|doc| (doc.name.as_str(), doc)).collect()
+    }
+
+    /// Returns the generations that a document ever had.
+    pub fn generations(&self, name: &str) -> Vec<u32> {
+        let mut generations: Vec<u32> =
+            self.versions(name).iter().map(|doc| doc.generation).collect();
+        generations.sort_unstable();
+        generations.dedup();
+        generations
+    }
+
+    /// Returns the intents of a document.
+    pub fn intents(&self, name: &str) -> impl Iterator<Item = &IntentHistory> {
+        self.histories.iter().filter(move |story| story.document() == name)
+    }
+}
+
+/// Returns true if every document of a tree is valid, with all the documents that it needs.
+pub fn is_complete(tree: &DocTree) -> bool {
+    tree.values().all(|doc| is_valid(tree, doc))
+}
+
+/// Returns true if a document and all that it needs are valid.
+pub fn is_valid(tree: &DocTree, doc: &Doc) -> bool {
+    doc.broken.is_none()
+        && doc
+            .references()
+            .iter()
+            .all(|name| tree.get(*name).is_some_and(|need| is_valid(tree, need)))
+}
+
+/// A lost state.
+#[derive(Debug, Clone)]
+pub struct LostState {
+    pub at: DateTime<Utc>,
+    /// Last record of the restored backup; `None` if no backup was restored.
+    pub last_kept: Option<u64>,
+    /// Every intent that the state knew.
+    pub histories: Vec<IntentHistory>,
+}
+
+/// Names of effects, each with its document and generation.
+pub(crate) type ExpectedNames = BTreeMap<String, (String, u32)>;
+
+/// Returns the `source_id` of every document of a kind, in every generation that it ever had.
+pub(crate) fn source_ids(evidence: &RunEvidence<'_>, kind: &str) -> ExpectedNames {
+    names(evidence, kind, |doc, generation| {
+        doc.source_id(generation).map(|source| source.to_string())
+    })
+}
+
+/// Returns the mark of every document of a kind, in every generation that it ever had.
+pub(crate) fn marks(evidence: &RunEvidence<'_>, kind: &str) -> ExpectedNames {
+    names(evidence, kind, |doc, generation| doc.mark(generation).map(|mark| mark.to_string()))
+}
+
+fn names(
+    evidence: &RunEvidence<'_>,
+    kind: &str,
+    name: impl Fn(&Doc, u32) -> Option<String>,
+) -> ExpectedNames {
+    let mut names = ExpectedNames::new();
+    for doc in evidence.all_documents().into_values().filter(|doc| doc.kind() == kind) {
+        for generation in evidence.generations(&doc.name) {
+            if let Some(name) = name(doc, generation) {
+                names.insert(name, (doc.name.clone(), generation));
+            }
+        }
+    }
+    names
+}
+
+/// Returns the id that the journal records as the result of a finished intent.
+pub(crate) fn result_id(story: &IntentHistory) -> Option<&str> {
+    match story.progress.last() {
+        Some((_, IntentProgress::Done { observation, proof: _ })) => {
+            observation.remote_id.as_ref().map(crate::base::id::RemoteId::as_str)
+        }
+        Some(_) | None => None,
+    }
+}

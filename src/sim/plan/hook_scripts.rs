@@ -1,0 +1,357 @@
+//! Scripts of simulated operators, and the plan of their changes. Each script answers payments of
+//! its own amount, so that the service's own books show its actions.
+//!
+//! A person renames files, changes the order of functions, puts an unrelated call first, and fixes
+//! one script; one change makes the whole set invalid.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::base::hash::sha256;
+use crate::engine::hooks::dispatch::ScriptSet;
+use crate::policy::Rights;
+use crate::scripting::language::names::ConfiguredNames;
+use crate::scripting::language::source::ScriptSource;
+use crate::scripting::run::hooks::Hooks;
+
+/// Fully refunded, under a name of the script's choice.
+pub(crate) const FULL_REFUND: i64 = 701;
+
+/// Refunded in two parts, under names derived from the arguments.
+pub(crate) const PARTIAL_REFUNDS: i64 = 702;
+
+/// Answered with a credit to the payer.
+pub(crate) const CREDITED: i64 = 703;
+
+/// Voided.
+pub(crate) const VOID: i64 = 704;
+
+/// Charged again in the same amount, until the chain of causes is too long.
+pub(crate) const ECHO: i64 = 706;
+
+/// Answered with two notifications; so is [`LATE`].
+pub(crate) const NOTIFIED: i64 = 707;
+
+/// Partly refunded, by a script that fails until it is fixed.
+pub(crate) const LATE: i64 = 708;
+
+/// A recurring charge of this amount: its first occurrence is paid early.
+pub(crate) const EARLY: i64 = 711;
+
+/// A recurring charge of this amount: its first occurrence is skipped.
+pub(crate) const SKIP: i64 = 712;
+
+/// First day of the recurring charges of these amounts.
+pub(crate) const START: &str = "2031-01-01";
+
+/// Parts that are refunded of [`PARTIAL_REFUNDS`].
+pub(crate) const PARTIAL_AMOUNTS: [i64; 2] = [50, 100];
+
+/// Credit for [`CREDITED`].
+pub(crate) const CREDIT_AMOUNT: i64 = 11;
+
+/// Part that is refunded of [`LATE`].
+pub(crate) const LATE_REFUND: i64 = 108;
+
+/// Message of a script that fails.
+pub(crate) const FAILURE_MESSAGE: &str = "not mended yet";
+
+/// A script: the name of its file, and its functions.
+pub(crate) type ScriptText = (&'static str, &'static [&'static str]);
+
+/// Place of an unrelated call.
+pub(crate) const FIRST: &str = "// first";
+
+/// The unrelated call.
+pub(crate) const UNRELATED_CALL: &str = r#"notify("ops", "unrelated", #{name: "unrelated"});"#;
+
+/// Place at which a script fails until it is fixed.
+pub(crate) const FAILS: &str = "// fails";
+
+/// Script that makes a set invalid.
+pub(crate) const WRONG: &str = "fn on_transaction_authorized(event) { refnd(event.data); }\n";
+
+/// Every script. The last one is never renamed, since its failed runs are replayed under its name.
+pub(crate) const SCRIPTS: &[ScriptText] = &[
+    (
+        "returns",
+        &[
+            r#"
+fn on_transaction_authorized(event) {
+    let paid = event.data;
+    if !is_payment(paid) { return; }
+    // first
+    if paid.amount == 701 { refund(paid, #{name: "give-back"}); }
+    if paid.amount == 702 {
+        refund(paid, #{amount: "1.00 USD"});
+        refund(paid, #{amount: "0.50 USD"});
+    }
+    if paid.amount == 704 { void(paid, #{name: "take-back"}); }
+}
+"#,
+            r#"
+fn is_payment(paid) { paid.type == "CHARGE" }
+"#,
+        ],
+    ),
+    (
+        "moves",
+        &[r#"
+fn on_transaction_authorized(event) {
+    let paid = event.data;
+    if paid.type != "CHARGE" { return; }
+    if paid.amount == 703 { credit(paid.method.id, "0.11 USD", #{name: "thanks"}); }
+    if paid.amount == 706 { charge(paid.method.id, "7.06 USD", #{name: "again"}); }
+}
+"#],
+    ),
+    (
+        "words",
+        &[
+            r#"
+fn on_transaction_authorized(event) {
+    let paid = event.data;
+    if paid.type != "CHARGE" { return; }
+    // first
+    count(event);
+    if paid.amount == 707 || paid.amount == 708 {
+        notify("ops", `paid ${paid.id}`, #{name: "tell"});
+        notify("ops", `once more ${paid.id}`);
+    }
+}
+"#,
+            r"
+fn count(event) {
+    let key = `seen-${event.merchant}`;
+    let seen = kv_get(key);
+    kv_set(key, if seen == () { 1 } else { seen + 1 });
+}
+",
+        ],
+    ),
+    (
+        "early",
+        &[r#"
+fn on_recurring_charge_occurrence_created(event) {
+    let due = event.data;
+    if due.due_date != "2031-01-01" { return; }
+    if due.amount == 711 { pay_occurrence(due, #{amount: "7.11 USD", name: "early"}); }
+    if due.amount == 712 { ignore_occurrence(due, #{name: "skip"}); }
+}
+"#],
+    ),
+    (
+        "patient",
+        &[r#"
+fn on_transaction_authorized(event) {
+    if event.data.type != "CHARGE" || event.data.amount != 708 { return; }
+    refund(event.data, #{amount: "1.08 USD", name: "late"});
+    // fails
+}
+"#],
+    ),
+];
+
+/// One change of the scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edit {
+    /// Renames a file, which also changes the order of the files.
+    Rename(usize),
+    /// Reverses the functions of every file.
+    Reverse,
+    /// Adds or removes an unrelated call before everything else.
+    First,
+    /// Fixes the script that fails.
+    Mend,
+    /// Adds a mistake to a script, or corrects it.
+    Mistake,
+}
+
+/// Current state of the set.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SimScriptSet {
+    /// Number of renames of each file.
+    renamed: BTreeMap<usize, usize>,
+    /// Other changes in force.
+    changed: Vec<Edit>,
+}
+
+/// Prefixes of a renamed file, which put it first, in the middle or last.
+const BEFORE: &[&str] = &["", "z-", "a-", "n-"];
+
+impl SimScriptSet {
+    /// Makes a change; a second equal change undoes the first, except `Mend`.
+    pub(crate) fn edit(&mut self, edit: Edit) {
+        if let Edit::Rename(nth) = edit {
+            let often = self.renamed.entry(nth).or_default();
+            *often = often.saturating_add(1);
+        } else if !self.has_change(edit) {
+            self.changed.push(edit);
+        } else if edit != Edit::Mend {
+            self.changed.retain(|one| *one != edit);
+        }
+    }
+
+    fn has_change(&self, edit: Edit) -> bool {
+        self.changed.contains(&edit)
+    }
+
+    /// Removes everything that fails or is refused.
+    pub(crate) fn remove_faults(&mut self) {
+        self.changed.retain(|one| *one != Edit::Mistake);
+        self.changed.push(Edit::Mend);
+    }
+
+    /// Returns the set as the engine finds it in the folder.
+    pub(crate) fn to_found(&self) -> ScriptSet {
+        let sources = self.sources();
+        let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let known = ConfiguredNames {
+            targets: set(&["ops"]),
+            kinds: set(&["Merchant"]),
+            rights: Rights::all(),
+            ..ConfiguredNames::default()
+        };
+        let files = sources.iter().flat_map(|one| [&*one.path, &*one.text]).collect::<String>();
+        let hooks = Hooks::load(&sources, &known);
+        let problems = hooks.as_ref().err().map_or(0, Vec::len);
+        ScriptSet { hooks: hooks.ok(), files: sha256(files.as_bytes()), problems }
+    }
+
+    fn sources(&self) -> Vec<ScriptSource> {
+        let wrong =
+            self.has_change(Edit::Mistake).then(|| source("wrong".to_owned(), WRONG.to_owned()));
+        let all = SCRIPTS.iter().enumerate().map(|(nth, (name, functions))| {
+            let mut texts: Vec<String> = functions.iter().map(|text| self.text(text)).collect();
+            if self.has_change(Edit::Reverse) {
+                texts.reverse();
+            }
+            source(self.name(nth, name), texts.concat())
+        });
+        all.chain(wrong).collect()
+    }
+
+    fn name(&self, nth: usize, name: &str) -> String {
+        let often = self.renamed.get(&nth).copied().unwrap_or(0);
+        let before = often.checked_rem(BEFORE.len()).and_then(|at| BEFORE.get(at));
+        format!("{}{name}", before.unwrap_or(&""))
+    }
+
+    fn text(&self, text: &str) -> String {
+        let text = if self.has_change(Edit::First) {
+            text.replace(FIRST, UNRELATED_CALL)
+        } else {
+            text.to_owned()
+        };
+        let fails = format!("throw \"{FAILURE_MESSAGE}\";");
+        if self.has_change(Edit::Mend) { text } else { text.replace(FAILS, &fails) }
+    }
+}
+
+fn source(name: String, text: String) -> ScriptSource {
+    let path = name + ".rhai";
+    ScriptSource { display_path: format!("scripts/{path}"), path, text: text.into() }
+}
+
+impl fmt::Display for Edit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rename(nth) => {
+                let name = SCRIPTS.get(*nth).map_or("", |(name, _)| name);
+                write!(f, "{name} is renamed")
+            }
+            Self::Reverse => f.write_str("functions change places"),
+            Self::First => f.write_str("an unrelated statement is put first, or removed again"),
+            Self::Mend => f.write_str("patient is fixed"),
+            Self::Mistake => f.write_str("a mistake is made, or corrected"),
+        }
+    }
+}
+
+/// Time of a change of the scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EditTime {
+    /// At a step, counted from 0.
+    Step(usize),
+    /// While the machine is down, before this life, counted from 1.
+    Life(u32),
+}
+
+/// Fate of a notification on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotificationFate {
+    /// The notification arrives, and its answer is lost.
+    AnswerLost,
+    /// The notification is lost, and so is its answer.
+    Lost,
+    /// The target cannot be reached.
+    Nobody,
+    /// The target refuses the notification.
+    Refused,
+}
+
+/// Hooks of one run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HookPlan {
+    /// Changes of the scripts.
+    pub edits: Vec<(EditTime, Edit)>,
+    /// Fates of notifications, by the number of the attempt.
+    pub fates: Vec<(u32, NotificationFate)>,
+}
+
+impl HookPlan {
+    /// Returns the number of parts that can be removed.
+    pub(crate) fn part_count(&self) -> usize {
+        self.edits.len().saturating_add(self.fates.len()).saturating_add(1)
+    }
+
+    /// Removes the `nth` part; the hooks themselves come last. If `nth` is too high, nothing is
+    /// removed, and `nth` is reduced by the number of parts.
+    pub(crate) fn remove_part(own: &mut Option<Self>, nth: &mut usize) -> bool {
+        let Some(plan) = own else { return false };
+        let (edits, all) = (plan.edits.len(), plan.part_count());
+        if *nth >= all {
+            *nth = nth.saturating_sub(all);
+            return false;
+        }
+        if *nth < edits {
+            plan.edits.remove(*nth);
+        } else if nth.saturating_sub(edits) < plan.fates.len() {
+            plan.fates.remove(nth.saturating_sub(edits));
+        } else {
+            *own = None;
+        }
+        true
+    }
+}
+
+impl fmt::Display for HookPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "hooks   answer events")?;
+        for (at, edit) in &self.edits {
+            match at {
+                EditTime::Step(step) => writeln!(f, "scripts step {step}: {edit}")?,
+                EditTime::Life(life) => writeln!(f, "scripts before life {life}: {edit}")?,
+            }
+        }
+        self.fates.iter().try_for_each(|(nth, way)| writeln!(f, "notify  number {nth}: {way:?}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_set_is_good_but_the_one_with_a_mistake() {
+        let mut set = SimScriptSet::default();
+        for edit in [Edit::Reverse, Edit::Rename(0), Edit::First, Edit::Rename(0), Edit::Mend] {
+            set.edit(edit);
+            let found = set.to_found();
+            assert!(found.hooks.is_some(), "{edit}: {:?}", set.sources());
+        }
+        set.edit(Edit::Mistake);
+        let found = set.to_found();
+        assert!(found.hooks.is_none() && found.problems > 0);
+    }
+}

@@ -1,0 +1,314 @@
+//! Behaviour of the network beyond single calls, decided before a run. It covers misdelivered
+//! webhooks and posts of events, underwriting that decides twice, storms of the service, and lists
+//! that change while they are read.
+//!
+//! The module draws from dice of its own, so that the files, faults and crashes of a seed stay as
+//! they are.
+
+use std::fmt;
+
+use super::dice::Dice;
+use super::documents::{DocBody, DocTree};
+use super::storms;
+use super::storms::{PagingPlan, Storm};
+
+/// Label of the dice.
+const DICE: u64 = 10;
+
+/// Application webhooks of one run that may be misdelivered: far more than a run has.
+const WEBHOOKS_MAX: u64 = 6;
+
+/// Behaviour of the network in one run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NetBehaviour {
+    /// Application webhooks that are misdelivered.
+    pub misdelivered: Vec<Misdelivery>,
+    /// Delayed decisions of underwriting; `None` if underwriting decides by itself, once.
+    pub delayed_decision: Option<DelayedDecision>,
+    /// Times in which the service fails for many calls.
+    pub storms: Vec<Storm>,
+    /// Paging of lists; `None` for whole lists.
+    pub paging: Option<PagingPlan>,
+    /// Posts of merchants' events; `None` if events are neither posted nor read.
+    pub gateway: Option<EventPosts>,
+}
+
+/// Underwriting that declines every application at first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DelayedDecision {
+    /// Seconds after which underwriting approves the declined application; `None` for never.
+    pub approves_after_s: Option<u64>,
+}
+
+impl NetBehaviour {
+    /// Draws the network of a seed.
+    pub(crate) fn new(seed: u64, files: &DocTree) -> Self {
+        let mut dice = Dice::new(seed, DICE);
+        let applies = files.values().any(|doc| matches!(doc.body, DocBody::Application { .. }));
+        let mut net = Self::default();
+        if applies && dice.percent(45) {
+            net.delayed_decision = dice.percent(60).then(|| draw_delayed_decision(&mut dice));
+            net.misdelivered = draw_misdelivered(net.delayed_decision, &mut dice);
+        }
+        net.storms = storms::draw_storms(&mut dice);
+        net.paging = storms::draw_paging(&mut dice);
+        net.gateway = draw_event_posts(seed);
+        net
+    }
+
+    /// Returns the number of parts that can be removed.
+    pub(crate) fn part_count(&self) -> usize {
+        let shifts = self.paging.as_ref().map_or(0, |paging| paging.shifts.len().saturating_add(1));
+        let several = self.misdelivered.len().saturating_add(self.storms.len());
+        let events = self.gateway.as_ref().map_or(0, EventPosts::part_count);
+        let thoughts = usize::from(self.delayed_decision.is_some());
+        several.saturating_add(shifts).saturating_add(thoughts).saturating_add(events)
+    }
+
+    /// Returns the network without its `nth` part. If `nth` is too high, `nth` is reduced by the
+    /// number of parts.
+    pub(crate) fn without_part(&self, nth: &mut usize) -> Option<Self> {
+        let mut less = self.clone();
+        if *nth < less.misdelivered.len() {
+            less.misdelivered.remove(*nth);
+            return Some(less);
+        }
+        *nth = nth.saturating_sub(less.misdelivered.len());
+        if *nth < less.storms.len() {
+            less.storms.remove(*nth);
+            return Some(less);
+        }
+        *nth = nth.saturating_sub(less.storms.len());
+        if let Some(paging) = &mut less.paging {
+            let shifts = paging.shifts.len();
+            if *nth < shifts {
+                paging.shifts.remove(*nth);
+                return Some(less);
+            }
+            if *nth == shifts {
+                less.paging = None;
+                return Some(less);
+            }
+            *nth = nth.saturating_sub(shifts.saturating_add(1));
+        }
+        if *nth == 0 && less.delayed_decision.take().is_some() {
+            return Some(less);
+        }
+        *nth = nth.saturating_sub(usize::from(self.delayed_decision.is_some()));
+        EventPosts::remove_part(&mut less.gateway, nth).then_some(less)
+    }
+}
+
+fn draw_delayed_decision(dice: &mut Dice) -> DelayedDecision {
+    let approves = dice.percent(80);
+    DelayedDecision { approves_after_s: approves.then(|| dice.between(2, 400)) }
+}
+
+/// Draws the misdelivered webhooks. If underwriting decides twice, the second webhook often
+/// overtakes the first.
+fn draw_misdelivered(thoughts: Option<DelayedDecision>, dice: &mut Dice) -> Vec<Misdelivery> {
+    let second = thoughts.and_then(|thoughts| thoughts.approves_after_s).unwrap_or(0);
+    let mut misdeliveries = Vec::new();
+    for nth in 1..=WEBHOOKS_MAX {
+        let Some(detour) = dice.pick(DETOURS).copied().filter(|_| dice.percent(50)) else {
+            continue;
+        };
+        let detour = if second > 0 && dice.percent(40) { Detour::Late } else { detour };
+        let seconds = match dice.below(3) {
+            0 => dice.between(1, 90),
+            1 => second.saturating_add(dice.between(10, 900)),
+            _ => dice.between(1_800, 7_200),
+        };
+        misdeliveries.push(Misdelivery { nth, detour, seconds });
+    }
+    misdeliveries
+}
+
+impl fmt::Display for NetBehaviour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for misdelivery in &self.misdelivered {
+            writeln!(f, "post    {misdelivery}")?;
+        }
+        for storm in &self.storms {
+            writeln!(f, "storm   {storm}")?;
+        }
+        if let Some(paging) = &self.paging {
+            write!(f, "{paging}")?;
+        }
+        if let Some(gateway) = &self.gateway {
+            write!(f, "{gateway}")?;
+        }
+        match self.delayed_decision {
+            Some(DelayedDecision { approves_after_s: Some(seconds) }) => {
+                writeln!(f, "decide  every application is declined, and approved {seconds} s later")
+            }
+            Some(DelayedDecision { approves_after_s: None }) => {
+                writeln!(f, "decide  every application is declined")
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Detour of one webhook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detour {
+    /// It is delivered twice.
+    Doubled,
+    /// It is delivered, and again much later.
+    Echoed,
+    /// Its first attempt is lost.
+    Missed,
+    /// Another party takes it, and it is never delivered.
+    Swallowed,
+    /// It is delivered late, so that newer ones may overtake it.
+    Late,
+    /// Forged webhooks are delivered before it.
+    Forged,
+}
+
+/// Every detour; the one after which the content is lost for good is rare.
+pub const DETOURS: &[Detour] = &[
+    Detour::Doubled,
+    Detour::Echoed,
+    Detour::Missed,
+    Detour::Late,
+    Detour::Late,
+    Detour::Forged,
+    Detour::Swallowed,
+];
+
+/// A misdelivered webhook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Misdelivery {
+    /// Number among the webhooks of different content, from 1.
+    pub nth: u64,
+    pub detour: Detour,
+    /// Delay in seconds, if the detour has one.
+    pub seconds: u64,
+}
+
+impl fmt::Display for Misdelivery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { nth, detour, seconds } = self;
+        match detour {
+            Detour::Doubled => write!(f, "webhook {nth} comes twice"),
+            Detour::Echoed => write!(f, "webhook {nth} comes again after {seconds} s"),
+            Detour::Missed => write!(f, "webhook {nth} is lost until it is sent again"),
+            Detour::Swallowed => write!(f, "webhook {nth} never comes"),
+            Detour::Late => write!(f, "webhook {nth} comes {seconds} s late"),
+            Detour::Forged => write!(f, "forged webhooks come before webhook {nth}"),
+        }
+    }
+}
+
+/// Label of the dice.
+const EVENT_DICE: u64 = 12;
+
+/// Worlds in which events are posted, in percent of the worlds with network behaviour beyond single
+/// calls.
+const EVENT_WORLDS: u64 = 30;
+
+/// Posts of one run that may be misdelivered: about as many as a run has.
+const POSTS: u64 = 60;
+
+/// Posts that are misdelivered, in percent.
+const MISDELIVERED_PERCENT: u64 = 40;
+
+/// Detours of posts. Every post may be missed, since the list of events shows its event all the
+/// same.
+const EVENT_DETOURS: &[Detour] = &[
+    Detour::Doubled,
+    Detour::Echoed,
+    Detour::Missed,
+    Detour::Late,
+    Detour::Late,
+    Detour::Forged,
+    Detour::Forged,
+    Detour::Swallowed,
+];
+
+/// Posts of merchants' events in one run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EventPosts {
+    /// Misdelivered posts, by their number among event posts.
+    pub misdelivered: Vec<Misdelivery>,
+}
+
+/// Draws the posts of a seed; some seeds have none.
+pub(crate) fn draw_event_posts(seed: u64) -> Option<EventPosts> {
+    let mut dice = Dice::new(seed, EVENT_DICE);
+    if !dice.percent(EVENT_WORLDS) {
+        return None;
+    }
+    Some(draw_posts(&mut dice))
+}
+
+/// Draws the posts of a seed that has them in any case.
+pub(crate) fn draw_always(seed: u64) -> EventPosts {
+    draw_posts(&mut Dice::new(seed, EVENT_DICE))
+}
+
+fn draw_posts(dice: &mut Dice) -> EventPosts {
+    EventPosts {
+        misdelivered: (1..=POSTS).filter_map(|nth| draw_event_misdelivery(nth, dice)).collect(),
+    }
+}
+
+fn draw_event_misdelivery(nth: u64, dice: &mut Dice) -> Option<Misdelivery> {
+    let detour = dice.pick(EVENT_DETOURS).copied()?;
+    let seconds = match dice.below(4) {
+        0 | 1 => dice.between(1, 90),
+        2 => dice.between(100, 900),
+        _ => dice.between(1_800, 7_200),
+    };
+    dice.percent(MISDELIVERED_PERCENT).then_some(Misdelivery { nth, detour, seconds })
+}
+
+impl EventPosts {
+    /// Returns the number of parts that can be removed.
+    pub(crate) fn part_count(&self) -> usize {
+        self.misdelivered.len().saturating_add(1)
+    }
+
+    /// Removes the `nth` part; the posting itself comes last. If `nth` is too high, nothing is
+    /// removed, and `nth` is reduced by the number of parts.
+    pub(crate) fn remove_part(own: &mut Option<Self>, nth: &mut usize) -> bool {
+        let Some(gateway) = own else { return false };
+        if *nth >= gateway.part_count() {
+            *nth = nth.saturating_sub(gateway.part_count());
+            return false;
+        }
+        if *nth < gateway.misdelivered.len() {
+            gateway.misdelivered.remove(*nth);
+        } else {
+            *own = None;
+        }
+        true
+    }
+}
+
+impl fmt::Display for EventPosts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "events  are posted")?;
+        self.misdelivered.iter().try_for_each(|misdelivery| writeln!(f, "event   {misdelivery}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_that_the_net_does_can_be_left_out_by_its_number() {
+        let nets = (1..200).map(|seed| NetBehaviour::new(seed, &DocTree::new()));
+        for net in nets.filter(|net| net.gateway.is_some()) {
+            for nth in 0..net.part_count() {
+                let less = net.without_part(&mut { nth }).unwrap();
+                assert!(less != net && less.part_count() < net.part_count(), "{nth} of\n{net}");
+            }
+            let mut beyond = net.part_count();
+            assert_eq!((net.without_part(&mut beyond), beyond), (None, 0), "{net}");
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Steps of a script: changes of files, and the requests that people make beside them, decided by a
+//! seed. A request reads everything, gives a command, or makes a payment.
+//!
+//! A command is an action at a merchant that a person orders and no document declares. The person
+//! names each command, and asks under its name until the command has ended.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use super::dice::Dice;
+use super::documents::{Doc, DocBody, DocTree, FileChange, PARTNER};
+use crate::base::hash::{Mark, SourceId};
+use crate::base::id::Key;
+
+/// One push of changes to the files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptStep {
+    /// Time after the previous step, in milliseconds.
+    pub wait_ms: u64,
+    /// Set if the process is first stopped and started again.
+    pub restart: bool,
+    pub changes: Vec<FileChange>,
+    /// Requests of people after the changes.
+    pub requests: Vec<PersonRequest>,
+}
+
+/// One request to the running engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PersonRequest {
+    /// Reads everything that the service shows.
+    Refresh,
+    Command(PersonCommand),
+    /// Makes a payment that the engine learns from events alone.
+    Pay(PayerPayment),
+}
+
+impl fmt::Display for PersonRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refresh => f.write_str("read everything at the service"),
+            Self::Command(command) => write!(f, "{command}"),
+            Self::Pay(payment) => write!(f, "{payment}"),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PersonCommand {
+    /// Name of the command, which never names a second one.
+    pub name: String,
+    pub merchant: String,
+    pub action: CommandAction,
+}
+
+/// Action of a command. Amounts are in minor units of the dollar.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommandAction {
+    /// Charges a saved method.
+    Charge {
+        /// Document of the method.
+        method: String,
+        amount: i64,
+        /// Authorises the amount without capturing it.
+        hold: bool,
+    },
+    /// Pays money out to a saved method.
+    Credit {
+        /// Document of the method.
+        method: String,
+        amount: i64,
+    },
+    /// Refunds the charge of another command.
+    Refund {
+        /// Name of that command.
+        of: String,
+        amount: i64,
+    },
+    /// Voids the transaction of another command.
+    Void {
+        /// Name of that command.
+        of: String,
+    },
+    /// Captures the authorisation of another command.
+    Capture {
+        /// Name of that command.
+        of: String,
+        /// The whole authorised amount.
+        amount: i64,
+    },
+    /// Signs the transaction of another command.
+    Sign {
+        /// Name of that command.
+        of: String,
+    },
+    /// Pays the first pending occurrence of a recurring charge.
+    Pay {
+        /// Document of the recurring charge.
+        recurring: String,
+    },
+    /// Skips the first pending occurrence.
+    Ignore {
+        /// Document of the recurring charge.
+        recurring: String,
+    },
+    /// Changes the merchant's own data.
+    Own(MerchantCommand),
+}
+
+impl PersonCommand {
+    /// Returns the mark of the command's object.
+    pub fn mark(&self) -> Option<Mark> {
+        let key: Key = format!("Action/default/{}", self.name).parse().ok()?;
+        Some(SourceId::new(PARTNER, &key, 0).mark())
+    }
+}
+
+impl CommandAction {
+    /// Name of the action in requests.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Self::Charge { .. } => "charge",
+            Self::Credit { .. } => "credit",
+            Self::Refund { .. } => "refund",
+            Self::Void { .. } => "void",
+            Self::Capture { .. } => "capture",
+            Self::Sign { .. } => "sign",
+            Self::Pay { .. } => "pay",
+            Self::Ignore { .. } => "ignore",
+            Self::Own(own) => own.verb(),
+        }
+    }
+}
+
+impl fmt::Display for PersonCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}: {:?}", self.name, self.merchant, self.action)
+    }
+}
+
+/// Effects that change the merchant's own data; no document has them.
+pub(crate) const MERCHANT_EFFECTS: [&str; 6] = [
+    "merchant.change",
+    "account.change",
+    "ach_account.change",
+    "merchant.purge",
+    "recurring.delete",
+    "vault.save",
+];
+
+/// Commands on the merchant's own data. No two commands name the same version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MerchantCommand {
+    /// Changes the merchant's details.
+    Details { version: u64 },
+    /// Renames an account.
+    Account {
+        /// Set for the account for electronic checks.
+        bank: bool,
+        version: u64,
+    },
+    /// Clears its transactions and recurring charges.
+    Purge,
+    /// Deletes one of its recurring charges.
+    Delete { nth: usize },
+    /// Saves a fresh token for its contact.
+    Vault {
+        /// Set if the token holds a bank account.
+        bank: bool,
+    },
+}
+
+impl MerchantCommand {
+    /// Name of the action in requests.
+    pub(crate) fn verb(&self) -> &'static str {
+        match self {
+            Self::Details { .. } => "merchant",
+            Self::Account { .. } => "account",
+            Self::Purge => "purge",
+            Self::Delete { .. } => "delete",
+            Self::Vault { .. } => "vault",
+        }
+    }
+
+    /// Effect of the command.
+    pub(crate) fn effect(&self) -> &'static str {
+        match self {
+            Self::Details { .. } => "merchant.change",
+            Self::Account { bank: false, .. } => "account.change",
+            Self::Account { bank: true, .. } => "ach_account.change",
+            Self::Purge => "merchant.purge",
+            Self::Delete { .. } => "recurring.delete",
+            Self::Vault { .. } => "vault.save",
+        }
+    }
+
+    /// Returns the values that the command sets, or null if it sets none.
+    pub(crate) fn changed_values(&self) -> Value {
+        match self {
+            Self::Details { version } => json!({"contact_name": format!("version {version}")}),
+            Self::Account { bank: _, version } => json!({"name": format!("version {version}")}),
+            Self::Purge | Self::Delete { .. } | Self::Vault { .. } => Value::Null,
+        }
+    }
+}
+
+/// A payment, or a recurring charge that begins much later.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PayerPayment {
+    /// Unique number.
+    pub number: u32,
+    pub merchant: String,
+    /// Amount in minor units of the dollar; it selects the action of a script.
+    pub amount: i64,
+}
+
+impl fmt::Display for PayerPayment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { number, merchant, amount } = self;
+        write!(f, "payment {number} of {amount} at {merchant}")
+    }
+}
+
+/// Worlds in which people give commands, in percent.
+const WORLDS: u64 = 80;
+
+/// Adds commands about the documents of the beginning.
+pub(crate) fn add_commands(files: &DocTree, steps: &mut [ScriptStep], dice: &mut Dice) {
+    if !dice.percent(WORLDS) {
+        return;
+    }
+    let mut given = Vec::new();
+    for step in steps {
+        for _ in 0..dice.between(1, 4) {
+            let name = format!("x{}", given.len());
+            if let Some(command) = draw_command(files, &given, name, dice) {
+                step.requests.push(PersonRequest::Command(command.clone()));
+                given.push(command);
+            }
+        }
+    }
+}
+
+/// Draws one command, about a document or about the result of an earlier command.
+fn draw_command(
+    files: &DocTree,
+    given: &[PersonCommand],
+    name: String,
+    dice: &mut Dice,
+) -> Option<PersonCommand> {
+    if dice.percent(50)
+        && let Some(earlier) = dice.pick(given)
+    {
+        let order = follow_up_action(earlier, dice)?;
+        return Some(PersonCommand { name, merchant: earlier.merchant.clone(), action: order });
+    }
+    let of =
+        |kind: &str| -> Vec<&Doc> { files.values().filter(|doc| doc.kind() == kind).collect() };
+    if dice.percent(30) {
+        let doc = *dice.pick(&of("RecurringCharge"))?;
+        let recurring = doc.name.clone();
+        let order = if dice.percent(70) {
+            CommandAction::Pay { recurring }
+        } else {
+            CommandAction::Ignore { recurring }
+        };
+        return Some(PersonCommand { name, merchant: doc.merchant().to_owned(), action: order });
+    }
+    let doc = *dice.pick(&of("SavedMethod"))?;
+    let (method, amount) = (doc.name.clone(), amount(dice));
+    let order = if dice.percent(30) {
+        CommandAction::Credit { method, amount }
+    } else {
+        let hold = dice.percent(50) && matches!(doc.body, DocBody::Card { bank: false, .. });
+        CommandAction::Charge { method, amount, hold }
+    };
+    Some(PersonCommand { name, merchant: doc.merchant().to_owned(), action: order })
+}
+
+/// Draws an action on the result of an earlier command.
+fn follow_up_action(earlier: &PersonCommand, dice: &mut Dice) -> Option<CommandAction> {
+    let of = earlier.name.clone();
+    Some(match &earlier.action {
+        CommandAction::Charge { amount, hold: true, .. } if dice.percent(70) => {
+            CommandAction::Capture { of, amount: *amount }
+        }
+        CommandAction::Charge { amount, .. } => match dice.below(4) {
+            0 => CommandAction::Void { of },
+            1 => CommandAction::Sign { of },
+            _ => CommandAction::Refund { of, amount: amount.checked_div(2)?.max(1) },
+        },
+        CommandAction::Credit { .. } => CommandAction::Void { of },
+        CommandAction::Refund { .. } if dice.percent(50) => CommandAction::Void { of },
+        CommandAction::Refund { .. }
+        | CommandAction::Void { .. }
+        | CommandAction::Capture { .. }
+        | CommandAction::Sign { .. }
+        | CommandAction::Pay { .. }
+        | CommandAction::Ignore { .. }
+        | CommandAction::Own(_) => return None,
+    })
+}
+
+/// Draws one of a few amounts, so that some commands are equal.
+fn amount(dice: &mut Dice) -> i64 {
+    i64::try_from(dice.between(1, 20)).unwrap_or(1).saturating_mul(500)
+}

@@ -1,0 +1,329 @@
+//! Drawing of a script from its seed.
+//!
+//! Each part has dice of its own, so that the other parts of a seed stay as they are when one part
+//! changes. In the worlds that have hooks, payers pay on their own, scripts answer the payments,
+//! and a person changes the scripts meanwhile.
+
+use super::dice::Dice;
+use super::documents::DocBody;
+use super::faults::{
+    CALLS, CallFault, Crash, CrashPoint, CrashSide, DISK_PLACES, Death, FAULTS, NOTIFY_POINT, READ,
+    SEND_POINT, Strike,
+};
+use super::hook_scripts::{
+    CREDITED, EARLY, ECHO, Edit, EditTime, FULL_REFUND, HookPlan, LATE, NOTIFIED, NotificationFate,
+    PARTIAL_REFUNDS, SCRIPTS, SKIP, VOID,
+};
+use super::incident::Incident;
+use super::network::NetBehaviour;
+use super::people::People;
+use super::requests::{PayerPayment, PersonRequest};
+use super::script::SimScript;
+use super::world_parts::add_trouble;
+use super::{document_gen, incident, network, requests, world_parts};
+use crate::sandbox::options::ServiceSurface;
+
+/// Effects that few runs reach; crashes strike them more often than others.
+const RARE_EFFECTS: &[&str] = &[
+    "card.change",
+    "card.delete",
+    "bank.change",
+    "bank.delete",
+    "token.create",
+    "recurring.change",
+    "charge.recur",
+    "file.upload",
+    "contact.hash",
+    "credit.create",
+    "charge.capture",
+    "charge.refund",
+    "transaction.void",
+    "transaction.sign",
+    "occurrence.pay",
+    "occurrence.ignore",
+];
+
+impl SimScript {
+    /// Draws the script of a seed.
+    pub fn new(seed: u64) -> Self {
+        let mut dice = Dice::new(seed, 1);
+        let surface =
+            if dice.percent(50) { ServiceSurface::Public } else { ServiceSurface::Documented };
+        let refuses_duplicates = dice.percent(30);
+        let mut files = document_gen::draw_files(&mut dice);
+        let mut steps = document_gen::draw_steps(&files, &mut dice);
+        document_gen::add_requests(&mut steps, &mut Dice::new(seed, 5));
+        let mishaps = incident::draw_incidents(&mut steps, &mut Dice::new(seed, 9));
+        files.extend(document_gen::draw_onboarding(&mut Dice::new(seed, 4)));
+        let strikes = draw_strikes(&mut Dice::new(seed, 2));
+        let crashes = draw_crashes(&mut Dice::new(seed, 3));
+        let mut script = Self {
+            seed,
+            surface,
+            refuses_duplicates,
+            files,
+            steps,
+            strikes,
+            incidents: mishaps,
+            crashes,
+            people: People::default(),
+            net: NetBehaviour::default(),
+            hooks: None,
+        };
+        script.add_world_parts();
+        add_hooks(&mut script);
+        script
+    }
+
+    /// Adds the further parts of a world. A world with trouble of the store gets none of them. A
+    /// world with limits gets no commands, removals or charges from earlier charges, since the
+    /// limits suffice.
+    fn add_world_parts(&mut self) {
+        if !self.incidents.is_empty() {
+            return;
+        }
+        let Self { seed, files, steps, strikes, .. } = self;
+        self.people = People::new(*seed, files, (steps, strikes));
+        self.net = NetBehaviour::new(*seed, files);
+        if self.people.limits.is_empty() {
+            requests::add_commands(files, steps, &mut Dice::new(*seed, 6));
+            let mut dice = Dice::new(*seed, 7);
+            world_parts::add_earlier_charges(self, &mut dice);
+            world_parts::add_removals(self, &mut dice);
+            let mut dice = Dice::new(self.seed, 11);
+            world_parts::add_till(self, &mut dice);
+        }
+    }
+}
+
+/// Returns the effects that fail in every world.
+fn common_effects() -> impl Iterator<Item = &'static str> {
+    let own = CALLS.iter().map(|(effect, _, _)| *effect);
+    own.filter(|effect| {
+        !world_parts::REMOVAL_EFFECTS.contains(effect)
+            && !requests::MERCHANT_EFFECTS.contains(effect)
+    })
+}
+
+/// Draws the faults of calls.
+fn draw_strikes(dice: &mut Dice) -> Vec<Strike> {
+    let effects = common_effects().chain([READ]);
+    let mut strikes = Vec::new();
+    let quiet = dice.percent(10);
+    for effect in effects {
+        let (calls, percent) = match effect {
+            "code.exchange" => (2, 16),
+            READ => (60, 4),
+            "card.delete" | "bank.delete" | "bank.change" | "recurring.change" => (4, 80),
+            "charge.capture" | "charge.refund" | "credit.create" | "transaction.void"
+            | "transaction.sign" | "occurrence.pay" | "occurrence.ignore" => (3, 60),
+            _ => (10, 30),
+        };
+        let fitting: Vec<CallFault> =
+            FAULTS.iter().copied().filter(|fault| fault.strikes(effect)).collect();
+        for nth in 1..=calls {
+            let struck = dice.percent(percent) && !quiet;
+            if let Some(fault) = dice.pick(&fitting).copied().filter(|_| struck) {
+                strikes.push(Strike { effect, nth, fault, seconds: dice.between(1, 25) });
+            }
+        }
+    }
+    strikes
+}
+
+/// Draws the crashes of the machine.
+fn draw_crashes(dice: &mut Dice) -> Vec<Crash> {
+    let count = dice.below(8);
+    (0..count).map(|_| draw_crash(dice)).collect()
+}
+
+fn draw_crash(dice: &mut Dice) -> Crash {
+    let when = if dice.percent(50) { CrashSide::Before } else { CrashSide::After };
+    let (point, often) = match dice.below(10) {
+        0..=2 => {
+            let (place, often) = dice.pick(DISK_PLACES).copied().unwrap_or(("journal.sync", 1));
+            (CrashPoint { when, place, effect: "" }, often)
+        }
+        3 | 4 => (CrashPoint { when, place: "journal.sync", effect: "" }, 30),
+        5..=7 => {
+            let effect = dice.pick(RARE_EFFECTS).copied().unwrap_or(READ);
+            (CrashPoint { when, place: SEND_POINT, effect }, 1)
+        }
+        _ => {
+            let effect = dice.pick(&common_effects().collect::<Vec<_>>()).copied().unwrap_or(READ);
+            // A merchant whose code is lost is out of the run.
+            let spared = effect == "code.exchange" && dice.percent(60);
+            let effect = if spared { "invoice.create" } else { effect };
+            (CrashPoint { when, place: SEND_POINT, effect }, 2)
+        }
+    };
+    Crash {
+        point,
+        nth: u32::try_from(dice.between(1, often)).unwrap_or(1),
+        death: if dice.percent(50) { Death::Process } else { Death::Power },
+        down_s: if dice.percent(50) { 0 } else { dice.below(120) },
+    }
+}
+
+// Hooks of operators, drawn for the worlds that have them. Payers pay on their own, scripts answer
+// the payments, and a person changes the scripts meanwhile.
+
+/// Label of the dice.
+const DICE: u64 = 13;
+
+/// Worlds with hooks, in percent of the worlds in which events are posted.
+const WORLDS: u64 = 60;
+
+/// Worlds that post events and have hooks, in percent of the worlds with trouble of the store or
+/// the clock.
+const TROUBLED_WORLDS: u64 = 40;
+
+/// Notifications of one run that may be lost: about as many as a run has.
+const NOTIFICATIONS_MAX: u32 = 30;
+
+/// Effects of hooks, which fail more often where there are hooks.
+const EFFECTS: [&str; 6] = [
+    "charge.create",
+    "charge.refund",
+    "credit.create",
+    "transaction.void",
+    "occurrence.pay",
+    "occurrence.ignore",
+];
+
+/// Adds hooks and payers to some worlds.
+pub(crate) fn add_hooks(script: &mut SimScript) {
+    let mut dice = Dice::new(script.seed, DICE);
+    let troubled = !script.incidents.is_empty();
+    if !dice.percent(if troubled { TROUBLED_WORLDS } else { WORLDS }) {
+        return;
+    }
+    if troubled {
+        script.net.gateway = Some(network::draw_always(script.seed));
+    }
+    if script.net.gateway.is_none() || !script.people.limits.is_empty() {
+        return;
+    }
+    add_payments(script, &mut dice);
+    let ways =
+        (1..=NOTIFICATIONS_MAX).filter_map(|nth| Some((nth, draw_fate(&mut dice)?))).collect();
+    let mut edits = edits(script.steps.len(), &mut dice);
+    edits.extend(edit_at_restore(&script.incidents));
+    script.hooks = Some(HookPlan { edits, fates: ways });
+    add_trouble(script, &EFFECTS, &mut dice);
+    for _ in 0..dice.below(3) {
+        script.crashes.push(crash(&mut dice));
+    }
+}
+
+/// Adds payments at several steps, at merchants that exist from the beginning.
+fn add_payments(script: &mut SimScript, dice: &mut Dice) {
+    let merchants = script.files.values().filter(|doc| doc.body == DocBody::Merchant);
+    // Other merchants leave, or clear their data.
+    let merchants = merchants.filter(|doc| doc.name.len() == 2);
+    let merchants: Vec<String> = merchants.map(|doc| doc.name.clone()).collect();
+    let amounts = [
+        FULL_REFUND,
+        FULL_REFUND,
+        PARTIAL_REFUNDS,
+        PARTIAL_REFUNDS,
+        CREDITED,
+        VOID,
+        ECHO,
+        NOTIFIED,
+        NOTIFIED,
+        LATE,
+        EARLY,
+        SKIP,
+    ];
+    let mut number = 0_u32;
+    for step in &mut script.steps {
+        for _ in 0..dice.below(4) {
+            let (Some(merchant), Some(amount)) = (dice.pick(&merchants), dice.pick(&amounts))
+            else {
+                continue;
+            };
+            number = number.saturating_add(1);
+            let payment = PayerPayment { number, merchant: merchant.clone(), amount: *amount };
+            step.requests.push(PersonRequest::Pay(payment));
+        }
+    }
+}
+
+pub(crate) fn edits(steps: usize, dice: &mut Dice) -> Vec<(EditTime, Edit)> {
+    let steps = u64::try_from(steps).unwrap_or(1);
+    let last = u64::try_from(SCRIPTS.len()).unwrap_or(1).saturating_sub(1);
+    let mut edits = Vec::new();
+    for _ in 0..dice.between(2, 7) {
+        let at = if dice.percent(50) {
+            EditTime::Step(usize::try_from(dice.below(steps)).unwrap_or(0))
+        } else {
+            EditTime::Life(u32::try_from(dice.between(2, 5)).unwrap_or(2))
+        };
+        let edit = match dice.below(8) {
+            0 | 1 => Edit::Rename(usize::try_from(dice.below(last)).unwrap_or(0)),
+            2 | 3 => Edit::Reverse,
+            4 | 5 => Edit::First,
+            6 => Edit::Mend,
+            _ => Edit::Mistake,
+        };
+        edits.push((at, edit));
+    }
+    edits
+}
+
+/// Returns a change of the scripts at a restore, so that the restored state runs other scripts than
+/// the lost one.
+fn edit_at_restore(mishaps: &[Incident]) -> Option<(EditTime, Edit)> {
+    let at = mishaps.iter().find_map(|mishap| {
+        if let Incident::Restore { at, .. } = mishap { Some(*at) } else { None }
+    });
+    at.map(|at| (EditTime::Step(at), Edit::First))
+}
+
+fn draw_fate(dice: &mut Dice) -> Option<NotificationFate> {
+    let ways = [
+        NotificationFate::AnswerLost,
+        NotificationFate::Lost,
+        NotificationFate::Nobody,
+        NotificationFate::Nobody,
+        NotificationFate::Refused,
+    ];
+    let way = dice.pick(&ways).copied()?;
+    dice.percent(40).then_some(way)
+}
+
+/// Returns a crash during a notification.
+fn crash(dice: &mut Dice) -> Crash {
+    let when = if dice.percent(50) { CrashSide::Before } else { CrashSide::After };
+    let death = if dice.percent(50) { Death::Process } else { Death::Power };
+    let nth = u32::try_from(dice.between(1, 3)).unwrap_or(1);
+    let down_s = if dice.percent(50) { 0 } else { dice.below(120) };
+    Crash { point: CrashPoint { when, place: NOTIFY_POINT, effect: "" }, nth, death, down_s }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_of_hooks_can_be_left_out_by_its_number() {
+        let plans = (1..200).map(SimScript::new).filter_map(|script| script.hooks);
+        let mut count = 0;
+        for plan in plans {
+            count += 1;
+            for nth in 0..plan.part_count() {
+                let mut less = Some(plan.clone());
+                assert!(HookPlan::remove_part(&mut less, &mut { nth }), "{nth} of\n{plan}");
+                assert!(
+                    less.is_none_or(|less| less.part_count() < plan.part_count()),
+                    "{nth} of\n{plan}"
+                );
+            }
+            let (mut beyond, mut same) = (plan.part_count(), Some(plan.clone()));
+            assert!(!HookPlan::remove_part(&mut same, &mut beyond));
+            assert_eq!((same, beyond), (Some(plan), 0));
+        }
+        assert!(count > 20, "{count} worlds of 200 have hooks");
+    }
+}

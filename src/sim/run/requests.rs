@@ -1,0 +1,278 @@
+//! Requests of people while the machine lives. If the engine did not answer, they ask again in its
+//! next life. A command is asked for under its name until it has ended, and its answers are noted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use super::memory::ask;
+use crate::base::hash::SourceId;
+use crate::base::id::Key;
+use crate::engine::commands::action::ActionCommand;
+use crate::engine::commands::action_view::{ActionReport, ActionStatus};
+use crate::engine::core::input::EngineInput;
+use crate::engine::queries::protocol::Reply;
+use crate::model::action::Action;
+use crate::sim::plan::documents::{Doc, PARTNER};
+use crate::sim::plan::requests::{
+    CommandAction, MerchantCommand, PersonCommand, PersonRequest, ScriptStep,
+};
+use crate::sim::plan::world_parts::{TILL, TILL_CONTACT, till_contact_body};
+use crate::sim::service::control::{authorization_header, mark_of, text};
+use crate::sim::service::sandbox::SandboxControl;
+
+/// Handles that people use.
+#[derive(Clone)]
+pub(crate) struct PersonHandles {
+    /// Engine of the current life.
+    pub(crate) engine: mpsc::Sender<EngineInput>,
+    pub(crate) desk: SandboxControl,
+    pub(crate) notebook: Notebook,
+}
+
+impl PersonRequest {
+    /// Makes the request. Returns `None` if the engine did not answer.
+    async fn perform(&self, hands: &PersonHandles) -> Option<()> {
+        match self {
+            Self::Refresh => ask(&hands.engine, EngineInput::Refresh).await.map(drop),
+            Self::Command(command) => command.run_to_end(hands).await,
+            Self::Pay(payment) => {
+                hands.desk.payers.pay(&hands.desk.control, payment).await;
+                Some(())
+            }
+        }
+    }
+}
+
+/// Requests of a script that were answered, by step and index in the step. Clones share the set.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AnsweredRequests(Arc<Mutex<BTreeSet<(usize, usize)>>>);
+
+impl AnsweredRequests {
+    fn contains(&self, deed: (usize, usize)) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&deed)
+    }
+
+    fn note(&self, deed: (usize, usize)) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(deed);
+    }
+}
+
+/// Starts every unanswered request of a step, each in a task of its own.
+pub(crate) fn start_requests(
+    nth: usize,
+    step: &ScriptStep,
+    answered: &AnsweredRequests,
+    hands: &PersonHandles,
+    under_way: &mut JoinSet<()>,
+) {
+    for (place, deed) in step.requests.iter().cloned().enumerate() {
+        if answered.contains((nth, place)) {
+            continue;
+        }
+        let (answered, hands) = (answered.clone(), hands.clone());
+        under_way.spawn(async move {
+            if deed.perform(&hands).await.is_some() {
+                answered.note((nth, place));
+            }
+        });
+    }
+}
+
+/// Requests that a person makes while an answer is to be expected.
+const ASKS_MAX: u32 = 200;
+
+/// Requests for a blocked command, or lookups of its missing target.
+const PATIENCE_MAX: u32 = 12;
+
+/// Pause before the next request.
+const RETRY_PAUSE: Duration = Duration::from_mins(2);
+
+/// Strokes of a drawn signature.
+const STROKES: &str = r#"[{"lx":1,"ly":2,"mx":3,"my":4}]"#;
+
+/// Notes of the people, by command. They survive the machine; clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct Notebook(Arc<Mutex<CommandNotes>>);
+
+#[derive(Debug, Default)]
+struct CommandNotes {
+    answers: BTreeMap<String, ActionReport>,
+    fields: BTreeMap<String, Value>,
+}
+
+impl Notebook {
+    /// Returns the last answer to each command.
+    pub fn answers(&self) -> BTreeMap<String, ActionReport> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).answers.clone()
+    }
+
+    fn answer(&self, name: &str) -> Option<ActionReport> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).answers.get(name).cloned()
+    }
+
+    fn record_answer(&self, name: &str, answer: ActionReport) {
+        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.answers.insert(name.to_owned(), answer);
+    }
+
+    /// Returns the fields of the first request under this name, else `now`.
+    fn fields(&self, name: &str, now: Value) -> Value {
+        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.fields.entry(name.to_owned()).or_insert(now).clone()
+    }
+}
+
+impl PersonCommand {
+    /// Requests the command until it has ended. Returns `None` if the engine did not answer.
+    pub(crate) async fn run_to_end(&self, hands: &PersonHandles) -> Option<()> {
+        let mut patience = PATIENCE_MAX;
+        for _ in 0..ASKS_MAX {
+            let mut doubt = false;
+            if let Some(fields) = self.fields(hands).await {
+                let answer = self.ask(hands, fields).await?;
+                let ended = is_final(answer.status);
+                doubt = answer.status == ActionStatus::InDoubt;
+                hands.notebook.record_answer(&self.name, answer);
+                if ended {
+                    return Some(());
+                }
+            }
+            patience = if doubt { PATIENCE_MAX } else { patience.saturating_sub(1) };
+            if patience == 0 {
+                return Some(());
+            }
+            if hands.engine.is_closed() {
+                return None;
+            }
+            sleep(RETRY_PAUSE).await;
+        }
+        Some(())
+    }
+
+    async fn ask(&self, hands: &PersonHandles, fields: Value) -> Option<ActionReport> {
+        let action = Action {
+            verb: self.action.verb().to_owned(),
+            merchant: format!("Merchant/default/{}", self.merchant).parse().ok()?,
+            name: Some(self.name.parse().ok()?),
+            fields,
+        };
+        let asked = ActionCommand { action, actor: "a person of the simulator".to_owned() };
+        let answer = ask(&hands.engine, |reply| EngineInput::Act(asked, reply)).await?;
+        if let Reply::Action(acted) = answer { Some(*acted) } else { None }
+    }
+
+    /// Returns the fields of the command, or `None` while its target does not exist.
+    async fn fields(&self, hands: &PersonHandles) -> Option<Value> {
+        let of = |name: &str| hands.notebook.answer(name).and_then(|answer| answer.remote_id);
+        let fields = match &self.action {
+            CommandAction::Charge { method, amount, hold } => {
+                json!({"method": method, "amount": money(*amount), "hold": hold})
+            }
+            CommandAction::Credit { method, amount } => {
+                json!({"method": method, "amount": money(*amount)})
+            }
+            CommandAction::Refund { of: charge, amount } => {
+                json!({"charge": of(charge)?, "amount": money(*amount)})
+            }
+            CommandAction::Void { of: one } => json!({"transaction": of(one)?}),
+            CommandAction::Capture { of: one, amount } => {
+                json!({"charge": of(one)?, "amount": money(*amount)})
+            }
+            CommandAction::Sign { of: one } => json!({"transaction": of(one)?,
+                "mime_type": "service/jsignature", "data": STROKES}),
+            CommandAction::Pay { recurring } => self.occurrence(hands, recurring, true).await?,
+            CommandAction::Ignore { recurring } => self.occurrence(hands, recurring, false).await?,
+            CommandAction::Own(own) => own.fields(&hands.desk).await?,
+        };
+        Some(hands.notebook.fields(&self.name, fields))
+    }
+
+    /// Returns the first pending occurrence of a document's recurring charge.
+    async fn occurrence(
+        &self,
+        hands: &PersonHandles,
+        document: &str,
+        amount: bool,
+    ) -> Option<Value> {
+        let objects = hands.desk.objects().await;
+        let key: Key = format!("RecurringCharge/default/{document}").parse().ok()?;
+        let mark = SourceId::new(PARTNER, &key, 0).mark();
+        let charge = objects.recurring.iter().find(|one| mark_of(one) == mark.as_str())?;
+        let id = text(charge, "id");
+        let mut occurrences = objects.occurrences.iter();
+        let pending = occurrences.find(|one| {
+            text(one, "recurring_charge_id") == id && text(one, "status") == "PENDING"
+        })?;
+        let mut fields = json!({"recurring": id, "occurrence": text(pending, "id")});
+        if let (true, Some(fields)) = (amount, fields.as_object_mut()) {
+            fields.insert("amount".to_owned(), money(pending.get("amount")?.as_i64()?));
+        }
+        Some(fields)
+    }
+}
+
+/// Returns true if the person need not ask again.
+fn is_final(stands: ActionStatus) -> bool {
+    match stands {
+        ActionStatus::Done
+        | ActionStatus::Refused
+        | ActionStatus::OnHold
+        | ActionStatus::Invalid => true,
+        ActionStatus::InDoubt | ActionStatus::NotSent | ActionStatus::Blocked => false,
+    }
+}
+
+fn money(minor: i64) -> Value {
+    json!({"minor": minor, "currency": "USD"})
+}
+
+impl MerchantCommand {
+    /// Returns the fields of a command, or `None` while its target does not exist.
+    pub(crate) async fn fields(&self, desk: &SandboxControl) -> Option<Value> {
+        Some(match self {
+            Self::Details { .. } => json!({"set": self.changed_values()}),
+            Self::Account { bank, .. } => {
+                let kind = if *bank { "bank" } else { "card" };
+                let id = account_id(&desk.control.get_control("credentials").await, *bank)?;
+                json!({"account": id, "type": kind, "set": self.changed_values()})
+            }
+            Self::Purge => json!({"transactions": true}),
+            Self::Delete { nth } => json!({"type": "recurring", "id": desk.till.get(*nth)?}),
+            Self::Vault { bank } => {
+                let contacts = desk.objects().await.contacts;
+                let email = Doc::new(TILL_CONTACT, till_contact_body()).email();
+                let mut mine = contacts.iter().filter(|one| text(one, "preferred_email") == email);
+                let id = mine.next()?.get("id")?;
+                let token = make_token(desk, *bank).await;
+                json!({"contact": id, "type": if *bank { "bank" } else { "card" }, "token": token})
+            }
+        })
+    }
+}
+
+/// Returns the id of the merchant's account of a type.
+fn account_id(credentials: &Value, bank: bool) -> Option<Value> {
+    let kind = if bank { "AchAccount" } else { "MerchantAccount" };
+    let mut all = credentials.get("merchants")?.as_array()?.iter();
+    let own = all.find(|one| text(one, "name") == TILL)?;
+    let mut accounts = own.pointer("/test/accounts")?.as_array()?.iter();
+    accounts.find(|one| text(one, "type") == kind)?.get("id").cloned()
+}
+
+/// Makes a token, as another party's page does.
+async fn make_token(desk: &SandboxControl, bank: bool) -> String {
+    let key = authorization_header(&desk.control.get_control("credentials").await, TILL);
+    let details = if bank {
+        json!({"type": "bank", "routing_number": "000000013", "account_number": "87654321",
+            "account_type": "CHECKING", "given_name": "Joe", "surname": "Doe"})
+    } else {
+        json!({"type": "card", "number": "4242424242424242", "exp_month": 1, "exp_year": 2032})
+    };
+    text(&desk.control.post_service("/v1/tokens", &key, &details).await, "id").to_owned()
+}

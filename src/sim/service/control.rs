@@ -1,0 +1,247 @@
+//! Control paths of the emulated service, and the third parties that act at it without the engine:
+//! payers who pay on their own, and merchants that charge at their own till.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::Router;
+use axum::body::Body;
+use data_encoding::BASE64;
+use http::Request;
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+use crate::base::hash::Mark;
+use crate::sim::plan::documents::{DocBody, DocTree};
+use crate::sim::plan::hook_scripts::{EARLY, SKIP, START};
+use crate::sim::plan::requests::PayerPayment;
+use crate::sim::plan::script::SimScript;
+use crate::sim::plan::world_parts::{EARLIER, TILL};
+
+/// Client of the sandbox's control paths and of its service; clones share the sandbox.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ControlClient {
+    /// The service itself; without a sandbox it answers no request.
+    router: Router,
+}
+
+impl ControlClient {
+    pub(crate) fn new(router: Router) -> Self {
+        Self { router }
+    }
+
+    pub(crate) fn router(&self) -> Router {
+        self.router.clone()
+    }
+
+    /// Returns all objects of a kind.
+    pub(crate) async fn all(&self, kind: &str) -> Vec<Value> {
+        let bytes = self.call("GET", &format!("objects/{kind}"), Vec::new()).await;
+        let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        lines.filter_map(|line| serde_json::from_slice(line).ok()).collect()
+    }
+
+    pub(crate) async fn get_control(&self, path: &str) -> Value {
+        serde_json::from_slice(&self.call("GET", path, Vec::new()).await).unwrap_or_default()
+    }
+
+    pub(crate) async fn post_control(&self, path: &str, body: &Value) -> Value {
+        let body = body.to_string().into_bytes();
+        serde_json::from_slice(&self.call("POST", path, body).await).unwrap_or_default()
+    }
+
+    async fn call(&self, method: &str, path: &str, body: Vec<u8>) -> Vec<u8> {
+        self.send((method, &format!("/_sandbox/{path}")), "", body).await
+    }
+
+    /// Sends a request of a third party to the service itself.
+    pub(crate) async fn post_service(
+        &self,
+        path: &str,
+        authorization: &str,
+        body: &Value,
+    ) -> Value {
+        let body = body.to_string().into_bytes();
+        let answer = self.send(("POST", path), authorization, body).await;
+        serde_json::from_slice(&answer).unwrap_or_default()
+    }
+
+    async fn send(
+        &self,
+        (method, path): (&str, &str),
+        authorization: &str,
+        body: Vec<u8>,
+    ) -> Vec<u8> {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("host", "127.0.0.1:8700")
+            .header("authorization", authorization)
+            .header("content-type", "application/json")
+            .body(Body::from(body));
+        let Ok(request) = request else {
+            return Vec::new();
+        };
+        let answer = match self.router.clone().oneshot(request).await {
+            Ok(answer) => answer,
+            Err(never) => match never {},
+        };
+        let body = answer.into_body().collect().await;
+        body.map(|body| body.to_bytes().to_vec()).unwrap_or_default()
+    }
+}
+
+/// Returns a text field; empty if it is missing.
+pub(crate) fn text<'a>(object: &'a Value, field: &str) -> &'a str {
+    object.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns a list field; empty if it is missing.
+pub(crate) fn list(object: &Value, field: &str) -> Vec<Value> {
+    object.get(field).and_then(Value::as_array).cloned().unwrap_or_default()
+}
+
+/// Returns the mark in a recurring charge's description, else its reference.
+pub(crate) fn mark_of(charge: &Value) -> String {
+    let tagged = Mark::find_in(text(charge, "description")).map(|mark| mark.to_string());
+    tagged.unwrap_or_else(|| text(charge, "reference").to_owned())
+}
+
+/// Address to which the sandbox sends application webhooks; the reference is appended.
+pub(crate) const EVENT_URL: &str = "http://127.0.0.1:8780/events/";
+
+/// Address to which the sandbox posts a merchant's events; the merchant's name is appended.
+pub const GATEWAY_URL: &str = "http://127.0.0.1:8780/gateway/";
+
+/// Charges before the run begins.
+const EARLIER_CHARGES: usize = 2;
+
+/// Earlier charges of each merchant, in order.
+pub(crate) type Charges = BTreeMap<String, Vec<String>>;
+
+/// Charges the payers of the merchant `earlier`, over the service's own path and with the
+/// merchant's own key, as its till would.
+pub(crate) async fn charge_payers(desk: &ControlClient, script: &SimScript) -> Charges {
+    if !script.files.contains_key(EARLIER) {
+        return Charges::new();
+    }
+    desk.post_control("credentials", &json!({ "merchant": EARLIER })).await;
+    let key = authorization_header(&desk.get_control("credentials").await, EARLIER);
+    let mut made = Vec::new();
+    for _ in 0..EARLIER_CHARGES {
+        let card = json!({
+            "type": "card", "number": "4242424242424242", "exp_month": 1, "exp_year": 2032,
+        });
+        let body = json!({"amount": 700, "method": card});
+        made.push(text(&desk.post_service("/v1/charges", &key, &body).await, "id").to_owned());
+    }
+    Charges::from([(EARLIER.to_owned(), made)])
+}
+
+/// Returns the `Authorization` header of a merchant.
+pub(crate) fn authorization_header(credentials: &Value, merchant: &str) -> String {
+    let all = credentials.get("merchants").and_then(Value::as_array);
+    let own = all.into_iter().flatten().find(|one| text(one, "name") == merchant);
+    let key = own.and_then(|own| own.pointer("/test/secret_key")?.as_str()).unwrap_or_default();
+    format!("Basic {}", BASE64.encode(format!("{key}:").as_bytes()))
+}
+
+/// Writes the ids of the earlier charges into the documents that name them.
+pub(crate) fn fill_charge_ids(tree: &mut DocTree, charges: &Charges) {
+    for doc in tree.values_mut() {
+        if let DocBody::FromCharge(one) = &mut doc.body {
+            let of = charges.get(&one.merchant).and_then(|made| made.get(one.nth));
+            one.charge = of.cloned().unwrap_or_default();
+        }
+    }
+}
+
+/// Removes the earlier charges from a ledger.
+pub(crate) fn without_earlier(mut ledger: Vec<Value>, charges: &Charges) -> Vec<Value> {
+    let earlier = |id: &str| charges.values().flatten().any(|charge| charge == id);
+    ledger.retain(|entry| !earlier(text(entry, "transaction_id")));
+    ledger
+}
+
+/// Recurring charges that it has when the run begins; none collects anything during the run.
+const TILL_CHARGES: usize = 3;
+
+/// Makes its recurring charges, over the service's own path and with its own key. Returns their
+/// ids.
+pub(crate) async fn make_till_charges(desk: &ControlClient, script: &SimScript) -> Vec<String> {
+    let mut made = Vec::new();
+    if !script.files.contains_key(TILL) {
+        return made;
+    }
+    desk.post_control("credentials", &json!({ "merchant": TILL })).await;
+    let key = authorization_header(&desk.get_control("credentials").await, TILL);
+    let card =
+        json!({"type": "card", "number": "4242424242424242", "exp_month": 1, "exp_year": 2032});
+    let schedule = json!({"start": "2031-01-01", "interval_unit": "MONTH", "interval_delay": 1});
+    let body = json!({"amount": 700, "method": card, "schedule": schedule});
+    for _ in 0..TILL_CHARGES {
+        let charge = desk.post_service("/v1/recurring/charges", &key, &body).await;
+        made.push(text(&charge, "id").to_owned());
+    }
+    made
+}
+
+/// Objects of the payers at the service; clones share them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Payers(Arc<Mutex<PayerBook>>);
+
+#[derive(Debug, Default)]
+struct PayerBook {
+    /// Ids of their cards, by merchant.
+    cards: BTreeMap<String, String>,
+    /// Numbers of the payments made.
+    paid: BTreeSet<u32>,
+    /// Ids of the objects that the payers made.
+    ids: BTreeSet<String>,
+}
+
+impl Payers {
+    fn book(&self) -> MutexGuard<'_, PayerBook> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns true if an object, or the object of a movement of money, belongs to the payers.
+    pub(crate) fn owns(&self, object: &Value) -> bool {
+        let book = self.book();
+        let fields = ["id", "transaction_id", "charge_id", "recurring_charge_id"];
+        fields.iter().any(|field| book.ids.contains(text(object, field)))
+    }
+
+    /// Pays once; a repeated call does nothing.
+    pub(crate) async fn pay(&self, desk: &ControlClient, payment: &PayerPayment) {
+        if !self.book().paid.insert(payment.number) {
+            return;
+        }
+        let key = authorization_header(&desk.get_control("credentials").await, &payment.merchant);
+        let card = self.card(desk, &payment.merchant, &key).await;
+        let (path, body) = if [EARLY, SKIP].contains(&payment.amount) {
+            let schedule = json!({"start": START, "interval_unit": "MONTH", "interval_delay": 1});
+            let body = json!({"amount": payment.amount, "method": card, "schedule": schedule});
+            ("/v1/recurring/charges", body)
+        } else {
+            ("/v1/charges", json!({"amount": payment.amount, "method": card}))
+        };
+        let made = desk.post_service(path, &key, &body).await;
+        self.book().ids.insert(text(&made, "id").to_owned());
+    }
+
+    /// Returns the id of the payers' card at a merchant, and saves the card once.
+    async fn card(&self, desk: &ControlClient, merchant: &str, key: &str) -> String {
+        if let Some(card) = self.book().cards.get(merchant) {
+            return card.clone();
+        }
+        let body = json!({"number": "4242424242424242", "exp_month": 1, "exp_year": 2032,
+            "name": "Payer"});
+        let card = text(&desk.post_service("/v1/cards", key, &body).await, "id").to_owned();
+        let mut book = self.book();
+        book.ids.insert(card.clone());
+        book.cards.insert(merchant.to_owned(), card.clone());
+        card
+    }
+}

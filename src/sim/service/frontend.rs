@@ -1,0 +1,338 @@
+//! Proxy between the engine and the sandbox. It records every arrival, with the durable state of
+//! the journal's disk at that moment, and injects faults.
+//!
+//! A request that has arrived is independent of its caller: the caller may give up or die, and the
+//! effect still happens.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::response::Response;
+use chrono::{DateTime, Utc};
+use http::request::Parts;
+use http::{HeaderValue, Request, StatusCode};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use tower::{ServiceExt, service_fn};
+
+use super::paging::{PageRequest, PagedLists};
+use super::weather::Weather;
+use crate::api::call::LostReplyMarker;
+use crate::base::clock::SharedClock;
+use crate::base::hash::Mark;
+use crate::sim::machine::disk::SimDisk;
+use crate::sim::machine::journal_decoder::{AllowedCalls, CallName, name_pointer};
+use crate::sim::machine::process::TIMEOUT;
+use crate::sim::plan::faults::{AMOUNTS, CallFault, READ, Strike, effect_of_call, refine_effect};
+use crate::sim::plan::network::NetBehaviour;
+
+/// A changing request that reached the service.
+#[derive(Debug, Clone)]
+pub struct Arrival {
+    pub at: DateTime<Utc>,
+    /// Life of the machine in which the request was sent, from 1.
+    pub life: u32,
+    /// Effect of the request; `None` for a request that we must never send.
+    pub effect: Option<&'static str>,
+    pub name: CallName,
+    /// Set if the durable journal allowed the request when it arrived.
+    pub explained: bool,
+    /// Fault that struck the request.
+    pub fault: Option<CallFault>,
+    /// Body of the request.
+    pub body: Value,
+    /// Answer of the service, also if the caller never received it; null until then.
+    pub reply: Value,
+    /// HTTP status of the answer.
+    pub status: u16,
+}
+
+/// The proxy; share it behind an `Arc`.
+#[derive(Debug)]
+pub struct Frontend {
+    sandbox: Router,
+    journal: SimDisk,
+    clock: SharedClock,
+    weather: Weather,
+    pages: PagedLists,
+    log: Mutex<ArrivalLog>,
+}
+
+/// Records of the proxy.
+#[derive(Debug, Default)]
+struct ArrivalLog {
+    calm: bool,
+    life: u32,
+    strikes: Vec<Strike>,
+    calls: BTreeMap<&'static str, u32>,
+    fault_counts: BTreeMap<(&'static str, CallFault), u32>,
+    arrivals: Vec<Arrival>,
+    seen: BTreeMap<CallName, u32>,
+    unauthorised_calls: Vec<(DateTime<Utc>, String)>,
+    allowed_calls: AllowedCalls,
+}
+
+impl Frontend {
+    /// Returns a proxy to this sandbox that reads this journal disk.
+    pub fn new(
+        sandbox: Router,
+        journal: SimDisk,
+        clock: SharedClock,
+        strikes: Vec<Strike>,
+        net: &NetBehaviour,
+    ) -> Self {
+        let book = ArrivalLog { strikes, ..ArrivalLog::default() };
+        let (weather, pages) = (Weather::new(&net.storms), PagedLists::new(net.paging.as_ref()));
+        Self { sandbox, journal, clock, weather, pages, log: Mutex::new(book) }
+    }
+
+    fn log_mut(&self) -> MutexGuard<'_, ArrivalLog> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a new life of the machine.
+    pub fn begin_life(&self) {
+        let mut book = self.log_mut();
+        book.life = book.life.saturating_add(1);
+        book.allowed_calls.reset();
+    }
+
+    /// Notes that another journal has replaced the old one. The calls that this journal allows so
+    /// far count as sent, or are looked up before they are sent again.
+    pub fn journal_replaced(&self) {
+        let mut book = self.log_mut();
+        book.allowed_calls.reset();
+        book.seen = book.allowed_calls.read_all(&self.journal);
+    }
+
+    /// Stops all faults.
+    pub fn stop_faults(&self) {
+        self.log_mut().calm = true;
+        self.weather.stop_storms();
+        self.pages.stop_changes();
+    }
+
+    pub(crate) fn weather(&self) -> &Weather {
+        &self.weather
+    }
+
+    /// Returns every arrival so far.
+    pub fn arrivals(&self) -> Vec<Arrival> {
+        self.log_mut().arrivals.clone()
+    }
+
+    /// Returns the time and path of each request that the service did not authorise.
+    pub fn unauthorised_calls(&self) -> Vec<(DateTime<Utc>, String)> {
+        self.log_mut().unauthorised_calls.clone()
+    }
+
+    /// Returns how often each fault struck each effect.
+    pub fn fault_counts(&self) -> BTreeMap<(&'static str, CallFault), u32> {
+        self.log_mut().fault_counts.clone()
+    }
+
+    /// Returns the service as the engine's client sees it.
+    pub fn router(self: &Arc<Self>) -> Router {
+        let front = self.clone();
+        Router::new().fallback_service(service_fn(move |request: Request<Body>| {
+            let front = front.clone();
+            async move { Ok::<_, Infallible>(front.serve(request).await) }
+        }))
+    }
+
+    async fn serve(self: Arc<Self>, request: Request<Body>) -> Response {
+        let (mut parts, body) = request.into_parts();
+        let Ok(body) = body.collect().await else {
+            return dropped_response();
+        };
+        let body = body.to_bytes().to_vec();
+        let page = self.pages.shorten(&mut parts);
+        let effect = if is_own_token(&parts, &body) {
+            Some(READ)
+        } else {
+            refine_effect(effect_of_call(parts.method.as_str(), parts.uri.path(), &body), &body)
+        };
+        let life = self.log_mut().life;
+        if let Some((answer, fault)) = self.weather.answer_call(effect, &parts, life) {
+            self.record_arrival(effect, &parts, &body, Some(fault));
+            return answer;
+        }
+        let strike = self.next_fault(effect);
+        let place = self.record_arrival(effect, &parts, &body, strike.map(|strike| strike.fault));
+        let request = Request::from_parts(parts, Body::from(body));
+        let Some(strike) = strike else {
+            return self.shorten_page(page, self.forward(request, place).await).await;
+        };
+        match strike.fault {
+            CallFault::ErrorBefore => error_response(),
+            CallFault::Reset => dropped_response(),
+            CallFault::Throttle => throttled_response(strike.seconds),
+            CallFault::LostAnswer => {
+                self.forward(request, place).await;
+                dropped_response()
+            }
+            CallFault::ErrorAfter => {
+                self.forward(request, place).await;
+                error_response()
+            }
+            CallFault::LateAnswer => {
+                let answer = self.forward(request, place).await;
+                wait_past_timeout(strike.seconds).await;
+                answer
+            }
+            CallFault::LateEffect => {
+                let front = self.clone();
+                let later = tokio::spawn(async move {
+                    wait_past_timeout(strike.seconds).await;
+                    front.forward(request, place).await
+                });
+                later.await.unwrap_or_else(|_| dropped_response())
+            }
+            CallFault::OtherAmount => {
+                with_other_amount(effect, self.forward(request, place).await).await
+            }
+        }
+    }
+
+    /// Returns an answer as the caller sees it, if it is a page of a list.
+    async fn shorten_page(&self, page: Option<PageRequest>, answer: Response) -> Response {
+        let Some(page) = page.filter(|_| answer.status() == StatusCode::OK) else { return answer };
+        let (mut head, body) = answer.into_parts();
+        let Ok(body) = body.collect().await else {
+            return dropped_response();
+        };
+        let said = serde_json::from_slice(&body.to_bytes()).unwrap_or_default();
+        let shown = self.pages.alter_page(&page, said);
+        head.headers.remove(http::header::CONTENT_LENGTH);
+        shown.map_or_else(error_response, |said| {
+            Response::from_parts(head, Body::from(said.to_string()))
+        })
+    }
+
+    /// Returns the fault that strikes the next call of an effect.
+    fn next_fault(&self, effect: Option<&'static str>) -> Option<Strike> {
+        let effect = effect?;
+        let mut book = self.log_mut();
+        let calls = book.calls.entry(effect).or_default();
+        *calls = calls.saturating_add(1);
+        let nth = *calls;
+        let strike = book
+            .strikes
+            .iter()
+            .find(|one| one.effect == effect && (one.nth == nth || one.nth == 0))
+            .copied();
+        let strike = strike.filter(|_| !book.calm)?;
+        let struck = book.fault_counts.entry((effect, strike.fault)).or_default();
+        *struck = struck.saturating_add(1);
+        Some(strike)
+    }
+
+    /// Records an arrival and returns its index.
+    fn record_arrival(
+        &self,
+        effect: Option<&'static str>,
+        parts: &Parts,
+        body: &[u8],
+        fault: Option<CallFault>,
+    ) -> Option<usize> {
+        if effect == Some(READ) {
+            return None;
+        }
+        let (method, path) = (parts.method.to_string(), parts.uri.path().to_owned());
+        let asked: Value = serde_json::from_slice(body).unwrap_or_default();
+        let word = name_pointer(&method, &path).and_then(|field| asked.pointer(field)?.as_str());
+        let word = word.unwrap_or_default();
+        let word = Mark::find_in(word).map_or_else(|| word.to_owned(), |mark| mark.to_string());
+        let name = (method, path, word);
+        let mut book = self.log_mut();
+        let allowed = book.allowed_calls.allowed_count(&self.journal, &name);
+        let seen = book.seen.entry(name.clone()).or_default();
+        *seen = seen.saturating_add(1);
+        let explained = *seen <= allowed;
+        let (at, life) = (self.clock.now(), book.life);
+        let reply = Value::Null;
+        let arrival =
+            Arrival { at, life, effect, name, explained, fault, body: asked, reply, status: 0 };
+        book.arrivals.push(arrival);
+        Some(book.arrivals.len().saturating_sub(1))
+    }
+
+    /// Passes a request to the service, and records the answer.
+    async fn forward(&self, request: Request<Body>, place: Option<usize>) -> Response {
+        let (at, path) = (self.clock.now(), request.uri().path().to_owned());
+        let answer = match self.sandbox.clone().oneshot(request).await {
+            Ok(answer) => answer,
+            Err(never) => match never {},
+        };
+        let (head, body) = answer.into_parts();
+        let Ok(body) = body.collect().await else {
+            return dropped_response();
+        };
+        let body = body.to_bytes().to_vec();
+        if head.status == StatusCode::UNAUTHORIZED {
+            self.log_mut().unauthorised_calls.push((at, path));
+        }
+        if let Some(place) = place
+            && let Some(arrival) = self.log_mut().arrivals.get_mut(place)
+        {
+            arrival.status = head.status.as_u16();
+            arrival.reply = serde_json::from_slice(&body).unwrap_or_default();
+        }
+        Response::from_parts(head, Body::from(body))
+    }
+}
+
+/// Waits longer than a caller does, and less than the grace after that.
+async fn wait_past_timeout(seconds: u64) {
+    tokio::time::sleep(TIMEOUT.saturating_add(Duration::from_secs(seconds))).await;
+}
+
+/// Returns true if a request asks for the partner's own token. Such a request changes nothing and
+/// may be repeated.
+fn is_own_token(parts: &Parts, body: &[u8]) -> bool {
+    let asked: Value = serde_json::from_slice(body).unwrap_or_default();
+    parts.uri.path() == "/oauth/token"
+        && asked.get("grant_type").is_some_and(|grant| grant == "client_credentials")
+}
+
+/// Returns an answer that never arrives.
+fn dropped_response() -> Response {
+    let mut response = Response::new(Body::empty());
+    response.extensions_mut().insert(LostReplyMarker);
+    response
+}
+
+fn error_response() -> Response {
+    let body = json!({"messages": [{"code": "server_error", "message": "Server error"}]});
+    let mut response = Response::new(Body::from(body.to_string()));
+    *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+    response
+}
+
+fn throttled_response(seconds: u64) -> Response {
+    let mut response = error_response();
+    *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+    response.headers_mut().insert(http::header::RETRY_AFTER, HeaderValue::from(seconds));
+    response
+}
+
+/// Returns the answer with another amount than the service gave.
+async fn with_other_amount(effect: Option<&'static str>, answer: Response) -> Response {
+    let (head, body) = answer.into_parts();
+    let Ok(body) = body.collect().await else {
+        return dropped_response();
+    };
+    let bytes = body.to_bytes().to_vec();
+    let field = AMOUNTS.iter().find(|(name, _)| Some(*name) == effect).map(|(_, field)| *field);
+    let mut said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let amount = field.and_then(|field| said.get_mut(field));
+    let Some(amount) = amount else {
+        return Response::from_parts(head, Body::from(bytes));
+    };
+    *amount = json!(amount.as_i64().unwrap_or(0).saturating_add(1));
+    Response::from_parts(head, Body::from(said.to_string()))
+}

@@ -1,0 +1,296 @@
+//! Delivery of the service's webhooks, which are doubled, lost, late, overtaken and forged, to the
+//! receivers of one life of the machine.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep};
+
+use super::control::{EVENT_URL, GATEWAY_URL, text};
+use super::forgeries;
+use super::forgeries::forged_webhooks;
+use super::sandbox::SandboxControl;
+use crate::base::id::{Key, Mode};
+use crate::engine::core::handles::EngineShared;
+use crate::engine::core::input::EngineInput;
+use crate::engine::events::partner_webhook::IncomingWebhook;
+use crate::engine::events::receiver::{EventReceiver, Receipt};
+use crate::sandbox::webhooks::OutgoingWebhook;
+use crate::sim::plan::documents::{Doc, DocBody};
+use crate::sim::plan::network::{DelayedDecision, Detour, Misdelivery, NetBehaviour};
+
+/// Delay before a webhook that was not accepted is sent again.
+const AGAIN: Duration = Duration::from_mins(10);
+
+/// The post office; clones share it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PostOffice(Arc<Mutex<PostState>>);
+
+#[derive(Debug, Default)]
+struct PostState {
+    calm: bool,
+    delayed_decision: Option<DelayedDecision>,
+    /// Webhooks to the partner.
+    partner: WebhookRoute,
+    /// Webhooks to merchants.
+    gateway: WebhookRoute,
+    /// Late webhooks, with the times at which they are due.
+    late: Vec<(Instant, OutgoingWebhook)>,
+    lost: BTreeSet<String>,
+    acknowledged: Vec<AcknowledgedPost>,
+}
+
+/// Webhooks of one sort.
+#[derive(Debug, Default)]
+struct WebhookRoute {
+    misdelivered: Vec<Misdelivery>,
+    /// Every content so far, in the order of its first attempt.
+    seen: Vec<OutgoingWebhook>,
+}
+
+impl WebhookRoute {
+    /// Returns the detour of a webhook: once, however often the sender tries.
+    fn take_detour(&mut self, letter: &OutgoingWebhook) -> Option<Misdelivery> {
+        let known = self.seen.iter().position(|one| one == letter);
+        let place = known.unwrap_or(self.seen.len());
+        if known.is_none() {
+            self.seen.push(letter.clone());
+        }
+        let nth = u64::try_from(place).unwrap_or(u64::MAX).saturating_add(1);
+        let at = self.misdelivered.iter().position(|stray| stray.nth == nth)?;
+        Some(self.misdelivered.remove(at))
+    }
+}
+
+impl PostOffice {
+    /// Returns the post office of a run.
+    pub(crate) fn new(net: &NetBehaviour) -> Self {
+        let way = |strays: &[Misdelivery]| WebhookRoute {
+            misdelivered: strays.to_vec(),
+            seen: Vec::new(),
+        };
+        let posts = net.gateway.as_ref().map_or(&[][..], |gateway| &gateway.misdelivered);
+        let (partner, gateway) = (way(&net.misdelivered), way(posts));
+        let bag = PostState {
+            delayed_decision: net.delayed_decision,
+            partner,
+            gateway,
+            ..PostState::default()
+        };
+        Self(Arc::new(Mutex::new(bag)))
+    }
+
+    fn state(&self) -> MutexGuard<'_, PostState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Stops all new detours; late webhooks are still delivered when they are due.
+    pub(crate) fn stop_detours(&self) {
+        let mut bag = self.state();
+        bag.partner.misdelivered.clear();
+        bag.gateway.misdelivered.clear();
+        bag.calm = true;
+    }
+
+    /// Returns the pause of the delivery loop, which is longer if only late webhooks remain.
+    pub(crate) fn poll_pause(&self) -> Duration {
+        let bag = self.state();
+        let long = bag.calm && !bag.late.is_empty();
+        Duration::from_secs(if long { 20 } else { 1 })
+    }
+
+    /// Returns reference and event of every webhook that was never delivered.
+    pub(crate) fn lost_webhooks(&self) -> BTreeSet<String> {
+        self.state().lost.clone()
+    }
+
+    /// Delivers one webhook. Returns the status for the sender.
+    pub(crate) async fn deliver_webhook(
+        &self,
+        letter: OutgoingWebhook,
+        doors: &WebhookReceivers,
+    ) -> Option<u16> {
+        let stray = self.state().route(&letter).take_detour(&letter);
+        let later = stray.map_or(Duration::ZERO, |stray| Duration::from_secs(stray.seconds));
+        match stray.map(|stray| stray.detour) {
+            None => self.deliver(letter, doors).await,
+            Some(Detour::Missed) => None,
+            Some(Detour::Doubled) => {
+                self.deliver(letter.clone(), doors).await?;
+                self.deliver(letter, doors).await
+            }
+            Some(Detour::Echoed) => {
+                self.delay(letter.clone(), later);
+                self.deliver(letter, doors).await
+            }
+            Some(Detour::Late) => {
+                self.delay(letter, later);
+                Some(200)
+            }
+            Some(Detour::Swallowed) => {
+                self.state().lost.insert(reference_and_event(&letter));
+                Some(200)
+            }
+            Some(Detour::Forged) => {
+                for forged in self.forgeries(&letter) {
+                    self.deliver(forged, doors).await?;
+                }
+                self.deliver(letter, doors).await
+            }
+        }
+    }
+
+    /// Returns the forged webhooks that are delivered before this one.
+    fn forgeries(&self, letter: &OutgoingWebhook) -> Vec<OutgoingWebhook> {
+        if letter.url.starts_with(GATEWAY_URL) {
+            forgeries::forged_posts(letter, &self.state().gateway.seen)
+        } else {
+            forged_webhooks(letter)
+        }
+    }
+
+    /// Returns every posted event that was acknowledged as stored.
+    pub(crate) fn acknowledged_posts(&self) -> Vec<AcknowledgedPost> {
+        self.state().acknowledged.clone()
+    }
+
+    /// Hands a webhook over. Returns the status for the sender.
+    async fn deliver(&self, letter: OutgoingWebhook, doors: &WebhookReceivers) -> Option<u16> {
+        let HandoverResult { status, stored } = doors.deliver(letter).await?;
+        self.state().acknowledged.extend(stored);
+        Some(status)
+    }
+
+    fn delay(&self, letter: OutgoingWebhook, later: Duration) {
+        let now = Instant::now();
+        self.state().late.push((now.checked_add(later).unwrap_or(now), letter));
+    }
+
+    /// Delivers every late webhook that is due. An event that is not accepted is left to the list
+    /// of events.
+    pub(crate) async fn deliver_late(&self, doors: &WebhookReceivers) {
+        let now = Instant::now();
+        let due: Vec<_> = self.state().late.extract_if(.., |(due, _)| *due <= now).collect();
+        for (_, letter) in due {
+            let taken = self.deliver(letter.clone(), doors).await == Some(200);
+            if !taken && !letter.url.starts_with(GATEWAY_URL) {
+                self.delay(letter, AGAIN);
+            }
+        }
+    }
+
+    /// Lets underwriting look at submitted applications, where it decides twice.
+    pub(crate) async fn decide(&self, desk: &SandboxControl) {
+        let Some(thoughts) = self.state().delayed_decision else { return };
+        for application in desk.applications().await {
+            let order = match (text(&application, "state"), thoughts.approves_after_s) {
+                ("submitted", _) => json!({"decision": "decline"}),
+                ("declined", Some(after)) if desk.age_s(&application, "decided") >= after => {
+                    json!({"decision": "approve", "reconsidered": true})
+                }
+                _ => continue,
+            };
+            let id = application.get("id").map(ToString::to_string).unwrap_or_default();
+            desk.decide(id.trim_matches('"'), &order).await;
+        }
+    }
+
+    /// Waits until no webhook is late any more, and underwriting has nothing left to decide.
+    pub(crate) async fn wait_until_idle(&self, desk: &SandboxControl) {
+        while !self.state().late.is_empty() || self.has_open_decisions(desk).await {
+            sleep(Duration::from_secs(30)).await;
+        }
+    }
+
+    async fn has_open_decisions(&self, desk: &SandboxControl) -> bool {
+        let Some(thoughts) = self.state().delayed_decision else { return false };
+        let open = |state: &str| {
+            state == "submitted" || state == "declined" && thoughts.approves_after_s.is_some()
+        };
+        desk.applications().await.iter().any(|one| open(text(one, "state")))
+    }
+}
+
+impl PostState {
+    /// Returns the route of a webhook.
+    fn route(&mut self, letter: &OutgoingWebhook) -> &mut WebhookRoute {
+        let own = letter.url.starts_with(GATEWAY_URL);
+        if own { &mut self.gateway } else { &mut self.partner }
+    }
+}
+
+/// Returns the reference and the event of a webhook.
+fn reference_and_event(letter: &OutgoingWebhook) -> String {
+    let said: Value = serde_json::from_slice(&letter.body).unwrap_or_default();
+    let event = said.pointer("/events/0/type").and_then(Value::as_str).unwrap_or_default();
+    format!("{} {event}", letter.url.strip_prefix(EVENT_URL).unwrap_or_default())
+}
+
+/// A posted event that was acknowledged as stored.
+#[derive(Debug, Clone)]
+pub(crate) struct AcknowledgedPost {
+    /// Merchant of the address.
+    pub merchant: String,
+    pub event: String,
+    /// Number of the last durable record when the post was acknowledged.
+    pub head: u64,
+}
+
+/// Result of a delivery.
+pub(crate) struct HandoverResult {
+    /// HTTP status for the sender.
+    pub(crate) status: u16,
+    /// Stored post, if it was an event.
+    pub(crate) stored: Option<AcknowledgedPost>,
+}
+
+/// Receivers of one life.
+#[derive(Debug)]
+pub(crate) struct WebhookReceivers {
+    /// The engine's own inputs.
+    pub(crate) engine: mpsc::Sender<EngineInput>,
+    /// Receiver of posted events.
+    pub(crate) inbox: EventReceiver,
+    /// Shared parts of the engine's tasks.
+    pub(crate) shared: Arc<EngineShared>,
+}
+
+/// Returns the key of a merchant of this name.
+pub(crate) fn key_of(merchant: &str) -> Option<Key> {
+    Doc::new(merchant, DocBody::Merchant).address().parse().ok()
+}
+
+impl WebhookReceivers {
+    /// Delivers a webhook. Returns `None` if the engine did not answer.
+    pub(crate) async fn deliver(&self, letter: OutgoingWebhook) -> Option<HandoverResult> {
+        if let Some(merchant) = letter.url.strip_prefix(GATEWAY_URL) {
+            return self.post_event(merchant, &letter.body).await;
+        }
+        let reference = letter.url.strip_prefix(EVENT_URL)?.to_owned();
+        let notice = IncomingWebhook { generation: 0, reference, body: letter.body };
+        let (stored, answer) = oneshot::channel();
+        self.engine.send(EngineInput::PartnerWebhook(notice, stored)).await.ok()?;
+        answer.await.is_ok().then_some(HandoverResult { status: 200, stored: None })
+    }
+
+    /// Posts an event.
+    async fn post_event(&self, merchant: &str, body: &[u8]) -> Option<HandoverResult> {
+        let taken = self.inbox.post(&key_of(merchant)?, Mode::Test, body).await.ok()?;
+        let status = match taken {
+            Receipt::Stored => 200,
+            Receipt::Malformed => 400,
+            Receipt::Unknown => 404,
+            Receipt::Full => 503,
+        };
+        let said: Value = serde_json::from_slice(body).unwrap_or_default();
+        let stored = (taken == Receipt::Stored).then(|| AcknowledgedPost {
+            merchant: merchant.to_owned(),
+            event: text(&said, "id").to_owned(),
+            head: self.shared.writer.head().sequence,
+        });
+        Some(HandoverResult { status, stored })
+    }
+}

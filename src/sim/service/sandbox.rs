@@ -1,0 +1,237 @@
+//! Sandbox of a run: it issues codes, and shows the objects that the checkers read.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Router;
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+
+use super::control;
+use super::control::{Charges, ControlClient, EVENT_URL, GATEWAY_URL, Payers, list, text};
+use crate::base::clock::SharedClock;
+use crate::base::id::RemoteId;
+use crate::base::secret::Secret;
+use crate::engine::core::handles::PartnerAccess;
+use crate::sandbox::options::{DecisionMode, SandboxOptions};
+use crate::sandbox::server::Sandbox;
+use crate::sandbox::webhooks::OutgoingWebhook;
+use crate::sim::plan::document_text;
+use crate::sim::plan::document_text::variable;
+use crate::sim::plan::documents::{DocBody, DocTree};
+use crate::sim::plan::script::SimScript;
+use crate::store::index::ordered::MemoryIndex;
+
+/// All objects that the service holds.
+#[derive(Debug, Clone, Default)]
+pub struct Objects {
+    pub contacts: Vec<Value>,
+    pub invoices: Vec<Value>,
+    /// Saved cards and bank accounts that were not deleted.
+    pub methods: Vec<Value>,
+    pub recurring: Vec<Value>,
+    /// Applications for merchants.
+    pub applications: Vec<Value>,
+    pub mails: Vec<Value>,
+    /// Transactions of every type.
+    pub transactions: Vec<Value>,
+    /// Movements of money since the run began.
+    pub ledger: Vec<Value>,
+    /// Occurrences of recurring charges.
+    pub occurrences: Vec<Value>,
+    /// Ids of the recurring charges that a merchant made at its own till, and those that remain.
+    pub till_charges: (Vec<String>, Vec<Value>),
+}
+
+impl Objects {
+    /// Returns true if the object of this id contains one of these names.
+    pub(crate) fn has_name(&self, id: &RemoteId, names: &[&str]) -> bool {
+        let all = [
+            &self.invoices,
+            &self.methods,
+            &self.recurring,
+            &self.applications,
+            &self.transactions,
+        ];
+        let is_it = |one: &&Value| one.get("id").and_then(Value::as_str) == Some(id.as_str());
+        let text = all.into_iter().flatten().find(is_it).map(Value::to_string);
+        text.is_some_and(|text| names.iter().any(|name| text.contains(*name)))
+    }
+}
+
+/// The sandbox of a run, and the third parties at it; clones share them.
+#[derive(Clone)]
+pub(crate) struct SandboxControl {
+    sandbox: Option<Sandbox>,
+    /// Control paths of the sandbox, and its service.
+    pub(crate) control: ControlClient,
+    merchants: Vec<String>,
+    clock: SharedClock,
+    earlier_charges: Charges,
+    /// Recurring charges that a merchant made at its own till.
+    pub(crate) till: Vec<String>,
+    /// Payers who pay without the engine.
+    pub(crate) payers: Payers,
+}
+
+impl SandboxControl {
+    /// Opens the sandbox of a script.
+    pub(crate) async fn open(script: &SimScript, clock: SharedClock) -> Self {
+        let decide = if script.net.delayed_decision.is_some() {
+            DecisionMode::Manual
+        } else {
+            DecisionMode::Auto
+        };
+        let (seed, surface) = (script.seed, script.surface);
+        let options = SandboxOptions {
+            seed,
+            surface,
+            clock: clock.clone(),
+            decide,
+            ..SandboxOptions::default()
+        };
+        let sandbox = Sandbox::open(Arc::new(MemoryIndex::new()), options);
+        let merchants = script.files.values().filter(|doc| doc.body == DocBody::Merchant);
+        let sandbox = sandbox.ok();
+        let mut desk = Self {
+            earlier_charges: Charges::new(),
+            till: Vec::new(),
+            payers: Payers::default(),
+            control: ControlClient::new(sandbox.as_ref().map(Sandbox::router).unwrap_or_default()),
+            sandbox,
+            merchants: merchants.map(|doc| doc.name.clone()).collect(),
+            clock,
+        };
+        let word = if script.refuses_duplicates { "refuse" } else { "same" };
+        desk.control.post_control("settings", &json!({"duplicate_source_id": word})).await;
+        desk.control.post_control("partner", &json!({"event_url": EVENT_URL})).await;
+        for merchant in &desk.merchants {
+            let word = json!({"merchant": merchant, "credits_enabled": true});
+            desk.control.post_control("policy", &word).await;
+            if script.net.gateway.is_some() {
+                let urls = json!({"test": format!("{GATEWAY_URL}{merchant}"), "live": ""});
+                desk.control
+                    .post_control("policy", &json!({"merchant": merchant, "events_urls": urls}))
+                    .await;
+            }
+        }
+        desk.earlier_charges = control::charge_payers(&desk.control, script).await;
+        desk.till = control::make_till_charges(&desk.control, script).await;
+        desk
+    }
+
+    /// Returns the service itself. If the sandbox did not open, the router answers no request.
+    pub(crate) fn router(&self) -> Router {
+        self.control.router()
+    }
+
+    /// Lets the service attempt every webhook that is due.
+    pub(crate) async fn deliver<F, Sent>(&self, post: F)
+    where
+        F: Fn(OutgoingWebhook) -> Sent,
+        Sent: Future<Output = Option<u16>>,
+    {
+        if let Some(sandbox) = &self.sandbox {
+            // The sandbox of a simulation is in memory, so it cannot fail.
+            sandbox.deliver_due(post).await.unwrap_or_default();
+        }
+    }
+
+    /// Issues a fresh code for each merchant. Returns the codes and the applicants' secrets, by the
+    /// variables of the documents.
+    pub(crate) async fn issue_codes(&self) -> BTreeMap<String, String> {
+        let mut codes = document_text::applicant_secrets();
+        for name in &self.merchants {
+            let issued = self.control.post_control("credentials", &json!({"merchant": name})).await;
+            codes.insert(variable(name), text(&issued, "authorization_code").to_owned());
+        }
+        codes
+    }
+
+    /// Returns every application.
+    pub(crate) async fn applications(&self) -> Vec<Value> {
+        self.control.all("applications").await
+    }
+
+    /// Returns every event of the merchants, oldest first.
+    pub(crate) async fn events(&self) -> Vec<Value> {
+        self.control.all("events").await
+    }
+
+    /// Returns the merchants that are connected by codes.
+    pub(crate) fn merchants(&self) -> &[String] {
+        &self.merchants
+    }
+
+    /// Returns the seconds since the time in a field of an object; 0 if the field holds no time.
+    pub(crate) fn age_s(&self, object: &Value, field: &str) -> u64 {
+        let time: Option<DateTime<Utc>> = text(object, field).parse().ok();
+        let age = time.map(|time| self.clock.now().signed_duration_since(time).num_seconds());
+        age.and_then(|age| u64::try_from(age).ok()).unwrap_or(0)
+    }
+
+    /// Lets underwriting decide on an application.
+    pub(crate) async fn decide(&self, application: &str, decision: &Value) {
+        self.control.post_control(&format!("applications/{application}/decision"), decision).await;
+    }
+
+    /// Returns the partner's own credentials.
+    pub(crate) async fn partner(&self) -> PartnerAccess {
+        let all = self.control.get_control("credentials").await;
+        let partner = all.get("partner").cloned().unwrap_or_default();
+        PartnerAccess {
+            client_id: Secret::from(text(&partner, "client_id").to_owned()),
+            client_secret: Secret::from(text(&partner, "client_secret").to_owned()),
+            redirect_uri: text(&partner, "redirect_uri").to_owned(),
+        }
+    }
+
+    /// Returns all objects that the service holds now.
+    pub(crate) async fn objects(&self) -> Objects {
+        let own = |one: &Value| self.till.iter().any(|id| id == text(one, "id"));
+        let (till, recurring) =
+            self.without_payers("recurring_charges").await.into_iter().partition(own);
+        Objects {
+            contacts: self.control.all("contacts").await,
+            invoices: self.control.all("invoices").await,
+            methods: [self.without_payers("cards").await, self.control.all("banks").await].concat(),
+            recurring,
+            till_charges: (self.till.clone(), till),
+            applications: self.control.all("applications").await,
+            occurrences: self.control.all("occurrences").await,
+            transactions: self.control.all("transactions").await,
+            mails: list(&self.control.get_control("mailbox").await, "messages"),
+            ledger: self.ledger().await,
+        }
+    }
+
+    /// Returns all objects after two more months, in which the service collects due payments.
+    pub(crate) async fn two_months_later(&self) -> Objects {
+        self.control.post_control("clock", &json!({"advance": "P60D"})).await;
+        self.objects().await
+    }
+
+    /// Returns the objects of a kind that do not belong to the payers.
+    async fn without_payers(&self, kind: &str) -> Vec<Value> {
+        let all = self.control.all(kind).await.into_iter();
+        all.filter(|one| !self.payers.owns(one)).collect()
+    }
+
+    /// Returns the movements of money since the run began, except those of the payers.
+    async fn ledger(&self) -> Vec<Value> {
+        let all = list(&self.control.get_control("ledger").await, "entries");
+        let occurrences = self.control.all("occurrences").await;
+        let theirs = |entry: &Value| {
+            let id = text(entry, "recurring_charge_occurrence_id");
+            let of = occurrences.iter().find(|one| !id.is_empty() && text(one, "id") == id);
+            self.payers.owns(entry) || of.is_some_and(|one| self.payers.owns(one))
+        };
+        let all = all.into_iter().filter(|entry| !theirs(entry)).collect();
+        control::without_earlier(all, &self.earlier_charges)
+    }
+
+    /// Writes the ids of charges into the documents that name them.
+    pub(crate) fn fill_charge_ids(&self, tree: &mut DocTree) {
+        control::fill_charge_ids(tree, &self.earlier_charges);
+    }
+}

@@ -1,0 +1,246 @@
+//! Fills an index from a snapshot, if the records before it are no longer in the journal. A
+//! snapshot of an older version of the fold is converted.
+//!
+//! A compaction builds a fresh index from the snapshot and the records of the journal while the old
+//! one is in use.
+
+use std::sync::Arc;
+
+use crate::model::record::Record;
+use crate::model::state::lifecycle::Compacted;
+use crate::store::disk::bytes::{ByteReader, to_usize};
+use crate::store::index::buffered::BufferedIndex;
+use crate::store::index::ordered::{Batch, Index};
+use crate::store::journal::chain::{Head, JournalError};
+use crate::store::journal::log::Journal;
+use crate::store::journal::read::JournalReader;
+use crate::store::journal::snapshot::SnapshotHeader;
+use crate::store::projection::carried::{OLDEST, convert};
+use crate::store::projection::fold::IndexFold;
+use crate::store::read_model::model::{
+    FOLD_VERSION, FoldProgress, PROGRESS, ReadModel, ReadModelError, entries, write,
+};
+use crate::store::state::error::OpenError;
+use crate::store::writer::core::decode;
+use crate::store::writer::parts::Fold;
+
+/// Entries written at once.
+const BATCH_ENTRIES_MAX: usize = 256;
+
+/// Returns the body of a snapshot: every entry of the fold.
+pub(in crate::store) fn body(index: &dyn Index) -> Result<Vec<u8>, OpenError> {
+    let mut body = Vec::new();
+    for (key, value) in entries(index)? {
+        for part in [key, value] {
+            body.extend(u32::try_from(part.len()).unwrap_or(u32::MAX).to_le_bytes());
+            body.extend(part);
+        }
+    }
+    Ok(body)
+}
+
+/// Fills an empty index from the snapshot at which the journal begins.
+pub(crate) fn load(
+    journal: &Journal,
+    base: &SnapshotHeader,
+    index: &dyn Index,
+) -> Result<(), OpenError> {
+    load_from(&journal.reader(), base, journal.head().sequence, index)
+}
+
+/// Same as `load`, for a journal that others append to. `last` is a durable record behind the one
+/// that names the snapshot.
+pub(crate) fn load_from(
+    journal: &JournalReader,
+    base: &SnapshotHeader,
+    last: u64,
+    index: &dyn Index,
+) -> Result<(), OpenError> {
+    let wrong = |why| JournalError::Snapshot { file: base.file(), why };
+    if base.fold > FOLD_VERSION {
+        return Err(wrong("made by a newer program version: use that version").into());
+    }
+    if base.fold < OLDEST {
+        return Err(wrong("made by a program version that is too old").into());
+    }
+    is_named(journal, base, last)?;
+    fill(index, base.head, &journal.body(base)?)?;
+    convert(index, base.fold)?;
+    Ok(mark(index, base.head)?)
+}
+
+/// Puts every entry of a snapshot's body into an empty index, in the order of keys. `head` is the
+/// record that the snapshot follows.
+pub(crate) fn fill(index: &dyn Index, head: Head, body: &[u8]) -> Result<(), OpenError> {
+    let cut = || JournalError::Snapshot {
+        file: SnapshotHeader::file_behind(head),
+        why: "an entry is cut",
+    };
+    let mut fields = ByteReader::new(body);
+    let mut batch = Batch::new();
+    while !fields.clone().rest().is_empty() {
+        let key = part(&mut fields).ok_or_else(cut)?;
+        let value = part(&mut fields).ok_or_else(cut)?;
+        batch.put(key, value);
+        if batch.len() >= BATCH_ENTRIES_MAX {
+            index.apply(std::mem::take(&mut batch))?;
+        }
+    }
+    Ok(index.apply(batch)?)
+}
+
+/// Marks an index as folded up to this record.
+pub(crate) fn mark(index: &dyn Index, Head { sequence, hash }: Head) -> Result<(), ReadModelError> {
+    let mut batch = Batch::new();
+    write(&mut batch, PROGRESS, &FoldProgress { version: FOLD_VERSION, sequence, hash })?;
+    Ok(index.apply(batch)?)
+}
+
+fn part<'a>(fields: &mut ByteReader<'a>) -> Option<&'a [u8]> {
+    let length = u64::from(fields.u32()?);
+    fields.take(to_usize(length))
+}
+
+/// Verifies that a record behind a snapshot, up to `last`, names it; otherwise the snapshot is
+/// foreign.
+pub(crate) fn is_named(
+    reader: &JournalReader,
+    base: &SnapshotHeader,
+    last: u64,
+) -> Result<(), OpenError> {
+    let why = "no later record names it";
+    let wrong = || JournalError::Snapshot { file: base.file(), why };
+    names(reader, base, last)?.then_some(()).ok_or_else(wrong).map_err(OpenError::from)
+}
+
+/// Returns true if a record behind a snapshot names it. The first such record is near: between them
+/// lie only records appended while the snapshot was made.
+fn names(reader: &JournalReader, base: &SnapshotHeader, last: u64) -> Result<bool, OpenError> {
+    for record in reader.records(base.head.sequence.saturating_add(1), last) {
+        let record = record?;
+        if let Record::Compacted(compacted) = decode(record.sequence, &record.body)?
+            && compacted.sequence == base.head.sequence
+        {
+            return Ok(matches(&compacted, base));
+        }
+    }
+    Ok(false)
+}
+
+fn matches(compacted: &Compacted, base: &SnapshotHeader) -> bool {
+    *compacted.snapshot.as_bytes() == base.hash && *compacted.replaces.as_bytes() == base.head.hash
+}
+
+/// Returns the record behind which the newest snapshot lies that a record up to `last` names.
+pub(crate) fn newest_named(reader: &JournalReader, last: u64) -> Result<Option<Head>, OpenError> {
+    for sealed in reader.snapshots()?.into_iter().rev() {
+        if sealed.head.sequence < last && names(reader, &sealed, last)? {
+            return Ok(Some(sealed.head));
+        }
+    }
+    Ok(None)
+}
+
+/// Records folded in one transaction while catching up.
+pub(crate) const BATCH_RECORDS_MAX: usize = 32;
+
+/// Prefix of the index's own marks and of values that are no part of the state.
+const OWN: &[u8] = b"x/";
+
+/// Check to go on; an error ends the work.
+type CheckOpen<'a> = &'a dyn Fn() -> Result<(), OpenError>;
+
+/// An index under construction.
+#[derive(Debug)]
+pub(crate) struct FreshIndex {
+    journal: JournalReader,
+    behind: Arc<dyn Index>,
+    index: Arc<BufferedIndex>,
+    fold: IndexFold,
+    /// The last record that was folded.
+    pub(crate) reached: Head,
+}
+
+impl FreshIndex {
+    /// Returns the body of a snapshot behind this record, which must be durable. The records are
+    /// folded in an empty scratch index, which is then removed: its files also hold entries that
+    /// were put and removed again.
+    pub(crate) fn snapshot_body(
+        journal: &JournalReader,
+        scratch: Arc<dyn Index>,
+        head: Head,
+        goes_on: CheckOpen<'_>,
+    ) -> Result<Vec<u8>, OpenError> {
+        let mut reached = Head::EMPTY;
+        if let Some(base) = journal.base()? {
+            load_from(journal, &base, head.sequence, &*scratch)?;
+            reached = base.head;
+        }
+        let mut fresh = Self::over(journal, scratch, reached);
+        fresh.catch_up(head, goes_on)?;
+        body(&*fresh.index)
+    }
+
+    /// Creates an index that holds exactly the body of the snapshot behind this record.
+    pub(crate) fn from_snapshot(
+        journal: &JournalReader,
+        empty: Arc<dyn Index>,
+        (head, body): (Head, &[u8]),
+    ) -> Result<Self, OpenError> {
+        fill(&*empty, head, body)?;
+        mark(&*empty, head)?;
+        Ok(Self::over(journal, empty, head))
+    }
+
+    fn over(journal: &JournalReader, behind: Arc<dyn Index>, reached: Head) -> Self {
+        let index = Arc::new(BufferedIndex::new(behind.clone()));
+        let fold = IndexFold::new(index.clone());
+        Self { journal: journal.clone(), behind, index, fold, reached }
+    }
+
+    /// Folds the records up to this one, which must be durable.
+    ///
+    /// # Errors
+    /// The journal does not run through `head`: the disk does not hold the data that was written.
+    pub(crate) fn catch_up(&mut self, head: Head, goes_on: CheckOpen<'_>) -> Result<(), OpenError> {
+        let mut batch = Vec::new();
+        for record in self.journal.records(self.reached.sequence.saturating_add(1), head.sequence) {
+            let record = record?;
+            self.reached = Head { sequence: record.sequence, hash: record.hash };
+            batch.push((record.sequence, decode(record.sequence, &record.body)?));
+            if batch.len() >= BATCH_RECORDS_MAX {
+                goes_on()?;
+                self.fold.apply(&std::mem::take(&mut batch), self.reached)?;
+            }
+        }
+        if !batch.is_empty() {
+            self.fold.apply(&batch, self.reached)?;
+        }
+        if self.reached == head {
+            return Ok(());
+        }
+        Err(JournalError::Forgotten { known: head, found: self.reached }.into())
+    }
+
+    /// Makes the index durable so far, with the marks of the index in use.
+    pub(crate) fn flush(&self, used: &BufferedIndex) -> Result<(), OpenError> {
+        let mut own = Batch::new();
+        for (key, value) in used.scan(OWN)?.into_iter().filter(|(key, _)| key != PROGRESS) {
+            own.put(key, value);
+        }
+        self.index.apply(own)?;
+        Ok(self.index.flush()?)
+    }
+
+    /// Replaces the index in use, which must have folded the same records; returns the former one.
+    pub(crate) fn take_over(self, used: &BufferedIndex) -> Result<Arc<dyn Index>, OpenError> {
+        let (ours, theirs) = (ReadModel::progress_of(&*self.index)?, ReadModel::progress_of(used)?);
+        if ours != theirs {
+            let known = theirs
+                .map_or(Head::EMPTY, |mark| Head { sequence: mark.sequence, hash: mark.hash });
+            return Err(JournalError::Forgotten { known, found: self.reached }.into());
+        }
+        self.index.pass_on()?;
+        Ok(used.exchange(self.behind, OWN, PROGRESS)?)
+    }
+}

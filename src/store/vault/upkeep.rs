@@ -1,0 +1,306 @@
+//! Upkeep of the vault's files: removal of values that no record names any more, search for damage,
+//! and the exchange of the master key.
+//!
+//! Guarantees of a compaction: a new file is complete and durable before it gets its name, and the
+//! keys are rewritten only after that. So a crash at any step leaves a vault in which every named
+//! value opens. Reads and writes continue meanwhile; values written during the copying are copied
+//! last, while writers wait. A value whose subject was erased keeps its name and loses its content,
+//! so it is known as erased.
+//! Assumptions: every value before the end of the survey is named by bytes that the survey read, or
+//! will never be named.
+//!
+//! Guarantees of an exchange: one replacement of the file of keys decides which of the two keys opens
+//! the vault. Every data key is wrapped anew under the new key, and seals nothing any more: the next
+//! value of its subject gets a data key that the old master key never wrapped. Values sealed before
+//! stay readable. A value that is sealed but not written yet is not lost: a fresh data key is wrapped
+//! when it is written.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+use rand_core::CryptoRng;
+
+use super::blob::Blob;
+use super::cipher::VaultRef;
+use super::error::VaultError;
+use super::frame::{NEXT, Scan, generation_name, remove_leftovers};
+use super::key::MasterKey;
+use super::named::NameSearch;
+use super::state::VaultState;
+use super::values::Vault;
+use super::wrapping::Identity;
+use super::{blob, frame, keys};
+use crate::base::fault_injection;
+use crate::model::record::Rekeyed;
+use crate::store::disk::bytes::to_u64;
+use crate::store::disk::traits::Disk;
+use crate::store::vault::blob::list_values;
+use crate::store::vault::cipher::KeyId;
+
+/// Bytes written at once.
+const PIECE_BYTES: usize = 1 << 20;
+/// Maximum of bytes that are copied while writers wait.
+const TAIL_BYTES: u64 = 1 << 20;
+
+/// The values that a compaction examines.
+#[derive(Debug)]
+pub struct ValueSurvey {
+    /// The end of the file of values when the survey began, in bytes.
+    end: u64,
+    /// The names found so far; pass it all bytes that may name a value.
+    pub named: NameSearch,
+}
+
+impl Vault {
+    /// Lists the existing values. Values written from now on are kept in any case.
+    pub fn survey(&self) -> Result<ValueSurvey, VaultError> {
+        let (file, end) = self.extent()?;
+        let read = VaultError::io("read", blob::FILE);
+        let mut scan = Scan::until(self.disk(), &file, 0, end);
+        let places = list_values(&mut scan).map_err(read)?;
+        Ok(ValueSurvey { end, named: NameSearch::of(places.keys()) })
+    }
+
+    /// Drops the values of a survey that were not named; returns their number.
+    ///
+    /// # Errors
+    /// A disk that refuses leaves the vault as it was. Only if the result of a change is unknown,
+    /// the vault accepts nothing more.
+    pub fn drop_unnamed(&self, survey: &ValueSurvey) -> Result<u64, VaultError> {
+        let _alone = self.shared.compacting();
+        let done = self.rewrite(survey);
+        if done.is_err() {
+            // The file has no name yet and holds only values that are also in the file in use.
+            drop(self.disk().remove(NEXT));
+        }
+        done
+    }
+
+    /// Returns the file in use and its length, read under the lock, so that no write is half done.
+    fn extent(&self) -> Result<(String, u64), VaultError> {
+        let state = self.state();
+        state.refuse_if_poisoned()?;
+        let file = state.file();
+        let end = frame::length(self.disk(), &file).map_err(VaultError::io("read", blob::FILE))?;
+        Ok((file, end))
+    }
+
+    fn rewrite(&self, survey: &ValueSurvey) -> Result<u64, VaultError> {
+        if survey.end == 0 {
+            return Ok(0);
+        }
+        let generation = self.state().generation;
+        let change = |doing| VaultError::io(doing, blob::FILE);
+        remove_leftovers(self.disk(), generation).map_err(change("remove"))?;
+        self.disk().allocate(NEXT, 0).map_err(change("make"))?;
+        let mut copy = VaultCopy { erased: self.erased_keys()?, ..VaultCopy::default() };
+        let file = generation_name(generation);
+        let old = Scan::until(self.disk(), &file, 0, survey.end);
+        let all_go = fault_injection::is_active("compaction-drops-named");
+        copy.copy_kept(self.disk(), old, |reference| survey.named.contains(reference) && !all_go)?;
+        if copy.written == copy.read {
+            self.disk().remove(NEXT).map_err(change("remove"))?;
+            return Ok(0);
+        }
+        while self.extent()?.1.saturating_sub(copy.read) > TAIL_BYTES {
+            copy.copy_rest(self.disk(), &file, self.extent()?.1)?;
+        }
+        self.disk().sync(NEXT).map_err(change("sync"))?;
+        let dropped = copy.dropped;
+        self.exchange(copy, survey, &file)?;
+        remove_leftovers(self.disk(), generation.saturating_add(1)).map_err(change("remove"))?;
+        Ok(dropped)
+    }
+
+    /// Copies the rest and puts the new file in use; no write or sync runs meanwhile.
+    fn exchange(
+        &self,
+        mut copy: VaultCopy,
+        survey: &ValueSurvey,
+        file: &str,
+    ) -> Result<(), VaultError> {
+        let _nobody_syncs = self.shared.syncing();
+        let mut state = self.state();
+        state.refuse_if_poisoned()?;
+        let change = |doing| VaultError::io(doing, blob::FILE);
+        let end = frame::length(self.disk(), file).map_err(change("read"))?;
+        copy.copy_rest(self.disk(), file, end)?;
+        self.disk().sync(NEXT).map_err(change("sync"))?;
+        let generation = state.generation.saturating_add(1);
+        let named = self.disk().rename(NEXT, &generation_name(generation));
+        state.poison_on_failure(named.map_err(change("name")))?;
+        state.generation = generation;
+        let VaultCopy { places, keys, .. } = copy;
+        state.places = Some(places);
+        state.recent = None;
+        self.drop_keys(&mut state, &|id| keys.contains(id) || survey.named.keys().contains(id))
+    }
+
+    /// Rewrites the file of keys without those that open nothing. A key that this process sealed
+    /// with is kept, since the sealed value may not be written yet.
+    fn drop_keys(
+        &self,
+        state: &mut VaultState,
+        opens: &dyn Fn(&KeyId) -> bool,
+    ) -> Result<(), VaultError> {
+        let used = std::mem::take(&mut state.used);
+        let needed = |id: &KeyId| opens(id) || used.contains(id);
+        let left = state.keys(self.disk()).map(|keys| keys.keep_only(&needed));
+        state.used = used;
+        let Some(left) = left? else { return Ok(()) };
+        let replaced = self.disk().replace(keys::FILE, &left.file(&state.wrapping));
+        state.poison_on_failure(replaced.map_err(VaultError::io("replace", keys::FILE)))?;
+        state.keys = Some(left);
+        Ok(())
+    }
+
+    fn erased_keys(&self) -> Result<BTreeSet<KeyId>, VaultError> {
+        Ok(self.state().keys(self.disk())?.erased_ids())
+    }
+}
+
+/// A new file under construction.
+#[derive(Debug, Default)]
+struct VaultCopy {
+    /// Destroyed keys, whose values keep no content.
+    erased: BTreeSet<KeyId>,
+    /// The offset of each value's frame in the new file.
+    places: BTreeMap<VaultRef, u64>,
+    /// The keys of these values.
+    keys: BTreeSet<KeyId>,
+    /// The offset up to which the old file was read, in bytes.
+    read: u64,
+    /// The length of the new file, in bytes.
+    written: u64,
+    dropped: u64,
+}
+
+impl VaultCopy {
+    /// Copies the values written since.
+    fn copy_rest(&mut self, disk: &dyn Disk, file: &str, end: u64) -> Result<(), VaultError> {
+        self.copy_kept(disk, Scan::until(disk, file, self.read, end), |_| true)
+    }
+
+    /// Copies the values that are kept.
+    fn copy_kept(
+        &mut self,
+        disk: &dyn Disk,
+        mut old: Scan<'_>,
+        keep: impl Fn(VaultRef) -> bool,
+    ) -> Result<(), VaultError> {
+        let mut piece = Vec::new();
+        while let Some((_, payload)) = old.step().map_err(VaultError::io("read", blob::FILE))? {
+            self.add(&mut piece, &payload, &keep);
+            if piece.len() >= PIECE_BYTES {
+                self.write(disk, &mut piece)?;
+            }
+        }
+        self.read = old.end();
+        self.write(disk, &mut piece)
+    }
+
+    fn add(&mut self, piece: &mut Vec<u8>, payload: &[u8], keep: impl Fn(VaultRef) -> bool) {
+        let blob = Blob::read(payload).filter(|blob| keep(blob.reference));
+        let Some(blob) = blob else {
+            self.dropped = self.dropped.saturating_add(1);
+            return;
+        };
+        let at = self.written.saturating_add(to_u64(piece.len()));
+        self.places.insert(blob.reference, at);
+        self.keys.insert(blob.key);
+        let is_erased = self.erased.contains(&blob.key);
+        let kept = if is_erased { blob.without_content(payload) } else { payload };
+        piece.extend_from_slice(&frame::frame(kept));
+    }
+
+    fn write(&mut self, disk: &dyn Disk, piece: &mut Vec<u8>) -> Result<(), VaultError> {
+        if !piece.is_empty() {
+            let written = disk.write_at(NEXT, self.written, piece);
+            written.map_err(VaultError::io("write", blob::FILE))?;
+            self.written = self.written.saturating_add(to_u64(piece.len()));
+            piece.clear();
+        }
+        Ok(())
+    }
+}
+
+/// Bytes without a value or key: the rest of a write that was never acknowledged, or damage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// The file within `STATE/vault`.
+    pub file: &'static str,
+    /// Start of the bytes.
+    pub offset: u64,
+    /// Number of bytes.
+    pub bytes: u64,
+}
+
+impl Vault {
+    /// Reads both files to their ends, and returns the bytes that are neither a value nor a key.
+    pub fn find_gaps(&self) -> Result<Vec<Gap>, VaultError> {
+        let mut gaps = Vec::new();
+        let data = self.state().file();
+        for (file, called) in [(keys::FILE, keys::FILE), (data.as_str(), blob::FILE)] {
+            self.gaps_of(file, called, &mut gaps).map_err(VaultError::io("read", called))?;
+        }
+        Ok(gaps)
+    }
+
+    fn gaps_of(
+        &self,
+        file: &str,
+        called: &'static str,
+        gaps: &mut Vec<Gap>,
+    ) -> std::io::Result<()> {
+        let mut scan = Scan::new(self.disk(), file, 0)?;
+        let mut end = 0_u64;
+        let mut gap = |from: u64, to: u64| {
+            if to > from {
+                gaps.push(Gap { file: called, offset: from, bytes: to.saturating_sub(from) });
+            }
+        };
+        while let Some((at, payload)) = scan.step()? {
+            gap(end, at);
+            end = at.saturating_add(frame::size(payload.len()));
+        }
+        gap(end, frame::length(self.disk(), file)?);
+        Ok(())
+    }
+}
+
+impl Vault {
+    /// Exchanges the master key, durably.
+    ///
+    /// # Errors
+    /// If the state has or had this key, or a data key is damaged, the vault stays as it was. If
+    /// the disk refuses, either key may open the vault, and the vault accepts nothing more.
+    pub fn rekey(
+        &self,
+        new: &MasterKey,
+        said: (DateTime<Utc>, String),
+        rng: &mut dyn CryptoRng,
+    ) -> Result<Rekeyed, VaultError> {
+        let mut state = self.state();
+        state.refuse_if_poisoned()?;
+        state.keys(self.disk())?;
+        let (wrapping, rekeyed) = state.wrapping.exchange(new, said, rng)?;
+        let keys = state.keys.as_ref().map(|keys| keys.rewrap(&state.wrapping, &wrapping, rng));
+        let keys = keys.transpose()?.unwrap_or_default();
+        let replaced = self.disk().replace(keys::FILE, &keys.file(&wrapping));
+        state.poison_on_failure(replaced.map_err(VaultError::io("replace", keys::FILE)))?;
+        state.keys = Some(keys);
+        state.wrapping = wrapping;
+        state.recent = None;
+        Ok(rekeyed)
+    }
+
+    /// Returns true if a write failed: after an exchange, either key may open the vault.
+    pub fn is_in_doubt(&self) -> bool {
+        self.state().poisoned.is_some()
+    }
+
+    /// Returns the identity that the state keeps for ever, under any master key.
+    pub fn identity(&self) -> Identity {
+        self.state().wrapping.identity.clone()
+    }
+}

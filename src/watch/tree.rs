@@ -1,0 +1,273 @@
+//! Watches one tree: resolves its path to the folder that it leads to, makes the watcher, waits
+//! until a burst is over, and sends its hint.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use notify::{Config, RecommendedWatcher, RecursiveMode, Watcher};
+use tokio::sync::{Notify, mpsc};
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout_at};
+
+use super::burst::{Burst, Hint};
+use crate::engine::core::input::EngineInput;
+
+/// Time without an event after which the tree counts as complete.
+const QUIET: Duration = Duration::from_millis(100);
+/// Maximum length of a burst: a tree that is never quiet is read after this time anyway. An edit in
+/// it is still applied within a second.
+const BURST_MAX: Duration = Duration::from_millis(700);
+/// Interval between readings of the whole tree, whatever the events are.
+const RESCAN: Duration = Duration::from_mins(1);
+
+/// Reasons why a tree cannot be watched. It is still read every minute.
+#[derive(Debug, thiserror::Error)]
+pub enum WatchError {
+    /// Its path has no meaning here.
+    #[error("find {}: {source}", root.display())]
+    Path {
+        /// The folder of specs.
+        root: PathBuf,
+        /// The operating system's answer.
+        source: std::io::Error,
+    },
+}
+
+/// Sends hints about the tree at `root` until `shutdown` ends or the receiver is dropped. The first
+/// hint, a reading of the whole tree, shows that the watch has begun. A root that does not exist
+/// yet is awaited.
+///
+/// # Errors
+/// Only a path that has no meaning.
+pub async fn watch(
+    root: PathBuf,
+    events: mpsc::Sender<EngineInput>,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), WatchError> {
+    let full = std::path::absolute(&root);
+    let full = full.map_err(|source| WatchError::Path { root: root.clone(), source })?;
+    let seen = Arc::new(SharedBurst::default());
+    let mut tree = WatchedTree { root, full, shared: seen, armed: None };
+    tokio::select! {
+        biased;
+        () = pin!(shutdown) => {}
+        () = tree.run(&events) => {}
+    }
+    Ok(())
+}
+
+/// State shared by the watcher's thread and the task.
+#[derive(Debug, Default)]
+struct SharedBurst {
+    burst: Mutex<Burst>,
+    news: Notify,
+}
+
+impl SharedBurst {
+    /// Adds one event, on the watcher's thread.
+    fn add(&self, places: &RootPlaces, event: notify::Result<notify::Event>) {
+        let mut burst = self.burst.lock().unwrap_or_else(PoisonError::into_inner);
+        if burst.add(places.real(), event, &leads_to_folder) {
+            self.news.notify_one();
+        }
+    }
+
+    /// Takes the burst since the last call.
+    fn take_burst(&self) -> Burst {
+        std::mem::take(&mut *self.burst.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// One tree under watch.
+struct WatchedTree {
+    /// The root as it was given: hints begin with it.
+    root: PathBuf,
+    /// The same from the root of the file system.
+    full: PathBuf,
+    shared: Arc<SharedBurst>,
+    /// The watcher, and the places that it was made for.
+    armed: Option<(RecommendedWatcher, RootPlaces)>,
+}
+
+impl WatchedTree {
+    /// Watches until the receiver is dropped.
+    async fn run(&mut self, events: &mpsc::Sender<EngineInput>) {
+        let mut rescan = interval(RESCAN);
+        rescan.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let seen = self.shared.clone();
+        loop {
+            let hint = tokio::select! {
+                _ = rescan.tick() => Hint::Tree,
+                () = seen.news.notified() => {
+                    self.wait_until_quiet().await;
+                    self.hint()
+                }
+            };
+            if hint == Hint::Tree {
+                self.arm().await;
+            }
+            let paths = match hint {
+                Hint::Nothing => continue,
+                Hint::Tree => Vec::new(),
+                Hint::Paths(paths) => paths,
+            };
+            if events.send(EngineInput::Files(paths)).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Waits until the tree is quiet.
+    async fn wait_until_quiet(&self) {
+        let now = Instant::now();
+        let limit = now.checked_add(BURST_MAX).unwrap_or(now);
+        loop {
+            let now = Instant::now();
+            let quiet = now.checked_add(QUIET).unwrap_or(now).min(limit);
+            let more = timeout_at(quiet, self.shared.news.notified()).await.is_ok();
+            if !more || quiet >= limit {
+                return;
+            }
+        }
+    }
+
+    /// Summarises the events since the last call.
+    fn hint(&mut self) -> Hint {
+        let burst = self.shared.take_burst();
+        if burst.lost || (burst.around && !self.is_current()) {
+            self.armed = None;
+            return Hint::Tree;
+        }
+        match (burst.hint(), &self.armed) {
+            (Hint::Paths(paths), Some((_, places))) => Hint::Paths(self.rebase(&paths, places)),
+            (hint, _) => hint,
+        }
+    }
+
+    /// Rewrites paths beneath the real root to begin with the root as it was given.
+    fn rebase(&self, paths: &[PathBuf], places: &RootPlaces) -> Vec<PathBuf> {
+        let below = paths.iter().filter_map(|path| path.strip_prefix(places.real()).ok());
+        below.map(|path| self.root.join(path)).collect()
+    }
+
+    /// Returns whether the watcher watches the present target of the root.
+    fn is_current(&self) -> bool {
+        let now = RootPlaces::of(&self.full);
+        self.armed.as_ref().is_some_and(|(_, places)| *places == now)
+    }
+
+    /// Makes a new watcher for the present tree, unless the old one watches it.
+    async fn arm(&mut self) {
+        if self.is_current() {
+            return;
+        }
+        let (full, seen) = (self.full.clone(), self.shared.clone());
+        let armed = tokio::task::spawn_blocking(move || arm(&full, &seen)).await;
+        self.armed = match armed {
+            Ok(Ok(armed)) => Some(armed),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "cannot watch the specs; checking them once a minute");
+                None
+            }
+            Err(error) => {
+                tracing::error!(%error, "cannot watch the specs");
+                None
+            }
+        };
+    }
+}
+
+/// Makes a watcher of everything beneath `full`, and of the folders in which an entry could replace
+/// it. Symlinks beneath are not followed: the reader does not either, and they may lead anywhere.
+fn arm(full: &Path, seen: &Arc<SharedBurst>) -> notify::Result<(RecommendedWatcher, RootPlaces)> {
+    let places = RootPlaces::of(full);
+    let handler = {
+        let (places, seen) = (places.clone(), seen.clone());
+        move |event| seen.add(&places, event)
+    };
+    let config = Config::default().with_follow_symlinks(false);
+    let mut watcher = RecommendedWatcher::new(handler, config)?;
+    for folder in places.around() {
+        watcher.watch(folder, RecursiveMode::NonRecursive)?;
+    }
+    if places.exists() {
+        watcher.watch(places.real(), RecursiveMode::Recursive)?;
+    }
+    Ok((watcher, places))
+}
+
+// Resolution of a path: the folder that it leads to, and the folders whose entries decide that.
+
+/// Maximum number of followed symlinks, the same as the operating system's.
+const HOPS_MAX: usize = 40;
+
+/// The target of the root. Equal until another entry replaces it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RootPlaces {
+    /// The root without symlinks, as far as it exists.
+    real: PathBuf,
+    /// Folders with an entry on the way to the root that could be replaced.
+    around: BTreeSet<PathBuf>,
+    /// Device and inode of the root; `None` when it does not exist.
+    identity: Option<(u64, u64)>,
+}
+
+impl RootPlaces {
+    /// Follows a path from the root of the file system.
+    pub(crate) fn of(full: &Path) -> Self {
+        let mut around = BTreeSet::new();
+        let mut here = full.to_owned();
+        for _ in 0..HOPS_MAX {
+            let Some((link, rest)) = first_link(&here) else { break };
+            let folder = link.parent().unwrap_or(Path::new("/")).to_owned();
+            let Ok(target) = fs::read_link(&link) else { break };
+            here = folder.join(target).join(rest);
+            around.insert(folder);
+        }
+        let real = here.canonicalize().unwrap_or(here);
+        around.extend(real.parent().map(Path::to_owned));
+        around.retain(|folder| folder.is_dir());
+        let found = fs::metadata(&real).ok().filter(fs::Metadata::is_dir);
+        Self { real, around, identity: found.map(|root| (root.dev(), root.ino())) }
+    }
+
+    /// Returns the root without symlinks.
+    pub(crate) fn real(&self) -> &Path {
+        &self.real
+    }
+
+    /// Returns whether the root exists.
+    pub(crate) fn exists(&self) -> bool {
+        self.identity.is_some()
+    }
+
+    /// Returns the folders to watch besides the root, without their subfolders.
+    pub(crate) fn around(&self) -> impl Iterator<Item = &Path> {
+        self.around.iter().map(PathBuf::as_path)
+    }
+}
+
+/// Returns the first part of a path that is a symlink, and the rest behind it.
+fn first_link(path: &Path) -> Option<(PathBuf, PathBuf)> {
+    let mut parts = path.components();
+    let mut here = PathBuf::new();
+    while let Some(part) = parts.next() {
+        here.push(part);
+        if fs::symlink_metadata(&here).is_ok_and(|found| found.is_symlink()) {
+            return Some((here, parts.as_path().to_owned()));
+        }
+    }
+    None
+}
+
+/// Returns whether a path is a folder, or a symlink to one.
+pub(crate) fn leads_to_folder(path: &Path) -> bool {
+    path.is_dir()
+}
