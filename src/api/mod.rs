@@ -1,7 +1,7 @@
 //! The service's HTTP contract, shared by the client and the sandbox.
 //!
 //! One endpoint is one small type: its address, its required credential, its request and its reply.
-//! The client builds a [`Call`] from it and the sandbox routes by it, so the two cannot disagree
+//! The client builds a [`Call`](call::Call) from it and the sandbox routes by it, so the two cannot disagree
 //! about a path. Shared types cannot prove either side right: the reference documents and other
 //! people's clients do that.
 

@@ -11,6 +11,7 @@ pub mod classify;
 pub mod config;
 pub mod gate;
 pub mod read;
+pub mod request;
 pub mod sensitive;
 pub mod service_client;
 pub mod transport;

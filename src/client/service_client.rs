@@ -30,10 +30,14 @@ use tokio::time::Instant;
 use tracing::{Instrument, Span, debug_span, field};
 
 use super::classify::CallVerdict;
-use super::config::{
-    Access, AccessDenied, ClientCredentials, ClientError, ServiceAddresses, ServiceConfig, basic,
-    bearer, fits,
-};
+use super::config::Access;
+use super::config::AccessDenied;
+use super::config::ClientCredentials;
+use super::config::ClientError;
+use super::config::ServiceConfig;
+use super::config::basic;
+use super::config::bearer;
+use super::config::fits;
 use super::gate::CallRoute;
 use super::transport::Transport;
 use super::{classify, sensitive};
@@ -43,6 +47,7 @@ use crate::base::clock::SharedClock;
 use crate::base::outside_text::ServiceText;
 use crate::base::outside_text::known::KnownValues;
 use crate::base::secret::Secret;
+use crate::client::request::ServiceAddresses;
 use crate::model::service::outcome::Outcome;
 
 /// A client of the service. Clones share connections, the tenant token and the jitter.

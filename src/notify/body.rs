@@ -24,7 +24,7 @@ pub(crate) fn json(body: &Value, form: BodyFormat) -> Result<String, String> {
 /// Returns the text of a mail.
 ///
 /// # Errors
-/// As [`json`].
+/// As [`json()`].
 pub(crate) fn text(body: &Value) -> Result<String, String> {
     check(body).map(render_text)
 }

@@ -3,6 +3,7 @@
 pub mod absent;
 pub mod cache;
 pub mod git;
+pub mod key;
 pub mod machine;
 pub mod open;
 pub mod secrets;

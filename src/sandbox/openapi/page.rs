@@ -1,8 +1,4 @@
-//! The service's contract as an `OpenAPI` 3.1 document, generated from the types that serve
-//! requests.
-//!
-//! Each route brings its own [`RouteDoc`], so the document and the served routes are the same. Shapes
-//! come from the types' JSON Schemas, texts from their doc comments.
+//! The page that shows the `OpenAPI` document to people, with an example of each body.
 
 use std::collections::BTreeMap;
 

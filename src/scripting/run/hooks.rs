@@ -125,7 +125,7 @@ impl Hooks {
         self.scripts.keys().filter_map(|script| self.handler(script, event_type)).collect()
     }
 
-    /// Runs one function on one event, on this thread, which needs [`STACK_BYTES`] of stack. `time`
+    /// Runs one function on one event, on this thread, which needs [`STACK_BYTES`](crate::scripting::language::limits::STACK_BYTES) of stack. `time`
     /// bounds the run without its reads. A simulation passes `None`, where only the bound of
     /// operations applies.
     ///

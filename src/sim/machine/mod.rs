@@ -6,3 +6,4 @@ pub mod journal_decoder;
 pub mod power;
 pub mod process;
 pub mod specs;
+pub mod wall_clock;

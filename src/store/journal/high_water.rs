@@ -7,7 +7,7 @@
 //! - The mark is never ahead of the durable journal: [`Journal`](crate::store::journal::log::Journal) writes it
 //!   after a successful sync.
 //! - It is durable before an effect leaves the process
-//!   ([`Fold::sends_effect`](crate::store::writer::handle::Fold::sends_effect)), and after a clean stop. Between
+//!   ([`Fold::sends_effect`](crate::store::writer::parts::Fold::sends_effect)), and after a clean stop. Between
 //!   those it is written without a sync: a process that ends loses nothing of it, a power failure may.
 //! - A power failure leaves the old mark or a newer one: writes alternate between two sectors, and
 //!   the durable sector is not overwritten before the other one is durable. A mark that an earlier

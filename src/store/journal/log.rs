@@ -4,7 +4,7 @@
 //!
 //! Guarantees:
 //! - Records that [`Journal::sync`] acknowledged are found again, or opening fails.
-//! - A tail is cut only if it cannot have been acknowledged ([`tail`]).
+//! - A tail is cut only if it cannot have been acknowledged ([`judge_tail`](super::check::judge_tail)).
 //! - Every record names the hash of the record before it.
 //! - After a failed write or sync nothing more is accepted, for a sync that failed once proves
 //!   nothing when it succeeds later.

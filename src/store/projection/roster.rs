@@ -1,7 +1,7 @@
 //! Folds the roster of scripts. The cursor of an absent script is kept until a person forgets the
 //! script.
 //!
-//! Guarantees: a script with [`FAILED_MAX`](crate::model::events::hook_run::FAILED_MAX) failed runs
+//! Guarantees: a script with [`FAILED_MAX`] failed runs
 //! for a merchant is stopped there. The script continues when fewer are left.
 
 use std::collections::{BTreeMap, BTreeSet};

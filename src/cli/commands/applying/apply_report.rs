@@ -1,4 +1,4 @@
-//! What `apply` shows: the plan before, with a question, each effect as it happens, and their totals.
+//! The output of `apply`: the plan with a question, each effect as it happens, and their totals.
 
 use serde::Serialize;
 use tokio::sync::mpsc;

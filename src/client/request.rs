@@ -1,0 +1,216 @@
+//! Turns a call into the bytes of its request. Addresses are checked once, and requests are built
+//! from them, so a call can never leave the host to which it belongs.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
+use http::{HeaderValue, Request};
+use reqwest::Url;
+
+use super::config::ClientError;
+use crate::api::call::{Call, Host, Method};
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+const AGENT: HeaderValue = HeaderValue::from_static(concat!("reckon/", env!("CARGO_PKG_VERSION")));
+
+/// The two hosts of the service.
+#[derive(Clone)]
+pub(crate) struct ServiceAddresses {
+    base: Url,
+    web: Url,
+}
+
+impl ServiceAddresses {
+    pub(crate) fn new(base: &str, web: &str) -> Result<Self, ClientError> {
+        Ok(Self { base: parse_address("base_url", base)?, web: parse_address("web_url", web)? })
+    }
+
+    pub(crate) fn with_web(&self, web: &str) -> Result<Self, ClientError> {
+        Ok(Self { base: self.base.clone(), web: parse_address("web_url", web)? })
+    }
+
+    /// Returns `{base_url}`, as it is called.
+    pub(crate) fn base(&self) -> &str {
+        self.base.as_str()
+    }
+
+    /// Returns name and port of the host to which a call goes.
+    pub(crate) fn host(&self, host: Host) -> String {
+        let url = match host {
+            Host::Base => &self.base,
+            Host::Web => &self.web,
+        };
+        let name = url.host_str().unwrap_or_default();
+        url.port_or_known_default().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"))
+    }
+
+    /// Builds the request of a call, with an absolute address.
+    ///
+    /// # Errors
+    /// The reason why the request cannot be written.
+    pub(crate) fn request(
+        &self,
+        call: &Call,
+        authorization: Option<HeaderValue>,
+    ) -> Result<Request<Vec<u8>>, String> {
+        let url = self.call_url(call)?;
+        let mut request = Request::builder()
+            .method(method(call.method))
+            .uri(url.as_str())
+            .header(ACCEPT, JSON)
+            .header(USER_AGENT, AGENT);
+        if let Some(authorization) = authorization {
+            request = request.header(AUTHORIZATION, authorization);
+        }
+        if call.body.is_some() {
+            request = request.header(CONTENT_TYPE, JSON);
+        }
+        let body = call.body.clone().unwrap_or_default();
+        request.body(body).map_err(|_invalid| unwritable_path(call))
+    }
+
+    /// Returns the address of a call. A path that a URL parser reads differently (`..`, a missing
+    /// first slash, a question mark) is refused: the request would reach an unnamed address.
+    fn call_url(&self, call: &Call) -> Result<Url, String> {
+        let host = match call.host {
+            Host::Base => &self.base,
+            Host::Web => &self.web,
+        };
+        let path = format!("{}{}", host.path().trim_end_matches('/'), call.path);
+        let mut url = host.clone();
+        url.set_path(&path);
+        if url.path() != path {
+            return Err(unwritable_path(call));
+        }
+        if !call.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(&call.query);
+        }
+        Ok(url)
+    }
+}
+
+impl fmt::Debug for ServiceAddresses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.base, self.web)
+    }
+}
+
+fn unwritable_path(call: &Call) -> String {
+    format!("the path of {} cannot be written as it is", call.endpoint)
+}
+
+fn method(method: Method) -> http::Method {
+    match method {
+        Method::Get => http::Method::GET,
+        Method::Post => http::Method::POST,
+        Method::Patch => http::Method::PATCH,
+        Method::Put => http::Method::PUT,
+        Method::Delete => http::Method::DELETE,
+    }
+}
+
+/// Parses a configured address: an accepted scheme, a host, and no part that belongs to a request.
+fn parse_address(setting: &'static str, address: &str) -> Result<Url, ClientError> {
+    let fault = |why: &str| ClientError::Address { setting, why: why.to_owned() };
+    let url = Url::parse(address).map_err(|error| fault(&error.to_string()))?;
+    let host = url.host_str().ok_or_else(|| fault("the host is missing"))?.to_owned();
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(fault("a user name or password is not allowed"));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(fault("a query or fragment is not allowed"));
+    }
+    match url.scheme() {
+        "https" => Ok(url),
+        "http" if is_loopback(&host) => Ok(url),
+        "http" => Err(ClientError::PlainHttp { setting, host }),
+        _ => Err(fault("the scheme is neither https nor http")),
+    }
+}
+
+/// Returns whether a host is a loopback IP. A name is none, since its resolution is decided
+/// elsewhere.
+fn is_loopback(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::call::Auth;
+
+    fn call(path: &str) -> Call {
+        Call {
+            endpoint: "card.delete".to_owned(),
+            method: Method::Delete,
+            host: Host::Base,
+            path: path.to_owned(),
+            query: Vec::new(),
+            auth: Auth::SecretKey,
+            body: None,
+        }
+    }
+
+    fn uri(base: &str, call: &Call) -> Result<String, String> {
+        let addresses = ServiceAddresses::new(base, "https://web.test").unwrap();
+        addresses.request(call, None).map(|request| request.uri().to_string())
+    }
+
+    #[test]
+    fn http_goes_to_loopback_ips_only() {
+        for good in
+            ["http://127.0.0.1:8700", "http://127.9.9.9", "http://[::1]:1", "https://a.test"]
+        {
+            assert!(parse_address("base_url", good).is_ok(), "{good}");
+        }
+        for bad in
+            ["http://localhost", "http://10.0.0.1", "http://a.test", "http://[::ffff:10.0.0.1]"]
+        {
+            let error = parse_address("base_url", bad).unwrap_err();
+            assert!(matches!(error, ClientError::PlainHttp { .. }), "{bad}");
+            assert!(miette::Diagnostic::help(&error).is_some());
+        }
+    }
+
+    #[test]
+    fn an_address_holds_nothing_but_an_address() {
+        for bad in ["a.test", "ftp://a.test", "https://canary:canary@a.test", "https://a.test?k=1"]
+        {
+            let error = parse_address("web_url", bad).unwrap_err();
+            assert!(matches!(error, ClientError::Address { .. }), "{bad}");
+            assert!(!format!("{error} {error:?}").contains("canary"));
+        }
+    }
+
+    #[test]
+    fn a_path_is_written_as_it_is_or_not_at_all() {
+        assert_eq!(
+            uri("https://a.test", &call("/v1/cards/x%2Fy")).unwrap(),
+            "https://a.test/v1/cards/x%2Fy"
+        );
+        assert_eq!(uri("https://a.test/up/", &call("/v1/x")).unwrap(), "https://a.test/up/v1/x");
+        for stray in [
+            "/v1/cards/..",
+            "/v1/cards/%2e%2E",
+            "v1",
+            "@evil.test/",
+            "/v1/cards?x",
+            "/v1/a b",
+            "/v1/./x",
+        ] {
+            assert!(uri("https://a.test", &call(stray)).is_err(), "{stray}");
+        }
+    }
+
+    #[test]
+    fn query_values_are_encoded() {
+        let asked = call("/v1/cards").query("reference", "a&b=c d");
+        assert_eq!(
+            uri("https://a.test", &asked).unwrap(),
+            "https://a.test/v1/cards?reference=a%26b%3Dc+d"
+        );
+    }
+}
