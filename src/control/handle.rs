@@ -18,13 +18,12 @@ use super::local::LocalQuery;
 use super::protocol::{ControlError, ControlRequest, Response};
 use super::requests::{Request, typed};
 use crate::base::id::{Key, Mode};
+use crate::control::commands;
 use crate::engine::commands::action::ActionCommand;
-use crate::engine::commands::approve::ApproveLive;
 use crate::engine::commands::attach::{AttachToken, PayerRequest, SubmitToken};
+use crate::engine::commands::command::EngineCommand;
 use crate::engine::commands::intake::{Intake, IntakeLink};
 use crate::engine::commands::page_link::{PageLink, SecretLink};
-use crate::engine::commands::plan_approval::ApprovingPlan;
-use crate::engine::commands::resolve::ResolveIntent;
 use crate::engine::core::input::EngineInput;
 use crate::engine::events::partner_webhook::IncomingWebhook;
 use crate::engine::events::receiver::{EventReceiver, Receipt};
@@ -79,6 +78,10 @@ impl Control {
         typed::<R>(self.reply(request.into_request(), actor).await?)
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "`commands::command` names every other request"
+    )]
     async fn reply(&self, request: ControlRequest, actor: String) -> Response {
         use EngineInput as Input;
         let (reply, answer) = oneshot::channel();
@@ -89,41 +92,15 @@ impl Control {
                 return Ok(Reply::Link(self.visit(key).await?.map(SecretLink)));
             }
             ControlRequest::Ask(query) => Input::Ask(query, reply),
-            ControlRequest::Approve(binding) => {
-                Input::Approve(ApproveLive { binding: *binding, actor }, reply)
-            }
             ControlRequest::Act(action) => {
                 Input::Act(ActionCommand { action: *action, actor }, reply)
             }
-            ControlRequest::Resolve(id, said) => {
-                Input::Resolve(ResolveIntent { id, said, actor }, reply)
-            }
-            ControlRequest::ApprovePlan(plan) => {
-                Input::ApprovePlan(ApprovingPlan { actor, ..*plan }, reply)
-            }
-            ControlRequest::Allow(removals) => Input::Allow(removals, actor, reply),
             ControlRequest::Verify => Input::Verify(reply),
             ControlRequest::Refresh => Input::Refresh(reply),
-            ControlRequest::Suspend(request) => Input::Suspend(*request, actor, reply),
-            ControlRequest::Release(request) => Input::Release(request, actor, reply),
-            ControlRequest::Import(request) => Input::Import(*request, actor, reply),
-            ControlRequest::RemoteGet(read) => Input::RemoteGet(*read, reply),
-            ControlRequest::Inventory(request) => Input::Inventory(request, reply),
-            ControlRequest::Replay(event) => Input::Replay(event, actor, reply),
-            ControlRequest::Forget(what) => Input::Forget(what, actor, reply),
             ControlRequest::Compact { drop_history } => Input::Compact(drop_history, actor, reply),
             ControlRequest::Rekey { new_key_file } => Input::Rekey(new_key_file, actor, reply),
-            ControlRequest::Attach(attaching) => {
-                let token = SubmitToken { attaching, link: None, actor };
-                Input::Payer(PayerRequest::Submit(token, reply))
-            }
-            ControlRequest::Rotate(request) => Input::Rotate(request, actor, reply),
             ControlRequest::ResyncEvents(lists) => Input::ResyncEvents(lists, reply),
-            ControlRequest::ForgetScript(script) => Input::ForgetScript(script, actor, reply),
-            ControlRequest::Dismiss(event) => Input::Dismiss(event, actor, reply),
-            ControlRequest::DismissOrphan(intent, why) => {
-                Input::DismissOrphan((intent, why), actor, reply)
-            }
+            request => Input::Command(commands::command(request, actor)?, reply),
         };
         self.engine.send(input).await.map_err(|_| ControlError::engine_stopped())?;
         answer.await.map_err(|_| ControlError::engine_stopped())
@@ -185,7 +162,9 @@ impl Control {
         let mut tries: u32 = 0;
         loop {
             let (request, actor) = (request.clone(), actor.to_owned());
-            let reply = self.call(|reply| EngineInput::Import(request, actor, reply)).await?;
+            let reply = self
+                .call(|reply| EngineInput::Command(EngineCommand::Import(request, actor), reply))
+                .await?;
             let report = typed::<super::requests::Import>(reply)?;
             if report.status != AdoptionStatus::Busy || tries >= IMPORT_TRIES_MAX {
                 return Ok(report);

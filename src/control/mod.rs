@@ -1,6 +1,7 @@
 //! The protocol between the engine and its clients: in the process, on the socket, from another
 //! machine.
 
+pub(crate) mod commands;
 pub mod handle;
 pub mod local;
 pub mod protocol;

@@ -13,3 +13,4 @@ pub mod limits;
 pub mod queries;
 pub mod readers;
 pub mod scheduler;
+pub mod view;

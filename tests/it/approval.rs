@@ -9,6 +9,7 @@ use reckon::control::protocol::ControlRequest;
 use reckon::control::socket_client::SocketClient;
 use reckon::control::socket_server::ControlSocket;
 use reckon::engine::commands::approve::ApproveLive;
+use reckon::engine::commands::command::EngineCommand;
 use reckon::engine::core::coordinator::RunUntil;
 use reckon::engine::core::input::EngineInput;
 use reckon::engine::executor::epoch::StateReply;
@@ -57,7 +58,7 @@ fn waiting(world: &World) -> Vec<LiveBinding> {
 /// Approves a binding while no engine runs.
 async fn approve(world: &World, binding: &LiveBinding) -> Option<BindingApproval> {
     let approving = ApproveLive { binding: binding.clone(), actor: "uid 7".to_owned() };
-    let reply = world.engine().approve_offline(approving).await.unwrap();
+    let reply = world.engine().command(EngineCommand::ApproveLive(approving)).await.unwrap();
     let Reply::Approved(approved) = reply else { panic!("{reply:?}") };
     approved.map(|approval| *approval)
 }
@@ -103,7 +104,7 @@ async fn a_live_binding_waits_for_a_person_and_nothing_is_sent_for_it_before() {
     assert!(told(&waits, "Wait Merchant/harbor: AwaitsApproval"), "{waits:?}");
     assert!(waits[0].contains("`reckon approve Merchant/harbor`"), "{waits:?}");
     assert!(told(&waits, "Create Contact/jane: WaitsFor"), "{waits:?}");
-    assert_eq!((world.engine().overview().stuck, world.objects("contacts").len()), (1, 0));
+    assert_eq!((world.engine().view().overview().stuck, world.objects("contacts").len()), (1, 0));
     assert!(known(&world, "harbor").fact("surveyed").is_null());
     let (requests, position) = (world.requests(), world.position());
     assert_eq!(world.settle().await, waits);
@@ -176,7 +177,7 @@ async fn what_opens_the_account_of_another_merchant_is_blocked_and_names_it() {
         let after = approved_with(&world, "Harbor Books").await;
         assert!(told(&after, "Blocked Merchant/harbor: BoundElsewhere"), "{after:?}");
         assert!(after[0].contains("Merchant/first"), "{after:?}");
-        assert_eq!((world.engine().overview().stuck, waiting(&world)), (1, Vec::new()));
+        assert_eq!((world.engine().view().overview().stuck, waiting(&world)), (1, Vec::new()));
         assert_eq!(world.objects("contacts").len(), 0);
         assert_eq!(world.settle().await, after, "{mode}");
     }
@@ -298,7 +299,8 @@ async fn an_approval_reaches_the_daemon_over_its_socket_and_it_goes_on_by_itself
 async fn release(world: &World) -> bool {
     let application: Key = "MerchantApplication/harbor".parse().unwrap();
     let said = ReleaseRequest { keys: vec![application], done: false };
-    let reply = world.engine().release_offline(said, "uid 7".to_owned()).await.unwrap();
+    let reply =
+        world.engine().command(EngineCommand::Release(said, "uid 7".to_owned())).await.unwrap();
     let Reply::State(StateReply::Released(done)) = reply else { panic!("{reply:?}") };
     done
 }
@@ -311,7 +313,10 @@ async fn a_live_application_of_a_state_that_began_empty_waits_for_a_person() {
     let waits = world.settle().await;
     assert!(told(&waits, "Wait MerchantApplication/harbor: AwaitsApproval"), "{waits:?}");
     assert!(waits[0].contains("`reckon approve MerchantApplication/harbor`"), "{waits:?}");
-    assert_eq!((world.engine().overview().stuck, world.objects("applications").len()), (1, 0));
+    assert_eq!(
+        (world.engine().view().overview().stuck, world.objects("applications").len()),
+        (1, 0)
+    );
     let (requests, position) = (world.requests(), world.position());
     assert_eq!(world.settle().await, waits);
     assert_eq!((world.requests(), world.position()), (requests, position));

@@ -61,7 +61,7 @@ async fn what_somebody_else_changed_is_shown_and_put_back() {
     let shown = told(&looked(&world).await);
     assert!(shown[0].contains("Update RecurringCharge/rent: Drifted"), "{shown:?}");
     assert!(shown[0].contains("amount, description"), "{shown:?}");
-    let view = looked(&world).await.plan_view();
+    let view = looked(&world).await.view().plan_view();
     let amount = view.steps[0].changes.iter().find(|change| change.path == "amount").unwrap();
     assert_eq!((&amount.before, &amount.after), (&json!("999.00 USD"), &json!("20.00 USD")));
     assert_eq!(world.settle().await, Vec::<String>::new());
@@ -75,8 +75,8 @@ async fn what_somebody_else_changed_is_shown_and_put_back() {
 async fn a_look_that_teaches_nothing_writes_nothing() {
     let world = connected(ServiceSurface::Public, "{}").await;
     // The first resync learns the values that the service counts by itself.
-    let before = looked(&world).await.plan_view().position;
-    let after = looked(&world).await.plan_view();
+    let before = looked(&world).await.view().plan_view().position;
+    let after = looked(&world).await.view().plan_view();
     assert_eq!(after.position, before);
     let lists: Vec<&str> = after.looked_at.iter().map(|look| look.list.as_str()).collect();
     assert_eq!(lists, ["banks", "cards", "recurring charges"]);

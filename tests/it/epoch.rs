@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use reckon::base::id::Key;
+use reckon::engine::commands::command::EngineCommand;
 use reckon::engine::executor::epoch::StateReply;
 use reckon::engine::queries::protocol::Reply;
 use reckon::model::record::Record;
@@ -100,7 +101,7 @@ async fn a_contact_that_the_backup_does_not_know_is_held_until_a_person_says_tha
     let bob: Key = "Contact/bob".parse().unwrap();
     let mut engine = world.engine();
     let said = ReleaseRequest { keys: vec![bob], done: false };
-    let reply = engine.release_offline(said, "uid 1000".to_owned()).await.unwrap();
+    let reply = engine.command(EngineCommand::Release(said, "uid 1000".to_owned())).await.unwrap();
     assert_eq!(reply, Reply::State(StateReply::Released(true)));
     assert_eq!(world.settle().await, [""; 0]);
     assert_eq!(world.objects("contacts").len(), 3, "a person ordered the creation");

@@ -127,7 +127,7 @@ async fn a_payer_gives_a_card_or_an_account_and_what_waited_goes_on_by_itself() 
             let (world, waits) = waiting(surface, sort).await;
             assert!(told(&waits, "Wait SavedMethod/jane: AwaitsIntake"), "{waits:?}");
             assert!(told(&waits, "Create RecurringCharge/club: WaitsFor"), "{waits:?}");
-            assert_eq!(world.engine().overview().stuck, 0, "nothing needs attention");
+            assert_eq!(world.engine().view().overview().stuck, 0, "nothing needs attention");
             let after = world
                 .while_running(async |daemon| {
                     let (status, page) = browse(daemon, "GET", &link(0, 7), "").await;
@@ -215,7 +215,7 @@ async fn a_token_that_is_too_old_is_asked_for_again_and_that_is_no_error() {
     let after = world.settle().await;
     assert!(told(&after, late), "{after:?}");
     assert_eq!(requests(&world, "POST", "/v1/cards").len(), 0, "an expired token is not sent");
-    assert_eq!(world.engine().overview().stuck, 0);
+    assert_eq!(world.engine().view().overview().stuck, 0);
     assert_eq!(attached(&world, &token(&world, "card")).await, Vec::<String>::new());
     // The token was too old when it arrived.
     let (world, _) = waiting(ServiceSurface::Public, "card").await;
@@ -226,7 +226,7 @@ async fn a_token_that_is_too_old_is_asked_for_again_and_that_is_no_error() {
     assert!(told(&after, dead), "{after:?}");
     assert_eq!(world.settle().await, after, "nothing is sent again by itself");
     assert_eq!(requests(&world, "POST", "/v1/cards").len(), 1);
-    assert_eq!(world.engine().overview().stuck, 0);
+    assert_eq!(world.engine().view().overview().stuck, 0);
     assert_eq!(attached(&world, &token(&world, "card")).await, Vec::<String>::new());
     assert_eq!(world.objects("cards").len(), 1);
 }

@@ -121,7 +121,7 @@ async fn a_charge_without_a_token_of_its_own_says_so_and_changes_in_everything_e
     assert!(after.len() == 1 && after[0].starts_with(LAGS), "{after:?}");
     assert_eq!(only(&world, "recurring_charges")["amount"], 2100);
     assert_eq!(
-        world.engine().overview().stuck,
+        world.engine().view().overview().stuck,
         0,
         "the charge waits for its payer and needs no attention"
     );

@@ -74,7 +74,7 @@ async fn a_file_is_uploaded_once_processed_and_then_attached() {
         let world = house(surface);
         world.attach("letter.pdf", "Dear Jane");
         world.write(&tree(&[invoice("one", 0, LETTER), invoice("two", 0, LETTER)]));
-        let planned = world.engine().plan_view();
+        let planned = world.engine().view().plan_view();
         let step = planned.steps.iter().find(|step| step.name == "one").unwrap();
         let shown: Vec<_> = step.changes.iter().map(|one| (&*one.path, &one.after)).collect();
         let hash = reckon::base::hash::sha256(b"Dear Jane").to_string();
@@ -152,7 +152,7 @@ async fn a_file_that_is_not_there_is_told_at_its_line_and_found_when_it_comes() 
     let world = house(ServiceSurface::Documented);
     world.write(&tree(&[invoice("one", 0, LETTER)]));
     let mut engine = world.engine();
-    let problems = engine.plan_view().problems;
+    let problems = engine.view().plan_view().problems;
     assert_eq!((problems.len(), problems[0].code.as_str()), (1, "reckon::file::unreadable"));
     assert_eq!((problems[0].line, problems[0].column), (28, 24));
     world.attach("letter.pdf", "Dear Jane");
@@ -177,7 +177,7 @@ async fn a_replacement_says_that_the_old_invoice_stays_payable() {
     assert_eq!(world.settle().await, Vec::<String>::new());
     let old = world.objects("invoices")[0].clone();
     world.write(&tree(&[invoice("one", 1, LETTER)]));
-    let plan = world.engine().plan_view();
+    let plan = world.engine().view().plan_view();
     let sentence = format!(
         "old invoice {} stays payable; the new one is acme:Invoice/default/one;r1",
         old["invoice_number"].as_str().unwrap()
@@ -269,7 +269,7 @@ async fn a_portal_link_is_made_when_asked_for_and_shows_nowhere() {
     let key = "Invoice/one".parse().unwrap();
     let views = format!(
         "{:?}{:?}{:?}",
-        engine.plan_view(),
+        engine.view().plan_view(),
         engine.answer(EngineQuery::Resources).unwrap(),
         engine.answer(EngineQuery::Resource(key)).unwrap(),
     );

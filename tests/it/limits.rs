@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use reckon::base::money::Money;
 use reckon::config::settings::Config;
+use reckon::engine::commands::command::EngineCommand;
 use reckon::engine::commands::plan_approval::{ApprovingPlan, PlanApprovalResult};
 use reckon::engine::core::coordinator::RunUntil;
 use reckon::engine::core::input::EngineInput;
@@ -67,7 +68,7 @@ fn made(world: &World) -> Vec<i64> {
 }
 
 fn checksum(world: &World) -> String {
-    world.engine().plan_view().checksum
+    world.engine().view().plan_view().checksum
 }
 
 /// Approves the present plan as this person.
@@ -87,7 +88,7 @@ async fn answered(
 ) -> PlanApprovalResult {
     let ceilings: Vec<Money> = ceilings.iter().map(|one| one.parse().unwrap()).collect();
     let plan = ApprovingPlan { checksum: checksum.to_owned(), ceilings, actor: actor.to_owned() };
-    let reply = world.engine().approve_plan_offline(plan).await.unwrap();
+    let reply = world.engine().command(EngineCommand::ApprovePlan(plan)).await.unwrap();
     let Reply::PlanApproved(answer) = reply else { panic!("{reply:?}") };
     *answer
 }
@@ -108,7 +109,7 @@ async fn an_amount_times_a_hundred_is_blocked_and_the_rest_is_done() {
         )
     );
     assert_eq!(made(&world), [2000]);
-    assert_eq!(world.engine().overview().stuck, 1, "exit code 3");
+    assert_eq!(world.engine().view().overview().stuck, 1, "exit code 3");
     assert_eq!(world.settle().await, after, "nothing changes without an order");
 }
 
@@ -177,7 +178,7 @@ async fn two_people_let_a_plan_past_and_a_larger_one_waits_again() {
 async fn an_approval_is_for_the_plan_that_was_looked_at() {
     let world = house(OBJECT, &invoices(&[("a", "2000.00 USD")]));
     world.settle().await;
-    let position = world.engine().overview().position;
+    let position = world.engine().view().overview().position;
     let seen = checksum(&world);
     let beyond = answered(&world, &seen, &["1999.99 USD"], "ann").await;
     let moves: Money = "2000.00 USD".parse().unwrap();
@@ -186,7 +187,7 @@ async fn an_approval_is_for_the_plan_that_was_looked_at() {
     let changed = PlanApprovalResult::Changed { checksum: checksum(&world) };
     assert_eq!(answered(&world, &seen, &[], "ann").await, changed);
     assert_eq!(answered(&world, "", &[], "ann").await, changed, "an empty checksum names no plan");
-    assert_eq!(world.engine().overview().position, position, "nothing is recorded");
+    assert_eq!(world.engine().view().overview().position, position, "nothing is recorded");
     world.write(&invoices(&[("a", "2000.00 USD")]));
     let written = answered(&world, &seen[..16], &["2000.00 USD"], "ann").await;
     assert!(matches!(written, PlanApprovalResult::Approved { .. }), "{written:?}");
@@ -313,7 +314,10 @@ async fn a_daemon_goes_on_by_itself_once_its_plan_is_approved() {
         let (reply, answer) = oneshot::channel();
         let (checksum, actor) = (plan.checksum, "ann".to_owned());
         let approving = ApprovingPlan { checksum, ceilings: Vec::new(), actor };
-        events.send(EngineInput::ApprovePlan(approving, reply)).await.unwrap();
+        events
+            .send(EngineInput::Command(EngineCommand::ApprovePlan(approving), reply))
+            .await
+            .unwrap();
         let answer = answer.await.unwrap();
         assert!(matches!(answer, Reply::PlanApproved(_)), "{answer:?}");
         ask(&events, EngineQuery::Settle).await;

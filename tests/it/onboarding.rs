@@ -75,7 +75,7 @@ async fn a_declined_application_needs_a_person_and_what_depends_on_it_waits() {
     assert!(after[0].starts_with("Blocked MerchantApplication/harbor: Declined"), "{after:?}");
     assert!(after[0].contains("duplicate_merchant"), "{after:?}");
     assert!(after[0].contains("the applicant has to contact support"), "{after:?}");
-    assert_eq!(world.engine().overview().stuck, 1);
+    assert_eq!(world.engine().view().overview().stuck, 1);
     assert!(told(&after, "Wait Merchant/harbor: WaitsFor"), "{after:?}");
     assert!(told(&after, "Create Contact/jane: WaitsFor"), "{after:?}");
     assert_eq!(world.settle().await, after);

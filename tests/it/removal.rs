@@ -8,7 +8,7 @@ use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::support::covers;
-use crate::support::world::World;
+use crate::support::world::{World, allowed};
 
 /// 4 a.m. in Chicago.
 const START: &str = "2029-12-01T10:00:00Z";
@@ -242,13 +242,13 @@ async fn an_empty_render_and_a_wave_of_removals_wait_for_a_person_s_word() {
         let key = "RecurringCharge/c20".parse().unwrap();
         let said = AllowPrune { all: false, keys: vec![key] };
         assert_eq!(engine.not_allowable(&said), Vec::<&reckon::base::id::Key>::new());
-        assert_eq!(engine.allow_offline(&said, "uid 7").await.unwrap().len(), 1);
+        assert_eq!(allowed(&mut engine, &said).await.len(), 1);
         drop(engine);
         let told = world.settle().await;
         assert_eq!(told.iter().filter(|step| step.contains(": Guarded (")).count(), 8, "{told:?}");
         assert_eq!(firing(&world), 8, "only the named charge is removed");
         let said = AllowPrune { all: true, keys: Vec::new() };
-        assert_eq!(world.engine().allow_offline(&said, "uid 7").await.unwrap().len(), 8);
+        assert_eq!(allowed(&mut world.engine(), &said).await.len(), 8);
         assert_eq!(world.settle().await, Vec::<String>::new());
         assert_eq!(firing(&world), 0);
     }
@@ -260,7 +260,7 @@ async fn a_word_does_not_outlive_the_document_s_return() {
     let world = applied(ServiceSurface::Public, &documents, PruneGuards::default()).await;
     world.write(&tree(&documents[..1]));
     let said = AllowPrune { all: true, keys: Vec::new() };
-    assert_eq!(world.engine().allow_offline(&said, "uid 7").await.unwrap().len(), 2);
+    assert_eq!(allowed(&mut world.engine(), &said).await.len(), 2);
     world.write(&tree(&documents));
     assert_eq!(world.settle().await, Vec::<String>::new());
     world.write(&tree(&documents[..1]));
@@ -443,13 +443,9 @@ async fn a_word_about_one_live_resource_is_meant_for_now() {
     let world = applied_live(&documents).await;
     world.write(&live(&[&documents[..1], &documents[2..]].concat()));
     let said = AllowPrune { all: true, keys: Vec::new() };
-    assert_eq!(
-        world.engine().allow_offline(&said, "uid 7").await.unwrap().len(),
-        0,
-        "no guard stops the removal"
-    );
+    assert_eq!(allowed(&mut world.engine(), &said).await.len(), 0, "no guard stops the removal");
     let said = AllowPrune { all: false, keys: vec!["RecurringCharge/club".parse().unwrap()] };
-    assert_eq!(world.engine().allow_offline(&said, "uid 7").await.unwrap().len(), 1);
+    assert_eq!(allowed(&mut world.engine(), &said).await.len(), 1);
     assert_eq!(world.settle().await, Vec::<String>::new());
 }
 

@@ -167,7 +167,7 @@ fn enable(world: &World) {
 #[tokio::test(start_paused = true)]
 async fn what_an_account_allows_is_read_again_by_the_next_process() {
     let world = disabled(ServiceSurface::Documented).await;
-    let position = world.engine().overview().position;
+    let position = world.engine().view().overview().position;
     let told = world.settle().await;
     assert!(told[0].contains("AccountUnfit"), "{told:?}");
     assert_eq!(
@@ -175,7 +175,7 @@ async fn what_an_account_allows_is_read_again_by_the_next_process() {
         2,
         "the account is read again"
     );
-    assert_eq!(world.engine().overview().position, position, "nothing new is recorded");
+    assert_eq!(world.engine().view().overview().position, position, "nothing new is recorded");
     enable(&world);
     assert_eq!(world.settle().await, Vec::<String>::new());
     assert_eq!(world.objects("recurring_charges").len(), 1);

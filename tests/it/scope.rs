@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::payments::{LATER, MERCHANT, START, document};
 use crate::support::shell::{Shell, code, stderr, stdout};
 use crate::support::world;
-use crate::support::world::World;
+use crate::support::world::{World, allowed};
 
 /// Returns a card that is deleted with its document.
 fn card(name: &str) -> String {
@@ -95,7 +95,7 @@ async fn what_somebody_else_made_is_never_touched() {
         drop(engine);
         world.write(MERCHANT);
         let said = AllowPrune { all: true, keys: Vec::new() };
-        world.engine().allow_offline(&said, "uid 7").await.unwrap();
+        allowed(&mut world.engine(), &said).await;
         assert_eq!(world.settle().await, Vec::<String>::new());
         let left = world.objects("cards");
         let left: Vec<&Value> =

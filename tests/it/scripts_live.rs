@@ -109,7 +109,7 @@ fn told(pigeon: &Pigeon) -> Vec<String> {
 }
 
 fn suspended(world: &World) -> usize {
-    world.engine().overview().suspended
+    world.engine().view().overview().suspended
 }
 
 fn rent(method: &str, start: &str) -> String {

@@ -136,7 +136,7 @@ async fn what_only_a_fresh_token_changes_is_changed_by_one() {
         .replace("1234567890", "99990000")
         .replace("surname: Doe", "surname: Roe");
     world.write(&edited);
-    let planned = format!("{:?}", world.engine().plan_view());
+    let planned = format!("{:?}", world.engine().view().plan_view());
     assert!(planned.contains("Renewed") && planned.contains("new one-time token"), "{planned}");
     assert_eq!(world.settle().await, Vec::<String>::new());
     assert_eq!(
@@ -288,7 +288,7 @@ async fn no_secret_and_no_personal_value_is_in_journal_index_or_vault() {
             assert!(!shows(&value, canary), "{} shows {canary}", String::from_utf8_lossy(&key));
         }
     }
-    let described = format!("{:?}", world.engine().plan_view());
+    let described = format!("{:?}", world.engine().view().plan_view());
     assert!(canaries.iter().all(|canary| !described.contains(canary.as_str())));
 }
 

@@ -8,6 +8,7 @@ use reckon::control::handle::Control;
 use reckon::control::protocol::ControlRequest;
 use reckon::control::socket_client::SocketClient;
 use reckon::control::socket_server::ControlSocket;
+use reckon::engine::commands::command::EngineCommand;
 use reckon::engine::core::coordinator::RunUntil;
 use reckon::engine::core::input::EngineInput;
 use reckon::engine::queries::protocol::{EngineQuery, Reply};
@@ -40,7 +41,11 @@ fn suspend(name: &str, until: Option<DateTime<Utc>>) -> SuspensionRequest {
 
 /// Suspends or resumes while no engine runs.
 async fn say(world: &World, pause: &SuspensionRequest) -> SuspensionResult {
-    let reply = world.engine().suspend_offline(pause, "uid 7".to_owned()).await.unwrap();
+    let reply = world
+        .engine()
+        .command(EngineCommand::Suspend(pause.clone(), "uid 7".to_owned()))
+        .await
+        .unwrap();
     let Reply::Suspension(paused) = reply else { panic!("unexpected response") };
     *paused
 }
@@ -59,7 +64,7 @@ async fn a_suspension_says_who_and_why_and_ends_by_itself() {
     assert!(told.iter().all(|step| step.starts_with("Wait Contact/jane: Suspended")), "{told:?}");
     let words = "Contact/jane was suspended by uid 7 at 2029-12-01T10:00:00.000Z until 2029-12-01T12:00:00.000Z: audit";
     assert!(told.iter().all(|step| step.contains(words)), "{told:?}");
-    assert_eq!(world.engine().overview().suspended, 1);
+    assert_eq!(world.engine().view().overview().suspended, 1);
     assert_eq!(world.objects("contacts").len(), 0);
     let mut engine = world.engine();
     let (sender, events) = mpsc::channel(1);
@@ -77,7 +82,7 @@ async fn a_suspension_says_who_and_why_and_ends_by_itself() {
         (0, 1),
         "the suspension ends at its time"
     );
-    assert_eq!(world.engine().overview().suspended, 0);
+    assert_eq!(world.engine().view().overview().suspended, 0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -125,7 +125,7 @@ async fn a_throttled_merchant_does_not_hold_up_another_one() {
     strike(&world, &json!({"method": "POST", "path": "/v1/cards", "fault": "throttle"}));
     world.write(&format!("{}{OTHER}", tree(300)));
     let engine = after_a_while(&world).await;
-    assert_eq!(engine.overview().traffic.slowed, 1, "{:?}", engine.overview());
+    assert_eq!(engine.view().overview().traffic.slowed, 1, "{:?}", engine.view().overview());
     assert_eq!((world.objects("banks").len(), world.objects("cards").len()), (1, 0));
     let tried = served(&world, "POST", "/v1/cards", 429);
     assert!((1..=110).contains(&tried), "{tried}: 64 at first, then hardly any");
@@ -145,7 +145,7 @@ async fn a_service_that_is_down_is_asked_little_and_nothing_is_promised_meanwhil
     };
     let (ended, ()) = tokio::join!(engine.run(events, RunUntil::Stopped), stop);
     ended.unwrap();
-    let overview = engine.overview();
+    let overview = engine.view().overview();
     assert_eq!(overview.traffic.silent.len(), 1, "{overview:?}");
     let tried = served(&world, "POST", "/v1/cards", 503);
     assert!((1..=40).contains(&tried), "{tried} effects went to a service that is down");
@@ -279,7 +279,7 @@ const CLASSES: [(u16, &str, bool); 4] = [
 async fn throttled(world: &World) -> (bool, String) {
     strike(world, &json!({"method": "POST", "path": "/v1/cards", "fault": "throttle"}));
     let engine = after_a_while(world).await;
-    (engine.overview().traffic.slowed == 1, world::told(&engine).join("\n"))
+    (engine.view().overview().traffic.slowed == 1, world::told(&engine).join("\n"))
 }
 
 #[tokio::test(start_paused = true)]

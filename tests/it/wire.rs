@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use reckon::engine::commands::command::EngineCommand;
 use reckon::engine::commands::resolve::{ManualResolution, ResolveIntent, ResolveResult};
 use reckon::engine::core::coordinator::RunUntil;
 use reckon::engine::core::input::EngineInput;
@@ -133,7 +134,8 @@ async fn let_go(world: &World) {
     let id = view.items[0].id.parse().unwrap();
     let resolving =
         ResolveIntent { id, said: ManualResolution::NotDone, actor: "uid 1".to_owned() };
-    let told = said(world, |reply| EngineInput::Resolve(resolving, reply)).await;
+    let told =
+        said(world, |reply| EngineInput::Command(EngineCommand::Resolve(resolving), reply)).await;
     assert!(matches!(told, Reply::Resolved(ResolveResult::Settled(_))), "{told:?}");
 }
 
@@ -219,8 +221,10 @@ async fn dismissed(world: &World) {
     };
     let Some(one) = view.remade.first() else { return };
     let what = (one.intent.parse().unwrap(), "removed by hand".to_owned());
-    let told =
-        said(world, |reply| EngineInput::DismissOrphan(what, "uid 1".to_owned(), reply)).await;
+    let told = said(world, |reply| {
+        EngineInput::Command(EngineCommand::AcknowledgeOrphan(what, "uid 1".to_owned()), reply)
+    })
+    .await;
     assert_eq!(told, Reply::OrphanSeen(Some(one.key.clone())));
     assert_eq!(remade(world), 0);
     let resource = world.engine().answer(EngineQuery::Resource(one.key.clone())).unwrap();

@@ -9,12 +9,12 @@ use super::state_handle::{EngineOptions, StateHandle};
 use super::{cache, machine};
 use crate::cli::exit::CommandFailure;
 use crate::cli::remote::daemon::Daemon;
+use crate::control::commands;
 use crate::control::handle::Control;
 use crate::control::protocol::ControlRequest;
 use crate::control::requests;
 use crate::control::requests::Request;
 use crate::control::socket_client::SocketClient;
-use crate::engine::commands::approve::ApproveLive;
 use crate::engine::core::coordinator::{Engine, RunUntil};
 use crate::engine::core::input::EngineInput;
 use crate::engine::queries::protocol::{Query, Reply};
@@ -63,24 +63,13 @@ impl OwnState {
 
     /// Records a person's decision, without a run of the engine.
     async fn record(&mut self, request: ControlRequest) -> Result<Reply, CommandFailure> {
-        let (engine, actor) = (&mut self.engine, machine::actor());
-        let recorded = if let ControlRequest::Approve(binding) = request {
-            engine.approve_offline(ApproveLive { binding: *binding, actor }).await
-        } else if let ControlRequest::ApprovePlan(plan) = request {
-            engine.approve_plan_offline(*plan).await
-        } else if let ControlRequest::Suspend(suspension) = request {
-            engine.suspend_offline(&suspension, actor).await
-        } else if let ControlRequest::Release(release) = request {
-            engine.release_offline(release, actor).await
-        } else {
-            return Err(CommandFailure::bug("internal error: not a decision to record"));
-        };
-        Ok(recorded?)
+        let command = commands::command(request, machine::actor())?;
+        Ok(self.engine.command(command).await?)
     }
 
     /// Caches the plan for the next command, and closes the state cleanly.
     pub(crate) async fn close(self, setup: &Context) -> Result<(), CommandFailure> {
-        let plan = self.engine.plan_view();
+        let plan = self.engine.view().plan_view();
         drop(self.engine);
         cache::store_plan(setup, &**self.open.state.index(), self.seen, &plan);
         self.open.state.close().await?;

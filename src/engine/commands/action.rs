@@ -7,26 +7,22 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::action_ready::ReadyAction;
 use super::action_view::{
     ActionReport, ActionStatus, report, report_done, report_failure, report_unsettled,
 };
 use crate::base::id::{IntentId, Key};
 use crate::base::outside_text::ServiceText;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::{EffectJob, TaskResult};
 use crate::engine::executor::perform;
 use crate::engine::queries::protocol::Reply;
 use crate::engine::scheduler::backoff;
-use crate::engine::scheduler::lanes::LaneBlocked;
 use crate::model::action::Action;
 use crate::model::intents::effect::Effect;
-use crate::model::intents::intent::Cause;
 
 /// Largest number of tries of an action whose call did not arrive, or was proved not to have
 /// arrived.
-const TRIES: u32 = 4;
+pub(crate) const TRIES: u32 = 4;
 
 /// An action on its way to the engine.
 #[derive(Debug)]
@@ -35,57 +31,8 @@ pub struct ActionCommand {
     pub actor: String,
 }
 
-impl Engine {
-    /// Performs an action; answers once it is settled, or can only be settled by a person.
-    pub(crate) fn act(&mut self, asked: ActionCommand, reply: oneshot::Sender<Reply>) {
-        if self.stopping {
-            // No answer is sent: the client repeats the request in the next process.
-            return;
-        }
-        let ready = match self.ready(&asked) {
-            Ok(ready) => ready,
-            Err(told) => return reply.send(Reply::Action(told)).unwrap_or_default(),
-        };
-        let key = ready.effect.key.clone();
-        if self.busy.contains(&key) {
-            return self.lanes.defer_action(asked, reply);
-        }
-        match self.take_lane(&key, &ready.effect) {
-            Ok(()) => self.start_action(key, &ready, reply),
-            Err(LaneBlocked::Running) => self.lanes.defer_action(asked, reply),
-            Err(LaneBlocked::Unsettled(held)) => {
-                let why = format!(
-                    "{held} is not settled, and its effect could not be distinguished \
-                        from this one; see `reckon intents`"
-                );
-                let told = report(Some(key), &asked.action.verb, ActionStatus::Blocked, why);
-                reply.send(Reply::Action(Box::new(told))).unwrap_or_default();
-            }
-        }
-    }
-
-    /// Starts the task of an action.
-    fn start_action(&mut self, key: Key, ready: &ReadyAction, reply: oneshot::Sender<Reply>) {
-        self.busy.insert(key);
-        let afterwards = self.afterwards(&ready.effect);
-        let jobs: Vec<EffectJob> =
-            (0..TRIES).map(|_| self.asked_job(ready.effect.clone(), &ready.actor)).collect();
-        let shared = self.shared.clone();
-        self.tasks.spawn(async move {
-            let finished = run_action(&shared, jobs, reply).await;
-            afterwards.read(&shared, finished).await
-        });
-    }
-
-    /// Builds a job as of a document, in the name of a person.
-    fn asked_job(&mut self, effect: Effect, actor: &str) -> EffectJob {
-        let job = self.job(&effect.key.clone(), effect);
-        EffectJob { cause: Cause { actor: Some(actor.to_owned()), ..job.cause }, ..job }
-    }
-}
-
 /// Tries an action until it is settled, and returns its result.
-async fn run_action(
+pub(crate) async fn run_action(
     shared: &EngineShared,
     jobs: Vec<EffectJob>,
     reply: oneshot::Sender<Reply>,
@@ -100,6 +47,7 @@ async fn run_action(
         let id = job.id;
         let finished = perform::perform(shared, job).await;
         let stopped = matches!(finished, TaskResult::Stopped(_));
+        #[expect(clippy::wildcard_enum_match_arm, reason = "every other end is followed at once")]
         let wait = match finished {
             TaskResult::Broken(error) => return TaskResult::Broken(error),
             TaskResult::Unauthorised(key, merchant) => {
@@ -112,21 +60,7 @@ async fn run_action(
                 told = report_failure(&key, &verb, &unable);
                 least
             }
-            TaskResult::Changed(_)
-            | TaskResult::BlockedByUnknown(..)
-            | TaskResult::RecordWritten(_)
-            | TaskResult::ListSwept(_)
-            | TaskResult::EventsPolled(_)
-            | TaskResult::HooksRan(_)
-            | TaskResult::Replayed
-            | TaskResult::ScriptsRecorded
-            | TaskResult::RetentionDone
-            | TaskResult::ActionTried(..)
-            | TaskResult::Approved
-            | TaskResult::BookkeepingDone(_)
-            | TaskResult::Released
-            | TaskResult::WithReply(..)
-            | TaskResult::Stopped(_) => Duration::ZERO,
+            _ => Duration::ZERO,
         };
         match current_report(shared, &key, &verb, id) {
             Ok(Some(settled)) => told = settled,

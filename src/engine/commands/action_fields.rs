@@ -10,7 +10,7 @@ use crate::base::id::{Key, Kind, RemoteId};
 use crate::base::secret::{is_number, mask_digits};
 use crate::effects::actions::table::{CHANGE, DEAUTHORISE, DELETE, PURGE};
 use crate::effects::core::context::put;
-use crate::engine::core::coordinator::Engine;
+use crate::engine::view::EngineView;
 use crate::model::action::Action;
 use crate::plan::state_view::StateView;
 
@@ -40,7 +40,7 @@ const NAMED: [DocumentField; 2] = [
     },
 ];
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns the fields as the effect needs them.
     ///
     /// # Errors

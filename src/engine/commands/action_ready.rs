@@ -9,7 +9,7 @@ use crate::base::id::{Key, Mode, Name};
 use crate::effects::actions::fields::ActionEffect;
 use crate::effects::actions::table::{ActionRow, action_row};
 use crate::effects::core::context::EffectContext;
-use crate::engine::core::coordinator::Engine;
+use crate::engine::view::EngineView;
 use crate::model::action::Action;
 use crate::model::intents::effect::Effect;
 use crate::model::manifest::{Deletion, OnDoubt};
@@ -25,7 +25,7 @@ pub(crate) struct ReadyAction {
     pub(crate) actor: String,
 }
 
-impl Engine {
+impl EngineView<'_> {
     /// Builds the effect of an action.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Engine {
         if !step.ready {
             return Err(blocked(format!("{} is not ready: {}", step.key.short(), step.reason)));
         }
-        if self.is_being_removed(&action.merchant) {
+        if self.snapshot().is_being_removed(&action.merchant) {
             let why = format!("the authorization of {} is being revoked", step.key.short());
             return Err(blocked(why));
         }
@@ -89,7 +89,7 @@ impl Engine {
         let known = self.known_state.observed(key);
         let another = |applied: &AppliedSpec| applied.digest != digest;
         let open = self.known_state.open_intent(key);
-        let busy = self.busy.contains(key);
+        let busy = self.scheduler.busy.contains(key);
         let before = open.as_ref().map(|open| &open.intent.applied);
         let before = before.or(known.as_ref().and_then(|known| known.applied.as_ref()));
         if before.is_some_and(another) {

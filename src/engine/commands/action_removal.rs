@@ -12,7 +12,7 @@ use crate::base::id::{Key, RemoteId};
 use crate::effects::actions::table::CHANGE;
 use crate::effects::merchants::purge::purge_of;
 use crate::effects::merchants::settings::sets_date_alone;
-use crate::engine::core::coordinator::Engine;
+use crate::engine::view::EngineView;
 use crate::kinds::recurring_charge::method::is_paid_by_payer;
 use crate::model::action::{Action, is_action};
 use crate::model::intents::effect::Effect;
@@ -35,7 +35,7 @@ fn creates_kind(kind: &str, intent: &Intent) -> bool {
     }
 }
 
-impl Engine {
+impl EngineView<'_> {
     /// Checks that every other intent of the merchant is settled: the purge would remove the
     /// evidence.
     ///

@@ -10,14 +10,15 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize, Serializer};
 use tokio::sync::oneshot;
 
+use super::decision::Decision;
 use super::intake::{Intake, IntakeLink, TOKENS_MAX, refusal_message};
 use crate::base::hash::{Digest, keyed_digest};
 use crate::base::id::Key;
 use crate::base::secret::Secret;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::queries::protocol::Reply;
+use crate::engine::view::EngineView;
 use crate::kinds::planning::step::merchant_of;
 use crate::kinds::saved_method::intake::{applied_state, given_details};
 use crate::model::manifest::Manifest;
@@ -79,46 +80,32 @@ fn serialize_all_exposed<S: Serializer>(
     serializer.collect_seq(tokens.iter().map(Secret::expose))
 }
 
-impl Engine {
-    /// Handles a payer's request. The asker may have gone away.
-    pub(crate) fn handle_payer(&mut self, asked: PayerRequest) {
-        match asked {
-            PayerRequest::Open(link, reply) => reply.send(self.intake(&link)).unwrap_or_default(),
-            PayerRequest::Submit(bringing, reply) => self.attach(bringing, reply),
-        }
-    }
-
-    /// Accepts tokens, and answers once they are durable.
-    fn attach(&mut self, bringing: SubmitToken, reply: oneshot::Sender<Reply>) {
+impl EngineView<'_> {
+    /// Decides about tokens that were submitted.
+    pub(crate) fn attach(&self, bringing: SubmitToken) -> Decision {
         let SubmitToken { attaching, link, actor } = bringing;
         let key = attaching.key.clone();
         let digest = self.token_digest(&attaching.token);
         let manifest = match self.may_attach(&attaching, link.as_ref()) {
             result if self.is_known(&key, digest, result.is_ok()) => {
                 tracing::debug!(%key, "the same token again");
-                return reply.send(Reply::Attached(Ok(key))).unwrap_or_default();
+                return Decision::answer(Reply::Attached(Ok(key)));
             }
-            Err(why) => return reply.send(Reply::Attached(Err(why))).unwrap_or_default(),
+            Err(why) => return Decision::answer(Reply::Attached(Err(why))),
             Ok(manifest) => manifest,
         };
         let attachments = self.attachments(&manifest, attaching, &actor);
-        let free =
-            |key: &Key| !self.busy.contains(key) && self.known_state.open_intent(key).is_none();
+        let free = |key: &Key| {
+            !self.scheduler.busy.contains(key) && self.known_state.open_intent(key).is_none()
+        };
         let keys = attachments.iter().map(|(one, _)| one.key.clone());
         let keys: BTreeSet<Key> = keys.filter(free).collect();
-        self.busy.extend(keys.iter().cloned());
-        for key in &keys {
-            self.queue.remove(key);
-        }
-        let shared = self.shared.clone();
-        self.tasks.spawn(async move {
-            match write(&shared, attachments).await {
-                Ok(()) => {
-                    TaskResult::BookkeepingDone(keys).with_reply(Reply::Attached(Ok(key)), reply)
-                }
-                Err(error) => TaskResult::Broken(error),
-            }
-        });
+        let (shared, result) = (self.shared.clone(), TaskResult::BookkeepingDone(keys.clone()));
+        let task = async move {
+            write(&shared, attachments).await?;
+            Ok((result, Reply::Attached(Ok(key))))
+        };
+        Decision::run(task).locking(keys)
     }
 
     /// Builds the records of tokens, not sealed yet. The recurring charges' records come first,

@@ -4,13 +4,12 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use tokio::sync::oneshot;
 
+use super::decision::Decision;
 use crate::base::id::Key;
-use crate::engine::core::coordinator::Engine;
-use crate::engine::core::handles::EngineError;
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::queries::protocol::Reply;
+use crate::engine::view::EngineView;
 use crate::model::record::Record;
 use crate::model::state::orphan::{MissingDocumentChange, MissingDocumentRecord, PruneAllowed};
 
@@ -31,7 +30,7 @@ impl AllowPrune {
 }
 
 /// Returns the resources that a bookkeeping record names; its own one last.
-fn record_keys(record: &Record) -> Vec<Key> {
+pub(crate) fn record_keys(record: &Record) -> Vec<Key> {
     if let Record::MissingDocument(absence) = record {
         return vec![absence.key.clone()];
     }
@@ -41,91 +40,31 @@ fn record_keys(record: &Record) -> Vec<Key> {
     Vec::new()
 }
 
-impl Engine {
-    /// Returns true if any record has to be written before the next effects.
-    pub fn has_bookkeeping(&self) -> bool {
-        !self.due_bookkeeping().is_empty()
-    }
-
-    /// Returns the records to write now, for resources that are not busy.
-    fn due_bookkeeping(&self) -> Vec<Record> {
-        let commit = self.known_state.files().commit();
-        let mut records =
-            self.planner.pending_records(&self.known_state, self.shared.now(), commit.as_deref());
-        let chosen = |key: &Key| self.targets.as_ref().is_none_or(|chosen| chosen.contains(key));
-        records.retain(|record| {
-            let keys = record_keys(record);
-            keys.last().is_some_and(chosen) && !keys.iter().any(|key| self.busy.contains(key))
-        });
-        records
-    }
-
-    /// Starts to write the records, in a task of its own.
-    pub(crate) fn start_bookkeeping(&mut self) {
-        let records = if self.stopping { Vec::new() } else { self.due_bookkeeping() };
-        if records.is_empty() {
-            return;
-        }
-        let keys: BTreeSet<Key> = records.iter().flat_map(record_keys).collect();
-        self.busy.extend(keys.iter().cloned());
-        self.queue.retain(|key| !keys.contains(key));
-        let shared = self.shared.clone();
-        self.tasks.spawn(async move {
-            match shared.write(Vec::new(), records).await {
-                Ok(()) => TaskResult::BookkeepingDone(keys),
-                Err(error) => TaskResult::Broken(error),
-            }
-        });
-    }
-
-    /// Plans the resources again once their records are durable.
-    pub(crate) fn bookkeeping_done(&mut self, keys: BTreeSet<Key>) -> Result<(), EngineError> {
-        for key in &keys {
-            self.busy.remove(key);
-            self.known_state.refresh(&self.shared.facts, key)?;
-        }
-        self.replan(keys);
-        Ok(())
-    }
-
-    /// Records a person's permission in a task of its own; the reply names its resources.
-    pub(crate) fn allow(
-        &mut self,
-        allowing: &AllowPrune,
-        actor: &str,
-        reply: oneshot::Sender<Reply>,
-    ) {
+impl EngineView<'_> {
+    /// Decides about a person's permission; the reply names its resources.
+    pub(crate) fn allow_prune(&self, allowing: &AllowPrune, actor: &str) -> Decision {
         let (keys, records) = self.allowance_records(allowing, actor);
         let answer = Reply::Allowed(keys.iter().cloned().collect());
         if records.is_empty() {
-            return reply.send(answer).unwrap_or_default();
+            return Decision::answer(answer);
         }
-        self.busy.extend(keys.iter().cloned());
-        let shared = self.shared.clone();
-        self.tasks.spawn(async move {
-            match shared.write(Vec::new(), records).await {
-                Ok(()) => TaskResult::BookkeepingDone(keys).with_reply(answer, reply),
-                Err(error) => TaskResult::Broken(error),
-            }
+        let result = TaskResult::BookkeepingDone(keys.clone());
+        Decision::append(records, result, answer).locking(keys)
+    }
+
+    /// Returns the records to write now, for resources that are not busy.
+    pub(crate) fn due_bookkeeping(&self) -> Vec<Record> {
+        let commit = self.known_state.files().commit();
+        let mut records =
+            self.planner.pending_records(self.known_state, self.shared.now(), commit.as_deref());
+        let chosen =
+            |key: &Key| self.scheduler.targets.as_ref().is_none_or(|chosen| chosen.contains(key));
+        records.retain(|record| {
+            let keys = record_keys(record);
+            keys.last().is_some_and(chosen)
+                && !keys.iter().any(|key| self.scheduler.busy.contains(key))
         });
-    }
-
-    /// Returns the named resources to which a permission does not apply: their documents exist, or
-    /// they stay.
-    pub fn not_allowable<'a>(&self, allowing: &'a AllowPrune) -> Vec<&'a Key> {
-        allowing.keys.iter().filter(|key| !self.planner.may_be_allowed(key)).collect()
-    }
-
-    /// Does the same in a process without tasks. Returns the resources of the permission.
-    pub async fn allow_offline(
-        &mut self,
-        allowing: &AllowPrune,
-        actor: &str,
-    ) -> Result<Vec<Key>, EngineError> {
-        let (keys, records) = self.allowance_records(allowing, actor);
-        self.shared.write(Vec::new(), records).await?;
-        self.bookkeeping_done(keys.clone())?;
-        Ok(keys.into_iter().collect())
+        records
     }
 
     /// Returns the resources to which a permission applies now, and its records.
@@ -137,7 +76,7 @@ impl Engine {
         let named = |key: &Key| allowing.keys.contains(key);
         let mut keys = if allowing.all { self.planner.guarded_keys() } else { BTreeSet::new() };
         keys.extend(allowing.keys.iter().filter(|key| self.planner.may_be_allowed(key)).cloned());
-        keys.retain(|key| !self.busy.contains(key));
+        keys.retain(|key| !self.scheduler.busy.contains(key));
         let at = self.shared.now();
         let records = keys.iter().map(|key| {
             let word = PruneAllowed { at, actor: actor.to_owned(), at_once: named(key) };

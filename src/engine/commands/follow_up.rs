@@ -2,19 +2,16 @@
 //! documents choose their accounts by their known state.
 
 use super::action_view::ActionStatus;
-use crate::base::id::Key;
 use crate::effects::actions::table::ACCOUNT;
-use crate::engine::core::coordinator::Engine;
-use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::engine::core::handles::EngineShared;
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::executor::access::CredentialSource;
 use crate::engine::queries::protocol::Reply;
 use crate::engine::readers::read;
 use crate::engine::readers::read::RecordWhen;
-use crate::model::action::is_action;
+use crate::engine::view::EngineView;
 use crate::model::intents::effect::{Effect, RemoteReading};
-use crate::model::state::observed::{AppliedSpec, Observed};
-use crate::plan::state_view::StateView;
+use crate::model::state::observed::AppliedSpec;
 
 /// Readings that follow a finished command; none for most commands.
 pub(crate) struct FollowUpReadings {
@@ -23,32 +20,20 @@ pub(crate) struct FollowUpReadings {
 }
 
 /// Returns true if a command of this sort changes the known state of accounts.
-fn is_about_accounts(applied: &AppliedSpec) -> bool {
+pub(crate) fn is_about_accounts(applied: &AppliedSpec) -> bool {
     applied.spec.get("verb").is_some_and(|verb| verb == ACCOUNT)
 }
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns the readings after an effect that a person asked for.
     pub(crate) fn afterwards(&self, effect: &Effect) -> FollowUpReadings {
         let wanted = is_about_accounts(&effect.applied);
         let readings = if wanted {
-            self.planner.refresh_reads(&self.known_state, &effect.merchant)
+            self.planner.refresh_reads(self.known_state, &effect.merchant)
         } else {
             Vec::new()
         };
-        FollowUpReadings { readings, wallet: self.credential_source(&effect.merchant) }
-    }
-
-    /// Applies the readings of a command, once it has ended.
-    pub(crate) fn read_afterwards(&mut self, key: &Key) -> Result<(), EngineError> {
-        let known = self.known_state.observed(key).filter(|_| is_action(key));
-        let about = |known: &Observed| {
-            known.exists && known.applied.as_ref().is_some_and(is_about_accounts)
-        };
-        match known.filter(|known| about(known)) {
-            Some(known) => self.record_written(Some(known.merchant.clone())),
-            None => Ok(()),
-        }
+        FollowUpReadings { readings, wallet: self.known_state.credential_source(&effect.merchant) }
     }
 }
 

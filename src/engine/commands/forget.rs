@@ -3,14 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use tokio::sync::oneshot;
-
+use super::decision::Decision;
 use crate::base::id::{Key, RemoteId};
 use crate::base::wording::nearest;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::queries::protocol::Reply;
+use crate::engine::view::EngineView;
 use crate::model::manifest::TreeState;
 use crate::model::record::Record;
 use crate::model::state::adoption::{Disowned, ForgetRequest, ForgetResult, Forgotten};
@@ -22,43 +21,29 @@ type ForgetRecord = (Record, BTreeSet<Key>, ForgetResult);
 /// Largest number of names in a sentence.
 const NAMED_MAX: usize = 3;
 
-impl Engine {
-    /// Records a person's request, and answers once it is durable.
+impl EngineView<'_> {
+    /// Decides about a person's request to forget.
     pub(crate) fn forget(
-        &mut self,
+        &self,
         what: &ForgetRequest,
         actor: String,
-        reply: oneshot::Sender<Reply>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<Decision, EngineError> {
         let said = match what {
             ForgetRequest::Resource(key) => self.forget_record(key, actor),
             ForgetRequest::Object(id) => self.disown_record(id, actor)?,
         };
         let (record, keys, forgot) = match said {
-            Ok(word) => word,
-            Err(refused) => {
-                reply.send(Reply::Forgot(Box::new(refused))).unwrap_or_default();
-                return Ok(());
-            }
+            Ok(found) => found,
+            Err(refused) => return Ok(Decision::answer(Reply::Forgot(Box::new(refused)))),
         };
-        self.busy.extend(keys.iter().cloned());
-        self.queue.retain(|key| !keys.contains(key));
+        // The sealed data of a forgotten resource is of no further use.
         let subject = match &forgot {
             ForgetResult::Resource(key, _) => Some(key.to_string()),
             ForgetResult::Object(..) | ForgetResult::Unknown(_) | ForgetResult::Refused(..) => None,
         };
-        let shared = self.shared.clone();
-        self.tasks.spawn(async move {
-            if let Err(error) = shared.write(Vec::new(), vec![record]).await {
-                return TaskResult::Broken(error);
-            }
-            // The sealed data of a forgotten resource is of no further use.
-            if let Some(Err(error)) = subject.map(|subject| shared.vault.erase(&subject)) {
-                return TaskResult::Broken(error.into());
-            }
-            TaskResult::BookkeepingDone(keys).with_reply(Reply::Forgot(Box::new(forgot)), reply)
-        });
-        Ok(())
+        let result = TaskResult::BookkeepingDone(keys.clone());
+        let answer = Reply::Forgot(Box::new(forgot));
+        Ok(Decision::append(vec![record], result, answer).locking(keys).erasing(subject))
     }
 
     /// Builds the record that a resource is no longer managed.
@@ -104,7 +89,7 @@ impl Engine {
             let why = format!("an effect of {name} is not settled (intent {})", open.intent.id);
             return refuse(why, "settle it first, as `reckon intents` shows".to_owned());
         }
-        if self.busy.contains(key) {
+        if self.scheduler.busy.contains(key) {
             let why = format!("an effect of {name} is in flight");
             return refuse(why, "try again in a moment".to_owned());
         }
@@ -158,7 +143,7 @@ impl Engine {
             let meant = nearest(id.as_str(), strays.keys().map(String::as_str));
             return Ok(Err(ForgetResult::Unknown(meant.map(str::to_owned))));
         };
-        if self.busy.contains(&key) {
+        if self.scheduler.busy.contains(&key) {
             let why = format!("an effect of {} is in flight", key.short());
             return Ok(Err(ForgetResult::Refused(why, "try again in a moment".to_owned())));
         }

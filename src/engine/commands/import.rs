@@ -6,48 +6,39 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use tokio::sync::oneshot;
 
+use super::decision::Decision;
 use super::import_ready::ReadyImport;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::executor::access::CredentialError;
 use crate::engine::queries::protocol::Reply;
 use crate::engine::readers::read;
 use crate::engine::readers::read::ReadFailure;
+use crate::engine::view::EngineView;
 use crate::kinds::remote::import_check::{ImportCandidate, ImportComparison, assume_unseen};
 use crate::kinds::remote::readback::{ReadBack, WireForm};
 use crate::model::record::Record;
 use crate::model::state::adoption::{AdoptRequest, Adoption, AdoptionReport, AdoptionStatus};
 use crate::model::state::observed::{AppliedSpec, FactSource, Observation};
 
-impl Engine {
-    /// Checks if an object can be imported, records it if asked to, and then answers.
-    pub(crate) fn import(
-        &mut self,
-        asked: AdoptRequest,
-        actor: String,
-        reply: oneshot::Sender<Reply>,
-    ) {
+impl EngineView<'_> {
+    /// Decides about an import: checks if the object can be imported, and records it if asked to.
+    pub(crate) fn import(&self, asked: AdoptRequest, actor: String) -> Decision {
         let ready = match self.ready_to_adopt(asked, actor) {
             Ok(ready) => ready,
-            Err(told) => return reply.send(Reply::Imported(told)).unwrap_or_default(),
+            Err(told) => return Decision::answer(Reply::Imported(told)),
         };
         let keys = BTreeSet::from([ready.asked.key.clone(), ready.wallet.merchant.clone()]);
-        self.busy.extend(keys.iter().cloned());
-        self.queue.retain(|key| !keys.contains(key));
-        let shared = self.shared.clone();
-        self.tasks.spawn(async move {
-            match run_import(&shared, &ready).await {
-                Ok(told) => TaskResult::BookkeepingDone(keys)
-                    .with_reply(Reply::Imported(Box::new(told)), reply),
-                Err(error) => TaskResult::Broken(error),
-            }
-        });
+        let (shared, result) = (self.shared.clone(), TaskResult::BookkeepingDone(keys.clone()));
+        let task = async move {
+            let told = run_import(&shared, &ready).await?;
+            Ok((result, Reply::Imported(Box::new(told))))
+        };
+        Decision::run(task).locking(keys)
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::base::id::{Key, RemoteId};
 use crate::base::wording::nearest;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
 use crate::engine::executor::access::CredentialSource;
+use crate::engine::view::EngineView;
 use crate::kinds::planning::step::merchant_of;
 use crate::kinds::remote::import_check::ImportCheck;
 use crate::model::action::is_action;
@@ -42,7 +42,7 @@ fn import_report(asked: &AdoptRequest, stands: AdoptionStatus, message: String) 
     }
 }
 
-impl Engine {
+impl EngineView<'_> {
     /// Checks if this object may be imported.
     ///
     /// # Errors
@@ -78,7 +78,7 @@ impl Engine {
             );
             return Err(refuse((AdoptionStatus::Refused, why)));
         }
-        let wallet = self.credential_source(&merchant);
+        let wallet = self.known_state.credential_source(&merchant);
         let read = self.known_state.files().provenance(&wanted.manifest.place.file);
         let commit = read.commit.filter(|_| !read.uncommitted);
         Ok(ReadyImport { asked, actor, wanted, expects, wallet, commit })
@@ -89,7 +89,7 @@ impl Engine {
     /// # Errors
     /// There is none, or it has problems.
     fn wanted_document(&self, key: &Key) -> Result<AdoptionTarget, (AdoptionStatus, String)> {
-        if let Some(wanted) = self.planner.adoption_target(&self.known_state, key) {
+        if let Some(wanted) = self.planner.adoption_target(self.known_state, key) {
             return Ok(wanted);
         }
         let name = key.short();
@@ -121,7 +121,7 @@ impl Engine {
             );
             return Err((AdoptionStatus::Refused, why));
         }
-        let busy = [key, merchant].into_iter().find(|key| self.busy.contains(key));
+        let busy = [key, merchant].into_iter().find(|key| self.scheduler.busy.contains(key));
         if let Some(busy) = busy {
             let why = format!("an effect of {} is in flight; try again in a moment", busy.short());
             return Err((AdoptionStatus::Busy, why));

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::{Key, Mode};
 use crate::effects::methods::save::good_until;
-use crate::engine::core::coordinator::Engine;
+use crate::engine::view::EngineView;
 use crate::kinds::planning::step::merchant_of;
 use crate::kinds::recurring_charge::method::takes_token;
 use crate::kinds::saved_method::intake::{applied_state, awaited_intake, given_details, is_intake};
@@ -84,7 +84,7 @@ pub struct IntakePage {
     pub tokens: usize,
 }
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns the state of a payer's link.
     pub(crate) fn intake(&self, link: &IntakeLink) -> Intake {
         let wanted =
@@ -163,7 +163,7 @@ impl Engine {
     /// Returns the state of a method without saved details.
     fn unsaved_state(&self, manifest: &Manifest) -> Intake {
         let (known, busy) = (self.known_state.observed(&manifest.key), self.is_busy(&manifest.key));
-        let step = self.planner.full_step(&self.known_state, &manifest.key);
+        let step = self.planner.full_step(self.known_state, &manifest.key);
         if let Some(Reason::AwaitsIntake(awaited)) = step.map(|step| step.reason)
             && !busy
         {
@@ -179,7 +179,7 @@ impl Engine {
         if self.is_busy(&manifest.key) || self.has_fresh_token(manifest, known.as_deref()) {
             return Intake::Received;
         }
-        let step = self.planner.full_step(&self.known_state, &manifest.key);
+        let step = self.planner.full_step(self.known_state, &manifest.key);
         let takes = step.is_some_and(|step| {
             let settled = step.action == PlannedAction::Settled && step.ready;
             settled || matches!(step.reason, Reason::AwaitsIntake(_))
@@ -192,7 +192,7 @@ impl Engine {
     }
 
     fn is_busy(&self, key: &Key) -> bool {
-        self.busy.contains(key) || self.known_state.open_intent(key).is_some()
+        self.scheduler.busy.contains(key) || self.known_state.open_intent(key).is_some()
     }
 
     /// Returns true if a token has arrived that can still be used.

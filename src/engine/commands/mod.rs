@@ -1,5 +1,6 @@
-//! Changes that a person requests, one file for each command.
+//! Decides about the changes that people and programs request, one file for each command.
 
+pub mod acknowledge;
 pub mod action;
 pub mod action_fields;
 pub mod action_ready;
@@ -8,14 +9,17 @@ pub mod action_view;
 pub mod approve;
 pub mod attach;
 pub mod bookkeeping;
-pub mod dismiss;
+pub mod command;
+pub mod decision;
 pub mod follow_up;
 pub mod forget;
 pub mod import;
 pub mod import_ready;
 pub mod intake;
+pub mod notification;
 pub mod page_link;
 pub mod plan_approval;
+pub mod release;
 pub mod remote_get;
 pub mod resolve;
 pub mod rotate;

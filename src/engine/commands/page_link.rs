@@ -11,10 +11,10 @@ use tokio::sync::oneshot;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::effects::onboarding::sign_up::PAGE;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::{EffectJob, TaskResult};
 use crate::engine::executor::perform;
+use crate::engine::view::EngineView;
 use crate::model::intents::effect::Effect;
 
 /// The address; `None`: there is no page to open now.
@@ -38,29 +38,18 @@ impl Serialize for SecretLink {
     }
 }
 
-impl Engine {
-    /// Performs the effect that the resource offers to a visitor, and answers with the page.
-    pub(crate) fn visit(&mut self, key: &Key, reply: oneshot::Sender<PageLink>) {
-        let Some(effect) = self.offered_effect(key) else {
-            return reply.send(None).unwrap_or_default();
-        };
-        self.busy.insert(key.clone());
-        self.queue.remove(key);
-        let (shared, job) = (self.shared.clone(), self.job(key, effect));
-        self.tasks.spawn(async move { make_page(&shared, job, reply).await });
-    }
-
+impl EngineView<'_> {
     /// Returns the effect that the resource's step offers to a visitor, unless the resource is
     /// busy.
-    fn offered_effect(&self, key: &Key) -> Option<Effect> {
-        let free = !self.busy.contains(key) && !self.stopping;
-        let step = free.then(|| self.planner.full_step(&self.known_state, key)).flatten()?;
+    pub(crate) fn offered_effect(&self, key: &Key) -> Option<Effect> {
+        let free = !self.scheduler.busy.contains(key) && !self.stopping;
+        let step = free.then(|| self.planner.full_step(self.known_state, key)).flatten()?;
         let offer = step.on_demand.map(Arc::unwrap_or_clone);
-        offer.or_else(|| self.planner.on_demand(&self.known_state, key))
+        offer.or_else(|| self.planner.on_demand(self.known_state, key))
     }
 }
 
-async fn make_page(
+pub(crate) async fn make_page(
     shared: &EngineShared,
     job: EffectJob,
     reply: oneshot::Sender<PageLink>,

@@ -6,18 +6,18 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tokio::sync::oneshot;
 
+use super::decision::Decision;
 use crate::base::clock::timestamp;
 use crate::base::fault_injection;
 use crate::base::hash::sha256;
 use crate::base::id::Mode;
 use crate::base::money::{Currency, Money};
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::queries::protocol::Reply;
 use crate::engine::queries::views::{PlanView, StepView};
+use crate::engine::view::EngineView;
 use crate::model::intents::exposure::SpendRequest;
 use crate::model::operator::approval::{Ceiling, PlanApproval};
 use crate::model::plans::plan::{Reason, Step};
@@ -66,47 +66,22 @@ pub enum PlanApprovalResult {
     },
 }
 
-impl Engine {
-    /// Records an approval in a task of its own; the engine continues once it is durable.
-    pub(crate) fn approve_plan(&mut self, approving: ApprovingPlan, reply: oneshot::Sender<Reply>) {
-        let approval = match self.plan_approval(approving) {
-            Ok(approval) => approval,
-            Err(refused) => {
-                // The asker may have gone away.
-                return drop(reply.send(Reply::PlanApproved(refused)));
-            }
-        };
-        self.write_approval(approval, reply);
+impl EngineView<'_> {
+    /// Decides about an approval of the plan.
+    pub(crate) fn approve_plan(&self, approving: ApprovingPlan) -> Decision {
+        match self.plan_approval(approving) {
+            Ok(approval) => self.record_approval(approval),
+            Err(refused) => Decision::answer(Reply::PlanApproved(refused)),
+        }
     }
 
-    /// Records an approval, and then answers.
-    pub(crate) fn write_approval(&mut self, approval: PlanApproval, reply: oneshot::Sender<Reply>) {
+    /// Records an approval, and answers with the plan's approvers.
+    pub(crate) fn record_approval(&self, approval: PlanApproval) -> Decision {
         let shared = self.shared.clone();
-        self.tasks.spawn(async move {
-            match write(&shared, &approval).await {
-                Ok(answer) => {
-                    let answer = Reply::PlanApproved(Box::new(answer));
-                    TaskResult::Approved.with_reply(answer, reply)
-                }
-                Err(error) => TaskResult::Broken(error),
-            }
-        });
-    }
-
-    /// Does the same in a process without tasks.
-    pub async fn approve_plan_offline(
-        &mut self,
-        approving: ApprovingPlan,
-    ) -> Result<Reply, EngineError> {
-        let answer = match self.plan_approval(approving) {
-            Err(refused) => refused,
-            Ok(approval) => {
-                let answer = write(&self.shared, &approval).await?;
-                self.plan_approved();
-                Box::new(answer)
-            }
-        };
-        Ok(Reply::PlanApproved(answer))
+        Decision::run(async move {
+            let answer = write(&shared, &approval).await?;
+            Ok((TaskResult::Approved, Reply::PlanApproved(Box::new(answer))))
+        })
     }
 
     /// Builds the approval to write.
@@ -166,7 +141,7 @@ fn ceilings(steps: &[SpendRequest]) -> Vec<Ceiling> {
 }
 
 /// Records an approval, and returns the approval state of the plan with it.
-pub(crate) async fn write(
+async fn write(
     shared: &EngineShared,
     approval: &PlanApproval,
 ) -> Result<PlanApprovalResult, EngineError> {

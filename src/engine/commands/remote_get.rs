@@ -1,17 +1,17 @@
 //! A pass-through read of the service. Nothing of it is recorded.
 
 use serde_json::Value;
-use tokio::sync::oneshot;
 
+use super::decision::Decision;
 use crate::api::reads::ReadEndpoint;
 use crate::client::gate::Urgency;
 use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::executor::access::CredentialSource;
 use crate::engine::queries::protocol::Reply;
 use crate::engine::readers::read;
+use crate::engine::view::EngineView;
 use crate::kinds::planning::step::MERCHANT;
 use crate::model::action::RemoteGet;
 use crate::plan::state_view::StateView;
@@ -19,24 +19,19 @@ use crate::plan::state_view::StateView;
 /// Replaces a secret.
 const HIDDEN: &str = "***";
 
-impl Engine {
-    /// Performs a read for a person, and answers it with its secrets hidden.
-    pub(crate) fn remote_get(&mut self, asked: &RemoteGet, reply: oneshot::Sender<Reply>) {
+impl EngineView<'_> {
+    /// Decides about a read for a person; it is answered with its secrets hidden, and nothing is
+    /// written.
+    pub(crate) fn remote_get(&self, asked: &RemoteGet) -> Decision {
         let (query, secret, wallet) = match self.prepare_get(asked) {
             Ok(ready) => ready,
-            Err(why) => return reply.send(Reply::RemoteGet(Err(why))).unwrap_or_default(),
+            Err(why) => return Decision::answer(Reply::RemoteGet(Err(why))),
         };
         let shared = self.shared.clone();
-        self.tasks.spawn(async move {
-            match read_redacted(&shared, query, secret, &wallet).await {
-                Ok(told) => {
-                    // The asker may have gone away; nothing was written.
-                    drop(reply.send(Reply::RemoteGet(told)));
-                    TaskResult::RecordWritten(None)
-                }
-                Err(error) => TaskResult::Broken(error),
-            }
-        });
+        Decision::run(async move {
+            let told = read_redacted(&shared, query, secret, &wallet).await?;
+            Ok((TaskResult::RecordWritten(None), Reply::RemoteGet(told)))
+        })
     }
 
     fn prepare_get(
@@ -57,8 +52,10 @@ impl Engine {
         if let Some(body) = body.as_ref().filter(|_| read.body) {
             call = call.body(body.to_string().into_bytes());
         }
-        let wallet =
-            CredentialSource { urgency: Urgency::Poll, ..self.credential_source(merchant) };
+        let wallet = CredentialSource {
+            urgency: Urgency::Poll,
+            ..self.known_state.credential_source(merchant)
+        };
         Ok((RemoteQuery::one(call), read.secret, wallet))
     }
 }

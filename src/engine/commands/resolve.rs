@@ -7,17 +7,17 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::sync::oneshot;
 
+use super::decision::{CommandResult, Decision};
 use crate::base::id::{IntentId, Key, RemoteId};
 use crate::effects::core::expect;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::executor::access::CredentialSource;
 use crate::engine::executor::settle;
 use crate::engine::queries::effect_log;
 use crate::engine::queries::protocol::Reply;
+use crate::engine::view::EngineView;
 use crate::model::intents::intent::{EffectProof, IntentProgress, IntentState, OpenIntent};
 use crate::model::record::Record;
 use crate::model::state::observed::{FactSource, Observation};
@@ -103,52 +103,23 @@ impl ManualResolution {
     }
 }
 
-impl Engine {
-    /// Settles an intent as a person decides, and answers once that is durable.
-    pub(crate) fn resolve(&mut self, resolving: ResolveIntent, reply: oneshot::Sender<Reply>) {
-        let open =
-            self.known_state.open_intents().find(|open| open.intent.id == resolving.id).cloned();
-        let Some(open) = open else {
-            return reply.send(Reply::Resolved(ResolveResult::Unknown)).unwrap_or_default();
-        };
-        let key = open.intent.key.clone();
-        if !self.busy.insert(key.clone()) {
-            return reply.send(Reply::Resolved(ResolveResult::Busy(key))).unwrap_or_default();
-        }
-        self.queue.remove(&key);
-        self.occupy_lane(&open.intent);
-        let account = open.intent.request.account.clone();
-        let wallet = CredentialSource { account, ..self.credential_source(&open.intent.merchant) };
-        let shared = self.shared.clone();
-        self.tasks
-            .spawn(async move { run_resolution(&shared, open, wallet, resolving, reply).await });
-    }
-}
-
 /// Records a person's decision and carries it out.
 async fn run_resolution(
     shared: &EngineShared,
     open: Arc<OpenIntent>,
     wallet: CredentialSource,
     resolving: ResolveIntent,
-    reply: oneshot::Sender<Reply>,
-) -> TaskResult {
+) -> CommandResult {
     let key = open.intent.key.clone();
-    match check_given_id(shared, &open, &wallet, &resolving.said).await {
-        Ok(None) => {}
-        Ok(Some(told)) => return TaskResult::Changed(key).with_reply(Reply::Resolved(told), reply),
-        Err(error) => return TaskResult::Broken(error),
+    if let Some(told) = check_given_id(shared, &open, &wallet, &resolving.said).await? {
+        return Ok((TaskResult::Changed(key), Reply::Resolved(told)));
     }
-    let finished = match write_resolution(shared, &open, &wallet, resolving).await {
-        Ok(finished) => finished,
-        Err(error) => return TaskResult::Broken(error),
+    let finished = write_resolution(shared, &open, &wallet, resolving).await?;
+    let told = match shared.facts.open_intent(&key)? {
+        None => ResolveResult::Settled(key),
+        Some(open) => ResolveResult::Unsettled(key, unsettled_reason(&open.state)),
     };
-    let told = match shared.facts.open_intent(&key) {
-        Ok(None) => ResolveResult::Settled(key),
-        Ok(Some(open)) => ResolveResult::Unsettled(key, unsettled_reason(&open.state)),
-        Err(error) => return TaskResult::Broken(error.into()),
-    };
-    finished.with_reply(Reply::Resolved(told), reply)
+    Ok((finished, Reply::Resolved(told)))
 }
 
 /// Returns the reason why a person's id is not accepted, if it is not.
@@ -240,4 +211,26 @@ fn observation(
         applied: Some(intent.applied.clone()),
         facts,
     })
+}
+
+impl EngineView<'_> {
+    /// Decides about a person's settlement of an intent.
+    pub(crate) fn resolve(&self, resolving: ResolveIntent) -> Decision {
+        let mut open = self.known_state.open_intents();
+        let Some(open) = open.find(|open| open.intent.id == resolving.id).cloned() else {
+            return Decision::answer(Reply::Resolved(ResolveResult::Unknown));
+        };
+        let key = open.intent.key.clone();
+        if self.scheduler.busy.contains(&key) {
+            return Decision::answer(Reply::Resolved(ResolveResult::Busy(key)));
+        }
+        let account = open.intent.request.account.clone();
+        let wallet = CredentialSource {
+            account,
+            ..self.known_state.credential_source(&open.intent.merchant)
+        };
+        let (shared, settled) = (self.shared.clone(), open.clone());
+        let task = async move { run_resolution(&shared, settled, wallet, resolving).await };
+        Decision::run(task).settling(open)
+    }
 }

@@ -1,46 +1,34 @@
 //! Rotation of the addresses to which the service posts.
 
-use tokio::sync::oneshot;
-
+use super::decision::Decision;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::base::wording::nearest;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::queries::protocol::Reply;
+use crate::engine::view::EngineView;
 use crate::model::operator::rotation::{
     RotationRecord, RotationRequest, RotationStep, WebhookAddress,
 };
 use crate::model::record::Record;
 
-impl Engine {
-    /// Rotates addresses; the reply follows once it is durable.
+impl EngineView<'_> {
+    /// Decides about a rotation of addresses.
     pub(crate) fn rotate(
-        &mut self,
+        &self,
         asked: &RotationRequest,
         actor: String,
-        reply: oneshot::Sender<Reply>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<Decision, EngineError> {
         let addresses = match self.to_rotate(asked)? {
             Ok(addresses) => addresses,
-            Err(why) => {
-                // The asker may have gone away.
-                drop(reply.send(Reply::Rotated(Err(why))));
-                return Ok(());
-            }
+            Err(why) => return Ok(Decision::answer(Reply::Rotated(Err(why)))),
         };
-        let (shared, at) = (self.shared.clone(), self.shared.now());
+        let at = self.shared.now();
         let rotated = RotationRecord { addresses: addresses.clone(), step: asked.step, actor, at };
-        self.tasks.spawn(async move {
-            match shared.write(Vec::new(), vec![Record::Rotated(Box::new(rotated))]).await {
-                Ok(()) => {
-                    TaskResult::RecordWritten(None).with_reply(Reply::Rotated(Ok(addresses)), reply)
-                }
-                Err(error) => TaskResult::Broken(error),
-            }
-        });
-        Ok(())
+        let records = vec![Record::Rotated(Box::new(rotated))];
+        let answer = Reply::Rotated(Ok(addresses));
+        Ok(Decision::append(records, TaskResult::RecordWritten(None), answer))
     }
 
     /// Returns the addresses that a rotation concerns, or the reason of its refusal.
@@ -48,7 +36,7 @@ impl Engine {
         &self,
         asked: &RotationRequest,
     ) -> Result<Result<Vec<WebhookAddress>, String>, EngineError> {
-        let merchants = self.merchants();
+        let merchants = self.snapshot().merchants();
         let all = match &asked.merchant {
             Some(key) if !merchants.contains(key) => {
                 return Ok(Err(unknown_merchant(key, &merchants)));

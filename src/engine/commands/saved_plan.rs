@@ -14,10 +14,10 @@ use serde_json::Value;
 
 use crate::base::hash::{Digest, canonical, keyed_digest};
 use crate::base::id::Key;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
 use crate::engine::queries::protocol::Reply;
 use crate::engine::queries::views::{MoneyView, PlanView, StepView};
+use crate::engine::view::EngineView;
 use crate::model::operator::suspension::StepSelection;
 use crate::model::plans::change::PlannedAction;
 use crate::plan::state_view::StateView;
@@ -123,7 +123,7 @@ impl SavedPlan {
     }
 }
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns the plan in a form that can be saved, or the selected names that no resource has.
     pub(crate) fn save_plan(&self, saving: SavePlan) -> Result<Reply, EngineError> {
         let plan = match self.plan_within(&saving.scope) {

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::saved_plan::{SavedPlan, SavedStep};
 use crate::base::id::Key;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::queries::scoped::UnknownName;
 use crate::engine::queries::views::{PlanView, StepView};
+use crate::engine::view::EngineView;
 use crate::model::plans::change::PlannedAction;
 
 /// One change since a plan was saved.
@@ -23,7 +23,7 @@ pub struct PlanChange {
     pub what: String,
 }
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns every change in a saved plan's basis. An empty list: it may be applied.
     pub(crate) fn plan_changes(&self, saved: &SavedPlan) -> Vec<PlanChange> {
         let now = match self.plan_within(&saved.scope) {

@@ -7,10 +7,9 @@ use super::saved_plan::{SAVED_PLAN, STATE, SavedPlan};
 use super::saved_plan_stale::PlanChange;
 use crate::base::hash::keyed_digest;
 use crate::base::id::Key;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
+use crate::engine::view::EngineView;
 use crate::model::operator::approval::PlanUse;
-use crate::model::record::Record;
 use crate::plan::state_view::StateView;
 
 /// The reason why a saved plan is not applied.
@@ -54,7 +53,7 @@ pub struct UsedBefore {
     pub left: Vec<Key>,
 }
 
-impl Engine {
+impl EngineView<'_> {
     /// Decides if a saved plan, read from this JSON value, may be applied now.
     pub fn check_saved_plan(
         &self,
@@ -108,20 +107,5 @@ impl Engine {
             list.push(step.key.clone());
         }
         before
-    }
-
-    /// Uses a plan up: it is never applied again. The record is on disk on return. From then on the
-    /// run acts on the plan's steps alone.
-    pub async fn use_plan(&mut self, saved: &SavedPlan, actor: String) -> Result<(), EngineError> {
-        let used = PlanUse {
-            plan: saved.id.clone(),
-            token: saved.token.clone(),
-            checksum: saved.plan.checksum.clone(),
-            actor,
-            at: self.shared.now(),
-        };
-        self.shared.write(Vec::new(), vec![Record::PlanUsed(Box::new(used))]).await?;
-        self.select_targets(saved.steps.iter().map(|step| step.key.clone()).collect());
-        Ok(())
     }
 }

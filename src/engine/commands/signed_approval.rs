@@ -3,13 +3,11 @@
 //! The creator of such an event has verified the commit and its signature (`cli/commands/signed/approval.rs`). The
 //! event is created in this process alone: no request of another process becomes one.
 
-use tokio::sync::oneshot;
-
-use super::plan_approval::{ApprovingPlan, PlanApprovalResult, write};
-use crate::engine::core::coordinator::Engine;
+use super::decision::Decision;
+use super::plan_approval::{ApprovingPlan, PlanApprovalResult};
 use crate::engine::core::handles::EngineError;
-use crate::engine::core::task_result::TaskResult;
 use crate::engine::queries::protocol::Reply;
+use crate::engine::view::EngineView;
 use crate::model::operator::approval::{ApprovalSignature, PlanApproval};
 
 /// A signed approval on its way to the engine.
@@ -23,36 +21,13 @@ pub struct ApproveSigned {
     pub at: chrono::DateTime<chrono::Utc>,
 }
 
-impl Engine {
-    /// Records an approval in a task of its own; the engine continues once it is durable.
-    pub(crate) fn approve_signed(&mut self, signing: ApproveSigned, reply: oneshot::Sender<Reply>) {
-        let approval = match self.signed_approval(signing) {
-            Ok(Ok(approval)) => approval,
-            Ok(Err(refused)) => {
-                // The asker may have gone away.
-                return drop(reply.send(Reply::PlanApproved(refused)));
-            }
-            Err(error) => {
-                self.tasks.spawn(async move { TaskResult::Broken(error) });
-                return;
-            }
-        };
-        self.write_approval(approval, reply);
-    }
-
-    /// Does the same in a process without tasks.
-    pub async fn approve_signed_offline(
-        &mut self,
-        signing: ApproveSigned,
-    ) -> Result<PlanApprovalResult, EngineError> {
-        match self.signed_approval(signing)? {
-            Err(refused) => Ok(*refused),
-            Ok(approval) => {
-                let answer = write(&self.shared, &approval).await?;
-                self.plan_approved();
-                Ok(answer)
-            }
-        }
+impl EngineView<'_> {
+    /// Decides about an approval of the plan by a signed commit.
+    pub(crate) fn approve_signed(&self, signing: ApproveSigned) -> Result<Decision, EngineError> {
+        Ok(match self.signed_approval(signing)? {
+            Ok(approval) => self.record_approval(approval),
+            Err(refused) => Decision::answer(Reply::PlanApproved(refused)),
+        })
     }
 
     /// Returns the approval to write. An approval of a commit is recorded once, so it is used once.

@@ -1,15 +1,15 @@
 //! The cause of an effect: the document that asks for it, at the revision of the read that planned
 //! it.
 
-use super::coordinator::Engine;
 use crate::base::id::Key;
+use crate::engine::view::EngineView;
 use crate::model::intents::intent::Cause;
 use crate::model::plans::plan::Step;
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns the cause of the effect that a resource's step asks for.
     pub(crate) fn cause(&self, key: &Key) -> Cause {
-        let step = self.planner.full_step(&self.known_state, key);
+        let step = self.planner.full_step(self.known_state, key);
         let place = step.as_ref().and_then(|step| step.place.clone());
         let (Some(step), Some((file, line))) = (step, place) else {
             return Cause { commit: self.known_state.files().commit(), ..Cause::default() };

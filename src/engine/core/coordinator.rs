@@ -14,14 +14,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::task::JoinSet;
 
 use super::compaction::CompactionPlan;
 use super::handles::{EngineError, EngineShared};
 use super::input::EngineInput;
 use super::reader::{TreeReadRequest, TreeReader};
 use super::retention::RetentionTimer;
-use super::task_result::TaskResult;
+use super::tasks::Tasks;
 use crate::base::id::{IntentId, Key};
 use crate::engine::events::polling::EventSchedule;
 use crate::engine::executor::failure::TaskFailure;
@@ -29,14 +28,13 @@ use crate::engine::hooks::dispatch::Scripts;
 use crate::engine::known::files::SpecSource;
 use crate::engine::known::known_state::KnownState;
 use crate::engine::limits::plan_cap;
+use crate::engine::queries::effect_log::EffectReport;
 use crate::engine::queries::protocol::{EngineQuery, Reply};
 use crate::engine::queries::views::Overview;
-use crate::engine::readers::account_refresh::RefreshTimer;
-use crate::engine::readers::sweep::SweepSchedule;
+use crate::engine::readers::part::Readers;
 use crate::engine::scheduler::backoff;
-use crate::engine::scheduler::backoff::Backoff;
-use crate::engine::scheduler::lanes::LaneTable;
-use crate::engine::scheduler::throttle::Throttle;
+use crate::engine::scheduler::part::Scheduler;
+use crate::engine::view::EngineView;
 use crate::model::manifest::Desired;
 use crate::plan::planner::Planner;
 use crate::plan::state_view::StateView;
@@ -51,27 +49,34 @@ pub enum RunUntil {
     Stopped,
 }
 
+/// Builds the snapshot for a part of an engine, while another part of it changes.
+macro_rules! snapshot {
+    ($engine:expr) => {
+        $crate::engine::known::snapshot::Snapshot {
+            shared: &$engine.shared,
+            known_state: &$engine.known_state,
+            planner: &$engine.planner,
+            busy: &$engine.scheduler.busy,
+            stopping: $engine.stopping,
+        }
+    };
+}
+pub(crate) use snapshot;
+
 /// Owns the state and runs the loop.
 pub struct Engine {
     pub(crate) shared: Arc<EngineShared>,
     pub(crate) known_state: KnownState,
     pub(crate) planner: Planner,
     pub(crate) next_intent: IntentId,
-    pub(crate) tasks: JoinSet<TaskResult>,
-    pub(crate) busy: BTreeSet<Key>,
-    pub(crate) lanes: LaneTable,
-    pub(crate) throttle: Throttle,
-    pub(crate) account_refresh: RefreshTimer,
-    pub(crate) sweeps: SweepSchedule,
+    pub(crate) tasks: Tasks,
+    pub(crate) scheduler: Scheduler,
+    pub(crate) readers: Readers,
     pub(crate) event_schedule: EventSchedule,
     pub(crate) scripts: Scripts,
     pub(crate) retention: RetentionTimer,
     pub(crate) compaction: Option<CompactionPlan>,
     pub(crate) rekeyer: Option<Arc<Rekeyer>>,
-    pub(crate) queue: BTreeSet<Key>,
-    pub(crate) backoff: Backoff,
-    pub(crate) failures: BTreeMap<Key, TaskFailure>,
-    pub(crate) targets: Option<BTreeSet<Key>>,
     pub(crate) plan_cap: Option<plan_cap::PlanCap>,
     pub(crate) waiters: Vec<oneshot::Sender<Reply>>,
     pub(crate) reader: TreeReader,
@@ -81,7 +86,7 @@ pub struct Engine {
 
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Engine({} busy, {} queued)", self.busy.len(), self.queue.len())
+        write!(f, "Engine({:?})", self.scheduler)
     }
 }
 
@@ -93,26 +98,20 @@ impl Engine {
         let world = KnownState::load(&shared.facts, specs, shared.clock.clone())?;
         let world = world.with_limits(shared.guard.clone(), shared.settings.cautious_start);
         let next_intent = shared.facts.next_intent()?;
+        let scheduler = Scheduler::new(shared.limiter().clone(), shared.superseded().clone());
         let mut engine = Self {
             shared,
             known_state: world,
             planner,
             next_intent,
-            tasks: JoinSet::new(),
-            busy: BTreeSet::new(),
-            lanes: LaneTable::default(),
-            throttle: Throttle::default(),
-            account_refresh: RefreshTimer::default(),
-            sweeps: SweepSchedule::default(),
+            tasks: Tasks::default(),
+            scheduler,
+            readers: Readers::default(),
             event_schedule: EventSchedule::default(),
             scripts: Scripts::default(),
             retention: RetentionTimer::default(),
             compaction: None,
             rekeyer: None,
-            queue: BTreeSet::new(),
-            backoff: Backoff::default(),
-            failures: BTreeMap::new(),
-            targets: None,
             plan_cap: None,
             waiters: Vec::new(),
             reader: TreeReader::default(),
@@ -128,9 +127,30 @@ impl Engine {
 
     /// Restricts the run to these resources, for `--target` and path arguments.
     pub fn select_targets(&mut self, keys: BTreeSet<Key>) {
-        self.queue.retain(|key| keys.contains(key));
-        self.targets = Some(keys);
+        self.scheduler.select_targets(keys);
         self.check_whole_plan();
+    }
+
+    /// Returns a read-only view of all parts.
+    pub fn view(&self) -> EngineView<'_> {
+        EngineView {
+            shared: &self.shared,
+            known_state: &self.known_state,
+            planner: &self.planner,
+            scheduler: &self.scheduler,
+            readers: &self.readers,
+            event_schedule: &self.event_schedule,
+            scripts: &self.scripts,
+            stopping: self.stopping,
+        }
+    }
+
+    /// Answers a question from the present state.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn answer(&self, question: EngineQuery) -> Result<Reply, EngineError> {
+        self.view().answer(question)
     }
 
     /// Returns the planner, for read access to the plan.
@@ -145,7 +165,7 @@ impl Engine {
 
     /// Resources whose last attempt failed, with the failure.
     pub fn failures(&self) -> &BTreeMap<Key, TaskFailure> {
-        &self.failures
+        &self.scheduler.failures
     }
 
     /// Runs the loop until the condition of `until`.
@@ -173,24 +193,23 @@ impl Engine {
             {
                 return Ok(());
             }
-            let due = self.backoff.next_due();
-            let dated = self.next_dates();
+            let due = self.scheduler.backoff.next_due();
+            let dated = self.view().next_dates();
             let again = self.next_account_read();
             let looks = [
-                self.next_sweep(),
-                self.next_event_poll(),
-                self.next_hooks(),
+                self.next_read(),
+                self.scripts.next_due().filter(|_| !self.stopping),
                 self.next_retention(),
             ];
             let sweep = looks.into_iter().flatten().min();
             let shared = self.shared.clone();
             tokio::select! {
                 biased;
-                Some(event) = events.recv(), if !self.stopping => self.handle(event)?,
-                Some(event) = self.scripts.asked.recv() => self.handle(event)?,
                 Some(finished) = self.tasks.join_next(), if !self.tasks.is_empty() => {
                     self.finish(finished.map_err(EngineError::from)?)?;
                 }
+                Some(event) = self.scripts.asked.recv() => self.handle(event)?,
+                Some(event) = events.recv(), if !self.stopping => self.handle(event)?,
                 looked = self.reader.wait() => self.files_read(looked?)?,
                 () = shared.in_doubt_signal().notified() => self.catch_up()?,
                 () = backoff::wait_for_clock_move(&mut moves), if !self.stopping => self.clock_moved()?,
@@ -213,9 +232,20 @@ impl Engine {
         self.overviews.subscribe()
     }
 
+    /// Subscribes to effects, each once its record is durable. A second listener replaces the
+    /// first.
+    pub fn subscribe_effects(&self) -> mpsc::UnboundedReceiver<EffectReport> {
+        self.shared.effect_log().subscribe()
+    }
+
+    /// Ends the subscription of [`Self::subscribe_effects`]: its receiver ends.
+    pub fn unsubscribe_effects(&self) {
+        self.shared.effect_log().unsubscribe();
+    }
+
     /// Publishes the overview if it changed.
     fn publish(&self) {
-        let now = self.overview();
+        let now = self.view().overview();
         self.overviews.send_if_modified(|told| {
             let news = *told != now;
             if news {
@@ -227,7 +257,7 @@ impl Engine {
 
     /// Returns true if only outside events remain.
     fn idle(&self) -> bool {
-        self.queue.is_empty() && self.backoff.nothing_due() && !self.reader.is_busy()
+        self.scheduler.is_idle() && !self.reader.is_busy()
     }
 
     /// Handles one event. Every answer is made from the current fold.
@@ -249,42 +279,26 @@ impl Engine {
                 drop(reply.send(answer));
             }
             EngineInput::PartnerWebhook(notice, stored) => self.receive_webhook(notice, stored),
-            EngineInput::Posted => self.posts_arrived(),
+            EngineInput::Posted => self.event_schedule.posts_arrived(&self.shared),
             EngineInput::ActionsRequested(asked) => self.actions_requested(asked)?,
-            EngineInput::Replay(event, actor, reply) => self.replay(event, actor, reply),
-            EngineInput::Rotate(asked, actor, reply) => self.rotate(&asked, actor, reply)?,
-            EngineInput::ResyncEvents(asked, reply) => self.recover_events(asked, reply),
-            EngineInput::ForgetScript(script, actor, reply) => {
-                self.forget_script(script, actor, reply);
-            }
-            EngineInput::Dismiss(event, actor, reply) => self.dismiss(event, actor, reply),
-            EngineInput::DismissOrphan(what, actor, reply) => {
-                self.dismiss_orphan(what, actor, reply);
-            }
+            EngineInput::ResyncEvents(asked, reply) => self.resync_events(asked, reply),
             EngineInput::Scripts(found) => self.use_scripts(*found)?,
             EngineInput::Visit(key, page) => self.visit(&key, page),
             EngineInput::Payer(asked) => self.handle_payer(asked),
-            EngineInput::Approve(approving, reply) => self.approve(approving, reply),
+            EngineInput::Command(command, reply) => {
+                let decision = self.view().decide(command)?;
+                self.carry_out(decision, reply);
+            }
             EngineInput::Refresh(reply) => self.refresh(reply),
             EngineInput::Act(asked, reply) => self.act(asked, reply),
-            EngineInput::Resolve(resolving, reply) => self.resolve(resolving, reply),
-            EngineInput::ApprovePlan(approving, reply) => self.approve_plan(approving, reply),
-            EngineInput::ApproveSigned(signing, reply) => self.approve_signed(signing, reply),
-            EngineInput::Suspend(pause, actor, reply) => self.suspend(&pause, actor, reply),
-            EngineInput::Allow(allowing, actor, reply) => self.allow(&allowing, &actor, reply),
-            EngineInput::Release(said, actor, reply) => self.release(said, actor, reply),
-            EngineInput::Import(asked, actor, reply) => self.import(asked, actor, reply),
-            EngineInput::Inventory(asked, reply) => self.inventory(&asked, reply),
-            EngineInput::RemoteGet(asked, reply) => self.remote_get(&asked, reply),
             EngineInput::Compact(drop_history, actor, reply) => {
                 self.compact(drop_history, actor, reply);
             }
             EngineInput::Rekey(file, actor, reply) => self.rekey(file, actor, reply),
-            EngineInput::Forget(what, actor, reply) => self.forget(&what, actor, reply)?,
             EngineInput::Stop => {
                 self.stopping = true;
                 self.shared.stop();
-                self.lanes.drop_deferred();
+                self.scheduler.lanes.drop_deferred();
             }
         }
         Ok(())
@@ -294,8 +308,7 @@ impl Engine {
     /// backoff of an older one.
     pub(crate) fn replan(&mut self, keys: BTreeSet<Key>) {
         for key in &keys {
-            self.failures.remove(key);
-            self.backoff.clear(key);
+            self.scheduler.forget_failure(key);
         }
         let made = self.planner.recompute(&self.known_state, keys);
         self.enqueue(made);

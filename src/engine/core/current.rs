@@ -8,6 +8,7 @@ use super::coordinator::Engine;
 use super::handles::EngineError;
 use crate::base::fault_injection;
 use crate::model::action::is_action;
+use crate::plan::state_view::StateView;
 
 impl Engine {
     /// Reads again the resources that records changed, and plans them again: the next answer is
@@ -25,5 +26,16 @@ impl Engine {
         let made = self.planner.recompute(&self.known_state, documents);
         self.enqueue(made);
         Ok(())
+    }
+
+    /// Plans everything again: resources on hold may be ready now.
+    pub(crate) fn replan_all(&mut self) -> Result<(), EngineError> {
+        let known = self.known_state.known_keys();
+        for key in &known {
+            self.known_state.refresh(&self.shared.facts, key)?;
+        }
+        let made = self.planner.recompute_all(&self.known_state);
+        self.enqueue(made);
+        self.redispatch_actions()
     }
 }

@@ -114,7 +114,7 @@ pub struct EngineShared {
     limiter: Arc<Limiter>,
     resting: AtomicUsize,
     refused_merchants: RefusedMerchants,
-    superseded: Superseded,
+    superseded: Arc<Superseded>,
     unsent_permits: Semaphore,
     webhook_lock: tokio::sync::Mutex<()>,
     unread_posts: UnreadPosts,
@@ -179,7 +179,7 @@ impl EngineShared {
             limiter: Arc::new(Limiter::new(parts.settings.concurrency)),
             resting: AtomicUsize::new(0),
             refused_merchants: RefusedMerchants::default(),
-            superseded: Superseded::default(),
+            superseded: Arc::default(),
             unsent_permits: Semaphore::new(
                 parts.settings.concurrency.saturating_mul(UNSENT_PER_CALL).max(1),
             ),
@@ -286,7 +286,7 @@ impl EngineShared {
     }
 
     /// Returns the resources that were re-planned while a task of theirs was under way.
-    pub(crate) fn superseded(&self) -> &Superseded {
+    pub(crate) fn superseded(&self) -> &Arc<Superseded> {
         &self.superseded
     }
 

@@ -127,7 +127,7 @@ impl Engine {
     fn answer_all(&mut self, questions: WaitingQueries) -> Result<(), EngineError> {
         for (question, reply) in questions {
             if question == EngineQuery::Settle {
-                self.account_refresh.allow_all();
+                self.readers.accounts.allow_all();
                 self.waiters.push(reply);
                 continue;
             }

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use super::coordinator::Engine;
 use super::handles::{EngineError, EngineShared};
 use super::task_result::TaskResult;
+use super::tasks::TaskClass;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::kinds::planning::step::MERCHANT;
@@ -78,7 +79,7 @@ impl Engine {
         self.retention.due = None;
         let (shared, intent) = (self.shared.clone(), self.retention.intent.clone());
         let read_at = self.event_schedule.read_at.clone();
-        self.tasks.spawn(async move {
+        self.tasks.spawn(TaskClass::Upkeep, async move {
             match drop_old_data(&shared, (&retention, &read_at), &intent).await {
                 Ok(()) => TaskResult::RetentionDone,
                 Err(error) => TaskResult::Broken(error),

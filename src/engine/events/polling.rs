@@ -9,20 +9,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::budget::LookupQuota;
 use super::poll;
 use super::poll::{PollRequest, PollResult};
-use super::receiver::EventReceiver;
 use super::resync::EventResync;
 use crate::base::id::Key;
-use crate::client::gate::Urgency;
-use crate::engine::core::coordinator::Engine;
-use crate::engine::core::handles::EngineError;
-use crate::engine::core::input::EngineInput;
-use crate::engine::executor::access::CredentialSource;
+use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::engine::core::tasks::Task;
+use crate::engine::known::snapshot::Snapshot;
 use crate::kinds::planning::step::MERCHANT;
 
 /// Interval between two reads of a merchant's list of events.
@@ -68,117 +64,105 @@ impl EventSchedule {
     }
 }
 
-impl Engine {
-    /// Builds the receiver for posts to merchants' addresses; `events` must be this engine's
-    /// channel.
-    pub fn event_receiver(&self, events: mpsc::Sender<EngineInput>) -> EventReceiver {
-        EventReceiver::new(self.shared.clone(), events)
-    }
-
-    /// Starts to read every merchant's events on schedule.
-    pub(crate) fn start_event_polls(&mut self) {
-        self.event_schedule.on = true;
+impl EventSchedule {
+    /// Reads these merchants' events on schedule from now on.
+    pub(crate) fn start(&mut self, merchants: &[Key], shared: &EngineShared) {
+        self.on = true;
         let mut last = None;
-        for merchant in self.merchants() {
-            let ledger = self.shared.facts.event_ledger(&merchant).ok();
+        for merchant in merchants {
+            let ledger = shared.facts.event_ledger(merchant).ok();
             last = last.max(ledger.and_then(|ledger| ledger.polled_at));
-            self.schedule_events(&merchant);
+            self.schedule(merchant);
         }
-        self.event_schedule.away = last.map(|last| (last, self.shared.now()));
+        self.away = last.map(|last| (last, shared.now()));
     }
 
     /// Returns the period without a listener before this process began.
     pub(crate) fn absence(&self) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
-        self.event_schedule.away
+        self.away
     }
 
     /// Schedules a read of a merchant's events.
-    pub(crate) fn schedule_events(&mut self, merchant: &Key) {
-        if self.event_schedule.on && merchant.kind.as_str() == MERCHANT {
-            self.event_schedule.due.entry(merchant.clone()).or_insert_with(Instant::now);
+    pub(crate) fn schedule(&mut self, merchant: &Key) {
+        if self.on && merchant.kind.as_str() == MERCHANT {
+            self.due.entry(merchant.clone()).or_insert_with(Instant::now);
         }
     }
 
     /// Schedules the merchants with new posts as early as their budget permits.
-    pub(crate) fn posts_arrived(&mut self) {
+    pub(crate) fn posts_arrived(&mut self, shared: &EngineShared) {
         let now = Instant::now();
-        for merchant in self.shared.unread_posts().all() {
-            if !self.event_schedule.on {
-                self.shared.unread_posts().forget(&merchant);
+        for merchant in shared.unread_posts().all() {
+            if !self.on {
+                shared.unread_posts().forget(&merchant);
                 continue;
             }
-            let due = self.event_schedule.earliest_lookup(&merchant, now);
-            let due = self.event_schedule.due.get(&merchant).map_or(due, |known| due.min(*known));
-            self.event_schedule.due.insert(merchant, due);
+            let due = self.earliest_lookup(&merchant, now);
+            let due = self.due.get(&merchant).map_or(due, |known| due.min(*known));
+            self.due.insert(merchant, due);
         }
     }
 
     /// Returns the time of the next read of any merchant's events.
-    pub(crate) fn next_event_poll(&self) -> Option<Instant> {
-        let idle = self
-            .event_schedule
-            .due
-            .iter()
-            .filter(|(key, _)| !self.event_schedule.under_way.contains(key));
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        let idle = self.due.iter().filter(|(key, _)| !self.under_way.contains(key));
         idle.map(|(_, due)| *due).min()
     }
 
-    /// Reads every merchant's events that are due.
-    pub(crate) fn start_due_polls(&mut self) {
+    /// Returns the reads of merchants' events that are due: at most `slots`.
+    pub(crate) fn due_polls(&mut self, cx: Snapshot<'_>, slots: usize) -> Vec<Task> {
         let now = Instant::now();
-        let due = self.event_schedule.due.iter().filter(|(_, due)| **due <= now);
-        let due: Vec<Key> = due.map(|(merchant, _)| merchant.clone()).collect();
-        for merchant in due {
-            if !self.event_schedule.under_way.contains(&merchant) {
-                self.start_poll(merchant, now);
-            }
-        }
+        let due = self.due.iter().filter(|(_, due)| **due <= now);
+        let due = due.map(|(merchant, _)| merchant.clone());
+        let idle = due.filter(|merchant| !self.under_way.contains(merchant));
+        let due: Vec<Key> = idle.take(slots).collect();
+        due.into_iter().filter_map(|merchant| self.start_poll(merchant, now, cx)).collect()
     }
 
-    /// Starts a read of a merchant's events. A removed merchant is dropped, and one that is not
+    /// Returns the read of a merchant's events. A removed merchant is dropped, and one that is not
     /// ready is retried later.
-    fn start_poll(&mut self, merchant: Key, now: Instant) {
-        self.event_schedule.due.remove(&merchant);
+    fn start_poll(&mut self, merchant: Key, now: Instant, cx: Snapshot<'_>) -> Option<Task> {
+        self.due.remove(&merchant);
         // Later posts signal again: this read may already be past them.
-        self.shared.unread_posts().forget(&merchant);
-        let Some(step) = self.planner.step(&merchant) else {
-            return self.list_not_readable(&merchant, "its document is gone".to_owned());
+        cx.shared.unread_posts().forget(&merchant);
+        let Some(step) = cx.planner.step(&merchant) else {
+            self.list_not_readable(&merchant, "its document is gone".to_owned(), cx.shared);
+            return None;
         };
-        if !step.ready || self.is_being_removed(&merchant) || self.stopping {
+        if !step.ready || cx.is_being_removed(&merchant) || cx.stopping {
             let why = format!("not connected yet: {}", step.reason);
-            self.list_not_readable(&merchant, why);
-            return self.schedule_poll(merchant, AGAIN);
+            self.list_not_readable(&merchant, why, cx.shared);
+            self.schedule_poll(merchant, AGAIN);
+            return None;
         }
-        let budget =
-            self.event_schedule.budgets.entry(merchant.clone()).or_default().available(now);
+        let read_backs = self.budgets.entry(merchant.clone()).or_default().available(now);
         let again = self.resync_start(&merchant);
-        let list = again.is_some() || self.is_list_due(&merchant, now);
-        let round = PollRequest { list, again, read_backs: budget };
-        if round.list {
-            self.event_schedule.listed.insert(merchant.clone(), now);
+        let list = again.is_some() || self.is_list_due(&merchant, now, cx.shared);
+        let round = PollRequest { list, again, read_backs };
+        if list {
+            self.listed.insert(merchant.clone(), now);
         }
-        self.event_schedule.under_way.insert(merchant.clone());
-        let wallet =
-            CredentialSource { urgency: Urgency::Poll, ..self.credential_source(&merchant) };
-        let (shared, ignored) = (self.shared.clone(), self.ignored_drift());
-        self.tasks.spawn(async move { poll::poll(&shared, &wallet, round, &ignored).await });
+        self.under_way.insert(merchant.clone());
+        let (shared, wallet) = (cx.shared.clone(), cx.poll_credentials(&merchant));
+        let ignored = cx.ignored_drift();
+        Some(Box::pin(async move { poll::poll(&shared, &wallet, round, &ignored).await }))
     }
 
     /// Returns true if the list is due: by its interval, or since more was posted than is looked up
     /// one by one.
-    fn is_list_due(&self, merchant: &Key, now: Instant) -> bool {
-        let Some(listed) = self.event_schedule.listed.get(merchant) else { return true };
+    fn is_list_due(&self, merchant: &Key, now: Instant, shared: &EngineShared) -> bool {
+        let Some(listed) = self.listed.get(merchant) else { return true };
         let since = now.saturating_duration_since(*listed);
-        let few = self.shared.facts.events_waiting(merchant, POSTS_FEW.saturating_add(1));
+        let few = shared.facts.events_waiting(merchant, POSTS_FEW.saturating_add(1));
         let many = few.is_ok_and(|few| few.len() > POSTS_FEW);
         since >= LIST_EVERY || (many && since >= LIST_LEAST)
     }
 
     fn schedule_poll(&mut self, merchant: Key, wait: Duration) {
-        let on = self.event_schedule.on || self.resync_start(&merchant).is_some();
+        let on = self.on || self.resync_start(&merchant).is_some();
         if let Some(due) = Instant::now().checked_add(wait).filter(|_| on) {
-            let due = self.event_schedule.due.get(&merchant).map_or(due, |known| due.min(*known));
-            self.event_schedule.due.insert(merchant, due);
+            let due = self.due.get(&merchant).map_or(due, |known| due.min(*known));
+            self.due.insert(merchant, due);
         }
     }
 
@@ -189,50 +173,53 @@ impl Engine {
     pub(crate) fn list_read_at(
         &self,
         merchant: &Key,
+        shared: &EngineShared,
     ) -> Result<Option<DateTime<Utc>>, EngineError> {
-        let noted = self.shared.facts.event_ledger(merchant)?.polled_at;
-        Ok(noted.max(self.event_schedule.read_at.get(merchant).copied()))
+        let noted = shared.facts.event_ledger(merchant)?.polled_at;
+        Ok(noted.max(self.read_at.get(merchant).copied()))
     }
 
     /// Returns true while a merchant's events are being read.
     pub(crate) fn is_polling(&self, merchant: &Key) -> bool {
-        self.event_schedule.under_way.contains(merchant)
+        self.under_way.contains(merchant)
     }
 
-    /// Handles the result of a read.
-    pub(crate) fn poll_done(&mut self, looked: PollResult) -> Result<(), EngineError> {
-        let PollResult { merchant, done, listed_at, again, count, trouble, read_backs, touched } =
-            looked;
-        if let Some(at) = listed_at {
-            self.event_schedule.read_at.insert(merchant.clone(), at);
+    /// Notes the end of a read: the answer of a recovery, if one waits for it.
+    pub(crate) fn end(&mut self, looked: &PollResult, shared: &EngineShared) {
+        if let Some(at) = looked.listed_at {
+            self.read_at.insert(looked.merchant.clone(), at);
         }
-        self.event_schedule.under_way.remove(&merchant);
-        if again {
-            self.list_resynced(&merchant, count, trouble);
+        self.under_way.remove(&looked.merchant);
+        if looked.again {
+            self.list_resynced(looked, shared);
         }
-        self.requeue_waiting();
-        let now = Instant::now();
-        let budget = self.event_schedule.budgets.entry(merchant.clone()).or_default();
-        budget.spend(read_backs, now);
-        let waits = !self.shared.facts.events_waiting(&merchant, 1)?.is_empty();
-        let wait = match (done, waits) {
+    }
+
+    /// Schedules the next read after one that has ended.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub(crate) fn schedule_next(
+        &mut self,
+        looked: &PollResult,
+        shared: &EngineShared,
+    ) -> Result<(), EngineError> {
+        let (merchant, now) = (looked.merchant.clone(), Instant::now());
+        let budget = self.budgets.entry(merchant.clone()).or_default();
+        budget.spend(looked.read_backs, now);
+        let waits = !shared.facts.events_waiting(&merchant, 1)?.is_empty();
+        let wait = match (looked.done, waits) {
             (false, _) => FAILED,
             (true, true) => budget.next().min(LIST_EVERY),
-            (true, false) => self.to_next_list(&merchant, now),
+            (true, false) => self.time_to_next_list(&merchant, now),
         };
         let wait = if self.resync_start(&merchant).is_some() { Duration::ZERO } else { wait };
         self.schedule_poll(merchant, wait);
-        for key in &touched {
-            self.known_state.refresh(&self.shared.facts, key)?;
-        }
-        self.replan(touched);
-        // Payments change the health of resources that have no new step.
-        self.catch_up()?;
-        self.run_hooks()
+        Ok(())
     }
 
-    fn to_next_list(&self, merchant: &Key, now: Instant) -> Duration {
-        let listed = self.event_schedule.listed.get(merchant);
+    fn time_to_next_list(&self, merchant: &Key, now: Instant) -> Duration {
+        let listed = self.listed.get(merchant);
         let since = listed.map_or(LIST_EVERY, |listed| now.saturating_duration_since(*listed));
         LIST_EVERY.saturating_sub(since)
     }

@@ -10,10 +10,12 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use super::poll::PollResult;
+use super::polling::EventSchedule;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::base::wording::nearest;
-use crate::engine::core::coordinator::Engine;
+use crate::engine::core::handles::EngineShared;
 use crate::engine::queries::protocol::Reply;
 
 /// The lists to read, and from which time.
@@ -64,31 +66,37 @@ pub(crate) struct EventResync {
     reply: oneshot::Sender<Reply>,
 }
 
-impl Engine {
-    /// Reads lists of events again; the reply follows once all of them were read.
-    pub(crate) fn recover_events(&mut self, asked: ResyncEvents, reply: oneshot::Sender<Reply>) {
-        let left = match self.to_recover(&asked) {
+impl EventSchedule {
+    /// Begins to read lists of events again; the reply follows once all of them were read.
+    pub(crate) fn begin_resync(
+        &mut self,
+        asked: ResyncEvents,
+        merchants: &[Key],
+        reply: oneshot::Sender<Reply>,
+    ) {
+        let left = match self.lists_to_resync(&asked, merchants) {
             Ok(left) => left,
             // The asker may have gone away.
             Err(why) => return drop(reply.send(Reply::Recovered(Err(why)))),
         };
         let now = Instant::now();
-        self.event_schedule.due.extend(left.iter().map(|merchant| (merchant.clone(), now)));
-        self.event_schedule.recovery = Some(EventResync { asked, left, done: Vec::new(), reply });
-        self.start_due_polls();
-        self.end_recovery();
+        self.due.extend(left.iter().map(|merchant| (merchant.clone(), now)));
+        self.recovery = Some(EventResync { asked, left, done: Vec::new(), reply });
     }
 
     /// Returns the merchants whose lists are read.
     ///
     /// # Errors
     /// The reason why none is.
-    fn to_recover(&self, asked: &ResyncEvents) -> Result<BTreeSet<Key>, String> {
-        if self.event_schedule.recovery.is_some() {
+    fn lists_to_resync(
+        &self,
+        asked: &ResyncEvents,
+        merchants: &[Key],
+    ) -> Result<BTreeSet<Key>, String> {
+        if self.recovery.is_some() {
             return Err("a recovery of events is already running".to_owned());
         }
-        let merchants = self.merchants();
-        let Some(wanted) = &asked.merchant else { return Ok(merchants.into_iter().collect()) };
+        let Some(wanted) = &asked.merchant else { return Ok(merchants.iter().cloned().collect()) };
         if merchants.contains(wanted) {
             return Ok([wanted.clone()].into());
         }
@@ -101,24 +109,25 @@ impl Engine {
     /// Returns the time from which a recovery reads a merchant's list, and true if hooks are
     /// skipped.
     pub(crate) fn resync_start(&self, merchant: &Key) -> Option<(DateTime<Utc>, bool)> {
-        let recovery = self.event_schedule.recovery.as_ref()?;
+        let recovery = self.recovery.as_ref()?;
         let asked = &recovery.asked;
         recovery.left.contains(merchant).then_some((asked.since, asked.without_hooks))
     }
 
     /// Notes that a merchant's list was read, completely or not.
-    pub(crate) fn list_resynced(
-        &mut self,
-        merchant: &Key,
-        count: ResyncCount,
-        trouble: Option<String>,
-    ) {
-        self.add_resynced(merchant, count, (None, trouble));
+    pub(crate) fn list_resynced(&mut self, looked: &PollResult, shared: &EngineShared) {
+        let outcome = (None, looked.trouble.clone());
+        self.add_resynced(&looked.merchant, looked.count, outcome, shared);
     }
 
     /// Notes that a merchant has no readable list.
-    pub(crate) fn list_not_readable(&mut self, merchant: &Key, waits: String) {
-        self.add_resynced(merchant, ResyncCount::default(), (Some(waits), None));
+    pub(crate) fn list_not_readable(
+        &mut self,
+        merchant: &Key,
+        waits: String,
+        shared: &EngineShared,
+    ) {
+        self.add_resynced(merchant, ResyncCount::default(), (Some(waits), None), shared);
     }
 
     fn add_resynced(
@@ -126,10 +135,11 @@ impl Engine {
         merchant: &Key,
         count: ResyncCount,
         (waits, trouble): (Option<String>, Option<String>),
+        shared: &EngineShared,
     ) {
-        let horizon = self.shared.facts.event_ledger(merchant).ok();
+        let horizon = shared.facts.event_ledger(merchant).ok();
         let horizon = horizon.and_then(|ledger| ledger.horizon);
-        if let Some(recovery) = &mut self.event_schedule.recovery
+        if let Some(recovery) = &mut self.recovery
             && recovery.left.remove(merchant)
         {
             let horizon = horizon.filter(|horizon| recovery.asked.since <= *horizon);
@@ -144,15 +154,13 @@ impl Engine {
                 trouble,
             });
         }
-        self.end_recovery();
+        self.end_resync();
     }
 
     /// Answers once every list was read.
-    fn end_recovery(&mut self) {
+    pub(crate) fn end_resync(&mut self) {
         let over = |recovery: &mut EventResync| recovery.left.is_empty();
-        if let Some(EventResync { mut done, reply, .. }) =
-            self.event_schedule.recovery.take_if(over)
-        {
+        if let Some(EventResync { mut done, reply, .. }) = self.recovery.take_if(over) {
             done.sort_by(|one, other| one.merchant.cmp(&other.merchant));
             drop(reply.send(Reply::Recovered(Ok(done))));
         }

@@ -3,7 +3,6 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use tokio::sync::oneshot;
 
 use super::access::CredentialSource;
 use super::failure::TaskFailure;
@@ -14,18 +13,15 @@ use crate::base::fault_injection;
 use crate::base::id::{Key, Mode};
 use crate::effects::core::repeat_risk::{RepeatRisk, is_reported_by_webhook_only, repeat_risk};
 use crate::effects::core::row::EffectRow;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::queries::journal_refs::Provenances;
-use crate::engine::queries::protocol::Reply;
 use crate::model::events::hook_run::PendingAction;
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::{Intent, IntentProgress};
 use crate::model::plans::plan::Reason;
 use crate::model::record::Record;
-use crate::model::state::lifecycle::{Epoch, Release, ReleaseRequest};
-use crate::plan::state_view::StateView;
+use crate::model::state::lifecycle::Epoch;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 use crate::store::vault::blob::SealedValue;
 
@@ -161,70 +157,4 @@ fn with_deadline(reason: String, deadline: DateTime<Utc>, now: DateTime<Utc>) ->
         "{reason}; until {until} (call timeout and doubt.grace after this state began) it may still take effect, and then \
          it is sent if nothing shows it"
     )
-}
-
-impl Engine {
-    /// Records, in a task of its own, what was sent for these resources since the backup, or that
-    /// nothing was.
-    pub(crate) fn release(
-        &mut self,
-        said: ReleaseRequest,
-        actor: String,
-        reply: oneshot::Sender<Reply>,
-    ) {
-        let (shared, approves) = (self.shared.clone(), self.approves_applications(&said));
-        self.tasks.spawn(async move {
-            match write_release(&shared, (said, approves), actor).await {
-                Ok(done) => {
-                    let answer = Reply::State(StateReply::Released(done));
-                    TaskResult::Released.with_reply(answer, reply)
-                }
-                Err(error) => TaskResult::Broken(error),
-            }
-        });
-    }
-
-    /// Does the same in a process without tasks: for a command that holds the state itself.
-    pub async fn release_offline(
-        &mut self,
-        said: ReleaseRequest,
-        actor: String,
-    ) -> Result<Reply, EngineError> {
-        let approves = self.approves_applications(&said);
-        let done = write_release(&self.shared, (said, approves), actor).await?;
-        Ok(Reply::State(StateReply::Released(done)))
-    }
-
-    /// Returns true if a release names only applications that wait for it.
-    fn approves_applications(&self, said: &ReleaseRequest) -> bool {
-        let step = |key: &Key| self.planner.step(key);
-        let waits = |key: &Key| step(key).is_some_and(|step| step.reason.is_maybe_submitted());
-        !said.done && !said.keys.is_empty() && said.keys.iter().all(waits)
-    }
-
-    /// Plans everything again: resources on hold may be ready now.
-    pub(crate) fn replan_all(&mut self) -> Result<(), EngineError> {
-        let known = self.known_state.known_keys();
-        for key in &known {
-            self.known_state.refresh(&self.shared.facts, key)?;
-        }
-        let made = self.planner.recompute_all(&self.known_state);
-        self.enqueue(made);
-        self.redispatch_actions()
-    }
-}
-
-/// Writes a release, if there is an epoch that it can apply to, or applications wait for it.
-async fn write_release(
-    shared: &EngineShared,
-    (said, approves): (ReleaseRequest, bool),
-    actor: String,
-) -> Result<bool, EngineError> {
-    if !approves && shared.facts.epoch()?.is_none() {
-        return Ok(false);
-    }
-    let ReleaseRequest { keys, done } = said;
-    let release = Release { keys, done, at: shared.now(), actor };
-    shared.write(Vec::new(), vec![Record::Released(Box::new(release))]).await?;
-    Ok(true)
 }

@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod body;
+pub mod calls;
 pub mod epoch;
 pub mod failure;
 pub mod found_object;

@@ -14,10 +14,10 @@ use crate::effects::core::row::EffectRow;
 use crate::effects::register::effect_row;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::{EffectJob, TaskResult};
+use crate::engine::executor::calls;
 use crate::engine::limits::budget::Reservation;
 use crate::engine::readers::read;
 use crate::engine::readers::read::ReadFailure;
-use crate::engine::scheduler::throttle;
 use crate::model::intents::exposure::Exposure;
 use crate::model::intents::intent::{Intent, StoredRequest};
 use crate::model::record::Record;
@@ -48,7 +48,7 @@ async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, 
     let bytes = body::bytes(shared, &job.effect).map_err(CredentialError::Secret)?;
     let request = &job.effect.request;
     let at = (request.host, request.auth, request.web_url.as_deref());
-    if let Err(shut) = throttle::wait_until_ready(shared, &wallet, at).await {
+    if let Err(shut) = calls::wait_until_ready(shared, &wallet, at).await {
         let unable = TaskFailure::Unreachable(shut.reason);
         return Ok(TaskResult::RetryLater(job.effect.key, unable, shut.wait));
     }
@@ -197,7 +197,7 @@ pub(crate) async fn send(
             return Ok(Outcome::not_sent(&error.message));
         }
     };
-    let client = throttle::client_for(shared, wallet, call.auth);
+    let client = calls::client_for(shared, wallet, call.auth);
     let Some(web_url) = &intent.request.web_url else {
         return Ok(client.send(&call, &access).await);
     };

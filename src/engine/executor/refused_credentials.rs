@@ -7,7 +7,7 @@
 //! so that it is tried again afterwards.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -17,7 +17,6 @@ use super::failure::TaskFailure;
 use super::outcome::write_progress;
 use crate::api::call::Auth;
 use crate::base::id::Key;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::queries::effect_log;
@@ -25,7 +24,7 @@ use crate::kinds::merchant::shape::MerchantKind;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::kinds::secrets::redact::redact;
 use crate::model::intents::effect::Effect;
-use crate::model::intents::intent::{Intent, IntentProgress, IntentState, OpenIntent};
+use crate::model::intents::intent::{Intent, IntentProgress};
 use crate::model::record::Record;
 use crate::model::service::error_class::{ErrorClass, FailureSignal, Remedy};
 use crate::model::service::outcome::ServiceProblem;
@@ -41,11 +40,11 @@ impl RefusedMerchants {
         self.merchants().insert(merchant.clone());
     }
 
-    fn contains(&self, merchant: &Key) -> bool {
+    pub(crate) fn contains(&self, merchant: &Key) -> bool {
         self.merchants().contains(merchant)
     }
 
-    fn forget(&self, merchant: &Key) {
+    pub(crate) fn forget(&self, merchant: &Key) {
         self.merchants().remove(merchant);
     }
 
@@ -193,50 +192,4 @@ pub(crate) async fn resend_unauthorised(
     let reason = "sent once more, and the credentials were refused (HTTP 401)".to_owned();
     write_progress(shared, intent, IntentProgress::Doubt { reason, unsent: false }).await?;
     check_before_lookup(shared, intent)
-}
-
-impl Engine {
-    /// Handles the end of a task whose merchant's credentials the service refuses.
-    pub(crate) fn task_unauthorised(
-        &mut self,
-        key: &Key,
-        merchant: &Key,
-    ) -> Result<(), EngineError> {
-        self.busy.remove(key);
-        self.known_state.task_ended(key);
-        self.known_state.refresh(&self.shared.facts, merchant)?;
-        self.known_state.refresh(&self.shared.facts, key)?;
-        self.leave_lane(key);
-        if self.shared.refused_merchants().contains(merchant)
-            && !awaits_authorization(&self.shared, merchant)?
-        {
-            // The task that was refused is still running: at its end everything of the merchant is
-            // planned again.
-            return Ok(());
-        }
-        self.shared.refused_merchants().forget(merchant);
-        self.replan(BTreeSet::from([key.clone(), merchant.clone()]));
-        if self.planner.has_work(key) {
-            let why = "the service refuses the credentials".to_owned();
-            self.schedule_retry(key.clone(), TaskFailure::Blocked(why), Duration::ZERO);
-        }
-        Ok(())
-    }
-
-    /// Continues with the effects in doubt of a merchant whose credentials are accepted again.
-    pub(crate) fn resume(&mut self, merchant: &Key) {
-        let ready = self.planner.step(merchant).is_some_and(|step| step.ready);
-        let waits = |open: &&Arc<OpenIntent>| {
-            let doubt = matches!(open.state, IntentState::InDoubt { .. });
-            doubt && open.intent.merchant == *merchant && !self.busy.contains(&open.intent.key)
-        };
-        if !ready || self.stopping || !self.known_state.open_intents().any(|open| waits(&open)) {
-            return;
-        }
-        let open: Vec<Arc<OpenIntent>> =
-            self.known_state.open_intents().filter(waits).cloned().collect();
-        for open in open {
-            self.settle_open(open);
-        }
-    }
 }

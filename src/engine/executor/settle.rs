@@ -21,9 +21,9 @@ use crate::effects::core::row::{EffectRow, Lookup, LookupResult, LostReply, OnAb
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::events::partner_webhook;
+use crate::engine::executor::calls;
 use crate::engine::readers::read;
 use crate::engine::scheduler::backoff::jittered_delay;
-use crate::engine::scheduler::throttle;
 use crate::model::intents::intent::{EffectProof, Intent, IntentProgress, IntentState, OpenIntent};
 use crate::model::manifest::OnDoubt;
 use crate::model::service::outcome::Outcome;
@@ -104,7 +104,7 @@ async fn resend(
         if !shared.sleep_or_stop(shared.random(|rng| jittered_delay(attempt, rng))).await {
             return Ok(TaskResult::Stopped(intent.key.clone()));
         }
-        if let Err(shut) = throttle::wait_until_ready(shared, wallet, at).await {
+        if let Err(shut) = calls::wait_until_ready(shared, wallet, at).await {
             if !shared.sleep_or_stop(shut.wait).await {
                 return Ok(TaskResult::Stopped(intent.key.clone()));
             }

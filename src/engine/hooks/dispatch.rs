@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::notify::NotificationSender;
@@ -19,15 +19,12 @@ use super::signal::WorkerSignal;
 use super::worker::MerchantWorker;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::input::EngineInput;
-use crate::engine::core::task_result::TaskResult;
+use crate::engine::core::tasks::Task;
 use crate::engine::queries::hooks::HooksView;
-use crate::engine::queries::protocol::Reply;
 use crate::engine::scheduler::backoff::instant_of;
-use crate::model::events::hook_run::{FailedHook, HooksReplayed, Scheduled};
-use crate::model::record::Record;
+use crate::model::events::hook_run::FailedHook;
 use crate::scripting::run::hooks::Hooks;
 
 /// Largest number of failed hooks given to workers at once: each check decodes them until their
@@ -92,12 +89,12 @@ impl Default for Scripts {
     }
 }
 
-impl Engine {
+impl Scripts {
     /// Accepts a set of scripts; hooks run from the first good set on.
-    pub fn use_scripts(&mut self, found: ScriptSet) -> Result<(), EngineError> {
+    pub(crate) fn accept(&mut self, found: ScriptSet) {
         if found.hooks.is_some() {
-            self.scripts.next = Some(found.clone());
-            self.scripts.running.values().for_each(|bell| bell.end());
+            self.next = Some(found.clone());
+            self.running.values().for_each(|bell| bell.end());
         } else {
             let problems = found.problems;
             tracing::error!(
@@ -105,99 +102,120 @@ impl Engine {
                 "the scripts have errors (`reckon hooks check`); the last valid ones stay in use"
             );
         }
-        self.scripts.found = Some(found);
-        self.change_scripts()
+        self.found = Some(found);
     }
 
-    /// Returns true if hooks can run: a good set is loaded, possibly an empty one.
-    fn has_scripts(&self) -> bool {
-        self.scripts.hooks.is_some() && !self.stopping
+    /// Returns the set whose hooks run now: a good one, possibly empty, that no other replaces.
+    fn hooks_to_run(&self) -> Option<Hooks> {
+        let stays = self.next.is_none() && self.changing.is_none();
+        self.hooks.clone().filter(|_| stays)
     }
 
-    /// Runs the hooks of every waiting event.
-    pub(crate) fn run_hooks(&mut self) -> Result<(), EngineError> {
-        let stays = self.scripts.next.is_none() && self.scripts.changing.is_none();
-        let hooks = self.scripts.hooks.clone().filter(|_| stays && self.has_scripts());
-        let Some(hooks) = hooks else {
-            return Ok(());
-        };
-        let mut due = self.failed_due()?;
-        let streams: BTreeSet<Key> = self.shared.facts.hooks_to_run()?.into_iter().collect();
-        let failed: BTreeSet<Key> = due.keys().cloned().collect();
-        for merchant in streams.union(&failed) {
-            let failed = due.remove(merchant).unwrap_or_default();
-            if let Some(bell) = self.scripts.running.get(merchant) {
+    /// Returns a worker for each merchant with waiting events or due retries: at most `slots`. A
+    /// worker under way is signalled.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub(crate) fn due_workers(
+        &mut self,
+        shared: &Arc<EngineShared>,
+        slots: usize,
+    ) -> Result<Vec<Task>, EngineError> {
+        let Some(hooks) = self.hooks_to_run() else { return Ok(Vec::new()) };
+        let mut due = self.failed_due(shared)?;
+        let mut merchants: BTreeSet<Key> = shared.facts.hooks_to_run()?.into_iter().collect();
+        merchants.extend(due.keys().cloned());
+        let mut workers: Vec<Task> = Vec::new();
+        for merchant in merchants {
+            let failed = due.remove(&merchant).unwrap_or_default();
+            if let Some(bell) = self.running.get(&merchant) {
                 bell.signal(failed);
                 continue;
             }
-            let bell = Arc::new(WorkerSignal::default());
-            bell.signal(failed);
-            self.scripts.running.insert(merchant.clone(), bell.clone());
-            let round = MerchantWorker {
-                shared: self.shared.clone(),
-                hooks: hooks.clone(),
-                merchant: merchant.clone(),
-                engine: self.scripts.sender.clone(),
-                bell,
-                pool: self.scripts.pool.clone(),
-            };
-            self.tasks.spawn(round.run());
+            if workers.len() < slots {
+                workers.push(self.worker(merchant, failed, hooks.clone(), shared));
+            }
         }
-        Ok(())
+        Ok(workers)
+    }
+
+    /// Returns the worker of a merchant that has none.
+    fn worker(
+        &mut self,
+        merchant: Key,
+        failed: Vec<FailedHook>,
+        hooks: Hooks,
+        shared: &Arc<EngineShared>,
+    ) -> Task {
+        let bell = Arc::new(WorkerSignal::default());
+        bell.signal(failed);
+        self.running.insert(merchant.clone(), bell.clone());
+        let worker = MerchantWorker {
+            shared: shared.clone(),
+            hooks,
+            merchant,
+            engine: self.sender.clone(),
+            bell,
+            pool: self.pool.clone(),
+        };
+        Box::pin(worker.run())
+    }
+
+    /// Notes the end of a merchant's worker.
+    pub(crate) fn worker_ended(&mut self, merchant: &Key) {
+        self.running.remove(merchant);
     }
 
     /// Returns failed hooks whose retry is due, by merchant, up to a limit; notes the time of the
     /// next ones.
-    fn failed_due(&mut self) -> Result<BTreeMap<Key, Vec<FailedHook>>, EngineError> {
-        let now = self.shared.now();
-        let (failed, next) =
-            self.shared.facts.due_retries((now, latest_retry(now)), RETRIES_MAX)?;
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    fn failed_due(
+        &mut self,
+        shared: &EngineShared,
+    ) -> Result<BTreeMap<Key, Vec<FailedHook>>, EngineError> {
+        let now = shared.now();
+        let (failed, next) = shared.facts.due_retries((now, latest_retry(now)), RETRIES_MAX)?;
         let mut due: BTreeMap<Key, Vec<FailedHook>> = BTreeMap::new();
         for failed in failed {
             due.entry(failed.merchant.clone()).or_default().push(failed);
         }
-        self.scripts.next_failed = next.and_then(|next| instant_of(now, next));
+        self.next_failed = next.and_then(|next| instant_of(now, next));
         Ok(due)
     }
 
-    /// Returns the time at which something of the hooks is due.
-    pub(crate) fn next_hooks(&self) -> Option<Instant> {
-        let on = self.has_scripts();
-        [self.scripts.next_failed, self.scripts.next_action]
-            .into_iter()
-            .flatten()
-            .min()
-            .filter(|_| on)
-    }
-
-    /// Runs hooks and actions that are due.
-    pub(crate) fn hooks_due(&mut self) -> Result<(), EngineError> {
-        self.run_hooks()?;
-        self.dispatch_actions()
-    }
-
-    /// Handles the durable result of a script: its actions do not wait for other scripts.
-    pub(crate) fn actions_requested(&mut self, asked: Vec<Scheduled>) -> Result<(), EngineError> {
-        self.scripts.agenda.add(asked, self.shared.now());
-        let due = self.failed_due()?;
-        if due.keys().any(|merchant| !self.scripts.running.contains_key(merchant)) {
-            return self.hooks_due();
+    /// Signals due retries to the workers under way. Returns true if a merchant without a worker
+    /// has one, too.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub(crate) fn signal_retries(&mut self, shared: &EngineShared) -> Result<bool, EngineError> {
+        let due = self.failed_due(shared)?;
+        if due.keys().any(|merchant| !self.running.contains_key(merchant)) {
+            return Ok(true);
         }
         for (merchant, failed) in due {
-            if let Some(bell) = self.scripts.running.get(&merchant) {
+            if let Some(bell) = self.running.get(&merchant) {
                 bell.signal(failed);
             }
         }
-        self.dispatch_actions()
+        Ok(false)
+    }
+
+    /// Returns the time at which something of the hooks is due, once a good set is loaded.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        let next = [self.next_failed, self.next_action].into_iter().flatten().min();
+        next.filter(|_| self.hooks.is_some())
     }
 
     /// Returns the scripts in use, and those in the folder.
     pub(crate) fn scripts_view(&self) -> HooksView {
-        let changing = self.scripts.changing.as_ref();
+        let changing = self.changing.as_ref();
         let hooks = changing.and_then(|changing| changing.hooks.as_ref());
-        let hooks = hooks.or(self.scripts.hooks.as_ref());
-        let found = self.scripts.found.as_ref();
-        let loaded = changing.map(|changing| changing.files).or(self.scripts.files_in_use);
+        let hooks = hooks.or(self.hooks.as_ref());
+        let found = self.found.as_ref();
+        let loaded = changing.map(|changing| changing.files).or(self.files_in_use);
         HooksView {
             scripts: hooks.into_iter().flat_map(Hooks::scripts).map(str::to_owned).collect(),
             loaded: loaded.map(|files| files.to_string()),
@@ -206,44 +224,6 @@ impl Engine {
             ..HooksView::default()
         }
     }
-
-    /// Runs the hooks of an event again that failed for good, at a person's request.
-    pub(crate) fn replay(&mut self, event: String, actor: String, reply: oneshot::Sender<Reply>) {
-        let shared = self.shared.clone();
-        self.tasks.spawn(async move {
-            match write_replay(&shared, event, actor).await {
-                Ok(found) => TaskResult::Replayed.with_reply(Reply::Replayed(found), reply),
-                Err(error) => TaskResult::Broken(error),
-            }
-        });
-    }
-
-    /// Handles the end of a merchant's hook runs.
-    pub(crate) fn hooks_ran(&mut self, merchant: &Key) -> Result<(), EngineError> {
-        self.scripts.running.remove(merchant);
-        self.change_scripts()?;
-        self.hooks_due()
-    }
-}
-
-/// Records that hooks which failed for good are run again; returns their number.
-async fn write_replay(
-    shared: &EngineShared,
-    event: String,
-    actor: String,
-) -> Result<usize, EngineError> {
-    let failed = shared.facts.failed_of(&event)?;
-    let dead = failed.iter().filter(|one| one.failed.retry_at.is_none());
-    let merchants: BTreeSet<Key> = dead.clone().map(|one| one.merchant.clone()).collect();
-    let found = dead.count();
-    let at = shared.now();
-    let of = |merchant| HooksReplayed { merchant, event: event.clone(), actor: actor.clone(), at };
-    let records: Vec<Record> =
-        merchants.into_iter().map(|merchant| Record::Replayed(Box::new(of(merchant)))).collect();
-    if !records.is_empty() {
-        shared.write(Vec::new(), records).await?;
-    }
-    Ok(found)
 }
 
 impl std::fmt::Debug for Scripts {

@@ -5,73 +5,68 @@
 //! its place.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use tokio::sync::oneshot;
 
+use super::dispatch::Scripts;
 use crate::base::id::Key;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;
-use crate::engine::queries::protocol::Reply;
+use crate::engine::core::tasks::Task;
 use crate::model::events::event::EventStatus;
 use crate::model::events::hook_run::ScriptIdentity;
-use crate::model::events::scripts::{KnownScript, ScriptForgotten, ScriptStart, ScriptsLoaded};
+use crate::model::events::scripts::{KnownScript, ScriptStart, ScriptsLoaded};
 use crate::model::record::Record;
 use crate::scripting::run::hooks::{Hooks, ScriptQueue};
 
 /// Number of events read together to find a script's first event.
 const PAGE: u64 = 512;
 
-impl Engine {
-    /// Changes to the waiting set of scripts, once no run of the previous set is left.
-    pub(crate) fn change_scripts(&mut self) -> Result<(), EngineError> {
-        if self.scripts.changing.is_some() || !self.scripts.running.is_empty() {
-            return Ok(());
+/// The next part of a change to another set of scripts.
+pub(crate) enum ScriptChange {
+    /// There is no change, or it waits for runs of the set in use.
+    None,
+    /// The list of scripts is on disk already.
+    Recorded,
+    /// Records the list of scripts.
+    Record(Task),
+}
+
+impl Scripts {
+    /// Begins the change to the waiting set of scripts, once no run of the previous set is left.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub(crate) fn begin_change(
+        &mut self,
+        shared: &Arc<EngineShared>,
+    ) -> Result<ScriptChange, EngineError> {
+        if self.changing.is_some() || !self.running.is_empty() {
+            return Ok(ScriptChange::None);
         }
-        let Some(next) = self.scripts.next.take() else { return Ok(()) };
-        let known = self.shared.facts.roster()?;
+        let Some(next) = self.next.take() else { return Ok(ScriptChange::None) };
+        let known = shared.facts.roster()?;
         let queues: Vec<ScriptQueue> = next.hooks.iter().flat_map(Hooks::queues).collect();
-        self.scripts.changing = Some(next);
+        self.changing = Some(next);
         if lists_same_scripts(&known, &queues) {
-            return self.scripts_recorded();
+            return Ok(ScriptChange::Recorded);
         }
-        let shared = self.shared.clone();
-        self.tasks.spawn(async move {
+        let shared = shared.clone();
+        Ok(ScriptChange::Record(Box::pin(async move {
             match enrol(&shared, &known, &queues).await {
                 Ok(()) => TaskResult::ScriptsRecorded,
                 Err(error) => TaskResult::Broken(error),
             }
-        });
-        Ok(())
+        })))
     }
 
-    /// Puts the recorded set into use; continues with a newer waiting one, if any.
-    pub(crate) fn scripts_recorded(&mut self) -> Result<(), EngineError> {
-        if let Some(changed) = self.scripts.changing.take() {
-            self.scripts.hooks = changed.hooks;
-            self.scripts.files_in_use = Some(changed.files);
+    /// Puts the recorded set into use.
+    pub(crate) fn finish_change(&mut self) {
+        if let Some(changed) = self.changing.take() {
+            self.hooks = changed.hooks;
+            self.files_in_use = Some(changed.files);
         }
-        self.change_scripts()?;
-        self.hooks_due()
-    }
-
-    /// Forgets an absent script at a person's request; the reply follows once that is durable.
-    pub(crate) fn forget_script(
-        &mut self,
-        script: String,
-        actor: String,
-        reply: oneshot::Sender<Reply>,
-    ) {
-        let shared = self.shared.clone();
-        self.tasks.spawn(async move {
-            match write_forget_script(&shared, script, actor).await {
-                Ok(found) => {
-                    TaskResult::RecordWritten(None).with_reply(Reply::ScriptForgotten(found), reply)
-                }
-                Err(error) => TaskResult::Broken(error),
-            }
-        });
     }
 }
 
@@ -160,20 +155,4 @@ fn last_before(
         first = last.saturating_add(1);
     }
     Ok(told)
-}
-
-/// Records that a script is forgotten. `None`: it is not absent.
-async fn write_forget_script(
-    shared: &EngineShared,
-    script: String,
-    actor: String,
-) -> Result<Option<usize>, EngineError> {
-    let known = shared.facts.roster()?;
-    if known.get(&script).is_none_or(|one| one.absent.is_none()) {
-        return Ok(None);
-    }
-    let kept = shared.facts.stored_size(&script)?.keys;
-    let forgotten = ScriptForgotten { script, actor, at: shared.now() };
-    shared.write(Vec::new(), vec![Record::ScriptForgotten(Box::new(forgotten))]).await?;
-    Ok(Some(usize::try_from(kept).unwrap_or(usize::MAX)))
 }

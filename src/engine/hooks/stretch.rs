@@ -12,6 +12,7 @@ use super::batch::{HookBatch, StretchLimits};
 use super::event::remote_get;
 use super::reads::NeededRead;
 use super::worker::MerchantWorker;
+use crate::engine::commands::command::EngineCommand;
 use crate::engine::core::handles::EngineError;
 use crate::engine::core::input::EngineInput;
 use crate::engine::queries::protocol::{EngineQuery, Reply};
@@ -86,7 +87,8 @@ impl MerchantWorker {
                 EngineInput::Ask(EngineQuery::ScriptFind(kind.clone(), filter.clone()), reply)
             }
             NeededRead::GatewayGet(name, args) => {
-                EngineInput::RemoteGet(remote_get(&self.merchant, name, args)?, reply)
+                let get = remote_get(&self.merchant, name, args)?;
+                EngineInput::Command(EngineCommand::RemoteGet(get), reply)
             }
         };
         self.engine.send(event).map_err(|_| "the daemon ends".to_owned())?;

@@ -10,6 +10,8 @@ use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
 use crate::base::packed::Packed;
+use crate::client::gate::Urgency;
+use crate::engine::executor::access::CredentialSource;
 use crate::engine::executor::epoch;
 use crate::engine::limits::rules::SpendBudget;
 use crate::model::intents::exposure::SpendRequest;
@@ -122,6 +124,15 @@ impl KnownState {
         let is_refused = refused.is_some();
         self.tried_again.extend(refused.map(|intent| (key.clone(), intent)));
         is_refused
+    }
+
+    /// Returns the sources of a merchant's credentials.
+    pub(crate) fn credential_source(&self, merchant: &Key) -> CredentialSource {
+        let manifest = self.desired().manifest(merchant);
+        let spec = manifest.as_ref().and_then(|one| one.spec.get("credentials").cloned());
+        let generation = manifest.map_or(0, |manifest| manifest.annotations.generation);
+        let (merchant, urgency) = (merchant.clone(), Urgency::Change);
+        CredentialSource { merchant, spec, is_read: false, account: None, urgency, generation }
     }
 
     fn recent(&self) -> MutexGuard<'_, BTreeMap<Key, Arc<Observed>>> {

@@ -2,5 +2,4 @@
 
 pub mod budget;
 pub mod plan_cap;
-pub mod plan_check;
 pub mod rules;

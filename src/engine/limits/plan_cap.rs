@@ -11,11 +11,8 @@ use serde_json::Value;
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
 use crate::base::money::Currency;
-use crate::engine::core::coordinator::Engine;
-use crate::engine::core::handles::EngineError;
 use crate::model::intents::effect::Effect;
 use crate::model::plans::plan::Step;
-use crate::plan::state_view::StateView;
 
 /// Fields of an answer that contain the amount.
 const AMOUNTS: [&str; 2] = ["total_amount", "amount"];
@@ -100,60 +97,39 @@ impl PlanCap {
     }
 
     /// Takes an amount back that was not sent after all.
-    fn subtract(&mut self, key: &Key) {
+    pub(crate) fn subtract(&mut self, key: &Key) {
         let Some((sort, amount)) = self.sent.remove(key) else { return };
         let sum = self.sums.entry(sort).or_default();
         *sum = sum.saturating_sub(amount);
     }
 }
 
-impl Engine {
-    /// Caps this run at the money of the present plan. A resource outside that plan is not capped.
-    pub fn cap_to_plan(&mut self) {
-        let mut bounds = PlanCap::default();
-        for step in self.planner.steps().filter(|step| step.action.is_change()) {
-            bounds.add_step(step);
+impl PlanCap {
+    /// Returns the cap of a plan with these steps.
+    pub(crate) fn of<'a>(steps: impl Iterator<Item = &'a Step>) -> Self {
+        let mut cap = Self::default();
+        for step in steps.filter(|step| step.action.is_change()) {
+            cap.add_step(step);
         }
-        self.plan_cap = Some(bounds);
+        cap
     }
 
     /// Counts the amount that an effect is about to ask for.
     ///
     /// # Errors
     /// It exceeds the plan.
-    pub(crate) fn count(&mut self, key: &Key, effect: &Effect) -> Result<(), EngineError> {
-        let Some(bounds) = &mut self.plan_cap else { return Ok(()) };
-        let asked =
+    pub(crate) fn count_effect(&mut self, key: &Key, effect: &Effect) -> Result<(), String> {
+        let amount =
             AMOUNTS.iter().find_map(|path| effect.expect.get(*path).and_then(Value::as_i64));
-        let Some(asked) = asked else { return Ok(()) };
-        bounds.count(key, asked).map_err(|why| {
-            EngineError::Bug(format!("not sent, since it exceeds the plan: {why}"))
-        })?;
-        bounds.tries.insert(key.clone(), effect.applied.digest);
+        let Some(amount) = amount else { return Ok(()) };
+        self.count(key, amount)?;
+        self.tries.insert(key.clone(), effect.applied.digest);
         Ok(())
     }
 
-    /// Handles the end of a try. A try that is neither done nor open did nothing: its absence was
-    /// proved, or it was refused. The next try is then not a second one.
-    pub(crate) fn settle_count(&mut self, key: &Key) {
-        let done = |digest: &Digest| {
-            let known = self.known_state.observed(key);
-            known.is_some_and(|known| {
-                known.applied.as_ref().is_some_and(|one| one.digest == *digest)
-            })
-        };
-        let tried = self.plan_cap.as_ref().and_then(|bounds| bounds.tries.get(key));
-        if self.known_state.open_intent(key).is_none() && tried.is_some_and(|digest| !done(digest))
-        {
-            self.uncount(key);
-        }
-    }
-
-    /// Takes back the amount of a resource for which nothing was sent.
-    pub(crate) fn uncount(&mut self, key: &Key) {
-        if let Some(bounds) = &mut self.plan_cap {
-            bounds.subtract(key);
-        }
+    /// Returns the digest that the last try of a resource was to apply.
+    pub(crate) fn last_try(&self, key: &Key) -> Option<&Digest> {
+        self.tries.get(key)
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::base::hash::{canonical, keyed_digest};
-use crate::engine::core::coordinator::Engine;
+use crate::engine::view::EngineView;
 use crate::model::plans::change::PlannedAction;
 use crate::model::plans::plan::{Reason, Step};
 use crate::plan::state_view::StateView;
@@ -11,7 +11,7 @@ use crate::plan::state_view::StateView;
 /// Separates these digests from all others.
 const LABEL: &str = "plan";
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns a keyed digest over every step that changes something: its resource, its verdict,
     /// its document, its object and the money that it moves. It does not depend on the time of day,
     /// nor on steps that do nothing.

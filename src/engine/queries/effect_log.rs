@@ -14,8 +14,8 @@ use super::views::MoneyView;
 use crate::base::clock::timestamp;
 use crate::base::id::{Key, RemoteId};
 use crate::base::money::{Currency, Money};
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineShared;
+use crate::engine::view::EngineView;
 use crate::model::intents::intent::{Cause, Intent, IntentProgress};
 use crate::model::state::observed::{Observation, Observed};
 
@@ -106,6 +106,18 @@ impl EffectLog {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Sends effects to a listener from now on. A second listener replaces the first.
+    pub(crate) fn subscribe(&self) -> mpsc::UnboundedReceiver<EffectReport> {
+        let (told, effects) = mpsc::unbounded_channel();
+        self.inner().listener = Some(told);
+        effects
+    }
+
+    /// Ends the subscription: its receiver ends.
+    pub(crate) fn unsubscribe(&self) {
+        self.inner().listener = None;
+    }
+
     fn push(&self, happened: EffectReport) {
         let mut inner = self.inner();
         if let Some(told) = &inner.listener {
@@ -124,20 +136,7 @@ impl EffectLog {
     }
 }
 
-impl Engine {
-    /// Subscribes to effects, each once its record is durable. A second listener replaces the
-    /// first.
-    pub fn subscribe_effects(&self) -> mpsc::UnboundedReceiver<EffectReport> {
-        let (told, effects) = mpsc::unbounded_channel();
-        self.shared.effect_log().inner().listener = Some(told);
-        effects
-    }
-
-    /// Ends the subscription of [`Self::subscribe_effects`]: its receiver ends.
-    pub fn unsubscribe_effects(&self) {
-        self.shared.effect_log().inner().listener = None;
-    }
-
+impl EngineView<'_> {
     /// Returns the effects behind this position of the journal, among the newest few thousand of
     /// this process.
     pub(crate) fn effects_since(&self, position: u64) -> Vec<EffectReport> {

@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 
-use crate::engine::core::coordinator::Engine;
+use crate::engine::view::EngineView;
 use crate::kinds::register;
 use crate::kinds::remote::error_field;
 use crate::model::issue::{Issue, PlacedIssue};
@@ -18,7 +18,7 @@ const REFUSED: &str = "reckon::service::refused";
 /// Hours by which a day ends later in the last time zone than in UTC.
 const LAST_ZONE: TimeDelta = TimeDelta::hours(12);
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns the problems of a step's fields: the service's refusals, and dates that are over.
     pub(crate) fn field_problems(&self, step: &Step) -> Vec<PlacedIssue> {
         let mut problems = self.refusals(step);

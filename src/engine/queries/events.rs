@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
+use crate::engine::view::EngineView;
 use crate::model::events::event::{EventEntry, EventLedger, EventStatus, PartnerWebhook, Via};
 use crate::model::service::remote_object::{Freshness, RemoteObject};
 
@@ -100,11 +100,11 @@ fn ignored_view(one: PartnerWebhook) -> IgnoredView {
     IgnoredView { at: timestamp(&one.at), reference: one.reference, reason }
 }
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns events, newest first, and the state of their receiver.
     pub(crate) fn events(&self, wanted: &EventsWanted) -> Result<EventsView, EngineError> {
         let mut view = EventsView { away: self.absence_message(), ..EventsView::default() };
-        let merchants = self.merchants();
+        let merchants = self.snapshot().merchants();
         let chosen = |merchant: &&Key| wanted.merchant.as_ref().is_none_or(|one| one == *merchant);
         for merchant in merchants.iter().filter(chosen) {
             let facts = &self.shared.facts;
@@ -127,7 +127,7 @@ impl Engine {
 
     /// Returns one event, of any merchant.
     pub(crate) fn event(&self, id: &str) -> Result<Option<EventView>, EngineError> {
-        for merchant in self.merchants() {
+        for merchant in self.snapshot().merchants() {
             if let Some(entry) = self.shared.facts.event(&merchant, id)? {
                 return Ok(Some(event_view(&merchant, id, &entry)));
             }
@@ -157,7 +157,7 @@ impl Engine {
         Ok(ReceiverView {
             merchant: merchant.short(),
             age_seconds: since(ledger.newest),
-            lag_seconds: since(self.list_read_at(merchant)?),
+            lag_seconds: since(self.event_schedule.list_read_at(merchant, self.shared)?),
             ledger,
         })
     }
@@ -165,7 +165,7 @@ impl Engine {
     /// Message if the receiver was absent before this process began: partner webhooks of that time
     /// may be lost.
     fn absence_message(&self) -> Option<String> {
-        let (from, to) = self.absence()?;
+        let (from, to) = self.event_schedule.absence()?;
         let away = to.signed_duration_since(from);
         (away >= AWAY_MIN).then(|| {
             let lost = if away > SENDER_TRIES_FOR {

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::quotas::QuotasView;
 use super::scripts::ScriptView;
 use crate::base::clock::timestamp;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
 use crate::engine::executor::epoch;
+use crate::engine::view::EngineView;
 use crate::model::events::hook::NOTIFY;
 use crate::model::events::hook_run::{ActionOutcome, FailedAction, FailedHook, PendingAction};
 use crate::model::intents::intent::IntentState;
@@ -114,13 +114,13 @@ pub struct FailedRunView {
     pub again: Option<String>,
 }
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns the state of hooks.
     pub(crate) fn hooks_view(&self) -> Result<HooksView, EngineError> {
         let failed = self.shared.facts.first_failed(SHOWN_MAX)?;
         let (again, dead): (Vec<_>, Vec<_>) =
             failed.iter().partition(|failed| failed.failed.retry_at.is_some());
-        let mut view = self.scripts_view();
+        let mut view = self.scripts.scripts_view();
         view.known = self.roster_view()?;
         view.quotas = self.quotas()?;
         view.undone = self.shared.facts.failed_actions()?.iter().map(failed_action_view).collect();

@@ -12,8 +12,8 @@ use crate::base::id::Key;
 use crate::base::wording::count_noun;
 use crate::effects::core::row::LostReply;
 use crate::effects::register::effect_row;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
+use crate::engine::view::EngineView;
 use crate::model::intents::intent::{Cause, Intent, IntentState, OpenIntent};
 
 /// One intent that is not closed.
@@ -101,7 +101,7 @@ pub struct RemadeView {
     pub key: Key,
 }
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns open intents and possible orphans.
     pub fn intents(&self) -> Result<IntentsView, EngineError> {
         let mut open: Vec<&OpenIntent> =

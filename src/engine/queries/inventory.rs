@@ -4,18 +4,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use tokio::sync::oneshot;
 
 use super::protocol::Reply;
 use crate::base::id::{Key, Kind, Name, RemoteId};
 use crate::client::gate::Urgency;
 use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
 use crate::effects::merchants::survey::mark_of;
-use crate::engine::core::coordinator::Engine;
+use crate::engine::commands::decision::Decision;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::executor::access::CredentialSource;
 use crate::engine::readers::read;
+use crate::engine::view::EngineView;
 use crate::kinds::planning::step::MERCHANT;
 use crate::kinds::register::READ_BACKS;
 use crate::kinds::remote::readback::{ImportTemplateCx, ReadBack};
@@ -44,24 +44,18 @@ struct InventoryContext {
     several_accounts: bool,
 }
 
-impl Engine {
-    /// Reads a list of a merchant, and answers with the possible handling of each object.
-    pub(crate) fn inventory(&mut self, asked: &InventoryRequest, reply: oneshot::Sender<Reply>) {
+impl EngineView<'_> {
+    /// Decides about a list of a merchant's objects, with the possible handling of each.
+    pub(crate) fn inventory(&self, asked: &InventoryRequest) -> Decision {
         let known = match self.inventory_context(asked) {
             Ok(known) => known,
-            Err(why) => return reply.send(Reply::Inventory(Err(why))).unwrap_or_default(),
+            Err(why) => return Decision::answer(Reply::Inventory(Err(why))),
         };
         let shared = self.shared.clone();
-        self.tasks.spawn(async move {
-            match read_inventory(&shared, known).await {
-                Ok(told) => {
-                    // The asker may have gone away; nothing was written.
-                    drop(reply.send(Reply::Inventory(told)));
-                    TaskResult::RecordWritten(None)
-                }
-                Err(error) => TaskResult::Broken(error),
-            }
-        });
+        Decision::run(async move {
+            let told = read_inventory(&shared, known).await?;
+            Ok((TaskResult::RecordWritten(None), Reply::Inventory(told)))
+        })
     }
 
     fn inventory_context(&self, asked: &InventoryRequest) -> Result<InventoryContext, String> {
@@ -99,7 +93,10 @@ impl Engine {
         Ok(InventoryContext {
             merchant: merchant.clone(),
             back,
-            wallet: CredentialSource { urgency: Urgency::Poll, ..self.credential_source(merchant) },
+            wallet: CredentialSource {
+                urgency: Urgency::Poll,
+                ..self.known_state.credential_source(merchant)
+            },
             adopts: adopts.collect(),
             names: self.known_state.desired().manifests.keys().cloned().chain(known).collect(),
             marks: self.marks(),

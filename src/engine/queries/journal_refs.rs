@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use self::words::{WordMeaning, look_up_word};
 use crate::base::id::{IntentId, Key};
-use crate::engine::core::coordinator::Engine;
+use crate::engine::view::EngineView;
 use crate::store::journal::chain::Head;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
@@ -42,7 +42,7 @@ pub struct RecordRefs {
     pub sequences: Vec<u64>,
 }
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns the positions of a subject.
     pub(crate) fn journal_refs(&self, wanted: &WhySubject) -> Result<Provenances, ReadModelError> {
         locate(&self.shared.facts, wanted, self.shared.writer.head())

@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::views::Overview;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
+use crate::engine::view::EngineView;
 use crate::model::events::event::EventLedger;
 use crate::model::events::scripts::ScriptValuesSize;
 use crate::model::plans::plan::Reason;
@@ -73,7 +73,7 @@ pub struct EventTotals {
     pub horizon_age_seconds: Option<i64>,
 }
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns the counts for a monitor.
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl Engine {
             reasons,
             conditions,
             over_limit: to_u64(over.count()),
-            backoff: to_u64(self.backoff.len()),
+            backoff: to_u64(self.scheduler.backoff.len()),
             possible_orphans: to_u64(self.shared.facts.possible_orphans()?.len()),
             sync_within_us: CLASSES_US.into_iter().zip(counts.within).collect(),
             syncs: (counts.count, counts.total_us),
@@ -123,8 +123,8 @@ impl Engine {
             totals.horizon_age_seconds = totals.horizon_age_seconds.max(ledger.horizon.map(since));
         }
         // A removed merchant's list is no longer read, so it has no lag.
-        for merchant in self.merchants() {
-            let lag = self.list_read_at(&merchant)?.map(since);
+        for merchant in self.snapshot().merchants() {
+            let lag = self.event_schedule.list_read_at(&merchant, self.shared)?.map(since);
             totals.lag_seconds = totals.lag_seconds.max(lag);
         }
         totals.age_seconds = totals.ledger.newest.map(since);

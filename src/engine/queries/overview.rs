@@ -2,12 +2,12 @@
 
 use super::views::Overview;
 use crate::base::id::Key;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::executor::failure::TaskFailure;
+use crate::engine::view::EngineView;
 use crate::model::plans::change::PlannedAction;
 use crate::plan::state_view::StateView;
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns the overview of the whole state.
     pub fn overview(&self) -> Overview {
         let totals = self.planner.totals();
@@ -20,7 +20,7 @@ impl Engine {
             stuck: totals.needing_attention().saturating_add(self.failures_needing_attention()),
             orphaned: totals.count_of(PlannedAction::Orphan),
             suspended: self.suspended_count(),
-            under_way: self.busy.len().saturating_add(self.queue.len()),
+            under_way: self.scheduler.busy.len().saturating_add(self.scheduler.queue.len()),
             open_intents: self.known_state.open_intents().len(),
             broken: self.known_state.desired().broken.len(),
             coverage: self.known_state.desired().tree_state,
@@ -33,7 +33,7 @@ impl Engine {
     /// Counts resources whose step is possible, but whose attempt fails for a reason that only a
     /// person can change.
     fn failures_needing_attention(&self) -> usize {
-        let unable = self.failures.iter().filter(|(_, unable)| unable.needs_attention());
+        let unable = self.scheduler.failures.iter().filter(|(_, unable)| unable.needs_attention());
         let step = |(key, _): &(&Key, &TaskFailure)| {
             self.planner.step(key).is_some_and(|step| !step.needs_operator())
         };

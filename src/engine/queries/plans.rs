@@ -4,16 +4,16 @@ use super::due::due;
 use super::scoped;
 use super::views::{MoneyView, PlanView, StepView};
 use crate::engine::commands::plan_approval::with_plan_checksum;
-use crate::engine::core::coordinator::Engine;
+use crate::engine::view::EngineView;
 use crate::model::plans::change::PlannedAction;
 use crate::model::plans::plan::Step;
 use crate::plan::state_view::StateView;
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns the plan and its basis.
     pub fn plan_view(&self) -> PlanView {
         let head = self.shared.writer.head();
-        let plan = self.planner.plan(&self.known_state);
+        let plan = self.planner.plan(self.known_state);
         let totals = plan.totals.iter().map(|((currency, mode, meaning), amount)| MoneyView {
             currency: currency.clone(),
             mode: *mode,
@@ -22,7 +22,7 @@ impl Engine {
         });
         let checksum = self.checksum(plan.steps.iter());
         let told = |step: &Step| {
-            let due = self.planner.dues(&self.known_state, step);
+            let due = self.planner.dues(self.known_state, step);
             let view = StepView { problems: self.field_problems(step), due, ..step_view(step) };
             with_plan_checksum(view, step, &checksum)
         };
@@ -37,7 +37,7 @@ impl Engine {
             commit: self.known_state.files().commit(),
             files: self.known_state.files().digest(),
             checksum: checksum.clone(),
-            looked_at: self.list_reads(),
+            looked_at: self.readers.sweeps.list_reads(),
             totals: totals.collect(),
             due: due(&steps),
             against: None,

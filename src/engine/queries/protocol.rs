@@ -20,10 +20,10 @@ use crate::engine::commands::page_link::SecretLink;
 use crate::engine::commands::plan_approval::PlanApprovalResult;
 use crate::engine::commands::resolve::ResolveResult;
 use crate::engine::commands::saved_plan::{SavePlan, SavedPlan};
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
 use crate::engine::events::resync::ResyncedEvents;
 use crate::engine::executor::epoch::StateReply;
+use crate::engine::view::EngineView;
 use crate::model::operator::rotation::{Rotation, WebhookAddress};
 use crate::model::operator::suspension::{StepSelection, SuspensionResult};
 use crate::model::record::Rekeyed;
@@ -267,14 +267,14 @@ queries! {
     SettleQuery -> (): EngineQuery::Settle, Reply::Settled => ();
 }
 
-impl Engine {
+impl EngineView<'_> {
     /// Answers a question from the present state.
     pub fn answer(&self, question: EngineQuery) -> Result<Reply, EngineError> {
         Ok(match question {
             EngineQuery::Overview => Reply::Overview(self.overview()),
-            EngineQuery::Resources => {
-                Reply::Resources(self.planner.steps().map(|step| self.view(step)).collect())
-            }
+            EngineQuery::Resources => Reply::Resources(
+                self.planner.steps().map(|step| self.resource_view(step)).collect(),
+            ),
             EngineQuery::Resource(key) => Reply::Resource(self.resource(&key).map(Box::new)),
             EngineQuery::Metrics => Reply::Metrics(Box::new(self.metrics()?)),
             EngineQuery::Intents => Reply::Intents(self.intents()?),

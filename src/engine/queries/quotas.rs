@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
+use crate::engine::view::EngineView;
 use crate::model::events::event::EventLedger;
 use crate::model::events::scripts::{
     ALL_BYTES_MAX, ALL_KEYS_MAX, BYTES_MAX, KEYS_MAX, ScriptValuesSize,
@@ -48,7 +48,7 @@ pub struct MerchantQuota {
 /// Largest number of merchants in the list.
 const SHOWN_MAX: usize = 100;
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns the growing data, against its bounds.
     pub(crate) fn quotas(&self) -> Result<QuotasView, EngineError> {
         let facts = &self.shared.facts;

@@ -6,16 +6,16 @@ use super::views::ResourceView;
 use super::{conditions, payments};
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::executor::failure::TaskFailure;
+use crate::engine::view::EngineView;
 use crate::model::plans::plan::{Reason, Step};
 use crate::model::state::health::{ConditionStatus, ConditionType};
 use crate::plan::state_view::StateView;
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns one resource with all its properties, without secrets.
     pub(crate) fn resource(&self, key: &Key) -> Option<ResourceView> {
-        let mut view = self.view(self.planner.step(key)?);
+        let mut view = self.resource_view(self.planner.step(key)?);
         if let Some(observed) = self.known_state.observed(key) {
             let facts = observed.facts.as_object().into_iter().flatten();
             let open = facts.filter(|(_, value)| value.get("sealed").is_none());
@@ -27,6 +27,7 @@ impl Engine {
     /// Returns the status of each condition of a resource, without messages.
     pub(crate) fn statuses(&self, step: &Step) -> [(ConditionType, ConditionStatus); 4] {
         let unable = self
+            .scheduler
             .failures
             .get(&step.key)
             .filter(|_| self.known_state.open_intent(&step.key).is_none());
@@ -34,9 +35,10 @@ impl Engine {
     }
 
     /// Returns one resource as in a list.
-    pub(crate) fn view(&self, step: &Step) -> ResourceView {
+    pub(crate) fn resource_view(&self, step: &Step) -> ResourceView {
         let observed = self.known_state.observed(&step.key);
-        let confidence = observed.as_ref().and_then(|known| self.confidence(&step.key, known));
+        let confidence =
+            observed.as_ref().and_then(|known| self.readers.sweeps.confidence(&step.key, known));
         let open = self.known_state.open_intent(&step.key);
         let suspension = self.suspension(&step.key);
         let known = conditions::ConditionInputs {
@@ -45,7 +47,7 @@ impl Engine {
             open: open.as_deref(),
             suspension: suspension.as_deref(),
             suspended: self.is_suspended(&step.key),
-            unable: self.failures.get(&step.key).filter(|_| open.is_none()),
+            unable: self.scheduler.failures.get(&step.key).filter(|_| open.is_none()),
             confidence: confidence.as_ref().map(|(confidence, _)| *confidence),
         };
         let (reason, message) = headline(&known);

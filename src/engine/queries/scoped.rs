@@ -8,7 +8,7 @@ use super::due::due;
 use super::views::{MoneyView, PlanView, StepView};
 use crate::base::id::{Key, Kind};
 use crate::base::wording::nearest;
-use crate::engine::core::coordinator::Engine;
+use crate::engine::view::EngineView;
 use crate::model::operator::suspension::StepSelection;
 use crate::model::plans::change::PlannedAction;
 use crate::model::plans::plan::{Reason, Step};
@@ -101,7 +101,7 @@ fn make_wait(step: &mut StepView, (needed, chosen): (Key, bool), scope: &StepSel
     step.due.clear();
 }
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns the plan of the scope.
     ///
     /// # Errors

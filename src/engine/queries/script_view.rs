@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 
 use crate::base::id::Key;
-use crate::engine::core::coordinator::Engine;
+use crate::engine::view::EngineView;
 use crate::kinds::register;
 use crate::kinds::schema::kind::Privacy;
 use crate::kinds::secrets::redact::without_private;
 use crate::model::plans::plan::Step;
 use crate::plan::state_view::StateView;
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns one resource, null if it does not exist.
     ///
     /// # Errors

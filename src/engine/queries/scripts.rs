@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::clock::timestamp;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
+use crate::engine::view::EngineView;
 
 /// A script that the state knows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ fn is_zero(stopped: &u64) -> bool {
     *stopped == 0
 }
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns every script that the state knows.
     pub(crate) fn roster_view(&self) -> Result<Vec<ScriptView>, EngineError> {
         let facts = &self.shared.facts;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::clock::timestamp;
 use crate::client::gate::DownHost;
-use crate::engine::core::coordinator::Engine;
+use crate::engine::view::EngineView;
 
 /// Delays of calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ impl TrafficView {
     }
 }
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns the present delays of calls.
     pub(crate) fn traffic(&self) -> TrafficView {
         let traffic = self.shared.limiter().traffic();

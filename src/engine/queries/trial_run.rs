@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::base::id::Key;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::hooks::event::event_value;
+use crate::engine::view::EngineView;
 use crate::kinds::planning::step::MERCHANT;
 use crate::model::events::event::EventStatus;
 
@@ -24,7 +24,7 @@ pub enum TrialRunQuery {
     Kept { script: String, key: String },
 }
 
-impl Engine {
+impl EngineView<'_> {
     /// Answers the request; null if there is nothing.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl Engine {
             match entry.map(|entry| entry.status) {
                 None => {}
                 Some(EventStatus::Verified(told)) => {
-                    return event_value(&self.shared, &told).map_err(|error| error.to_string());
+                    return event_value(self.shared, &told).map_err(|error| error.to_string());
                 }
                 Some(EventStatus::Waiting) => {
                     return Err("posted, but not verified yet".to_owned());

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::hash::SourceId;
 use crate::base::id::Key;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
+use crate::engine::view::EngineView;
 use crate::model::state::observed::Observed;
 use crate::model::state::orphan::UnknownObject;
 use crate::plan::state_view::StateView;
@@ -28,7 +28,7 @@ pub struct UnknownObjectView {
     pub way_out: Vec<String>,
 }
 
-impl Engine {
+impl EngineView<'_> {
     /// Returns every unknown object that blocks a resource.
     pub(crate) fn unknown_objects(&self) -> Result<Vec<UnknownObjectView>, EngineError> {
         let holders = self.shared.facts.unknown_objects()?;

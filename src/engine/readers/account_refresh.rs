@@ -14,11 +14,9 @@ use tokio::time::Instant;
 use super::read;
 use super::read::RecordWhen;
 use crate::base::id::Key;
-use crate::client::gate::Urgency;
-use crate::engine::core::coordinator::Engine;
-use crate::engine::core::handles::EngineError;
 use crate::engine::core::task_result::TaskResult;
-use crate::engine::executor::access::CredentialSource;
+use crate::engine::core::tasks::Task;
+use crate::engine::known::snapshot::Snapshot;
 
 /// Interval between two readings while a resource waits for a change.
 const EVERY: Duration = Duration::from_mins(10);
@@ -42,145 +40,70 @@ impl RefreshTimer {
         self.last.clear();
     }
 
+    /// Notes the end of a merchant's task; returns true if it was a reading.
+    pub(crate) fn end(&mut self, merchant: &Key) -> bool {
+        self.under_way.remove(merchant)
+    }
+
     /// Returns the earliest time at which a merchant may be read again; `None`: at once.
     fn due(&self, merchant: &Key) -> Option<Instant> {
         self.last.get(merchant).and_then(|last| last.checked_add(EVERY))
     }
 }
 
-impl Engine {
-    /// Starts the readings that are due.
-    pub(crate) fn start_account_reads(&mut self) {
-        if self.stopping {
-            return;
-        }
+impl RefreshTimer {
+    /// Returns the readings that are due, by merchant: at most `slots`. A merchant without anything
+    /// to read has none.
+    pub(crate) fn due_reads(&mut self, cx: Snapshot<'_>, slots: usize) -> Vec<(Key, Task)> {
         let now = Instant::now();
-        let free = |merchant: &&Key| {
-            !self.busy.contains(*merchant)
-                && self.account_refresh.due(merchant).is_none_or(|due| due <= now)
-        };
-        let merchants: Vec<Key> =
-            self.planner.account_blocked_merchants().filter(free).cloned().collect();
-        for merchant in merchants {
-            self.account_refresh.note_read(&merchant);
-            let readings = self.planner.refresh_reads(&self.known_state, &merchant);
-            if readings.is_empty() {
-                continue;
-            }
-            self.busy.insert(merchant.clone());
-            self.account_refresh.under_way.insert(merchant.clone());
-            let wallet =
-                CredentialSource { urgency: Urgency::Poll, ..self.credential_source(&merchant) };
-            let shared = self.shared.clone();
-            self.tasks.spawn(async move {
-                for reading in readings {
-                    let finished =
-                        read::read(&shared, reading, &wallet, RecordWhen::IfChanged).await;
-                    if !matches!(finished, TaskResult::Changed(_)) {
-                        return finished;
-                    }
+        let merchants =
+            cx.planner.account_blocked_merchants().filter(|key| self.is_due(key, now, cx));
+        let merchants: Vec<Key> = merchants.take(slots).cloned().collect();
+        merchants.into_iter().filter_map(|merchant| self.read_accounts(merchant, cx)).collect()
+    }
+
+    /// Returns the reading of a merchant's accounts.
+    fn read_accounts(&mut self, merchant: Key, cx: Snapshot<'_>) -> Option<(Key, Task)> {
+        self.note_read(&merchant);
+        let readings = cx.planner.refresh_reads(cx.known_state, &merchant);
+        if readings.is_empty() {
+            return None;
+        }
+        self.under_way.insert(merchant.clone());
+        let (shared, wallet) = (cx.shared.clone(), cx.poll_credentials(&merchant));
+        let key = merchant.clone();
+        let task = async move {
+            for reading in readings {
+                let finished = read::read(&shared, reading, &wallet, RecordWhen::IfChanged).await;
+                if !matches!(finished, TaskResult::Changed(_)) {
+                    return finished;
                 }
-                TaskResult::Changed(merchant)
-            });
-        }
-    }
-
-    /// Permits one more try of each due effect that was refused for a reason that may change at the
-    /// service.
-    pub(crate) fn retry_refused(&mut self) {
-        if self.stopping {
-            return;
-        }
-        let now = Instant::now();
-        let due = |key: &&Key| {
-            !self.busy.contains(*key) && self.account_refresh.due(key).is_none_or(|due| due <= now)
+            }
+            TaskResult::Changed(merchant)
         };
-        let due: Vec<Key> = self.planner.retryable_refusals().iter().filter(due).cloned().collect();
+        Some((key, Box::pin(task)))
+    }
+
+    /// Returns each due effect that was refused for a reason that may change at the service; it may
+    /// be tried once more.
+    pub(crate) fn due_refusals(&mut self, cx: Snapshot<'_>) -> Vec<Key> {
+        let now = Instant::now();
+        let refused = cx.planner.retryable_refusals().iter();
+        let due: Vec<Key> = refused.filter(|key| self.is_due(key, now, cx)).cloned().collect();
         for key in &due {
-            self.account_refresh.note_read(key);
+            self.note_read(key);
         }
-        let tried: BTreeSet<Key> =
-            due.into_iter().filter(|key| self.known_state.try_again(key)).collect();
-        if !tried.is_empty() {
-            self.replan(tried);
-        }
-    }
-
-    /// Plans a resource again whose task ended. If the service refused it for now, its next try
-    /// waits for the interval.
-    pub(crate) fn task_ended(&mut self, key: &Key) {
-        self.replan(BTreeSet::from([key.clone()]));
-        if self.planner.retryable_refusals().contains(key) {
-            self.account_refresh.note_read(key);
-        }
-    }
-
-    /// Counts the merchants being read again now.
-    pub(crate) fn account_reads(&self) -> usize {
-        self.account_refresh.under_way.len()
+        due
     }
 
     /// Returns the time at which the next reading is due, if any resource waits for it.
-    pub(crate) fn next_account_read(&self) -> Option<Instant> {
-        let idle = |merchant: &&Key| !self.busy.contains(*merchant);
-        let waiting =
-            self.planner.account_blocked_merchants().chain(self.planner.retryable_refusals());
-        waiting.filter(idle).filter_map(|key| self.account_refresh.due(key)).min()
+    pub(crate) fn next_due(&self, cx: Snapshot<'_>) -> Option<Instant> {
+        let waiting = cx.planner.account_blocked_merchants().chain(cx.planner.retryable_refusals());
+        let idle = waiting.filter(|key| !cx.busy.contains(*key));
+        idle.filter_map(|key| self.due(key)).min()
     }
 
-    /// Reads all blocking accounts again and does nothing else, so that the plan that a person sees
-    /// and approves rests on the service's present state.
-    pub async fn refresh_accounts(&mut self) -> Result<(), EngineError> {
-        self.account_refresh.allow_all();
-        self.retry_refused();
-        self.start_account_reads();
-        while let Some(finished) = self.tasks.join_next().await {
-            self.finish(finished?)?;
-        }
-        Ok(())
-    }
-
-    /// Returns true if a task only read something again, and failed. The known state then stays,
-    /// and the next reading follows in its time.
-    pub(crate) fn ends_account_read(&mut self, finished: &TaskResult) -> bool {
-        match finished {
-            TaskResult::RetryLater(key, unable, _) => {
-                let again = self.account_refresh.under_way.remove(key);
-                if again {
-                    tracing::warn!(key = %key, reason = unable.message(), "cannot read the \
-                        accounts again");
-                    self.busy.remove(key);
-                    self.release_merchant(key);
-                }
-                again
-            }
-            TaskResult::Changed(key)
-            | TaskResult::BlockedByUnknown(key, _)
-            | TaskResult::Stopped(key) => {
-                self.account_refresh.under_way.remove(key);
-                false
-            }
-            TaskResult::Unauthorised(key, _) => {
-                let again = self.account_refresh.under_way.remove(key);
-                if again {
-                    self.busy.remove(key);
-                    self.release_merchant(key);
-                }
-                again
-            }
-            TaskResult::RecordWritten(_)
-            | TaskResult::ListSwept(_)
-            | TaskResult::EventsPolled(_)
-            | TaskResult::HooksRan(_)
-            | TaskResult::Replayed
-            | TaskResult::ScriptsRecorded
-            | TaskResult::RetentionDone
-            | TaskResult::ActionTried(..)
-            | TaskResult::Approved
-            | TaskResult::BookkeepingDone(_)
-            | TaskResult::Released
-            | TaskResult::WithReply(..)
-            | TaskResult::Broken(_) => false,
-        }
+    fn is_due(&self, key: &Key, now: Instant, cx: Snapshot<'_>) -> bool {
+        !cx.busy.contains(key) && self.due(key).is_none_or(|due| due <= now)
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod account_refresh;
 pub mod compare;
+pub mod part;
 pub mod read;
 pub mod sweep;
 pub mod sweep_task;

@@ -19,9 +19,9 @@ use crate::effects::register::reading_row;
 use crate::engine::core::handles::{EngineError, EngineShared};
 use crate::engine::core::task_result::TaskResult;
 use crate::engine::executor::access::{CredentialError, CredentialSource, access};
+use crate::engine::executor::calls;
 use crate::engine::executor::failure::TaskFailure;
 use crate::engine::executor::refused_credentials;
-use crate::engine::scheduler::throttle;
 use crate::model::intents::effect::RemoteReading;
 use crate::model::record::Record;
 use crate::model::state::observed::{FactSource, Observation, Observed};
@@ -225,7 +225,7 @@ pub(crate) async fn answers(
     let disowned = shared.facts.disowned_ids().map_err(EngineError::from)?;
     for query in queries {
         let access = access(shared, wallet, query.call.auth)?;
-        let client = throttle::client_for(shared, wallet, query.call.auth);
+        let client = calls::client_for(shared, wallet, query.call.auth);
         let answer = if query.pages {
             let items = client.pages(&query.call, &access).await;
             items.map(|items| {

@@ -4,8 +4,7 @@
 //! A read without differences writes nothing. The time of each list's last read is known to this
 //! process alone: after a restart only the last known state remains.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -16,20 +15,16 @@ use tokio::time::Instant;
 use super::sweep_task;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::client::gate::Urgency;
-use crate::engine::core::coordinator::Engine;
-use crate::engine::core::handles::EngineError;
-use crate::engine::executor::access::CredentialSource;
+use crate::engine::core::handles::EngineShared;
+use crate::engine::core::tasks::Task;
+use crate::engine::known::snapshot::Snapshot;
 use crate::engine::queries::protocol::Reply;
 use crate::engine::queries::views::{Confidence, ListReadView};
 use crate::kinds::planning::step::MERCHANT;
 use crate::kinds::register;
 use crate::kinds::register::READ_BACKS;
 use crate::kinds::remote::readback::ReadBack;
-use crate::model::plans::change::PlannedAction;
-use crate::model::plans::plan::Step;
 use crate::model::state::observed::Observed;
-use crate::plan::state_view::StateView;
 
 /// Delay before a failed read is repeated.
 const AGAIN: Duration = Duration::from_mins(1);
@@ -48,6 +43,8 @@ pub(crate) struct SweepSchedule {
     known: BTreeSet<MerchantList>,
     under_way: BTreeSet<MerchantList>,
     seen: BTreeMap<MerchantList, ListSeen>,
+    /// Lists that a refresh reads.
+    requested: VecDeque<MerchantList>,
     waiters: Vec<oneshot::Sender<Reply>>,
 }
 
@@ -70,31 +67,24 @@ pub struct SweepResult {
     pub(crate) touched: BTreeSet<Key>,
 }
 
-impl Engine {
-    /// Reads every list on schedule from now on.
-    pub fn start_sweeps(&mut self) {
-        self.sweeps.on = true;
-        self.start_event_polls();
-        for merchant in self.merchants() {
-            self.schedule_sweeps(&merchant);
+impl SweepSchedule {
+    /// Reads the lists of these merchants on schedule from now on.
+    pub(crate) fn start(&mut self, merchants: &[Key], shared: &EngineShared) {
+        self.on = true;
+        for merchant in merchants {
+            self.schedule(merchant, shared);
         }
     }
 
-    /// Returns every merchant.
-    pub(crate) fn merchants(&self) -> Vec<Key> {
-        let merchants = self.planner.steps().filter(|step| step.key.kind.as_str() == MERCHANT);
-        merchants.map(|step| step.key.clone()).collect()
-    }
-
     /// Schedules reads of a merchant's lists.
-    pub(crate) fn schedule_sweeps(&mut self, merchant: &Key) {
-        if !self.sweeps.on || merchant.kind.as_str() != MERCHANT {
+    pub(crate) fn schedule(&mut self, merchant: &Key, shared: &EngineShared) {
+        if !self.on || merchant.kind.as_str() != MERCHANT {
             return;
         }
         for back in READ_BACKS {
             let list = (merchant.clone(), back.list_name);
-            if self.sweeps.known.insert(list.clone()) {
-                let wait = self.shared.random(|rng| random_part(back.interval, rng));
+            if self.known.insert(list.clone()) {
+                let wait = shared.random(|rng| random_part(back.interval, rng));
                 self.sweep_after(list, wait);
             }
         }
@@ -102,128 +92,107 @@ impl Engine {
 
     fn sweep_after(&mut self, list: MerchantList, wait: Duration) {
         if let Some(due) = Instant::now().checked_add(wait) {
-            self.sweeps.due.insert((due, list));
+            self.due.insert((due, list));
         }
     }
 
     /// Returns the time of the next list read.
-    pub(crate) fn next_sweep(&self) -> Option<Instant> {
-        self.sweeps.due.first().map(|(due, _)| *due)
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        let requested = self.requested.front().map(|_| Instant::now());
+        requested.or_else(|| self.due.first().map(|(due, _)| *due))
     }
 
-    /// Reads every list that is due.
-    pub(crate) fn sweep(&mut self) {
+    /// Requests a read of every list of these merchants.
+    pub(crate) fn request(&mut self, merchants: &[Key]) {
+        for merchant in merchants {
+            let lists = READ_BACKS.iter().map(|back| (merchant.clone(), back.list_name));
+            self.requested.extend(lists);
+        }
+    }
+
+    /// Returns the reads of requested lists and of those that are due: at most `slots`.
+    pub(crate) fn due_sweeps(&mut self, cx: Snapshot<'_>, slots: usize) -> Vec<Task> {
         let now = Instant::now();
-        while let Some((due, list)) = self.sweeps.due.pop_first() {
-            if due > now {
-                self.sweeps.due.insert((due, list));
-                return;
-            }
-            self.start_sweep(list);
+        let mut sweeps = Vec::new();
+        while sweeps.len() < slots {
+            let Some(list) = self.take_due(now) else { break };
+            sweeps.extend(self.start_sweep(list, cx));
         }
+        sweeps
     }
 
-    /// Reads every list now, and answers with the plan once that is done.
-    pub(crate) fn refresh(&mut self, reply: oneshot::Sender<Reply>) {
-        self.sweeps.waiters.push(reply);
-        self.sweep_all();
-        self.answer_refreshes();
-    }
-
-    fn sweep_all(&mut self) {
-        for merchant in self.merchants() {
-            for back in READ_BACKS {
-                self.start_sweep((merchant.clone(), back.list_name));
-            }
+    fn take_due(&mut self, now: Instant) -> Option<MerchantList> {
+        if let Some(list) = self.requested.pop_front() {
+            return Some(list);
         }
-    }
-
-    /// Does the same in a process without other tasks.
-    pub async fn sweep_everything(&mut self) -> Result<(), EngineError> {
-        self.sweep_all();
-        while let Some(finished) = self.tasks.join_next().await {
-            self.finish(finished?)?;
+        let (due, list) = self.due.pop_first()?;
+        if due <= now {
+            return Some(list);
         }
-        Ok(())
+        self.due.insert((due, list));
+        None
     }
 
-    /// Starts to read a list, unless a read is under way or the merchant is not ready.
-    fn start_sweep(&mut self, list: MerchantList) {
-        let ready = self.planner.step(&list.0).is_some_and(|step| step.ready);
-        let ready = ready && !self.is_being_removed(&list.0);
-        let Some(back) = read_back_of(list.1).filter(|_| ready && !self.stopping) else {
-            return self.retry_sweep(list);
+    /// Returns the read of a list, unless a read is under way or the merchant is not ready.
+    fn start_sweep(&mut self, list: MerchantList, cx: Snapshot<'_>) -> Option<Task> {
+        let ready = cx.planner.step(&list.0).is_some_and(|step| step.ready);
+        let ready = ready && !cx.is_being_removed(&list.0) && !cx.stopping;
+        let Some(back) = read_back_of(list.1).filter(|_| ready) else {
+            self.retry_sweep(list);
+            return None;
         };
-        if !self.sweeps.under_way.insert(list.clone()) {
-            return;
+        if !self.under_way.insert(list.clone()) {
+            return None;
         }
-        let wallet = CredentialSource { urgency: Urgency::Poll, ..self.credential_source(&list.0) };
-        let shared = self.shared.clone();
-        let ignored = self.ignored_drift();
-        self.tasks
-            .spawn(async move { sweep_task::sweep(&shared, list, back, &wallet, &ignored).await });
+        let (shared, wallet) = (cx.shared.clone(), cx.poll_credentials(&list.0));
+        let ignored = cx.ignored_drift();
+        Some(Box::pin(
+            async move { sweep_task::sweep(&shared, list, back, &wallet, &ignored).await },
+        ))
     }
 
     /// Returns true if a list of this merchant is being read.
-    pub(crate) fn is_being_read(&self, merchant: &Key) -> bool {
-        let swept = self.sweeps.under_way.iter().any(|(one, _)| one == merchant);
-        swept || self.is_polling(merchant)
-    }
-
-    /// Returns true if a merchant without a document is about to revoke its authorization.
-    pub(crate) fn is_being_removed(&self, merchant: &Key) -> bool {
-        let goes = |step: &Arc<Step>| step.action == PlannedAction::Delete;
-        let goes = self.planner.step(merchant).is_some_and(goes) || self.busy.contains(merchant);
-        goes && !self.known_state.desired().manifests.contains_key(merchant)
+    pub(crate) fn is_reading(&self, merchant: &Key) -> bool {
+        self.under_way.iter().any(|(one, _)| one == merchant)
     }
 
     fn retry_sweep(&mut self, list: MerchantList) {
-        if self.sweeps.on {
+        if self.on {
             self.sweep_after(list, AGAIN);
         }
     }
 
-    /// Returns the documents that ignore drift, with the ignored fields.
-    pub(crate) fn ignored_drift(&self) -> BTreeMap<Key, Box<[String]>> {
-        let manifests = self.known_state.desired().manifests.values();
-        let ignoring = manifests.filter(|one| !one.annotations.ignore_drift.is_empty());
-        ignoring.map(|one| (one.key.clone(), one.annotations.ignore_drift.clone())).collect()
-    }
-
-    /// Handles the result of a list read.
-    pub(crate) fn sweep_done(&mut self, swept: SweepResult) -> Result<(), EngineError> {
-        let SweepResult { list, seen, touched } = swept;
-        self.sweeps.under_way.remove(&list);
-        self.requeue_waiting();
+    /// Notes the end of a list read, and schedules the next one.
+    pub(crate) fn end(
+        &mut self,
+        list: &MerchantList,
+        seen: Option<ListSeen>,
+        shared: &EngineShared,
+    ) {
+        self.under_way.remove(list);
         let every = read_back_of(list.1).map_or(AGAIN, |back| back.interval);
         let wait = match seen {
             Some(seen) => {
-                self.sweeps.seen.insert(list.clone(), seen);
+                self.seen.insert(list.clone(), seen);
                 let early = every.checked_div(JITTER_PARTS).unwrap_or_default();
-                every.saturating_sub(self.shared.random(|rng| random_part(early, rng)))
+                every.saturating_sub(shared.random(|rng| random_part(early, rng)))
             }
             None => AGAIN,
         };
-        if self.sweeps.on {
-            self.sweep_after(list, wait);
+        if self.on {
+            self.sweep_after(list.clone(), wait);
         }
-        for key in &touched {
-            self.known_state.refresh(&self.shared.facts, key)?;
-        }
-        self.replan(touched);
-        self.answer_refreshes();
-        Ok(())
     }
 
-    /// Answers the waiting refreshes, once no read is under way.
-    fn answer_refreshes(&mut self) {
-        if self.sweeps.under_way.is_empty() && !self.sweeps.waiters.is_empty() {
-            let plan = self.plan_view();
-            for waiter in self.sweeps.waiters.drain(..) {
-                // The asker may have gone away.
-                drop(waiter.send(Reply::Plan(Box::new(plan.clone()))));
-            }
-        }
+    /// Adds a refresh that waits for the reads under way.
+    pub(crate) fn add_waiter(&mut self, reply: oneshot::Sender<Reply>) {
+        self.waiters.push(reply);
+    }
+
+    /// Takes the waiting refreshes, once no read is under way.
+    pub(crate) fn take_waiters(&mut self) -> Vec<oneshot::Sender<Reply>> {
+        let is_idle = self.under_way.is_empty() && self.requested.is_empty();
+        if is_idle { std::mem::take(&mut self.waiters) } else { Vec::new() }
     }
 
     /// Returns the confidence in an object's known state, and the time of its verification.
@@ -235,7 +204,7 @@ impl Engine {
         let applied = known.applied.as_ref().filter(|_| known.exists)?;
         let row = register::find(key.kind.as_str())?;
         let seen = (row.read_back)(&applied.spec)
-            .map(|back| self.sweeps.seen.get(&(known.merchant.clone(), back.list_name)));
+            .map(|back| self.seen.get(&(known.merchant.clone(), back.list_name)));
         Some(match seen {
             None | Some(Some(ListSeen::Never)) => (Confidence::CannotBeVerified, None),
             Some(None) => (Confidence::LastKnown, None),
@@ -255,7 +224,7 @@ impl Engine {
                 ListSeen::Never => None,
             },
         };
-        self.sweeps.seen.iter().map(view).collect()
+        self.seen.iter().map(view).collect()
     }
 }
 

@@ -9,8 +9,6 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::base::id::Key;
-use crate::engine::core::coordinator::Engine;
-use crate::engine::core::handles::EngineError;
 
 /// Ceiling of the wait before the first retry.
 const FIRST: Duration = Duration::from_secs(1);
@@ -181,14 +179,6 @@ pub(crate) async fn wait_for_clock_move(moves: &mut Option<watch::Receiver<i64>>
         return;
     }
     std::future::pending::<()>().await;
-}
-
-impl Engine {
-    /// Handles a moved clock: everything that waits for a time now past continues at once.
-    pub(crate) fn clock_moved(&mut self) -> Result<(), EngineError> {
-        self.replan_dated();
-        self.hooks_due()
-    }
 }
 
 #[cfg(test)]

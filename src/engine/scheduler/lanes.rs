@@ -8,28 +8,36 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
+use super::part::{HasWork, Scheduler};
 use crate::base::id::{Key, RemoteId};
 use crate::effects::core::row::Isolation;
 use crate::effects::register::effect_row;
 use crate::engine::commands::action::ActionCommand;
-use crate::engine::core::coordinator::Engine;
 use crate::engine::executor::failure::TaskFailure;
 use crate::engine::queries::protocol::Reply;
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
+
+/// An action that waits for a lane, and the channel of its answer.
+pub(crate) type DeferredAction = (ActionCommand, oneshot::Sender<Reply>);
 
 /// The effects under way by lane, and the waiting resources.
 #[derive(Debug, Default)]
 pub(crate) struct LaneTable {
     working: BTreeMap<Key, LaneKey>,
     waiting: BTreeSet<Key>,
-    acts: Vec<(ActionCommand, oneshot::Sender<Reply>)>,
+    acts: Vec<DeferredAction>,
 }
 
 impl LaneTable {
     /// Requests an action again once an effect has ended.
     pub(crate) fn defer_action(&mut self, asked: ActionCommand, reply: oneshot::Sender<Reply>) {
         self.acts.push((asked, reply));
+    }
+
+    /// Takes the waiting actions, to request them again.
+    pub(crate) fn take_deferred(&mut self) -> Vec<DeferredAction> {
+        std::mem::take(&mut self.acts)
     }
 
     /// Drops the waiting actions at the end of the process: their clients get no answer, and ask
@@ -82,90 +90,96 @@ fn lane_of_intent(intent: &Intent) -> Option<LaneKey> {
     lane_of(&intent.effect, &intent.merchant, intent.target.as_ref(), &intent.subject)
 }
 
-impl Engine {
+/// Returns true if an effect starts only while no list of its merchant is being read.
+pub(crate) fn is_exclusive(effect: &Effect) -> bool {
+    effect_row(effect.name).is_some_and(|row| row.isolation == Isolation::Exclusive)
+}
+
+/// Describes an effect that no lost answer could be told apart from.
+pub(crate) fn unsettled_message(other: &str) -> String {
+    format!(
+        "{other} is not settled, and its effect could not be distinguished from this one; see \
+        `reckon intents`"
+    )
+}
+
+impl Scheduler {
     /// Notes that an intent of an earlier process is under way.
     pub(crate) fn occupy_lane(&mut self, intent: &Intent) {
-        if let Some(track) = lane_of_intent(intent) {
-            self.lanes.working.insert(intent.key.clone(), track);
+        if let Some(lane) = lane_of_intent(intent) {
+            self.lanes.working.insert(intent.key.clone(), lane);
         }
     }
 
-    /// Takes the lane of an effect for a resource.
+    /// Takes the lane of an effect for a resource. `is_being_read` is true if a list of the
+    /// effect's merchant is being read; `open` gives every intent that is not closed.
     ///
     /// # Errors
     /// The lane is taken.
-    pub(crate) fn take_lane(&mut self, key: &Key, effect: &Effect) -> Result<(), LaneBlocked> {
-        let is_last =
-            effect_row(effect.name).is_some_and(|row| row.isolation == Isolation::Exclusive);
-        if is_last && self.is_being_read(&effect.merchant) {
+    pub(crate) fn take_lane<'a>(
+        &mut self,
+        key: &Key,
+        effect: &Effect,
+        is_being_read: bool,
+        open: impl Iterator<Item = &'a Intent>,
+    ) -> Result<(), LaneBlocked> {
+        if is_exclusive(effect) && is_being_read {
             return Err(LaneBlocked::Running);
         }
-        let Some(track) = lane_of_effect(effect) else { return Ok(()) };
-        if self
-            .lanes
-            .working
-            .values()
-            .any(|one| one.name == track.name && one.merchant == track.merchant)
-        {
+        let Some(lane) = lane_of_effect(effect) else { return Ok(()) };
+        let mut working = self.lanes.working.values();
+        if working.any(|one| one.name == lane.name && one.merchant == lane.merchant) {
             return Err(LaneBlocked::Running);
         }
-        if let Some(held) = track.strict.then(|| self.unsettled_in_lane(key, &track)).flatten() {
-            return Err(LaneBlocked::Unsettled(held));
+        if let Some(other) = lane.strict.then(|| unsettled_in_lane(key, &lane, open)).flatten() {
+            return Err(LaneBlocked::Unsettled(other));
         }
-        self.lanes.working.insert(key.clone(), track);
+        self.lanes.working.insert(key.clone(), lane);
         Ok(())
     }
 
     /// Returns true if an effect may start now. An effect behind one under way waits for it. An
     /// effect behind one that a person has to settle also waits, and is reported; it is tried again
     /// once any effect in a lane has ended.
-    pub(crate) fn enter_lane(&mut self, key: &Key, effect: &Effect) -> bool {
-        match self.take_lane(key, effect) {
-            Ok(()) => true,
-            Err(LaneBlocked::Running) => {
-                self.busy.remove(key);
-                self.backoff.clear(key);
-                self.lanes.waiting.insert(key.clone());
-                false
-            }
-            Err(LaneBlocked::Unsettled(held)) => {
-                let why = format!(
-                    "{held} is not settled, and its effect could not be distinguished \
-                        from this one; see `reckon intents`"
-                );
-                self.busy.remove(key);
-                self.backoff.clear(key);
-                self.lanes.waiting.insert(key.clone());
-                self.failures.insert(key.clone(), TaskFailure::Blocked(why));
-                false
-            }
+    pub(crate) fn enter_lane<'a>(
+        &mut self,
+        key: &Key,
+        effect: &Effect,
+        is_being_read: bool,
+        open: impl Iterator<Item = &'a Intent>,
+    ) -> bool {
+        let Err(blocked) = self.take_lane(key, effect, is_being_read, open) else { return true };
+        self.busy.remove(key);
+        self.backoff.clear(key);
+        self.lanes.waiting.insert(key.clone());
+        if let LaneBlocked::Unsettled(other) = blocked {
+            let why = unsettled_message(&other);
+            self.failures.insert(key.clone(), TaskFailure::Blocked(why));
         }
-    }
-
-    /// Returns the resource of another unsettled effect in this lane.
-    fn unsettled_in_lane(&self, key: &Key, track: &LaneKey) -> Option<String> {
-        let mut open = self.known_state.open_intents().map(|open| &open.intent);
-        let same = open.find(|one| {
-            one.key != *key
-                && one.merchant == track.merchant
-                && lane_of_intent(one).is_some_and(|other| other.name == track.name)
-        });
-        same.map(|one| one.key.short())
+        false
     }
 
     /// Queues the resources that waited for a lane.
-    pub(crate) fn requeue_waiting(&mut self) {
+    pub(crate) fn requeue_waiting(&mut self, has_work: HasWork<'_>) {
         let waiting = std::mem::take(&mut self.lanes.waiting);
-        self.enqueue(waiting);
+        self.enqueue(waiting, has_work);
     }
 
     /// Frees the lane of this resource, and queues those that waited for it.
-    pub(crate) fn leave_lane(&mut self, key: &Key) {
+    pub(crate) fn leave_lane(&mut self, key: &Key, has_work: HasWork<'_>) {
         if self.lanes.working.remove(key).is_some() {
-            self.requeue_waiting();
-        }
-        for (asked, reply) in std::mem::take(&mut self.lanes.acts) {
-            self.act(asked, reply);
+            self.requeue_waiting(has_work);
         }
     }
+}
+
+/// Returns the resource of another unsettled effect in this lane.
+fn unsettled_in_lane<'a>(
+    key: &Key,
+    lane: &LaneKey,
+    open: impl Iterator<Item = &'a Intent>,
+) -> Option<String> {
+    let mut open = open.filter(|one| one.key != *key && one.merchant == lane.merchant);
+    let same = open.find(|one| lane_of_intent(one).is_some_and(|other| other.name == lane.name));
+    same.map(|one| one.key.short())
 }

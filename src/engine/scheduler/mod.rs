@@ -2,7 +2,7 @@
 
 pub mod backoff;
 pub mod lanes;
+pub mod part;
 pub mod queue;
-pub mod start;
 pub mod superseded;
 pub mod throttle;

@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 use super::memory::{ACTOR, ask, query, release};
+use crate::engine::commands::command::EngineCommand;
 use crate::engine::core::input::EngineInput;
 use crate::engine::queries::hooks::{ActionView, HooksView};
 use crate::engine::queries::protocol::{EngineQuery, Reply};
@@ -123,7 +124,9 @@ impl HookState {
         let mut spoke = false;
         for dead in view.dead.iter().filter(|dead| dead.message.contains(FAILURE_MESSAGE)) {
             let event = dead.event.clone();
-            let replayed = ask(engine, |reply| EngineInput::Replay(event, ACTOR.to_owned(), reply));
+            let replayed = ask(engine, |reply| {
+                EngineInput::Command(EngineCommand::Replay(event, ACTOR.to_owned()), reply)
+            });
             spoke |= replayed.await.is_some();
         }
         for wish in view.waiting.iter().filter(|_| looks) {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep};
 
+use crate::engine::commands::command::EngineCommand;
 use crate::engine::core::input::EngineInput;
 use crate::engine::queries::protocol::{EngineQuery, Reply};
 use crate::model::state::lifecycle::ReleaseRequest;
@@ -131,7 +132,11 @@ pub(crate) async fn release(
     engine: &mpsc::Sender<EngineInput>,
     request: ReleaseRequest,
 ) -> Option<()> {
-    ask(engine, |reply| EngineInput::Release(request, ACTOR.to_owned(), reply)).await.map(drop)
+    ask(engine, |reply| {
+        EngineInput::Command(EngineCommand::Release(request, ACTOR.to_owned()), reply)
+    })
+    .await
+    .map(drop)
 }
 
 /// Sends a query to the engine. Returns `None` if the engine did not answer.

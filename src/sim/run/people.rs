@@ -12,6 +12,7 @@ use super::memory::{ACTOR, Memory, ask, query};
 use super::settler::run_settler;
 use crate::base::money::{Currency, Money};
 use crate::engine::commands::approve::ApproveLive;
+use crate::engine::commands::command::EngineCommand;
 use crate::engine::commands::plan_approval::{ApprovingPlan, PlanApprovalResult};
 use crate::engine::core::input::EngineInput;
 use crate::engine::queries::protocol::{EngineQuery, Reply};
@@ -54,7 +55,9 @@ async fn review_plan(
     let ceilings = if approver.ceilings { vec![plan_total(&plan)] } else { Vec::new() };
     let actor = approver.name.to_owned();
     let approving = ApprovingPlan { checksum: plan.checksum, ceilings, actor };
-    let answer = ask(engine, |reply| EngineInput::ApprovePlan(approving, reply)).await?;
+    let answer =
+        ask(engine, |reply| EngineInput::Command(EngineCommand::ApprovePlan(approving), reply))
+            .await?;
     let Reply::PlanApproved(answer) = answer else { return None };
     memory.note_approval(approver.name, matches!(*answer, PlanApprovalResult::Approved { .. }));
     Some(true)
@@ -120,7 +123,8 @@ async fn approve_live_merchants(engine: &mpsc::Sender<EngineInput>) -> Option<()
     };
     for binding in waiting {
         let approving = ApproveLive { binding, actor: ACTOR.to_owned() };
-        ask(engine, |reply| EngineInput::Approve(approving, reply)).await?;
+        ask(engine, |reply| EngineInput::Command(EngineCommand::ApproveLive(approving), reply))
+            .await?;
     }
     Some(())
 }

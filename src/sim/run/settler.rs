@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use super::memory::{ACTOR, Memory, ask, query};
 use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
+use crate::engine::commands::command::EngineCommand;
 use crate::engine::commands::resolve::{ManualResolution, ResolveIntent, ResolveResult};
 use crate::engine::core::input::EngineInput;
 use crate::engine::queries::intents::IntentView;
@@ -96,7 +97,8 @@ async fn resolve_intent(
 ) -> Option<ResolveResult> {
     let id = view.id.parse().ok()?;
     let resolving = ResolveIntent { id, said, actor: ACTOR.to_owned() };
-    let answer = ask(engine, |reply| EngineInput::Resolve(resolving, reply)).await?;
+    let answer =
+        ask(engine, |reply| EngineInput::Command(EngineCommand::Resolve(resolving), reply)).await?;
     if let Reply::Resolved(resolved) = answer { Some(resolved) } else { None }
 }
 

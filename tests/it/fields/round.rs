@@ -84,7 +84,7 @@ async fn decided(world: &World) -> Vec<String> {
 
 /// Returns the deviations of the plan from the table, by document.
 fn planned(table: &Table, world: &World, when: &str) -> Vec<String> {
-    let view = world.engine().plan_view();
+    let view = world.engine().view().plan_view();
     let broken = view.problems.iter().map(|problem| format!("{when}: {problem:?}"));
     let mut faults: Vec<String> = broken.collect();
     for (at, case) in table.cases.iter().enumerate() {
@@ -98,7 +98,7 @@ fn planned(table: &Table, world: &World, when: &str) -> Vec<String> {
 
 /// Does the same after everything was applied: only impossible changes are left.
 fn planned_after(table: &Table, world: &World) -> Vec<String> {
-    let view = world.engine().plan_view();
+    let view = world.engine().view().plan_view();
     let mut faults = Vec::new();
     for (at, case) in table.cases.iter().enumerate() {
         let name = table.name(at);

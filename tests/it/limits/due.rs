@@ -10,9 +10,9 @@ async fn m14_a_plan_shows_what_is_due_before_and_after() {
     let tree = |rent: &str| format!("{MERCHANT}{}{rent}", card("jane", "4242424242424242"));
     let world = house("  amounts: decimal", &tree(&rent));
     assert_eq!(world.settle().await, Vec::<String>::new());
-    assert!(world.engine().plan_view().due.is_empty());
+    assert!(world.engine().view().plan_view().due.is_empty());
     world.write(&tree(&rent.replace("20.00 USD", "32.00 USD")));
-    let due = world.engine().plan_view().due;
+    let due = world.engine().view().plan_view().due;
     let first = due.first().unwrap();
     assert_eq!((due.len(), &*first.month, &*first.currency), (12, "2030-02", "USD"));
     assert_eq!((first.before, first.after, first.difference), (2000, 3200, 1200));
@@ -31,7 +31,7 @@ async fn m14_what_a_raised_generation_leaves_as_it_is_stays_due() {
     let world = house("  amounts: decimal", &tree(&bill, &rent));
     assert_eq!(world.settle().await, Vec::<String>::new());
     let due = || {
-        let all = world.engine().plan_view().due;
+        let all = world.engine().view().plan_view().due;
         let first = all.first().unwrap();
         (all.len(), first.before, first.after, first.difference)
     };

@@ -52,7 +52,7 @@ impl World {
 
     /// Returns the number of the journal's last record.
     pub(crate) fn position(&self) -> u64 {
-        self.engine().overview().position
+        self.engine().view().overview().position
     }
 
     /// Returns the mark of the only application.

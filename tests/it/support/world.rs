@@ -16,12 +16,15 @@ use reckon::base::secret::Secret;
 use reckon::client::config::{ClientCredentials, ServiceConfig};
 use reckon::client::service_client::Client;
 use reckon::client::transport::{FaultlessWire, Transport};
+use reckon::engine::commands::bookkeeping::AllowPrune;
+use reckon::engine::commands::command::EngineCommand;
 use reckon::engine::core::coordinator::{Engine, RunUntil};
 use reckon::engine::core::handles::{
     EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError, SecretResolver,
 };
 use reckon::engine::core::input::EngineInput;
 use reckon::engine::known::files::SpecSource;
+use reckon::engine::queries::protocol::Reply;
 use reckon::kinds::register::KINDS;
 use reckon::kinds::schema::kind::CheckCx;
 use reckon::model::manifest::OnDoubt;
@@ -359,7 +362,7 @@ impl World {
 
 /// Does the same of this engine.
 pub(crate) fn told(engine: &Engine) -> Vec<String> {
-    let view = engine.plan_view();
+    let view = engine.view().plan_view();
     let steps = view.steps.iter().map(|step| {
         format!(
             "{:?} {}/{}: {} ({})",
@@ -372,4 +375,12 @@ pub(crate) fn told(engine: &Engine) -> Vec<String> {
     let unable = engine.failures().iter();
     let unable = unable.map(|(key, unable)| format!("{key}: {}", unable.message()));
     steps.chain(totals).chain(unable).collect()
+}
+
+/// Allows removals in a process in which nothing else runs; returns their resources.
+pub(crate) async fn allowed(engine: &mut Engine, removals: &AllowPrune) -> Vec<Key> {
+    let command = EngineCommand::AllowPrune(removals.clone(), "uid 7".to_owned());
+    let reply = engine.command(command).await.unwrap();
+    let Reply::Allowed(keys) = reply else { panic!("unexpected response") };
+    keys
 }

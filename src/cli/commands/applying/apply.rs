@@ -137,7 +137,7 @@ async fn apply_here(
         Some(_) | None => {
             prune::record_here(engine, &allowing, out).await?;
             if !scope.is_everything() {
-                engine.select_targets(engine.selected(&scope));
+                engine.select_targets(engine.view().selected(&scope));
             }
             if let Some(exit) = stale_plan::refuse_whole_plan(&scope, out, engine)? {
                 return Ok(exit);
@@ -168,16 +168,16 @@ fn reviewed_plan(
     args: &ApplyArgs,
     engine: &Engine,
 ) -> Result<Option<PlanView>, CommandFailure> {
-    if args.yes && scope.is_everything() && engine.overview().changes > 0 {
+    if args.yes && scope.is_everything() && engine.view().overview().changes > 0 {
         return Ok(None);
     }
-    engine.plan_within(scope).map(Some).map_err(|names| unknown_names(&names))
+    engine.view().plan_within(scope).map(Some).map_err(|names| unknown_names(&names))
 }
 
 /// Returns true if a plan has nothing to do.
 fn is_nothing(plan: &PlanView, engine: &Engine) -> bool {
     let changes = plan.steps.iter().any(|step| step.verdict.is_change());
-    !changes && engine.overview().open_intents == 0 && !engine.has_bookkeeping()
+    !changes && engine.view().overview().open_intents == 0 && !engine.has_bookkeeping()
 }
 
 /// Runs the engine until only outside events remain, or until a signal stops it.
@@ -220,7 +220,7 @@ fn report(
     out: Printer,
     engine: &Engine,
 ) -> Result<Exit, CommandFailure> {
-    let after = engine.plan_of(scope);
+    let after = engine.view().plan_of(scope);
     apply_report::show(&after, done, out)?;
     prune::print_removals(engine, out);
     for (key, unable) in engine.failures() {
@@ -302,7 +302,7 @@ async fn apply_saved_here(
 ) -> Result<Exit, CommandFailure> {
     setup.bind(&own.open, None).await?;
     let engine = &mut own.engine;
-    engine.check_saved_plan(saved, file)?.map_err(|why| stale_plan::failure(&why, path))?;
+    engine.view().check_saved_plan(saved, file)?.map_err(|why| stale_plan::failure(&why, path))?;
     if !apply_report::confirm(&saved.plan, args, out)? {
         out.note("nothing was done; the plan can still be applied");
         return Ok(Exit::Done);

@@ -6,8 +6,10 @@ use crate::cli::context::machine;
 use crate::cli::exit::CommandFailure;
 use crate::cli::print::Printer;
 use crate::cli::remote::daemon::Daemon;
+use crate::control::requests;
 use crate::control::requests::Allow;
 use crate::engine::commands::bookkeeping::AllowPrune;
+use crate::engine::commands::command::EngineCommand;
 use crate::engine::core::coordinator::Engine;
 
 /// Argument for everything that a guard stops.
@@ -67,7 +69,8 @@ pub(crate) async fn record_here(
     out: Printer,
 ) -> Result<(), CommandFailure> {
     if !allowing.is_empty() {
-        let about = engine.allow_offline(allowing, &machine::actor()).await?;
+        let command = EngineCommand::AllowPrune(allowing.clone(), machine::actor());
+        let about = requests::typed::<Allow>(engine.command(command).await?)?;
         print_recorded(&about, out);
     }
     Ok(())

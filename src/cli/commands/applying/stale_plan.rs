@@ -152,7 +152,7 @@ pub(crate) fn refuse_whole_plan(
     if engine.exceeded_limits().is_empty() {
         return Ok(None);
     }
-    plan::show(&engine.plan_of(scope), out)?;
+    plan::show(&engine.view().plan_of(scope), out)?;
     out.note("nothing was done: a limit in reckon.yaml blocks the whole plan");
     Ok(Some(Exit::NeedsAttention))
 }

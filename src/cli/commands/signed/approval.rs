@@ -21,6 +21,9 @@ use crate::cli::context::session::{OwnState, StateSession};
 use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::print::Printer;
 use crate::config::approval_file::ApprovalFile;
+use crate::control::requests;
+use crate::control::requests::ApprovePlan;
+use crate::engine::commands::command::EngineCommand;
 use crate::engine::commands::plan_approval::PlanApprovalResult;
 use crate::engine::commands::signed_approval::ApproveSigned;
 use crate::engine::queries::protocol::PlanQuery;
@@ -47,7 +50,7 @@ pub(crate) async fn record_signed(
     out: Printer,
 ) -> Result<(), CommandFailure> {
     let Some(place) = SignedConfig::of(setup)? else { return Ok(()) };
-    let plan = own.engine.plan_view();
+    let plan = own.engine.view().plan_view();
     if !has_limited_step(&plan) {
         return Ok(());
     }
@@ -73,7 +76,7 @@ pub(crate) async fn run(setup: &Context, out: Printer) -> Result<Exit, CommandFa
         StateSession::Own(own) => {
             // The record of the state's owner comes first in the journal.
             setup.bind(&own.open, None).await?;
-            let plan = own.engine.plan_view();
+            let plan = own.engine.view().plan_view();
             record_counting(&place, own, &plan).await
         }
         StateSession::Daemon(client) => match client.send(PlanQuery).await {
@@ -101,7 +104,8 @@ async fn record_counting(
     let known = KnownApprovals::of(&own.open.state.facts, plan)?;
     let Examination { mut view, counting } = examine(place, plan, &known, SystemClock.now());
     for (number, signing) in counting {
-        let answer = own.engine.approve_signed_offline(signing).await?;
+        let reply = own.engine.command(EngineCommand::ApproveSigned(signing)).await?;
+        let answer = requests::typed::<ApprovePlan>(reply)?;
         note_answer(&mut view, number, &answer);
     }
     Ok(view)

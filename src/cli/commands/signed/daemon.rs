@@ -16,6 +16,7 @@ use crate::cli::print::Printer;
 use crate::control::handle::Control;
 use crate::control::requests;
 use crate::control::requests::ApprovePlan;
+use crate::engine::commands::command::EngineCommand;
 use crate::engine::core::input::EngineInput;
 use crate::engine::queries::protocol::PlanQuery;
 use crate::engine::queries::views::Overview;
@@ -90,7 +91,9 @@ async fn record_counting(
     let looked = tokio::task::spawn_blocking(looked).await.map_err(CommandFailure::bug)?;
     let Examination { mut view, counting } = looked;
     for (number, signing) in counting {
-        let Ok(reply) = control.call(|reply| EngineInput::ApproveSigned(signing, reply)).await
+        let Ok(reply) = control
+            .call(|reply| EngineInput::Command(EngineCommand::ApproveSigned(signing), reply))
+            .await
         else {
             return Ok(None);
         };

@@ -1,18 +1,15 @@
-//! Starts tasks: effects, readings and notes of queued resources.
+//! Starts the tasks of queued resources: effects, readings and records.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use tokio::time::Instant;
-
-use super::backoff::{instant_of, time_to_next_quarter};
+use super::coordinator::Engine;
+use super::handles::EngineError;
+use super::task_result::{EffectJob, TaskResult};
+use super::tasks::TaskClass;
 use crate::base::fault_injection;
 use crate::base::hash::SourceId;
 use crate::base::id::{IntentId, Key};
-use crate::client::gate::Urgency;
-use crate::engine::core::coordinator::Engine;
-use crate::engine::core::handles::EngineError;
-use crate::engine::core::task_result::{EffectJob, TaskResult};
 use crate::engine::executor::access::CredentialSource;
 use crate::engine::executor::{perform, settle};
 use crate::engine::readers::read;
@@ -42,21 +39,25 @@ impl Engine {
     /// Starts the settlement of an open intent; its resource starts no other task meanwhile.
     pub(crate) fn settle_open(&mut self, open: Arc<OpenIntent>) {
         let account = open.intent.request.account.clone();
-        let wallet = CredentialSource { account, ..self.credential_source(&open.intent.merchant) };
+        let wallet = CredentialSource {
+            account,
+            ..self.known_state.credential_source(&open.intent.merchant)
+        };
         let shared = self.shared.clone();
-        self.busy.insert(open.intent.key.clone());
-        self.queue.remove(&open.intent.key);
-        self.occupy_lane(&open.intent);
-        self.tasks.spawn(async move { settle::settle_recovered(&shared, &open, &wallet).await });
+        self.scheduler.lock([open.intent.key.clone()]);
+        self.scheduler.occupy_lane(&open.intent);
+        self.tasks.spawn(TaskClass::Work, async move {
+            settle::settle_recovered(&shared, &open, &wallet).await
+        });
     }
 
     /// Starts tasks up to the permitted number.
     pub(crate) fn start_tasks(&mut self) -> Result<(), EngineError> {
         let room = self.shared.settings.concurrency.saturating_mul(TASKS_PER_CALL).max(1);
-        self.resume_idle_lanes();
+        self.scheduler.resume_idle_lanes(&|key| self.planner.has_work(key));
         let waits = self.stopping || self.known_state.files().is_being_read();
-        while !waits && self.tasks.len() < self.capacity(room) {
-            let Some(key) = self.queue.pop_first() else {
+        while !waits && self.tasks.running(TaskClass::Work) < self.capacity(room) {
+            let Some(key) = self.scheduler.queue.pop_first() else {
                 return Ok(());
             };
             let work = self.planner.full_step(&self.known_state, &key).and_then(|step| step.work);
@@ -72,13 +73,15 @@ impl Engine {
 
     /// Starts one task.
     fn start(&mut self, key: &Key, work: &StepWork) -> Result<(), EngineError> {
-        if !self.admit(key, work) {
+        if !self.scheduler.admit(key, work) {
             return Ok(());
         }
-        if !self.busy.insert(key.clone()) && !fault_injection::is_active("two-open-effects") {
+        if !self.scheduler.busy.insert(key.clone())
+            && !fault_injection::is_active("two-open-effects")
+        {
             return Err(EngineError::Bug(format!("{key} has two tasks")));
         }
-        self.backoff.start_try(key);
+        self.scheduler.backoff.start_try(key);
         match work {
             StepWork::Effect(effect) if !self.enter_lane(key, effect) => self.release_slot(key),
             StepWork::Effect(effect) => {
@@ -91,20 +94,14 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the time at which dated steps are planned again, if any step waits for a date.
-    pub(crate) fn next_dates(&self) -> Option<Instant> {
-        let waits = !self.planner.date_dependent().is_empty();
-        let quarter =
-            waits.then(|| Instant::now().checked_add(time_to_next_quarter(self.shared.now())));
-        let turn = self.planner.next_health_change();
-        let turn = turn.and_then(|turn| instant_of(self.shared.now(), turn));
-        [quarter.flatten(), self.next_resumption(), turn].into_iter().flatten().min()
-    }
-
     /// Plans the steps again that wait for another day.
     pub(crate) fn replan_dated(&mut self) {
-        let mut keys: BTreeSet<Key> =
-            self.planner.date_dependent().union(&self.ended_suspensions()).cloned().collect();
+        let mut keys: BTreeSet<Key> = self
+            .planner
+            .date_dependent()
+            .union(&self.view().ended_suspensions())
+            .cloned()
+            .collect();
         keys.extend(self.planner.health_due(self.shared.now()));
         let made = self.planner.recompute(&self.known_state, keys);
         self.enqueue(made);
@@ -114,7 +111,7 @@ impl Engine {
     /// Starts an effect. The engine, as the single owner, assigns the number of its intent.
     fn start_effect(&mut self, key: &Key, effect: Effect) {
         let (shared, job) = (self.shared.clone(), self.job(key, effect));
-        self.tasks.spawn(async move { perform::perform(&shared, job).await });
+        self.tasks.spawn(TaskClass::Work, async move { perform::perform(&shared, job).await });
     }
 
     /// Builds the job of an effect, with its number and its cause.
@@ -123,31 +120,36 @@ impl Engine {
         self.known_state.task_started(key, &effect.merchant);
         let id = self.next_intent;
         self.next_intent = id.next();
-        let cause = self.cause(key);
+        let cause = self.view().cause(key);
         let account = effect.request.account.clone();
-        let wallet = CredentialSource { account, ..self.credential_source(&effect.merchant) };
+        let wallet =
+            CredentialSource { account, ..self.known_state.credential_source(&effect.merchant) };
         let effect = if fault_injection::is_active("attempt-in-the-name") {
             with_attempt_in_name(effect, &self.shared.settings.planning.partner, id)
         } else {
             effect
         };
-        let rest = self.digest_without_amounts(key);
-        let again = self.backoff.has_failed(key);
+        let rest = self.view().digest_without_amounts(key);
+        let again = self.scheduler.backoff.has_failed(key);
         EffectJob { id, effect, wallet, cause, rest, again }
     }
 
     /// Starts a reading.
     fn start_reading(&mut self, reading: RemoteReading) {
-        self.account_refresh.note_read(&reading.key);
+        self.readers.accounts.note_read(&reading.key);
         let is_read = reading.key == reading.merchant;
         let account =
             reading.subject.get("account").and_then(|one| one.as_str()).map(str::to_owned);
         self.known_state.task_started(&reading.key, &reading.merchant);
-        let wallet =
-            CredentialSource { is_read, account, ..self.credential_source(&reading.merchant) };
+        let wallet = CredentialSource {
+            is_read,
+            account,
+            ..self.known_state.credential_source(&reading.merchant)
+        };
         let shared = self.shared.clone();
-        self.tasks
-            .spawn(async move { read::read(&shared, reading, &wallet, RecordWhen::Always).await });
+        self.tasks.spawn(TaskClass::Work, async move {
+            read::read(&shared, reading, &wallet, RecordWhen::Always).await
+        });
     }
 
     /// Records a resource for which nothing has to be sent.
@@ -165,22 +167,13 @@ impl Engine {
             facts: serde_json::Value::Null,
         };
         let (shared, key) = (self.shared.clone(), key.clone());
-        self.tasks.spawn(async move {
+        self.tasks.spawn(TaskClass::Work, async move {
             let records = vec![Record::Observation(Box::new(note))];
             match shared.write(Vec::new(), records).await {
                 Ok(()) => TaskResult::Changed(key),
                 Err(error) => TaskResult::Broken(error),
             }
         });
-    }
-
-    /// Returns the sources of a merchant's credentials.
-    pub(crate) fn credential_source(&self, merchant: &Key) -> CredentialSource {
-        let manifest = self.known_state.desired().manifest(merchant);
-        let spec = manifest.as_ref().and_then(|one| one.spec.get("credentials").cloned());
-        let generation = manifest.map_or(0, |manifest| manifest.annotations.generation);
-        let (merchant, urgency) = (merchant.clone(), Urgency::Change);
-        CredentialSource { merchant, spec, is_read: false, account: None, urgency, generation }
     }
 }
 

@@ -1,13 +1,13 @@
 //! Compares the plan as a whole with the limits: what would exceed a sum is refused before its
 //! first effect, and not midway.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::rules::{PlanLimitExceeded, SpendBudget, day};
 use crate::base::hash::{Digest, sha256};
 use crate::base::id::{Key, Mode};
-use crate::engine::core::coordinator::Engine;
 use crate::engine::core::handles::EngineError;
+use crate::engine::limits::rules::{PlanLimitExceeded, SpendBudget, day};
+use crate::engine::view::EngineView;
 use crate::kinds::planning::step::merchant_of;
 use crate::model::intents::exposure::{Exposure, RunningTotals, SpendRequest};
 use crate::model::plans::change::{LimitExceeded, LimitScope};
@@ -21,55 +21,16 @@ use crate::policy::limit_check::{LimitPeriod, check_plan};
 /// Planned sums, by mode, of each merchant and of all.
 type PlannedSums = BTreeMap<(Mode, Option<Key>), RunningTotals>;
 
-impl Engine {
-    /// Compares the plan as a whole with the limits, and plans the affected steps again. A
-    /// comparison that fails changes nothing: the meter fails too, and stops everything.
-    pub(crate) fn check_whole_plan(&mut self) {
-        let guard = self.shared.guard.clone();
-        if !guard.is_limited() {
-            return;
-        }
-        let tree = self.tree_name();
-        let whole = match self.find_exceeded(&guard, &tree) {
-            Ok(whole) => whole,
-            Err(error) => return tracing::error!(%error, "cannot compare the plan with the limits"),
-        };
-        let mut counting = guard.counting();
-        let moved = counting.whole != whole || counting.tree != tree;
-        counting.whole = whole;
-        counting.tree = tree;
-        drop(counting);
-        if moved {
-            let keys: BTreeSet<Key> = self.spend_requests().map(|wish| wish.key).collect();
-            let made = self.planner.recompute(&self.known_state, keys);
-            self.enqueue(made);
-        }
-    }
-
-    /// Handles the approval of a plan: plans every resource again that a limit blocked.
-    pub(crate) fn plan_approved(&mut self) {
-        self.check_whole_plan();
-        let over = |step: &&std::sync::Arc<Step>| matches!(step.reason, Reason::OverLimit(_));
-        let keys = self.planner.steps().filter(over).map(|step| step.key.clone()).collect();
-        self.replan(keys);
-    }
-
-    /// Returns the limits that the plan as a whole exceeds; while there are any, `apply` does
-    /// nothing.
-    pub fn exceeded_limits(&self) -> Vec<LimitExceeded> {
-        let counting = self.shared.guard.counting();
-        counting.whole.iter().map(|whole| whole.over.clone()).collect()
-    }
-
+impl EngineView<'_> {
     /// Returns a short name of the present state of the files.
-    fn tree_name(&self) -> String {
+    pub(crate) fn tree_name(&self) -> String {
         let digests = self.known_state.desired().manifests.values();
         let all: Vec<u8> = digests.flat_map(|manifest| *manifest.digest.as_bytes()).collect();
         sha256(&all).to_string().chars().take(16).collect()
     }
 
     /// Returns every limit that the counted and the planned sums exceed together.
-    fn find_exceeded(
+    pub(crate) fn find_exceeded(
         &self,
         guard: &SpendBudget,
         tree: &str,
@@ -124,7 +85,7 @@ impl Engine {
     }
 
     fn is_chosen(&self, key: &Key) -> bool {
-        self.targets.as_ref().is_none_or(|chosen| chosen.contains(key))
+        self.scheduler.targets.as_ref().is_none_or(|chosen| chosen.contains(key))
     }
 
     /// Returns the exposure of every step that has one, blocked by a limit or not.

@@ -1,0 +1,114 @@
+//! The decision about a command: what is recorded or run, and the answer.
+//!
+//! A handler decides from a read-only view and changes nothing. The coordinator carries the
+//! decision out, with all other work or alone in a process that holds the state for one command.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::base::id::Key;
+use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::engine::core::task_result::TaskResult;
+use crate::engine::queries::protocol::Reply;
+use crate::model::intents::intent::OpenIntent;
+use crate::model::record::Record;
+
+/// The result of a command for the engine, and its answer.
+pub(crate) type CommandResult = Result<(TaskResult, Reply), EngineError>;
+
+/// The decision about a command.
+#[derive(Debug)]
+pub struct Decision {
+    /// Resources that start no other task until the command is done.
+    pub(crate) locked: BTreeSet<Key>,
+    /// The intent that the command settles; it takes its lane.
+    pub(crate) settles: Option<Arc<OpenIntent>>,
+    pub(crate) work: CommandWork,
+}
+
+/// The work of a command.
+pub(crate) enum CommandWork {
+    /// Answers; records nothing.
+    Answer(Reply),
+    /// Appends records, and then answers.
+    Append(Box<Append>),
+    /// Reads the service or the state first.
+    Run(Pin<Box<dyn Future<Output = CommandResult> + Send>>),
+}
+
+/// Records of a command, and what follows once they are durable.
+#[derive(Debug)]
+pub(crate) struct Append {
+    pub(crate) records: Vec<Record>,
+    /// Subject in the vault whose values are erased.
+    pub(crate) erase: Option<String>,
+    pub(crate) result: TaskResult,
+    pub(crate) answer: Reply,
+}
+
+impl fmt::Debug for CommandWork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Answer(answer) => f.debug_tuple("Answer").field(answer).finish(),
+            Self::Append(append) => f.debug_tuple("Append").field(append).finish(),
+            Self::Run(_) => f.write_str("Run(…)"),
+        }
+    }
+}
+
+impl Decision {
+    /// Answers, and records nothing.
+    pub(crate) fn answer(reply: Reply) -> Self {
+        Self::of(CommandWork::Answer(reply))
+    }
+
+    /// Appends records; the engine handles the result, and then the answer is sent.
+    pub(crate) fn append(records: Vec<Record>, result: TaskResult, answer: Reply) -> Self {
+        Self::of(CommandWork::Append(Box::new(Append { records, erase: None, result, answer })))
+    }
+
+    /// Runs a task.
+    pub(crate) fn run(task: impl Future<Output = CommandResult> + Send + 'static) -> Self {
+        Self::of(CommandWork::Run(Box::pin(task)))
+    }
+
+    /// Starts no other task of these resources until the command is done.
+    pub(crate) fn locking(mut self, keys: impl IntoIterator<Item = Key>) -> Self {
+        self.locked.extend(keys);
+        self
+    }
+
+    /// Takes the lane of the intent that the command settles, and locks its resource.
+    pub(crate) fn settling(self, open: Arc<OpenIntent>) -> Self {
+        let key = open.intent.key.clone();
+        Self { settles: Some(open), ..self }.locking([key])
+    }
+
+    /// Erases the sealed values of a subject, once the records are durable.
+    pub(crate) fn erasing(mut self, subject: Option<String>) -> Self {
+        if let CommandWork::Append(append) = &mut self.work {
+            append.erase = subject;
+        }
+        self
+    }
+
+    fn of(work: CommandWork) -> Self {
+        Self { locked: BTreeSet::new(), settles: None, work }
+    }
+}
+
+impl Append {
+    /// Appends the records, erases what is of no further use, and returns result and answer.
+    pub(crate) async fn perform(self, shared: &EngineShared) -> CommandResult {
+        let Self { records, erase, result, answer } = self;
+        if !records.is_empty() {
+            shared.write(Vec::new(), records).await?;
+        }
+        if let Some(subject) = erase {
+            shared.vault.erase(&subject)?;
+        }
+        Ok((result, answer))
+    }
+}

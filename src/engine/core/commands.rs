@@ -1,0 +1,143 @@
+//! Carries commands out: appends, handles the consequences, answers.
+
+use tokio::sync::oneshot;
+
+use super::coordinator::Engine;
+use super::handles::EngineError;
+use super::task_result::{EffectJob, TaskResult};
+use super::tasks::TaskClass;
+use crate::base::id::Key;
+use crate::engine::commands::action::{ActionCommand, TRIES, run_action};
+use crate::engine::commands::action_ready::ReadyAction;
+use crate::engine::commands::action_view::{ActionStatus, report};
+use crate::engine::commands::attach::PayerRequest;
+use crate::engine::commands::command::EngineCommand;
+use crate::engine::commands::decision::{CommandWork, Decision};
+use crate::engine::commands::page_link::{PageLink, make_page};
+use crate::engine::commands::saved_plan::SavedPlan;
+use crate::engine::queries::protocol::Reply;
+use crate::engine::scheduler::lanes::{LaneBlocked, unsettled_message};
+use crate::model::intents::effect::Effect;
+use crate::model::intents::intent::Cause;
+use crate::model::operator::approval::PlanUse;
+use crate::model::record::Record;
+
+impl Engine {
+    /// Carries out a command in a process in which nothing else runs.
+    ///
+    /// # Errors
+    /// The state cannot be read or written.
+    pub async fn command(&mut self, command: EngineCommand) -> Result<Reply, EngineError> {
+        let (result, answer) = match self.view().decide(command)?.work {
+            CommandWork::Answer(answer) => return Ok(answer),
+            CommandWork::Append(append) => append.perform(&self.shared).await?,
+            CommandWork::Run(task) => task.await?,
+        };
+        self.finish(result)?;
+        Ok(answer)
+    }
+
+    /// Starts to carry out a decision; the reply follows once its consequences are handled.
+    pub(crate) fn carry_out(&mut self, decision: Decision, reply: oneshot::Sender<Reply>) {
+        let Decision { locked, settles, work } = decision;
+        self.scheduler.lock(locked);
+        if let Some(open) = settles {
+            self.scheduler.occupy_lane(&open.intent);
+        }
+        let shared = self.shared.clone();
+        let task = match work {
+            // The asker may have gone away.
+            CommandWork::Answer(answer) => return drop(reply.send(answer)),
+            CommandWork::Append(append) => Box::pin(async move { append.perform(&shared).await }),
+            CommandWork::Run(task) => task,
+        };
+        self.tasks.spawn(TaskClass::Command, async move {
+            match task.await {
+                Ok((result, answer)) => result.with_reply(answer, reply),
+                Err(error) => TaskResult::Broken(error),
+            }
+        });
+    }
+
+    /// Handles a payer's request. The asker may have gone away.
+    pub(crate) fn handle_payer(&mut self, asked: PayerRequest) {
+        match asked {
+            PayerRequest::Open(link, reply) => {
+                reply.send(self.view().intake(&link)).unwrap_or_default();
+            }
+            PayerRequest::Submit(bringing, reply) => {
+                let decision = self.view().attach(bringing);
+                self.carry_out(decision, reply);
+            }
+        }
+    }
+
+    /// Performs the effect that the resource offers to a visitor, and answers with the page.
+    pub(crate) fn visit(&mut self, key: &Key, reply: oneshot::Sender<PageLink>) {
+        let Some(effect) = self.view().offered_effect(key) else {
+            return reply.send(None).unwrap_or_default();
+        };
+        self.scheduler.lock([key.clone()]);
+        let (shared, job) = (self.shared.clone(), self.job(key, effect));
+        self.tasks.spawn(TaskClass::Command, async move { make_page(&shared, job, reply).await });
+    }
+
+    /// Performs an action; answers once it is settled, or can only be settled by a person.
+    pub(crate) fn act(&mut self, asked: ActionCommand, reply: oneshot::Sender<Reply>) {
+        if self.stopping {
+            // No answer is sent: the client repeats the request in the next process.
+            return;
+        }
+        let ready = match self.view().ready(&asked) {
+            Ok(ready) => ready,
+            Err(told) => return reply.send(Reply::Action(told)).unwrap_or_default(),
+        };
+        let key = ready.effect.key.clone();
+        if self.scheduler.busy.contains(&key) {
+            return self.scheduler.lanes.defer_action(asked, reply);
+        }
+        match self.take_lane(&key, &ready.effect) {
+            Ok(()) => self.start_action(key, &ready, reply),
+            Err(LaneBlocked::Running) => self.scheduler.lanes.defer_action(asked, reply),
+            Err(LaneBlocked::Unsettled(held)) => {
+                let why = unsettled_message(&held);
+                let told = report(Some(key), &asked.action.verb, ActionStatus::Blocked, why);
+                reply.send(Reply::Action(Box::new(told))).unwrap_or_default();
+            }
+        }
+    }
+
+    /// Starts the task of an action.
+    fn start_action(&mut self, key: Key, ready: &ReadyAction, reply: oneshot::Sender<Reply>) {
+        self.scheduler.busy.insert(key);
+        let afterwards = self.view().afterwards(&ready.effect);
+        let jobs: Vec<EffectJob> =
+            (0..TRIES).map(|_| self.asked_job(ready.effect.clone(), &ready.actor)).collect();
+        let shared = self.shared.clone();
+        self.tasks.spawn(TaskClass::Command, async move {
+            let finished = run_action(&shared, jobs, reply).await;
+            afterwards.read(&shared, finished).await
+        });
+    }
+
+    /// Builds a job as of a document, in the name of a person.
+    fn asked_job(&mut self, effect: Effect, actor: &str) -> EffectJob {
+        let job = self.job(&effect.key.clone(), effect);
+        EffectJob { cause: Cause { actor: Some(actor.to_owned()), ..job.cause }, ..job }
+    }
+
+    /// Uses a plan up: it is never applied again. The record is on disk on return. From then on the
+    /// run acts on the plan's steps alone.
+    pub async fn use_plan(&mut self, saved: &SavedPlan, actor: String) -> Result<(), EngineError> {
+        let used = PlanUse {
+            plan: saved.id.clone(),
+            token: saved.token.clone(),
+            checksum: saved.plan.checksum.clone(),
+            actor,
+            at: self.shared.now(),
+        };
+        self.shared.write(Vec::new(), vec![Record::PlanUsed(Box::new(used))]).await?;
+        self.select_targets(saved.steps.iter().map(|step| step.key.clone()).collect());
+        Ok(())
+    }
+}

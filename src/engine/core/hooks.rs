@@ -1,0 +1,204 @@
+//! Runs hooks and performs their action requests.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::coordinator::Engine;
+use super::handles::EngineError;
+use super::tasks::TaskClass;
+use crate::base::id::Key;
+use crate::engine::commands::action::ActionCommand;
+use crate::engine::hooks::actions::{
+    ActionEnd, DueAction, await_action, settle_request, suspend_message, suspend_request,
+};
+use crate::engine::hooks::dispatch::ScriptSet;
+use crate::engine::hooks::notify;
+use crate::engine::hooks::notify::NotificationSender;
+use crate::engine::hooks::roster::ScriptChange;
+use crate::model::action::Action;
+use crate::model::events::hook::{NOTIFY, RECONCILE, RESUME, SUSPEND};
+use crate::model::events::hook_run::{ActionOutcome, ActionRequestId, PendingAction, Scheduled};
+use crate::model::operator::suspension::SuspensionResult;
+
+impl Engine {
+    /// Accepts a set of scripts; hooks run from the first good set on.
+    pub fn use_scripts(&mut self, found: ScriptSet) -> Result<(), EngineError> {
+        self.scripts.accept(found);
+        self.change_scripts()
+    }
+
+    /// Sets the sender of hooks' notifications.
+    pub fn set_notifier(&mut self, notifier: Arc<dyn NotificationSender>) {
+        self.scripts.notifier = Some(notifier);
+        self.scripts.agenda.reload();
+    }
+
+    /// Changes to the waiting set of scripts, once no run of the previous set is left.
+    fn change_scripts(&mut self) -> Result<(), EngineError> {
+        match self.scripts.begin_change(&self.shared)? {
+            ScriptChange::None => Ok(()),
+            ScriptChange::Recorded => self.scripts_recorded(),
+            ScriptChange::Record(task) => {
+                self.tasks.spawn(TaskClass::Upkeep, task);
+                Ok(())
+            }
+        }
+    }
+
+    /// Puts the recorded set into use; continues with a newer waiting one, if any.
+    pub(crate) fn scripts_recorded(&mut self) -> Result<(), EngineError> {
+        self.scripts.finish_change();
+        self.change_scripts()?;
+        self.hooks_due()
+    }
+
+    /// Runs the hooks of every waiting event.
+    pub(crate) fn run_hooks(&mut self) -> Result<(), EngineError> {
+        if self.stopping {
+            return Ok(());
+        }
+        let slots = self.tasks.slots_left(TaskClass::Hooks).unwrap_or(usize::MAX);
+        for worker in self.scripts.due_workers(&self.shared, slots)? {
+            self.tasks.spawn(TaskClass::Hooks, worker);
+        }
+        Ok(())
+    }
+
+    /// Runs hooks and actions that are due.
+    pub(crate) fn hooks_due(&mut self) -> Result<(), EngineError> {
+        self.run_hooks()?;
+        self.dispatch_actions()
+    }
+
+    /// Handles the durable result of a script: its actions do not wait for other scripts.
+    pub(crate) fn actions_requested(&mut self, asked: Vec<Scheduled>) -> Result<(), EngineError> {
+        self.scripts.agenda.add(asked, self.shared.now());
+        if self.scripts.signal_retries(&self.shared)? {
+            return self.hooks_due();
+        }
+        self.dispatch_actions()
+    }
+
+    /// Handles the end of a merchant's hook runs.
+    pub(crate) fn hooks_ran(&mut self, merchant: &Key) -> Result<(), EngineError> {
+        self.scripts.worker_ended(merchant);
+        self.change_scripts()?;
+        self.hooks_due()
+    }
+
+    /// Performs the hooks' actions that are due and have a slot.
+    pub(crate) fn dispatch_actions(&mut self) -> Result<(), EngineError> {
+        self.scripts.next_action = None;
+        if self.stopping {
+            return Ok(());
+        }
+        let now = self.shared.now();
+        self.scripts.wake_actions(&self.shared, now)?;
+        while let Some(due) = self.scripts.next_due_action(&self.shared, now)? {
+            match due {
+                DueAction::Perform(pending) => self.perform_action(*pending)?,
+                DueAction::Invalid(id, why) => self.end_action(id, ActionOutcome::Invalid, why),
+            }
+        }
+        self.scripts.next_action = self.scripts.agenda.next_due(now);
+        Ok(())
+    }
+
+    /// Checks every action again: one that waited for a person may be permitted now.
+    pub(crate) fn redispatch_actions(&mut self) -> Result<(), EngineError> {
+        self.scripts.agenda.reload();
+        self.dispatch_actions()
+    }
+
+    /// Performs an action request by its verb.
+    fn perform_action(&mut self, pending: PendingAction) -> Result<(), EngineError> {
+        match pending.request.verb.as_str() {
+            SUSPEND | RESUME => self.suspend_for(pending),
+            RECONCILE => self.reconcile_for(pending),
+            NOTIFY => return self.notify_for(&pending),
+            _ => self.run_action_for(pending),
+        }
+        Ok(())
+    }
+
+    /// Performs an action like a person's command.
+    fn run_action_for(&mut self, pending: PendingAction) {
+        let PendingAction { id, request, script, .. } = pending;
+        let (Some(merchant), Ok(name)) = (request.merchant, id.action_name()) else {
+            return self.end_action(id, ActionOutcome::Invalid, "no merchant is named".to_owned());
+        };
+        let fields = request.fields;
+        let action = Action { verb: request.verb, merchant, name: Some(name), fields };
+        let (reply, answer) = oneshot::channel();
+        self.act(ActionCommand { action, actor: format!("hook {script}") }, reply);
+        let shared = self.shared.clone();
+        let task = async move { await_action(&shared, id, answer).await };
+        self.tasks.spawn(TaskClass::HookAction, task);
+    }
+
+    /// Suspends or resumes a resource in the name of the script.
+    fn suspend_for(&mut self, pending: PendingAction) {
+        let PendingAction { id, request, script, .. } = pending;
+        let Some(wanted) = suspend_request(&request.verb, &request.fields) else {
+            return self.end_action(id, ActionOutcome::Invalid, "it names no resource".to_owned());
+        };
+        let (record, result) = self.view().suspend_record(&wanted, format!("hook {script}"));
+        let is_unknown = matches!(result, SuspensionResult::Unknown { .. });
+        let outcome = if is_unknown { ActionOutcome::Invalid } else { ActionOutcome::Done };
+        let with = record.map(|record| (record, wanted.key().clone()));
+        self.settle_action(ActionEnd { id, outcome, message: suspend_message(&result), with });
+    }
+
+    /// Plans a resource again at once.
+    fn reconcile_for(&mut self, pending: PendingAction) {
+        let key = pending.request.fields.get("key").and_then(Value::as_str);
+        if let Some(key) = key.and_then(|key| key.parse::<Key>().ok()) {
+            self.readers.accounts.allow_all();
+            self.replan([key].into());
+        }
+        self.end_action(pending.id, ActionOutcome::Done, "looked at again".to_owned());
+    }
+
+    /// Sends a notification, or settles it. Without a sender it waits.
+    fn notify_for(&mut self, pending: &PendingAction) -> Result<(), EngineError> {
+        let Some(notifier) = self.scripts.notifier.clone() else {
+            self.scripts.agenda.end(&pending.id);
+            return Ok(());
+        };
+        let view = self.view();
+        let message = || view.notification(pending, &*notifier);
+        match notify::attempt(&self.shared, pending, notifier.clone(), message)? {
+            Ok(attempt) => self.tasks.spawn(TaskClass::HookAction, attempt.run()),
+            Err((outcome, why)) => self.end_action(pending.id.clone(), outcome, why),
+        }
+        Ok(())
+    }
+
+    /// Records the result of an action that no record expresses.
+    fn end_action(&mut self, id: ActionRequestId, outcome: ActionOutcome, message: String) {
+        self.settle_action(ActionEnd { id, outcome, message, with: None });
+    }
+
+    /// Records the result of an action, together with the record that is its effect.
+    fn settle_action(&mut self, end: ActionEnd) {
+        if end.outcome != ActionOutcome::Done {
+            let (id, reason) = (&end.id, end.message.as_str());
+            tracing::warn!(event = id.event, action = %id.name, reason, "action not done");
+        }
+        self.tasks.spawn(TaskClass::HookAction, settle_request(self.shared.clone(), end));
+    }
+
+    /// Handles the end of a try of an action.
+    pub(crate) fn action_tried(
+        &mut self,
+        id: &ActionRequestId,
+        settled: bool,
+        key: Option<Key>,
+    ) -> Result<(), EngineError> {
+        self.scripts.action_tried(id, settled, &self.shared);
+        self.record_written(key)?;
+        self.dispatch_actions()
+    }
+}

@@ -1,0 +1,217 @@
+//! Starts due reads of accounts, lists and events, and handles their results.
+
+use std::collections::BTreeSet;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use super::coordinator::{Engine, snapshot};
+use super::handles::EngineError;
+use super::input::EngineInput;
+use super::task_result::TaskResult;
+use super::tasks::{Task, TaskClass};
+use crate::base::id::Key;
+use crate::engine::events::poll::PollResult;
+use crate::engine::events::receiver::EventReceiver;
+use crate::engine::events::resync::ResyncEvents;
+use crate::engine::queries::protocol::Reply;
+use crate::engine::readers::sweep::SweepResult;
+use crate::model::intents::effect::Effect;
+
+impl Engine {
+    /// Reads every list and every merchant's events on schedule from now on.
+    pub fn start_sweeps(&mut self) {
+        let merchants = snapshot!(self).merchants();
+        self.event_schedule.start(&merchants, &self.shared);
+        self.readers.sweeps.start(&merchants, &self.shared);
+    }
+
+    /// Builds the receiver for posts to merchants' addresses; `events` must be this engine's
+    /// channel.
+    pub fn event_receiver(&self, events: mpsc::Sender<EngineInput>) -> EventReceiver {
+        EventReceiver::new(self.shared.clone(), events)
+    }
+
+    /// Returns true if a list of an effect's merchant is being read.
+    pub(crate) fn is_being_read(&self, effect: &Effect) -> bool {
+        let merchant = &effect.merchant;
+        self.readers.sweeps.is_reading(merchant) || self.event_schedule.is_polling(merchant)
+    }
+
+    /// Returns the number of reads that can start now.
+    fn read_slots(&self) -> usize {
+        self.tasks.slots_left(TaskClass::Poll).unwrap_or(usize::MAX)
+    }
+
+    /// Returns the time at which a list or a merchant's events are due; `None` while every slot is
+    /// taken.
+    pub(crate) fn next_read(&self) -> Option<Instant> {
+        let due = [self.readers.sweeps.next_due(), self.event_schedule.next_due()];
+        due.into_iter().flatten().min().filter(|_| self.read_slots() > 0)
+    }
+
+    /// Starts reads.
+    fn start_reads(&mut self, reads: Vec<Task>) {
+        for read in reads {
+            self.tasks.spawn(TaskClass::Poll, read);
+        }
+    }
+
+    /// Starts the readings of accounts that are due.
+    pub(crate) fn start_account_reads(&mut self) {
+        if self.stopping {
+            return;
+        }
+        let slots = self.read_slots();
+        for (merchant, read) in self.readers.accounts.due_reads(snapshot!(self), slots) {
+            self.scheduler.busy.insert(merchant);
+            self.tasks.spawn(TaskClass::Poll, read);
+        }
+    }
+
+    /// Returns the time at which the next reading of accounts is due.
+    pub(crate) fn next_account_read(&self) -> Option<Instant> {
+        self.readers.accounts.next_due(snapshot!(self)).filter(|_| self.read_slots() > 0)
+    }
+
+    /// Permits one more try of each due effect that was refused for a reason that may change at the
+    /// service.
+    pub(crate) fn retry_refused(&mut self) {
+        if self.stopping {
+            return;
+        }
+        let due = self.readers.accounts.due_refusals(snapshot!(self)).into_iter();
+        let tried: BTreeSet<Key> = due.filter(|key| self.known_state.try_again(key)).collect();
+        if !tried.is_empty() {
+            self.replan(tried);
+        }
+    }
+
+    /// Plans a resource again whose task ended. If the service refused it for now, its next try
+    /// waits for the interval.
+    pub(crate) fn task_ended(&mut self, key: &Key) {
+        self.replan(BTreeSet::from([key.clone()]));
+        if self.planner.retryable_refusals().contains(key) {
+            self.readers.accounts.note_read(key);
+        }
+    }
+
+    /// Returns true if a task only read accounts again, and failed. The known state then stays, and
+    /// the next reading follows in its time.
+    pub(crate) fn ends_account_read(&mut self, finished: &TaskResult) -> bool {
+        let Some(key) = finished.resource().filter(|key| self.readers.accounts.end(key)) else {
+            return false;
+        };
+        if let TaskResult::RetryLater(_, failure, _) = finished {
+            let reason = failure.message();
+            tracing::warn!(key = %key, reason, "cannot read the accounts again");
+        } else if !matches!(finished, TaskResult::Unauthorised(..)) {
+            return false;
+        }
+        self.scheduler.busy.remove(key);
+        self.release_merchant(key);
+        true
+    }
+
+    /// Reads all blocking accounts again and does nothing else, so that the plan that a person sees
+    /// and approves rests on the service's present state.
+    pub async fn refresh_accounts(&mut self) -> Result<(), EngineError> {
+        self.readers.accounts.allow_all();
+        self.retry_refused();
+        self.start_account_reads();
+        self.finish_all().await
+    }
+
+    /// Reads every list in a process without other tasks.
+    pub async fn sweep_everything(&mut self) -> Result<(), EngineError> {
+        self.sweep_all();
+        self.finish_all().await
+    }
+
+    /// Handles the results of all tasks.
+    async fn finish_all(&mut self) -> Result<(), EngineError> {
+        while let Some(finished) = self.tasks.join_next().await {
+            self.finish(finished?)?;
+        }
+        Ok(())
+    }
+
+    /// Reads every list that is due.
+    pub(crate) fn sweep(&mut self) {
+        let slots = self.read_slots();
+        let reads = self.readers.sweeps.due_sweeps(snapshot!(self), slots);
+        self.start_reads(reads);
+    }
+
+    fn sweep_all(&mut self) {
+        let merchants = snapshot!(self).merchants();
+        self.readers.sweeps.request(&merchants);
+        self.sweep();
+    }
+
+    /// Reads every list now, and answers with the plan once that is done.
+    pub(crate) fn refresh(&mut self, reply: oneshot::Sender<Reply>) {
+        self.readers.sweeps.add_waiter(reply);
+        self.sweep_all();
+        self.answer_refreshes();
+    }
+
+    /// Answers the waiting refreshes, once no read is under way.
+    fn answer_refreshes(&mut self) {
+        let waiters = self.readers.sweeps.take_waiters();
+        if waiters.is_empty() {
+            return;
+        }
+        let plan = self.view().plan_view();
+        for waiter in waiters {
+            // The asker may have gone away.
+            drop(waiter.send(Reply::Plan(Box::new(plan.clone()))));
+        }
+    }
+
+    /// Handles the result of a list read.
+    pub(crate) fn sweep_done(&mut self, swept: SweepResult) -> Result<(), EngineError> {
+        let SweepResult { list, seen, touched } = swept;
+        self.readers.sweeps.end(&list, seen, &self.shared);
+        self.requeue_waiting();
+        self.refresh_and_replan(touched)?;
+        self.sweep();
+        self.answer_refreshes();
+        Ok(())
+    }
+
+    /// Reads every merchant's events that are due.
+    pub(crate) fn start_due_polls(&mut self) {
+        let slots = self.read_slots();
+        let reads = self.event_schedule.due_polls(snapshot!(self), slots);
+        self.start_reads(reads);
+    }
+
+    /// Reads lists of events again at a person's request.
+    pub(crate) fn resync_events(&mut self, asked: ResyncEvents, reply: oneshot::Sender<Reply>) {
+        let merchants = snapshot!(self).merchants();
+        self.event_schedule.begin_resync(asked, &merchants, reply);
+        self.start_due_polls();
+        self.event_schedule.end_resync();
+    }
+
+    /// Handles the result of a read of events.
+    pub(crate) fn poll_done(&mut self, looked: PollResult) -> Result<(), EngineError> {
+        self.event_schedule.end(&looked, &self.shared);
+        self.requeue_waiting();
+        self.event_schedule.schedule_next(&looked, &self.shared)?;
+        self.refresh_and_replan(looked.touched)?;
+        // Payments change the health of resources that have no new step.
+        self.catch_up()?;
+        self.run_hooks()
+    }
+
+    /// Reads these resources from the fold again, and plans them again.
+    fn refresh_and_replan(&mut self, keys: BTreeSet<Key>) -> Result<(), EngineError> {
+        for key in &keys {
+            self.known_state.refresh(&self.shared.facts, key)?;
+        }
+        self.replan(keys);
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+//! The tasks under way, by class.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+
+use tokio::task::{JoinError, JoinSet};
+
+use super::task_result::TaskResult;
+
+/// Largest number of tasks that read lists, events and accounts.
+const POLLS_MAX: usize = 64;
+/// Largest number of merchants whose hooks run at once.
+const HOOKS_MAX: usize = 1_024;
+
+/// A task that is not started yet.
+pub(crate) type Task = Pin<Box<dyn Future<Output = TaskResult> + Send>>;
+
+/// The class of a task. Each class has slots of its own, so that none keeps another from starting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TaskClass {
+    /// Effects, readings and records of the plan, and settlements.
+    Work,
+    /// Commands of people, programs and hooks.
+    Command,
+    /// Reads of lists, events and accounts.
+    Poll,
+    /// Hook runs of a merchant.
+    Hooks,
+    /// Actions and notifications of hooks.
+    HookAction,
+    /// Records and searches of the engine itself.
+    Upkeep,
+}
+
+/// All tasks under way.
+#[derive(Debug, Default)]
+pub(crate) struct Tasks {
+    set: JoinSet<(TaskClass, TaskResult)>,
+    running: BTreeMap<TaskClass, usize>,
+}
+
+impl Tasks {
+    /// Starts a task.
+    pub(crate) fn spawn(
+        &mut self,
+        class: TaskClass,
+        task: impl Future<Output = TaskResult> + Send + 'static,
+    ) {
+        let running = self.running.entry(class).or_default();
+        *running = running.saturating_add(1);
+        self.set.spawn(async move { (class, task.await) });
+    }
+
+    /// Waits for the end of a task; `None` if there is none.
+    pub(crate) async fn join_next(&mut self) -> Option<Result<TaskResult, JoinError>> {
+        let ended = self.set.join_next().await?;
+        Some(ended.map(|(class, result)| {
+            if let Some(running) = self.running.get_mut(&class) {
+                *running = running.saturating_sub(1);
+            }
+            result
+        }))
+    }
+
+    /// Returns the number of tasks of a class that can start now; `None` for a class without a
+    /// limit of its own.
+    pub(crate) fn slots_left(&self, class: TaskClass) -> Option<usize> {
+        let slots = match class {
+            TaskClass::Poll => POLLS_MAX,
+            TaskClass::Hooks => HOOKS_MAX,
+            TaskClass::Work | TaskClass::Command | TaskClass::HookAction | TaskClass::Upkeep => {
+                return None;
+            }
+        };
+        Some(slots.saturating_sub(self.running(class)))
+    }
+
+    /// Returns the number of tasks of a class.
+    pub(crate) fn running(&self, class: TaskClass) -> usize {
+        self.running.get(&class).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.set.is_empty()
+    }
+}

@@ -1,0 +1,44 @@
+//! Read-only view of the engine's parts, from which commands are decided and queries answered.
+
+use std::sync::Arc;
+
+use super::core::handles::EngineShared;
+use super::events::polling::EventSchedule;
+use super::hooks::dispatch::Scripts;
+use super::known::known_state::KnownState;
+use super::known::snapshot::Snapshot;
+use super::readers::part::Readers;
+use super::scheduler::part::Scheduler;
+use crate::plan::planner::Planner;
+
+/// The engine's parts at one moment; nothing changes through it.
+pub struct EngineView<'a> {
+    pub(crate) shared: &'a Arc<EngineShared>,
+    pub(crate) known_state: &'a KnownState,
+    pub(crate) planner: &'a Planner,
+    pub(crate) scheduler: &'a Scheduler,
+    pub(crate) readers: &'a Readers,
+    pub(crate) event_schedule: &'a EventSchedule,
+    pub(crate) scripts: &'a Scripts,
+    /// True if no more work is started.
+    pub(crate) stopping: bool,
+}
+
+impl EngineView<'_> {
+    /// Returns the part of the view that reads are started from.
+    pub(crate) fn snapshot(&self) -> Snapshot<'_> {
+        Snapshot {
+            shared: self.shared,
+            known_state: self.known_state,
+            planner: self.planner,
+            busy: &self.scheduler.busy,
+            stopping: self.stopping,
+        }
+    }
+}
+
+impl std::fmt::Debug for EngineView<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "EngineView({:?}, {:?})", self.known_state, self.scheduler)
+    }
+}
