@@ -18,15 +18,15 @@ use reckon::client::config::{ClientCredentials, ServiceConfig};
 use reckon::client::service_client::Client;
 use reckon::client::transport::{FaultlessWire, Transport};
 use reckon::control::handle::Control;
-use reckon::engine::commands::intake::IntakeLink;
 use reckon::engine::core::coordinator::{Engine, RunUntil};
-use reckon::engine::core::handles::{
+use reckon::engine::core::retention::Retention;
+use reckon::engine::handles::shared::{
     EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError, SecretResolver,
 };
-use reckon::engine::core::input::EngineInput;
-use reckon::engine::core::retention::Retention;
-use reckon::engine::hooks::dispatch::ScriptSet;
 use reckon::engine::hooks::notify::{DeliveryAttempt, NotificationSender};
+use reckon::engine::protocol::commands::intake::IntakeLink;
+use reckon::engine::protocol::input::EngineInput;
+use reckon::engine::protocol::script_set::ScriptSet;
 use reckon::http::public::public_routes::PublicRoutes;
 use reckon::http::public::webhooks::public_router;
 use reckon::kinds::register::KINDS;

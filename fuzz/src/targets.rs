@@ -16,7 +16,7 @@ use reckon::base::secret::mask_digits;
 use reckon::config::approval_file::ApprovalFile;
 use reckon::config::settings::Config;
 use reckon::control::protocol::ControlRequest;
-use reckon::engine::commands::saved_plan::SavedPlan;
+use reckon::engine::protocol::commands::saved_plan::SavedPlan;
 use reckon::kinds::register::KINDS;
 use reckon::kinds::schema::kind::CheckCx;
 use reckon::model::issue::PlacedIssue;

@@ -38,7 +38,7 @@ pub(crate) async fn run(cli: &Cli, out: Printer) -> Result<Exit, CommandFailure>
         CliCommand::Resume(args) => suspend::resume(&Context::load(cli)?, args, out).await,
         CliCommand::Import(args) => import::run(&Context::load(cli)?, args, out).await,
         CliCommand::Forget(args) => forget::run(&Context::load(cli)?, args, out).await,
-        CliCommand::Run(args) => run::run(Context::load(cli)?, args, out).await,
+        CliCommand::Run(args) => Box::pin(run::run(Context::load(cli)?, args, out)).await,
         CliCommand::Get(args) => get::run(&Context::load(cli)?, args, out).await,
         CliCommand::Describe(args) => get::describe(&Context::load(cli)?, args, out).await,
         CliCommand::Link(args) => payer_links::run(&Context::load(cli)?, args, out).await,

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::config::read::LoadError;
 use crate::config::setting::ConfigError;
 use crate::control::protocol::ControlError;
-use crate::engine::core::handles::{EngineError, SecretError};
+use crate::engine::handles::shared::{EngineError, SecretError};
 use crate::model::issue::PlacedIssue;
 use crate::render::diagnostic;
 use crate::render::diagnostic::OutputStyle;

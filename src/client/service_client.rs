@@ -30,14 +30,9 @@ use tokio::time::Instant;
 use tracing::{Instrument, Span, debug_span, field};
 
 use super::classify::CallVerdict;
-use super::config::Access;
-use super::config::AccessDenied;
-use super::config::ClientCredentials;
-use super::config::ClientError;
-use super::config::ServiceConfig;
-use super::config::basic;
-use super::config::bearer;
-use super::config::fits;
+use super::config::{
+    Access, AccessDenied, ClientCredentials, ClientError, ServiceConfig, basic, bearer, fits,
+};
 use super::gate::CallRoute;
 use super::transport::Transport;
 use super::{classify, sensitive};

@@ -1,11 +1,11 @@
 //! Commands of the wire form: a request and its actor become a command of the engine.
 
 use super::protocol::{ControlError, ControlRequest};
-use crate::engine::commands::approve::ApproveLive;
-use crate::engine::commands::attach::SubmitToken;
-use crate::engine::commands::command::EngineCommand;
-use crate::engine::commands::plan_approval::ApprovingPlan;
-use crate::engine::commands::resolve::ResolveIntent;
+use crate::engine::protocol::commands::approve::ApproveLive;
+use crate::engine::protocol::commands::attach::SubmitToken;
+use crate::engine::protocol::commands::command::EngineCommand;
+use crate::engine::protocol::commands::plan_approval::ApprovingPlan;
+use crate::engine::protocol::commands::resolve::ResolveIntent;
 
 /// Returns the command that a request stands for.
 ///

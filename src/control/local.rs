@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::hash::Digest;
 use crate::base::id::Key;
-use crate::engine::commands::intake::IntakeTerms;
-use crate::engine::queries::protocol::EngineQuery;
+use crate::engine::protocol::commands::intake::IntakeTerms;
+use crate::engine::protocol::query::EngineQuery;
 
 /// A query for the daemon's local data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

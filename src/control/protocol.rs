@@ -15,12 +15,12 @@ use serde::{Deserialize, Serialize};
 
 use super::local::LocalQuery;
 use crate::base::id::{IntentId, Key};
-use crate::engine::commands::attach::AttachToken;
-use crate::engine::commands::bookkeeping::AllowPrune;
-use crate::engine::commands::plan_approval::ApprovingPlan;
-use crate::engine::commands::resolve::ManualResolution;
-use crate::engine::events::resync::ResyncEvents;
-use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::engine::protocol::commands::attach::AttachToken;
+use crate::engine::protocol::commands::bookkeeping::AllowPrune;
+use crate::engine::protocol::commands::plan_approval::ApprovingPlan;
+use crate::engine::protocol::commands::resolve::ManualResolution;
+use crate::engine::protocol::query::{EngineQuery, Reply};
+use crate::engine::protocol::resync::ResyncEvents;
 use crate::model::action::{Action, RemoteGet};
 use crate::model::operator::rotation::RotationRequest;
 use crate::model::operator::suspension::SuspensionRequest;
@@ -203,7 +203,7 @@ impl ControlError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::commands::intake::IntakeTerms;
+    use crate::engine::protocol::commands::intake::IntakeTerms;
 
     #[test]
     fn what_is_not_known_to_look_is_taken_for_a_change() {

@@ -9,19 +9,18 @@ use std::path::PathBuf;
 use super::local::{LocalQuery, SentTree, TreeContents, TreeDifferences};
 use super::protocol::{ControlError, ControlRequest};
 use crate::base::id::{IntentId, Key};
-use crate::engine::commands::action_view::ActionReport;
-use crate::engine::commands::attach::AttachToken;
-use crate::engine::commands::bookkeeping::AllowPrune;
-use crate::engine::commands::intake::IntakeTerms;
-use crate::engine::commands::page_link::SecretLink;
-use crate::engine::commands::plan_approval::{ApprovingPlan, PlanApprovalResult};
-use crate::engine::commands::resolve::{ManualResolution, ResolveResult};
-use crate::engine::events::resync::{ResyncEvents, ResyncedEvents};
-use crate::engine::executor::epoch::StateReply;
 use crate::engine::hooks::history::PastEvent;
-use crate::engine::queries::local_reply::LocalReply;
-use crate::engine::queries::protocol::{Query, Reply};
-use crate::engine::queries::views::PlanView;
+use crate::engine::protocol::commands::action_view::ActionReport;
+use crate::engine::protocol::commands::attach::AttachToken;
+use crate::engine::protocol::commands::bookkeeping::AllowPrune;
+use crate::engine::protocol::commands::intake::IntakeTerms;
+use crate::engine::protocol::commands::page_link::SecretLink;
+use crate::engine::protocol::commands::plan_approval::{ApprovingPlan, PlanApprovalResult};
+use crate::engine::protocol::commands::resolve::{ManualResolution, ResolveResult};
+use crate::engine::protocol::queries::local_reply::{LocalReply, StateReply};
+use crate::engine::protocol::queries::views::PlanView;
+use crate::engine::protocol::query::{Query, Reply};
+use crate::engine::protocol::resync::{ResyncEvents, ResyncedEvents};
 use crate::model::action::{Action, RemoteGet};
 use crate::model::operator::rotation::{RotationRequest, WebhookAddress};
 use crate::model::operator::suspension::{SuspensionRequest, SuspensionResult};
@@ -109,7 +108,7 @@ macro_rules! requests {
             }
 
             fn response(
-                reply: $crate::engine::queries::protocol::Reply,
+                reply: $crate::engine::protocol::query::Reply,
             ) -> Option<$response> {
                 if let $reply = reply { $value } else { None }
             }

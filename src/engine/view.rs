@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::core::handles::EngineShared;
-use super::events::polling::EventSchedule;
-use super::hooks::dispatch::Scripts;
+use super::events::schedule::EventSchedule;
+use super::handles::shared::EngineShared;
+use super::hooks::scripts::Scripts;
 use super::known::known_state::KnownState;
 use super::known::snapshot::Snapshot;
-use super::readers::part::Readers;
-use super::scheduler::part::Scheduler;
+use super::readers::timers::Readers;
+use super::scheduler::schedule::Scheduler;
 use crate::plan::planner::Planner;
 
 /// The engine's parts at one moment; nothing changes through it.

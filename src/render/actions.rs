@@ -8,7 +8,7 @@ use super::words::{clean, push_line};
 use crate::base::id::Key;
 use crate::base::money::Money;
 use crate::base::secret::is_number;
-use crate::engine::commands::action_view::{ActionReport, ActionStatus};
+use crate::engine::protocol::commands::action_view::{ActionReport, ActionStatus};
 use crate::model::action::Action;
 
 /// Columns of the label before a fact.

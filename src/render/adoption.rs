@@ -2,9 +2,9 @@
 
 use super::words::{clean, money_amount, money_text, push_line, value_text, wrap};
 use crate::base::wording::count_noun;
-use crate::engine::queries::disown::{DisownPreview, DisownedView};
-use crate::engine::queries::intents::IntentsView;
-use crate::engine::queries::unknown_objects::UnknownObjectView;
+use crate::engine::protocol::queries::disown::{DisownPreview, DisownedView};
+use crate::engine::protocol::queries::intents::IntentsView;
+use crate::engine::protocol::queries::unknown_objects::UnknownObjectView;
 use crate::model::state::adoption::{
     AdoptionReport, ForgetRequest, ForgetResult, ImportOption, InventoryItem,
 };

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::words::{clean, money_text, resource_key};
 use crate::base::id::Key;
-use crate::engine::queries::effect_log::{EffectReport, EffectVerb};
-use crate::engine::queries::scoped::sum_money;
-use crate::engine::queries::views::MoneyView;
+use crate::engine::protocol::queries::effect_log::{EffectReport, EffectVerb};
+use crate::engine::protocol::queries::views::MoneyView;
+use crate::engine::queries::plans::scoped::sum_money;
 
 /// Renders one effect: `2026-11-20T12:34:56.000Z created Invoice/jane 10.00 USD invoiced (test)
 /// inv_1`.

@@ -4,9 +4,9 @@ use super::resources::table_lines;
 use super::words::{Paint, clean, push_line};
 use crate::base::money::{Currency, Money};
 use crate::base::wording::count_noun;
-use crate::engine::events::resync::ResyncedEvents;
-use crate::engine::queries::events::{EventView, EventsView, IgnoredView, ReceiverView};
-use crate::engine::queries::hooks::{FailedActionView, FailedRunView, HooksView};
+use crate::engine::protocol::queries::events::{EventView, EventsView, IgnoredView, ReceiverView};
+use crate::engine::protocol::queries::hooks::{FailedActionView, FailedRunView, HooksView};
+use crate::engine::protocol::resync::ResyncedEvents;
 use crate::model::events::hook_run::ActionOutcome;
 use crate::model::service::remote_object::{Freshness, RemoteObject};
 

@@ -17,7 +17,7 @@ use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::encoding::text::encode_registry;
 use prometheus_client::registry::Registry;
 
-use crate::engine::queries::metrics::Metrics;
+use crate::engine::protocol::queries::metrics::Metrics;
 use families::Families;
 
 /// First part of every name.

@@ -3,7 +3,7 @@
 use super::traffic;
 use super::words::short_hash;
 use crate::base::wording::{count_noun, count_verb};
-use crate::engine::queries::views::Overview;
+use crate::engine::protocol::queries::views::Overview;
 use crate::model::manifest::TreeState;
 
 /// Renders the overall state.

@@ -10,8 +10,8 @@ mod tests;
 
 use super::words;
 use super::words::{Paint, clean, file_place, push_line, resource_key, value_text};
-pub use crate::engine::queries::scoped::step_sums as totals;
-use crate::engine::queries::views::{PlanView, StepView};
+use crate::engine::protocol::queries::views::{PlanView, StepView};
+pub use crate::engine::queries::plans::scoped::step_sums as totals;
 use crate::model::issue::PlacedIssue;
 pub(super) use markdown::escape_markdown;
 pub use markdown::markdown;

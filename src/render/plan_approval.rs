@@ -2,7 +2,7 @@
 
 use super::words::{clean, push_line};
 use crate::base::wording::{count_noun, count_verb};
-use crate::engine::commands::plan_approval::PlanApprovalResult;
+use crate::engine::protocol::commands::plan_approval::PlanApprovalResult;
 
 /// Renders the approved steps and amounts, the approver, and the number of missing approvers.
 pub fn plan_approval_result(answer: &PlanApprovalResult) -> String {

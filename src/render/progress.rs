@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::words::clean;
-use crate::engine::queries::views::Overview;
+use crate::engine::protocol::queries::views::Overview;
 
 /// Duration below which work shows no progress.
 const SHOWN_AFTER: Duration = Duration::from_millis(200);

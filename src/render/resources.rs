@@ -8,8 +8,8 @@ use super::words::{
     Paint, clean, file_place, format_amount, push_line, resource_key, value_text, wrap,
 };
 use crate::base::wording::count_noun;
-use crate::engine::queries::payments::{PaymentView, PaymentsView};
-use crate::engine::queries::views::{Confidence, ResourceView};
+use crate::engine::protocol::queries::payments::{PaymentView, PaymentsView};
+use crate::engine::protocol::queries::views::{Confidence, ResourceView};
 use crate::model::state::health::Condition;
 
 /// Columns of a wrapped sentence.

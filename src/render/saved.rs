@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::plan;
 use super::words::{clean, push_line, short_hash};
 use crate::base::clock::timestamp;
-use crate::engine::commands::saved_plan::SavedPlan;
-use crate::engine::queries::views::PlanView;
+use crate::engine::protocol::commands::saved_plan::SavedPlan;
+use crate::engine::protocol::queries::views::PlanView;
 use crate::model::operator::suspension::StepSelection;
 
 /// JSON form of a saved plan.

@@ -2,7 +2,7 @@
 
 use super::words::{clean, push_line};
 use crate::base::wording::count_noun;
-use crate::engine::queries::traffic::TrafficView;
+use crate::engine::protocol::queries::traffic::TrafficView;
 
 /// Renders hosts that do not answer, and merchants that are throttled.
 pub(super) fn text(traffic: &TrafficView) -> String {
@@ -27,7 +27,7 @@ pub(super) fn text(traffic: &TrafficView) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::queries::traffic::DownHostView;
+    use crate::engine::protocol::queries::traffic::DownHostView;
 
     #[test]
     fn what_calls_wait_for_is_told_and_nothing_else() {

@@ -8,7 +8,7 @@ use super::words;
 use super::words::{Paint, clean, file_place, push_line, short_hash, value_text};
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::engine::queries::views::MoneyView;
+use crate::engine::protocol::queries::views::MoneyView;
 use crate::store::history::entries::{EffectHistory, HistoryEntry, RecordRef};
 
 /// Columns of the label before a fact.

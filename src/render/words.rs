@@ -5,7 +5,7 @@ use owo_colors::{OwoColorize, Style};
 use serde_json::Value;
 
 use crate::base::money::{Currency, Money};
-use crate::engine::queries::views::MoneyView;
+use crate::engine::protocol::queries::views::MoneyView;
 use crate::model::issue::{PlacedIssue, Severity};
 
 /// Characters after which a value is cut.

@@ -17,7 +17,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout_at};
 
 use super::burst::{Burst, Hint};
-use crate::engine::core::input::EngineInput;
+use crate::engine::protocol::input::EngineInput;
 
 /// Time without an event after which the tree counts as complete.
 const QUIET: Duration = Duration::from_millis(100);

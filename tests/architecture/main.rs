@@ -86,7 +86,7 @@ const CLEANERS: [(&str, &str); 8] = [
     ("src/client/service_client.rs", "a cleaned reason within a sentence"),
     ("src/model/service/outcome.rs", "the body of a refusal"),
     ("src/effects/core/expect.rs", "fields of answers within sentences"),
-    ("src/engine/events/partner_webhook.rs", "the reason of a declined application"),
+    ("src/engine/executor/partner_webhook.rs", "the reason of a declined application"),
     ("src/notify/sensitive.rs", "what a receiver of a notification answers"),
 ];
 

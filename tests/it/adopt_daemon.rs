@@ -6,8 +6,8 @@ use reckon::control::protocol::ControlRequest;
 use reckon::control::socket_client::SocketClient;
 use reckon::control::socket_server::ControlSocket;
 use reckon::engine::core::coordinator::RunUntil;
-use reckon::engine::core::input::EngineInput;
-use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::engine::protocol::input::EngineInput;
+use reckon::engine::protocol::query::{EngineQuery, Reply};
 use reckon::model::state::adoption::{
     AdoptRequest, AdoptionReport, AdoptionStatus, ForgetRequest, ForgetResult, ImportOption,
     InventoryRequest,

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use reckon::engine::core::coordinator::{Engine, RunUntil};
-use reckon::engine::core::input::EngineInput;
-use reckon::engine::queries::protocol::{EngineQuery, Reply};
-use reckon::engine::queries::views::{Confidence, ResourceView};
+use reckon::engine::protocol::input::EngineInput;
+use reckon::engine::protocol::queries::views::{Confidence, ResourceView};
+use reckon::engine::protocol::query::{EngineQuery, Reply};
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use reckon::base::id::Key;
-use reckon::engine::commands::command::EngineCommand;
-use reckon::engine::executor::epoch::StateReply;
-use reckon::engine::queries::protocol::Reply;
+use reckon::engine::protocol::commands::command::EngineCommand;
+use reckon::engine::protocol::queries::local_reply::StateReply;
+use reckon::engine::protocol::query::Reply;
 use reckon::model::record::Record;
 use reckon::model::state::lifecycle::ReleaseRequest;
 use reckon::sandbox::options::ServiceSurface;

@@ -10,9 +10,9 @@ mod stage;
 
 use reckon::base::hash::SourceId;
 use reckon::control::protocol::ControlRequest;
-use reckon::engine::commands::action_view::ActionStatus;
-use reckon::engine::commands::resolve::{ManualResolution, ResolveResult};
-use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::engine::protocol::commands::action_view::ActionStatus;
+use reckon::engine::protocol::commands::resolve::{ManualResolution, ResolveResult};
+use reckon::engine::protocol::query::{EngineQuery, Reply};
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 

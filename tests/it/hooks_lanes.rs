@@ -7,10 +7,10 @@ mod stopped;
 use std::collections::BTreeSet;
 
 use reckon::base::hash::sha256;
-use reckon::engine::hooks::dispatch::ScriptSet;
-use reckon::engine::queries::hooks::HooksView;
-use reckon::engine::queries::protocol::{EngineQuery, Reply};
-use reckon::engine::queries::trial_run::TrialRunQuery;
+use reckon::engine::protocol::queries::hooks::HooksView;
+use reckon::engine::protocol::queries::trial_run::TrialRunQuery;
+use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::engine::protocol::script_set::ScriptSet;
 use reckon::policy::Rights;
 use reckon::sandbox::options::ServiceSurface;
 use reckon::scripting::language::names::ConfiguredNames;

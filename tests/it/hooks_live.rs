@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering;
 
 use reckon::base::hash::sha256;
 use reckon::control::protocol::ControlRequest;
-use reckon::engine::events::resync::ResyncEvents;
-use reckon::engine::hooks::dispatch::ScriptSet;
-use reckon::engine::queries::hooks::HooksView;
-use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::engine::protocol::queries::hooks::HooksView;
+use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::engine::protocol::resync::ResyncEvents;
+use reckon::engine::protocol::script_set::ScriptSet;
 use reckon::model::events::event::EventLedger;
 use reckon::model::events::hook_run::ActionOutcome;
 use reckon::notify::message::DeliveryResult;

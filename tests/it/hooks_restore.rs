@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use reckon::base::hash::sha256;
 use reckon::control::protocol::ControlRequest;
-use reckon::engine::executor::epoch::StateReply;
-use reckon::engine::hooks::dispatch::ScriptSet;
 use reckon::engine::hooks::notify::NotificationSender;
-use reckon::engine::queries::hooks::HooksView;
-use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::engine::protocol::queries::hooks::HooksView;
+use reckon::engine::protocol::queries::local_reply::StateReply;
+use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::engine::protocol::script_set::ScriptSet;
 use reckon::model::record::{Record, StateOwner};
 use reckon::model::state::lifecycle::ReleaseRequest;
 use reckon::policy::Rights;

@@ -1,9 +1,9 @@
 //! Invoices, end to end: attachments, replacements, modes, and the portal link.
 
-use reckon::engine::commands::page_link::PageLink;
 use reckon::engine::core::coordinator::RunUntil;
-use reckon::engine::core::input::EngineInput;
-use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::engine::protocol::commands::page_link::PageLink;
+use reckon::engine::protocol::input::EngineInput;
+use reckon::engine::protocol::query::{EngineQuery, Reply};
 use reckon::render;
 use reckon::sandbox::options::ServiceSurface;
 use reckon::store::disk::traits::Disk;

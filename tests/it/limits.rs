@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use reckon::base::money::Money;
 use reckon::config::settings::Config;
-use reckon::engine::commands::command::EngineCommand;
-use reckon::engine::commands::plan_approval::{ApprovingPlan, PlanApprovalResult};
 use reckon::engine::core::coordinator::RunUntil;
-use reckon::engine::core::input::EngineInput;
-use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::engine::protocol::commands::command::EngineCommand;
+use reckon::engine::protocol::commands::plan_approval::{ApprovingPlan, PlanApprovalResult};
+use reckon::engine::protocol::input::EngineInput;
+use reckon::engine::protocol::query::{EngineQuery, Reply};
 use reckon::model::operator::approval::PlanApproval;
 use reckon::policy::PolicyRules;
 use reckon::sandbox::options::ServiceSurface;

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use reckon::control::handle::Control;
 use reckon::control::socket_server::ControlSocket;
 use reckon::engine::core::coordinator::RunUntil;
-use reckon::engine::core::input::EngineInput;
+use reckon::engine::protocol::input::EngineInput;
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::Value;
 use tokio::sync::mpsc;

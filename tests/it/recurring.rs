@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::engine::protocol::query::{EngineQuery, Reply};
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
@@ -288,7 +288,7 @@ async fn a_start_today_waits_for_another_day() {
     let (sender, events) = tokio::sync::mpsc::channel(1);
     let day = async {
         tokio::time::sleep(Duration::from_hours(24)).await;
-        drop(sender.send(reckon::engine::core::input::EngineInput::Stop).await);
+        drop(sender.send(reckon::engine::protocol::input::EngineInput::Stop).await);
     };
     let (ran, ()) =
         tokio::join!(engine.run(events, reckon::engine::core::coordinator::RunUntil::Stopped), day);

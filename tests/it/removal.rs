@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reckon::engine::commands::bookkeeping::AllowPrune;
+use reckon::engine::protocol::commands::bookkeeping::AllowPrune;
 use reckon::policy::prune::PruneGuards;
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use reckon::engine::core::coordinator::RunUntil;
-use reckon::engine::core::input::EngineInput;
+use reckon::engine::protocol::input::EngineInput;
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;

@@ -1,7 +1,7 @@
 //! Scope of a run: it touches only chosen resources and reckon's own objects, and each object independently of the
 //! others.
 
-use reckon::engine::commands::bookkeeping::AllowPrune;
+use reckon::engine::protocol::commands::bookkeeping::AllowPrune;
 use reckon::policy::prune::PruneGuards;
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};

@@ -8,10 +8,10 @@ use reckon::control::handle::Control;
 use reckon::control::protocol::ControlRequest;
 use reckon::control::socket_client::SocketClient;
 use reckon::control::socket_server::ControlSocket;
-use reckon::engine::commands::command::EngineCommand;
 use reckon::engine::core::coordinator::RunUntil;
-use reckon::engine::core::input::EngineInput;
-use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::engine::protocol::commands::command::EngineCommand;
+use reckon::engine::protocol::input::EngineInput;
+use reckon::engine::protocol::query::{EngineQuery, Reply};
 use reckon::model::operator::suspension::{
     RemainingSuspension, SuspensionRequest, SuspensionResult,
 };

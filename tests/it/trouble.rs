@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use reckon::control::handle::Control;
 use reckon::engine::core::coordinator::{Engine, RunUntil};
-use reckon::engine::core::input::EngineInput;
-use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::engine::protocol::input::EngineInput;
+use reckon::engine::protocol::query::{EngineQuery, Reply};
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -153,7 +153,7 @@ async fn a_service_that_is_down_is_asked_little_and_nothing_is_promised_meanwhil
     let told: Vec<&str> = engine
         .failures()
         .values()
-        .map(reckon::engine::executor::failure::TaskFailure::message)
+        .map(reckon::engine::handles::failure::TaskFailure::message)
         .collect();
     assert!(told.iter().any(|why| why.contains("asked again in")), "{told:?}");
     world.control("DELETE", "faults", &Value::Null);

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use reckon::engine::commands::command::EngineCommand;
-use reckon::engine::commands::resolve::{ManualResolution, ResolveIntent, ResolveResult};
 use reckon::engine::core::coordinator::RunUntil;
-use reckon::engine::core::input::EngineInput;
-use reckon::engine::queries::protocol::{EngineQuery, Reply};
+use reckon::engine::protocol::commands::command::EngineCommand;
+use reckon::engine::protocol::commands::resolve::{ManualResolution, ResolveIntent, ResolveResult};
+use reckon::engine::protocol::input::EngineInput;
+use reckon::engine::protocol::query::{EngineQuery, Reply};
 use reckon::sandbox::options::ServiceSurface;
 use reckon::store::disk::traits::Disk;
 use reckon::store::index::ordered::Index;

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::base::id::{IntentId, RemoteId};
-use crate::engine::commands::resolve::ManualResolution;
+use crate::engine::protocol::commands::resolve::ManualResolution;
 
 /// Arguments of `import`.
 #[derive(Debug, Args)]

@@ -24,7 +24,7 @@ use crate::effects::actions::table::{
     ACCOUNT, CHANGE, DEAUTHORISE, DELETE, MERCHANT, PURGE, SAVE, SCHEDULE, UPLOAD, VAULT,
 };
 use crate::effects::core::context::put;
-use crate::engine::commands::action_view::{ActionReport, ActionStatus};
+use crate::engine::protocol::commands::action_view::{ActionReport, ActionStatus};
 use crate::model::action::{Action, RemoteGet};
 use crate::render;
 

@@ -11,7 +11,7 @@ use super::{machine, state_handle};
 use crate::base::clock::{Clock, SystemClock};
 use crate::cli::exit::CommandFailure;
 use crate::config::setting::ProcessEnv;
-use crate::engine::queries::views::PlanView;
+use crate::engine::protocol::queries::views::PlanView;
 use crate::kinds::schema::files::Stamp;
 use crate::spec::tree::index::SpecIndex;
 use crate::spec::tree::loader::Loader;

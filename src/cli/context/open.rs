@@ -16,7 +16,7 @@ use crate::cli::remote::client::ServerClient;
 use crate::cli::remote::daemon;
 use crate::config::setting::{ConfigError, ProcessEnv};
 use crate::config::settings::{Config, FILE_NAME};
-use crate::engine::core::handles::{
+use crate::engine::handles::shared::{
     EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError,
 };
 use crate::kinds::register::KINDS;

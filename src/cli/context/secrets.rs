@@ -27,7 +27,7 @@ use crate::base::secret::Secret;
 use crate::cli::exit::WAY_ON;
 use crate::config::setting::Setting;
 use crate::config::settings::Programs;
-use crate::engine::core::handles::{SecretError, SecretResolver};
+use crate::engine::handles::shared::{SecretError, SecretResolver};
 use crate::kinds::schema::open_variables::Variables;
 use crate::spec::tree::attachments::AttachmentFolder;
 

@@ -7,7 +7,7 @@ use super::open::Context;
 use crate::base::wording::nearest;
 use crate::cli::args::plans::ChoiceArgs;
 use crate::cli::exit::CommandFailure;
-use crate::engine::queries::scoped::UnknownName;
+use crate::engine::protocol::queries::scoped::UnknownName;
 use crate::model::operator::suspension::StepSelection;
 
 /// Returns the scope of path arguments, `--target` and `--exclude`.

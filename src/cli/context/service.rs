@@ -12,7 +12,7 @@ use crate::client::config::{ClientCredentials, ServiceConfig};
 use crate::client::service_client::Client;
 use crate::client::transport::Transport;
 use crate::config::setting::ProcessEnv;
-use crate::engine::core::handles::PartnerAccess;
+use crate::engine::handles::shared::PartnerAccess;
 
 /// Bytes that are read of a file of certificates, at most.
 const PEM_BYTES_MAX: u64 = 1 << 20;

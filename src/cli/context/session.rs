@@ -9,15 +9,14 @@ use super::state_handle::{EngineOptions, StateHandle};
 use super::{cache, machine};
 use crate::cli::exit::CommandFailure;
 use crate::cli::remote::daemon::Daemon;
-use crate::control::commands;
 use crate::control::handle::Control;
 use crate::control::protocol::ControlRequest;
-use crate::control::requests;
 use crate::control::requests::Request;
 use crate::control::socket_client::SocketClient;
+use crate::control::{commands, requests};
 use crate::engine::core::coordinator::{Engine, RunUntil};
-use crate::engine::core::input::EngineInput;
-use crate::engine::queries::protocol::{Query, Reply};
+use crate::engine::protocol::input::EngineInput;
+use crate::engine::protocol::query::{Query, Reply};
 use crate::spec::tree::loader::Loader;
 
 /// Holder of the state, who answers.

@@ -13,7 +13,7 @@ use crate::cli::exit::CommandFailure;
 use crate::cli::print::print_note;
 use crate::config::setting::ProcessEnv;
 use crate::config::settings::Config;
-use crate::engine::core::handles::{PartnerAccess, SecretResolver};
+use crate::engine::handles::shared::{PartnerAccess, SecretResolver};
 use crate::http::public::public_routes::PublicRoutes;
 use crate::store::disk::directory::private_dir;
 use crate::store::state::error::{OpenReport, RollbackDetected};

@@ -21,7 +21,7 @@ use crate::config::setting::{ConfigError, ProcessEnv, Setting};
 use crate::config::settings::Config;
 use crate::config::webhooks::WebhookSettings;
 use crate::control::handle::Control;
-use crate::engine::core::input::EngineInput;
+use crate::engine::protocol::input::EngineInput;
 use crate::http::private::router;
 use crate::http::private::tokens::Tokens;
 use crate::http::public::{ingress, webhooks};

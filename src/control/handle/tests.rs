@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::control::testing::{engine, overview};
-use crate::engine::queries::protocol::{EngineQuery, OverviewQuery, PlanQuery, Reply};
+use crate::engine::protocol::query::{EngineQuery, OverviewQuery, PlanQuery, Reply};
 
 #[tokio::test]
 async fn an_answer_is_the_engine_s_own_and_has_the_query_s_type() {

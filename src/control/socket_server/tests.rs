@@ -4,7 +4,7 @@ use tokio::task::JoinHandle;
 
 use super::*;
 use crate::control::testing::{engine, overview};
-use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::engine::protocol::query::{EngineQuery, Reply};
 
 /// A server in a folder of its own, and the means to stop it.
 struct Served {

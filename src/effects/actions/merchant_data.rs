@@ -6,8 +6,7 @@ use serde_json::{Map, Value};
 
 use super::fields::{ActionEffect, Changeable, decode, without_money};
 use crate::api::merchant::Purge;
-use crate::base::id::PublicKey;
-use crate::base::id::{Mode, RemoteId};
+use crate::base::id::{Mode, PublicKey, RemoteId};
 use crate::effects::core::context::EffectContext;
 use crate::effects::merchants::account_change::change_account;
 use crate::effects::merchants::change::change_merchant;

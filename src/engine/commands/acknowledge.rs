@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use super::decision::Decision;
 use crate::base::id::{IntentId, Key};
-use crate::engine::core::handles::EngineError;
-use crate::engine::core::task_result::TaskResult;
-use crate::engine::queries::protocol::Reply;
+use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::task_result::TaskResult;
+use crate::engine::protocol::query::Reply;
 use crate::engine::view::EngineView;
 use crate::model::events::hook_run::{HooksAcknowledged, HooksReplayed};
 use crate::model::events::scripts::ScriptForgotten;

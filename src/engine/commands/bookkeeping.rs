@@ -3,31 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
 use super::decision::Decision;
 use crate::base::id::Key;
-use crate::engine::core::task_result::TaskResult;
-use crate::engine::queries::protocol::Reply;
+use crate::engine::handles::task_result::TaskResult;
+use crate::engine::protocol::commands::bookkeeping::AllowPrune;
+use crate::engine::protocol::query::Reply;
 use crate::engine::view::EngineView;
 use crate::model::record::Record;
 use crate::model::state::orphan::{MissingDocumentChange, MissingDocumentRecord, PruneAllowed};
-
-/// A person's permission of removals: `apply --allow-prune`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AllowPrune {
-    /// Everything that a guard stops now.
-    pub all: bool,
-    /// These resources; live ones among them do not wait, either.
-    pub keys: Vec<Key>,
-}
-
-impl AllowPrune {
-    /// Returns true if nothing is permitted.
-    pub fn is_empty(&self) -> bool {
-        !self.all && self.keys.is_empty()
-    }
-}
 
 /// Returns the resources that a bookkeeping record names; its own one last.
 pub(crate) fn record_keys(record: &Record) -> Vec<Key> {

@@ -9,9 +9,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::base::id::Key;
-use crate::engine::core::handles::{EngineError, EngineShared};
-use crate::engine::core::task_result::TaskResult;
-use crate::engine::queries::protocol::Reply;
+use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::task_result::TaskResult;
+use crate::engine::protocol::query::Reply;
 use crate::model::intents::intent::OpenIntent;
 use crate::model::record::Record;
 

@@ -2,8 +2,8 @@
 
 use crate::base::id::{Key, RemoteId};
 use crate::base::wording::nearest;
-use crate::engine::core::handles::EngineError;
-use crate::engine::executor::access::CredentialSource;
+use crate::engine::handles::access::CredentialSource;
+use crate::engine::handles::shared::EngineError;
 use crate::engine::view::EngineView;
 use crate::kinds::planning::step::merchant_of;
 use crate::kinds::remote::import_check::ImportCheck;

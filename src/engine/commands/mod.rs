@@ -1,30 +1,18 @@
 //! Decides about the changes that people and programs request, one file for each command.
 
 pub mod acknowledge;
-pub mod action;
-pub mod action_fields;
-pub mod action_ready;
-pub mod action_removal;
-pub mod action_view;
-pub mod approve;
-pub mod attach;
+pub mod actions;
+pub mod approvals;
 pub mod bookkeeping;
 pub mod command;
 pub mod decision;
-pub mod follow_up;
 pub mod forget;
 pub mod import;
 pub mod import_ready;
-pub mod intake;
-pub mod notification;
-pub mod page_link;
-pub mod plan_approval;
+pub mod inventory;
+pub mod payers;
 pub mod release;
 pub mod remote_get;
 pub mod resolve;
 pub mod rotate;
-pub mod saved_plan;
-pub mod saved_plan_stale;
-pub mod saved_plan_use;
-pub mod signed_approval;
 pub mod suspend;

@@ -2,10 +2,10 @@
 
 use super::decision::Decision;
 use crate::base::id::Key;
-use crate::engine::core::handles::EngineError;
-use crate::engine::core::task_result::TaskResult;
-use crate::engine::executor::epoch::StateReply;
-use crate::engine::queries::protocol::Reply;
+use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::task_result::TaskResult;
+use crate::engine::protocol::queries::local_reply::StateReply;
+use crate::engine::protocol::query::Reply;
 use crate::engine::view::EngineView;
 use crate::model::record::Record;
 use crate::model::state::lifecycle::{Release, ReleaseRequest};

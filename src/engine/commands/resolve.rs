@@ -1,107 +1,26 @@
 //! Manual settlement of an intent that nothing else can settle.
 
-mod proof;
-
-use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::decision::{CommandResult, Decision};
-use crate::base::id::{IntentId, Key, RemoteId};
+use crate::base::id::RemoteId;
 use crate::effects::core::expect;
-use crate::engine::core::handles::{EngineError, EngineShared};
-use crate::engine::core::task_result::TaskResult;
-use crate::engine::executor::access::CredentialSource;
 use crate::engine::executor::settle;
-use crate::engine::queries::effect_log;
-use crate::engine::queries::protocol::Reply;
+use crate::engine::handles::access::CredentialSource;
+use crate::engine::handles::effect_report;
+use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::task_result::TaskResult;
+use crate::engine::protocol::commands::resolve::{ManualResolution, ResolveIntent, ResolveResult};
+use crate::engine::protocol::query::Reply;
 use crate::engine::view::EngineView;
 use crate::model::intents::intent::{EffectProof, IntentProgress, IntentState, OpenIntent};
 use crate::model::record::Record;
 use crate::model::state::observed::{FactSource, Observation};
 use proof::ObjectCheck;
 
-/// A person's decision about an intent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ManualResolution {
-    /// It happened; this is the object's id, which is read at the service.
-    Done(RemoteId),
-    /// It happened; this is the object's id, which only the person vouches for.
-    Unverified(RemoteId),
-    /// It did not happen, and cannot any more.
-    NotDone,
-    /// It is settled once more as its effect's row defines: sent again, or looked up.
-    Retry,
-}
-
-/// A person's decision on its way to the engine.
-#[derive(Debug)]
-pub struct ResolveIntent {
-    pub id: IntentId,
-    pub said: ManualResolution,
-    pub actor: String,
-}
-
-/// The result of a manual settlement.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ResolveResult {
-    /// There is no such unsettled intent.
-    Unknown,
-    /// It is being settled now; nothing was written.
-    Busy(Key),
-    /// It is settled.
-    Settled(Key),
-    /// It was tried once more, and is still not settled.
-    Unsettled(Key, String),
-    /// The object of the id differs from the request, for this reason. Nothing was written.
-    Differs(Key, String),
-    /// The object cannot be read, for this reason. A person has to confirm it with `unverified`;
-    /// nothing was written.
-    Unverified(Key, String),
-}
-
-impl FromStr for ManualResolution {
-    type Err = String;
-
-    /// Parses `done:REMOTE_ID`, `unverified:REMOTE_ID`, `not-done` or `retry`.
-    ///
-    /// # Errors
-    /// The text to write instead.
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once(':') {
-            Some(("done", id)) => {
-                RemoteId::new(id).map(Self::Done).map_err(|error| error.to_string())
-            }
-            Some(("unverified", id)) => {
-                RemoteId::new(id).map(Self::Unverified).map_err(|error| error.to_string())
-            }
-            None if text == "not-done" => Ok(Self::NotDone),
-            None if text == "retry" => Ok(Self::Retry),
-            None if text == "done" => {
-                Err("write the id of the created object: done:REMOTE_ID".to_owned())
-            }
-            Some(_) | None => {
-                Err("write done:REMOTE_ID, unverified:REMOTE_ID, not-done or retry".to_owned())
-            }
-        }
-    }
-}
-
-impl ManualResolution {
-    /// Returns the word for the journal.
-    fn word(&self) -> String {
-        match self {
-            Self::Done(id) => format!("done:{id}"),
-            Self::Unverified(id) => format!("unverified:{id}"),
-            Self::NotDone => "not-done".to_owned(),
-            Self::Retry => "retry".to_owned(),
-        }
-    }
-}
+mod proof;
 
 /// Records a person's decision and carries it out.
 async fn run_resolution(
@@ -170,7 +89,7 @@ async fn write_resolution(
             let progress = IntentProgress::Doubt { reason, unsent: false };
             let doubt = Record::Progress { intent: id, at, progress };
             shared.write(Vec::new(), vec![word, doubt]).await?;
-            let row = crate::engine::executor::perform::row(&open.intent.effect)?;
+            let row = crate::engine::executor::send::row(&open.intent.effect)?;
             // An effect that was sent the permitted number of times is sent as often once more at a
             // person's request.
             return settle::settle(shared, row, &open.intent, wallet, 1).await;
@@ -179,7 +98,7 @@ async fn write_resolution(
     let (before, told) = (shared.facts.observed_state(&key)?, progress.clone());
     let progress = Record::Progress { intent: id, at, progress };
     shared.write(Vec::new(), vec![word, progress]).await?;
-    effect_log::report(shared, &open.intent, before.as_ref(), &told);
+    effect_report::report(shared, &open.intent, before.as_ref(), &told);
     Ok(TaskResult::Changed(key))
 }
 
@@ -190,7 +109,7 @@ fn observation(
     remote_id: RemoteId,
 ) -> Result<Observation, EngineError> {
     let intent = &open.intent;
-    let row = crate::engine::executor::perform::row(&intent.effect)?;
+    let row = crate::engine::executor::send::row(&intent.effect)?;
     let learned = (row.learn)(intent, &expect::expected_answer(&intent.expect, &remote_id));
     // An effect that ends an object implies that, whatever its answer is; every other effect leaves
     // an object.

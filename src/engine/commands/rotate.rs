@@ -4,9 +4,9 @@ use super::decision::Decision;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::base::wording::nearest;
-use crate::engine::core::handles::EngineError;
-use crate::engine::core::task_result::TaskResult;
-use crate::engine::queries::protocol::Reply;
+use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::task_result::TaskResult;
+use crate::engine::protocol::query::Reply;
 use crate::engine::view::EngineView;
 use crate::model::operator::rotation::{
     RotationRecord, RotationRequest, RotationStep, WebhookAddress,

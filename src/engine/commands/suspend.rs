@@ -6,8 +6,8 @@
 use super::decision::Decision;
 use crate::base::id::Key;
 use crate::base::wording::nearest;
-use crate::engine::core::task_result::TaskResult;
-use crate::engine::queries::protocol::Reply;
+use crate::engine::handles::task_result::TaskResult;
+use crate::engine::protocol::query::Reply;
 use crate::engine::view::EngineView;
 use crate::kinds::planning::step::merchant_of;
 use crate::model::operator::suspension::{

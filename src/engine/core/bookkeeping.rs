@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::coordinator::Engine;
-use super::handles::EngineError;
-use super::task_result::TaskResult;
 use super::tasks::TaskClass;
 use crate::base::id::Key;
-use crate::engine::commands::bookkeeping::{AllowPrune, record_keys};
-use crate::engine::commands::follow_up::is_about_accounts;
+use crate::engine::commands::actions::follow_up::is_about_accounts;
+use crate::engine::commands::bookkeeping::record_keys;
+use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::task_result::TaskResult;
+use crate::engine::protocol::commands::bookkeeping::AllowPrune;
 use crate::model::action::is_action;
 use crate::model::state::observed::Observed;
 use crate::plan::state_view::StateView;

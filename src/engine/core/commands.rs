@@ -2,21 +2,25 @@
 
 use tokio::sync::oneshot;
 
-use super::coordinator::Engine;
-use super::handles::EngineError;
-use super::task_result::{EffectJob, TaskResult};
-use super::tasks::TaskClass;
 use crate::base::id::Key;
-use crate::engine::commands::action::{ActionCommand, TRIES, run_action};
-use crate::engine::commands::action_ready::ReadyAction;
-use crate::engine::commands::action_view::{ActionStatus, report};
-use crate::engine::commands::attach::PayerRequest;
-use crate::engine::commands::command::EngineCommand;
+use crate::engine::commands::actions::action::{TRIES, run_action};
+use crate::engine::commands::actions::ready::ReadyAction;
+use crate::engine::commands::actions::report::report;
 use crate::engine::commands::decision::{CommandWork, Decision};
-use crate::engine::commands::page_link::{PageLink, make_page};
-use crate::engine::commands::saved_plan::SavedPlan;
-use crate::engine::queries::protocol::Reply;
-use crate::engine::scheduler::lanes::{LaneBlocked, unsettled_message};
+use crate::engine::commands::payers::page_link::make_page;
+use crate::engine::core::coordinator::Engine;
+use crate::engine::core::tasks::TaskClass;
+use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::task_result::{EffectJob, TaskResult};
+use crate::engine::protocol::commands::action::ActionCommand;
+use crate::engine::protocol::commands::action_view::ActionStatus;
+use crate::engine::protocol::commands::command::EngineCommand;
+use crate::engine::protocol::commands::page_link::PageLink;
+use crate::engine::protocol::commands::saved_plan::SavedPlan;
+use crate::engine::protocol::input::PayerRequest;
+use crate::engine::protocol::query::Reply;
+use crate::engine::scheduler::lane_table::LaneBlocked;
+use crate::engine::scheduler::lanes::unsettled_message;
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Cause;
 use crate::model::operator::approval::PlanUse;

@@ -5,8 +5,8 @@
 //! changed since the last catch-up.
 
 use super::coordinator::Engine;
-use super::handles::EngineError;
 use crate::base::fault_injection;
+use crate::engine::handles::shared::EngineError;
 use crate::model::action::is_action;
 use crate::plan::state_view::StateView;
 

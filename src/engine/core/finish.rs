@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::coordinator::Engine;
-use super::handles::EngineError;
-use super::task_result::TaskResult;
-use super::tasks::TaskClass;
 use crate::base::id::Key;
-use crate::engine::events::partner_webhook;
-use crate::engine::events::partner_webhook::IncomingWebhook;
-use crate::engine::executor::failure::TaskFailure;
-use crate::engine::executor::refused_credentials::awaits_authorization;
+use crate::engine::core::coordinator::Engine;
+use crate::engine::core::tasks::TaskClass;
+use crate::engine::executor::partner_webhook;
+use crate::engine::handles::failure::TaskFailure;
+use crate::engine::handles::refused_credentials::awaits_authorization;
+use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::task_result::TaskResult;
+use crate::engine::protocol::partner_webhook::IncomingWebhook;
 use crate::model::intents::intent::{IntentState, OpenIntent};
 use crate::model::operator::rotation::WebhookAddress;
 use crate::plan::state_view::StateView;

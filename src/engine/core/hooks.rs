@@ -5,18 +5,18 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::coordinator::Engine;
-use super::handles::EngineError;
-use super::tasks::TaskClass;
 use crate::base::id::Key;
-use crate::engine::commands::action::ActionCommand;
+use crate::engine::core::coordinator::Engine;
+use crate::engine::core::tasks::TaskClass;
+use crate::engine::handles::shared::EngineError;
 use crate::engine::hooks::actions::{
     ActionEnd, DueAction, await_action, settle_request, suspend_message, suspend_request,
 };
-use crate::engine::hooks::dispatch::ScriptSet;
 use crate::engine::hooks::notify;
 use crate::engine::hooks::notify::NotificationSender;
 use crate::engine::hooks::roster::ScriptChange;
+use crate::engine::protocol::commands::action::ActionCommand;
+use crate::engine::protocol::script_set::ScriptSet;
 use crate::model::action::Action;
 use crate::model::events::hook::{NOTIFY, RECONCILE, RESUME, SUSPEND};
 use crate::model::events::hook_run::{ActionOutcome, ActionRequestId, PendingAction, Scheduled};

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::coordinator::Engine;
-use super::handles::EngineError;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
+use crate::engine::handles::shared::EngineError;
 use crate::engine::limits::plan_cap::PlanCap;
 use crate::model::intents::effect::Effect;
 use crate::model::plans::change::LimitExceeded;

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::coordinator::{Engine, snapshot};
-use super::handles::EngineError;
-use super::input::EngineInput;
-use super::task_result::TaskResult;
-use super::tasks::{Task, TaskClass};
 use crate::base::id::Key;
-use crate::engine::events::poll::PollResult;
+use crate::engine::core::coordinator::{Engine, snapshot};
+use crate::engine::core::tasks::TaskClass;
 use crate::engine::events::receiver::EventReceiver;
-use crate::engine::events::resync::ResyncEvents;
-use crate::engine::queries::protocol::Reply;
-use crate::engine::readers::sweep::SweepResult;
+use crate::engine::handles::read_results::{PollResult, SweepResult};
+use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::task_result::{Task, TaskResult};
+use crate::engine::protocol::input::EngineInput;
+use crate::engine::protocol::query::Reply;
+use crate::engine::protocol::resync::ResyncEvents;
 use crate::model::intents::effect::Effect;
 
 impl Engine {

@@ -4,22 +4,20 @@
 //! dropped, or treated as old, that was never seen. The horizon never goes back, whatever the clock
 //! does.
 
-mod old_actions;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::DateTime;
+use chrono::TimeDelta;
+use chrono::Utc;
 use tokio::time::Instant;
 
-use super::coordinator::Engine;
-use super::handles::{EngineError, EngineShared};
-use super::task_result::TaskResult;
-use super::tasks::TaskClass;
 use crate::base::hash::Digest;
-use crate::base::id::Key;
+use crate::base::id::{IntentId, Key};
+use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::kinds::planning::step::MERCHANT;
 use crate::model::events::event::EventLedger;
 use crate::model::record::Record;
@@ -53,50 +51,14 @@ impl Retention {
 /// The timer of retention.
 #[derive(Debug, Default)]
 pub(crate) struct RetentionTimer {
-    retention: Option<Retention>,
-    due: Option<Instant>,
+    pub(crate) retention: Option<Retention>,
+    pub(crate) due: Option<Instant>,
     /// The last intent that was checked for an old action.
-    intent: Arc<AtomicU64>,
-}
-
-impl Engine {
-    /// Drops settled old data from now on.
-    pub fn retain(&mut self, retention: Retention) {
-        let due = Some(Instant::now());
-        self.retention =
-            RetentionTimer { retention: Some(retention), due, ..RetentionTimer::default() };
-    }
-
-    /// Returns the time of the next search for old data.
-    pub(crate) fn next_retention(&self) -> Option<Instant> {
-        self.retention.due
-    }
-
-    /// Starts a search for old data, if one is due.
-    pub(crate) fn drop_old(&mut self) {
-        let is_due = self.retention.due.is_some_and(|due| due <= Instant::now());
-        let Some(retention) = self.retention.retention.clone().filter(|_| is_due) else { return };
-        self.retention.due = None;
-        let (shared, intent) = (self.shared.clone(), self.retention.intent.clone());
-        let read_at = self.event_schedule.read_at.clone();
-        self.tasks.spawn(TaskClass::Upkeep, async move {
-            match drop_old_data(&shared, (&retention, &read_at), &intent).await {
-                Ok(()) => TaskResult::RetentionDone,
-                Err(error) => TaskResult::Broken(error),
-            }
-        });
-    }
-
-    /// Handles the end of a search for old data.
-    pub(crate) fn retention_done(&mut self) {
-        let every = self.retention.retention.as_ref().map(|retention| retention.every);
-        self.retention.due = every.and_then(|every| Instant::now().checked_add(every));
-        self.compact_if_due();
-    }
+    pub(crate) intent: Arc<AtomicU64>,
 }
 
 /// Drops the old data of every merchant.
-async fn drop_old_data(
+pub(crate) async fn drop_old_data(
     shared: &Arc<EngineShared>,
     (retention, read_at): (&Retention, &BTreeMap<Key, DateTime<Utc>>),
     intent: &AtomicU64,
@@ -108,7 +70,7 @@ async fn drop_old_data(
         drop_events(shared, &merchant, horizon).await?;
         drop_forged(shared, &merchant, horizon).await?;
     }
-    old_actions::drop_page(shared, intent).await
+    drop_page(shared, intent).await
 }
 
 /// Returns the time up to which a merchant's events may be dropped; `None` before its list was
@@ -205,6 +167,34 @@ fn empty_record(shared: &EngineShared, merchant: &Key, horizon: DateTime<Utc>) -
 
 async fn write(shared: &EngineShared, retained: EventsDropped) -> Result<(), EngineError> {
     shared.write(Vec::new(), vec![Record::EventsDropped(Box::new(retained))]).await
+}
+
+/// Largest number of intents in one search.
+const INTENTS_MAX: usize = 4096;
+
+/// Checks the next page of intents; after the last page it starts again.
+pub(super) async fn drop_page(shared: &EngineShared, last: &AtomicU64) -> Result<(), EngineError> {
+    let after = IntentId::new(last.load(Ordering::Relaxed));
+    let page = shared.facts.intents_after(after, INTENTS_MAX)?;
+    last.store(page.last().map_or(0, |(intent, _)| intent.get()), Ordering::Relaxed);
+    let pending = shared.facts.pending_actions()?;
+    let mut old: BTreeMap<Key, Vec<(IntentId, Key)>> = BTreeMap::new();
+    for (intent, promise) in page {
+        let merchant = shared.facts.merchant_of_old_action(&promise.key, shared.now())?;
+        if let Some(merchant) = merchant.filter(|_| !pending.contains(&promise.key)) {
+            old.entry(merchant).or_default().push((intent, promise.key));
+        }
+    }
+    for (merchant, actions) in old {
+        // Without a horizon a repeated hook run is not ruled out.
+        let Some(horizon) = shared.facts.event_ledger(&merchant)?.horizon else { continue };
+        for some in actions.chunks(STEP) {
+            let actions = some.to_vec();
+            write(shared, EventsDropped { actions, ..empty_record(shared, &merchant, horizon) })
+                .await?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

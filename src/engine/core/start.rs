@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::coordinator::Engine;
-use super::handles::EngineError;
-use super::task_result::{EffectJob, TaskResult};
 use super::tasks::TaskClass;
 use crate::base::fault_injection;
 use crate::base::hash::SourceId;
 use crate::base::id::{IntentId, Key};
-use crate::engine::executor::access::CredentialSource;
 use crate::engine::executor::{perform, settle};
+use crate::engine::handles::access::CredentialSource;
+use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::task_result::{EffectJob, TaskResult};
 use crate::engine::readers::read;
 use crate::engine::readers::read::RecordWhen;
 use crate::model::intents::effect::{Effect, RemoteReading, StepWork};

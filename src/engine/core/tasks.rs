@@ -1,19 +1,16 @@
 //! The tasks under way, by class.
 
 use std::collections::BTreeMap;
-use std::pin::Pin;
 
 use tokio::task::{JoinError, JoinSet};
 
-use super::task_result::TaskResult;
+use crate::engine::handles::task_result::TaskResult;
 
 /// Largest number of tasks that read lists, events and accounts.
 const POLLS_MAX: usize = 64;
+
 /// Largest number of merchants whose hooks run at once.
 const HOOKS_MAX: usize = 1_024;
-
-/// A task that is not started yet.
-pub(crate) type Task = Pin<Box<dyn Future<Output = TaskResult> + Send>>;
 
 /// The class of a task. Each class has slots of its own, so that none keeps another from starting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,5 +79,38 @@ impl Tasks {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.set.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::handles::task_result::Task;
+
+    fn never() -> Task {
+        Box::pin(std::future::pending())
+    }
+
+    #[tokio::test]
+    async fn reads_and_hook_runs_take_no_slot_of_the_plan() {
+        let mut tasks = Tasks::default();
+        for _ in 0..POLLS_MAX {
+            assert!(tasks.slots_left(TaskClass::Poll) > Some(0));
+            tasks.spawn(TaskClass::Poll, never());
+        }
+        tasks.spawn(TaskClass::Hooks, never());
+        assert_eq!(tasks.slots_left(TaskClass::Poll), Some(0));
+        assert_eq!(tasks.slots_left(TaskClass::Hooks), Some(HOOKS_MAX - 1));
+        assert_eq!((tasks.running(TaskClass::Work), tasks.slots_left(TaskClass::Work)), (0, None));
+    }
+
+    #[tokio::test]
+    async fn the_end_of_a_task_frees_its_slot() {
+        let mut tasks = Tasks::default();
+        tasks.spawn(TaskClass::Poll, async { TaskResult::Approved });
+        let ended = tasks.join_next().await.unwrap().unwrap();
+        assert!(matches!(ended, TaskResult::Approved));
+        assert_eq!(tasks.slots_left(TaskClass::Poll), Some(POLLS_MAX));
+        assert!(tasks.is_empty() && tasks.join_next().await.is_none());
     }
 }

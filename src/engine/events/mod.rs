@@ -2,8 +2,7 @@
 
 pub mod budget;
 pub mod ingest;
-pub mod partner_webhook;
 pub mod poll;
-pub mod polling;
 pub mod receiver;
 pub mod resync;
+pub mod schedule;

@@ -5,12 +5,13 @@
 //! and the read by id give the same event: the first one is recorded, and the other changes
 //! nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::DateTime;
+use chrono::TimeDelta;
+use chrono::Utc;
 
-use super::ingest::Ingest;
-use super::resync::ResyncCount;
 use crate::api::call::Call;
 use crate::api::event::{Event, GetEvent, ListEvents};
 use crate::api::query::{PAGE_SIZE_MAX, Page};
@@ -18,9 +19,11 @@ use crate::base::clock::timestamp;
 use crate::base::fault_injection;
 use crate::base::id::Key;
 use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
-use crate::engine::core::handles::{EngineError, EngineShared};
-use crate::engine::core::task_result::TaskResult;
-use crate::engine::executor::access::{CredentialError, CredentialSource};
+use crate::engine::events::ingest::Ingest;
+use crate::engine::handles::access::{CredentialError, CredentialSource};
+use crate::engine::handles::read_results::{PollResult, ResyncCount};
+use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::task_result::TaskResult;
 use crate::engine::readers::read::ReadFailure;
 use crate::engine::readers::{read, sweep_task};
 use crate::model::events::event::{ForgedWebhook, Polled, Via};
@@ -29,8 +32,10 @@ use crate::model::record::Record;
 /// Overlap: every read of the list begins this long before the newest known event, so an event that
 /// the service recorded late is found.
 const OVERLAP: TimeDelta = TimeDelta::minutes(5);
+
 /// Span before its newest event at which the first read of a merchant's list begins.
 const FIRST: TimeDelta = TimeDelta::hours(1);
+
 /// Longest interval at which a read of the list is recorded, also without news.
 const NOTED_EVERY: TimeDelta = TimeDelta::minutes(10);
 
@@ -43,25 +48,6 @@ pub(crate) struct PollRequest {
     pub(crate) again: Option<(DateTime<Utc>, bool)>,
     /// Largest number of posts looked up by their ids.
     pub(crate) read_backs: usize,
-}
-
-/// The result of a read, for the engine.
-#[derive(Debug)]
-pub struct PollResult {
-    pub(crate) merchant: Key,
-    /// True if the read reached its end.
-    pub(crate) done: bool,
-    /// Time at which the list was read to its end, if it was.
-    pub(crate) listed_at: Option<DateTime<Utc>>,
-    /// True if a person requested the read; `count` is then its result.
-    pub(crate) again: bool,
-    pub(crate) count: ResyncCount,
-    /// The reason why the read did not reach its end.
-    pub(crate) trouble: Option<String>,
-    /// Number of posts looked up by their ids.
-    pub(crate) read_backs: usize,
-    /// The resources with new information.
-    pub(crate) touched: BTreeSet<Key>,
 }
 
 /// Reads a merchant's events.

@@ -4,9 +4,9 @@
 //! It bypasses the engine's loop, so that many posts share one sync; the loop only receives a
 //! signal.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Deserialize;
 use tokio::sync::mpsc;
@@ -15,8 +15,8 @@ use crate::base::fault_injection;
 use crate::base::hash::keyed_digest;
 use crate::base::id::{Key, Mode};
 use crate::base::secret::mask_digits;
-use crate::engine::core::handles::{EngineError, EngineShared};
-use crate::engine::core::input::EngineInput;
+use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::protocol::input::EngineInput;
 use crate::model::events::event::{EventLedger, EventStatus, ReceivedWebhook, WebhookContent};
 use crate::model::operator::rotation::WebhookAddress;
 use crate::model::record::Record;
@@ -25,8 +25,10 @@ use crate::store::vault::blob::SealedValue;
 
 /// Longest id of an event; the service's have 22 characters (gateway-api, Event).
 const EVENT_ID_LENGTH_MAX: usize = 64;
+
 /// Largest number of waiting posts of one merchant; further ones are refused, to be sent again.
 const WAITING_MAX: u64 = 100_000;
+
 /// Largest number of malformed bodies stored for one merchant.
 const MALFORMED_MAX: u64 = 1_000;
 
@@ -194,32 +196,5 @@ impl EventReceiver {
         if news && self.engine.try_send(EngineInput::Posted).is_err() {
             self.shared.unread_posts().forget(merchant);
         }
-    }
-}
-
-/// Merchants with posts since the engine last read their events.
-#[derive(Debug, Default)]
-pub(crate) struct UnreadPosts(Mutex<BTreeSet<Key>>);
-
-impl UnreadPosts {
-    fn merchants(&self) -> MutexGuard<'_, BTreeSet<Key>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns true if the engine must be signalled: an earlier signal that it has not handled
-    /// covers this post, too.
-    fn note(&self, merchant: &Key) -> bool {
-        let mut merchants = self.merchants();
-        !merchants.contains(merchant) && merchants.insert(merchant.clone())
-    }
-
-    /// Requires a new signal for this merchant from now on.
-    pub(crate) fn forget(&self, merchant: &Key) {
-        self.merchants().remove(merchant);
-    }
-
-    /// Returns all merchants.
-    pub(crate) fn all(&self) -> BTreeSet<Key> {
-        self.merchants().clone()
     }
 }

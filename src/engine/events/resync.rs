@@ -5,66 +5,19 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use chrono::DateTime;
+use chrono::Utc;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::poll::PollResult;
-use super::polling::EventSchedule;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::base::wording::nearest;
-use crate::engine::core::handles::EngineShared;
-use crate::engine::queries::protocol::Reply;
-
-/// The lists to read, and from which time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ResyncEvents {
-    /// The merchant of the list; `None`: all merchants.
-    pub merchant: Option<Key>,
-    /// Earliest time of events, by the service's clock.
-    pub since: DateTime<Utc>,
-    /// New events are only recorded: no hook runs for them.
-    pub without_hooks: bool,
-}
-
-/// The content of one merchant's list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ResyncedEvents {
-    pub merchant: String,
-    /// Events that the service listed.
-    pub read: u64,
-    /// Events among them that were not known.
-    pub new: u64,
-    /// The time of the oldest one.
-    pub oldest: Option<String>,
-    /// Events up to this time were dropped once they were settled: none of them is new, whatever
-    /// the list contains.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub horizon: Option<String>,
-    /// The reason why there is no list yet, such as a merchant that is not connected.
-    pub waits: Option<String>,
-    /// The reason why the list was not read to its end.
-    pub trouble: Option<String>,
-}
-
-/// Counts of a read for a recovery.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct ResyncCount {
-    pub(crate) read: u64,
-    pub(crate) new: u64,
-    pub(crate) oldest: Option<DateTime<Utc>>,
-}
-
-/// A recovery under way.
-#[derive(Debug)]
-pub(crate) struct EventResync {
-    asked: ResyncEvents,
-    left: BTreeSet<Key>,
-    done: Vec<ResyncedEvents>,
-    reply: oneshot::Sender<Reply>,
-}
+use crate::engine::events::schedule::{EventResync, EventSchedule};
+use crate::engine::handles::read_results::{PollResult, ResyncCount};
+use crate::engine::handles::shared::EngineShared;
+use crate::engine::protocol::query::Reply;
+use crate::engine::protocol::resync::{ResyncEvents, ResyncedEvents};
 
 impl EventSchedule {
     /// Begins to read lists of events again; the reply follows once all of them were read.

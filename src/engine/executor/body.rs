@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::api::call::Call;
 use crate::base::hash::keyed_digest;
 use crate::base::id::Key;
-use crate::engine::core::handles::{EngineError, EngineShared, SecretError};
+use crate::engine::handles::shared::{EngineError, EngineShared, SecretError};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::{Intent, StoredBody, StoredRequest};
 use crate::store::vault::blob::SealedValue;

@@ -1,42 +1,30 @@
 //! Gate for effects after a restore. An effect that may have been sent since the backup is looked
 //! up before it is sent; one that cannot be looked up is not sent.
 
-use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use chrono::DateTime;
+use chrono::Utc;
 
-use super::access::CredentialSource;
-use super::failure::TaskFailure;
-use super::outcome::write_progress;
-use super::settle;
 use crate::base::clock::timestamp;
 use crate::base::fault_injection;
-use crate::base::id::{Key, Mode};
+use crate::base::id::Mode;
 use crate::effects::core::repeat_risk::{RepeatRisk, is_reported_by_webhook_only, repeat_risk};
 use crate::effects::core::row::EffectRow;
-use crate::engine::core::handles::{EngineError, EngineShared};
-use crate::engine::core::task_result::TaskResult;
-use crate::engine::queries::journal_refs::Provenances;
-use crate::model::events::hook_run::PendingAction;
+use crate::engine::executor::progress::write_progress;
+use crate::engine::executor::settle;
+use crate::engine::handles::access::CredentialSource;
+use crate::engine::handles::failure::TaskFailure;
+use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::task_result::TaskResult;
+use crate::engine::known::epoch::{needs_release, unprovable_reason};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::{Intent, IntentProgress};
 use crate::model::plans::plan::Reason;
 use crate::model::record::Record;
-use crate::model::state::lifecycle::Epoch;
-use crate::store::read_model::model::{ReadModel, ReadModelError};
+use crate::store::read_model::model::ReadModelError;
 use crate::store::vault::blob::SealedValue;
 
 /// The reason to look up an action whose event existed when this state began.
 const BEFORE: &str = "its event was there before the list of events was read first: a state that is lost may have answered it";
-
-/// An answer about the state on disk.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StateReply {
-    /// The release is recorded; false if no backup was restored.
-    Released(bool),
-    /// Positions in the journal for `why`.
-    Trail(Provenances),
-}
 
 /// The epoch's decision about an effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,17 +67,6 @@ pub(crate) fn gate(
     Ok(if excused { EpochGate::Open } else { EpochGate::LookUp(reason) })
 }
 
-/// Returns the reason if a resource that cannot be looked up may have been made since the backup.
-pub(crate) fn unprovable_reason(
-    facts: &ReadModel,
-    key: &Key,
-) -> Result<Option<String>, ReadModelError> {
-    let Some(epoch) = facts.epoch()?.filter(|epoch| epoch.holds_unfindable) else {
-        return Ok(None);
-    };
-    Ok(if facts.is_released(key)? { None } else { Some(epoch.hold_reason(key)) })
-}
-
 /// Returns true if a live application waits for a person: a lost state may have submitted it.
 fn awaits_approval(
     shared: &EngineShared,
@@ -98,37 +75,6 @@ fn awaits_approval(
 ) -> Result<bool, ReadModelError> {
     let is_live = is_reported_by_webhook_only(row) && effect.mode == Mode::Live;
     Ok(is_live && shared.settings.cautious_start && needs_release(&shared.facts, &effect.key)?)
-}
-
-/// Returns true if a lost state may have made this resource, and no person released it.
-pub(crate) fn needs_release(facts: &ReadModel, key: &Key) -> Result<bool, ReadModelError> {
-    Ok(facts.began_empty()? && !facts.is_released(key)?)
-}
-
-/// Returns the reason why an intent without possible proof is not given up: it was written before a
-/// restore, and its result since the backup is not known.
-pub(crate) fn older_epoch_reason(
-    facts: &ReadModel,
-    intent: &Intent,
-) -> Result<Option<String>, ReadModelError> {
-    let older = |epoch: &Epoch| epoch.holds_unfindable && epoch.is_older(intent.id);
-    let epoch = facts.epoch()?.filter(|epoch| older(epoch));
-    Ok(epoch.map(|epoch| epoch.hold_reason(&intent.key)))
-}
-
-/// Returns the reason why an action of a hook waits for a person: a lost state may have done it,
-/// and no lookup can prove that.
-pub(crate) fn unprovable_action_reason(
-    facts: &ReadModel,
-    pending: &PendingAction,
-) -> Result<Option<String>, ReadModelError> {
-    let Some(epoch) = facts.epoch()?.filter(|epoch| epoch.holds_unfindable && pending.maybe_done)
-    else {
-        return Ok(None);
-    };
-    // An invalid name is reported where the action is requested.
-    let Ok(action) = pending.action() else { return Ok(None) };
-    Ok(if facts.is_released(&action)? { None } else { Some(epoch.action_hold_reason(&action)) })
 }
 
 /// Writes an intent and, instead of sending it, looks its effect up. If the effect is confirmed

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::effects::core::evidence::LOOKED_UP_FIRST;
-use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::kinds::register;
 use crate::kinds::remote::readback::{ReadBack, WireForm, detect_drift};
 use crate::model::intents::intent::Intent;

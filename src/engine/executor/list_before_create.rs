@@ -4,50 +4,19 @@
 //! A list is read once per process and merchant, by the first creation; other creations wait for
 //! it. Objects with marks that this state does not know stop their merchant, as after a lost state.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeSet;
 
-use tokio::sync::OnceCell;
-
-use super::access::CredentialSource;
 use crate::base::id::Key;
 use crate::effects::core::repeat_risk::{RepeatRisk, repeat_risk};
 use crate::effects::core::row::{EffectRow, RemoteAnswer, RemoteQuery};
-use crate::engine::core::handles::{EngineError, EngineShared};
-use crate::engine::core::task_result::{EffectJob, TaskResult};
+use crate::engine::handles::access::CredentialSource;
+use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::task_result::{EffectJob, TaskResult};
 use crate::engine::readers::read::ReadFailure;
 use crate::engine::readers::{read, unknown_objects};
 use crate::kinds::register;
-use crate::kinds::register::READ_BACKS;
 use crate::kinds::remote::readback::ReadBack;
 use crate::model::record::Record;
-
-/// Lists by merchant and list name; the cell is set once the list was read.
-type ListCells = BTreeMap<(Key, &'static str), Arc<OnceCell<()>>>;
-
-/// The lists that this process has read.
-#[derive(Debug, Default)]
-pub(crate) struct ReadLists(Mutex<ListCells>);
-
-impl ReadLists {
-    fn cell(&self, merchant: &Key, list: &'static str) -> Arc<OnceCell<()>> {
-        let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lists.entry((merchant.clone(), list)).or_default().clone()
-    }
-
-    /// Notes that a list was read to its end, and that its unknown objects are recorded.
-    pub(crate) fn note_read(&self, merchant: &Key, list: &'static str) {
-        // A read that is under way leads to the same cell.
-        drop(self.cell(merchant, list).set(()));
-    }
-
-    /// Notes that every list of a merchant was read: the survey does that.
-    pub(crate) fn note_all_read(&self, merchant: &Key) {
-        for back in READ_BACKS {
-            self.note_read(merchant, back.list_name);
-        }
-    }
-}
 
 /// Reads the list that contains objects of this effect's sort, unless this process has read it.
 /// Returns the result of the task if something blocks the effect.

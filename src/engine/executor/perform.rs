@@ -4,17 +4,16 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::access::{CredentialError, CredentialSource, access};
 use super::epoch::EpochGate;
-use super::failure::TaskFailure;
 use super::outcome::handle_outcome;
 use super::{body, epoch, found_object, list_before_create, refused_credentials, single_use};
-use crate::api::call::{Auth, Call};
 use crate::effects::core::row::EffectRow;
-use crate::effects::register::effect_row;
-use crate::engine::core::handles::{EngineError, EngineShared};
-use crate::engine::core::task_result::{EffectJob, TaskResult};
-use crate::engine::executor::calls;
+use crate::engine::executor::send::{row, send};
+use crate::engine::handles::access::{CredentialError, CredentialSource, access};
+use crate::engine::handles::calls;
+use crate::engine::handles::failure::TaskFailure;
+use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::task_result::{EffectJob, TaskResult};
 use crate::engine::limits::budget::Reservation;
 use crate::engine::readers::read;
 use crate::engine::readers::read::ReadFailure;
@@ -64,13 +63,14 @@ async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, 
         }
         Err(unread) => return unread.into_result(shared, job.effect.key, &wallet),
     };
-    let reserved = match shared.guard.reserve(id, &job.effect, job.rest).await? {
-        Ok(reserved) => reserved,
-        Err(over) => {
-            let unable = TaskFailure::Blocked(over.to_string());
-            return Ok(TaskResult::RetryLater(job.effect.key, unable, Duration::ZERO));
-        }
-    };
+    let reserved =
+        match shared.guard.reserve(id, &job.effect, job.rest).await.map_err(EngineError::from)? {
+            Ok(reserved) => reserved,
+            Err(over) => {
+                let unable = TaskFailure::Blocked(over.to_string());
+                return Ok(TaskResult::RetryLater(job.effect.key, unable, Duration::ZERO));
+            }
+        };
     let promise = shared.unsent_permits().acquire().await;
     if shared.superseded().contains(&job.effect.key) {
         return Ok(TaskResult::Changed(job.effect.key));
@@ -105,7 +105,7 @@ async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, 
 }
 
 /// Builds the intent of an effect, with its request and its baseline.
-fn intent(
+pub(crate) fn intent(
     job: EffectJob,
     request: StoredRequest,
     baseline: Value,
@@ -155,11 +155,6 @@ async fn write_and_send(
     send(shared, intent, wallet).await
 }
 
-/// Returns the row of an effect.
-pub(crate) fn row(name: &str) -> Result<&'static EffectRow, EngineError> {
-    effect_row(name).ok_or_else(|| EngineError::Bug(format!("unknown effect: {name}")))
-}
-
 /// Reads the state just before sending. An effect whose evidence needs that state is not sent
 /// without it, nor is one whose baseline refuses it.
 async fn baseline(
@@ -181,40 +176,4 @@ async fn baseline(
         Some(why) => Err(TaskFailure::Blocked(why)),
         None => Ok(before),
     })
-}
-
-/// Sends an intent's request, the same bytes each time.
-pub(crate) async fn send(
-    shared: &EngineShared,
-    intent: &Intent,
-    wallet: &CredentialSource,
-) -> Result<Outcome, EngineError> {
-    let call = body::call(shared, intent)?;
-    let access = match access_for(shared, wallet, &call) {
-        Ok(access) => access,
-        Err(CredentialError::Engine(error)) => return Err(error),
-        Err(CredentialError::Secret(error)) => {
-            return Ok(Outcome::not_sent(&error.message));
-        }
-    };
-    let client = calls::client_for(shared, wallet, call.auth);
-    let Some(web_url) = &intent.request.web_url else {
-        return Ok(client.send(&call, &access).await);
-    };
-    match client.with_web_url(web_url) {
-        Ok(brand) => Ok(brand.send(&call, &access).await),
-        Err(error) => Ok(Outcome::not_sent(&error.to_string())),
-    }
-}
-
-/// Returns the credential for a call.
-fn access_for(
-    shared: &EngineShared,
-    wallet: &CredentialSource,
-    call: &Call,
-) -> Result<crate::client::config::Access, CredentialError> {
-    if call.auth == Auth::None {
-        return Ok(crate::client::config::Access::None);
-    }
-    access(shared, wallet, call.auth)
 }

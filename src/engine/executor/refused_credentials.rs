@@ -6,52 +6,25 @@
 //! that needs them: no call of theirs is sent. An effect refused in this way is closed as not sent,
 //! so that it is tried again afterwards.
 
-use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::access::CredentialSource;
-use super::failure::TaskFailure;
-use super::outcome::write_progress;
-use crate::api::call::Auth;
-use crate::base::id::Key;
-use crate::engine::core::handles::{EngineError, EngineShared};
-use crate::engine::core::task_result::TaskResult;
-use crate::engine::queries::effect_log;
-use crate::kinds::merchant::shape::MerchantKind;
-use crate::kinds::schema::kind::SpecSchema;
-use crate::kinds::secrets::redact::redact;
+use crate::engine::executor::progress::write_progress;
+use crate::engine::handles::access::CredentialSource;
+use crate::engine::handles::effect_report;
+use crate::engine::handles::failure::TaskFailure;
+use crate::engine::handles::refused_credentials::{
+    awaits_authorization, note_unauthorised, unauthorised_record,
+};
+use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::task_result::TaskResult;
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::{Intent, IntentProgress};
 use crate::model::record::Record;
 use crate::model::service::error_class::{ErrorClass, FailureSignal, Remedy};
 use crate::model::service::outcome::ServiceProblem;
-use crate::model::state::credentials::{CredentialsRefused, RefusedCredentials};
-
-/// Merchants with refused credentials while the record of that is being written: no further intent
-/// of theirs is written.
-#[derive(Debug, Default)]
-pub(crate) struct RefusedMerchants(Mutex<BTreeSet<Key>>);
-
-impl RefusedMerchants {
-    fn note(&self, merchant: &Key) {
-        self.merchants().insert(merchant.clone());
-    }
-
-    pub(crate) fn contains(&self, merchant: &Key) -> bool {
-        self.merchants().contains(merchant)
-    }
-
-    pub(crate) fn forget(&self, merchant: &Key) {
-        self.merchants().remove(merchant);
-    }
-
-    fn merchants(&self) -> MutexGuard<'_, BTreeSet<Key>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+use crate::model::state::credentials::RefusedCredentials;
 
 /// Returns the end of a task whose refusal no change of its document can remedy; `None` for every
 /// other refusal.
@@ -92,7 +65,7 @@ pub(crate) async fn handle_foreign_refusal(
             )?;
             let records = std::iter::once(closed).chain(refused).collect();
             shared.write(Vec::new(), records).await?;
-            effect_log::report(shared, intent, None, &told);
+            effect_report::report(shared, intent, None, &told);
             Some(TaskResult::Unauthorised(key, merchant))
         }
         Some(Remedy::AwaitDocument) | None => None,
@@ -104,56 +77,6 @@ fn partner_refused() -> TaskFailure {
     let why = "the service refuses the credentials of the partner application; check \
         partner.client_id and partner.client_secret in reckon.yaml";
     TaskFailure::Denied(why.to_owned())
-}
-
-/// Handles a merchant's call that was answered with 401: its credentials count as refused from now
-/// on. Returns true if the credentials are the merchant's, and not the partner's own.
-pub(crate) async fn note_unauthorised(
-    shared: &EngineShared,
-    wallet: &CredentialSource,
-    auth: Auth,
-) -> Result<bool, EngineError> {
-    if ErrorClass::Unauthorised.remedy(auth) != Remedy::AwaitAuthorization {
-        return Ok(false);
-    }
-    let known = shared.merchant(&wallet.merchant)?.and_then(|known| known.applied.clone());
-    let at = shared.now();
-    let what = if let Some(known) = known.filter(|_| !wallet.is_read) {
-        RefusedCredentials::new(&known.spec, known.generation, at)
-    } else {
-        let spec = json!({ "credentials": wallet.spec });
-        let spec = redact(MerchantKind::FIELDS, &spec, &shared.settings.planning.digest_key);
-        RefusedCredentials::new(&spec, wallet.generation, at)
-    };
-    if let Some(record) = unauthorised_record(shared, &wallet.merchant, what)? {
-        shared.write(Vec::new(), vec![record]).await?;
-    }
-    Ok(true)
-}
-
-/// Returns the record of refused credentials, unless they are known to be refused.
-fn unauthorised_record(
-    shared: &EngineShared,
-    merchant: &Key,
-    what: RefusedCredentials,
-) -> Result<Option<Record>, EngineError> {
-    let known = shared.merchant(merchant)?.and_then(|known| known.unauthorised.clone());
-    if known.is_some_and(|known| known.is_same_credentials(&what)) {
-        return Ok(None);
-    }
-    tracing::warn!(merchant = %merchant, "the service refuses the credentials of the merchant");
-    Ok(Some(Record::Unauthorised(Box::new(CredentialsRefused {
-        merchant: merchant.clone(),
-        credentials: what,
-    }))))
-}
-
-/// Returns true if a merchant waits for a new authorization.
-pub(crate) fn awaits_authorization(
-    shared: &EngineShared,
-    merchant: &Key,
-) -> Result<bool, EngineError> {
-    Ok(shared.merchant(merchant)?.is_some_and(|known| known.unauthorised.is_some()))
 }
 
 /// Returns the end of a task that was about to write its intent, if the credentials were refused

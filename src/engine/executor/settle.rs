@@ -6,22 +6,25 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::DateTime;
+use chrono::TimeDelta;
+use chrono::Utc;
 use tokio::time::Instant;
 
-use super::access::{CredentialError, CredentialSource};
-use super::failure::TaskFailure;
-use super::found_object::is_looked_up_first;
-use super::outcome::{handle_answer, handle_refusal, write_and_end, write_progress};
-use super::perform::{row, send};
-use super::{epoch, refused_credentials, token};
 use crate::base::wording::count_noun;
 use crate::client::gate::Urgency;
 use crate::effects::core::row::{EffectRow, Lookup, LookupResult, LostReply, OnAbsent};
-use crate::engine::core::handles::{EngineError, EngineShared};
-use crate::engine::core::task_result::TaskResult;
-use crate::engine::events::partner_webhook;
-use crate::engine::executor::calls;
+use crate::engine::executor::answer::{handle_answer, handle_refusal};
+use crate::engine::executor::found_object::is_looked_up_first;
+use crate::engine::executor::progress::{put_on_hold, write_and_end, write_progress};
+use crate::engine::executor::send::{row, send};
+use crate::engine::executor::{partner_webhook, refused_credentials, token};
+use crate::engine::handles::access::{CredentialError, CredentialSource};
+use crate::engine::handles::calls;
+use crate::engine::handles::failure::TaskFailure;
+use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::task_result::TaskResult;
+use crate::engine::known::epoch::older_epoch_reason;
 use crate::engine::readers::read;
 use crate::engine::scheduler::backoff::jittered_delay;
 use crate::model::intents::intent::{EffectProof, Intent, IntentProgress, IntentState, OpenIntent};
@@ -30,6 +33,7 @@ use crate::model::service::outcome::Outcome;
 
 /// The status of a decline (service-facts, 21).
 const DECLINED: u16 = 422;
+
 /// Number of times that an unprovable effect is made again before a person has to act.
 const REMADE_MAX: u32 = 5;
 
@@ -173,15 +177,6 @@ async fn resend_once(
     Ok(ResendResult::Settled(settled))
 }
 
-/// Puts an intent on hold: a person has to act.
-pub(crate) async fn put_on_hold(
-    shared: &EngineShared,
-    intent: &Intent,
-    reason: String,
-) -> Result<TaskResult, EngineError> {
-    write_and_end(shared, intent, IntentProgress::OnHold { reason, observation: None }).await
-}
-
 /// Queries the service until it shows the effect, or its absence is proved.
 async fn look_up(
     shared: &EngineShared,
@@ -323,7 +318,7 @@ async fn handle_absent(
 
 /// Settles an effect that nothing can prove, as the resource's document defines.
 async fn unprovable(shared: &EngineShared, intent: &Intent) -> Result<TaskResult, EngineError> {
-    if let Some(reason) = epoch::older_epoch_reason(&shared.facts, intent)? {
+    if let Some(reason) = older_epoch_reason(&shared.facts, intent)? {
         return put_on_hold(shared, intent, reason).await;
     }
     let remade = shared.facts.observed_state(&intent.key)?.map_or(0, |known| known.recreated);

@@ -1,6 +1,6 @@
 //! Single-use values, such as a one-time token, are used by at most one intent (see [`SingleUse`]).
 
-use crate::engine::core::handles::EngineShared;
+use crate::engine::handles::shared::EngineShared;
 use crate::model::intents::effect::{Effect, SingleUse};
 use crate::model::record::Record;
 use crate::model::state::observed::{FactSource, Observation};

@@ -8,7 +8,6 @@
 use chrono::TimeDelta;
 use serde_json::Value;
 
-use super::access::CredentialSource;
 use super::body;
 use crate::api::call::Call;
 use crate::api::methods::one_time_token::GetToken;
@@ -16,7 +15,8 @@ use crate::base::fault_injection;
 use crate::client::read::ReadError;
 use crate::effects::core::row::{LookupResult, RemoteAnswer, RemoteQuery};
 use crate::effects::methods::token_create::TOKEN_RESERVE_MINUTES;
-use crate::engine::core::handles::EngineShared;
+use crate::engine::handles::access::CredentialSource;
+use crate::engine::handles::shared::EngineShared;
 use crate::engine::readers::read;
 use crate::model::action::is_action;
 use crate::model::intents::intent::{Intent, StoredBody};

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::context::{BatchContext, StartedRun, WorkItem};
 use super::reads::{Answers, NeededRead};
-use crate::engine::core::handles::EngineError;
+use crate::engine::handles::shared::EngineError;
 use crate::model::events::hook::HookRun;
 use crate::model::record::Record;
 use crate::scripting::host::session::Reads;

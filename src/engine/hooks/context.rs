@@ -1,21 +1,26 @@
 //! Immutable context of one batch of hook runs; `Send`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
 
-use chrono::{DateTime, Utc};
+use chrono::DateTime;
+use chrono::Utc;
 use serde_json::Value;
 
-use super::event::event_for_run;
-use super::reads::Unwritten;
-use super::retry;
 use crate::base::id::Key;
-use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::hooks::event::event_for_run;
+use crate::engine::hooks::retry;
 use crate::model::action::is_action;
 use crate::model::events::event::{EventStatus, VerifiedEvent};
 use crate::model::events::hook::HookRun;
 use crate::model::events::hook_run::{
     DEPTH_MAX, FailedHook, HookFailure, HookRunRecord, ScriptIdentity,
 };
+use crate::model::events::scripts::sum;
 use crate::model::record::Record;
 use crate::scripting::host::script_event::ScriptEvent;
 use crate::scripting::run::hooks::{EventHandler, Hooks};
@@ -180,5 +185,26 @@ impl BatchContext {
         let EventHandler { script, function } = begun.handler.clone();
         let text = self.lane.as_ref().map(|lane| lane.text);
         HookFailure { script, function, message, tries, retry_at: again, text }
+    }
+}
+
+/// Values that runs of one script keep and that are not written yet.
+#[derive(Default)]
+pub(crate) struct Unwritten(Mutex<BTreeMap<String, Value>>);
+
+impl Unwritten {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Value>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds the values that a successful run keeps and adds to. `stored` returns the written value
+    /// of a key.
+    pub(crate) fn keep(&self, run: &HookRun, stored: impl Fn(&str) -> Value) {
+        let mut kept = self.lock();
+        kept.extend(run.kept.iter().cloned());
+        for (key, added) in &run.added {
+            let before = kept.get(key).cloned().unwrap_or_else(|| stored(key));
+            kept.extend(sum(&before, added).map(|sum| (key.clone(), sum)));
+        }
     }
 }

@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 use crate::api::reads::ReadEndpoint;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::kinds::planning::step::MERCHANT;
 use crate::model::action::{RemoteGet, is_action};
 use crate::model::events::event::VerifiedEvent;

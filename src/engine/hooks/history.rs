@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::event::event_value;
 use super::sealed_words;
 use crate::base::id::Key;
-use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::model::events::event::VerifiedEvent;
 use crate::model::events::hook::HookRun;
 use crate::model::events::hook_run::{HookFailure, HookRunRecord};

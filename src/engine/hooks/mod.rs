@@ -3,7 +3,6 @@
 pub mod actions;
 pub mod batch;
 pub mod context;
-pub mod dispatch;
 pub mod event;
 pub mod history;
 pub mod notify;
@@ -13,6 +12,7 @@ pub mod reads;
 pub mod retry;
 pub mod roster;
 pub mod script_turn;
+pub mod scripts;
 pub mod sealed_words;
 pub mod signal;
 pub mod stretch;

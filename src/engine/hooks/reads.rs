@@ -10,8 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Value, json};
 
 use super::context::BatchContext;
-use crate::model::events::hook::HookRun;
-use crate::model::events::scripts::{ScriptValuesSize, sum};
+use crate::model::events::scripts::ScriptValuesSize;
 use crate::scripting::host::session::Reads;
 
 /// A read that another part of the program has to make.
@@ -31,27 +30,6 @@ impl NeededRead {
             Self::Resource(key) => json!(["resource", key]).to_string(),
             Self::Find(kind, filter) => json!(["find", kind, filter]).to_string(),
             Self::GatewayGet(name, args) => json!(["remote", name, args]).to_string(),
-        }
-    }
-}
-
-/// Values that runs of one script keep and that are not written yet.
-#[derive(Default)]
-pub(crate) struct Unwritten(Mutex<BTreeMap<String, Value>>);
-
-impl Unwritten {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Value>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Adds the values that a successful run keeps and adds to. `stored` returns the written value
-    /// of a key.
-    pub(crate) fn keep(&self, run: &HookRun, stored: impl Fn(&str) -> Value) {
-        let mut kept = self.lock();
-        kept.extend(run.kept.iter().cloned());
-        for (key, added) in &run.added {
-            let before = kept.get(key).cloned().unwrap_or_else(|| stored(key));
-            kept.extend(sum(&before, added).map(|sum| (key.clone(), sum)));
         }
     }
 }

@@ -9,11 +9,10 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::dispatch::Scripts;
+use super::scripts::Scripts;
 use crate::base::id::Key;
-use crate::engine::core::handles::{EngineError, EngineShared};
-use crate::engine::core::task_result::TaskResult;
-use crate::engine::core::tasks::Task;
+use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::task_result::{Task, TaskResult};
 use crate::model::events::event::EventStatus;
 use crate::model::events::hook_run::ScriptIdentity;
 use crate::model::events::scripts::{KnownScript, ScriptStart, ScriptsLoaded};

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::{StreamExt, stream};
+use futures::StreamExt;
+use futures::stream;
 use tokio::time::Instant;
 
-use super::batch::HookBatch;
-use super::context::{BatchContext, WorkItem};
-use super::event::mode;
-use super::reads::Unwritten;
-use super::worker::{MerchantWorker, ScriptWork, ScriptWorkDone};
-use crate::engine::core::handles::EngineError;
+use crate::engine::handles::shared::EngineError;
+use crate::engine::hooks::batch::HookBatch;
+use crate::engine::hooks::context::{BatchContext, Unwritten, WorkItem};
+use crate::engine::hooks::event::mode;
+use crate::engine::hooks::worker::{MerchantWorker, ScriptWork, ScriptWorkDone};
 use crate::model::events::hook_run::{FailedHook, ScriptIdentity};
 use crate::model::record::Record;
 use crate::scripting::run::hooks::ScriptQueue;

@@ -18,9 +18,9 @@ use super::history::seal_answers;
 use super::pool::ScriptPool;
 use super::signal::WorkerSignal;
 use crate::base::id::Key;
-use crate::engine::core::handles::{EngineError, EngineShared};
-use crate::engine::core::input::EngineInput;
-use crate::engine::core::task_result::TaskResult;
+use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::task_result::TaskResult;
+use crate::engine::protocol::input::EngineInput;
 use crate::model::events::hook_run::{
     CursorAdvanced, FAILED_MAX, FailedHook, HookFailure, Scheduled, ScriptIdentity,
 };

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use super::known_state::KnownState;
 use crate::base::id::Key;
 use crate::client::gate::Urgency;
-use crate::engine::core::handles::EngineShared;
-use crate::engine::executor::access::CredentialSource;
+use crate::engine::handles::access::CredentialSource;
+use crate::engine::handles::shared::EngineShared;
 use crate::kinds::planning::step::MERCHANT;
 use crate::model::plans::change::PlannedAction;
 use crate::plan::planner::Planner;
 use crate::plan::state_view::StateView;
 
-/// What a part may read beside its own state.
+/// State that a part reads beside its own.
 #[derive(Clone, Copy)]
 pub(crate) struct Snapshot<'a> {
     pub(crate) shared: &'a Arc<EngineShared>,

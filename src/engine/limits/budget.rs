@@ -13,10 +13,10 @@ use super::rules::{LimitDecision, SpendBudget};
 use crate::base::hash::Digest;
 use crate::base::id::IntentId;
 use crate::effects::core::requested_money::requested_money;
-use crate::engine::core::handles::EngineError;
 use crate::model::intents::effect::Effect;
 use crate::model::intents::exposure::{Exposure, SpendRequest};
 use crate::model::plans::change::LimitExceeded;
+use crate::store::read_model::model::ReadModelError;
 
 /// Room reserved for an effect. It is held until the fold counts the effect, or the effect is given
 /// up.
@@ -54,7 +54,7 @@ impl SpendBudget {
         id: IntentId,
         effect: &Effect,
         rest: Digest,
-    ) -> Result<Result<Reservation, Box<LimitExceeded>>, EngineError> {
+    ) -> Result<Result<Reservation, Box<LimitExceeded>>, ReadModelError> {
         let wish = spend_request(effect);
         loop {
             let mut freed = pin!(self.freed.notified());
@@ -73,7 +73,7 @@ impl SpendBudget {
         id: IntentId,
         wish: &SpendRequest,
         rest: Digest,
-    ) -> Result<ReserveResult, EngineError> {
+    ) -> Result<ReserveResult, ReadModelError> {
         let (mut counting, at, rest) = (self.counting(), self.now(), || rest);
         let mut wish = wish.clone();
         if self.is_limited() && !wish.exposure.is_empty() {

@@ -13,7 +13,6 @@ use tokio::sync::Notify;
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key, Mode};
-use crate::engine::core::handles::EngineSettings;
 use crate::model::intents::exposure::{RecordedMove, RunningTotals, SpendRequest};
 use crate::model::operator::approval::StoredApproval;
 use crate::model::plans::change::{LimitExceeded, LimitScope, PlannedAction};
@@ -82,9 +81,9 @@ impl std::fmt::Debug for SpendBudget {
 
 impl SpendBudget {
     /// Builds a guard over this read model.
-    pub(crate) fn new(settings: &EngineSettings, facts: &ReadModel, clock: &SharedClock) -> Self {
+    pub(crate) fn new(policy: &PolicyRules, facts: &ReadModel, clock: &SharedClock) -> Self {
         Self {
-            rules: settings.policy.clone(),
+            rules: policy.clone(),
             facts: facts.clone(),
             clock: clock.clone(),
             state: Mutex::default(),

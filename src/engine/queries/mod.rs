@@ -1,31 +1,13 @@
-//! Read-only views of the state, as plain data.
+//! Answers queries from the present state.
 
-pub mod against;
-pub mod checksum;
-pub mod conditions;
-pub mod disown;
-pub mod due;
+pub mod answer;
 pub mod effect_log;
-pub mod error_fields;
 pub mod events;
-pub mod hooks;
 pub mod intents;
-pub mod inventory;
 pub mod journal_refs;
-pub mod local_reply;
 pub mod metrics;
 pub mod overview;
-pub mod payments;
-pub mod plan_check;
 pub mod plans;
-pub mod protocol;
-pub mod quotas;
 pub mod resources;
-pub mod scoped;
-pub mod script_view;
 pub mod scripts;
-pub mod suspensions;
 pub mod traffic;
-pub mod trial_run;
-pub mod unknown_objects;
-pub mod views;

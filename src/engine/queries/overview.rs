@@ -1,8 +1,8 @@
 //! The state of all resources in a few counts.
 
-use super::views::Overview;
 use crate::base::id::Key;
-use crate::engine::executor::failure::TaskFailure;
+use crate::engine::handles::failure::TaskFailure;
+use crate::engine::protocol::queries::views::Overview;
 use crate::engine::view::EngineView;
 use crate::model::plans::change::PlannedAction;
 use crate::plan::state_view::StateView;

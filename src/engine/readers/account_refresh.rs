@@ -14,8 +14,7 @@ use tokio::time::Instant;
 use super::read;
 use super::read::RecordWhen;
 use crate::base::id::Key;
-use crate::engine::core::task_result::TaskResult;
-use crate::engine::core::tasks::Task;
+use crate::engine::handles::task_result::{Task, TaskResult};
 use crate::engine::known::snapshot::Snapshot;
 
 /// Interval between two readings while a resource waits for a change.

@@ -2,8 +2,8 @@
 
 pub mod account_refresh;
 pub mod compare;
-pub mod part;
 pub mod read;
 pub mod sweep;
 pub mod sweep_task;
+pub mod timers;
 pub mod unknown_objects;

@@ -16,12 +16,11 @@ use crate::effects::core::row::{
 use crate::effects::merchants::code_exchange::APPLICATION;
 use crate::effects::merchants::survey::SURVEY;
 use crate::effects::register::reading_row;
-use crate::engine::core::handles::{EngineError, EngineShared};
-use crate::engine::core::task_result::TaskResult;
-use crate::engine::executor::access::{CredentialError, CredentialSource, access};
-use crate::engine::executor::calls;
-use crate::engine::executor::failure::TaskFailure;
-use crate::engine::executor::refused_credentials;
+use crate::engine::handles::access::{CredentialError, CredentialSource, access};
+use crate::engine::handles::failure::TaskFailure;
+use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::task_result::TaskResult;
+use crate::engine::handles::{calls, refused_credentials};
 use crate::model::intents::effect::RemoteReading;
 use crate::model::record::Record;
 use crate::model::state::observed::{FactSource, Observation, Observed};

@@ -7,7 +7,6 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use rand_core::Rng;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -15,11 +14,12 @@ use tokio::time::Instant;
 use super::sweep_task;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::engine::core::handles::EngineShared;
-use crate::engine::core::tasks::Task;
+use crate::engine::handles::read_results::{ListSeen, MerchantList};
+use crate::engine::handles::shared::EngineShared;
+use crate::engine::handles::task_result::Task;
 use crate::engine::known::snapshot::Snapshot;
-use crate::engine::queries::protocol::Reply;
-use crate::engine::queries::views::{Confidence, ListReadView};
+use crate::engine::protocol::queries::views::{Confidence, ListReadView};
+use crate::engine::protocol::query::Reply;
 use crate::kinds::planning::step::MERCHANT;
 use crate::kinds::register;
 use crate::kinds::register::READ_BACKS;
@@ -28,11 +28,9 @@ use crate::model::state::observed::Observed;
 
 /// Delay before a failed read is repeated.
 const AGAIN: Duration = Duration::from_mins(1);
+
 /// Divisor of the interval that gives the largest advance of a read, so that the reads are spread.
 const JITTER_PARTS: u32 = 5;
-
-/// One list of one merchant.
-pub(crate) type MerchantList = (Key, &'static str);
 
 /// The schedule of list reads, and their results.
 #[derive(Debug, Default)]
@@ -46,25 +44,6 @@ pub(crate) struct SweepSchedule {
     /// Lists that a refresh reads.
     requested: VecDeque<MerchantList>,
     waiters: Vec<oneshot::Sender<Reply>>,
-}
-
-/// The result of a list read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ListSeen {
-    /// All of it was read at this time.
-    At(DateTime<Utc>),
-    /// The service has no such list.
-    Never,
-}
-
-/// The result of one list read, for the engine.
-#[derive(Debug)]
-pub struct SweepResult {
-    pub(crate) list: MerchantList,
-    /// `None` if the list could not be read.
-    pub(crate) seen: Option<ListSeen>,
-    /// The resources with new information.
-    pub(crate) touched: BTreeSet<Key>,
 }
 
 impl SweepSchedule {

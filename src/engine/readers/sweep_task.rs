@@ -1,16 +1,17 @@
 //! Reads one list to its end, compares it with the known state, and records the differences.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use super::compare::{ListRead, ListedObject};
-use super::read::ReadFailure;
-use super::sweep::{ListSeen, MerchantList, SweepResult};
-use super::{read, unknown_objects};
 use crate::base::id::{Key, RemoteId};
 use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
-use crate::engine::core::handles::{EngineError, EngineShared};
-use crate::engine::core::task_result::TaskResult;
-use crate::engine::executor::access::{CredentialError, CredentialSource};
+use crate::engine::handles::access::{CredentialError, CredentialSource};
+use crate::engine::handles::read_results::{ListSeen, MerchantList, SweepResult};
+use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::task_result::TaskResult;
+use crate::engine::readers::compare::{ListRead, ListedObject};
+use crate::engine::readers::read::ReadFailure;
+use crate::engine::readers::{read, unknown_objects};
 use crate::kinds::register;
 use crate::kinds::remote::readback::ReadBack;
 use crate::model::record::Record;

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::base::hash::{Mark, SourceId};
 use crate::base::id::{Key, RemoteId};
 use crate::effects::merchants::survey::{collection_of, mark_of};
-use crate::engine::core::handles::{EngineError, EngineShared};
+use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::kinds::remote::readback::ReadBack;
 use crate::model::state::observed::Observed;
 use crate::model::state::orphan::{UnknownObject, UnknownObjectsFound};

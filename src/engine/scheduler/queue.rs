@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::part::{HasWork, Scheduler};
+use super::schedule::{HasWork, Scheduler};
 use crate::base::fault_injection;
 use crate::base::id::Key;
 

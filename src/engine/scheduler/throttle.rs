@@ -4,40 +4,16 @@
 //! ends. Tasks that only wait, for the limiter or for evidence, take no room, nor do account
 //! readings. So neither a slow merchant nor a thousand polls delay the start of a changed document.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::part::{HasWork, Scheduler};
-use crate::api::call::Auth;
+use super::schedule::{HasWork, Scheduler};
 use crate::base::id::Key;
-use crate::engine::executor::failure::TaskFailure;
+use crate::engine::handles::calls::lane_name;
+use crate::engine::handles::failure::TaskFailure;
 use crate::model::intents::effect::StepWork;
 
 /// Largest number of tasks of a throttled merchant: enough that its bucket never waits for us.
 const TASKS_OF_SLOW_MAX: usize = 8;
-
-/// The lane of the partner's own calls.
-const PARTNER: &str = "partner";
-
-/// Returns the lane of these calls.
-pub(crate) fn lane_name(merchant: &Key, auth: Auth) -> String {
-    match auth {
-        Auth::None | Auth::Tenant => PARTNER.to_owned(),
-        Auth::Payments | Auth::PublicKey | Auth::SecretKey => merchant.to_string(),
-    }
-}
-
-/// Tasks under way by lane, and the deferred resources.
-#[derive(Debug, Default)]
-pub(crate) struct Throttle {
-    working: BTreeMap<Key, String>,
-    lanes: BTreeMap<String, ThrottleLane>,
-}
-
-#[derive(Debug, Default)]
-struct ThrottleLane {
-    working: usize,
-    deferred: BTreeSet<Key>,
-}
 
 impl Scheduler {
     /// Returns true if a task may start now; otherwise its resource is deferred until another task

@@ -26,15 +26,15 @@ use super::{answer, guard, rpc, writes};
 use crate::base::id::Key;
 use crate::control::handle::Control;
 use crate::control::protocol::{CONTROL_PATH, ControlError, REQUEST_BYTES_MAX};
-use crate::engine::queries::events::{EventsView, EventsWanted};
-use crate::engine::queries::hooks::HooksView;
-use crate::engine::queries::metrics::Metrics;
-use crate::engine::queries::protocol;
-use crate::engine::queries::protocol::{
+use crate::engine::protocol::queries::events::{EventsView, EventsWanted};
+use crate::engine::protocol::queries::hooks::HooksView;
+use crate::engine::protocol::queries::metrics::Metrics;
+use crate::engine::protocol::queries::views::{Overview, ResourceView};
+use crate::engine::protocol::query;
+use crate::engine::protocol::query::{
     EventsQuery, HooksQuery, IntentsQuery, MetricsQuery, OverviewQuery, PlanQuery, ResourceQuery,
     ResourcesQuery,
 };
-use crate::engine::queries::views::{Overview, ResourceView};
 use crate::render;
 
 /// Time limit of an engine's answer; the engine is busy with files as a rule, never with calls.
@@ -174,7 +174,7 @@ async fn events(State(door): State<AppState>, Query(asked): Query<EventsParamete
 
 impl AppState {
     /// Sends a query and responds with its answer.
-    async fn respond<Q: protocol::Query>(
+    async fn respond<Q: query::Query>(
         &self,
         query: Q,
         made: impl FnOnce(Q::Answer) -> Response,

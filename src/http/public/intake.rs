@@ -22,8 +22,8 @@ use tower_http::limit::RequestBodyLimitLayer;
 use super::public_routes::PublicRoutes;
 use crate::base::secret::Secret;
 use crate::control::handle::Control;
-use crate::engine::commands::attach::AttachToken;
-use crate::engine::commands::intake::{Intake, IntakeLink};
+use crate::engine::protocol::commands::attach::AttachToken;
+use crate::engine::protocol::commands::intake::{Intake, IntakeLink};
 use crate::http::private::pages;
 
 /// Bytes of a body, at most: a token has some twenty characters, and there are some thirty at most.

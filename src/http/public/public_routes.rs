@@ -19,7 +19,7 @@ use super::ingress::Ingress;
 use crate::base::hash::{keyed_digest, sha256};
 use crate::base::id::{Key, Mode};
 use crate::control::handle::Control;
-use crate::engine::commands::intake::{IntakeLink, IntakeTerms};
+use crate::engine::protocol::commands::intake::{IntakeLink, IntakeTerms};
 
 /// The path of partner notifications, without the token.
 const PARTNER_PATH: &str = "/webhooks/partner/";

@@ -1,6 +1,6 @@
 //! Renders growing data against its quotas, for people.
 
-use crate::engine::queries::quotas::QuotasView;
+use crate::engine::protocol::queries::quotas::QuotasView;
 use crate::render::words::{clean, push_line};
 
 /// Renders one line for the stored values of scripts, and one for the events of each merchant.
@@ -34,7 +34,7 @@ pub fn text(quotas: &QuotasView) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::queries::quotas::MerchantQuota;
+    use crate::engine::protocol::queries::quotas::MerchantQuota;
     use crate::model::events::scripts::ScriptValuesSize;
 
     /// Closes K11: quotas are shown with their limits.

@@ -1,7 +1,7 @@
 //! Renders the scripts that the state knows, for people.
 
 use crate::base::wording::{count_noun, count_verb};
-use crate::engine::queries::scripts::ScriptView;
+use crate::engine::protocol::queries::scripts::ScriptView;
 use crate::model::events::hook_run::FAILED_MAX;
 use crate::model::events::scripts::{BYTES_MAX, KEYS_MAX};
 use crate::render::words::{clean, push_line};

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::families::Families;
-use crate::engine::queries::metrics::Metrics;
+use crate::engine::protocol::queries::metrics::Metrics;
 use crate::model::events::scripts::{ALL_BYTES_MAX, ALL_KEYS_MAX};
 
 pub(super) fn families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {

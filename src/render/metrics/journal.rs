@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::families::Families;
-use crate::engine::queries::metrics::Metrics;
+use crate::engine::protocol::queries::metrics::Metrics;
 
 #[expect(
     clippy::disallowed_types,

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use super::*;
 use crate::control::testing::overview;
-use crate::engine::queries::metrics::EventTotals;
+use crate::engine::protocol::queries::metrics::EventTotals;
 use crate::model::events::event::EventLedger;
 
 /// Returns metrics without an empty family.

@@ -1,7 +1,7 @@
 //! Summary of a plan in one line.
 
 use crate::base::wording::count_verb;
-use crate::engine::queries::views::{PlanView, StepView};
+use crate::engine::protocol::queries::views::{PlanView, StepView};
 use crate::model::plans::change::PlannedAction;
 use crate::model::plans::removal::Removal;
 

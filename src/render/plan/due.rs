@@ -1,7 +1,7 @@
 //! Amounts due by month, before a plan and after it.
 
-use crate::engine::queries::due::DueView;
-use crate::engine::queries::views::PlanView;
+use crate::engine::protocol::queries::due::DueView;
+use crate::engine::protocol::queries::views::PlanView;
 use crate::render::words::format_amount;
 
 /// One row: consecutive months with equal amounts.

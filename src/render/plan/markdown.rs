@@ -7,7 +7,7 @@
 use super::parts::{before_after, notes, origin, symbol, unchangeable_fields};
 use super::{count, due};
 use crate::base::wording::count_noun;
-use crate::engine::queries::views::{PlanView, StepView};
+use crate::engine::protocol::queries::views::{PlanView, StepView};
 use crate::render::words;
 use crate::render::words::{clean, file_place, push_line, resource_key, value_text};
 

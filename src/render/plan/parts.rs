@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use owo_colors::Style;
 
 use crate::base::wording::count_noun;
-use crate::engine::queries::views::{PlanView, StepView};
+use crate::engine::protocol::queries::views::{PlanView, StepView};
 use crate::model::manifest::TreeState;
 use crate::model::plans::change::PlannedAction;
 use crate::model::state::drift::FieldChange;

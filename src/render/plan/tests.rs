@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::base::id::Mode;
-use crate::engine::queries::views::MoneyView;
+use crate::engine::protocol::queries::views::MoneyView;
 use crate::model::issue::ProblemCounts;
 use crate::model::manifest::TreeState;
 use crate::model::plans::change::PlannedAction;

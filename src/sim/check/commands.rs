@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::evidence::{RunEvidence, Violation};
 use super::hooks;
 use crate::base::hash::Mark;
-use crate::engine::commands::action_view::ActionStatus;
+use crate::engine::protocol::commands::action_view::ActionStatus;
 use crate::sandbox::options::ServiceSurface;
 use crate::sim::plan::requests::{CommandAction, MerchantCommand, PersonCommand, PersonRequest};
 use crate::sim::service::control::text;

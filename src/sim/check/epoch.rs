@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::evidence::{LostState, RunEvidence, Violation};
 use crate::base::hash::Mark;
-use crate::engine::queries::views::ResourceView;
+use crate::engine::protocol::queries::views::ResourceView;
 use crate::model::intents::intent::IntentProgress;
 use crate::sim::machine::journal_decoder::{IntentHistory, name_of};
 use crate::sim::plan::documents::Doc;

@@ -8,8 +8,8 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use crate::engine::commands::action_view::ActionReport;
-use crate::engine::queries::views::ResourceView;
+use crate::engine::protocol::commands::action_view::ActionReport;
+use crate::engine::protocol::queries::views::ResourceView;
 use crate::model::intents::intent::IntentProgress;
 use crate::sim::machine::journal_decoder::IntentHistory;
 use crate::sim::plan::documents::{Doc, DocTree};

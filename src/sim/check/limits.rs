@@ -271,7 +271,7 @@ fn saw_step(seen: &SeenPlan, approval: &PlanApproval, one: &IntentExposure<'_>) 
 
 /// Returns the limit that blocks a document's step, if it is a limit of this world.
 fn blocking_limit<'a>(evidence: &RunEvidence<'a>, doc: &Doc) -> Option<&'a SimLimit> {
-    let mine = |view: &&crate::engine::queries::views::ResourceView| {
+    let mine = |view: &&crate::engine::protocol::queries::views::ResourceView| {
         view.name == doc.name && view.kind == doc.kind() && view.reason == "OverLimit"
     };
     let view = evidence.views.iter().find(mine)?;
@@ -286,7 +286,7 @@ pub(crate) fn is_over_limit(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
 
 /// Returns true if a document has steps left.
 fn has_remaining_steps(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
-    let mine = |view: &&crate::engine::queries::views::ResourceView| {
+    let mine = |view: &&crate::engine::protocol::queries::views::ResourceView| {
         view.name == doc.name && view.kind == doc.kind()
     };
     evidence.views.iter().find(mine).is_some_and(|view| !view.ready)

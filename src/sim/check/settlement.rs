@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::attention::DIFFERS;
 use super::evidence::{RunEvidence, Violation, is_complete, is_valid};
 use super::{epoch, limits, money, uniqueness};
-use crate::engine::queries::views::ResourceView;
+use crate::engine::protocol::queries::views::ResourceView;
 use crate::model::manifest::{Deletion, OnDoubt};
 use crate::model::state::health::{Condition, ConditionStatus, ConditionType};
 use crate::sandbox::options::ServiceSurface;

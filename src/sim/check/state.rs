@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::evidence::Violation;
-use crate::engine::queries::intents::IntentsView;
-use crate::engine::queries::metrics::Metrics;
-use crate::engine::queries::views::ResourceView;
+use crate::engine::protocol::queries::intents::IntentsView;
+use crate::engine::protocol::queries::metrics::Metrics;
+use crate::engine::protocol::queries::views::ResourceView;
 use crate::model::intents::intent::IntentState;
 use crate::sim::machine::journal_decoder::DurableRecord;
 use crate::sim::machine::process::{Machine, copy};

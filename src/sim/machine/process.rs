@@ -17,7 +17,7 @@ use crate::base::secret::Secret;
 use crate::client::config::{ClientCredentials, ServiceConfig};
 use crate::client::service_client::Client;
 use crate::client::transport::Transport;
-use crate::engine::core::handles::{
+use crate::engine::handles::shared::{
     EngineError, EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError,
     SecretResolver,
 };

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::base::hash::{Digest, canonical, sha256};
 use crate::base::id::{Key, Kind, Name};
 use crate::base::money::Currency;
-use crate::engine::core::handles::SecretError;
+use crate::engine::handles::shared::SecretError;
 use crate::engine::known::files::SpecSource;
 use crate::kinds::register;
 use crate::kinds::schema::files::{AttachmentFiles, FileProblem, Stamp};

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::base::hash::sha256;
-use crate::engine::hooks::dispatch::ScriptSet;
+use crate::engine::protocol::script_set::ScriptSet;
 use crate::policy::Rights;
 use crate::scripting::language::names::ConfiguredNames;
 use crate::scripting::language::source::ScriptSource;

@@ -8,10 +8,10 @@ use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 use super::memory::{ACTOR, ask, query, release};
-use crate::engine::commands::command::EngineCommand;
-use crate::engine::core::input::EngineInput;
-use crate::engine::queries::hooks::{ActionView, HooksView};
-use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::engine::protocol::commands::command::EngineCommand;
+use crate::engine::protocol::input::EngineInput;
+use crate::engine::protocol::queries::hooks::{ActionView, HooksView};
+use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::model::state::lifecycle::ReleaseRequest;
 use crate::sim::machine::power::MachinePower;
 use crate::sim::plan::hook_scripts::{EditTime, FAILURE_MESSAGE, HookPlan, SimScriptSet};

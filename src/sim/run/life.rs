@@ -18,7 +18,7 @@ use super::state::{LifeEnd, RunReport, SETTLES_WITHIN, SimRun, TroubleLog};
 use super::{drive, people, settler};
 use crate::base::clock::{SharedClock, VirtualClock};
 use crate::engine::core::coordinator::{Engine, RunUntil};
-use crate::engine::core::handles::EngineError;
+use crate::engine::handles::shared::EngineError;
 use crate::sim::check::evidence::Violation;
 use crate::sim::machine::process::{ClientContext, Machine, OpenedState, SimSecrets};
 use crate::sim::machine::specs::SimSpecs;

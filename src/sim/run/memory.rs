@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep};
 
-use crate::engine::commands::command::EngineCommand;
-use crate::engine::core::input::EngineInput;
-use crate::engine::queries::protocol::{EngineQuery, Reply};
+use crate::engine::protocol::commands::command::EngineCommand;
+use crate::engine::protocol::input::EngineInput;
+use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::model::state::lifecycle::ReleaseRequest;
 use crate::sim::plan::people::{People, SeenPlan};
 

@@ -13,10 +13,10 @@ use tokio::time::sleep;
 use super::memory::ask;
 use crate::base::hash::SourceId;
 use crate::base::id::Key;
-use crate::engine::commands::action::ActionCommand;
-use crate::engine::commands::action_view::{ActionReport, ActionStatus};
-use crate::engine::core::input::EngineInput;
-use crate::engine::queries::protocol::Reply;
+use crate::engine::protocol::commands::action::ActionCommand;
+use crate::engine::protocol::commands::action_view::{ActionReport, ActionStatus};
+use crate::engine::protocol::input::EngineInput;
+use crate::engine::protocol::query::Reply;
 use crate::model::action::Action;
 use crate::sim::plan::documents::{Doc, PARTNER};
 use crate::sim::plan::requests::{

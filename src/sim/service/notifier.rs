@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use crate::engine::commands::intake::IntakeLink;
 use crate::engine::hooks::notify::{DeliveryAttempt, NotificationSender};
+use crate::engine::protocol::commands::intake::IntakeLink;
 use crate::notify::message::{DeliveryResult, OutgoingNotification};
 use crate::sim::machine::power::MachinePower;
 use crate::sim::plan::faults::{CrashPoint, CrashSide, NOTIFY_POINT};

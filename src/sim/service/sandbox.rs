@@ -12,7 +12,7 @@ use super::control::{Charges, ControlClient, EVENT_URL, GATEWAY_URL, Payers, lis
 use crate::base::clock::SharedClock;
 use crate::base::id::RemoteId;
 use crate::base::secret::Secret;
-use crate::engine::core::handles::PartnerAccess;
+use crate::engine::handles::shared::PartnerAccess;
 use crate::sandbox::options::{DecisionMode, SandboxOptions};
 use crate::sandbox::server::Sandbox;
 use crate::sandbox::webhooks::OutgoingWebhook;

@@ -1,4 +1,4 @@
 //! Tests of the store as a whole, and the disks and values that its tests share.
 
-pub(super) mod support;
+pub(crate) mod support;
 mod trouble;

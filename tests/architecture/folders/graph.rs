@@ -52,7 +52,7 @@ impl Graph {
     }
 
     /// Returns the imports between the children of a folder, by their names.
-    fn edges(&self, folder: &[String]) -> BTreeSet<(String, String)> {
+    pub(super) fn edges(&self, folder: &[String]) -> BTreeSet<(String, String)> {
         let child = |module: &Module| {
             let inside = module.strip_prefix(folder)?;
             Some(inside.first().map_or("its own file", String::as_str).to_owned())

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use reckon::engine::queries::protocol::{EngineQuery, Reply};
-use reckon::engine::queries::views::StepView;
+use reckon::engine::protocol::queries::views::StepView;
+use reckon::engine::protocol::query::{EngineQuery, Reply};
 use reckon::model::plans::change::PlannedAction;
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};

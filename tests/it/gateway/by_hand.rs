@@ -1,6 +1,6 @@
 //! Unmanaged objects are changed by their id, and recurring charges are made of earlier charges, each once.
 
-use reckon::engine::commands::action_view::ActionStatus;
+use reckon::engine::protocol::commands::action_view::ActionStatus;
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Refunds, voids, captures, credits and signatures: each is done once, whatever happens to its answer.
 
-use reckon::engine::commands::action_view::ActionStatus;
+use reckon::engine::protocol::commands::action_view::ActionStatus;
 use reckon::model::action::Action;
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use reckon::config::settings::Config;
 use reckon::control::protocol::ControlRequest;
-use reckon::engine::commands::action_view::ActionStatus;
+use reckon::engine::protocol::commands::action_view::ActionStatus;
 use reckon::model::state::adoption::ForgetRequest;
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
@@ -90,8 +90,8 @@ async fn an_id_that_means_nothing_is_told_and_is_no_deletion() {
 /// Returns the known id of a document's object.
 fn id_of(world: &World, name: &str) -> String {
     let known = world.engine();
-    let view = known.answer(reckon::engine::queries::protocol::EngineQuery::Resources).unwrap();
-    let reckon::engine::queries::protocol::Reply::Resources(all) = view else {
+    let view = known.answer(reckon::engine::protocol::query::EngineQuery::Resources).unwrap();
+    let reckon::engine::protocol::query::Reply::Resources(all) = view else {
         return String::new();
     };
     let one = all.iter().find(|one| one.name == name);
@@ -146,7 +146,7 @@ async fn what_is_removed_counts_to_the_limits_of_deletes() {
     let text = "apiVersion: reckon.dev/v1\nkind: Config\npolicy:\n  limits: {deletes_per_day: 3}\n";
     let config = Config::parse("reckon.yaml", Path::new("."), text.as_bytes().to_vec()).unwrap();
     world.policy = config.rules(&|_: &str| None).unwrap();
-    let over = |acted: &reckon::engine::commands::action_view::ActionReport| {
+    let over = |acted: &reckon::engine::protocol::commands::action_view::ActionReport| {
         assert_eq!(acted.status, ActionStatus::Blocked, "{acted:?}");
         let limit = "policy.limits.deletes_per_day allows 3 deletes";
         assert!(acted.message.contains(limit), "{}", acted.message);

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use reckon::control::protocol::ControlRequest;
-use reckon::engine::commands::action_view::{ActionReport, ActionStatus};
-use reckon::engine::queries::protocol::Reply;
+use reckon::engine::protocol::commands::action_view::{ActionReport, ActionStatus};
+use reckon::engine::protocol::query::Reply;
 use reckon::model::state::adoption::{ImportOption, InventoryItem, InventoryRequest};
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};

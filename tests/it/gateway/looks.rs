@@ -2,7 +2,7 @@
 
 use reckon::api::reads::READS;
 use reckon::control::protocol::ControlRequest;
-use reckon::engine::queries::protocol::Reply;
+use reckon::engine::protocol::query::Reply;
 use reckon::model::action::RemoteGet;
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};

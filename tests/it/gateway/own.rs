@@ -1,6 +1,6 @@
 //! A merchant's own details, its accounts and its test data: each is changed once, whatever happens to its answer.
 
-use reckon::engine::commands::action_view::ActionStatus;
+use reckon::engine::protocol::commands::action_view::ActionStatus;
 use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 

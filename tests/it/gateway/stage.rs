@@ -2,10 +2,10 @@
 
 use reckon::control::handle::Control;
 use reckon::control::protocol::ControlRequest;
-use reckon::engine::commands::action_view::ActionReport;
 use reckon::engine::core::coordinator::RunUntil;
-use reckon::engine::core::input::EngineInput;
-use reckon::engine::queries::protocol::Reply;
+use reckon::engine::protocol::commands::action_view::ActionReport;
+use reckon::engine::protocol::input::EngineInput;
+use reckon::engine::protocol::query::Reply;
 use reckon::model::action::Action;
 use reckon::sandbox::options::ServiceSurface;
 use reckon::store::disk::traits::Disk;

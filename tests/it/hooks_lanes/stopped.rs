@@ -2,7 +2,7 @@
 //! findings.
 
 use reckon::control::protocol::ControlRequest;
-use reckon::engine::queries::scripts::ScriptView;
+use reckon::engine::protocol::queries::scripts::ScriptView;
 use reckon::model::events::hook_run::FAILED_MAX;
 
 use super::*;

@@ -3,9 +3,9 @@
 use reckon::base::secret::Secret;
 use reckon::control::handle::Control;
 use reckon::engine::core::coordinator::RunUntil;
-use reckon::engine::core::input::EngineInput;
-use reckon::engine::events::partner_webhook::IncomingWebhook;
-use reckon::engine::queries::protocol::EngineQuery;
+use reckon::engine::protocol::input::EngineInput;
+use reckon::engine::protocol::partner_webhook::IncomingWebhook;
+use reckon::engine::protocol::query::EngineQuery;
 use reckon::sandbox::webhooks;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;

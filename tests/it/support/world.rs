@@ -16,15 +16,15 @@ use reckon::base::secret::Secret;
 use reckon::client::config::{ClientCredentials, ServiceConfig};
 use reckon::client::service_client::Client;
 use reckon::client::transport::{FaultlessWire, Transport};
-use reckon::engine::commands::bookkeeping::AllowPrune;
-use reckon::engine::commands::command::EngineCommand;
 use reckon::engine::core::coordinator::{Engine, RunUntil};
-use reckon::engine::core::handles::{
+use reckon::engine::handles::shared::{
     EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError, SecretResolver,
 };
-use reckon::engine::core::input::EngineInput;
 use reckon::engine::known::files::SpecSource;
-use reckon::engine::queries::protocol::Reply;
+use reckon::engine::protocol::commands::bookkeeping::AllowPrune;
+use reckon::engine::protocol::commands::command::EngineCommand;
+use reckon::engine::protocol::input::EngineInput;
+use reckon::engine::protocol::query::Reply;
 use reckon::kinds::register::KINDS;
 use reckon::kinds::schema::kind::CheckCx;
 use reckon::model::manifest::OnDoubt;

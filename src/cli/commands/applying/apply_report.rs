@@ -8,9 +8,9 @@ use crate::cli::commands::planning::plan;
 use crate::cli::exit::CommandFailure;
 use crate::cli::print::Printer;
 use crate::cli::remote::daemon::Daemon;
-use crate::engine::queries::effect_log::EffectReport;
-use crate::engine::queries::protocol::EffectsQuery;
-use crate::engine::queries::views::PlanView;
+use crate::engine::protocol::queries::effect_log::EffectReport;
+use crate::engine::protocol::queries::views::PlanView;
+use crate::engine::protocol::query::EffectsQuery;
 use crate::render;
 
 /// Output of `apply -o json`: the remaining plan and the effects that were done.

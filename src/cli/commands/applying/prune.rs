@@ -8,9 +8,9 @@ use crate::cli::print::Printer;
 use crate::cli::remote::daemon::Daemon;
 use crate::control::requests;
 use crate::control::requests::Allow;
-use crate::engine::commands::bookkeeping::AllowPrune;
-use crate::engine::commands::command::EngineCommand;
 use crate::engine::core::coordinator::Engine;
+use crate::engine::protocol::commands::bookkeeping::AllowPrune;
+use crate::engine::protocol::commands::command::EngineCommand;
 
 /// Argument for everything that a guard stops.
 const ALL: &str = "all";

@@ -15,9 +15,9 @@ use crate::cli::print::Printer;
 use crate::cli::remote::client::ServerClient;
 use crate::control::local::{SentTree, TreeDifferences};
 use crate::control::requests::{Compare, PlanOf};
-use crate::engine::queries::effect_log::EffectReport;
-use crate::engine::queries::protocol::{ScopedPlanQuery, SettleQuery};
-use crate::engine::queries::views::PlanView;
+use crate::engine::protocol::queries::effect_log::EffectReport;
+use crate::engine::protocol::queries::views::PlanView;
+use crate::engine::protocol::query::{ScopedPlanQuery, SettleQuery};
 use crate::model::operator::suspension::StepSelection;
 use crate::render;
 

@@ -9,10 +9,10 @@ use crate::base::wording::{count_noun, count_verb};
 use crate::cli::commands::planning::plan;
 use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::print::Printer;
-use crate::engine::commands::saved_plan::SAVED_PLAN;
-use crate::engine::commands::saved_plan_stale::PlanChange;
-use crate::engine::commands::saved_plan_use::{PlanUnfit, UsedBefore};
+use crate::engine::commands::approvals::saved_plan::SAVED_PLAN;
 use crate::engine::core::coordinator::Engine;
+use crate::engine::protocol::commands::saved_plan_stale::PlanChange;
+use crate::engine::protocol::commands::saved_plan_use::{PlanUnfit, UsedBefore};
 use crate::model::issue::{PlacedIssue, Severity};
 use crate::model::operator::suspension::StepSelection;
 

@@ -15,10 +15,10 @@ use crate::cli::context::{machine, timespec};
 use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::print::Printer;
 use crate::control::requests::{Dismiss, Replay, Resync};
-use crate::engine::events::resync::ResyncEvents;
-use crate::engine::queries::events::{EventsView, EventsWanted};
-use crate::engine::queries::hooks::HooksView;
-use crate::engine::queries::protocol::{EventQuery, EventsQuery, HooksQuery};
+use crate::engine::protocol::queries::events::{EventsView, EventsWanted};
+use crate::engine::protocol::queries::hooks::HooksView;
+use crate::engine::protocol::query::{EventQuery, EventsQuery, HooksQuery};
+use crate::engine::protocol::resync::ResyncEvents;
 use crate::render;
 
 /// Interval at which `events tail` asks for new events.

@@ -14,8 +14,8 @@ use crate::config::setting::ProcessEnv;
 use crate::control::local::LocalQuery;
 use crate::control::protocol::ControlRequest;
 use crate::control::requests::{Rotate, requests};
-use crate::engine::queries::local_reply::LocalReply;
-use crate::engine::queries::protocol::{AddressesQuery, Reply};
+use crate::engine::protocol::queries::local_reply::LocalReply;
+use crate::engine::protocol::query::{AddressesQuery, Reply};
 use crate::kinds::planning::step::MERCHANT;
 use crate::model::operator::rotation::{Rotation, RotationRequest, RotationStep, WebhookAddress};
 

@@ -18,7 +18,7 @@ use crate::cli::context::timespec;
 use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::print::Printer;
 use crate::control::requests::PastEvents;
-use crate::engine::core::handles::EngineShared;
+use crate::engine::handles::shared::EngineShared;
 use crate::engine::hooks::history::{PastEvent, past_events};
 use crate::model::events::hook::HookRun;
 use crate::render::hooks::comparison;

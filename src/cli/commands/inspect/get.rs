@@ -9,8 +9,8 @@ use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
 use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::print::Printer;
-use crate::engine::queries::protocol::{ResourceQuery, ResourcesQuery};
-use crate::engine::queries::views::ResourceView;
+use crate::engine::protocol::queries::views::ResourceView;
+use crate::engine::protocol::query::{ResourceQuery, ResourcesQuery};
 use crate::kinds::register::KINDS;
 use crate::render;
 

@@ -7,8 +7,8 @@ use crate::cli::context::session::StateSession;
 use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::print::Printer;
 use crate::control::requests::{DismissOrphan, Resolve};
-use crate::engine::commands::resolve::{ManualResolution, ResolveResult};
-use crate::engine::queries::protocol::IntentsQuery;
+use crate::engine::protocol::commands::resolve::{ManualResolution, ResolveResult};
+use crate::engine::protocol::query::IntentsQuery;
 use crate::render;
 
 /// Runs the command.

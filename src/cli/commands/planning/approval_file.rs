@@ -17,9 +17,9 @@ use crate::cli::context::timespec;
 use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::print::Printer;
 use crate::config::approval_file::ApprovalFile;
-use crate::engine::commands::plan_approval::PlanApprovalResult;
-use crate::engine::queries::protocol::PlanQuery;
-use crate::engine::queries::views::{PlanView, StepView};
+use crate::engine::protocol::commands::plan_approval::PlanApprovalResult;
+use crate::engine::protocol::queries::views::{PlanView, StepView};
+use crate::engine::protocol::query::PlanQuery;
 use crate::model::intents::exposure::{Exposure, RecordedMove};
 use crate::policy::approval::first_excess;
 

@@ -17,7 +17,7 @@ use crate::cli::context::session::StateSession;
 use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::print::Printer;
 use crate::control::requests::{Approve, Release};
-use crate::engine::queries::protocol::{ApprovalsQuery, ResourceQuery};
+use crate::engine::protocol::query::{ApprovalsQuery, ResourceQuery};
 use crate::model::plans::plan::Reason;
 use crate::model::state::credentials::{BindingApproval, LiveBinding};
 use crate::model::state::lifecycle::ReleaseRequest;

@@ -21,10 +21,10 @@ use crate::cli::print;
 use crate::cli::print::Printer;
 use crate::cli::remote::client::ServerClient;
 use crate::control::requests::{PlanOf, Refresh, Verify};
-use crate::engine::commands::saved_plan::{SavePlan, SavedPlan};
-use crate::engine::queries::protocol::{Query, SavedPlanQuery, ScopedPlanQuery};
-use crate::engine::queries::scoped::UnknownName;
-use crate::engine::queries::views::PlanView;
+use crate::engine::protocol::commands::saved_plan::{SavePlan, SavedPlan};
+use crate::engine::protocol::queries::scoped::UnknownName;
+use crate::engine::protocol::queries::views::PlanView;
+use crate::engine::protocol::query::{Query, SavedPlanQuery, ScopedPlanQuery};
 use crate::model::operator::suspension::StepSelection;
 use crate::render;
 

@@ -10,9 +10,9 @@ use crate::cli::context::session::StateSession;
 use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::print::Printer;
 use crate::control::requests::ApprovePlan;
-use crate::engine::commands::plan_approval::{ApprovingPlan, CHECKSUM_SHORT, PlanApprovalResult};
-use crate::engine::queries::protocol::PlanQuery;
-use crate::engine::queries::views::PlanView;
+use crate::engine::protocol::commands::plan_approval::{ApprovingPlan, PlanApprovalResult};
+use crate::engine::protocol::queries::views::{CHECKSUM_SHORT, PlanView};
+use crate::engine::protocol::query::PlanQuery;
 use crate::render;
 
 /// Message of a command that wrote nothing.

@@ -25,7 +25,7 @@ use crate::cli::context::state_handle::Embedded;
 use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::print::Printer;
 use crate::config::setting::ProcessEnv;
-use crate::engine::core::handles::{PartnerAccess, SecretError, SecretResolver};
+use crate::engine::handles::shared::{PartnerAccess, SecretError, SecretResolver};
 use crate::http::public::public_routes::PublicRoutes;
 use crate::model::operator::rotation::WebhookAddress;
 use crate::sandbox::options::{DecisionMode, SandboxOptions, ServiceSurface};

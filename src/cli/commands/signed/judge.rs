@@ -17,8 +17,8 @@ use crate::base::wording::count_noun;
 use crate::cli::context::git::program::{Git, GitError};
 use crate::config::approval_file::ApprovalFile;
 use crate::config::signed::AuthorEvidence;
-use crate::engine::commands::plan_approval::ApprovingPlan;
-use crate::engine::commands::signed_approval::ApproveSigned;
+use crate::engine::protocol::commands::plan_approval::ApprovingPlan;
+use crate::engine::protocol::commands::signed_approval::ApproveSigned;
 use crate::model::issue::PlacedIssue;
 use crate::model::operator::approval::ApprovalSignature;
 

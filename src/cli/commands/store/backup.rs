@@ -17,7 +17,7 @@ use crate::cli::context::session::daemon;
 use crate::cli::exit::{CommandFailure, Exit, local_only};
 use crate::cli::print::Printer;
 use crate::cli::remote::daemon::Daemon;
-use crate::engine::queries::protocol::OverviewQuery;
+use crate::engine::protocol::query::OverviewQuery;
 use crate::render::progress::Counter;
 use crate::store::backup::error::BackupError;
 use crate::store::backup::kept::BackupManifest;

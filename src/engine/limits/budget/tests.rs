@@ -13,7 +13,7 @@ use crate::base::clock::VirtualClock;
 use crate::base::hash::{SourceId, sha256};
 use crate::base::id::{Key, Mode};
 use crate::base::money::{Currency, Money};
-use crate::engine::core::handles::EngineSettings;
+use crate::engine::handles::shared::EngineSettings;
 use crate::model::intents::effect::EffectRequest;
 use crate::model::intents::exposure::{ExposureCounts, MoneyMove};
 use crate::model::intents::intent::{Cause, Intent, IntentProgress, StoredBody, StoredRequest};
@@ -55,7 +55,7 @@ fn meter(per_day: i64) -> (Arc<SpendBudget>, Arc<MemoryIndex>) {
     };
     let clock: crate::base::clock::SharedClock =
         Arc::new(VirtualClock::new("2026-11-22T12:00:00Z".parse().unwrap()));
-    (Arc::new(SpendBudget::new(&settings, &ReadModel::new(index.clone()), &clock)), index)
+    (Arc::new(SpendBudget::new(&settings.policy, &ReadModel::new(index.clone()), &clock)), index)
 }
 
 /// Builds an effect that declares `named` and asks for `asked`.

@@ -11,10 +11,10 @@ use tower::ServiceExt;
 
 use super::*;
 use crate::control::testing::{engine, overview};
-use crate::engine::queries::intents::IntentsView;
-use crate::engine::queries::metrics::{EventTotals, Metrics};
-use crate::engine::queries::protocol::{EngineQuery, Reply};
-use crate::engine::queries::views::{PlanView, ResourceView};
+use crate::engine::protocol::queries::intents::IntentsView;
+use crate::engine::protocol::queries::metrics::{EventTotals, Metrics};
+use crate::engine::protocol::queries::views::{PlanView, ResourceView};
+use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::http::serve::listener::{Serving, serve, start};
 use crate::model::events::event::EventLedger;
 use crate::model::events::hook_run::ActionCounts;

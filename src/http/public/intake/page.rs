@@ -9,7 +9,7 @@ use axum::response::Response;
 use maud::{Markup, PreEscaped, html};
 
 use crate::base::id::Mode;
-use crate::engine::commands::intake::{Intake, IntakePage};
+use crate::engine::protocol::commands::intake::{Intake, IntakePage};
 use crate::http::private::pages::HtmlPage;
 
 /// The service's library, beneath its address (partner-api, Hosted-fields client library).

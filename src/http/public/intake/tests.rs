@@ -9,11 +9,11 @@ use tower::ServiceExt;
 use super::*;
 use crate::base::hash::keyed_digest;
 use crate::base::id::{Key, Mode};
-use crate::engine::commands::attach::{PayerRequest, SubmitToken};
-use crate::engine::commands::intake::{IntakePage, IntakeTerms};
-use crate::engine::core::input::EngineInput;
-use crate::engine::queries::protocol::{EngineQuery, Reply};
-use crate::engine::queries::views::ResourceView;
+use crate::engine::protocol::commands::attach::SubmitToken;
+use crate::engine::protocol::commands::intake::{IntakePage, IntakeTerms};
+use crate::engine::protocol::input::{EngineInput, PayerRequest};
+use crate::engine::protocol::queries::views::ResourceView;
+use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::http::public::public_routes::VerifiedAddress;
 use crate::http::public::webhooks::public_router;
 

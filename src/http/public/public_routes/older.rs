@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::{PublicRoutes, SIGNATURE_LENGTH, VerifiedAddress, digests_equal};
 use crate::base::id::{Key, Mode};
-use crate::engine::commands::intake::IntakeTerms;
+use crate::engine::protocol::commands::intake::IntakeTerms;
 
 /// Separates the generation from the name of the replaced method.
 const REPLACES: char = '-';

@@ -8,7 +8,7 @@ use tower::ServiceExt;
 
 use super::*;
 use crate::base::secret::Secret;
-use crate::engine::core::input::EngineInput;
+use crate::engine::protocol::input::EngineInput;
 use crate::http::private::router::router;
 use crate::http::private::tokens::Tokens;
 use crate::http::public::ingress::{Ingress, IngressRules, PostRate};

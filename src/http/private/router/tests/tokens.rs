@@ -4,7 +4,7 @@ use axum::http::{Method, header};
 
 use super::*;
 use crate::control::protocol::{CONTROL_PATH, VERSION, VERSION_HEADER};
-use crate::engine::queries::protocol::Reply;
+use crate::engine::protocol::query::Reply;
 
 const FAR: &str = "192.0.2.7:4000";
 
@@ -182,7 +182,7 @@ async fn signs_of_life_come_before_an_answer_that_takes_long() {
     let (_switch, ready) = watch::channel(true);
     let router = router(Control::new(events), ready, tokens());
     let engine = async {
-        let Some(crate::engine::core::input::EngineInput::Ask(_, reply)) = asked.recv().await
+        let Some(crate::engine::protocol::input::EngineInput::Ask(_, reply)) = asked.recv().await
         else {
             panic!("asked")
         };

@@ -5,7 +5,7 @@ use tower::ServiceExt;
 
 use super::{asking, door, get_of, looked, outside, read};
 use crate::base::page_style;
-use crate::engine::commands::intake::Intake;
+use crate::engine::protocol::commands::intake::Intake;
 
 /// Closes E16: browsers let the button lead to the service's page, whose host the daemon does not
 /// know beforehand.

@@ -1,0 +1,215 @@
+//! Lists a merchant's objects at the service, and the possible handling of each: for
+//! `import --all`. Reads only.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::decision::Decision;
+use crate::base::id::{Key, Kind, Name, RemoteId};
+use crate::client::gate::Urgency;
+use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
+use crate::effects::merchants::survey::mark_of;
+use crate::engine::handles::access::CredentialSource;
+use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::task_result::TaskResult;
+use crate::engine::protocol::query::Reply;
+use crate::engine::readers::read;
+use crate::engine::view::EngineView;
+use crate::kinds::planning::step::MERCHANT;
+use crate::kinds::register::READ_BACKS;
+use crate::kinds::remote::readback::{ImportTemplateCx, ReadBack};
+use crate::model::action::is_action;
+use crate::model::state::adoption::{ImportOption, InventoryItem, InventoryRequest};
+use crate::plan::state_view::StateView;
+
+/// The kind of the methods that pay.
+const METHOD: &str = "SavedMethod";
+/// Largest number tried behind a name that is taken.
+const NAMES_MAX: u32 = 10_000;
+
+/// The known state with which a list is compared.
+struct InventoryContext {
+    merchant: Key,
+    back: &'static ReadBack,
+    wallet: CredentialSource,
+    /// Every name that is taken.
+    names: BTreeSet<Key>,
+    /// Documents by the object that they adopt; `marks` has the documents whose mark an object may
+    /// carry.
+    adopts: BTreeMap<RemoteId, Key>,
+    marks: BTreeMap<String, Key>,
+    ours: BTreeMap<RemoteId, Key>,
+    methods: Vec<(String, Value)>,
+    several_accounts: bool,
+}
+
+impl EngineView<'_> {
+    /// Decides about a list of a merchant's objects, with the possible handling of each.
+    pub(crate) fn inventory(&self, asked: &InventoryRequest) -> Decision {
+        let known = match self.inventory_context(asked) {
+            Ok(known) => known,
+            Err(why) => return Decision::answer(Reply::Inventory(Err(why))),
+        };
+        let shared = self.shared.clone();
+        Decision::run(async move {
+            let told = read_inventory(&shared, known).await?;
+            Ok((TaskResult::RecordWritten(None), Reply::Inventory(told)))
+        })
+    }
+
+    fn inventory_context(&self, asked: &InventoryRequest) -> Result<InventoryContext, String> {
+        let InventoryRequest { merchant, list } = asked;
+        let back = READ_BACKS.iter().copied().find(|back| back.list_name == *list);
+        let back = back.ok_or_else(|| format!("the service has no list of {list}"))?;
+        let owner = self.known_state.observed(merchant).filter(|owner| owner.exists);
+        let named = self.known_state.desired().manifests.contains_key(merchant);
+        if merchant.kind.as_str() != MERCHANT || !(named || owner.is_some()) {
+            return Err(format!("there is no {}", merchant.short()));
+        }
+        let owner = owner.ok_or_else(|| {
+            let name = merchant.short();
+            format!("{name} is not connected yet; run `reckon apply --target {name}` first")
+        })?;
+        let known = self.known_state.known_keys();
+        let (mut ours, mut methods) = (BTreeMap::new(), Vec::new());
+        for key in &known {
+            let Some(one) = self.known_state.observed(key).filter(|one| one.exists) else {
+                continue;
+            };
+            if one.merchant != *merchant {
+                continue;
+            }
+            if key.kind.as_str() == METHOD && key.namespace == merchant.namespace {
+                methods.push((key.name.to_string(), one.facts.clone()));
+            }
+            // An object made by a command is not managed yet: a document may adopt it.
+            let id = one.remote_id.clone().filter(|_| !is_action(key));
+            ours.extend(id.map(|id| (id, key.clone())));
+        }
+        let documents = self.known_state.desired().manifests.values();
+        let adopts =
+            documents.filter_map(|one| Some((one.annotations.adopts.clone()?, one.key.clone())));
+        Ok(InventoryContext {
+            merchant: merchant.clone(),
+            back,
+            wallet: CredentialSource {
+                urgency: Urgency::Poll,
+                ..self.known_state.credential_source(merchant)
+            },
+            adopts: adopts.collect(),
+            names: self.known_state.desired().manifests.keys().cloned().chain(known).collect(),
+            marks: self.marks(),
+            ours,
+            methods,
+            several_accounts: owner.fact("accounts").as_array().is_some_and(|all| all.len() > 1),
+        })
+    }
+}
+
+async fn read_inventory(
+    shared: &EngineShared,
+    known: InventoryContext,
+) -> Result<Result<Vec<InventoryItem>, String>, EngineError> {
+    let query = RemoteQuery::list((known.back.list)());
+    let answer = read::one(shared, query, &known.wallet).await?;
+    Ok(answer.and_then(|answer| match answer {
+        Some(RemoteAnswer::Items(items)) => Ok(known.compare_all(&items)),
+        Some(RemoteAnswer::Missing(_) | RemoteAnswer::Body(_)) | None => {
+            Err(format!("the service does not list {}", known.back.list_name))
+        }
+    }))
+}
+
+impl InventoryContext {
+    /// Returns every object with its possible handling.
+    fn compare_all(mut self, items: &[Value]) -> Vec<InventoryItem> {
+        let mut found = Vec::new();
+        for item in items {
+            let id = item.get("id").and_then(Value::as_str);
+            let Some(id) = id.and_then(|id| RemoteId::new(id).ok()) else { continue };
+            let what = self.classify(&id, item);
+            if let ImportOption::New(key, _) = &what {
+                self.names.insert(key.clone());
+            }
+            found.push(InventoryItem { id, import_option: what });
+        }
+        found
+    }
+
+    fn classify(&self, id: &RemoteId, item: &Value) -> ImportOption {
+        if let Some(key) = self.ours.get(id) {
+            return ImportOption::Known(key.clone());
+        }
+        if let Some(why) = (self.back.ended_reason)(item) {
+            return ImportOption::Skipped(why);
+        }
+        let marked = mark_of(item).and_then(|mark| self.marks.get(mark.as_str()));
+        let unknown = |key: &&Key| !self.ours.values().any(|ours| ours == *key);
+        if let Some(key) = self.adopts.get(id).or(marked).filter(unknown) {
+            return ImportOption::Document(key.clone());
+        }
+        let cx = ImportTemplateCx {
+            merchant: self.merchant.name.as_str(),
+            several_accounts: self.several_accounts,
+            methods: &self.methods,
+        };
+        let sketch = match (self.back.import_template)(&cx, item) {
+            Ok(sketch) => sketch,
+            Err(why) => return ImportOption::Impossible(why),
+        };
+        match self.free_name(sketch.kind, &sketch.name) {
+            Some(key) => ImportOption::New(key, sketch.spec),
+            None => ImportOption::Impossible("no free name".to_owned()),
+        }
+    }
+
+    /// Returns a free name: the suggested one, or that with a number.
+    fn free_name(&self, kind: &str, wish: &str) -> Option<Key> {
+        let base = slug(wish);
+        let key = |name: String| {
+            let name: Name = name.parse().ok()?;
+            Some(Key::new(Kind::new(kind), &self.merchant.namespace, &name))
+        };
+        let names = (2..NAMES_MAX).map(|number| format!("{base}-{number}"));
+        let mut names = [base.clone()].into_iter().chain(names).filter_map(key);
+        names.find(|key| !self.names.contains(key))
+    }
+}
+
+/// Largest length of a name's stem: a number still fits behind it.
+const SLUG_MAX: usize = 48;
+
+/// Turns a text into a name: lower-case letters and digits, with one hyphen for everything else.
+fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    for c in text.to_lowercase().chars() {
+        if c.is_ascii_alphanumeric() {
+            slug.push(c);
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    let short: String = slug.chars().take(SLUG_MAX).collect();
+    let name = short.trim_matches('-');
+    if name.is_empty() { "imported".to_owned() } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::slug;
+
+    #[test]
+    fn any_text_makes_a_name() {
+        for (text, name) in [
+            ("VISA 4242", "visa-4242"),
+            ("20.00 USD", "20-00-usd"),
+            ("  Rent (Jané)!", "rent-jan"),
+            ("…", "imported"),
+        ] {
+            assert_eq!(slug(text), name);
+            assert!(name.parse::<crate::base::id::Name>().is_ok());
+        }
+        assert!(slug(&"a ".repeat(100)).len() <= super::SLUG_MAX);
+    }
+}

@@ -1,0 +1,240 @@
+//! The gateway's events: the times at which each merchant's are read, and the consequences for
+//! their resources.
+//!
+//! A post only hastens the read. The list leaves no gaps: it is read once a minute from a durable
+//! place, with an overlap. Posts that the list does not contain are looked up by their ids. Their
+//! number is bounded, so that posts cannot cause unlimited calls to the service.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use chrono::DateTime;
+use chrono::Utc;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::base::id::Key;
+use crate::engine::events::budget::LookupQuota;
+use crate::engine::events::poll;
+use crate::engine::events::poll::PollRequest;
+use crate::engine::handles::read_results::PollResult;
+use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::task_result::Task;
+use crate::engine::known::snapshot::Snapshot;
+use crate::engine::protocol::query::Reply;
+use crate::engine::protocol::resync::{ResyncEvents, ResyncedEvents};
+use crate::kinds::planning::step::MERCHANT;
+
+/// Interval between two reads of a merchant's list of events.
+const LIST_EVERY: Duration = Duration::from_mins(1);
+/// Number of waiting posts above which the list is read at once: a page of it has a hundred events.
+const POSTS_FEW: usize = 20;
+/// Shortest interval between two reads of the list, whatever number is posted.
+const LIST_LEAST: Duration = Duration::from_secs(5);
+/// Delay before a merchant that is not ready is tried again.
+const AGAIN: Duration = Duration::from_secs(5);
+/// Delay before a failed read is repeated.
+const FAILED: Duration = Duration::from_secs(30);
+
+/// The schedule of reads of merchants' events.
+#[derive(Debug, Default)]
+pub(crate) struct EventSchedule {
+    /// True if events are read on schedule.
+    on: bool,
+    pub(crate) due: BTreeMap<Key, Instant>,
+    listed: BTreeMap<Key, Instant>,
+    /// Time at which this process last read each merchant's list to its end; the journal records it
+    /// every ten minutes.
+    pub(crate) read_at: BTreeMap<Key, DateTime<Utc>>,
+    budgets: BTreeMap<Key, LookupQuota>,
+    /// The period without a listener before this process began.
+    away: Option<(DateTime<Utc>, DateTime<Utc>)>,
+    under_way: BTreeSet<Key>,
+    /// Lists that a person wants read again.
+    pub(crate) recovery: Option<EventResync>,
+}
+
+impl EventSchedule {
+    /// Returns the earliest time at which a merchant's posts can be looked up, or its list be read
+    /// early.
+    fn earliest_lookup(&mut self, merchant: &Key, now: Instant) -> Instant {
+        let budget = self.budgets.entry(merchant.clone()).or_default();
+        if budget.available(now) > 0 {
+            return now;
+        }
+        let by_id = now.checked_add(budget.next());
+        let list = self.listed.get(merchant).and_then(|listed| listed.checked_add(LIST_LEAST));
+        [by_id, list].into_iter().flatten().min().map_or(now, |soonest| soonest.max(now))
+    }
+}
+
+impl EventSchedule {
+    /// Reads these merchants' events on schedule from now on.
+    pub(crate) fn start(&mut self, merchants: &[Key], shared: &EngineShared) {
+        self.on = true;
+        let mut last = None;
+        for merchant in merchants {
+            let ledger = shared.facts.event_ledger(merchant).ok();
+            last = last.max(ledger.and_then(|ledger| ledger.polled_at));
+            self.schedule(merchant);
+        }
+        self.away = last.map(|last| (last, shared.now()));
+    }
+
+    /// Returns the period without a listener before this process began.
+    pub(crate) fn absence(&self) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
+        self.away
+    }
+
+    /// Schedules a read of a merchant's events.
+    pub(crate) fn schedule(&mut self, merchant: &Key) {
+        if self.on && merchant.kind.as_str() == MERCHANT {
+            self.due.entry(merchant.clone()).or_insert_with(Instant::now);
+        }
+    }
+
+    /// Schedules the merchants with new posts as early as their budget permits.
+    pub(crate) fn posts_arrived(&mut self, shared: &EngineShared) {
+        let now = Instant::now();
+        for merchant in shared.unread_posts().all() {
+            if !self.on {
+                shared.unread_posts().forget(&merchant);
+                continue;
+            }
+            let due = self.earliest_lookup(&merchant, now);
+            let due = self.due.get(&merchant).map_or(due, |known| due.min(*known));
+            self.due.insert(merchant, due);
+        }
+    }
+
+    /// Returns the time of the next read of any merchant's events.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        let idle = self.due.iter().filter(|(key, _)| !self.under_way.contains(key));
+        idle.map(|(_, due)| *due).min()
+    }
+
+    /// Returns the reads of merchants' events that are due: at most `slots`.
+    pub(crate) fn due_polls(&mut self, cx: Snapshot<'_>, slots: usize) -> Vec<Task> {
+        let now = Instant::now();
+        let due = self.due.iter().filter(|(_, due)| **due <= now);
+        let due = due.map(|(merchant, _)| merchant.clone());
+        let idle = due.filter(|merchant| !self.under_way.contains(merchant));
+        let due: Vec<Key> = idle.take(slots).collect();
+        due.into_iter().filter_map(|merchant| self.start_poll(merchant, now, cx)).collect()
+    }
+
+    /// Returns the read of a merchant's events. A removed merchant is dropped, and one that is not
+    /// ready is retried later.
+    fn start_poll(&mut self, merchant: Key, now: Instant, cx: Snapshot<'_>) -> Option<Task> {
+        self.due.remove(&merchant);
+        // Later posts signal again: this read may already be past them.
+        cx.shared.unread_posts().forget(&merchant);
+        let Some(step) = cx.planner.step(&merchant) else {
+            self.list_not_readable(&merchant, "its document is gone".to_owned(), cx.shared);
+            return None;
+        };
+        if !step.ready || cx.is_being_removed(&merchant) || cx.stopping {
+            let why = format!("not connected yet: {}", step.reason);
+            self.list_not_readable(&merchant, why, cx.shared);
+            self.schedule_poll(merchant, AGAIN);
+            return None;
+        }
+        let read_backs = self.budgets.entry(merchant.clone()).or_default().available(now);
+        let again = self.resync_start(&merchant);
+        let list = again.is_some() || self.is_list_due(&merchant, now, cx.shared);
+        let round = PollRequest { list, again, read_backs };
+        if list {
+            self.listed.insert(merchant.clone(), now);
+        }
+        self.under_way.insert(merchant.clone());
+        let (shared, wallet) = (cx.shared.clone(), cx.poll_credentials(&merchant));
+        let ignored = cx.ignored_drift();
+        Some(Box::pin(async move { poll::poll(&shared, &wallet, round, &ignored).await }))
+    }
+
+    /// Returns true if the list is due: by its interval, or since more was posted than is looked up
+    /// one by one.
+    fn is_list_due(&self, merchant: &Key, now: Instant, shared: &EngineShared) -> bool {
+        let Some(listed) = self.listed.get(merchant) else { return true };
+        let since = now.saturating_duration_since(*listed);
+        let few = shared.facts.events_waiting(merchant, POSTS_FEW.saturating_add(1));
+        let many = few.is_ok_and(|few| few.len() > POSTS_FEW);
+        since >= LIST_EVERY || (many && since >= LIST_LEAST)
+    }
+
+    fn schedule_poll(&mut self, merchant: Key, wait: Duration) {
+        let on = self.on || self.resync_start(&merchant).is_some();
+        if let Some(due) = Instant::now().checked_add(wait).filter(|_| on) {
+            let due = self.due.get(&merchant).map_or(due, |known| due.min(*known));
+            self.due.insert(merchant, due);
+        }
+    }
+
+    /// Returns the time at which a merchant's list of events was last read to its end, if ever.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub(crate) fn list_read_at(
+        &self,
+        merchant: &Key,
+        shared: &EngineShared,
+    ) -> Result<Option<DateTime<Utc>>, EngineError> {
+        let noted = shared.facts.event_ledger(merchant)?.polled_at;
+        Ok(noted.max(self.read_at.get(merchant).copied()))
+    }
+
+    /// Returns true while a merchant's events are being read.
+    pub(crate) fn is_polling(&self, merchant: &Key) -> bool {
+        self.under_way.contains(merchant)
+    }
+
+    /// Notes the end of a read: the answer of a recovery, if one waits for it.
+    pub(crate) fn end(&mut self, looked: &PollResult, shared: &EngineShared) {
+        if let Some(at) = looked.listed_at {
+            self.read_at.insert(looked.merchant.clone(), at);
+        }
+        self.under_way.remove(&looked.merchant);
+        if looked.again {
+            self.list_resynced(looked, shared);
+        }
+    }
+
+    /// Schedules the next read after one that has ended.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub(crate) fn schedule_next(
+        &mut self,
+        looked: &PollResult,
+        shared: &EngineShared,
+    ) -> Result<(), EngineError> {
+        let (merchant, now) = (looked.merchant.clone(), Instant::now());
+        let budget = self.budgets.entry(merchant.clone()).or_default();
+        budget.spend(looked.read_backs, now);
+        let waits = !shared.facts.events_waiting(&merchant, 1)?.is_empty();
+        let wait = match (looked.done, waits) {
+            (false, _) => FAILED,
+            (true, true) => budget.next().min(LIST_EVERY),
+            (true, false) => self.time_to_next_list(&merchant, now),
+        };
+        let wait = if self.resync_start(&merchant).is_some() { Duration::ZERO } else { wait };
+        self.schedule_poll(merchant, wait);
+        Ok(())
+    }
+
+    fn time_to_next_list(&self, merchant: &Key, now: Instant) -> Duration {
+        let listed = self.listed.get(merchant);
+        let since = listed.map_or(LIST_EVERY, |listed| now.saturating_duration_since(*listed));
+        LIST_EVERY.saturating_sub(since)
+    }
+}
+
+/// A recovery under way.
+#[derive(Debug)]
+pub(crate) struct EventResync {
+    pub(crate) asked: ResyncEvents,
+    pub(crate) left: BTreeSet<Key>,
+    pub(crate) done: Vec<ResyncedEvents>,
+    pub(crate) reply: oneshot::Sender<Reply>,
+}

@@ -1,0 +1,138 @@
+//! Selects the credential of a call: sealed ones first, those of the spec where none is sealed yet.
+
+use serde_json::Value;
+
+use super::shared::{EngineError, EngineShared, SecretError};
+use crate::api::call::Auth;
+use crate::base::id::Key;
+use crate::base::secret::Secret;
+use crate::client::config::Access;
+use crate::client::gate::Urgency;
+use crate::effects::merchants::accounts::{ACCOUNT_KEYS, account_key};
+use crate::model::state::observed::Observed;
+
+/// The sources of a merchant's credentials.
+#[derive(Debug, Clone)]
+pub(crate) struct CredentialSource {
+    pub merchant: Key,
+    /// `spec.credentials` of its manifest, if present.
+    pub spec: Option<Value>,
+    /// True if the manifest's credentials take precedence: they are about to be read.
+    pub is_read: bool,
+    /// The account whose own keys are used, if it has any.
+    pub account: Option<String>,
+    /// The urgency of the calls that use this wallet.
+    pub urgency: Urgency,
+    /// The generation of its manifest.
+    pub generation: u32,
+}
+
+impl CredentialSource {
+    /// Returns true if the manifest itself names this credential.
+    fn has_own_field(&self, field: &str) -> bool {
+        self.spec.as_ref().is_some_and(|spec| spec.pointer(field).is_some())
+    }
+}
+
+/// The reason why a call has no credential.
+#[derive(Debug)]
+pub(crate) enum CredentialError {
+    /// A secret cannot be resolved.
+    Secret(SecretError),
+    /// The state cannot be read.
+    Engine(EngineError),
+}
+
+impl From<EngineError> for CredentialError {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+/// Returns the credential for this kind of authentication.
+pub(crate) fn access(
+    shared: &EngineShared,
+    wallet: &CredentialSource,
+    auth: Auth,
+) -> Result<Access, CredentialError> {
+    let (fact, field) = match auth {
+        Auth::None => return Ok(Access::None),
+        Auth::Tenant => return Ok(Access::Tenant),
+        Auth::Payments => ("token", "/access_token"),
+        Auth::SecretKey => ("secret_key", "/keys/secret_key"),
+        Auth::PublicKey => ("public_key", "/keys/public_key"),
+    };
+    let known = shared.merchant(&wallet.merchant).map_err(EngineError::from)?;
+    let known = known.as_deref().filter(|_| !(wallet.is_read && wallet.has_own_field(field)));
+    let secret = match account_credential(shared, wallet, known, auth)? {
+        Some(secret) => Some(secret),
+        None => sealed_credential(shared, known, fact)?,
+    };
+    let secret = match secret {
+        Some(secret) => secret,
+        None => from_spec(shared, wallet, field).map_err(CredentialError::Secret)?,
+    };
+    Ok(match auth {
+        Auth::Payments => Access::Bearer(secret),
+        Auth::None | Auth::Tenant | Auth::SecretKey | Auth::PublicKey => Access::Basic(secret),
+    })
+}
+
+/// Returns the account's own key of this kind, if the wallet names an account and the credentials
+/// gave it one.
+fn account_credential(
+    shared: &EngineShared,
+    wallet: &CredentialSource,
+    known: Option<&Observed>,
+    auth: Auth,
+) -> Result<Option<Secret>, EngineError> {
+    let Some(account) = wallet.account.as_deref() else { return Ok(None) };
+    match auth {
+        Auth::None | Auth::Tenant | Auth::Payments => Ok(None),
+        Auth::PublicKey => Ok(known.and_then(|known| public_key(known, account))),
+        Auth::SecretKey => {
+            let keys = sealed_credential(shared, known, ACCOUNT_KEYS)?;
+            Ok(keys.and_then(|keys| account_key(&keys, account)))
+        }
+    }
+}
+
+/// Returns the public key of an account.
+fn public_key(known: &Observed, account: &str) -> Option<Secret> {
+    let mut accounts = known.fact("accounts").as_array()?.iter();
+    let account = accounts.find(|one| one.get("id").is_some_and(|id| id == account))?;
+    let key = account.get("public_key")?.as_str().filter(|key| !key.is_empty())?;
+    Some(Secret::from(key.to_owned()))
+}
+
+/// Returns a sealed credential, or an open one such as a public key.
+fn sealed_credential(
+    shared: &EngineShared,
+    known: Option<&Observed>,
+    fact: &str,
+) -> Result<Option<Secret>, EngineError> {
+    let Some(known) = known else { return Ok(None) };
+    if let Some(open) = known.text(fact) {
+        return Ok(Some(Secret::from(open.to_owned())));
+    }
+    let Some(reference) = known.fact(fact).get("sealed").and_then(Value::as_str) else {
+        return Ok(None);
+    };
+    shared.credential(reference).map(Some)
+}
+
+/// Resolves a credential that the merchant's document names itself.
+fn from_spec(
+    shared: &EngineShared,
+    wallet: &CredentialSource,
+    field: &str,
+) -> Result<Secret, SecretError> {
+    let source = wallet.spec.as_ref().and_then(|spec| spec.pointer(field));
+    let source = source.ok_or_else(|| SecretError {
+        message: format!("{} has no credential for this call yet", wallet.merchant.short()),
+    })?;
+    if let Some(open) = source.as_str() {
+        return Ok(Secret::from(open.to_owned()));
+    }
+    shared.secrets.resolve(source, &wallet.merchant)
+}

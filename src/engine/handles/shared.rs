@@ -1,0 +1,351 @@
+//! The state that every task of the engine shares.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use chrono::DateTime;
+use chrono::Utc;
+use rand_chacha::ChaCha20Rng;
+use serde_json::Value;
+use tokio::sync::Notify;
+use tokio::sync::Semaphore;
+use tokio::sync::watch;
+
+use crate::base::clock::SharedClock;
+use crate::base::hash::Digest;
+use crate::base::id::Key;
+use crate::base::secret::Secret;
+use crate::client::gate::Limiter;
+use crate::client::service_client::Client;
+use crate::engine::handles::effect_log::EffectLog;
+use crate::engine::handles::registers::{ReadLists, RefusedMerchants, Superseded, UnreadPosts};
+use crate::engine::limits::rules::SpendBudget;
+use crate::model::record::Record;
+use crate::model::state::observed::Observed;
+use crate::plan::state_view;
+use crate::policy;
+use crate::store::error::StoreError;
+use crate::store::projection::fold::IndexFold;
+use crate::store::read_model::events::CachedEntry;
+use crate::store::read_model::model::{ReadModel, ReadModelError};
+use crate::store::vault::blob::SealedValue;
+use crate::store::vault::error::VaultError;
+use crate::store::vault::values::Vault;
+use crate::store::writer::handle::Writer;
+use crate::store::writer::parts::Commit;
+
+/// Intents written or being written, for each permitted call: enough that a call never waits for
+/// the disk, and few enough that a crash leaves little doubt.
+const UNSENT_PER_CALL: usize = 2;
+
+/// Resolves secrets and files that a spec names and does not contain, as late as possible.
+pub trait SecretResolver: Send + Sync {
+    /// Returns the secret of this source, for this resource.
+    fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError>;
+    /// Returns the file that a spec attaches; its content must have this digest.
+    fn attachment(&self, path: &str, _sha256: Digest) -> Result<Vec<u8>, SecretError> {
+        let message = format!(
+            "the file {path} cannot be read: no folder of attachments is \
+            configured"
+        );
+        Err(SecretError { message })
+    }
+}
+
+/// The error of a secret that cannot be resolved: the environment, not the user's files (exit code
+/// 4).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct SecretError {
+    /// The missing secret, and the remedy.
+    pub message: String,
+}
+
+/// The partner application's own values.
+#[derive(Debug, Clone)]
+pub struct PartnerAccess {
+    /// `partner.client_id`.
+    pub client_id: Secret,
+    /// `partner.client_secret`.
+    pub client_secret: Secret,
+    /// `partner.redirect_uri`.
+    pub redirect_uri: String,
+}
+
+/// Settings of the engine, fixed at its start.
+#[derive(Debug, Clone)]
+pub struct EngineSettings {
+    pub planning: state_view::PlannerSettings,
+    /// Longest duration of a call.
+    pub timeout: Duration,
+    /// Time after a call's timeout in which a lost call may still take effect.
+    pub grace: Duration,
+    /// Largest number of concurrent calls.
+    pub concurrency: usize,
+    /// Number of failures in a row after which a resource is given up; `None` retries for ever.
+    pub failures_max: Option<u32>,
+    pub policy: policy::PolicyRules,
+    /// Longest run of a script; `None` in a simulation, which bounds only the number of operations.
+    pub hook_time: Option<Duration>,
+    /// True if the first creation of a process reads the list of its kind: always, except where no
+    /// machine is ever restored.
+    pub first_look: bool,
+    /// True if live applications wait for a person in a state that began empty: always, except with
+    /// the in-process sandbox.
+    pub cautious_start: bool,
+}
+
+/// Handles that every task uses.
+pub struct EngineShared {
+    pub client: Client,
+    /// The only path for appends.
+    pub writer: Arc<Writer<Record, IndexFold>>,
+    /// Typed reads of the fold.
+    pub facts: ReadModel,
+    /// Seals and opens blobs.
+    pub vault: Vault,
+    pub clock: SharedClock,
+    pub secrets: Arc<dyn SecretResolver>,
+    pub partner: Result<PartnerAccess, SecretError>,
+    pub settings: EngineSettings,
+    pub(crate) guard: Arc<SpendBudget>,
+    limiter: Arc<Limiter>,
+    resting: AtomicUsize,
+    refused_merchants: RefusedMerchants,
+    superseded: Arc<Superseded>,
+    unsent_permits: Semaphore,
+    webhook_lock: tokio::sync::Mutex<()>,
+    unread_posts: UnreadPosts,
+    lists: ReadLists,
+    in_doubt_signal: Notify,
+    effect_log: EffectLog,
+    rng: Mutex<ChaCha20Rng>,
+    opened: Mutex<BTreeMap<String, Secret>>,
+    merchants: Mutex<BTreeMap<Key, CachedEntry<Observed>>>,
+    stopping: watch::Sender<bool>,
+}
+
+impl std::fmt::Debug for EngineShared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Shared({:?})", self.settings)
+    }
+}
+
+/// The parts of [`EngineShared`] that the caller supplies.
+#[expect(missing_debug_implementations, reason = "handles, some of which hold secrets")]
+pub struct EngineParts {
+    pub client: Client,
+    /// The only path for appends.
+    pub writer: Arc<Writer<Record, IndexFold>>,
+    /// Typed reads of the fold.
+    pub facts: ReadModel,
+    /// Seals and opens blobs.
+    pub vault: Vault,
+    pub clock: SharedClock,
+    pub secrets: Arc<dyn SecretResolver>,
+    /// The partner application, or the reason why its values are unavailable.
+    pub partner: Result<PartnerAccess, SecretError>,
+    pub settings: EngineSettings,
+    /// Source of randomness.
+    pub rng: ChaCha20Rng,
+}
+
+/// An error that stops the engine: the state on disk or our own mistakes, never the service.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The state could not be written or read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The vault could not be read.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The fold could not be read.
+    #[error(transparent)]
+    Fact(#[from] ReadModelError),
+    /// A task panicked or was cancelled.
+    #[error("run a task of the engine: {0}")]
+    Task(#[from] tokio::task::JoinError),
+    /// An impossible situation.
+    #[error("internal error: {0}")]
+    Bug(String),
+}
+
+impl EngineShared {
+    /// Puts the parts together.
+    pub fn new(parts: EngineParts) -> Arc<Self> {
+        Arc::new(Self {
+            limiter: Arc::new(Limiter::new(parts.settings.concurrency)),
+            resting: AtomicUsize::new(0),
+            refused_merchants: RefusedMerchants::default(),
+            superseded: Arc::default(),
+            unsent_permits: Semaphore::new(
+                parts.settings.concurrency.saturating_mul(UNSENT_PER_CALL).max(1),
+            ),
+            guard: Arc::new(SpendBudget::new(&parts.settings.policy, &parts.facts, &parts.clock)),
+            webhook_lock: tokio::sync::Mutex::default(),
+            unread_posts: UnreadPosts::default(),
+            lists: ReadLists::default(),
+            in_doubt_signal: Notify::new(),
+            effect_log: EffectLog::default(),
+            rng: Mutex::new(parts.rng),
+            opened: Mutex::default(),
+            merchants: Mutex::default(),
+            stopping: watch::Sender::new(false),
+            client: parts.client,
+            writer: parts.writer,
+            facts: parts.facts,
+            vault: parts.vault,
+            clock: parts.clock,
+            secrets: parts.secrets,
+            partner: parts.partner,
+            settings: parts.settings,
+        })
+    }
+
+    /// Returns the lists that this process has read.
+    pub(crate) fn read_lists(&self) -> &ReadLists {
+        &self.lists
+    }
+
+    pub(crate) fn now(&self) -> DateTime<Utc> {
+        self.clock.now()
+    }
+
+    /// Runs `use_it` with the random generator.
+    pub(crate) fn random<T>(&self, use_it: impl FnOnce(&mut ChaCha20Rng) -> T) -> T {
+        use_it(&mut self.rng.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the known state of a merchant: every call needs it, and it seldom changes.
+    pub(crate) fn merchant(&self, key: &Key) -> Result<Option<Arc<Observed>>, ReadModelError> {
+        let mut merchants = self.merchants.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.facts.observed_cached(key, merchants.get(key))?;
+        let known = now.as_ref().map(|now| now.value.clone());
+        match now {
+            Some(now) => merchants.insert(key.clone(), now),
+            None => merchants.remove(key),
+        };
+        Ok(known)
+    }
+
+    /// Returns a sealed credential. It is opened once and kept in memory, since every call needs
+    /// one.
+    pub(crate) fn credential(&self, reference: &str) -> Result<Secret, EngineError> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(secret) = opened.get(reference) {
+            return Ok(secret.clone());
+        }
+        let blob = reference.parse().map_err(|error| {
+            EngineError::Bug(format!(
+                "invalid reference to a sealed credential: \
+                {error}"
+            ))
+        })?;
+        let bytes = self.vault.unseal(&blob)?;
+        let secret = Secret::from(String::from_utf8_lossy(&bytes).into_owned());
+        opened.insert(reference.to_owned(), secret.clone());
+        Ok(secret)
+    }
+
+    /// Writes records, and before them the sealed blobs that they refer to.
+    pub(crate) async fn write(
+        &self,
+        blobs: Vec<SealedValue>,
+        records: Vec<Record>,
+    ) -> Result<(), EngineError> {
+        self.writer.append(Commit { blobs, records }).await?;
+        Ok(())
+    }
+
+    /// Does the same, but returns once the records are durable: a following read may not include
+    /// them yet.
+    pub(crate) async fn append_durable(
+        &self,
+        blobs: Vec<SealedValue>,
+        records: Vec<Record>,
+    ) -> Result<(), EngineError> {
+        self.writer.append_durable(Commit { blobs, records }).await?;
+        Ok(())
+    }
+
+    /// Returns once every read includes all records that were kept before.
+    pub(crate) async fn wait_for_reads(&self) -> Result<(), EngineError> {
+        self.write(Vec::new(), Vec::new()).await
+    }
+
+    /// Returns the limiter that every call passes.
+    pub(crate) fn limiter(&self) -> &Arc<Limiter> {
+        &self.limiter
+    }
+
+    /// Returns the merchants whose refused credentials are being recorded.
+    pub(crate) fn refused_merchants(&self) -> &RefusedMerchants {
+        &self.refused_merchants
+    }
+
+    /// Returns the resources that were re-planned while a task of theirs was under way.
+    pub(crate) fn superseded(&self) -> &Arc<Superseded> {
+        &self.superseded
+    }
+
+    /// Returns the number of tasks that only wait, and so leave their room to others.
+    pub(crate) fn resting(&self) -> usize {
+        self.resting.load(Ordering::Relaxed).saturating_add(self.limiter.waiting())
+    }
+
+    /// Returns the permits that bound the intents on disk without a sent call: each of them would
+    /// be in doubt after a crash.
+    pub(crate) fn unsent_permits(&self) -> &Semaphore {
+        &self.unsent_permits
+    }
+
+    /// Returns the lock for accepting a webhook, or deciding that none has come.
+    pub(crate) fn webhook_lock(&self) -> &tokio::sync::Mutex<()> {
+        &self.webhook_lock
+    }
+
+    /// Returns the merchants with new posts.
+    pub(crate) fn unread_posts(&self) -> &UnreadPosts {
+        &self.unread_posts
+    }
+
+    /// Returns the reporter of effects.
+    pub(crate) fn effect_log(&self) -> &EffectLog {
+        &self.effect_log
+    }
+
+    /// Returns the signal of an effect that is in doubt, or is sent once more, while its task
+    /// continues.
+    pub(crate) fn in_doubt_signal(&self) -> &Notify {
+        &self.in_doubt_signal
+    }
+
+    /// Requests every task to end at the next safe place.
+    pub(crate) fn stop(&self) {
+        self.stopping.send_replace(true);
+        self.limiter.close();
+    }
+
+    /// Returns true if tasks are to end at the next safe place.
+    pub(crate) fn is_stopping(&self) -> bool {
+        *self.stopping.borrow()
+    }
+
+    /// Sleeps unless the engine stops; returns true after a complete sleep.
+    pub(crate) async fn sleep_or_stop(&self, duration: Duration) -> bool {
+        let mut stopping = self.stopping.subscribe();
+        self.resting.fetch_add(1, Ordering::Relaxed);
+        let rested = tokio::select! {
+            biased;
+            _ = stopping.wait_for(|stop| *stop) => false,
+            () = tokio::time::sleep(duration) => true,
+        };
+        self.resting.fetch_sub(1, Ordering::Relaxed);
+        rested
+    }
+}

@@ -1,0 +1,223 @@
+//! Operators' hooks in the daemon: the loaded scripts, their runs, and the consequences.
+//!
+//! Scripts receive events in the order in which these became known; merchants run beside each
+//! other, and so do scripts. The requests of a run are written in one record with the fact that it
+//! ran; only then is any of them performed. A set of scripts with problems is not used: the last
+//! good set stays in use, and without one events wait.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::notify::NotificationSender;
+use super::pool::ScriptPool;
+use super::queue::ActionQueue;
+use super::retry::latest_retry;
+use super::signal::WorkerSignal;
+use super::worker::MerchantWorker;
+use crate::base::hash::Digest;
+use crate::base::id::Key;
+use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::task_result::Task;
+use crate::engine::protocol::input::EngineInput;
+use crate::engine::protocol::queries::hooks::HooksView;
+use crate::engine::protocol::script_set::ScriptSet;
+use crate::engine::scheduler::backoff::instant_of;
+use crate::model::events::hook_run::FailedHook;
+use crate::scripting::run::hooks::Hooks;
+
+/// Largest number of failed hooks given to workers at once: each check decodes them until their
+/// runs are written.
+const RETRIES_MAX: usize = 256;
+
+/// The scripts of a daemon, and their activity.
+pub(crate) struct Scripts {
+    /// Channel from the engine's own tasks to the engine.
+    sender: mpsc::UnboundedSender<EngineInput>,
+    pub(crate) asked: mpsc::UnboundedReceiver<EngineInput>,
+    /// The last good set; `None` before the first one.
+    pub(crate) hooks: Option<Hooks>,
+    /// SHA-256 over its files.
+    pub(crate) files_in_use: Option<Digest>,
+    /// The good set that takes over once no run of the current one is left.
+    pub(crate) next: Option<ScriptSet>,
+    /// The set whose scripts are being recorded.
+    pub(crate) changing: Option<ScriptSet>,
+    /// The newest set, good or not; `None` before the first read.
+    found: Option<ScriptSet>,
+    /// Merchants whose hooks are being run.
+    pub(crate) running: BTreeMap<Key, Arc<WorkerSignal>>,
+    pool: Arc<ScriptPool>,
+    /// The order of actions.
+    pub(crate) agenda: ActionQueue,
+    /// Delivers the notifications of hooks; without one they wait.
+    pub(crate) notifier: Option<Arc<dyn NotificationSender>>,
+    pub(crate) next_action: Option<Instant>,
+    next_failed: Option<Instant>,
+}
+
+impl Default for Scripts {
+    fn default() -> Self {
+        let (sender, asked) = mpsc::unbounded_channel();
+        Self {
+            sender,
+            asked,
+            hooks: None,
+            files_in_use: None,
+            next: None,
+            changing: None,
+            found: None,
+            running: BTreeMap::new(),
+            pool: Arc::default(),
+            agenda: ActionQueue::default(),
+            notifier: None,
+            next_action: None,
+            next_failed: None,
+        }
+    }
+}
+
+impl Scripts {
+    /// Accepts a set of scripts; hooks run from the first good set on.
+    pub(crate) fn accept(&mut self, found: ScriptSet) {
+        if found.hooks.is_some() {
+            self.next = Some(found.clone());
+            self.running.values().for_each(|bell| bell.end());
+        } else {
+            let problems = found.problems;
+            tracing::error!(
+                problems,
+                "the scripts have errors (`reckon hooks check`); the last valid ones stay in use"
+            );
+        }
+        self.found = Some(found);
+    }
+
+    /// Returns the set whose hooks run now: a good one, possibly empty, that no other replaces.
+    fn hooks_to_run(&self) -> Option<Hooks> {
+        let stays = self.next.is_none() && self.changing.is_none();
+        self.hooks.clone().filter(|_| stays)
+    }
+
+    /// Returns a worker for each merchant with waiting events or due retries: at most `slots`. A
+    /// worker under way is signalled.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub(crate) fn due_workers(
+        &mut self,
+        shared: &Arc<EngineShared>,
+        slots: usize,
+    ) -> Result<Vec<Task>, EngineError> {
+        let Some(hooks) = self.hooks_to_run() else { return Ok(Vec::new()) };
+        let mut due = self.failed_due(shared)?;
+        let mut merchants: BTreeSet<Key> = shared.facts.hooks_to_run()?.into_iter().collect();
+        merchants.extend(due.keys().cloned());
+        let mut workers: Vec<Task> = Vec::new();
+        for merchant in merchants {
+            let failed = due.remove(&merchant).unwrap_or_default();
+            if let Some(bell) = self.running.get(&merchant) {
+                bell.signal(failed);
+                continue;
+            }
+            if workers.len() < slots {
+                workers.push(self.worker(merchant, failed, hooks.clone(), shared));
+            }
+        }
+        Ok(workers)
+    }
+
+    /// Returns the worker of a merchant that has none.
+    fn worker(
+        &mut self,
+        merchant: Key,
+        failed: Vec<FailedHook>,
+        hooks: Hooks,
+        shared: &Arc<EngineShared>,
+    ) -> Task {
+        let bell = Arc::new(WorkerSignal::default());
+        bell.signal(failed);
+        self.running.insert(merchant.clone(), bell.clone());
+        let worker = MerchantWorker {
+            shared: shared.clone(),
+            hooks,
+            merchant,
+            engine: self.sender.clone(),
+            bell,
+            pool: self.pool.clone(),
+        };
+        Box::pin(worker.run())
+    }
+
+    /// Notes the end of a merchant's worker.
+    pub(crate) fn worker_ended(&mut self, merchant: &Key) {
+        self.running.remove(merchant);
+    }
+
+    /// Returns failed hooks whose retry is due, by merchant, up to a limit; notes the time of the
+    /// next ones.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    fn failed_due(
+        &mut self,
+        shared: &EngineShared,
+    ) -> Result<BTreeMap<Key, Vec<FailedHook>>, EngineError> {
+        let now = shared.now();
+        let (failed, next) = shared.facts.due_retries((now, latest_retry(now)), RETRIES_MAX)?;
+        let mut due: BTreeMap<Key, Vec<FailedHook>> = BTreeMap::new();
+        for failed in failed {
+            due.entry(failed.merchant.clone()).or_default().push(failed);
+        }
+        self.next_failed = next.and_then(|next| instant_of(now, next));
+        Ok(due)
+    }
+
+    /// Signals due retries to the workers under way. Returns true if a merchant without a worker
+    /// has one, too.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub(crate) fn signal_retries(&mut self, shared: &EngineShared) -> Result<bool, EngineError> {
+        let due = self.failed_due(shared)?;
+        if due.keys().any(|merchant| !self.running.contains_key(merchant)) {
+            return Ok(true);
+        }
+        for (merchant, failed) in due {
+            if let Some(bell) = self.running.get(&merchant) {
+                bell.signal(failed);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns the time at which something of the hooks is due, once a good set is loaded.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        let next = [self.next_failed, self.next_action].into_iter().flatten().min();
+        next.filter(|_| self.hooks.is_some())
+    }
+
+    /// Returns the scripts in use, and those in the folder.
+    pub(crate) fn scripts_view(&self) -> HooksView {
+        let changing = self.changing.as_ref();
+        let hooks = changing.and_then(|changing| changing.hooks.as_ref());
+        let hooks = hooks.or(self.hooks.as_ref());
+        let found = self.found.as_ref();
+        let loaded = changing.map(|changing| changing.files).or(self.files_in_use);
+        HooksView {
+            scripts: hooks.into_iter().flat_map(Hooks::scripts).map(str::to_owned).collect(),
+            loaded: loaded.map(|files| files.to_string()),
+            files: found.map(|found| found.files.to_string()),
+            problems: found.map_or(0, |found| found.problems),
+            ..HooksView::default()
+        }
+    }
+}
+
+impl std::fmt::Debug for Scripts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Scripts({:?})", self.hooks)
+    }
+}

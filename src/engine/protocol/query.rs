@@ -1,0 +1,266 @@
+//! Questions to the engine, and its answers as plain data.
+
+use serde::Deserialize;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::resync::ResyncedEvents;
+use crate::base::id::Key;
+use crate::engine::protocol::commands::action_view::ActionReport;
+use crate::engine::protocol::commands::intake::IntakeTerms;
+use crate::engine::protocol::commands::page_link::SecretLink;
+use crate::engine::protocol::commands::plan_approval::PlanApprovalResult;
+use crate::engine::protocol::commands::resolve::ResolveResult;
+use crate::engine::protocol::commands::saved_plan::{SavePlan, SavedPlan};
+use crate::engine::protocol::queries::effect_log::EffectReport;
+use crate::engine::protocol::queries::events::{EventView, EventsView, EventsWanted};
+use crate::engine::protocol::queries::hooks::HooksView;
+use crate::engine::protocol::queries::intents::IntentsView;
+use crate::engine::protocol::queries::journal_refs::{Provenances, WhySubject};
+use crate::engine::protocol::queries::local_reply::{LocalReply, StateReply};
+use crate::engine::protocol::queries::metrics::Metrics;
+use crate::engine::protocol::queries::scoped::UnknownName;
+use crate::engine::protocol::queries::trial_run::TrialRunQuery;
+use crate::engine::protocol::queries::views::{Overview, PlanView, ResourceView};
+use crate::model::operator::rotation::{Rotation, WebhookAddress};
+use crate::model::operator::suspension::{StepSelection, SuspensionResult};
+use crate::model::record::Rekeyed;
+use crate::model::state::adoption::{AdoptionReport, ForgetResult, InventoryItem};
+use crate::model::state::credentials::{BindingApproval, LiveBinding};
+use crate::store::state::compact::CompactionResult;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EngineQuery {
+    /// Overview of the whole state.
+    Overview,
+    Resources,
+    /// One resource with all its properties.
+    Resource(Key),
+    /// Counts for a monitor.
+    Metrics,
+    /// Every intent that is not closed.
+    Intents,
+    /// The gateway's events.
+    Events(EventsWanted),
+    /// One event, by its id.
+    Event(String),
+    /// State of hooks.
+    Hooks,
+    /// A resource as scripts see it, by its key.
+    #[serde(rename = "known")]
+    ScriptResource(String),
+    /// All resources of a kind with these fields, as scripts see them.
+    #[serde(rename = "sought")]
+    ScriptFind(String, Value),
+    /// Data for a trial run of a script, which changes nothing.
+    #[serde(rename = "rehearsing")]
+    TrialRun(TrialRunQuery),
+    /// The plan.
+    Plan,
+    /// The plan of the resources that the scope selects.
+    Scoped(StepSelection),
+    /// The same as a plan that can be saved in a file.
+    Save(Box<SavePlan>),
+    /// Every live authorisation that waits for a person's approval.
+    Approvals,
+    /// The terms for a payer's link of this saved method.
+    IntakeLink(Key),
+    /// Positions in the journal, for `why`.
+    #[serde(rename = "trail")]
+    JournalRefs(WhySubject),
+    /// The valid addresses.
+    Addresses,
+    /// The effects whose result was recorded behind this record of the journal, since the process
+    /// began.
+    #[serde(rename = "happened")]
+    Effects(u64),
+    /// Reads the whole tree, and answers once only outside events remain.
+    Settle,
+}
+
+impl EngineQuery {
+    /// Returns true if the answer depends on the files: they are read before it, since the asker
+    /// may have edited one a moment ago.
+    pub fn is_about_files(&self) -> bool {
+        matches!(self, Self::Plan | Self::Scoped(_) | Self::Save(_) | Self::Settle)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// Overview of the whole state.
+    Overview(Overview),
+    Resources(Vec<ResourceView>),
+    /// One resource, if it exists.
+    Resource(Option<Box<ResourceView>>),
+    /// Counts for a monitor.
+    Metrics(Box<Metrics>),
+    /// Open intents and possible orphans.
+    Intents(IntentsView),
+    /// The gateway's events, and the state of their receiver.
+    Events(Box<EventsView>),
+    /// One event, if it is known.
+    Event(Option<Box<EventView>>),
+    /// State of hooks.
+    Hooks(Box<HooksView>),
+    /// Number of hooks that are run again.
+    Replayed(usize),
+    /// Data for scripts, or the reason why there is none.
+    #[serde(rename = "known")]
+    ScriptData(Result<Value, String>),
+    /// The plan, with the tree's state and problems.
+    Plan(Box<PlanView>),
+    /// A plan that can be saved in a file.
+    Saved(Box<SavedPlan>),
+    /// Result of a suspension or resumption.
+    #[serde(rename = "paused")]
+    Suspension(Box<SuspensionResult>),
+    /// Selected names that no resource has.
+    Unknown(Vec<UnknownName>),
+    /// Every live authorisation that waits for a person's approval.
+    Approvals(Vec<LiveBinding>),
+    /// The recorded approval; `None` if nothing waited for exactly that one.
+    Approved(Option<Box<BindingApproval>>),
+    /// Result of an approval of the plan.
+    PlanApproved(Box<PlanApprovalResult>),
+    /// The resources whose removal is permitted.
+    Allowed(Vec<Key>),
+    /// Only outside events remain.
+    Settled,
+    /// Result of an action.
+    #[serde(rename = "acted")]
+    Action(Box<ActionReport>),
+    /// Result of a manual settlement.
+    Resolved(ResolveResult),
+    /// Result of an import.
+    #[serde(rename = "adopted")]
+    Imported(Box<AdoptionReport>),
+    /// Results of several imports.
+    #[serde(rename = "all_adopted")]
+    AllImported(Vec<AdoptionReport>),
+    /// A merchant's objects, or the reason why they are not known.
+    Inventory(Result<Vec<InventoryItem>, String>),
+    /// The service's response with its secrets hidden, or the reason why there is none.
+    #[serde(rename = "shown")]
+    RemoteGet(Result<Value, String>),
+    /// Result of forgetting or disowning.
+    Forgot(Box<ForgetResult>),
+    /// About the state on disk.
+    State(StateReply),
+    /// The requested portal link, if there is one.
+    Link(Option<SecretLink>),
+    /// The terms of a payer's link, or the reason why there is none now.
+    IntakeLink(Result<IntakeTerms, String>),
+    /// The saved method that received a token, or the reason of the refusal.
+    Attached(Result<Key, String>),
+    /// The rotated addresses with their valid generations.
+    Addresses(Vec<(WebhookAddress, Rotation)>),
+    /// The addresses that a rotation concerned, or the reason of its refusal.
+    Rotated(Result<Vec<WebhookAddress>, String>),
+    /// Result of a compaction of the state, or the reason of its failure.
+    Compacted(Result<Box<CompactionResult>, String>),
+    /// Result of a change of the state's key, or the reason why there was none.
+    Rekeyed(Result<Rekeyed, String>),
+    /// Content of the lists of events, or the reason why they were not read.
+    Recovered(Result<Vec<ResyncedEvents>, String>),
+    /// The acknowledged resource that was made again; `None`: no such intent is listed.
+    OrphanSeen(Option<Key>),
+    /// Number of acknowledged failures and actions.
+    Dismissed(usize),
+    /// Number of values that a forgotten script kept; `None`: there is no such script, or it is in
+    /// use.
+    ScriptForgotten(Option<usize>),
+    /// An answer from the local data beside the engine.
+    #[serde(rename = "told")]
+    Local(LocalReply),
+    /// Effects, oldest first.
+    #[serde(rename = "happened")]
+    Effects(Vec<EffectReport>),
+}
+
+/// A query whose answer has one type. An [`EngineQuery`] itself is answered by any [`Reply`].
+pub trait Query {
+    type Answer;
+
+    fn into_query(self) -> EngineQuery;
+
+    /// Returns the answer in a reply; `None` if the reply is another query's.
+    fn answer(reply: Reply) -> Option<Self::Answer>;
+}
+
+impl Query for EngineQuery {
+    type Answer = Reply;
+
+    fn into_query(self) -> EngineQuery {
+        self
+    }
+
+    fn answer(reply: Reply) -> Option<Reply> {
+        Some(reply)
+    }
+}
+
+/// Makes a type of each query: its parameters, its answer, the query, and the replies that hold
+/// the answer.
+macro_rules! queries {
+    ($($name:ident $(($($field:ident: $type:ty),+))? -> $answer:ty:
+        $query:expr, $($reply:pat => $value:expr),+;)*) => {$(
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $name $(($(pub $type),+))?;
+
+        impl Query for $name {
+            type Answer = $answer;
+
+            fn into_query(self) -> EngineQuery {
+                let Self $(($($field),+))? = self;
+                $query
+            }
+
+            fn answer(reply: Reply) -> Option<$answer> {
+                $(if let $reply = reply {
+                    return Some($value);
+                })+
+                None
+            }
+        }
+    )*};
+}
+
+queries! {
+    OverviewQuery -> Overview: EngineQuery::Overview, Reply::Overview(view) => view;
+    ResourcesQuery -> Vec<ResourceView>: EngineQuery::Resources, Reply::Resources(items) => items;
+    ResourceQuery(key: Key) -> Option<ResourceView>:
+        EngineQuery::Resource(key), Reply::Resource(found) => found.map(|view| *view);
+    MetricsQuery -> Metrics: EngineQuery::Metrics, Reply::Metrics(metrics) => *metrics;
+    IntentsQuery -> IntentsView: EngineQuery::Intents, Reply::Intents(view) => view;
+    EventsQuery(wanted: EventsWanted) -> EventsView:
+        EngineQuery::Events(wanted), Reply::Events(view) => *view;
+    EventQuery(id: String) -> Option<EventView>:
+        EngineQuery::Event(id), Reply::Event(found) => found.map(|view| *view);
+    HooksQuery -> HooksView: EngineQuery::Hooks, Reply::Hooks(view) => *view;
+    ScriptResourceQuery(key: String) -> Result<Value, String>:
+        EngineQuery::ScriptResource(key), Reply::ScriptData(data) => data;
+    ScriptFindQuery(kind: String, filter: Value) -> Result<Value, String>:
+        EngineQuery::ScriptFind(kind, filter), Reply::ScriptData(data) => data;
+    ScriptTrialQuery(wanted: TrialRunQuery) -> Result<Value, String>:
+        EngineQuery::TrialRun(wanted), Reply::ScriptData(data) => data;
+    PlanQuery -> PlanView: EngineQuery::Plan, Reply::Plan(plan) => *plan;
+    ScopedPlanQuery(scope: StepSelection) -> Result<PlanView, Vec<UnknownName>>:
+        EngineQuery::Scoped(scope),
+        Reply::Plan(plan) => Ok(*plan), Reply::Unknown(names) => Err(names);
+    SavedPlanQuery(saving: SavePlan) -> Result<SavedPlan, Vec<UnknownName>>:
+        EngineQuery::Save(Box::new(saving)),
+        Reply::Saved(plan) => Ok(*plan), Reply::Unknown(names) => Err(names);
+    ApprovalsQuery -> Vec<LiveBinding>: EngineQuery::Approvals, Reply::Approvals(waiting) => waiting;
+    IntakeLinkQuery(key: Key) -> Result<IntakeTerms, String>:
+        EngineQuery::IntakeLink(key), Reply::IntakeLink(terms) => terms;
+    JournalRefsQuery(subject: WhySubject) -> Provenances:
+        EngineQuery::JournalRefs(subject), Reply::State(StateReply::Trail(found)) => found;
+    AddressesQuery -> Vec<(WebhookAddress, Rotation)>:
+        EngineQuery::Addresses, Reply::Addresses(found) => found;
+    EffectsQuery(since: u64) -> Vec<EffectReport>:
+        EngineQuery::Effects(since), Reply::Effects(done) => done;
+    SettleQuery -> (): EngineQuery::Settle, Reply::Settled => ();
+}
