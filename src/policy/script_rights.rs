@@ -19,7 +19,7 @@ pub enum ScriptPower {
     Credit,
     /// `notify` to a target that is mail.
     Mail,
-    /// A live payer's link for a new card: `intake_link`.
+    /// A live payer's link for a new card: `new_card_link`.
     CardLink,
     /// Names, addresses, e-mail and phone in the objects that scripts read.
     Personal,

@@ -10,9 +10,10 @@ const PREFIX: &str = "reckon::";
 /// Paths with this prefix that are no codes: the program itself, and the name of a log.
 const OTHERS: [&str; 2] = ["reckon::cli::main", "reckon::effects"];
 /// Calls whose first text is the end of a code: the folder, the call, and the beginning of the code.
-const CALLS: [(&str, &str, &str); 3] = [
+const CALLS: [(&str, &str, &str); 4] = [
     ("src/scripting/", ".problem(", "reckon::hooks::"),
     ("src/scripting/", ".report(", "reckon::hooks::"),
+    ("src/scripting/", ".warn(", "reckon::hooks::"),
     ("src/cli/commands/signed/", ".untrusted(", "reckon::approval::"),
 ];
 /// Folders that raise the codes of the HTTP interface.

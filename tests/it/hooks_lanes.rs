@@ -27,7 +27,7 @@ use crate::support::world::World;
 /// Reads from the service, which answers slowly.
 const SLOW: &str = r#"
 fn on_transaction_authorized(event) {
-    let known = remote("transaction.get", #{id: event.data.id});
+    let known = gateway_get("transaction.get", #{id: event.data.id});
     notify("ops", `slow ${known.amount}`);
 }
 "#;
@@ -301,7 +301,7 @@ fn on_transaction_authorized(event) {{
     let count = kv_get("count") ?? 0;
     let amount = event.data.amount;
     if {asks} {{
-        amount = remote("transaction.get", #{{id: event.data.id}}).amount;
+        amount = gateway_get("transaction.get", #{{id: event.data.id}}).amount;
     }}
     kv_set("count", count + 1);
     notify("ops", `${{count}}: ${{amount}}`);

@@ -6,12 +6,14 @@ use std::sync::atomic::Ordering;
 
 use reckon::base::hash::sha256;
 use reckon::control::protocol::ControlRequest;
+use reckon::engine::protocol::commands::command::EngineCommand;
 use reckon::engine::protocol::queries::hooks::HooksView;
 use reckon::engine::protocol::query::{EngineQuery, Reply};
 use reckon::engine::protocol::resync::ResyncEvents;
 use reckon::engine::protocol::script_set::ScriptSet;
 use reckon::model::events::event::EventLedger;
 use reckon::model::events::hook_run::ActionOutcome;
+use reckon::model::operator::suspension::SuspensionRequest;
 use reckon::notify::message::DeliveryResult;
 use reckon::policy::Rights;
 use reckon::sandbox::options::ServiceSurface;
@@ -103,6 +105,47 @@ async fn what_a_hook_asks_for_is_done_once() {
         .await;
 }
 
+async fn suspended(ears: &Ears<'_>) -> usize {
+    let Ok(Reply::Overview(now)) = ears.control.ask(EngineQuery::Overview).await else {
+        panic!("unexpected response")
+    };
+    now.suspended
+}
+
+/// A script suspends by the former name, and a person resumes. After an update, another script asks
+/// for the same by the present name.
+#[tokio::test(start_paused = true)]
+async fn what_was_done_by_a_former_name_is_not_done_again_by_the_present_one() {
+    let function = |name: &str| {
+        format!(
+            "fn on_transaction_authorized(event) {{ {name}(\"RecurringCharge/rent\", \"looked at\"); "
+        )
+    };
+    let (world, pigeon) = (connected().await, Pigeon::answering(&[]));
+    let former = scripts("a", &format!("{}}}", function("hold")));
+    world
+        .hearing_with(Some(former), None, async |ears| {
+            ears.wait(5).await;
+            charge(&world, 700);
+            ears.wait(70).await;
+            assert_eq!(suspended(ears).await, 1);
+        })
+        .await;
+    let resume = SuspensionRequest::Resume { key: "RecurringCharge/rent".parse().unwrap() };
+    let resume = EngineCommand::Suspend(resume, "ann".to_owned());
+    world.engine().command(resume).await.unwrap();
+    let present = format!(
+        "const SINCE = \"2020-01-01\";\n{}notify(\"ops\", \"ran\"); }}",
+        function("suspend")
+    );
+    world
+        .hearing_with(Some(scripts("b", &present)), Some(pigeon.clone()), async |ears| {
+            ears.wait(120).await;
+            assert_eq!((pigeon.carried().len(), suspended(ears).await), (1, 0), "done once");
+        })
+        .await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_was_asked_for_is_done_by_the_next_process_and_once() {
     for fault in ["drop_after", "error_before", "error_after"] {
@@ -169,9 +212,9 @@ fn on_transaction_authorized(event) {
     if event.data.amount != 700 { return; }
     let rent = resource("RecurringCharge/rent");
     let cards = find("SavedMethod", #{ready: true});
-    let charge = remote("transaction.get", #{id: event.data.id});
+    let charge = gateway_get("transaction.get", #{id: event.data.id});
     if rent == () || cards.len() != 1 || charge.amount != 700 { throw "not as expected"; }
-    hold("RecurringCharge/rent", "looked at", #{name: "stop", at: add_days(date(event.created), 2)});
+    suspend("RecurringCharge/rent", "looked at", #{name: "stop", at: add_days(date(event.created), 2)});
 }
 "#;
     let world = connected().await;
@@ -184,11 +227,7 @@ fn on_transaction_authorized(event) {
             assert_eq!((view.failed, view.dead), (Vec::new(), Vec::new()));
             assert_eq!((view.waiting.len(), view.waiting[0].verb.as_str()), (1, "suspend"));
             ears.wait(3 * 24 * 3600).await;
-            assert_eq!(hooks(ears).await.waiting, []);
-            let Ok(Reply::Overview(now)) = ears.control.ask(EngineQuery::Overview).await else {
-                panic!("unexpected response")
-            };
-            assert_eq!(now.suspended, 1);
+            assert_eq!((hooks(ears).await.waiting, suspended(ears).await), (Vec::new(), 1));
         })
         .await;
 }
@@ -374,7 +413,7 @@ async fn a_template_is_told_with_its_html_and_the_link_that_only_its_reader_sees
     };
     let script = r#"
 fn on_transaction_authorized(event) {
-    let values = #{name: "<Jane>", link: intake_link("SavedMethod/later")};
+    let values = #{name: "<Jane>", link: new_card_link("SavedMethod/later")};
     notify("ops", values, #{template: "pay", name: "tell"});
 }
 "#;

@@ -1,5 +1,7 @@
 //! Wrong scripts are reported with help, hostile scripts end, and the shipped scripts pass their cases.
 
+mod former_names;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

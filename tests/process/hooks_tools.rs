@@ -23,7 +23,7 @@ fn on_transaction_authorized(event) {
     let count = kv_get("count") ?? 0;
     kv_set("count", count + 1);
     let acme = resource("Merchant/acme");
-    if acme != () { hold("Merchant/acme", `charge ${count}`, #{name: "stop", at: "2999-01-01"}); }
+    if acme != () { suspend("Merchant/acme", `charge ${count}`, #{name: "stop", at: "2999-01-01"}); }
 }
 "#;
 
@@ -176,8 +176,8 @@ fn scripts_on_disk_are_tried_on_what_is_known_and_held_against_what_was_done() {
 fn a_prompt_sees_the_same(path: &Path, ids: &[String]) {
     let lines = format!(
         ":event {}\nlet double = event.data.amount * 2;\ndouble\nfn word(n) {{\n  `n${{n}}`\n}}\nword(double)\n\
-         :script count\nkv_get(\"count\")\nremote(\"transaction.get\", #{{id: event.data.id}}).amount\n\
-         resource(\"Merchant/acme\").ready\nhold(\"Merchant/acme\", \"x\", #{{name: \"typed\"}})\n:actions\n:quit\n",
+         :script count\nkv_get(\"count\")\ngateway_get(\"transaction.get\", #{{id: event.data.id}}).amount\n\
+         resource(\"Merchant/acme\").ready\nsuspend(\"Merchant/acme\", \"x\", #{{name: \"typed\"}})\n:actions\n:quit\n",
         ids[0]
     );
     let typed = reckon(path, &["hooks", "repl"], &lines);
@@ -219,7 +219,7 @@ fn nothing_of_it_was_done_and_mistakes_are_told(path: &Path, ids: &[String]) {
 
 fn a_read_goes_through_the_daemon_and_a_failure_shows_its_place(path: &Path, ids: &[String]) {
     let script = path.join("scripts/count.rhai");
-    let reads = "fn on_transaction_authorized(event) {\n    let t = remote(\"transaction.get\", #{id: event.data.id});\n    log(`now ${t.amount}`);\n    throw \"enough\";\n}\n";
+    let reads = "fn on_transaction_authorized(event) {\n    let t = gateway_get(\"transaction.get\", #{id: event.data.id});\n    log(`now ${t.amount}`);\n    throw \"enough\";\n}\n";
     fs::write(&script, reads).unwrap();
     let failed = reckon(path, &["hooks", "try", &ids[1]], "");
     let shown = text(&failed);

@@ -17,9 +17,9 @@ use serde_json::{Value, json};
 use crate::base::hash::{Digest, canonical, sha256};
 use crate::base::id::{Key, Name, NameError};
 
-/// The verb of an action request that suspends a resource (the script function `hold`).
+/// The verb of an action request that suspends a resource (the script function `suspend`).
 pub const SUSPEND: &str = "suspend";
-/// The verb of an action request that resumes a resource (the script function `release`).
+/// The verb of an action request that resumes a resource (the script function `resume`).
 pub const RESUME: &str = "resume";
 /// The verb of an action request that reconciles a resource at once.
 pub const RECONCILE: &str = "reconcile";

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::base::wording::count_noun;
 use crate::model::events::hook::{ActionRequest, HookRun};
 use crate::render::words::{clean, push_line};
+use crate::scripting::host::register::function_name;
 use crate::scripting::language::source::ScriptSource;
 use crate::scripting::run::failure::RunFailure;
 use crate::scripting::tools::testcases::render_named_action;
@@ -68,7 +69,8 @@ pub fn text(run: &HookRun) -> String {
     for look in &run.reads {
         let arguments = look.arguments.as_array().into_iter().flatten().map(ToString::to_string);
         let arguments: Vec<String> = arguments.collect();
-        push_line(&mut out, &clean(&format!("  reads {}({})", look.what, arguments.join(", "))));
+        let (read, arguments) = (function_name(&look.what), arguments.join(", "));
+        push_line(&mut out, &clean(&format!("  reads {read}({arguments})")));
     }
     if run.requests.is_empty() {
         push_line(&mut out, "  requests nothing");

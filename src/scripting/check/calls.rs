@@ -89,6 +89,7 @@ impl FileChecker<'_> {
         let name = call.name.as_str();
         let count = call.args.len().saturating_add(usize::from(method));
         let rows: Vec<&'static HostFn> = register::rows_named(name).collect();
+        self.check_former_names(&rows, call, at);
         let builtin = self.set.builtin.get(name);
         let language = builtin.is_some_and(|known| known.contains(&count));
         // A list has a method `find`, too; the type is known only at run time.
@@ -139,7 +140,9 @@ impl FileChecker<'_> {
         let own = own.map(|function| function.name.as_str());
         let host = register::rows().map(|row| row.name);
         let near = nearest(name, own.chain(host));
-        let near = near.or_else(|| nearest(name, self.set.builtin.keys().copied()));
+        let builtin = self.set.builtin.keys().copied();
+        let language = builtin.filter(|name| register::rows_named(name).next().is_none());
+        let near = near.or_else(|| nearest(name, language));
         near.map_or_else(
             || "list all functions with `reckon hooks doc`".to_owned(),
             |meant| format!("did you mean `{meant}`?"),
@@ -206,13 +209,13 @@ impl FileChecker<'_> {
             if let Some(literal) = literal_of(value)
                 && let Err(unfit) = argument.value_type.check_literal(&literal, self.set.known)
             {
-                let message = format!("`{}` of `{}` {}", argument.name, row.name, unfit.message);
+                let message = format!("`{}` of `{}` {}", argument.name, call.name, unfit.message);
                 self.report(value.start_position(), "argument", &message, &unfit.help);
             }
         }
         let options = call.args.get(row.arguments.len().saturating_sub(skipped));
         if let Some(options) = options {
-            self.check_options(row, options);
+            self.check_options((row, &call.name), options);
         }
         if row.options().any(|option| option.value_type == ArgumentType::Template) {
             self.check_at_most(call);
@@ -220,23 +223,28 @@ impl FileChecker<'_> {
         }
     }
 
-    fn check_options(&mut self, row: &'static HostFn, value: &Expr) {
+    fn check_options(&mut self, (row, function): (&'static HostFn, &str), value: &Expr) {
         if let Expr::Map(map, _) = value {
             for (key, value) in &map.0 {
-                self.check_option(row, &key.name, key.pos, value);
+                self.check_option((row, function), &key.name, key.pos, value);
             }
         } else if let Some(literal) = literal_of(value) {
-            let message =
-                format!("`{}` takes a map of options at its end, not {literal}", row.name);
+            let message = format!("`{function}` takes a map of options at its end, not {literal}");
             let first = row.options().next().map_or("name", |option| option.name);
             let help = format!("write `#{{{first}: …}}`, or leave it out");
             self.report(value.start_position(), "argument", &message, &help);
         }
     }
 
-    fn check_option(&mut self, row: &'static HostFn, name: &str, at: Position, value: &Expr) {
+    fn check_option(
+        &mut self,
+        (row, function): (&'static HostFn, &str),
+        name: &str,
+        at: Position,
+        value: &Expr,
+    ) {
         let Some(option) = row.options().find(|option| option.has_key(name)) else {
-            let message = format!("`{}` has no option `{name}`", row.name);
+            let message = format!("`{function}` has no option `{name}`");
             let help = crate::base::wording::suggestion_help(
                 name,
                 row.options().map(|option| option.name).collect::<Vec<_>>(),
@@ -249,7 +257,7 @@ impl FileChecker<'_> {
         if let Some(literal) = literal_of(value)
             && let Err(unfit) = option.value_type.check_literal(&literal, self.set.known)
         {
-            let message = format!("the option `{name}` of `{}` {}", row.name, unfit.message);
+            let message = format!("the option `{name}` of `{function}` {}", unfit.message);
             self.report(value.start_position(), "argument", &message, &unfit.help);
         }
     }

@@ -11,13 +11,14 @@ use crate::scripting::host::filter;
 use crate::scripting::host::notifications::{
     AT_MOST, AT_MOST_HELP, TO_HELP, closed_address_message,
 };
+use crate::scripting::language::names::former_name_words;
 use crate::scripting::language::template::Template;
 
 /// Function that sends a notification to a target, and its option for another recipient.
 const NOTIFY: &str = "notify";
 const TO: &str = "to";
 /// Function that makes a payer's link.
-const LINK: &str = "intake_link";
+const LINK: &str = "new_card_link";
 
 impl FileChecker<'_> {
     /// Reports missing rights of a call. `skipped` is 1 if the first argument is before a dot.
@@ -74,6 +75,36 @@ impl FileChecker<'_> {
     }
 }
 
+// Warns about former names of functions and options.
+
+impl FileChecker<'_> {
+    /// Warns about the former name of a called function, and of each option of the call.
+    pub(crate) fn check_former_names(
+        &mut self,
+        rows: &[&'static HostFn],
+        call: &FnCallExpr,
+        at: Position,
+    ) {
+        let name = call.name.as_str();
+        if let Some(row) = rows.iter().find(|row| row.former_name == Some(name)) {
+            self.warn_of_former_name(name, row.name, at);
+        }
+        let Some(Expr::Map(map, _)) = call.args.last() else { return };
+        for (key, _) in &map.0 {
+            let mut options = rows.iter().flat_map(|row| row.options());
+            let former = options.find(|option| option.former_name == Some(key.name.as_str()));
+            if let Some(option) = former {
+                self.warn_of_former_name(&key.name, option.name, key.pos);
+            }
+        }
+    }
+
+    fn warn_of_former_name(&mut self, former: &str, name: &str, at: Position) {
+        let (message, help) = former_name_words(former, name);
+        self.warn(at, "former_name", &message, &help);
+    }
+}
+
 // Checks counters of a script that runs for several events at once, and bounds of notifications.
 
 const READ: &str = "kv_get";
@@ -100,10 +131,7 @@ impl FileChecker<'_> {
         let message =
             "`kv_get` and `kv_set` lose updates where the script runs for several events at once";
         let help = "count with `kv_add(key, 1)`, or leave `CONCURRENCY` out";
-        self.report(at, "lost_update", message, help);
-        if let Some(problem) = self.problems.last_mut() {
-            problem.severity = Severity::Warning;
-        }
+        self.warn(at, "lost_update", message, help);
     }
 
     /// Reports unknown fields of `at_most`.

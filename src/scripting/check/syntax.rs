@@ -38,7 +38,7 @@ fn reserved_key(source: &ScriptSource, at: (usize, usize), kind: &P) -> Option<(
     let message = format!("`{word}` is a reserved word: it cannot be a key without quotes");
     let quoted = format!("write it in quotes: `\"{word}\": …`");
     let help = match word.as_str() {
-        "until" => format!("write `ends`, the option of `hold`; for another key, {quoted}"),
+        "until" => format!("write `ends`, the option of `suspend`; for another key, {quoted}"),
         _ => quoted,
     };
     is_kept.then_some((message, help))

@@ -3,6 +3,7 @@
 use rhai::{Expr, FnCallExpr, OpAssignment, Position};
 
 use super::walk::{FileChecker, SumType};
+use crate::scripting::host::register;
 use crate::scripting::language::values::{NO_SUM, NO_SUM_HELP};
 
 /// Nested expressions that are examined for the type of one expression.
@@ -11,7 +12,7 @@ const DEPTH_MAX: usize = 8;
 /// Host functions that return money.
 const MONEY: [&str; 2] = ["money", "amount_of"];
 /// Host functions that return a text.
-const TEXT: [&str; 3] = ["format", "month_of", "intake_link"];
+const TEXT: [&str; 3] = ["format", "month_of", "new_card_link"];
 
 impl FileChecker<'_> {
     /// Returns the type of a value, if it is certain.
@@ -48,7 +49,8 @@ impl FileChecker<'_> {
             };
         }
         let own = call.is_qualified() || self.unit.functions.iter().any(|one| one.name == name);
-        let of = |names: &[&str], found| names.contains(&name).then_some(found);
+        let host = register::rows_named(name).next().map_or(name, |row| row.name);
+        let of = |names: &[&str], found| names.contains(&host).then_some(found);
         let found = of(&MONEY, SumType::Money).or_else(|| of(&TEXT, SumType::Text));
         found.filter(|_| !own)
     }

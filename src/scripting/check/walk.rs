@@ -6,7 +6,7 @@ use rhai::{ASTFlags, ASTNode, Expr, FlowControl, Position, Stmt};
 
 use super::unit::{CheckSet, Function, ScriptUnit};
 use crate::base::wording::nearest;
-use crate::model::issue::PlacedIssue;
+use crate::model::issue::{PlacedIssue, Severity};
 use crate::scripting::language::events::{FIELDS, is_hook};
 use crate::scripting::language::source::place;
 
@@ -77,6 +77,14 @@ impl<'a> FileChecker<'a> {
     pub(crate) fn report(&mut self, at: Position, code: &str, message: &str, help: &str) {
         let at = place(at).unwrap_or((1, 1));
         self.problems.push(self.unit.source.problem(at, code, message, help));
+    }
+
+    /// Records a warning at a position.
+    pub(crate) fn warn(&mut self, at: Position, code: &str, message: &str, help: &str) {
+        self.report(at, code, message, help);
+        if let Some(problem) = self.problems.last_mut() {
+            problem.severity = Severity::Warning;
+        }
     }
 
     /// Returns true if a variable is in scope.

@@ -8,7 +8,8 @@ use rhai::{Dynamic, INT, Map};
 
 use super::argument_type::ArgumentType;
 use super::call::{
-    Argument, CallResult, FunctionGroup, HostCall, HostFn, argument, parse_money, record_amount,
+    Argument, CallResult, FunctionGroup, HostCall, HostFn, argument, host_fn, parse_money,
+    record_amount, renamed,
 };
 use super::session::HostError;
 use crate::base::id::{Key, KeyError};
@@ -23,7 +24,7 @@ const fn helper(
     call: fn(&HostCall<'_>) -> CallResult,
     doc: &'static str,
 ) -> HostFn {
-    HostFn { name, group: FunctionGroup::Helper, arguments, options: &[], doc, right: None, call }
+    host_fn(name, FunctionGroup::Helper, (arguments, &[]), call, doc)
 }
 
 const RETRY_ARGUMENTS: &[Argument] = &[
@@ -70,13 +71,17 @@ pub(super) static ROWS: &[HostFn] = &[
         "Returns the reason, for people, why such a payment must not be retried; `()` if it may \
         be.",
     ),
-    helper(
+    renamed(
         "intake_link",
-        &[argument("resource", ArgumentType::Resource)],
-        new_card_link,
-        "Returns a placeholder for a link under which a payer gives a card for a saved method \
-        with `source: intake`, or replaces the saved one. The link is valid for seven days, and \
-        once. The script never sees the link: reckon inserts it when it sends the text.",
+        None,
+        helper(
+            "new_card_link",
+            &[argument("resource", ArgumentType::Resource)],
+            new_card_link,
+            "Returns a placeholder for a link under which a payer gives a card for a saved method \
+            with `source: intake`, or replaces the saved one. The link is valid for seven days, \
+            and once. The script never sees the link: reckon inserts it when it sends the text.",
+        ),
     ),
     helper(
         "date",

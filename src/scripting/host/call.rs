@@ -73,6 +73,10 @@ pub struct HostFn {
     pub doc: &'static str,
     /// Right that the function needs at its merchant.
     pub right: Option<ScriptPower>,
+    /// Former name, which still works.
+    pub former_name: Option<&'static str>,
+    /// Name in the journal, where it differs: the verb of an action request, or the name of a read.
+    pub journal_name: Option<&'static str>,
     /// Runs the function.
     pub(crate) call: fn(&HostCall<'_>) -> CallResult,
 }
@@ -87,6 +91,17 @@ impl HostFn {
     /// Returns the options of the function.
     pub fn options(&self) -> impl Iterator<Item = &'static HostOption> {
         self.options.iter().copied().flatten()
+    }
+
+    /// Returns every name that a script may call the function by.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        [Some(self.name), self.former_name].into_iter().flatten()
+    }
+
+    /// Returns the name that the journal has for the function's action requests or reads. It never
+    /// changes: names of actions are derived from it.
+    pub fn recorded_name(&self) -> &'static str {
+        self.journal_name.unwrap_or(self.name)
     }
 
     /// Returns true if the function takes this number of arguments.
@@ -109,6 +124,8 @@ impl HostFn {
 pub(crate) struct HostCall<'a> {
     pub(crate) session: &'a RunSession,
     row: &'a HostFn,
+    /// The function's name as the script writes it.
+    name: &'static str,
     arguments: Vec<Dynamic>,
     options: Map,
 }
@@ -133,7 +150,28 @@ pub(super) const fn action(
     call: fn(&HostCall<'_>) -> CallResult,
     doc: &'static str,
 ) -> HostFn {
-    HostFn { name, group: FunctionGroup::Action, arguments, options, doc, right: None, call }
+    host_fn(name, FunctionGroup::Action, (arguments, options), call, doc)
+}
+
+/// Returns the row of a function without a right, whose name is the same everywhere.
+pub(super) const fn host_fn(
+    name: &'static str,
+    group: FunctionGroup,
+    (arguments, options): (&'static [Argument], &'static [&'static [HostOption]]),
+    call: fn(&HostCall<'_>) -> CallResult,
+    doc: &'static str,
+) -> HostFn {
+    let (right, former_name, journal_name) = (None, None, None);
+    HostFn { name, group, arguments, options, doc, right, former_name, journal_name, call }
+}
+
+/// Keeps a former name of a function, and its name in the journal.
+pub(super) const fn renamed(
+    former_name: &'static str,
+    journal_name: Option<&'static str>,
+    row: HostFn,
+) -> HostFn {
+    HostFn { former_name: Some(former_name), journal_name, ..row }
 }
 
 /// Options of every action.
@@ -150,14 +188,12 @@ pub(super) const COMMON: &[HostOption] = &[
 impl<'a> HostCall<'a> {
     pub(crate) fn new(
         session: &'a RunSession,
-        row: &'a HostFn,
+        (row, name): (&'a HostFn, &'static str),
         mut arguments: Vec<Dynamic>,
     ) -> Result<Self, HostError> {
         let options = if arguments.len() > row.arguments.len() {
             let map = arguments.pop().and_then(Dynamic::try_cast::<Map>);
-            map.ok_or_else(|| {
-                format!("`{}` takes a map of options at its end: `#{{…}}`", row.name)
-            })?
+            map.ok_or_else(|| format!("`{name}` takes a map of options at its end: `#{{…}}`"))?
         } else {
             Map::new()
         };
@@ -165,30 +201,24 @@ impl<'a> HostCall<'a> {
             let option = row.options().find(|option| option.has_key(&key));
             (option.map_or(key, |option| option.name.into()), value)
         });
-        let call = Self { session, row, arguments, options: options.collect() };
+        let call = Self { session, row, name, arguments, options: options.collect() };
         call.check()?;
         Ok(call)
     }
 
     fn check(&self) -> Result<(), String> {
-        let known = self.session.names();
+        let (known, name) = (self.session.names(), self.name);
         for (argument, value) in self.row.arguments.iter().zip(&self.arguments) {
             argument.value_type.check_value(value, known).map_err(|unfit| {
-                format!(
-                    "`{}` of `{}` {}; {}",
-                    argument.name, self.row.name, unfit.message, unfit.help
-                )
+                format!("`{}` of `{name}` {}; {}", argument.name, unfit.message, unfit.help)
             })?;
         }
         for (key, value) in &self.options {
             let Some(option) = self.row.options().find(|option| option.name == key.as_str()) else {
-                return Err(format!("`{}` has no option `{key}`", self.row.name));
+                return Err(format!("`{name}` has no option `{key}`"));
             };
             option.value_type.check_value(value, known).map_err(|unfit| {
-                format!(
-                    "the option `{key}` of `{}` {}; {}",
-                    self.row.name, unfit.message, unfit.help
-                )
+                format!("the option `{key}` of `{name}` {}; {}", unfit.message, unfit.help)
             })?;
         }
         Ok(())
@@ -240,24 +270,22 @@ impl<'a> HostCall<'a> {
             return named.parse().map_err(|error: crate::base::id::KeyError| error.to_string());
         }
         self.session.merchant().cloned().ok_or_else(|| {
-            format!("this event has no merchant: `{}` needs the option `merchant`", self.row.name)
+            format!("this event has no merchant: `{}` needs the option `merchant`", self.name)
         })
     }
 
     /// Requests an action and returns its name.
     pub(crate) fn request(
         &self,
-        verb: &str,
         merchant: Option<Key>,
         fields: Value,
     ) -> Result<Dynamic, HostError> {
-        self.request_at_most(verb, merchant, fields, None)
+        self.request_at_most(merchant, fields, None)
     }
 
     /// Requests an action, with an upper bound on the frequency of a notification.
     pub(crate) fn request_at_most(
         &self,
-        verb: &str,
         merchant: Option<Key>,
         fields: Value,
         at_most: Option<AtMost>,
@@ -272,6 +300,7 @@ impl<'a> HostCall<'a> {
                 "an action has {VALUE_MAX} bytes at most"
             )));
         }
+        let verb = self.row.recorded_name();
         let name = match self.option_text("name") {
             Some(name) => name.parse(),
             None => ActionRequest::content_name(verb, merchant.as_ref(), &fields, at),

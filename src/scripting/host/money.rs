@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::argument_type::ArgumentType;
 use super::call::{
     Argument, COMMON, CallResult, HostCall, HostFn, HostOption, action, argument, fields,
-    object_id, option, parse_money, record_amount,
+    object_id, option, parse_money, record_amount, renamed,
 };
 use crate::base::money::Money;
 use crate::policy::ScriptPower;
@@ -122,27 +122,38 @@ pub(super) static ROWS: &[HostFn] = &[
     ),
     with_right(
         ScriptPower::Charge,
+        HostFn {
+            journal_name: Some("pay"),
+            ..action(
+                "pay_occurrence",
+                OCCURRENCE,
+                &[AMOUNT, RECURRING, MERCHANT, COMMON],
+                pay_occurrence,
+                "Pays an occurrence of a recurring charge early, or retries it.",
+            )
+        },
+    ),
+    renamed(
+        "ignore_occurrence",
+        Some("ignore"),
         action(
-            "pay_occurrence",
+            "skip_occurrence",
             OCCURRENCE,
-            &[AMOUNT, RECURRING, MERCHANT, COMMON],
-            pay,
-            "Pays an occurrence of a recurring charge early, or retries it.",
+            &[RECURRING, MERCHANT, COMMON],
+            skip_occurrence,
+            "Removes an occurrence of a recurring charge from the collection.",
         ),
     ),
-    action(
-        "ignore_occurrence",
-        OCCURRENCE,
-        &[RECURRING, MERCHANT, COMMON],
-        ignore,
-        "Removes an occurrence of a recurring charge from the collection.",
-    ),
-    action(
+    renamed(
         "cancel",
-        &[argument("recurring", ArgumentType::Object)],
-        &[MERCHANT, COMMON],
-        cancel,
-        "Ends a recurring charge.",
+        Some("cancel"),
+        action(
+            "cancel_recurring",
+            &[argument("recurring", ArgumentType::Object)],
+            &[MERCHANT, COMMON],
+            cancel_recurring,
+            "Ends a recurring charge.",
+        ),
     ),
 ];
 
@@ -188,14 +199,14 @@ pub(crate) fn refund(call: &HostCall<'_>) -> CallResult {
     let (charge, amount) =
         (object_id(&call.argument(0))?, requested_amount(call, remaining_amount)?);
     let fields = fields([("charge", Some(charge.into())), ("amount", money_json(amount))]);
-    call.request("refund", Some(call.merchant()?), fields)
+    call.request(Some(call.merchant()?), fields)
 }
 
 pub(crate) fn void(call: &HostCall<'_>) -> CallResult {
     let transaction = object_id(&call.argument(0))?;
     let reference = text(call.option_text("reference"));
     let fields = fields([("transaction", Some(transaction.into())), ("reference", reference)]);
-    call.request("void", Some(call.merchant()?), fields)
+    call.request(Some(call.merchant()?), fields)
 }
 
 pub(crate) fn capture(call: &HostCall<'_>) -> CallResult {
@@ -206,19 +217,19 @@ pub(crate) fn capture(call: &HostCall<'_>) -> CallResult {
         ("reference", text(call.option_text("reference"))),
         ("next_run", call.option_flag("next_run").then_some(Value::Bool(true))),
     ]);
-    call.request("capture", Some(call.merchant()?), fields)
+    call.request(Some(call.merchant()?), fields)
 }
 
 pub(crate) fn charge(call: &HostCall<'_>) -> CallResult {
     let hold = call.option_flag("hold").then_some(Value::Bool(true));
-    request_movement(call, "charge", hold)
+    request_movement(call, hold)
 }
 
 pub(crate) fn credit(call: &HostCall<'_>) -> CallResult {
-    request_movement(call, "credit", None)
+    request_movement(call, None)
 }
 
-fn request_movement(call: &HostCall<'_>, verb: &str, hold: Option<Value>) -> CallResult {
+fn request_movement(call: &HostCall<'_>, hold: Option<Value>) -> CallResult {
     let amount = parse_money(&call.argument(1))?;
     let surcharge = call.option("surcharge").map(|part| parse_money(&part)).transpose()?;
     let fields = fields([
@@ -229,7 +240,7 @@ fn request_movement(call: &HostCall<'_>, verb: &str, hold: Option<Value>) -> Cal
         ("hold", hold),
         ("surcharge", surcharge.and_then(money_json)),
     ]);
-    call.request(verb, Some(call.merchant()?), fields)
+    call.request(Some(call.merchant()?), fields)
 }
 
 /// Returns the recurring charge of an occurrence.
@@ -246,7 +257,7 @@ fn recurring_charge_id(call: &HostCall<'_>) -> Result<String, String> {
     })
 }
 
-pub(crate) fn pay(call: &HostCall<'_>) -> CallResult {
+pub(crate) fn pay_occurrence(call: &HostCall<'_>) -> CallResult {
     let (occurrence, amount) =
         (object_id(&call.argument(0))?, requested_amount(call, record_amount)?);
     let fields = fields([
@@ -254,18 +265,18 @@ pub(crate) fn pay(call: &HostCall<'_>) -> CallResult {
         ("occurrence", Some(occurrence.into())),
         ("amount", money_json(amount)),
     ]);
-    call.request("pay", Some(call.merchant()?), fields)
+    call.request(Some(call.merchant()?), fields)
 }
 
-pub(crate) fn ignore(call: &HostCall<'_>) -> CallResult {
+pub(crate) fn skip_occurrence(call: &HostCall<'_>) -> CallResult {
     let occurrence = object_id(&call.argument(0))?;
     let recurring = recurring_charge_id(call)?;
     let fields =
         fields([("recurring", Some(recurring.into())), ("occurrence", Some(occurrence.into()))]);
-    call.request("ignore", Some(call.merchant()?), fields)
+    call.request(Some(call.merchant()?), fields)
 }
 
-pub(crate) fn cancel(call: &HostCall<'_>) -> CallResult {
+pub(crate) fn cancel_recurring(call: &HostCall<'_>) -> CallResult {
     let recurring = object_id(&call.argument(0))?;
-    call.request("cancel", Some(call.merchant()?), fields([("recurring", Some(recurring.into()))]))
+    call.request(Some(call.merchant()?), fields([("recurring", Some(recurring.into()))]))
 }

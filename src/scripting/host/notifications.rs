@@ -9,7 +9,7 @@ use super::call::{
 };
 use super::reads::stored_value;
 use super::session::HostError;
-use crate::model::events::hook::{AtMost, COUNT_MAX, NOTIFY, parse_span, span_number};
+use crate::model::events::hook::{AtMost, COUNT_MAX, parse_span, span_number};
 use crate::policy::ScriptPower;
 use crate::scripting::language::json;
 use crate::scripting::language::template::FilledTemplate;
@@ -120,7 +120,7 @@ pub(crate) fn notify(call: &HostCall<'_>) -> CallResult {
         ("subject", call.option_text("subject").or(subject).map(Value::String)),
         ("to", call.option_text("to").map(Value::String)),
     ]);
-    call.request_at_most(NOTIFY, call.session.merchant().cloned(), fields, at_most)
+    call.request_at_most(call.session.merchant().cloned(), fields, at_most)
 }
 
 /// Fills in a template.

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::argument_type::ArgumentType;
 use super::call::{
-    Argument, CallResult, FunctionGroup, HostCall, HostFn, argument, dynamic_to_json, object_id,
+    Argument, CallResult, FunctionGroup, HostCall, HostFn, argument, dynamic_to_json, host_fn,
+    object_id, renamed,
 };
 use super::session::HostError;
 use crate::api::reads::ReadEndpoint;
@@ -14,13 +15,16 @@ use crate::scripting::host::{filter, privacy};
 use crate::scripting::language::json;
 use crate::scripting::language::json::untrusted_to_dynamic;
 
+/// Name of `gateway_get` in the journal.
+const REMOTE: &str = "remote";
+
 const fn reads(
     name: &'static str,
     arguments: &'static [Argument],
     call: fn(&HostCall<'_>) -> CallResult,
     doc: &'static str,
 ) -> HostFn {
-    HostFn { name, group: FunctionGroup::Read, arguments, options: &[], doc, right: None, call }
+    host_fn(name, FunctionGroup::Read, (arguments, &[]), call, doc)
 }
 
 pub(super) static ROWS: &[HostFn] = &[
@@ -45,13 +49,17 @@ pub(super) static ROWS: &[HostFn] = &[
         transaction,
         "Returns the known state of a transaction; `()` if there is none.",
     ),
-    reads(
+    renamed(
         "remote",
-        &[argument("read", ArgumentType::Read), argument("args", ArgumentType::Map)],
-        gateway_get,
-        "Returns the service's answer to a read (`reckon gateway get` lists the reads). `args` \
-        has its parameters and query by name, and `merchant` if it is not the event's. A read \
-        takes time: use few.",
+        Some(REMOTE),
+        reads(
+            "gateway_get",
+            &[argument("read", ArgumentType::Read), argument("args", ArgumentType::Map)],
+            gateway_get,
+            "Returns the service's answer to a read (`reckon gateway get` lists the reads). `args` \
+            has its parameters and query by name, and `merchant` if it is not the event's. A read \
+            takes time: use few.",
+        ),
     ),
     reads(
         "kv_get",
@@ -102,7 +110,7 @@ pub(crate) fn gateway_get(call: &HostCall<'_>) -> CallResult {
         args.entry("merchant").or_insert(Value::String(named));
     }
     let arguments = json!([name, args]);
-    call.session.record_read("remote", arguments, |reads, _| reads.remote(&name, &args)).map(
+    call.session.record_read(REMOTE, arguments, |reads, _| reads.remote(&name, &args)).map(
         |answer| {
             without_private(call, &answer, ReadEndpoint::find(&name).and_then(|read| read.secret))
         },

@@ -10,7 +10,13 @@ pub fn rows() -> impl Iterator<Item = &'static HostFn> + Clone {
     actions.chain(reads::ROWS).chain(calculation::ROWS)
 }
 
-/// Returns the rows of a name.
+/// Returns the rows of a name, or of a former name.
 pub fn rows_named(name: &str) -> impl Iterator<Item = &'static HostFn> {
-    rows().filter(move |row| row.name == name)
+    rows().filter(move |row| row.names().any(|known| known == name))
+}
+
+/// Returns the name of the function whose action requests or reads have this name in the journal.
+pub fn function_name(recorded: &str) -> &str {
+    let row = rows().find(|row| row.recorded_name() == recorded);
+    row.map_or(recorded, |row| row.name)
 }

@@ -5,33 +5,40 @@ use serde_json::Value;
 use super::argument_type::ArgumentType;
 use super::call::{
     Argument, COMMON, CallResult, HostCall, HostFn, HostOption, action, argument, fields, option,
-    parse_moment,
+    parse_moment, renamed,
 };
 use crate::base::clock::timestamp;
 use crate::base::id::{Key, KeyError};
-use crate::model::events::hook::{RECONCILE, RESUME, SUSPEND};
+use crate::model::events::hook::{RESUME, SUSPEND};
 
 const KEY: &[Argument] = &[argument("resource", ArgumentType::Resource)];
 
+const ENDS: HostOption = HostOption {
+    former_name: Some("until"),
+    ..option(
+        "ends",
+        ArgumentType::Moment,
+        "the end of the suspension; by default a person or a script ends it",
+    )
+};
+
 pub(super) static ROWS: &[HostFn] = &[
-    action(
+    renamed(
         "hold",
-        &[argument("resource", ArgumentType::Resource), argument("reason", ArgumentType::Text)],
-        &[
-            &[HostOption {
-                former_name: Some("until"),
-                ..option(
-                    "ends",
-                    ArgumentType::Moment,
-                    "the end of the suspension; by default a person or a script ends it",
-                )
-            }],
-            COMMON,
-        ],
-        suspend,
-        "Suspends a resource, or everything of a merchant, as `reckon suspend` does.",
+        Some(SUSPEND),
+        action(
+            "suspend",
+            &[argument("resource", ArgumentType::Resource), argument("reason", ArgumentType::Text)],
+            &[&[ENDS], COMMON],
+            suspend,
+            "Suspends a resource, or everything of a merchant, as `reckon suspend` does.",
+        ),
     ),
-    action("release", KEY, &[COMMON], resume, "Resumes a resource, as `reckon resume` does."),
+    renamed(
+        "release",
+        Some(RESUME),
+        action("resume", KEY, &[COMMON], resume, "Resumes a resource, as `reckon resume` does."),
+    ),
     action(
         "reconcile",
         KEY,
@@ -54,21 +61,19 @@ pub(crate) fn suspend(call: &HostCall<'_>) -> CallResult {
         ("reason", Some(call.text(1).into())),
         ("until", until),
     ]);
-    call.request(SUSPEND, call.session.merchant().cloned(), fields)
+    call.request(call.session.merchant().cloned(), fields)
 }
 
 pub(crate) fn resume(call: &HostCall<'_>) -> CallResult {
-    call.request(
-        RESUME,
-        call.session.merchant().cloned(),
-        fields([("key", Some(resource_key(call)?))]),
-    )
+    request_for_key(call)
 }
 
 pub(crate) fn reconcile(call: &HostCall<'_>) -> CallResult {
-    call.request(
-        RECONCILE,
-        call.session.merchant().cloned(),
-        fields([("key", Some(resource_key(call)?))]),
-    )
+    request_for_key(call)
+}
+
+/// Requests an action whose only field is the resource.
+fn request_for_key(call: &HostCall<'_>) -> CallResult {
+    let fields = fields([("key", Some(resource_key(call)?))]);
+    call.request(call.session.merchant().cloned(), fields)
 }

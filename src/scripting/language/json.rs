@@ -19,7 +19,7 @@ pub(crate) fn to_dynamic(value: &Value) -> Dynamic {
 }
 
 /// Converts JSON from outside. Two open braces mark a payer's link when a text is sent
-/// (`intake_link`). Only a script may request such a link, so the braces are separated.
+/// (`new_card_link`). Only a script may request such a link, so the braces are separated.
 pub(crate) fn untrusted_to_dynamic(value: &Value) -> Dynamic {
     convert(value, separate_braces)
 }

@@ -33,6 +33,12 @@ pub(crate) struct ScriptNames {
     pub(crate) templates: BTreeMap<String, Template>,
 }
 
+/// Returns the message and the fix for a former name that still works.
+pub(crate) fn former_name_words(former: &str, name: &str) -> (String, String) {
+    let message = format!("`{former}` is the former name of `{name}`");
+    (message, format!("write `{name}`: `{former}` works in this version, and not in the next one"))
+}
+
 impl ScriptNames {
     pub(crate) fn new(known: &ConfiguredNames, templates: BTreeMap<String, Template>) -> Self {
         let ConfiguredNames { targets, mail, rights, kinds } = known.clone();

@@ -220,7 +220,7 @@ fn parse_parts(
 }
 
 const HELP: &str = "write a name such as `{{amount}}` or `{{charge.amount}}`, and leave the rest to the script: it gives a link \
-                    as `#{link: intake_link(…)}`";
+                    as `#{link: new_card_link(…)}`";
 
 fn placeholder_message(inner: &str) -> String {
     format!("`{{{{{inner}}}}}` is not a placeholder: only names are possible")

@@ -76,29 +76,30 @@ fn register_host_functions(engine: &mut Engine) {
         let least = row.arguments.len();
         let most = if row.options.is_empty() { least } else { least.saturating_add(1) };
         for count in least..=most {
-            let types = vec![TypeId::of::<Dynamic>(); count];
-            engine.register_raw_fn(row.name, types, move |context, arguments| {
-                let arguments = arguments.iter_mut().map(|argument| argument.flatten_clone());
-                run_host_function(row, &context, arguments.collect())
-            });
+            for name in row.names() {
+                let types = vec![TypeId::of::<Dynamic>(); count];
+                engine.register_raw_fn(name, types, move |context, arguments| {
+                    let arguments = arguments.iter_mut().map(|argument| argument.flatten_clone());
+                    run_host_function((row, name), &context, arguments.collect())
+                });
+            }
         }
     }
 }
 
 fn run_host_function(
-    row: &HostFn,
+    (row, name): (&HostFn, &'static str),
     context: &NativeCallContext<'_>,
     arguments: Vec<Dynamic>,
 ) -> Result<Dynamic, Box<EvalAltResult>> {
     let session = context.tag().and_then(|tag| tag.clone().try_cast::<RunSession>());
-    let session = session.ok_or_else(|| throw(format!("`{}` works in hooks alone", row.name)))?;
-    HostCall::new(&session, row, arguments).and_then(|call| (row.call)(&call)).map_err(|refused| {
-        match refused {
-            HostError::Invalid(message) => throw(message),
-            HostError::LimitExceeded(message) => {
-                EvalAltResult::ErrorRuntime(Dynamic::from(RunLimitError(message)), Position::NONE)
-                    .into()
-            }
+    let session = session.ok_or_else(|| throw(format!("`{name}` works in hooks alone")))?;
+    let call = HostCall::new(&session, (row, name), arguments);
+    call.and_then(|call| (row.call)(&call)).map_err(|refused| match refused {
+        HostError::Invalid(message) => throw(message),
+        HostError::LimitExceeded(message) => {
+            EvalAltResult::ErrorRuntime(Dynamic::from(RunLimitError(message)), Position::NONE)
+                .into()
         }
     })
 }

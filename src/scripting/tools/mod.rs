@@ -2,5 +2,6 @@
 
 pub mod comparison;
 pub mod diff;
+pub mod former_names;
 pub mod repl;
 pub mod testcases;

@@ -14,6 +14,7 @@ use crate::base::id::{Key, Name};
 use crate::base::money::Money;
 use crate::model::events::hook::{ActionRequest, HookRun};
 use crate::model::issue::{PlacedIssue, Severity};
+use crate::scripting::host::register::function_name;
 use crate::scripting::host::session::Reads;
 use crate::scripting::language::limits::{TIME_MAX, on_stack};
 use crate::scripting::language::source::ScriptSource;
@@ -21,6 +22,8 @@ use crate::scripting::run::hooks::Hooks;
 
 /// End of the names of case files.
 pub const ENDING: &str = ".test.yaml";
+/// Key of an action with the function that requests it.
+pub(super) const DO: &str = "do";
 
 /// Content of a case file.
 #[derive(Debug, Deserialize)]
@@ -52,8 +55,8 @@ pub struct ExpectedRun {
     #[serde(default)]
     pub actions: Vec<Value>,
     /// Stored values by key.
-    #[serde(default)]
-    pub kept: Map<String, Value>,
+    #[serde(default, alias = "kept")]
+    pub kv: Map<String, Value>,
     /// Added values by key.
     #[serde(default)]
     pub added: Map<String, Value>,
@@ -83,7 +86,7 @@ pub fn parse_cases(source: &ScriptSource) -> Result<Vec<Case>, Box<PlacedIssue>>
     read.map(|file| file.cases).map_err(|error| {
         let place = error.location();
         let (line, column) = place.map_or((1, 1), |place| (place.line(), place.column()));
-        let text = error.to_string();
+        let text = error.to_string().replace(FORMER_KEY.0, FORMER_KEY.1);
         let message = text.split(" at line ").next().unwrap_or(&text);
         let message = format!("not a file of cases: {message}");
         Box::new(PlacedIssue {
@@ -93,7 +96,10 @@ pub fn parse_cases(source: &ScriptSource) -> Result<Vec<Case>, Box<PlacedIssue>>
     })
 }
 
-const HELP: &str = "write `cases: [{name, event, state, expect: {actions, kept, log, fails}}]`, \
+/// Keys as serde lists them in a message, and without the former one.
+const FORMER_KEY: (&str, &str) = ("`kept`, `kv`", "`kv`");
+
+const HELP: &str = "write `cases: [{name, event, state, expect: {actions, kv, log, fails}}]`, \
     as in docs/guides/hooks.md";
 
 /// Runs one case of a script.
@@ -125,8 +131,9 @@ fn run_case(hooks: &Hooks, script: &str, case: &Case) -> Option<String> {
 fn compare(expect: &ExpectedRun, run: &HookRun) -> Option<String> {
     let (mut expected, mut real) = (json!({}), render_run(run));
     if let (Some(expected), Some(real)) = (expected.as_object_mut(), real.as_object_mut()) {
-        expected.insert("actions".to_owned(), Value::Array(expect.actions.clone()));
-        expected.insert("kept".to_owned(), Value::Object(expect.kept.clone()));
+        let actions = expect.actions.iter().map(with_function_name).collect();
+        expected.insert("actions".to_owned(), Value::Array(actions));
+        expected.insert("kv".to_owned(), Value::Object(expect.kv.clone()));
         if !expect.added.is_empty() {
             expected.insert("added".to_owned(), Value::Object(expect.added.clone()));
         }
@@ -137,6 +144,15 @@ fn compare(expect: &ExpectedRun, run: &HookRun) -> Option<String> {
     }
     let same = is_equal(&expected, &real);
     (!same).then(|| diff::diff(&yaml(&expected), &yaml(&real)))
+}
+
+/// Returns an expected action with the name of its function in place of its verb in the journal.
+fn with_function_name(action: &Value) -> Value {
+    let mut action = action.clone();
+    if let Some(Value::String(verb)) = action.get_mut(DO) {
+        *verb = function_name(verb).to_owned();
+    }
+    action
 }
 
 /// Returns true if two values are equal, whatever the order of their keys.
@@ -150,12 +166,13 @@ fn yaml(value: &Value) -> String {
     serde_yaml::to_string(&sorted).unwrap_or_default()
 }
 
-/// Formats a run as cases write it: `{actions: [{do, merchant, …, at, name}], kept, log}`. Money is
-/// text. The merchant's kind is omitted, and so is a name that the script did not choose.
+/// Formats a run as cases write it: `{actions: [{do, merchant, …, at, name}], kv, log}`. `do` is the
+/// function. Money is text. The merchant's kind is omitted, and so is a name that the script did not
+/// choose.
 pub fn render_run(run: &HookRun) -> Value {
     let actions: Vec<Value> = run.requests.iter().map(render_action).collect();
     let kept: Map<String, Value> = run.kept.iter().cloned().collect();
-    let mut shown = json!({ "actions": actions, "kept": kept, "log": run.log });
+    let mut shown = json!({ "actions": actions, "kv": kept, "log": run.log });
     if let Some(shown) = shown.as_object_mut().filter(|_| !run.added.is_empty()) {
         shown.insert("added".to_owned(), run.added.iter().cloned().collect());
     }
@@ -163,23 +180,23 @@ pub fn render_run(run: &HookRun) -> Value {
 }
 
 fn render_action(wish: &ActionRequest) -> Value {
-    let mut shown = render_unnamed(wish);
+    let mut shown = render_unnamed(wish, function_name(&wish.verb));
     if !wish.is_named_by_content() {
         shown.insert("name".to_owned(), json!(wish.name));
     }
     Value::Object(shown)
 }
 
-/// Formats an action as cases write it, always with its name.
+/// Formats an action for programs: `do` is the verb of the journal, and the name is always there.
 pub fn render_named_action(wish: &ActionRequest) -> Value {
-    let mut shown = render_unnamed(wish);
+    let mut shown = render_unnamed(wish, &wish.verb);
     shown.insert("name".to_owned(), json!(wish.name));
     Value::Object(shown)
 }
 
-fn render_unnamed(wish: &ActionRequest) -> Map<String, Value> {
+fn render_unnamed(wish: &ActionRequest, what: &str) -> Map<String, Value> {
     let mut shown = Map::new();
-    shown.insert("do".to_owned(), json!(wish.verb));
+    shown.insert(DO.to_owned(), json!(what));
     if let Some(merchant) = &wish.merchant {
         let name = merchant.short();
         shown.insert("merchant".to_owned(), json!(name.strip_prefix("Merchant/").unwrap_or(&name)));

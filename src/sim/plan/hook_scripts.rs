@@ -136,7 +136,7 @@ fn on_recurring_charge_occurrence_created(event) {
     let due = event.data;
     if due.due_date != "2031-01-01" { return; }
     if due.amount == 711 { pay_occurrence(due, #{amount: "7.11 USD", name: "early"}); }
-    if due.amount == 712 { ignore_occurrence(due, #{name: "skip"}); }
+    if due.amount == 712 { skip_occurrence(due, #{name: "skip"}); }
 }
 "#],
     ),

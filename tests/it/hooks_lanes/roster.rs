@@ -136,7 +136,7 @@ async fn k10_several_runs_at_once_lose_no_addition() {
 const CONCURRENCY = 8;
 fn on_transaction_authorized(event) {
     let known = transaction(event.data.id);
-    let read = remote("transaction.get", #{id: event.data.id});
+    let read = gateway_get("transaction.get", #{id: event.data.id});
     kv_add("count", 1);
 }
 "#;

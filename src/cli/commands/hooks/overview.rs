@@ -30,11 +30,14 @@ use crate::scripting::folder;
 use crate::scripting::folder::ScriptFolder;
 use crate::scripting::language::names::ConfiguredNames;
 use crate::scripting::run::hooks::Hooks;
+use crate::scripting::tools::former_names;
 
 /// Runs `hooks check`.
 pub(crate) fn check(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
     let folder = folder(setup)?;
-    let (_, problems) = load(setup, &folder)?;
+    let (_, mut problems) = load(setup, &folder)?;
+    problems.extend(folder.cases.iter().flat_map(former_names::warnings));
+    problems.sort();
     let report = render::diagnostic::json(folder.script_count(), &problems);
     out.result(&report, || shown::check_report(&folder, &problems, diagnostic_look(out)))?;
     Ok(verdict(problems.iter().any(|problem| problem.severity == Severity::Error)))

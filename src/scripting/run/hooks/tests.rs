@@ -1,6 +1,7 @@
 //! Tests of hook runs, seen from their caller.
 
 mod keeping;
+mod renamed;
 mod rights;
 
 use serde_json::json;
@@ -8,6 +9,7 @@ use serde_json::json;
 use super::*;
 use crate::effects::actions::table::action_row;
 use crate::effects::testing::obligation;
+use crate::model::issue::Severity;
 use crate::policy::Rights;
 use crate::scripting::language::limits::{TIME_MAX, on_stack};
 use crate::scripting::language::names::ConfiguredNames;
@@ -74,8 +76,8 @@ fn every_action_on_money_is_one_that_the_register_of_actions_reads() {
         charge("jane", money("3.00 USD"), #{ hold: true, account: "a1", reference: "r" });
         credit("jane", "4.00 USD");
         pay_occurrence("o1", #{ recurring: "r1", amount: "5.00 USD" });
-        ignore_occurrence(#{ id: "o1", recurring_charge_id: "r1" });
-        cancel(#{ remote_id: "r1" });
+        skip_occurrence(#{ id: "o1", recurring_charge_id: "r1" });
+        cancel_recurring(#{ remote_id: "r1" });
     "#);
     let wishes = run.unwrap().requests;
     let verbs: Vec<&str> = wishes.iter().map(|wish| wish.verb.as_str()).collect();
@@ -145,7 +147,7 @@ fn money_and_dates_are_reckoned_without_fractions_and_without_a_clock() {
         log(d); log(add_days(d, -30)); log(add_months("2026-01-31", 1)); log(days_between("2026-11-01", d));
         log(month_of(d)); log(format(d, "%d %B %Y")); log(minutes_between(d, "2026-11-30T12:05:59Z"));
         log(retry_at("card_declined", 1, d)); log(retry_at("card_expired", 1, d) == ());
-        log(why_no_retry("card_expired", 1)); log(intake_link("SavedMethod/jane"));
+        log(why_no_retry("card_expired", 1)); log(new_card_link("SavedMethod/jane"));
     "#,
     );
     let expected = [
@@ -256,8 +258,8 @@ fn what_others_wrote_asks_for_no_link_of_a_payer() {
     let text = r#"
         let known = transaction("t1");
         log(`${known.reference} ${known}`);
-        log(intake_link("SavedMethod/jane"));
-        kv_set("link", intake_link("SavedMethod/jane"));
+        log(new_card_link("SavedMethod/jane"));
+        kv_set("link", new_card_link("SavedMethod/jane"));
         log(kv_get("link"));
     "#;
     let log = ran_with(&hooks(text), state).unwrap().log;

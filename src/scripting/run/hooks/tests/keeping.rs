@@ -31,7 +31,8 @@ fn k1_money_that_is_kept_adds_up_and_text_never_joins_money() {
 #[test]
 fn k3_a_suspension_ends_by_the_option_ends_and_its_former_key_still_counts() {
     for option in ["ends", "\"until\""] {
-        let run = ran(&format!("hold(\"Invoice/a\", \"why\", #{{ {option}: \"2026-12-01\" }});"));
+        let run =
+            ran(&format!("suspend(\"Invoice/a\", \"why\", #{{ {option}: \"2026-12-01\" }});"));
         let wish = run.unwrap().requests.remove(0);
         assert_eq!(wish.fields["until"], json!("2026-12-01T00:00:00.000Z"), "{option}");
     }

@@ -42,7 +42,7 @@ fn s7_what_moves_money_or_mail_is_opened_by_name() {
         let run = ran_with(&righted(body, own, false).unwrap(), CaseState::default());
         assert_eq!(run.unwrap().requests.len(), 1, "{body}");
     }
-    let harmless = "hold(\"Invoice/a\", \"why\"); reconcile(\"Invoice/a\"); cancel(\"r1\"); log(find(\"Invoice\", #{}).len());";
+    let harmless = "suspend(\"Invoice/a\", \"why\"); reconcile(\"Invoice/a\"); cancel_recurring(\"r1\"); log(find(\"Invoice\", #{}).len());";
     assert!(
         ran_with(&righted(harmless, Rights::default(), false).unwrap(), CaseState::default())
             .is_ok()
@@ -100,7 +100,8 @@ fn s7_scripts_see_no_secret_and_persons_only_where_they_are_opened() {
 /// not.
 #[test]
 fn s7_a_live_link_is_opened_by_name() {
-    let set = righted("log(intake_link(\"SavedMethod/jane\"));", Rights::default(), false).unwrap();
+    let set =
+        righted("log(new_card_link(\"SavedMethod/jane\"));", Rights::default(), false).unwrap();
     assert_eq!(set.warnings()[0].code, "reckon::hooks::right");
     let ran = |mode: &str| {
         let mut event = event();
