@@ -6,6 +6,7 @@
 
 pub mod card;
 pub mod clock;
+pub mod decode;
 pub mod fault_injection;
 pub mod folder;
 pub mod folder_location;

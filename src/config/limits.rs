@@ -4,9 +4,12 @@
 //! Limits directly beneath `limits` hold for both modes, and each mode is counted apart. `live` and
 //! `test` override single keys for their mode.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::base::id::Key;
 use crate::base::money::Money;
@@ -17,9 +20,6 @@ use crate::kinds::planning::step::MERCHANT;
 use crate::policy::{ApprovalRules, limits as policy};
 use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 
-const AMOUNTS: [&str; 3] = ["per_object", "per_run", "per_day"];
-const MOST: [&str; 5] =
-    ["usual_percent", "deletes_per_run", "deletes_per_day", "emails_per_run", "emails_per_day"];
 const SECTION: [&str; 8] = [
     "per_object",
     "per_run",
@@ -52,25 +52,68 @@ struct WithLine<T> {
     line: usize,
 }
 
-/// One section of limits.
-#[derive(Debug, Clone, Default)]
-struct LimitSection {
-    amounts: BTreeMap<&'static str, WithLine<Vec<WithLine<Setting<Money>>>>>,
-    counts: BTreeMap<&'static str, WithLine<Setting<u32>>>,
+impl<T: JsonSchema> JsonSchema for WithLine<T> {
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
 }
 
-#[derive(Debug, Clone, Default)]
+/// Amounts, one for each currency.
+type Amounts = WithLine<Vec<WithLine<Setting<Money>>>>;
+type Count = WithLine<Setting<u32>>;
+
+/// Limits of one mode or merchant.
+#[derive(Debug, Clone, Default, JsonSchema)]
+struct LimitSection {
+    /// The most that one amount of one resource may be, for each currency.
+    per_object: Option<Amounts>,
+    /// The most that one state of the files may move on one day, for each currency.
+    per_run: Option<Amounts>,
+    /// The most that may move on one UTC day, for each currency.
+    per_day: Option<Amounts>,
+    /// The most that an amount may be, in per cent of the usual one.
+    usual_percent: Option<Count>,
+    /// The most objects that one run may remove from the service.
+    deletes_per_run: Option<Count>,
+    /// The most objects that may be removed from the service on one UTC day.
+    deletes_per_day: Option<Count>,
+    /// The most e-mail addresses to which one run may send messages.
+    emails_per_run: Option<Count>,
+    /// The most e-mail addresses to which messages may be sent on one UTC day.
+    emails_per_day: Option<Count>,
+}
+
+/// The limits of a plan. Without them nothing is limited.
+#[derive(Debug, Clone, Default, JsonSchema)]
 pub struct LimitSettings {
+    #[schemars(flatten)]
     both: LimitSection,
+    /// Limits that replace single keys for live money.
+    #[schemars(with = "Option<LimitSection>")]
     live: LimitSection,
+    /// Limits that replace single keys for test money.
+    #[schemars(with = "Option<LimitSection>")]
     test: LimitSection,
+    /// The limits of single merchants, by `NAME` or `NAMESPACE/NAME`.
+    #[schemars(with = "Option<BTreeMap<String, Option<LimitSection>>>")]
     merchants: BTreeMap<Key, (String, LimitSection)>,
 }
 
-#[derive(Debug, Clone, Default)]
+/// The approvals that let a plan past a limit.
+#[derive(Debug, Clone, Default, JsonSchema)]
 pub struct ApprovalSettings {
+    /// The amounts above which a plan needs `approvers`, for each currency.
+    #[schemars(rename = "above", with = "Option<Vec<Setting<Money>>>")]
     thresholds: Vec<Setting<Money>>,
+    /// The number of different people who must approve a plan above these amounts.
+    #[schemars(extend("default" = 2))]
     approvers: Option<Setting<u32>>,
+    /// The time for which an approval counts.
+    #[schemars(extend("default" = "7d"))]
     valid_for: Option<Setting<Duration>>,
     /// The source of approvals in signed commits; without it they do not count.
     pub signed: Option<SignedSection>,
@@ -123,22 +166,25 @@ impl ConfigReader<'_> {
     }
 
     fn limit_section(&mut self, node: &Node) -> LimitSection {
-        let amounts =
-            AMOUNTS.into_iter().filter_map(|name| Some((name, self.read_amounts(node, name)?)));
-        let amounts = amounts.collect();
-        let most = MOST.into_iter().filter_map(|name| {
-            let line = self.line_of_key(node, name)?;
-            Some((name, WithLine { value: self.setting(node, name)?, line }))
-        });
-        LimitSection { amounts, counts: most.collect() }
+        LimitSection {
+            per_object: self.read_amounts(node, "per_object"),
+            per_run: self.read_amounts(node, "per_run"),
+            per_day: self.read_amounts(node, "per_day"),
+            usual_percent: self.read_count(node, "usual_percent"),
+            deletes_per_run: self.read_count(node, "deletes_per_run"),
+            deletes_per_day: self.read_count(node, "deletes_per_day"),
+            emails_per_run: self.read_count(node, "emails_per_run"),
+            emails_per_day: self.read_count(node, "emails_per_day"),
+        }
+    }
+
+    fn read_count(&mut self, node: &Node, name: &str) -> Option<Count> {
+        let line = self.line_of_key(node, name)?;
+        Some(WithLine { value: self.setting(node, name)?, line })
     }
 
     /// Reads a list of amounts, one for each currency.
-    fn read_amounts(
-        &mut self,
-        node: &Node,
-        name: &str,
-    ) -> Option<WithLine<Vec<WithLine<Setting<Money>>>>> {
+    fn read_amounts(&mut self, node: &Node, name: &str) -> Option<Amounts> {
         let line = self.line_of_key(node, name)?;
         let mut value = Vec::new();
         for item in self.items(node, name) {
@@ -262,27 +308,27 @@ impl Resolve<'_> {
     }
 
     fn section(&self, section: &LimitSection, path: &str) -> Result<policy::LimitSet, ConfigError> {
-        let amounts = |name| self.amounts(section, path, name);
-        let most = |name| self.count_limit(section, path, name);
+        let amounts = |name, set: &Option<Amounts>| self.amounts(set.as_ref(), path, name);
+        let count = |name, set: &Option<Count>| self.count_limit(set.as_ref(), path, name);
         Ok(policy::LimitSet {
-            per_object: amounts("per_object")?,
-            per_run: amounts("per_run")?,
-            per_day: amounts("per_day")?,
-            typical_percent: most("usual_percent")?,
-            deletes_per_run: most("deletes_per_run")?,
-            deletes_per_day: most("deletes_per_day")?,
-            emails_per_run: most("emails_per_run")?,
-            emails_per_day: most("emails_per_day")?,
+            per_object: amounts("per_object", &section.per_object)?,
+            per_run: amounts("per_run", &section.per_run)?,
+            per_day: amounts("per_day", &section.per_day)?,
+            typical_percent: count("usual_percent", &section.usual_percent)?,
+            deletes_per_run: count("deletes_per_run", &section.deletes_per_run)?,
+            deletes_per_day: count("deletes_per_day", &section.deletes_per_day)?,
+            emails_per_run: count("emails_per_run", &section.emails_per_run)?,
+            emails_per_day: count("emails_per_day", &section.emails_per_day)?,
         })
     }
 
     fn amounts(
         &self,
-        section: &LimitSection,
+        amounts: Option<&Amounts>,
         path: &str,
         name: &str,
     ) -> Result<Option<policy::AmountLimit>, ConfigError> {
-        let Some(WithLine { value, line }) = section.amounts.get(name) else { return Ok(None) };
+        let Some(WithLine { value, line }) = amounts else { return Ok(None) };
         let listed = value.iter().map(|one| {
             let money = one.value.get(self.env)?;
             Ok((money.currency(), (money.minor(), self.format_place(one.line))))
@@ -294,11 +340,11 @@ impl Resolve<'_> {
 
     fn count_limit(
         &self,
-        section: &LimitSection,
+        count: Option<&Count>,
         path: &str,
         name: &str,
     ) -> Result<Option<policy::CountLimit>, ConfigError> {
-        let Some(WithLine { value, line }) = section.counts.get(name) else { return Ok(None) };
+        let Some(WithLine { value, line }) = count else { return Ok(None) };
         let (name, most) = (Arc::from(format!("{path}.{name}")), value.get(self.env)?);
         Ok(Some(policy::CountLimit { name, place: self.format_place(*line), maximum: most }))
     }

@@ -1,11 +1,14 @@
 //! `reckon.yaml`: read in full, with every problem in one run.
 
 pub mod approval_file;
+pub mod explain;
 pub mod limits;
 pub mod notify;
+mod notify_form;
 pub mod prune;
 pub mod read;
 pub mod reader;
+pub mod schema;
 pub mod script_rights;
 pub mod sections;
 pub mod setting;

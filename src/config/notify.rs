@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use serde_json::{Value, json};
+
 use crate::base::id::Name;
 use crate::base::secret::Secret;
 use crate::base::wording;
 use crate::config::reader::ConfigReader;
-use crate::config::setting::{EnvSource, FromText, InvalidValue, Setting};
+use crate::config::setting::{EnvSource, FromText, InvalidValue, Setting, word_schema};
 use crate::config::value::HttpUrl;
 use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 
@@ -16,7 +18,7 @@ const WEB: [&str; 2] = ["url", "type"];
 const TARGET: [&str; 4] = ["url", "type", "mail", "at_least_once"];
 const MAIL: [&str; 7] = ["to", "from", "host", "port", "user", "password", "encryption"];
 /// The entry of `to` that permits any address.
-const ANY: &str = "any";
+pub(crate) const ANY: &str = "any";
 const EXAMPLE: &str = "write `{url: {env: NAME}, type: chat}` or `{mail: {to: [ops@example.com], from: \
     billing@example.com, host: smtp.example.com}}`";
 
@@ -120,6 +122,10 @@ impl FromText for SecretUrl {
             )
         })
     }
+
+    fn schema() -> Value {
+        json!({ "title": "web address", "type": "string", "writeOnly": true, "pattern": "^https?://" })
+    }
 }
 
 impl FromText for MailAddress {
@@ -140,6 +146,10 @@ impl FromText for MailAddress {
             ))
         }
     }
+
+    fn schema() -> Value {
+        json!({ "title": "e-mail address", "type": "string", "pattern": "@" })
+    }
 }
 
 fn parse_word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, InvalidValue> {
@@ -154,11 +164,19 @@ impl FromText for WebFormat {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         parse_word(text, &[("json", Self::Json), ("chat", Self::Chat)])
     }
+
+    fn schema() -> Value {
+        word_schema(&["json", "chat"])
+    }
 }
 
 impl FromText for MailEncryption {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         parse_word(text, &[("starttls", Self::Starttls), ("tls", Self::Tls), ("none", Self::None)])
+    }
+
+    fn schema() -> Value {
+        word_schema(&["starttls", "tls", "none"])
     }
 }
 
@@ -168,6 +186,10 @@ impl FromText for u16 {
         port.ok_or_else(|| {
             InvalidValue::new(format!("`{text}` is not a port"), "write a number, such as `587`")
         })
+    }
+
+    fn schema() -> Value {
+        json!({ "title": "port", "type": ["integer", "string"], "minimum": 1, "maximum": 65535, "pattern": "^\\+?[0-9]+$" })
     }
 }
 

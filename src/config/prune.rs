@@ -1,23 +1,47 @@
 //! `policy.prune`: the guards of removals, each value with its line.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::time::Duration;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Value, json};
+
 use crate::base::wording;
 use crate::config::reader::ConfigReader;
-use crate::config::setting::{ConfigError, EnvSource, FromText, InvalidValue, Setting};
+use crate::config::setting::{
+    ConfigError, EnvSource, FromText, InvalidValue, Setting, word_schema,
+};
 use crate::policy::prune::{Configured, PruneGuards};
 use crate::spec::text::node::Node;
 
 const KEYS: [&str; 4] = ["percent", "empty", "renames", "delay"];
 
-/// The section; a missing key has the guards' own default.
-#[derive(Debug, Clone, Default)]
+/// The guards of removals.
+#[derive(Debug, Clone, Default, JsonSchema)]
 pub struct PruneSection {
+    /// The largest share of a set that one plan may remove; sets of fewer than ten are not checked.
+    #[schemars(extend("default" = 30))]
     percent: Option<PlacedSetting<Percentage>>,
+    /// The treatment of a tree, kind or merchant without any document left.
+    #[schemars(extend("default" = "refuse"))]
     empty: Option<PlacedSetting<GuardMode>>,
+    /// The treatment of a new document that equals a missing one.
+    #[schemars(extend("default" = "refuse"))]
     renames: Option<PlacedSetting<GuardMode>>,
+    /// The time that a live object stays after its mark.
+    #[schemars(extend("default" = "24h"))]
     delay: Option<PlacedSetting<Duration>>,
+}
+
+impl<T: FromText> JsonSchema for PlacedSetting<T> {
+    fn schema_name() -> Cow<'static, str> {
+        "PlacedSetting".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Setting::<T>::json_schema(generator)
+    }
 }
 
 /// A setting and its place, as `FILE:LINE`.
@@ -49,6 +73,10 @@ impl FromText for Percentage {
             )
         })
     }
+
+    fn schema() -> Value {
+        json!({ "title": "percentage", "type": ["integer", "string"], "minimum": 0, "maximum": 100, "pattern": "^\\+?[0-9]+\\s*%?$" })
+    }
 }
 
 impl FromText for GuardMode {
@@ -61,6 +89,10 @@ impl FromText for GuardMode {
                 wording::suggestion_help(text, ["refuse", "allow"]),
             )),
         }
+    }
+
+    fn schema() -> Value {
+        word_schema(&["refuse", "allow"])
     }
 }
 

@@ -1,13 +1,18 @@
 //! `policy.scripts`: the rights of scripts, as a list of powers, or as powers with the merchants
 //! for which they are opened.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+
+use schemars::JsonSchema;
+use serde_json::Value;
 
 use crate::base::id::Key;
 use crate::base::wording;
 use crate::config::reader::ConfigReader;
-use crate::config::setting::{ConfigError, EnvSource, FromText, InvalidValue, Setting};
+use crate::config::setting::{
+    ConfigError, EnvSource, FromText, InvalidValue, Setting, text_schema, word_schema,
+};
 use crate::kinds::planning::step::MERCHANT;
 use crate::policy::{AllowedMerchants, Rights, ScriptPower};
 use crate::spec::text::node::{Node, NodeValue};
@@ -17,8 +22,12 @@ const SECTION: [&str; 1] = ["allow"];
 const ALL: &str = "all";
 const EXAMPLE: &str = "write `allow: [refund, mail]`, or `allow: {refund: [acme], mail: all}`";
 
-#[derive(Debug, Clone, Default)]
+/// The rights of scripts.
+#[derive(Debug, Clone, Default, JsonSchema)]
 pub struct ScriptRights {
+    /// The opened rights: a list, or a mapping of each right to `all` or to its merchants. A script
+    /// has none that is not listed.
+    #[schemars(rename = "allow", with = "Option<AllowForm>")]
     powers: Vec<(Setting<ScriptPower>, PowerScope)>,
 }
 
@@ -26,6 +35,24 @@ pub struct ScriptRights {
 #[derive(Debug, Clone)]
 enum PowerScope {
     All(Option<Setting<Everyone>>),
+    Merchants(Vec<Setting<MerchantKey>>),
+}
+
+/// The forms of `allow`.
+#[derive(JsonSchema)]
+#[schemars(untagged, extend("title" = "list or mapping"))]
+#[expect(dead_code, reason = "declares a schema")]
+enum AllowForm {
+    List(Vec<Setting<ScriptPower>>),
+    Merchants(BTreeMap<String, ScopeForm>),
+}
+
+/// The forms of the merchants of a right.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "declares a schema")]
+enum ScopeForm {
+    All(Setting<Everyone>),
     Merchants(Vec<Setting<MerchantKey>>),
 }
 
@@ -44,6 +71,10 @@ impl FromText for ScriptPower {
             InvalidValue::new(format!("unknown right `{text}`"), help)
         })
     }
+
+    fn schema() -> Value {
+        word_schema(&Self::ALL.map(Self::word))
+    }
 }
 
 impl FromText for Everyone {
@@ -51,6 +82,10 @@ impl FromText for Everyone {
         let wrong =
             || InvalidValue::new(format!("`{text}` is neither `{ALL}` nor a list"), EXAMPLE);
         (text == ALL).then_some(Self).ok_or_else(wrong)
+    }
+
+    fn schema() -> Value {
+        word_schema(&[ALL])
     }
 }
 
@@ -61,6 +96,10 @@ impl FromText for MerchantKey {
             let help = "write its name, or its namespace and name: `acme` or `books/acme`";
             InvalidValue::new(format!("`{text}` is not the name of a merchant"), help)
         })
+    }
+
+    fn schema() -> Value {
+        text_schema("merchant")
     }
 }
 

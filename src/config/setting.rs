@@ -1,8 +1,12 @@
 //! A value of the file, or the name of the variable that holds it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Value, json};
 
 /// The source of variables.
 pub trait EnvSource {
@@ -48,6 +52,39 @@ pub trait FromText: Sized {
     /// # Errors
     /// The text does not fit.
     fn from_text(text: &str, dir: &Path) -> Result<Self, InvalidValue>;
+
+    /// Returns the JSON Schema of the text; its title names the type in words.
+    fn schema() -> Value {
+        text_schema("text")
+    }
+}
+
+/// Returns the schema of any text, which YAML may also read as a number or a truth value.
+pub(crate) fn text_schema(title: &str) -> Value {
+    json!({ "title": title, "type": ["string", "number", "boolean"] })
+}
+
+/// Returns the schema of one of these words.
+pub(crate) fn word_schema(words: &[&str]) -> Value {
+    json!({ "title": "word", "enum": words })
+}
+
+/// The value, or the name of its variable.
+impl<T: FromText> JsonSchema for Setting<T> {
+    fn schema_name() -> Cow<'static, str> {
+        "Setting".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let mut value = T::schema();
+        let title = value.as_object_mut().and_then(|value| value.shift_remove("title"));
+        let variable = json!({
+            "type": "object",
+            "properties": { "env": { "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" } },
+            "required": ["env"],
+        });
+        json_schema!({ "title": title, "anyOf": [value, variable] })
+    }
 }
 
 /// The reason why a setting has no value.

@@ -14,8 +14,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ipnet::IpNet;
+use schemars::JsonSchema;
 
-use super::notify::NotifyTargets;
+use super::notify::{NotifyTarget, NotifyTargets};
 use super::script_rights::ScriptRights;
 use super::setting::{ConfigError, EnvSource, FromText, Setting};
 use super::store::{EventSettings, StoreSettings};
@@ -43,25 +44,38 @@ const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 const GRACE_DEFAULT: Duration = Duration::from_secs(30);
 const LISTEN_PORT_DEFAULT: u16 = 8780;
 
-/// The whole file, defaults filled in.
-#[derive(Debug, Clone)]
+/// The operator's decisions, in `reckon.yaml`. Any value may be `{env: NAME}`. Paths are relative to
+/// the file.
+#[derive(Debug, Clone, JsonSchema)]
 pub struct Config {
     /// The file's name, for messages.
+    #[schemars(skip)]
     pub file: Arc<str>,
     /// The folder that relative paths start from.
+    #[schemars(skip)]
     pub dir: Arc<Path>,
+    /// The account at the service.
+    #[schemars(with = "Option<PartnerSettings>")]
     pub partner: PartnerSettings,
+    /// The service: its addresses, its authority and the time limit of calls.
+    #[schemars(with = "Option<ServiceSettings>")]
     pub service: ServiceSettings,
+    /// The sources that a secret of a document may name.
+    #[schemars(with = "Option<SecretSettings>")]
     pub secrets: SecretSettings,
-    /// The folder of manifests.
+    /// The folder of documents.
+    #[schemars(with = "Option<Setting<PathBuf>>", extend("default" = "specs"))]
     pub specs: Setting<PathBuf>,
     /// The folder of scripts.
+    #[schemars(with = "Option<Setting<PathBuf>>", extend("default" = "scripts"))]
     pub scripts: Setting<PathBuf>,
     /// The state directory.
+    #[schemars(with = "Option<Setting<PathBuf>>", extend("default" = ".reckon"))]
     pub state: Setting<PathBuf>,
     /// The folder of the state's mark; beside the state if left out.
     pub state_mark: Option<Setting<PathBuf>>,
     /// The private listener.
+    #[schemars(with = "Option<Setting<SocketAddr>>", extend("default" = "127.0.0.1:8780"))]
     pub listen: Setting<SocketAddr>,
     /// The listener that faces the world; webhooks arrive there and nowhere else. Without it they
     /// arrive at the private one.
@@ -69,58 +83,76 @@ pub struct Config {
     /// The address under which the world reaches that listener.
     pub public_url: Option<Setting<HttpUrl>>,
     /// Proxies in front of that listener whose forwarded addresses are believed.
+    #[schemars(with = "Option<Vec<Setting<IpNet>>>")]
     pub trusted_proxies: Vec<Setting<IpNet>>,
+    /// The posts accepted at the addresses that face the world.
+    #[schemars(with = "Option<WebhookSettings>")]
     pub webhooks: WebhookSettings,
-    /// Limits and guards.
+    /// Limits, approvals, guards, and the rights of scripts.
+    #[schemars(with = "Option<PolicySettings>")]
     pub policy: PolicySettings,
-    /// The targets of notifications from hooks and alerts.
+    /// The targets of notifications from hooks and alerts, by name.
+    #[schemars(with = "Option<BTreeMap<String, NotifyTarget>>")]
     pub notify: NotifyTargets,
+    /// The retention of events.
+    #[schemars(with = "Option<EventSettings>")]
     pub events: EventSettings,
+    /// Compaction, and the retention of records that a compaction replaced.
+    #[schemars(with = "Option<StoreSettings>")]
     pub store: StoreSettings,
     /// The settlement of lost answers.
+    #[schemars(with = "Option<DoubtSettings>")]
     pub doubt: DoubtSettings,
     /// Oddities of the file that are no errors.
+    #[schemars(skip)]
     pub warnings: Vec<PlacedIssue>,
+    #[schemars(skip)]
     pub(crate) variables: BTreeSet<String>,
 }
 
 /// `partner`: the account at the service (partner-api, Authentication). A command that needs a
 /// missing field fails with an error of its own.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, JsonSchema)]
 pub struct PartnerSettings {
     /// The first part of every `source_id`; never changes once an object was created.
     pub name: Option<Setting<Name>>,
+    /// The partner's client id at the service.
     pub client_id: Option<Setting<String>>,
+    /// The partner's client secret at the service.
     pub client_secret: Option<Setting<Secret>>,
     /// The address to which a merchant's authorisation returns.
     pub redirect_uri: Option<Setting<HttpUrl>>,
     /// The plans that an application may request.
+    #[schemars(with = "Option<Vec<PartnerPlan>>")]
     pub plans: Vec<PartnerPlan>,
 }
 
 /// One of `partner.plans`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, JsonSchema)]
 pub struct PartnerPlan {
     /// The service's id of the plan.
     pub id: Setting<String>,
     /// True if merchants on the plan have a trust account.
+    #[schemars(with = "Option<Setting<bool>>", extend("default" = false))]
     pub trust: Setting<bool>,
 }
 
 /// `service`: its addresses, its authority and the time limit of calls.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, JsonSchema)]
 pub struct ServiceSettings {
-    /// `{base_url}` of both reference documents.
+    /// The address of the service's interfaces: `{base_url}` of both reference documents.
     pub base_url: Option<Setting<HttpUrl>>,
-    /// `{web_url}` of merchants that name none.
+    /// The web address of merchants that name none: `{web_url}`.
     pub web_url: Option<Setting<HttpUrl>>,
-    /// `{portal_url}`.
+    /// The address of the service's portal: `{portal_url}`.
     pub portal_url: Option<Setting<HttpUrl>>,
     /// Other web addresses that a merchant may name.
+    #[schemars(with = "Option<Vec<Setting<HttpUrl>>>")]
     pub brands: Vec<Setting<HttpUrl>>,
     /// An authority to trust besides the usual ones.
     pub ca_file: Option<Setting<PathBuf>>,
     /// The time limit of one call.
+    #[schemars(with = "Option<Setting<Duration>>", extend("default" = "30s"))]
     pub timeout: Setting<Duration>,
 }
 
@@ -128,40 +160,60 @@ pub struct ServiceSettings {
 pub type Programs = BTreeMap<String, Vec<Setting<String>>>;
 
 /// `secrets`: the sources that a SECRET of a manifest may name.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, JsonSchema)]
 pub struct SecretSettings {
-    /// The key of the vault.
+    /// The key of the vault: 32 bytes in base64.
     pub key: Option<Setting<VaultKey>>,
-    /// The variables that manifests may name.
+    /// The variables that documents may name: names, or a prefix and `*`.
+    #[schemars(with = "Option<Vec<Setting<EnvPattern>>>")]
     pub env: Vec<Setting<EnvPattern>>,
-    /// The folder of files that manifests may name.
+    /// The folder of files that documents may name.
     pub files: Option<Setting<PathBuf>>,
-    /// The folder of files that manifests may attach to invoices.
+    /// The folder of files that documents may attach to invoices.
     pub attachments: Option<Setting<PathBuf>>,
-    /// The programs that manifests may name.
+    /// The programs that documents may name, by name: the program, then its arguments. No shell
+    /// reads them.
+    #[schemars(with = "Option<BTreeMap<String, Vec<Setting<String>>>>")]
     pub exec: Programs,
-    /// The file of the identity that opens sealed texts: relative to this file, or else beneath
-    /// `files`.
+    /// The identity that opens sealed texts.
+    #[schemars(with = "Option<AgeSection>")]
     pub age: Option<Setting<PathBuf>>,
 }
 
-#[derive(Debug, Clone)]
+/// The form of `secrets.age`.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "declares a schema")]
+struct AgeSection {
+    /// The file of the identity: relative to this file, or else beneath `secrets.files`.
+    file: Setting<PathBuf>,
+}
+
+#[derive(Debug, Clone, JsonSchema)]
 pub struct PolicySettings {
-    /// The accepted forms of amounts.
+    /// The accepted forms of amounts: `"125.00 USD"` only, or also a whole number of minor units.
+    #[schemars(with = "Option<Setting<AmountFormat>>", extend("default" = "minor"))]
     pub amounts: Setting<AmountFormat>,
+    /// The limits of a plan. Without them nothing is limited.
+    #[schemars(with = "Option<limits::LimitSettings>")]
     pub limits: limits::LimitSettings,
     /// The approvals that let a plan past a limit.
+    #[schemars(with = "Option<limits::ApprovalSettings>")]
     pub approvals: limits::ApprovalSettings,
     /// The guards of removals.
+    #[schemars(with = "Option<prune::PruneSection>")]
     pub prune: prune::PruneSection,
+    /// The rights of scripts.
+    #[schemars(with = "Option<ScriptRights>")]
     pub scripts: ScriptRights,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, JsonSchema)]
 pub struct DoubtSettings {
     /// The time that a proof of absence waits beyond the call's timeout.
+    #[schemars(with = "Option<Setting<Duration>>", extend("default" = "30s"))]
     pub grace: Setting<Duration>,
     /// The treatment of a contact whose creation can neither be proved nor disproved.
+    #[schemars(with = "Option<Setting<OnDoubt>>", extend("default" = "recreate"))]
     pub contact: Setting<OnDoubt>,
 }
 

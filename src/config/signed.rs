@@ -2,18 +2,31 @@
 
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
+use serde_json::Value;
+
 use crate::base::wording;
 use crate::config::reader::ConfigReader;
-use crate::config::setting::{ConfigError, EnvSource, FromText, InvalidValue, Setting};
+use crate::config::setting::{
+    ConfigError, EnvSource, FromText, InvalidValue, Setting, word_schema,
+};
 use crate::spec::text::node::Node;
 
 const KEYS: [&str; 3] = ["folder", "signers", "authors"];
 
-#[derive(Debug, Clone)]
+/// Approvals in signed commits.
+#[derive(Debug, Clone, JsonSchema)]
 pub struct SignedSection {
+    /// The folder of the approvals; none: `approvals` beside the specs.
     folder: Option<Setting<PathBuf>>,
+    /// The file of allowed signers, in the form of `ssh-keygen`.
+    #[schemars(with = "Setting<PathBuf>")]
     signers: Option<Setting<PathBuf>>,
+    /// The evidence for the author of a document: the signatures of the commits that changed it, or
+    /// the names in those commits, which anyone can write.
+    #[schemars(extend("default" = "signed"))]
     authors: Option<Setting<AuthorEvidence>>,
+    #[schemars(skip)]
     place: String,
 }
 
@@ -49,6 +62,10 @@ impl FromText for AuthorEvidence {
                 wording::suggestion_help(text, ["signed", "named"]),
             )),
         }
+    }
+
+    fn schema() -> Value {
+        word_schema(&["signed", "named"])
     }
 }
 

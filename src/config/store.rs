@@ -4,8 +4,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde_json::{Value, json};
+
 use super::reader::ConfigReader;
-use super::setting::{ConfigError, EnvSource, FromText, InvalidValue, Setting};
+use super::setting::{ConfigError, EnvSource, FromText, InvalidValue, Setting, word_schema};
 use crate::spec::text::node::Node;
 
 const STORE: [&str; 2] = ["compact", "archive"];
@@ -13,11 +16,12 @@ const STORE: [&str; 2] = ["compact", "archive"];
 /// Default time for which events are kept.
 const KEEP_DEFAULT: Duration = Duration::from_hours(90 * 24);
 
-/// `events`: their retention.
-#[derive(Debug, Clone)]
+/// The retention of events.
+#[derive(Debug, Clone, JsonSchema)]
 pub struct EventSettings {
     /// The time for which an event is kept with its hook runs and settled actions, and for which a
     /// forged post is.
+    #[schemars(with = "Option<Setting<Duration>>", extend("default" = "90d"))]
     pub keep: Setting<Duration>,
 }
 
@@ -27,9 +31,11 @@ impl Default for EventSettings {
     }
 }
 
-/// `store`: compaction, and the retention of records that a compaction replaced.
-#[derive(Debug, Clone)]
+/// Compaction, and the retention of records that a compaction replaced.
+#[derive(Debug, Clone, JsonSchema)]
 pub struct StoreSettings {
+    /// The time of compaction: automatic, or only at `store compact`.
+    #[schemars(with = "Option<Setting<CompactionMode>>", extend("default" = "auto"))]
     pub compact: Setting<CompactionMode>,
     /// The retention of records that a compaction replaced; none: that of events.
     pub archive: Option<Setting<ArchiveRetention>>,
@@ -101,6 +107,10 @@ impl FromText for CompactionMode {
             }
         }
     }
+
+    fn schema() -> Value {
+        word_schema(&["auto", "never"])
+    }
 }
 
 impl FromText for ArchiveRetention {
@@ -115,6 +125,10 @@ impl FromText for ArchiveRetention {
                 )
             }),
         }
+    }
+
+    fn schema() -> Value {
+        json!({ "title": "retention", "type": "string", "pattern": "^(keep|drop|[0-9]+(ms|s|m|h|d|w))$" })
     }
 }
 

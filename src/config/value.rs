@@ -7,13 +7,14 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::Uri;
+use serde_json::{Value, json};
 
 use crate::base::clock::parse_duration;
 use crate::base::id::Name;
 use crate::base::money::{Money, MoneyError};
 use crate::base::secret::{Secret, SecretBytes};
 use crate::base::wording;
-use crate::config::setting::{FromText, InvalidValue};
+use crate::config::setting::{FromText, InvalidValue, text_schema, word_schema};
 use crate::kinds::schema::open_variables::EnvPattern;
 use crate::model::manifest::OnDoubt;
 
@@ -59,6 +60,10 @@ impl FromText for VaultKey {
             )
         })
     }
+
+    fn schema() -> Value {
+        json!({ "title": "key", "type": "string", "writeOnly": true })
+    }
 }
 
 impl FromText for HttpUrl {
@@ -83,6 +88,10 @@ impl FromText for HttpUrl {
         }
         Ok(Self(text.trim_end_matches('/').to_owned()))
     }
+
+    fn schema() -> Value {
+        json!({ "title": "web address", "type": "string", "pattern": "^https?://" })
+    }
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -97,6 +106,10 @@ impl FromText for Duration {
             InvalidValue::new(format!("`{text}` is not a duration"), help)
         })
     }
+
+    fn schema() -> Value {
+        json!({ "title": "duration", "type": "string", "pattern": "^[0-9]+(ms|s|m|h|d|w)$" })
+    }
 }
 
 impl FromText for SocketAddr {
@@ -106,6 +119,10 @@ impl FromText for SocketAddr {
             InvalidValue::new(message, "write an IP and a port, such as `127.0.0.1:8780`")
         })
     }
+
+    fn schema() -> Value {
+        json!({ "title": "address and port", "type": "string", "pattern": ":[0-9]+$" })
+    }
 }
 
 impl FromText for PathBuf {
@@ -114,6 +131,10 @@ impl FromText for PathBuf {
             return Err(InvalidValue::new("the path is empty", "write a path, such as `specs`"));
         }
         Ok(dir.join(text))
+    }
+
+    fn schema() -> Value {
+        json!({ "title": "path", "type": ["string", "number"], "minLength": 1 })
     }
 }
 
@@ -128,6 +149,10 @@ impl FromText for Secret {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         check_not_empty(text)?;
         Ok(Self::from(text))
+    }
+
+    fn schema() -> Value {
+        json!({ "title": "secret", "type": ["string", "number"], "writeOnly": true })
     }
 }
 
@@ -149,11 +174,19 @@ impl FromText for Name {
             InvalidValue::new(message, help)
         })
     }
+
+    fn schema() -> Value {
+        text_schema("name")
+    }
 }
 
 impl FromText for bool {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         parse_word(text, &[("true", true), ("false", false)])
+    }
+
+    fn schema() -> Value {
+        json!({ "title": "true or false", "enum": [true, false, "true", "false"] })
     }
 }
 
@@ -161,11 +194,19 @@ impl FromText for AmountFormat {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         parse_word(text, &[("decimal", Self::Decimal), ("minor", Self::Minor)])
     }
+
+    fn schema() -> Value {
+        word_schema(&["decimal", "minor"])
+    }
 }
 
 impl FromText for OnDoubt {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         parse_word(text, &[("recreate", Self::Recreate), ("hold", Self::Hold)])
+    }
+
+    fn schema() -> Value {
+        word_schema(&["recreate", "hold"])
     }
 }
 
@@ -190,6 +231,10 @@ impl FromText for Money {
         }
         Ok(money)
     }
+
+    fn schema() -> Value {
+        json!({ "title": "amount", "type": "string", "pattern": "^\\s*[0-9]+(\\.[0-9]+)?\\s+[A-Za-z]{3}\\s*$" })
+    }
 }
 
 impl FromText for u32 {
@@ -201,6 +246,10 @@ impl FromText for u32 {
             )
         };
         text.parse().map_err(|_| wrong())
+    }
+
+    fn schema() -> Value {
+        json!({ "title": "whole number", "type": ["integer", "string"], "minimum": 0, "pattern": "^\\+?[0-9]+$" })
     }
 }
 
@@ -219,6 +268,10 @@ impl FromText for EnvPattern {
         }
         let name = name.to_owned();
         Ok(if prefix { Self::Prefix(name) } else { Self::Exact(name) })
+    }
+
+    fn schema() -> Value {
+        json!({ "title": "variable", "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*\\*?$" })
     }
 }
 

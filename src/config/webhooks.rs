@@ -5,6 +5,8 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use ipnet::IpNet;
+use schemars::JsonSchema;
+use serde_json::{Value, json};
 
 use crate::config::reader::ConfigReader;
 use crate::config::setting::{ConfigError, EnvSource, FromText, InvalidValue, Setting};
@@ -23,14 +25,17 @@ const BURST_SECONDS: NonZeroU32 = match NonZeroU32::new(5) {
     None => NonZeroU32::MIN,
 };
 
-/// `webhooks`: the posts accepted at the addresses that face the world.
-#[derive(Debug, Clone)]
+/// The posts accepted at the addresses that face the world.
+#[derive(Debug, Clone, JsonSchema)]
 pub struct WebhookSettings {
     /// The networks from which merchants' events are accepted; none: from anywhere.
+    #[schemars(with = "Option<Vec<Setting<IpNet>>>")]
     pub gateway: Vec<Setting<IpNet>>,
     /// The networks from which the partner's webhooks are accepted; none: from anywhere.
+    #[schemars(with = "Option<Vec<Setting<IpNet>>>")]
     pub partner: Vec<Setting<IpNet>>,
     /// Posts a second that one address accepts.
+    #[schemars(with = "Option<Setting<NonZeroU32>>", extend("default" = 200))]
     pub rate: Setting<NonZeroU32>,
     /// Posts that one address accepts at once; none: five seconds of `rate`.
     pub burst: Option<Setting<NonZeroU32>>,
@@ -86,6 +91,10 @@ impl FromText for IpNet {
             )
         })
     }
+
+    fn schema() -> Value {
+        json!({ "title": "network", "type": "string", "pattern": "^[0-9A-Fa-f:.]+(/[0-9]+)?$" })
+    }
 }
 
 impl FromText for NonZeroU32 {
@@ -94,5 +103,9 @@ impl FromText for NonZeroU32 {
             let message = format!("`{text}` is not a number above zero");
             InvalidValue::new(message, "write a whole number, such as `100`")
         })
+    }
+
+    fn schema() -> Value {
+        json!({ "title": "number above zero", "type": ["integer", "string"], "minimum": 1, "pattern": "^\\+?[0-9]+$" })
     }
 }

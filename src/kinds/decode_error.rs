@@ -1,11 +1,13 @@
 //! Describes to people a document that does not fit its kind's shape.
 //!
-//! The parser's message passes through two steps. [`clean`] removes private text when the misfit is
-//! created: a [`DecodeError`] never holds a secret or personal value. [`DecodeError::issue`] then rewrites
-//! the message without the parser's jargon, with the nearest field or word as help.
+//! A misfit passes through two steps. [`clean`] removes private text when the error is created: a
+//! [`DecodeError`] never holds a secret or personal value. [`DecodeError::issue`] then describes the
+//! problem without the parser's jargon, with the nearest field or word as help.
 
 use super::schema::kind::{DecodeError, SpecField};
 use super::schema::{amount, whole_number};
+use crate::base::decode::document::{DocumentMisfit, InvalidDocument};
+use crate::base::decode::problem::{DecodeProblem, ExpectedValue, FoundValue};
 use crate::base::money::{Currency, Money};
 use crate::base::secret::mask_digits;
 use crate::kinds::secrets::redact::{field_of, names_beneath, touches_private};
@@ -26,98 +28,130 @@ const SECURITY_CODES: [&str; 5] = ["cvv", "cvv2", "cvc", "cvc2", "csc"];
 const SECURITY_CODE_HELP: &str =
     "remove the field: a card's security code must not be stored, and saving a card needs none";
 
-/// Parser's message about a place, split into its parts.
-#[derive(Debug, PartialEq, Eq)]
-enum ParserMessage<'a> {
-    Unknown { name: &'a str, known: Vec<&'a str> },
-    Missing { name: &'a str, doc: &'a str },
-    Duplicate { name: &'a str },
-    Word { found: &'a str, known: Vec<&'a str> },
-    Type { found: &'a str, expected: &'a str },
-    Value { found: &'a str, expected: &'a str },
-    Other,
+/// Describes the reason why a document cannot be decoded. Broken YAML is described without the
+/// parser's line numbers, which count within the document.
+pub(crate) fn decode_errors(fields: &[SpecField], invalid: InvalidDocument) -> Vec<DecodeError> {
+    match invalid {
+        InvalidDocument::Broken(error) => {
+            let message = error.to_string();
+            let message = message.split(" at line ").next().unwrap_or_default();
+            let offset = error.location().map(|location| location.index());
+            let problem = DecodeProblem::Other(message.to_owned());
+            vec![DecodeError { offset, ..clean(&[], ".", problem) }]
+        }
+        InvalidDocument::Misfits(misfits) => {
+            let clean = |DocumentMisfit { path, problem }| clean(fields, &path, problem);
+            without_mistyped(misfits.into_iter().map(clean).collect())
+        }
+    }
 }
 
-fn parse_message(message: &str) -> ParserMessage<'_> {
-    split_message(message).unwrap_or(ParserMessage::Other)
+/// Drops a missing field whose name an unknown field beside it was probably meant to be.
+fn without_mistyped(mut errors: Vec<DecodeError>) -> Vec<DecodeError> {
+    let meant: Vec<String> = errors.iter().filter_map(meant_path).collect();
+    errors.retain(|error| match &error.problem {
+        DecodeProblem::MissingField { name } => !meant.contains(&join(&error.path, name)),
+        DecodeProblem::UnknownField { .. }
+        | DecodeProblem::DuplicateField { .. }
+        | DecodeProblem::UnknownWord { .. }
+        | DecodeProblem::WrongType { .. }
+        | DecodeProblem::WrongValue { .. }
+        | DecodeProblem::Other(_) => true,
+    });
+    errors
 }
 
-fn split_message(message: &str) -> Option<ParserMessage<'_>> {
-    if let Some(rest) = message.strip_prefix("unknown field `") {
-        let (name, known) = rest.rsplit_once("`, expected ").or_else(|| rest.rsplit_once("`, "))?;
-        return Some(ParserMessage::Unknown { name, known: quoted_words(known) });
-    }
-    if let Some(rest) = message.strip_prefix("unknown variant `") {
-        let (found, known) = rest.rsplit_once("`, expected ")?;
-        return Some(ParserMessage::Word { found, known: quoted_words(known) });
-    }
-    if let Some(rest) = message.strip_prefix("missing field `") {
-        let (name, doc) = rest.split_once('`')?;
-        return Some(ParserMessage::Missing { name, doc: doc.trim_start_matches(": ") });
-    }
-    if let Some(rest) = message.strip_prefix("duplicate field `") {
-        return Some(ParserMessage::Duplicate { name: rest.split('`').next()? });
-    }
-    if let Some(rest) = message.strip_prefix("invalid type: ") {
-        let (found, expected) = rest.rsplit_once(", expected ")?;
-        return Some(ParserMessage::Type { found, expected });
-    }
-    let (found, expected) = message.strip_prefix("invalid value: ")?.rsplit_once(", expected ")?;
-    Some(ParserMessage::Value { found, expected })
+/// Returns the path of the field that an unknown field was probably meant to be.
+fn meant_path(error: &DecodeError) -> Option<String> {
+    let DecodeProblem::UnknownField { name, known } = &error.problem else { return None };
+    let parent = error.path.strip_suffix(name.as_str())?.trim_end_matches('.');
+    nearest(name, known).map(|meant| join(if parent.is_empty() { "." } else { parent }, meant))
 }
 
-fn quoted_words(text: &str) -> Vec<&str> {
-    text.split('`').skip(1).step_by(2).collect()
-}
-
-/// Creates a misfit that shows nothing private, from the parser's `path` and `message`.
-pub(crate) fn clean(
-    fields: &[SpecField],
-    path: &str,
-    offset: Option<usize>,
-    message: &str,
-) -> DecodeError {
+/// Returns an error that shows nothing private.
+pub(crate) fn clean(fields: &[SpecField], path: &str, problem: DecodeProblem) -> DecodeError {
     let private = touches_private(fields, path);
-    let (path, message) = match parse_message(message) {
-        ParserMessage::Unknown { name, known } => clean_unknown(fields, path, name, &known),
-        ParserMessage::Missing { name, doc: _ } => {
-            let doc = field_of(fields, &join(path, name)).map(|field| field.doc);
-            let doc = doc.map(|doc| format!(": {}", doc.trim_end_matches('.'))).unwrap_or_default();
-            (path.to_owned(), format!("missing field `{name}`{doc}"))
+    let (mut shown, mut doc) = (path.to_owned(), "");
+    let problem = match problem {
+        DecodeProblem::UnknownField { name, known } => {
+            let (path, problem) = clean_unknown(fields, path, &name, known);
+            shown = path;
+            problem
         }
-        ParserMessage::Type { found, expected } if private => {
-            (path.to_owned(), format!("invalid type: {}, expected {expected}", value_type(found)))
+        DecodeProblem::MissingField { name } => {
+            let field = field_of(fields, &join(path, &name));
+            doc = field.map(|field| field.doc.trim_end_matches('.')).unwrap_or_default();
+            DecodeProblem::MissingField { name }
         }
-        ParserMessage::Value { found, expected } if private => {
-            (path.to_owned(), format!("invalid value: {}, expected {expected}", value_type(found)))
+        DecodeProblem::WrongType { found, expected } if private => {
+            DecodeProblem::WrongType { found: found.without_value(), expected }
         }
-        ParserMessage::Word { .. } | ParserMessage::Other if private && path != "." => {
-            (path.to_owned(), HIDDEN.to_owned())
+        DecodeProblem::WrongValue { found, expected } if private => {
+            DecodeProblem::WrongValue { found: found.without_value(), expected }
         }
-        ParserMessage::Duplicate { .. }
-        | ParserMessage::Type { .. }
-        | ParserMessage::Value { .. }
-        | ParserMessage::Word { .. }
-        | ParserMessage::Other => (path.to_owned(), message.to_owned()),
+        DecodeProblem::UnknownWord { .. } | DecodeProblem::Other(_) if private && path != "." => {
+            DecodeProblem::Other(HIDDEN.to_owned())
+        }
+        other @ (DecodeProblem::DuplicateField { .. }
+        | DecodeProblem::WrongType { .. }
+        | DecodeProblem::WrongValue { .. }
+        | DecodeProblem::UnknownWord { .. }
+        | DecodeProblem::Other(_)) => other,
     };
-    DecodeError { path: mask_digits(&path), offset, message: mask_digits(&message) }
+    DecodeError { path: mask_digits(&shown), offset: None, problem: masked(problem), doc }
 }
 
-/// Returns the type of a value, without the value: `string "x"` gives `string`.
-fn value_type(found: &str) -> &str {
-    found.split(['`', '"']).next().unwrap_or_default().trim_end()
+/// Masks card numbers in the texts that the document wrote.
+fn masked(problem: DecodeProblem) -> DecodeProblem {
+    match problem {
+        DecodeProblem::UnknownField { name, known } => {
+            DecodeProblem::UnknownField { name: mask_digits(&name), known }
+        }
+        DecodeProblem::UnknownWord { found, known } => {
+            DecodeProblem::UnknownWord { found: mask_digits(&found), known }
+        }
+        DecodeProblem::WrongType { found, expected } => {
+            DecodeProblem::WrongType { found: masked_value(found), expected }
+        }
+        DecodeProblem::WrongValue { found, expected } => {
+            DecodeProblem::WrongValue { found: masked_value(found), expected }
+        }
+        DecodeProblem::Other(message) => DecodeProblem::Other(mask_digits(&message)),
+        other @ (DecodeProblem::MissingField { .. } | DecodeProblem::DuplicateField { .. }) => {
+            other
+        }
+    }
+}
+
+fn masked_value(found: FoundValue) -> FoundValue {
+    let mask = |text: Option<String>| text.map(|text| mask_digits(&text));
+    match found {
+        FoundValue::Text(text) => FoundValue::Text(mask(text)),
+        FoundValue::Integer(number) => FoundValue::Integer(mask(number)),
+        FoundValue::Float(number) => FoundValue::Float(mask(number)),
+        other @ (FoundValue::Bool(_)
+        | FoundValue::Mapping
+        | FoundValue::Sequence
+        | FoundValue::Nothing
+        | FoundValue::Other) => other,
+    }
 }
 
 /// Drops known names that are declared only to be refused, and shows the offending name only if
 /// that is safe.
-fn clean_unknown(fields: &[SpecField], path: &str, name: &str, known: &[&str]) -> (String, String) {
+fn clean_unknown(
+    fields: &[SpecField],
+    path: &str,
+    name: &str,
+    known: Vec<String>,
+) -> (String, DecodeProblem) {
+    let mut known = secret_source::suggestible(known);
     let parent = path.strip_suffix(name).unwrap_or(path).trim_end_matches('.');
     let listed = names_beneath(fields, parent);
-    let known = known.iter().filter(|one| listed.is_empty() || listed.contains(one));
-    let known: Vec<String> = known.map(|one| format!("`{one}`")).collect();
+    known.retain(|one| listed.is_empty() || listed.contains(&one.as_str()));
     let hidden = touches_private(fields, parent) && !is_showable(name);
     let (path, name) = if hidden { (parent, HIDDEN) } else { (path, name) };
-    (path.to_owned(), format!("unknown field `{name}`, expected one of {}", known.join(", ")))
+    (path.to_owned(), DecodeProblem::UnknownField { name: name.to_owned(), known })
 }
 
 fn is_showable(name: &str) -> bool {
@@ -134,10 +168,10 @@ fn join(path: &str, name: &str) -> String {
 impl DecodeError {
     /// Returns the problem and its remedy for people.
     pub fn issue(&self) -> Issue {
-        let Self { path, offset: _, message } = self;
-        match parse_message(message) {
-            ParserMessage::Unknown { name, known } => unknown_issue(path, name, &known),
-            ParserMessage::Missing { name, doc } => {
+        let Self { path, offset: _, problem, doc } = self;
+        match problem {
+            DecodeProblem::UnknownField { name, known } => unknown_issue(path, name, known),
+            DecodeProblem::MissingField { name } => {
                 let help = if doc.is_empty() {
                     format!("add `{name}`")
                 } else {
@@ -147,27 +181,21 @@ impl DecodeError {
                 Issue::error("reckon::spec::missing_field", &join(path, name), message, help)
                     .underline_key()
             }
-            ParserMessage::Duplicate { name } => {
+            DecodeProblem::DuplicateField { name } => {
                 let message = format!("duplicate field `{name}`");
                 Issue::error("reckon::spec::duplicate_field", path, message, "keep one of the two")
                     .underline_key()
             }
-            ParserMessage::Word { found, known } => {
+            DecodeProblem::UnknownWord { found, known } => {
                 let message = format!("unknown value `{found}`");
-                let help = suggestion(found, &known);
+                let help = suggestion(found, known);
                 Issue::error("reckon::spec::unknown_value", path, message, help)
             }
-            ParserMessage::Type { found, expected } => type_issue(path, found, expected),
-            ParserMessage::Value { found, expected } => {
-                let message = format!(
-                    "expected {}, found {}",
-                    describe_expected(expected),
-                    describe_found(found)
-                );
-                let help = format!("write {}", describe_expected(expected));
-                Issue::error("reckon::spec::wrong_value", path, message, help)
+            DecodeProblem::WrongType { found, expected } => type_issue(path, found, expected),
+            DecodeProblem::WrongValue { found, expected } => {
+                wrong_issue("reckon::spec::wrong_value", path, found, expected)
             }
-            ParserMessage::Other => {
+            DecodeProblem::Other(message) => {
                 let message = if message == HIDDEN { "the value cannot be read" } else { message };
                 let help = "check the indentation and the quotes around it";
                 Issue::error("reckon::spec::unreadable", path, message, help)
@@ -176,7 +204,7 @@ impl DecodeError {
     }
 }
 
-fn unknown_issue(path: &str, name: &str, known: &[&str]) -> Issue {
+fn unknown_issue(path: &str, name: &str, known: &[String]) -> Issue {
     if SECURITY_CODES.contains(&name) {
         let message = format!("no spec has a field `{name}`");
         return Issue::error("reckon::spec::security_code", path, message, SECURITY_CODE_HELP)
@@ -190,11 +218,10 @@ fn unknown_issue(path: &str, name: &str, known: &[&str]) -> Issue {
     Issue::error("reckon::spec::unknown_field", path, message, help).underline_key()
 }
 
-fn type_issue(path: &str, found: &str, expected: &str) -> Issue {
-    if let Some(number) =
-        found.strip_prefix("floating point `").filter(|_| expected == amount::EXPECTED)
+fn type_issue(path: &str, found: &FoundValue, expected: &ExpectedValue) -> Issue {
+    if let FoundValue::Float(Some(number)) = found
+        && matches!(expected, ExpectedValue::Named(name) if name == amount::EXPECTED)
     {
-        let number = number.trim_end_matches('`');
         let cents = number.split_once('.').is_some_and(|(_, decimals)| decimals.len() == 1);
         let whole = number.strip_suffix(".0").and_then(|whole| whole.parse().ok());
         let minor = whole.map(|minor| Money::new(minor, Currency::USD));
@@ -207,52 +234,60 @@ fn type_issue(path: &str, found: &str, expected: &str) -> Issue {
         );
         return Issue::error("reckon::amount::float", path, message, help);
     }
-    let message =
-        format!("expected {}, found {}", describe_expected(expected), describe_found(found));
-    let help = format!("write {}", describe_expected(expected));
-    Issue::error("reckon::spec::wrong_type", path, message, help)
+    wrong_issue("reckon::spec::wrong_type", path, found, expected)
 }
 
-/// Describes the type that the parser expected.
-fn describe_expected(expected: &str) -> &str {
+fn wrong_issue(
+    code: &'static str,
+    path: &str,
+    found: &FoundValue,
+    expected: &ExpectedValue,
+) -> Issue {
+    let expected = describe_expected(expected);
+    let message = format!("expected {expected}, found {}", describe_found(found));
+    Issue::error(code, path, message, format!("write {expected}"))
+}
+
+/// Describes the value that the type expects.
+fn describe_expected(expected: &ExpectedValue) -> &str {
     match expected {
-        "a string" | "str" => "a text",
-        "a sequence" => "a list",
-        "a map" => "a mapping of fields",
-        "a boolean" => "`true` or `false`",
-        "u8" | "u16" | "u32" | "u64" | "usize" | "i32" | "i64" | whole_number::EXPECTED => {
-            "a whole number"
-        }
-        amount::EXPECTED => "an amount such as `\"125.00 USD\"`",
-        secret_source::EXPECTED => secret_source::FORMS,
-        _ if expected.starts_with("struct ") => "a mapping of fields",
-        _ if expected.starts_with("enum ") || expected.contains("YAML tag") => "a word",
-        _ => expected,
+        ExpectedValue::Text => "a text",
+        ExpectedValue::WholeNumber => "a whole number",
+        ExpectedValue::Number => "a number",
+        ExpectedValue::Bool => "`true` or `false`",
+        ExpectedValue::Sequence => "a list",
+        ExpectedValue::Mapping => "a mapping of fields",
+        ExpectedValue::Word => "a word",
+        ExpectedValue::Nothing => "nothing",
+        ExpectedValue::Named(name) => match name.as_str() {
+            whole_number::EXPECTED => "a whole number",
+            amount::EXPECTED => "an amount such as `\"125.00 USD\"`",
+            secret_source::EXPECTED => secret_source::FORMS,
+            name => name,
+        },
     }
 }
 
-/// Describes the value that the parser found, or only its type if the value was removed.
-fn describe_found(found: &str) -> String {
-    let value =
-        found.find(['`', '"']).and_then(|at| found.get(at..)).map(|value| value.trim_matches('`'));
-    match (value_type(found), value) {
-        ("string", Some(text)) => format!("the text {text}"),
-        ("string", None) => "a text".to_owned(),
-        ("integer" | "floating point", Some(number)) => {
-            format!("the number {}", number.split('`').next().unwrap_or_default())
+/// Describes the value that the document holds, or only its type if the value was removed.
+fn describe_found(found: &FoundValue) -> String {
+    match found {
+        FoundValue::Text(Some(text)) => format!("the text {text:?}"),
+        FoundValue::Text(None) => "a text".to_owned(),
+        FoundValue::Integer(Some(number)) | FoundValue::Float(Some(number)) => {
+            format!("the number {number}")
         }
-        ("integer" | "floating point", None) => "a number".to_owned(),
-        ("boolean", Some(word)) => format!("`{word}`"),
-        ("boolean", None) => "`true` or `false`".to_owned(),
-        ("map", _) => "a mapping".to_owned(),
-        ("sequence", _) => "a list".to_owned(),
-        ("unit value" | "null" | "Option value", _) => "nothing".to_owned(),
-        (other, _) => other.to_owned(),
+        FoundValue::Integer(None) | FoundValue::Float(None) => "a number".to_owned(),
+        FoundValue::Bool(Some(word)) => format!("`{word}`"),
+        FoundValue::Bool(None) => "`true` or `false`".to_owned(),
+        FoundValue::Mapping => "a mapping".to_owned(),
+        FoundValue::Sequence => "a list".to_owned(),
+        FoundValue::Nothing => "nothing".to_owned(),
+        FoundValue::Other => "another value".to_owned(),
     }
 }
 
 /// Suggests the nearest of the known words, else all of them.
-fn suggestion(found: &str, known: &[&str]) -> String {
+fn suggestion(found: &str, known: &[String]) -> String {
     match (nearest(found, known), known) {
         (Some(word), _) => format!("write `{word}`"),
         (None, []) => "leave it out".to_owned(),
@@ -264,11 +299,11 @@ fn suggestion(found: &str, known: &[&str]) -> String {
     }
 }
 
-fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
+fn nearest<'a>(found: &str, known: &'a [String]) -> Option<&'a str> {
     let plain = |word: &str| word.to_lowercase().replace(['_', '-'], "");
     let found = plain(found);
     let edits = |word: &str| strsim::damerau_levenshtein(&found, &plain(word));
     let most = |word: &str| word.len().checked_div(3).unwrap_or_default().max(SUGGESTION_EDITS_MIN);
     let close = known.iter().filter(|word| edits(word) <= most(word) && edits(word) < word.len());
-    close.min_by_key(|word| edits(word)).copied()
+    close.min_by_key(|word| edits(word)).map(String::as_str)
 }

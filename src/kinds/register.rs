@@ -1,8 +1,7 @@
 //! Register of kinds, one line each, and the decoding of a document into its kind's spec.
 //!
-//! This is the only part of `kinds` that knows YAML's parser. It gets each document as its own
-//! slice of a file, so that one broken document does not affect its neighbours. No message that it
-//! returns holds a secret or personal value.
+//! It gets each document as its own slice of a file, so that one broken document does not affect its
+//! neighbours. No message that it returns holds a secret or personal value.
 
 use chrono::NaiveDate;
 use serde::Deserialize;
@@ -18,6 +17,8 @@ use super::schema::kind::{
     CheckCx, DecodeError, DecodedSpec, Find, SpecField, SpecSchema, UniqueField,
 };
 use super::{decode_error, json_schema};
+use crate::base::decode::document::decode;
+use crate::base::decode::problem::DecodeProblem;
 use crate::base::id::{Key, Name};
 use crate::base::money::Money;
 use crate::base::secret::mask_digits;
@@ -47,7 +48,8 @@ pub struct KindRow {
     /// # Errors
     ///
     /// The document does not fit the kind's shape.
-    pub read: fn(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<DecodedSpec, DecodeError>,
+    pub read:
+        fn(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<DecodedSpec, Vec<DecodeError>>,
     /// Compares a valid manifest of this kind with the ones that it refers to.
     pub check_links: fn(&Manifest, Find<'_>) -> Vec<Issue>,
     /// Returns the property of a manifest that only one document of a tree may have.
@@ -121,9 +123,9 @@ const fn row<K: ManifestKind>() -> KindRow {
     }
 }
 
-/// Document whose header was read before.
+/// Document whose header was read before, with every unknown field at its top.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, bound = "S: Deserialize<'de>")]
+#[serde(bound = "S: Deserialize<'de>")]
 struct DocumentBody<S> {
     #[serde(default, rename = "apiVersion")]
     _api_version: IgnoredAny,
@@ -138,10 +140,11 @@ fn read<K: SpecSchema>(
     yaml: &str,
     namespace: &Name,
     cx: &CheckCx,
-) -> Result<DecodedSpec, DecodeError> {
-    let spec = parse::<K>(yaml)?;
-    let mut canonical = serde_json::to_value(&spec)
-        .map_err(|error| decode_error::clean(K::FIELDS, "spec", None, &error.to_string()))?;
+) -> Result<DecodedSpec, Vec<DecodeError>> {
+    let DocumentBody { spec, .. } = decode::<DocumentBody<K::Spec>>(yaml)
+        .map_err(|invalid| decode_error::decode_errors(K::FIELDS, invalid))?;
+    let mut canonical =
+        serde_json::to_value(&spec).map_err(|error| vec![spec_error::<K>(&error)])?;
     let mut issues = K::check(&spec, cx);
     issues.extend(secret_place::resolve_places(K::FIELDS, &mut canonical, cx));
     let (files, troubles) = files::inspect_all(&K::files(&spec), cx.files.as_deref());
@@ -154,67 +157,15 @@ fn read<K: SpecSchema>(
     })
 }
 
-/// Decodes a document. Tracking places costs time, so only a document that does not fit is read a
-/// second time, with them.
-fn parse<K: SpecSchema>(yaml: &str) -> Result<K::Spec, DecodeError> {
-    if let Ok(document) = serde_yaml::from_str::<DocumentBody<K::Spec>>(yaml) {
-        return Ok(document.spec);
-    }
-    let parser = serde_yaml::Deserializer::from_str(yaml);
-    let document: Result<DocumentBody<K::Spec>, _> = serde_path_to_error::deserialize(parser);
-    document.map(|document| document.spec).map_err(|error| decode_error_of::<K>(yaml, &error))
-}
-
-/// Describes a decoding error. The parser reads no further than it must, so broken YAML may first
-/// appear as a wrong field: it is reported as broken.
-fn decode_error_of<K: SpecSchema>(
-    yaml: &str,
-    error: &serde_path_to_error::Error<serde_yaml::Error>,
-) -> DecodeError {
-    if let Err(broken) = serde_yaml::from_str::<IgnoredAny>(yaml) {
-        return broken_yaml(&broken);
-    }
-    let path = error.path().to_string();
-    let location = error.inner().location();
-    let mut message = error.inner().to_string();
-    if let Some(location) = &location {
-        let suffix = format!(" at line {} column {}", location.line(), location.column());
-        message = message.strip_suffix(&suffix).unwrap_or(&message).to_owned();
-    }
-    let offset = location.map(|location| location.index());
-    decode_error::clean(K::FIELDS, &path, offset, without_path(&message, &path))
-}
-
-/// Describes broken YAML without the parser's line numbers, which count within the slice.
-fn broken_yaml(error: &serde_yaml::Error) -> DecodeError {
-    let message = error.to_string();
-    let message = message.split(" at line ").next().unwrap_or_default();
-    let offset = error.location().map(|location| location.index());
-    decode_error::clean(&[], ".", offset, message)
-}
-
-/// Strips the path of the value, or of the mapping around it, which the parser puts before its
-/// message.
-fn without_path<'a>(message: &'a str, path: &str) -> &'a str {
-    let mut place = path;
-    loop {
-        let rest = message.strip_prefix(place).and_then(|rest| rest.strip_prefix(": "));
-        if let Some(rest) = rest {
-            return rest;
-        }
-        match place.rfind(['.', '[']).and_then(|at| place.get(..at)) {
-            Some(above) if !above.is_empty() => place = above,
-            Some(_) | None => return message,
-        }
-    }
+/// Describes an error about a whole spec.
+fn spec_error<K: SpecSchema>(error: &serde_json::Error) -> DecodeError {
+    decode_error::clean(K::FIELDS, "spec", DecodeProblem::Other(error.to_string()))
 }
 
 fn check_links<K: SpecSchema>(manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
     match K::Spec::deserialize(&manifest.spec) {
         Ok(spec) => K::check_links(&spec, manifest, find).into_iter().map(mask_numbers).collect(),
-        Err(error) => {
-            vec![decode_error::clean(K::FIELDS, "spec", None, &error.to_string()).issue()]
-        }
+        Err(error) => vec![spec_error::<K>(&error).issue()],
     }
 }
 

@@ -52,7 +52,11 @@ pub(crate) fn document(kind: &str, spec: &str) -> String {
     format!("apiVersion: reckon.dev/v1\nkind: {kind}\nmetadata:\n  name: it\nspec:\n  {spec}\n")
 }
 
-pub(crate) fn read_in(kind: &str, spec: &str, cx: &CheckCx) -> Result<DecodedSpec, DecodeError> {
+pub(crate) fn read_in(
+    kind: &str,
+    spec: &str,
+    cx: &CheckCx,
+) -> Result<DecodedSpec, Vec<DecodeError>> {
     let row = register::find(kind).unwrap();
     (row.read)(&document(kind, spec), &Name::default_namespace(), cx)
 }
@@ -62,8 +66,12 @@ pub(crate) fn read_in(kind: &str, spec: &str, cx: &CheckCx) -> Result<DecodedSpe
 pub(crate) fn problems(kind: &str, spec: &str) -> String {
     match read_in(kind, spec, &cx()) {
         Ok(read) => lines(&read.issues),
-        Err(misfit) => lines(&[misfit.issue()]),
+        Err(misfits) => misfit_lines(&misfits),
     }
+}
+
+fn misfit_lines(misfits: &[DecodeError]) -> String {
+    lines(&misfits.iter().map(DecodeError::issue).collect::<Vec<_>>())
 }
 
 pub(crate) fn lines(issues: &[Issue]) -> String {
@@ -86,14 +94,14 @@ fn line(issue: &Issue) -> String {
 
 /// Returns the canonical form of a document without issues, compact.
 pub(crate) fn good(kind: &str, spec: &str) -> Value {
-    let read = read_in(kind, spec, &cx()).map_err(|misfit| line(&misfit.issue())).unwrap();
+    let read = read_in(kind, spec, &cx()).map_err(|misfits| misfit_lines(&misfits)).unwrap();
     assert_eq!(lines(&read.issues), "");
     read.spec
 }
 
 /// Returns the same as a manifest `name` in the namespace `default`.
 pub(crate) fn manifest(kind: &str, name: &str, spec: &str) -> Arc<Manifest> {
-    let read = read_in(kind, spec, &cx()).map_err(|misfit| line(&misfit.issue())).unwrap();
+    let read = read_in(kind, spec, &cx()).map_err(|misfits| misfit_lines(&misfits)).unwrap();
     assert_eq!(lines(&read.issues), "");
     let key = Key::new(Kind::new(kind), &Name::default_namespace(), &name.parse().unwrap());
     Arc::new(Manifest {

@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::documents::document::ReadContext;
 use super::tree::loader::Loader;
+use crate::base::decode::document::decode;
 use crate::base::id::{Key, Kind, Name};
 use crate::base::money::Currency;
 use crate::kinds::contact::ContactKind;
+use crate::kinds::decode_error;
 use crate::kinds::manifest_kind::ManifestKind as _;
 use crate::kinds::register::KindRow;
 use crate::kinds::schema::kind::{
@@ -29,12 +31,13 @@ struct Spec {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "the shape of a whole document, of which the spec is read")]
 struct Whole {
-    #[serde(rename = "apiVersion")]
+    #[serde(default, rename = "apiVersion")]
     version: serde::de::IgnoredAny,
+    #[serde(default)]
     kind: serde::de::IgnoredAny,
+    #[serde(default)]
     metadata: serde::de::IgnoredAny,
     spec: Spec,
 }
@@ -75,14 +78,9 @@ const fn row(name: &'static str) -> KindRow {
 
 static KINDS: &[KindRow] = &[row("Merchant"), row("Contact"), row("Invoice"), row("SavedMethod")];
 
-fn read(yaml: &str, namespace: &Name, _cx: &CheckCx) -> Result<DecodedSpec, DecodeError> {
-    let parser = serde_yaml::Deserializer::from_str(yaml);
+fn read(yaml: &str, namespace: &Name, _cx: &CheckCx) -> Result<DecodedSpec, Vec<DecodeError>> {
     let Whole { spec, .. } =
-        serde_path_to_error::deserialize(parser).map_err(|error| DecodeError {
-            path: error.path().to_string(),
-            offset: error.inner().location().map(|place| place.index()),
-            message: error.inner().to_string(),
-        })?;
+        decode(yaml).map_err(|invalid| decode_error::decode_errors(FIELDS, invalid))?;
     let reference = |kind: &str, path: &str, name: &Option<String>| {
         let key = Key::new(Kind::new(kind), namespace, &name.as_ref()?.parse().ok()?);
         Some(Reference { path: path.to_owned(), key })

@@ -3,6 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use reckon::config::schema as config;
+use reckon::config::schema::CONFIG;
+use reckon::config::settings::Config;
 use reckon::kinds::register::KINDS;
 use reckon::render;
 use reckon::spec::documents::schema::{DOCUMENT, document, of_kind};
@@ -16,7 +19,8 @@ fn root() -> &'static Path {
 /// Returns every schema, by the name of its file.
 fn schemas() -> Vec<(String, Value)> {
     let kinds = KINDS.iter().map(|row| (row.name.to_owned(), of_kind(row)));
-    kinds.chain([(DOCUMENT.to_owned(), document(KINDS))]).collect()
+    let others = [(DOCUMENT.to_owned(), document(KINDS)), (CONFIG.to_owned(), config::schema())];
+    kinds.chain(others).collect()
 }
 
 /// Returns the shipped spec files, including those that `init` writes.
@@ -132,5 +136,75 @@ fn every_field_of_every_kind_is_in_its_schema_with_its_text() {
             let doc = Value::from(field.doc).to_string();
             assert!(text.contains(&doc), "{}.{} is not described", row.name, field.path);
         }
+    }
+}
+
+/// Returns the shipped configuration files.
+fn config_files() -> Vec<String> {
+    let files = ["reckon.yaml", "src/cli/commands/init/reckon.yaml"];
+    files.map(|file| std::fs::read_to_string(root().join(file)).unwrap()).into()
+}
+
+/// Edits of the shipped `reckon.yaml`: a text, its replacement, and true if the result is valid.
+const CONFIG_EDITS: &[(&str, &str, bool)] = &[
+    ("timeout: 30s", "timeout: {env: TIMEOUT}", true),
+    ("timeout: 30s", "timeout: 30", false),
+    ("timeout: 30s", "timeout: {env: A, file: b}", false),
+    ("timeout: 30s", "timeout: ~", true),
+    ("timeout: 30s", "timout: 30s", false),
+    ("apiVersion: reckon.dev/v1", "apiVersion: reckon.dev/v2", false),
+    ("kind: Config\n", "", false),
+    ("amounts: decimal", "amounts: decmal", false),
+    (
+        "amounts: decimal",
+        "amounts: decimal\n  limits: {per_day: ['1.00 USD'], live: {per_run: []}}",
+        true,
+    ),
+    ("amounts: decimal", "amounts: decimal\n  limits: {per_day: '1.00 USD'}", false),
+    (
+        "amounts: decimal",
+        "amounts: decimal\n  limits: {merchants: {acme: {per_day: ['1.00 USD']}}}",
+        true,
+    ),
+    ("amounts: decimal", "amounts: decimal\n  limits: {merchants: {acme: {live: {}}}}", false),
+    (
+        "amounts: decimal",
+        "amounts: decimal\n  prune: {percent: 50%, empty: allow, delay: 72h}",
+        true,
+    ),
+    ("amounts: decimal", "amounts: decimal\n  prune: {percent: 130}", false),
+    ("amounts: decimal", "amounts: decimal\n  approvals: {signed: {folder: a}}", false),
+    ("[refund, charge, credit, mail, card_link]", "{refund: [acme, books/two], mail: all}", true),
+    ("[refund, charge, credit, mail, card_link]", "[refnd]", false),
+    ("type: chat", "type: chta", false),
+    ("type: chat", "type: chat, at_least_once: true", true),
+    ("to: [billing@partner.example]", "to: any", true),
+    ("to: [billing@partner.example]", "to: [any, {env: OPS}]", true),
+    ("to: [billing@partner.example], ", "", false),
+    ("{id: basic, trust: false}", "{id: basic}", true),
+    ("{id: basic, trust: false}", "{trust: false}", false),
+    ("listen: 127.0.0.1:8780", "listen: 8780", false),
+    ("files: examples/secrets", "exec: {jane: [/bin/vault, get, 7]}", true),
+    ("files: examples/secrets", "age: {file: age.key}", true),
+    ("files: examples/secrets", "age: age.key", false),
+];
+
+#[test]
+fn the_schema_of_reckon_yaml_agrees_with_its_reader() {
+    let validator = jsonschema::validator_for(&config::schema()).unwrap();
+    let agrees = |text: &str| {
+        let value: Value = serde_yaml::from_str(text).unwrap();
+        let read = Config::parse("reckon.yaml", Path::new("."), text.as_bytes().to_vec());
+        let problems = read.err().map(|broken| broken.problems);
+        assert_eq!(validator.is_valid(&value), problems.is_none(), "{text}\n{problems:?}");
+        problems.is_none()
+    };
+    let files = config_files();
+    for text in &files {
+        assert!(agrees(text), "{text}");
+    }
+    for (from, to, fits) in CONFIG_EDITS {
+        assert!(files[0].contains(from), "{from}");
+        assert_eq!(agrees(&files[0].replace(from, to)), *fits, "{from} -> {to}");
     }
 }

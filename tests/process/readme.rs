@@ -56,6 +56,24 @@ fn a_new_tree_goes_as_the_readme_says() {
 }
 
 #[test]
+fn reckon_yaml_is_explained_and_has_a_schema() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(
+        run(folder.path(), "reckon explain config.policy.prune.delay"),
+        "Config.policy.prune.delay\n\n  The time that a live object stays after its mark.\n\n  type      duration\n  \
+         required  no\n  default   24h\n"
+    );
+    let file = run(folder.path(), "reckon explain Config");
+    for field in ["partner.plans[].id", "policy.limits.merchants.NAME.per_day", "notify.NAME.url"] {
+        assert!(file.contains(&format!("  {field}  ")), "{field}: {file}");
+    }
+    let json = run(folder.path(), "reckon explain Config.notify.ops.url -o json");
+    assert!(json.contains("\"privacy\": \"secret\""), "{json}");
+    let schema = run(folder.path(), "reckon schema Config");
+    assert!(schema.contains("\"title\": \"Config\""), "{schema}");
+}
+
+#[test]
 fn a_secret_is_sealed_as_the_readme_shows() {
     use age::secrecy::ExposeSecret;
     use std::io::Write;

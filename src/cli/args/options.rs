@@ -297,7 +297,8 @@ pub struct ResourceArgs {
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// A kind, or a field by its path below `spec`, such as `RecurringCharge.schedule.start`.
+    /// A kind, or a field by its path below `spec`, such as `RecurringCharge.schedule.start`;
+    /// `Config` for `reckon.yaml`, such as `Config.policy.limits`.
     #[arg(value_name = "KIND[.FIELD]")]
     pub what: String,
 }
@@ -305,7 +306,7 @@ pub struct ExplainArgs {
 /// Arguments of `schema`.
 #[derive(Debug, Args)]
 pub struct SchemaArgs {
-    /// Only the schema for documents of this kind.
+    /// Only the schema for documents of this kind; `Config` for that of `reckon.yaml`.
     #[arg(value_name = "KIND")]
     pub kind: Option<String>,
 }

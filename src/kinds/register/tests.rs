@@ -69,24 +69,29 @@ fn a_reference_without_a_namespace_stays_in_the_document_s_own() {
 fn unknown_fields_are_told_with_the_nearest_name_and_refused_ones_are_never_suggested() {
     assert_eq!(
         problems("Contact", "merchant: acme\nfirstName: Jane"),
-        "reckon::spec::unknown_field @ spec.firstName (key): there is no field `firstName` here | write `first_name`"
+        "reckon::spec::unknown_field @ spec.firstName (key): there is no field `firstName` here | write `first_name`\n\
+         reckon::spec::missing_field @ spec.last_name (key): the field `last_name` is missing | add `last_name`: Family name (partner-api, POST /contacts)\n\
+         reckon::spec::missing_field @ spec.email_addresses (key): the field `email_addresses` is missing | add `email_addresses`: A list of at least one `{address: …}` (partner-api, POST /contacts)"
     );
+    let first = |kind: &str, spec: &str| problems(kind, spec).lines().next().map(str::to_owned);
+    let first = |kind: &str, spec: &str| first(kind, spec).unwrap_or_default();
     assert_eq!(
-        problems("Invoice", "merchant: acme\nzzzzzzzz: 1"),
+        first("Invoice", "merchant: acme\nzzzzzzzz: 1"),
         "reckon::spec::unknown_field @ spec.zzzzzzzz (key): there is no field `zzzzzzzz` here | write one of `merchant`, `contact`, `bank_account`, `invoice_date`, `currency`, `reference`, `line_items`, `invoice_messages`, `attachments`"
     );
     assert_eq!(
-        problems("Invoice", "line_items: [{descripton: A}]"),
+        first("Invoice", "line_items: [{descripton: A}]"),
         "reckon::spec::unknown_field @ spec.line_items[0].descripton (key): there is no field `descripton` here | write `description`"
     );
 }
 
 #[test]
-fn a_misfit_knows_its_byte() {
-    let misfit = read_in("Contact", "merchant: é\nfirst_name: [x]", &cx()).unwrap_err();
-    let document = document("Contact", "merchant: é\nfirst_name: [x]");
-    assert_eq!(misfit.path, "spec.first_name");
-    assert_eq!(misfit.offset, document.find("[x]"));
+fn a_misfit_knows_its_path_and_broken_yaml_its_byte() {
+    let misfits = read_in("Contact", "merchant: é\nfirst_name: [x]", &cx()).unwrap_err();
+    assert_eq!((misfits[0].path.as_str(), misfits[0].offset), ("spec.first_name", None));
+    let broken = read_in("Contact", "merchant: é\nfirst_name: ]", &cx()).unwrap_err();
+    let document = document("Contact", "merchant: é\nfirst_name: ]");
+    assert_eq!((broken[0].path.as_str(), broken[0].offset), (".", document.find(']')));
 }
 
 #[test]
@@ -96,6 +101,7 @@ fn a_wrong_sort_of_value_is_told_in_words() {
             "reckon::spec::wrong_type @ {path}: expected {expected}, found {found} | write {expected}"
         )
     };
+    let problems = |kind: &str, spec: &str| problems(kind, spec).lines().next().unwrap().to_owned();
     assert_eq!(
         problems("Invoice", "line_items: 5"),
         wrong("spec.line_items", "a list", "the number 5")
@@ -122,7 +128,8 @@ fn a_wrong_sort_of_value_is_told_in_words() {
 #[test]
 fn a_document_without_a_spec_misses_it() {
     let row = find("Contact").unwrap();
-    let misfit = (row.read)("kind: Contact\n", &Name::default_namespace(), &cx()).unwrap_err();
+    let misfits = (row.read)("kind: Contact\n", &Name::default_namespace(), &cx()).unwrap_err();
+    let [misfit] = misfits.as_slice() else { panic!("{misfits:?}") };
     let issue = misfit.issue();
     assert_eq!(
         (issue.code, issue.path.to_string()),
@@ -222,8 +229,8 @@ fn broken_yaml_is_told_before_all_else_and_without_line_numbers_of_its_own() {
         ("spec: {a", "did not find expected ',' or '}'"),
         ("spec: ]", "did not find expected node content"),
     ] {
-        let misfit = (row.read)(yaml, &Name::default_namespace(), &cx()).unwrap_err();
-        let issue = misfit.issue();
+        let misfits = (row.read)(yaml, &Name::default_namespace(), &cx()).unwrap_err();
+        let issue = misfits[0].issue();
         assert_eq!(issue.code, "reckon::spec::unreadable");
         assert_eq!(issue.message, message);
     }

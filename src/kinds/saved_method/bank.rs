@@ -89,7 +89,7 @@ fn digits<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error
         type Value = String;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a string")
+            f.write_str("a text")
         }
 
         fn visit_str<E: de::Error>(self, text: &str) -> Result<String, E> {

@@ -155,7 +155,7 @@ fn the_source_is_what_the_type_says() {
 #[test]
 fn every_field_of_a_bank_has_its_type() {
     check(
-        "merchant: a\ntype: bank\nsource: {bank: {routing_number: [1], account_number: {env: A}}}",
+        "merchant: a\ntype: bank\nsource: {bank: {routing_number: [1], account_number: {env: A}, account_type: CHECKING}}",
         "reckon::spec::wrong_type @ spec.source.bank.routing_number: expected a text, found a list | write a text",
     );
     check(

@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{files, open_variables};
+use crate::base::decode::problem::DecodeProblem;
 use crate::base::id::{Key, Name};
 use crate::base::money::Currency;
 use crate::model::issue::Issue;
@@ -155,13 +156,15 @@ impl fmt::Debug for DecodedSpec {
     }
 }
 
-/// Document that does not fit its kind's shape.
+/// One reason why a document does not fit its kind's shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodeError {
-    /// The path of the offending value, as `serde_path_to_error` writes it (`spec.schedule.start`).
+    /// The path of the offending value or unknown field, or of the mapping that lacks a field
+    /// (`spec.schedule.start`).
     pub path: String,
-    /// Byte offset of the offending value in the document, where the parser knew it.
+    /// Byte offset of the fault in the document, where the YAML itself is broken.
     pub offset: Option<usize>,
-    /// The parser's message.
-    pub message: String,
+    pub problem: DecodeProblem,
+    /// The meaning of a missing field.
+    pub doc: &'static str,
 }

@@ -19,6 +19,20 @@ pub(crate) const EXPECTED: &str = "a secret source";
 /// The forms that a secret may have, for messages.
 pub(crate) const FORMS: &str = "`{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`";
 
+/// Fields of the mapping, first those that a document may have.
+pub(crate) const FIELDS: [&str; 6] = ["env", "file", "exec", "age", "field", "literal"];
+
+/// Fields that only the canonical form has: no message suggests them.
+const CANONICAL_FIELDS: [&str; 2] = ["field", "literal"];
+
+/// Returns the fields that a message may suggest, of those that a type has.
+pub(crate) fn suggestible(mut known: Vec<String>) -> Vec<String> {
+    if known == FIELDS {
+        known.retain(|name| !CANONICAL_FIELDS.contains(&name.as_str()));
+    }
+    known
+}
+
 /// Longest name of a program, in characters.
 const PROGRAM_LENGTH_MAX: usize = 63;
 

@@ -76,6 +76,10 @@ fn each_mistake_is_told_once_and_shows_nothing_private() {
        ╰────
       help: write one, such as `jane@example.com`
     "#);
+}
+
+#[test]
+fn every_mistake_of_several_documents_is_told_at_its_place() {
     let invoice =
         INVOICE.replace("125.00 USD", "125.00").replace("contact: jane", "contact: [jane]");
     assert_snapshot!(shown(&[("i.yaml", &invoice)]), @r#"
@@ -93,6 +97,18 @@ fn each_mistake_is_told_once_and_shows_nothing_private() {
     let invoice = INVOICE.replace("125.00 USD", "125.00");
     let extra = format!("{invoice}status: x\n");
     assert_snapshot!(shown(&[("m.yaml", MERCHANT), ("c.yaml", CONTACT), ("i.yaml", &extra), ("j.yaml", &invoice.replace("2026-11", "x"))]), @r#"
+    reckon::amount::no_currency
+
+      × `125.00` has no currency
+        ╭─[specs/i.yaml:10:48]
+      9 │   line_items:
+     10 │   - {description: Retainer, rate_per_quantity: "125.00"}
+        ·                                                ────────
+     11 │ status: x
+        ╰────
+      help: it could be 125.00 USD, or 1.25 USD (125 minor units): write `"125.00 USD"` or `"1.25
+            USD"`
+
     reckon::header::unknown_field
 
       × unknown field `status`

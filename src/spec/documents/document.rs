@@ -12,12 +12,16 @@ use serde_json::{Value, json};
 
 use super::header;
 use super::header::DocumentHead;
+use crate::base::decode::problem::DecodeProblem;
 use crate::base::hash::{Digest, canonical_object, sha256};
 use crate::base::id::{Key, Name};
+use crate::base::wording;
 use crate::kinds::register::KindRow;
 use crate::kinds::schema::files::InspectedFile;
 use crate::kinds::schema::kind::{CheckCx, DecodeError, DecodedSpec, UniqueField};
-use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, Severity, UnderlinedPart};
+use crate::model::issue::{
+    Issue, PathSegment, PlacedIssue, ProblemCounts, Severity, UnderlinedPart,
+};
 use crate::model::manifest::{Annotations, AttachedFile, DocumentPlace, Manifest, PackedManifest};
 use crate::spec::text::finding::Finding;
 use crate::spec::text::lines::SourceText;
@@ -34,6 +38,9 @@ pub struct ReadContext {
     /// The context of their checks.
     pub check: CheckCx,
 }
+
+/// The field of a document that its kind reads.
+const SPEC: &str = "spec";
 
 /// One document as read.
 #[derive(Debug, Clone)]
@@ -143,24 +150,15 @@ fn read_clean(
     header: DocumentHead,
     place: DocumentPlace,
 ) -> ParsedDocument {
-    let DocumentHead {
-        row,
-        key,
-        namespace,
-        labels,
-        annotations,
-        mut issues,
-        has_unknown_field: foreign,
-    } = header;
+    let DocumentHead { row, key, namespace, labels, annotations, mut issues } = header;
     let text = source.text.get(slice.range.clone()).unwrap_or_default();
     let namespace = namespace.unwrap_or_else(Name::default_namespace);
-    // The kind's reader stops at a foreign field, which the header has already reported.
-    let read = row.filter(|_| !foreign).map(|row| (row.read)(text, &namespace, &cx.check));
-    let mut misfit = None;
+    let read = row.map(|row| (row.read)(text, &namespace, &cx.check));
+    let mut misfits = Vec::new();
     let (mut manifest, mut sole, mut looked) = (None, None, Vec::new());
     match read {
         None => {}
-        Some(Err(error)) => misfit = Some(error),
+        Some(Err(errors)) => misfits = without_mistyped_spec(errors, &issues),
         Some(Ok(DecodedSpec { spec, references, issues: own, files })) => {
             issues.extend(own);
             looked = files;
@@ -175,7 +173,7 @@ fn read_clean(
             });
         }
     }
-    let (problems, omitted) = with_places(cx, source, slice, issues, misfit);
+    let (problems, omitted) = with_places(cx, source, slice, issues, misfits);
     ParsedDocument { place, key, manifest, unique_field: sole, problems, omitted, attached: looked }
 }
 
@@ -185,15 +183,28 @@ fn with_places(
     source: &LazySource<'_>,
     slice: &Slice,
     issues: Vec<Issue>,
-    misfit: Option<DecodeError>,
+    misfits: Vec<DecodeError>,
 ) -> (Vec<PlacedIssue>, ProblemCounts) {
-    let misfit = misfit.into_iter().map(DocumentFault::Decode);
-    let faults = misfit.chain(issues.into_iter().map(DocumentFault::Issue)).collect();
+    let misfits = misfits.into_iter().map(DocumentFault::Decode);
+    let faults = misfits.chain(issues.into_iter().map(DocumentFault::Issue)).collect();
     let (faults, omitted) = source.admit(faults, DocumentFault::severity);
     if faults.is_empty() {
         return (Vec::new(), omitted);
     }
     (PlacedDocument::new(cx, source.source(), slice).all(&faults), omitted)
+}
+
+/// Drops a missing `spec` where an unknown field of the header was probably meant to be it.
+fn without_mistyped_spec(mut misfits: Vec<DecodeError>, issues: &[Issue]) -> Vec<DecodeError> {
+    let is_spec = |issue: &Issue| match issue.path.0.as_slice() {
+        [PathSegment::Key(name)] => wording::nearest(name, [SPEC]).is_some(),
+        _ => false,
+    };
+    if issues.iter().any(|issue| issue.code == header::UNKNOWN_FIELD && is_spec(issue)) {
+        let spec = DecodeProblem::MissingField { name: SPEC.to_owned() };
+        misfits.retain(|misfit| misfit.path != "." || misfit.problem != spec);
+    }
+    misfits
 }
 
 /// One reason why a document is refused or warned of.
@@ -330,7 +341,7 @@ fn findings_with_places(
     if !linted.complete {
         return (problems, omitted);
     }
-    let (more, rest) = with_places(cx, source, slice, header.issues.clone(), None);
+    let (more, rest) = with_places(cx, source, slice, header.issues.clone(), Vec::new());
     problems.extend(more);
     (problems, omitted.plus(rest))
 }

@@ -125,7 +125,7 @@ fn schema_at<'a>(schema: &'a Value, path: &str) -> Option<&'a Value> {
 }
 
 /// Returns the schema without its `null` alternative.
-fn without_null(schema: &Value) -> &Value {
+pub(crate) fn without_null(schema: &Value) -> &Value {
     let choices = schema.get("anyOf").and_then(Value::as_array);
     let nothing = |choice: &&Value| choice.get("type") == Some(&Value::from("null"));
     match choices.map(Vec::as_slice) {
@@ -135,7 +135,7 @@ fn without_null(schema: &Value) -> &Value {
 }
 
 /// Returns the type of a value, in words.
-fn type_name(schema: &Value) -> String {
+pub(crate) fn type_name(schema: &Value) -> String {
     let schema = without_null(schema);
     if let Some(title) = schema.get("title").and_then(Value::as_str) {
         return title.to_owned();
@@ -148,9 +148,15 @@ fn type_name(schema: &Value) -> String {
         "integer" => "whole number".to_owned(),
         "boolean" => "true or false".to_owned(),
         "object" => "mapping".to_owned(),
-        "array" => format!("list of {}s", schema.get("items").map(type_name).unwrap_or_default()),
+        "array" => {
+            format!("list of {}", plural(schema.get("items").map(type_name).unwrap_or_default()))
+        }
         other => other.to_owned(),
     }
+}
+
+fn plural(noun: String) -> String {
+    if noun.ends_with('s') { noun + "es" } else { noun + "s" }
 }
 
 /// Returns the first word of a schema's `type` that is not `null`.

@@ -14,6 +14,8 @@ use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 pub const API_VERSION: &str = "reckon.dev/v1";
 
 const TOP_FIELDS: [&str; 4] = ["apiVersion", "kind", "metadata", "spec"];
+/// The code of an unknown field of the head.
+pub(crate) const UNKNOWN_FIELD: &str = "reckon::header::unknown_field";
 const METADATA_FIELDS: [&str; 4] = ["name", "namespace", "labels", "annotations"];
 
 /// The content of a document's head.
@@ -25,8 +27,6 @@ pub(crate) struct DocumentHead {
     pub(crate) labels: BTreeMap<String, String>,
     pub(crate) annotations: Annotations,
     pub(crate) issues: Vec<Issue>,
-    /// True if the document has an unknown field at its top.
-    pub(crate) has_unknown_field: bool,
 }
 
 /// Reads the head; reports issues even for a text that is no document.
@@ -37,7 +37,6 @@ pub(crate) fn read(kinds: &'static [KindRow], root: Option<&Node>) -> DocumentHe
         return header;
     };
     header.report_unknown(root.entries(), &Path::default(), &TOP_FIELDS);
-    header.has_unknown_field = !header.issues.is_empty();
     header.api_version(root);
     header.kind(kinds, root);
     header.metadata(root);
@@ -58,7 +57,7 @@ impl DocumentHead {
         for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
             let message = format!("unknown field `{}`", entry.key);
             let help = wording::suggestion_help(&entry.key, known.iter().copied());
-            let issue = Issue::error("reckon::header::unknown_field", "", message, help);
+            let issue = Issue::error(UNKNOWN_FIELD, "", message, help);
             self.issues.push(Issue { path: parent.key(&entry.key), ..issue }.underline_key());
         }
     }

@@ -14,6 +14,8 @@ use crate::cli::context::open::Context;
 use crate::cli::context::selection::check_paths;
 use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::print::Printer;
+use crate::config;
+use crate::config::schema::CONFIG;
 use crate::kinds::planning::step::MERCHANT;
 use crate::kinds::register::{KINDS, KindRow};
 use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, TreeProblems};
@@ -116,9 +118,14 @@ fn is_chosen(setup: &Context, paths: &[PathBuf], file: &str) -> bool {
 /// Runs `explain`.
 pub(crate) fn explain(args: &ExplainArgs, out: Printer) -> Result<Exit, CommandFailure> {
     let (kind, path) = args.what.split_once('.').unwrap_or((&args.what, ""));
-    let row = row(kind)?;
-    let explained = explain::explain(row, path).map_err(|help| {
-        let what = format!("{} has no field {path:?}", row.name);
+    let (name, explained) = if kind.eq_ignore_ascii_case(CONFIG) {
+        (CONFIG, config::explain::explain(path))
+    } else {
+        let row = row(kind)?;
+        (row.name, explain::explain(row, path))
+    };
+    let explained = explained.map_err(|help| {
+        let what = format!("{name} has no field {path:?}");
         CommandFailure::input("reckon::usage::field", what).help(help)
     })?;
     out.result(&explained, || render::explain::explanation(&explained, out.color))?;
@@ -128,6 +135,7 @@ pub(crate) fn explain(args: &ExplainArgs, out: Printer) -> Result<Exit, CommandF
 /// Runs `schema`. Prints JSON in every form but YAML.
 pub(crate) fn schema(args: &SchemaArgs, out: Printer) -> Result<Exit, CommandFailure> {
     let schema = match &args.kind {
+        Some(kind) if kind.eq_ignore_ascii_case(CONFIG) => config::schema::schema(),
         Some(kind) => schema::of_kind(row(kind)?),
         None => schema::document(KINDS),
     };
@@ -140,6 +148,6 @@ fn row(name: &str) -> Result<&'static KindRow, CommandFailure> {
     let found = KINDS.iter().find(|row| row.name.eq_ignore_ascii_case(name));
     found.ok_or_else(|| {
         CommandFailure::input("reckon::usage::kind", format!("there is no kind {name:?}"))
-            .help(wording::suggestion_help(name, KINDS.iter().map(|row| row.name)))
+            .help(wording::suggestion_help(name, KINDS.iter().map(|row| row.name).chain([CONFIG])))
     })
 }

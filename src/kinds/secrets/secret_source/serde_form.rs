@@ -6,7 +6,7 @@ use serde::de;
 use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::{EXPECTED, SecretSource};
+use super::{EXPECTED, FIELDS, SecretSource};
 use crate::base::secret::Secret;
 
 impl Serialize for SecretSource {
@@ -52,42 +52,30 @@ impl<'de> Visitor<'de> for SourceVisitor {
 
     fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<SecretSource, A::Error> {
         let mut source = SecretSource::default();
-        while let Some(part) = map.next_key()? {
-            match part {
-                SecretSourceField::Env => source.env = Some(map.next_value()?),
-                SecretSourceField::File => source.file = Some(map.next_value()?),
-                SecretSourceField::Exec => source.exec = Some(map.next_value()?),
-                SecretSourceField::Age => source.age = Some(map.next_value()?),
-                SecretSourceField::Field => source.field = Some(map.next_value()?),
-                SecretSourceField::Literal => source.literal = Some(map.next_value()?),
+        while let Some(name) = map.next_key::<String>()? {
+            match name.as_str() {
+                "env" => fill(&mut source.env, "env", &mut map)?,
+                "file" => fill(&mut source.file, "file", &mut map)?,
+                "exec" => fill(&mut source.exec, "exec", &mut map)?,
+                "age" => fill(&mut source.age, "age", &mut map)?,
+                "field" => fill(&mut source.field, "field", &mut map)?,
+                "literal" => fill(&mut source.literal, "literal", &mut map)?,
+                _ => return Err(de::Error::unknown_field(&name, &FIELDS)),
             }
         }
         Ok(source)
     }
 }
 
-/// Field of the mapping. `field` and `literal` belong to the canonical form, and are never
-/// suggested.
-enum SecretSourceField {
-    Env,
-    File,
-    Exec,
-    Age,
-    Field,
-    Literal,
-}
-
-impl<'de> Deserialize<'de> for SecretSourceField {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let field = String::deserialize(deserializer)?;
-        match field.as_str() {
-            "env" => Ok(Self::Env),
-            "file" => Ok(Self::File),
-            "exec" => Ok(Self::Exec),
-            "age" => Ok(Self::Age),
-            "field" => Ok(Self::Field),
-            "literal" => Ok(Self::Literal),
-            _ => Err(de::Error::unknown_field(&field, &["env", "file", "exec", "age"])),
-        }
+/// Reads the value of a field, which the mapping may have once.
+fn fill<'de, T: Deserialize<'de>, A: de::MapAccess<'de>>(
+    slot: &mut Option<T>,
+    name: &'static str,
+    map: &mut A,
+) -> Result<(), A::Error> {
+    if slot.is_some() {
+        return Err(de::Error::duplicate_field(name));
     }
+    *slot = Some(map.next_value()?);
+    Ok(())
 }

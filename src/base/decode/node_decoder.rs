@@ -1,0 +1,304 @@
+//! Decodes the tree of a YAML document into a type.
+
+use serde::de::value::StringDeserializer;
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess,
+    Unexpected, VariantAccess, Visitor,
+};
+
+use super::problem::{ExpectedValue, Misfit, PathSegment};
+use super::tree::{Node, Scalar};
+
+/// Text that a [`Node::Hole`] gives where text is expected: the shortest valid name.
+const HOLE_TEXT: &str = "a";
+
+impl Node {
+    fn unexpected(&self) -> Unexpected<'_> {
+        match self {
+            Self::Scalar { value: Scalar::Null, .. } | Self::Hole => Unexpected::Unit,
+            Self::Scalar { value: Scalar::Bool(word), .. } => Unexpected::Bool(*word),
+            Self::Scalar { value: Scalar::Number(number), .. } => {
+                let whole = number.as_u64().map(Unexpected::Unsigned);
+                let whole = whole.or_else(|| number.as_i64().map(Unexpected::Signed));
+                whole.unwrap_or_else(|| Unexpected::Float(number.as_f64().unwrap_or_default()))
+            }
+            Self::Scalar { value: Scalar::Text, text } => Unexpected::Str(text),
+            Self::Sequence(_) => Unexpected::Seq,
+            Self::Mapping(_) => Unexpected::Map,
+        }
+    }
+
+    fn refuse<'de, V: Visitor<'de>>(&self, visitor: &V) -> Misfit {
+        Misfit::invalid_type(self.unexpected(), visitor)
+    }
+}
+
+/// Forwards the numeric hints to [`Deserializer::deserialize_any`], with 1 for a hole.
+macro_rules! numbers {
+    ($expected:ident: $($method:ident)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+            let number = match self {
+                Node::Hole => visitor.visit_u64(1),
+                node @ (Node::Scalar { .. } | Node::Sequence(_) | Node::Mapping(_)) => {
+                node.deserialize_any(visitor)
+            }
+            };
+            number.map_err(|misfit| misfit.of_expected(ExpectedValue::$expected))
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for &Node {
+    type Error = Misfit;
+
+    numbers! {
+        WholeNumber:
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
+    }
+    numbers! { Number: deserialize_f32 deserialize_f64 }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        match self {
+            Node::Scalar { value: Scalar::Null, .. } => visitor.visit_unit(),
+            Node::Scalar { value: Scalar::Bool(word), .. } => visitor.visit_bool(*word),
+            Node::Scalar { value: Scalar::Number(number), .. } => {
+                if let Some(number) = number.as_u64() {
+                    visitor.visit_u64(number)
+                } else if let Some(number) = number.as_i64() {
+                    visitor.visit_i64(number)
+                } else {
+                    visitor.visit_f64(number.as_f64().unwrap_or_default())
+                }
+            }
+            Node::Scalar { value: Scalar::Text, text } => visitor.visit_str(text),
+            Node::Sequence(items) => visitor.visit_seq(Items { items, next: 0 }),
+            Node::Mapping(entries) => visitor.visit_map(Entries { entries, next: 0 }),
+            Node::Hole => visitor.visit_str(HOLE_TEXT),
+        }
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        let value = match self {
+            Node::Hole => visitor.visit_bool(false),
+            node @ (Node::Scalar { .. } | Node::Sequence(_) | Node::Mapping(_)) => {
+                node.deserialize_any(visitor)
+            }
+        };
+        value.map_err(|misfit| misfit.of_expected(ExpectedValue::Bool))
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        let value = match self {
+            Node::Scalar { text, .. } => visitor.visit_str(text),
+            Node::Hole => visitor.visit_str(HOLE_TEXT),
+            Node::Sequence(_) | Node::Mapping(_) => Err(self.refuse(&visitor)),
+        };
+        value.map_err(|misfit| misfit.of_expected(ExpectedValue::Text))
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        match self {
+            Node::Scalar { value: Scalar::Null, .. } | Node::Hole => visitor.visit_none(),
+            node @ (Node::Scalar { .. } | Node::Sequence(_) | Node::Mapping(_)) => {
+                visitor.visit_some(node)
+            }
+        }
+    }
+
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        let value = match self {
+            Node::Hole => visitor.visit_unit(),
+            node @ (Node::Scalar { .. } | Node::Sequence(_) | Node::Mapping(_)) => {
+                node.deserialize_any(visitor)
+            }
+        };
+        value.map_err(|misfit| misfit.of_expected(ExpectedValue::Nothing))
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        self.deserialize_unit(visitor)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        let value = match self {
+            Node::Hole => visitor.visit_seq(Items { items: &[], next: 0 }),
+            Node::Scalar { value: Scalar::Null, text } if text.is_empty() => {
+                visitor.visit_seq(Items { items: &[], next: 0 })
+            }
+            Node::Sequence(items) => visitor.visit_seq(Items { items, next: 0 }),
+            Node::Scalar { .. } | Node::Mapping(_) => Err(self.refuse(&visitor)),
+        };
+        value.map_err(|misfit| misfit.of_expected(ExpectedValue::Sequence))
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Misfit> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        let value = match self {
+            Node::Hole => visitor.visit_map(Entries { entries: &[], next: 0 }),
+            Node::Scalar { value: Scalar::Null, text } if text.is_empty() => {
+                visitor.visit_map(Entries { entries: &[], next: 0 })
+            }
+            Node::Mapping(entries) => visitor.visit_map(Entries { entries, next: 0 }),
+            Node::Scalar { .. } | Node::Sequence(_) => Err(self.refuse(&visitor)),
+        };
+        value.map_err(|misfit| misfit.of_expected(ExpectedValue::Mapping))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        self.deserialize_map(visitor)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        let value = match self {
+            Node::Scalar { text, .. } => visitor.visit_enum(Word(text)),
+            Node::Hole => visitor.visit_enum(Word(variants.first().copied().unwrap_or_default())),
+            Node::Sequence(_) | Node::Mapping(_) => Err(self.refuse(&visitor)),
+        };
+        value.map_err(|misfit| misfit.of_expected(ExpectedValue::Word))
+    }
+
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        self.deserialize_any(visitor)
+    }
+
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        self.deserialize_any(visitor)
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        visitor.visit_unit()
+    }
+}
+
+/// The items of a sequence.
+struct Items<'n> {
+    items: &'n [Node],
+    next: usize,
+}
+
+impl<'de> SeqAccess<'de> for Items<'_> {
+    type Error = Misfit;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Misfit> {
+        let place = self.next;
+        let Some(node) = self.items.get(place) else { return Ok(None) };
+        self.next = place.saturating_add(1);
+        let item = seed.deserialize(node);
+        item.map(Some).map_err(|misfit| misfit.beneath(PathSegment::Item(place)))
+    }
+}
+
+/// The entries of a mapping.
+struct Entries<'n> {
+    entries: &'n [(String, Node)],
+    next: usize,
+}
+
+impl<'de> MapAccess<'de> for Entries<'_> {
+    type Error = Misfit;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Misfit> {
+        let Some((key, _)) = self.entries.get(self.next) else { return Ok(None) };
+        let key: StringDeserializer<Misfit> = key.clone().into_deserializer();
+        seed.deserialize(key).map(Some)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Misfit> {
+        let Some((key, node)) = self.entries.get(self.next) else {
+            return Err(Misfit::custom("a mapping has a key without a value"));
+        };
+        self.next = self.next.saturating_add(1);
+        let value = seed.deserialize(node);
+        value.map_err(|misfit| misfit.beneath(PathSegment::Field(key.clone())))
+    }
+}
+
+/// A word of an enum without fields.
+struct Word<'n>(&'n str);
+
+impl<'de> EnumAccess<'de> for Word<'_> {
+    type Error = Misfit;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Misfit> {
+        let word: StringDeserializer<Misfit> = self.0.to_owned().into_deserializer();
+        Ok((seed.deserialize(word)?, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Word<'_> {
+    type Error = Misfit;
+
+    fn unit_variant(self) -> Result<(), Misfit> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _: T) -> Result<T::Value, Misfit> {
+        Err(Misfit::invalid_type(Unexpected::UnitVariant, &"newtype variant"))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Misfit> {
+        Err(Misfit::invalid_type(Unexpected::UnitVariant, &"tuple variant"))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Misfit> {
+        Err(Misfit::invalid_type(Unexpected::UnitVariant, &"struct variant"))
+    }
+}
