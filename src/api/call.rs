@@ -79,6 +79,33 @@ pub trait Endpoint: JsonSchema {
     type Reply: JsonSchema;
 }
 
+/// Defines endpoints. An entry has name, word, method, host, path, credential, `Request => Reply`,
+/// and the parameters of the query.
+macro_rules! endpoints {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident $word:literal: $method:ident $host:ident $path:literal by $auth:ident,
+            $request:ty => $reply:ty $(, [$($query:expr),+])?;
+    )+) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, schemars::JsonSchema)]
+        pub struct $name;
+
+        impl $crate::api::call::Endpoint for $name {
+            const NAME: &'static str = $word;
+            const METHOD: $crate::api::call::Method = $crate::api::call::Method::$method;
+            const HOST: $crate::api::call::Host = $crate::api::call::Host::$host;
+            const PATH: &'static str = $path;
+            const AUTH: $crate::api::call::Auth = $crate::api::call::Auth::$auth;
+            $(const QUERY: &'static [$crate::api::query::Parameter] = &[$($query),+];)?
+            type Request = $request;
+            type Reply = $reply;
+        }
+    )+};
+}
+
+pub(crate) use endpoints;
+
 /// One request to the service as plain data: exactly its form on the wire, but for the credential,
 /// which the client adds. `Debug` leaves the body out, since a body may hold a card number.
 #[derive(Clone, PartialEq, Eq)]

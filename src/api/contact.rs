@@ -3,13 +3,15 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use super::call::{Auth, Endpoint, Host, Method};
+use super::call::endpoints;
 use crate::api::audit::Audit;
 use crate::api::rules;
 use crate::api::rules::FieldProblem;
 
 /// The request that creates a contact.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["first_name", "last_name"]))]
@@ -27,7 +29,6 @@ pub struct NewContact {
     #[schemars(extend("enum" = ["person"]))]
     pub kind: String,
     /// True for a contact of test invoices.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub test_mode: Option<bool>,
 }
 
@@ -42,45 +43,35 @@ pub struct NewEmailAddress {
 }
 
 /// A contact as the service shows it.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Contact {
     /// `p_…`.
     pub id: String,
     /// Creation of the contact.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Audit>,
     /// Last change of the contact.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<Audit>,
     /// True for a contact of test invoices only.
     pub test_mode: bool,
     /// Whole name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Family name first.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sort_name: Option<String>,
     /// Name for display.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
     /// Given name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub first_name: Option<String>,
     /// Family name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_name: Option<String>,
     /// The address that receives mail.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub preferred_email: Option<String>,
     /// The merchant's code for the contact.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub contact_code: Option<String>,
     /// Id of the organization that owns the contact.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
     /// The organization that owns the contact.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<ContactOwner>,
     /// Addresses of the contact.
     pub email_addresses: Vec<EmailAddress>,
@@ -90,6 +81,7 @@ pub struct Contact {
 }
 
 /// The merchant's organization, as contacts show it.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(rename = "Owner")]
@@ -99,36 +91,30 @@ pub struct ContactOwner {
     /// True in test mode.
     pub test_mode: bool,
     /// The organization's own owner.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
     /// The organization's e-mail address.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub preferred_email: Option<String>,
     /// The organization's name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The organization's name for sorting.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sort_name: Option<String>,
     /// `organization`.
     #[serde(rename = "type")]
     pub kind: String,
     /// Name for display.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
 }
 
 /// One address of a contact.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EmailAddress {
     /// `eml_…`.
     pub id: String,
     /// Creation of the address.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Audit>,
     /// Last change of the address.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<Audit>,
     /// The address.
     pub address: String,
@@ -156,16 +142,7 @@ pub fn rules(new: &NewContact) -> Vec<FieldProblem> {
     problems.into_list()
 }
 
-/// Creates a contact. There is no later proof of the creation.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct CreateContact;
-
-impl Endpoint for CreateContact {
-    const NAME: &'static str = "contact.create";
-    const METHOD: Method = Method::Post;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/contacts";
-    const AUTH: Auth = Auth::Payments;
-    type Request = NewContact;
-    type Reply = Contact;
+endpoints! {
+    /// Creates a contact. There is no later proof of the creation.
+    CreateContact "contact.create": Post Base "/contacts" by Payments, NewContact => Contact;
 }

@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::{Auth, Endpoint, Host, Method};
+use super::call::endpoints;
 use crate::api::wire::serialize_exposed;
 use crate::base::secret::Secret;
 
@@ -21,16 +21,8 @@ pub struct ContactHash {
     pub url: Option<Secret>,
 }
 
-/// Creates a contact hash. It sends nothing.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct CreateContactHash;
-
-impl Endpoint for CreateContactHash {
-    const NAME: &'static str = "contact.hash";
-    const METHOD: Method = Method::Post;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/contacts/{contact_id}/hash";
-    const AUTH: Auth = Auth::Payments;
-    type Request = ();
-    type Reply = ContactHash;
+endpoints! {
+    /// Creates a contact hash. It sends nothing.
+    CreateContactHash "contact.hash": Post Base "/contacts/{contact_id}/hash" by Payments,
+        () => ContactHash;
 }

@@ -8,7 +8,7 @@ use data_encoding::BASE64;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::{Auth, Endpoint, Host, Method};
+use super::call::endpoints;
 use crate::api::invoice::FileReference;
 use crate::api::rules::{FieldProblem, FieldProblems};
 
@@ -63,32 +63,13 @@ pub fn bytes(new: &NewFile) -> Result<Vec<u8>, Vec<FieldProblem>> {
     if problems.is_empty() { Ok(bytes.unwrap_or_default()) } else { Err(problems) }
 }
 
-/// Uploads a file under a contact; it is processed afterwards.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct UploadFile;
-
-impl Endpoint for UploadFile {
-    const NAME: &'static str = "file.upload";
-    const METHOD: Method = Method::Post;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/contacts/{contact_id}/files";
-    const AUTH: Auth = Auth::Payments;
-    type Request = NewFile;
-    type Reply = FileReference;
-}
-
-/// Reads the processing state of a file.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct GetFile;
-
-impl Endpoint for GetFile {
-    const NAME: &'static str = "file.get";
-    const METHOD: Method = Method::Get;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/contacts/{contact_id}/files/{id}";
-    const AUTH: Auth = Auth::Payments;
-    type Request = ();
-    type Reply = FileReference;
+endpoints! {
+    /// Uploads a file under a contact; it is processed afterwards.
+    UploadFile "file.upload": Post Base "/contacts/{contact_id}/files" by Payments,
+        NewFile => FileReference;
+    /// Reads the processing state of a file.
+    GetFile "file.get": Get Base "/contacts/{contact_id}/files/{id}" by Payments,
+        () => FileReference;
 }
 
 #[cfg(test)]

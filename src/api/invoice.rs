@@ -3,14 +3,16 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use super::call::{Auth, Endpoint, Host, Method};
+use super::call::endpoints;
 use crate::api::audit::Audit;
 use crate::api::contact::Contact;
 use crate::api::rules::{FieldProblem, FieldProblems, is_email};
 use crate::api::wire::Timestamp;
 
 /// The request that creates an invoice.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["contact_id", "bank_account_id", "invoice_date"]))]
@@ -20,18 +22,14 @@ pub struct NewInvoice {
     /// The bank account that receives the money, `bank_…`.
     pub bank_account_id: String,
     /// Date of the invoice, shown in the portal; required.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub invoice_date: Option<Timestamp>,
     /// Three letters.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^[A-Z]{3}$"))]
     pub currency: Option<String>,
     /// Reference, shown in the portal.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// The partner's id of the invoice, unique among all of the partner's invoices; prevents
     /// duplicates.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub source_id: Option<String>,
     /// The billed lines.
     pub line_items: Vec<NewLineItem>,
@@ -42,7 +40,6 @@ pub struct NewInvoice {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
     /// True for a test invoice.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub test_mode: Option<bool>,
 }
 
@@ -65,6 +62,7 @@ pub struct NewLineItem {
 }
 
 /// One e-mail to send.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["email_addresses"]))]
@@ -73,10 +71,8 @@ pub struct NewInvoiceMessage {
     #[schemars(length(min = 1), inner(email))]
     pub email_addresses: Vec<String>,
     /// Replaces the default subject.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// Replaces the default text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
@@ -90,24 +86,21 @@ pub struct Attachment {
 }
 
 /// An invoice as the service shows it.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Invoice {
     /// `i_…`.
     pub id: String,
     /// Creation of the invoice.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Audit>,
     /// Last change of the invoice.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<Audit>,
     /// `pending` at creation.
     pub status: String,
     /// Number given by the service.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub invoice_number: Option<String>,
     /// Date of the invoice, as requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub invoice_date: Option<Timestamp>,
     /// Minor units.
     pub total_amount: i64,
@@ -118,17 +111,14 @@ pub struct Invoice {
     /// True for a test invoice.
     pub test_mode: bool,
     /// Three letters.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
     /// The bank account that receives the money.
     pub bank_account_id: String,
     /// The merchant's organization.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
     /// The contact that is billed.
     pub contact_id: String,
     /// A summary of the contact.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub contact: Option<Contact>,
     /// Payments of the invoice; empty at creation.
     pub invoice_payments: Vec<InvoicePayment>,
@@ -141,13 +131,10 @@ pub struct Invoice {
     /// Scheduled payment requests; empty at creation.
     pub scheduled_payment_requests: Vec<serde_json::Value>,
     /// Reference, shown in the portal.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// The partner's id of the invoice.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub source_id: Option<String>,
     /// `sent` once e-mails are sent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub presentment_status: Option<String>,
     /// Attached files.
     pub attachments: Vec<FileReference>,
@@ -157,6 +144,7 @@ pub struct Invoice {
 }
 
 /// One payment of an invoice (service-facts, 86).
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct InvoicePayment {
@@ -171,23 +159,21 @@ pub struct InvoicePayment {
     /// `credit_card` or `bank_account`.
     pub payment_type: String,
     /// `VISA`, …; for cards.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub card_type: Option<String>,
     /// The last digits of the number.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub last4_digits: Option<String>,
     /// `authorized`, then the payment's later status.
     pub status: String,
 }
 
 /// One line of an invoice.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct LineItem {
     /// `li_…`.
     pub id: String,
     /// Description of the line, for reference.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Minor units, as a string.
     pub rate_per_quantity: String,
@@ -200,24 +186,21 @@ pub struct LineItem {
 }
 
 /// One e-mail of an invoice.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct InvoiceMessage {
     /// `imsg_…`.
     pub id: String,
     /// Creation of the message.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Audit>,
     /// Last change of the message.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<Audit>,
     /// Addresses that received the e-mail.
     pub email_addresses: Vec<String>,
     /// Subject of the e-mail.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// HTML text of the e-mail.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
     /// `sent`.
     pub status: String,
@@ -227,22 +210,19 @@ pub struct InvoiceMessage {
 }
 
 /// A file that belongs to an invoice.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FileReference {
     /// `fref_…`.
     pub id: String,
     /// Creation of the file reference.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Audit>,
     /// Last change of the file reference.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<Audit>,
     /// Name of the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub file_name: Option<String>,
     /// `completed`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub processing_state: Option<String>,
     /// `invoice_file_reference`.
     #[serde(rename = "type")]
@@ -295,16 +275,7 @@ fn is_currency(code: &str) -> bool {
     code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
-/// Creates an invoice and sends its e-mails; `source_id` prevents a second creation.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct CreateInvoice;
-
-impl Endpoint for CreateInvoice {
-    const NAME: &'static str = "invoice.create";
-    const METHOD: Method = Method::Post;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/invoices";
-    const AUTH: Auth = Auth::Payments;
-    type Request = NewInvoice;
-    type Reply = Invoice;
+endpoints! {
+    /// Creates an invoice and sends its e-mails; `source_id` prevents a second creation.
+    CreateInvoice "invoice.create": Post Base "/invoices" by Payments, NewInvoice => Invoice;
 }

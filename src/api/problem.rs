@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 /// The JSON body of every answer that is not 200.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -12,29 +13,24 @@ pub struct Problem {
 }
 
 /// One problem of a request.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 #[schemars(rename = "Message")]
 pub struct ProblemMessage {
     /// Machine-readable code, such as `invalid_data` or `card_declined`.
-    #[serde(default)]
     pub code: String,
     /// `error` or `info`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<String>,
     /// `gateway` or `payment_processor`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facility: Option<String>,
     /// A short English text, shown to people as it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The field's path, dots for nesting; or `Type[id]` of a missing object.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// Finer code of a field's problem, such as `invalid_length`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sub_code: Option<String>,
     /// The transaction that records a decline.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entity_id: Option<String>,
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::{Auth, Endpoint, Host, Method};
+use super::call::endpoints;
 
 /// The state of the gateway.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,16 +14,7 @@ pub struct GatewayStatus {
     pub status: String,
 }
 
-/// Reports whether the gateway works.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct GetStatus;
-
-impl Endpoint for GetStatus {
-    const NAME: &'static str = "status.get";
-    const METHOD: Method = Method::Get;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/status";
-    const AUTH: Auth = Auth::None;
-    type Request = ();
-    type Reply = GatewayStatus;
+endpoints! {
+    /// Reports whether the gateway works.
+    GetStatus "status.get": Get Base "/status" by None, () => GatewayStatus;
 }

@@ -1,6 +1,6 @@
 //! A client's route through the gate, and the probe that checks whether a host serves again.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rand_chacha::ChaCha8Rng;
@@ -84,7 +84,7 @@ impl Client {
     }
 
     fn with_rng<T>(&self, throw: impl FnOnce(&mut ChaCha8Rng) -> T) -> T {
-        throw(&mut self.jitter.lock().unwrap_or_else(PoisonError::into_inner))
+        throw(&mut self.jitter.lock())
     }
 }
 

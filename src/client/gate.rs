@@ -9,10 +9,11 @@
 //! to a host that does not serve fails at once.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rand_core::Rng;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::time::{Instant, sleep};
@@ -140,8 +141,8 @@ impl Limiter {
 
     pub fn traffic(&self) -> Traffic {
         let now = Instant::now();
-        let mut slowed = lock(&self.slowed);
-        slowed.retain(|_, lane| lock(&lane.bucket).is_slowed(now));
+        let mut slowed = self.slowed.lock();
+        slowed.retain(|_, lane| lane.bucket.lock().is_slowed(now));
         Traffic {
             slowed: slowed.len(),
             waiting: self.waiting(),
@@ -158,8 +159,8 @@ impl Limiter {
 
     /// Returns whether the calls of this merchant have to wait.
     pub fn is_slowed(&self, lane: &str) -> bool {
-        let lane = lock(&self.slowed).get(lane).cloned();
-        lane.is_some_and(|lane| lock(&lane.bucket).is_slowed(Instant::now()))
+        let lane = self.slowed.lock().get(lane).cloned();
+        lane.is_some_and(|lane| lane.bucket.lock().is_slowed(Instant::now()))
     }
 
     /// Returns the time until every host that does not serve is probed again; zero if all of them
@@ -175,7 +176,7 @@ impl Limiter {
     }
 
     fn down_hosts(&self, now: Instant) -> Vec<DownHost> {
-        let breakers = lock(&self.breakers);
+        let breakers = self.breakers.lock();
         let silent = breakers.iter().filter_map(|(host, breaker)| {
             let (since, next) = breaker.silence()?;
             let since = now.saturating_duration_since(since);
@@ -186,7 +187,7 @@ impl Limiter {
     }
 
     pub(crate) fn lane(&self, name: &str) -> Arc<CallLane> {
-        let mut lanes = lock(&self.lanes);
+        let mut lanes = self.lanes.lock();
         if let Some(lane) = lanes.get(name) {
             return lane.clone();
         }
@@ -198,13 +199,13 @@ impl Limiter {
     /// Decides whether calls to a host may go out. A caller that receives [`Admission::ProbeFirst`]
     /// must call [`Limiter::record_probe`].
     pub(crate) fn admit(&self, host: &str) -> Admission {
-        let mut breakers = lock(&self.breakers);
+        let mut breakers = self.breakers.lock();
         breakers.get_mut(host).map_or(Admission::Free, |breaker| breaker.admit(Instant::now()))
     }
 
     /// Records the result of a probe.
     pub(crate) fn record_probe(&self, host: &str, well: bool, rng: &mut dyn Rng) {
-        let mut breakers = lock(&self.breakers);
+        let mut breakers = self.breakers.lock();
         if let Some(breaker) = breakers.get_mut(host) {
             breaker.record_probe(well, Instant::now(), rng);
         }
@@ -214,7 +215,7 @@ impl Limiter {
     pub(crate) fn unavailable(&self, host: &str, wait: Duration) -> Unavailable {
         self.withheld.fetch_add(1, Ordering::Relaxed);
         let now = Instant::now();
-        let since = lock(&self.breakers).get(host).and_then(Breaker::silence);
+        let since = self.breakers.lock().get(host).and_then(Breaker::silence);
         let silent = since.map_or(0, |(since, _)| now.saturating_duration_since(since).as_secs());
         let next = whole_seconds(wait);
         let reason = format!(
@@ -224,7 +225,7 @@ impl Limiter {
     }
 
     fn record_result(&self, host: &str, is_down: bool, rng: &mut dyn Rng) {
-        let mut breakers = lock(&self.breakers);
+        let mut breakers = self.breakers.lock();
         match breakers.get_mut(host) {
             Some(breaker) if !is_down => {
                 if breaker.record_success(Instant::now()) {
@@ -256,7 +257,7 @@ impl CallLane {
 
     /// Takes a token at once, where there is no limit.
     fn try_take_token(&self) -> bool {
-        let (mut bucket, now) = (lock(&self.bucket), Instant::now());
+        let (mut bucket, now) = (self.bucket.lock(), Instant::now());
         !bucket.is_slowed(now) && bucket.take(now).is_ok()
     }
 
@@ -307,7 +308,7 @@ impl CallRoute {
 
     /// Records that calls of this lane have to wait.
     fn mark_slowed(&self) {
-        lock(&self.gate.slowed).insert(self.lane.name.clone(), self.lane.clone());
+        self.gate.slowed.lock().insert(self.lane.name.clone(), self.lane.clone());
     }
 
     async fn wait_in_queue(&self) -> Result<(), Unavailable> {
@@ -317,7 +318,7 @@ impl CallRoute {
         };
         let _first = self.lane.queue.lock().await;
         loop {
-            let taken = lock(&self.lane.bucket).take(Instant::now());
+            let taken = self.lane.bucket.lock().take(Instant::now());
             match taken {
                 Ok(()) => return Ok(()),
                 Err(wait) if wait > WAIT_MAX => {
@@ -339,10 +340,10 @@ impl Permit<'_> {
         if verdict.class == Some(ErrorClass::Throttled) {
             self.route.gate.throttled.fetch_add(1, Ordering::Relaxed);
             self.route.lane.prepaid.store(0, Ordering::Relaxed);
-            lock(&self.route.lane.bucket).record_throttle(self.began, asked, now);
+            self.route.lane.bucket.lock().record_throttle(self.began, asked, now);
             self.route.mark_slowed();
         } else if let Some(asked) = asked.filter(|_| verdict.class.is_some()) {
-            lock(&self.route.lane.bucket).pause(asked, now);
+            self.route.lane.bucket.lock().pause(asked, now);
             self.route.mark_slowed();
         }
         self.route.gate.record_result(host, verdict.is_down, rng);
@@ -368,9 +369,4 @@ impl Drop for WaitingCaller<'_> {
 /// Returns a wait in seconds, rounded up.
 pub(crate) fn whole_seconds(wait: Duration) -> u64 {
     wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0))
-}
-
-/// No code under these locks can fail half-way.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -144,7 +144,7 @@ impl Client {
 
     /// Returns a random number from 0 to `limit`.
     fn random_below(&self, limit: u64) -> u64 {
-        let mut jitter = self.jitter.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut jitter = self.jitter.lock();
         jitter.next_u64().checked_rem(limit.saturating_add(1)).unwrap_or(0)
     }
 }

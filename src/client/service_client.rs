@@ -19,10 +19,11 @@
 mod tests;
 
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderValue;
+use parking_lot::Mutex;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 use tokio::sync;

@@ -4,9 +4,10 @@
 //! Its limits have no past: no earlier spending counts, and the first tree defines the usual amounts.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use parking_lot::Mutex;
 
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
@@ -200,10 +201,6 @@ fn usual_amounts(
 }
 
 impl LimitedPlan {
-    fn requests(&self) -> MutexGuard<'_, BTreeMap<Key, SpendRequest>> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the same limits, with those that the plan as a whole exceeds.
     pub(crate) fn with_exceeded(
         self,
@@ -214,7 +211,7 @@ impl LimitedPlan {
 
     /// Returns the limit that a spend request exceeds.
     pub(crate) fn exceeded_limit(&self, wish: &SpendRequest) -> Option<LimitExceeded> {
-        self.requests().insert(wish.key.clone(), wish.clone());
+        self.requests.lock().insert(wish.key.clone(), wish.clone());
         let limits = &self.rules.limits;
         let whole = || {
             let whole = self.exceeded.iter().find(|(mode, merchant, about, _)| {
@@ -235,7 +232,7 @@ impl LimitedPlan {
     fn exceeded_limits(&self) -> Vec<(Mode, Option<Key>, LimitSubject, LimitExceeded)> {
         let limits = &self.rules.limits;
         let mut planned: BTreeMap<(Mode, Option<Key>), RunningTotals> = BTreeMap::new();
-        for wish in self.requests().values() {
+        for wish in self.requests.lock().values() {
             if check_single(limits, wish, self).is_none() {
                 for merchant in [None, Some(wish.merchant.clone())] {
                     planned.entry((wish.mode, merchant)).or_default().add(&wish.exposure);

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::base::hash::{Digest, canonical, sha256};
 use crate::base::id::{Key, Mode};
 use crate::kinds::planning::removal::{current_key, deletion_of};
-use crate::kinds::planning::step::{StepCx, merchant_of, mode_of};
+use crate::kinds::planning::step::{MERCHANT, StepCx, merchant_of, mode_of};
 use crate::kinds::register;
 use crate::kinds::secrets::redact::redact;
 use crate::model::manifest::{Manifest, PackedManifest};
@@ -74,8 +74,8 @@ impl PruneState {
         after: Option<&PackedManifest>,
     ) {
         let merchant_in = |needs: &[Key]| {
-            let merchant = needs.iter().find(|need| need.kind.as_str() == "Merchant").cloned();
-            if key.kind.as_str() == "Merchant" { Some(key.clone()) } else { merchant }
+            let merchant = needs.iter().find(|need| need.kind.as_str() == MERCHANT).cloned();
+            if key.kind.as_str() == MERCHANT { Some(key.clone()) } else { merchant }
         };
         if before.is_some() != after.is_some() && self.orphans.values().any(|gone| gone.is_removal)
         {

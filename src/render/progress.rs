@@ -4,10 +4,10 @@
 //! Guarantees: at most one bar is drawn at a time. Other output of a command goes through
 //! [`without_bar`], so that no part of the bar stays on the terminal.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -32,7 +32,7 @@ static CURRENT_BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// Writes to the terminal while no bar is drawn there.
 pub fn without_bar<T>(write: impl FnOnce() -> T) -> T {
-    let drawn = CURRENT_BAR.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let drawn = CURRENT_BAR.lock().clone();
     match drawn {
         Some(bar) => bar.suspend(write),
         None => write(),
@@ -41,14 +41,14 @@ pub fn without_bar<T>(write: impl FnOnce() -> T) -> T {
 
 /// Removes the bar that is drawn.
 pub fn clear() {
-    if let Some(bar) = CURRENT_BAR.lock().unwrap_or_else(PoisonError::into_inner).take() {
+    if let Some(bar) = CURRENT_BAR.lock().take() {
         bar.finish_and_clear();
     }
 }
 
 /// Registers a bar as the one that is drawn.
 fn set_current(bar: ProgressBar) -> ProgressBar {
-    *CURRENT_BAR.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
+    *CURRENT_BAR.lock() = Some(bar.clone());
     bar
 }
 
@@ -103,7 +103,7 @@ impl RunProgress {
             self.draw(overview, phase);
         }
         let now = Instant::now();
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.lines.lock();
         let Lines { since, last } = *lines.get_or_insert(Lines { since: now, last: now });
         let lasted = now.duration_since(since);
         let part = lasted.checked_div(LINE_PARTS).unwrap_or_default();
@@ -115,7 +115,7 @@ impl RunProgress {
     }
 
     fn draw(&self, overview: &Overview, phase: &str) {
-        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bar = self.bar.lock();
         let bar = bar.get_or_insert_with(|| {
             let bar = ProgressBar::new_spinner();
             if !bar.is_hidden() {
@@ -128,8 +128,8 @@ impl RunProgress {
 
     /// Ends the work: removes the bar until the next update.
     pub fn clear(&self) {
-        *self.lines.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        if self.bar.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {
+        *self.lines.lock() = None;
+        if self.bar.lock().take().is_some() {
             clear();
         }
     }
@@ -201,7 +201,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_ends_soon_shows_nothing() {
         let progress = RunProgress::new();
-        let drawn = |progress: &RunProgress| progress.bar.lock().unwrap().is_some();
+        let drawn = |progress: &RunProgress| progress.bar.lock().is_some();
         assert_eq!(progress.update(&overview(), "applying"), None);
         assert!(!drawn(&progress));
         tokio::time::advance(SHOWN_AFTER).await;
@@ -220,7 +220,7 @@ mod tests {
         while start.elapsed() < Duration::from_secs(25) {
             let now = next_overview(&mut overviews, true).await.unwrap();
             told.extend(progress.update(&now, "applying"));
-            let drawn = progress.bar.lock().unwrap().is_some();
+            let drawn = progress.bar.lock().is_some();
             assert_eq!(drawn, start.elapsed() >= SHOWN_AFTER, "{:?}", start.elapsed());
         }
         let line = |seconds| {

@@ -11,10 +11,11 @@
 //! The rules come from the reference documents, the gaps from service-facts. The control paths
 //! (`/_sandbox/…`) are no part of the service.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 
 use crate::base::hash::sha256;
@@ -94,7 +95,7 @@ impl Sandbox {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, LockedState> {
-        self.inner.live.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.live.lock()
     }
 
     /// Reloads the state in memory from the index.

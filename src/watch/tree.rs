@@ -9,10 +9,11 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use notify::{Config, RecommendedWatcher, RecursiveMode, Watcher};
+use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout_at};
 
@@ -73,7 +74,7 @@ struct SharedBurst {
 impl SharedBurst {
     /// Adds one event, on the watcher's thread.
     fn add(&self, places: &RootPlaces, event: notify::Result<notify::Event>) {
-        let mut burst = self.burst.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut burst = self.burst.lock();
         if burst.add(places.real(), event, &leads_to_folder) {
             self.news.notify_one();
         }
@@ -81,7 +82,7 @@ impl SharedBurst {
 
     /// Takes the burst since the last call.
     fn take_burst(&self) -> Burst {
-        std::mem::take(&mut *self.burst.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.burst.lock())
     }
 }
 

@@ -3,17 +3,19 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use super::method::{BankWord, PaymentMethod};
 use super::saved::{SavedChange, text_rules};
-use crate::api::call::{Auth, Endpoint, Host, Method};
-use crate::api::query::{PAGE, PAGE_SIZE, Page, Parameter, REFERENCE};
+use crate::api::call::endpoints;
+use crate::api::query::{PAGE, PAGE_SIZE, Page, REFERENCE};
 use crate::api::rules::{FieldProblem, FieldProblems, NAME_LENGTH_MAX, REFERENCE_LENGTH_MAX};
 use crate::api::wire;
 use crate::base::routing::{RoutingNumber, RoutingNumberError, is_published_test_routing};
 use crate::base::secret::Secret;
 
 /// A bank account's details: to save it, to pay with it inline, or to make a token of it.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("anyOf" = [{"required": ["token_id"]}, {"required": ["routing_number", "account_number", "account_type"]}]))]
@@ -22,66 +24,49 @@ pub struct NewBank {
     #[serde(rename = "type")]
     pub kind: BankWord,
     /// A one-time token whose content is saved instead of the fields.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub token_id: Option<String>,
     /// Nine digits.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^[0-9]{9}$"), extend("examples" = ["111000025"]))]
     pub routing_number: Option<String>,
     /// 4 to 17 digits.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::serialize_exposed")]
+    #[serde(serialize_with = "wire::serialize_exposed")]
     #[schemars(regex(pattern = r"^[0-9]{4,17}$"), extend("examples" = ["000123456789"]))]
     pub account_number: Option<Secret>,
     /// `CHECKING` or `SAVINGS`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["CHECKING", "SAVINGS"]))]
     pub account_type: Option<String>,
     /// `business`, for a business.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["business", "individual"]))]
     pub account_holder_type: Option<String>,
     /// A business's name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = NAME_LENGTH_MAX))]
     pub name: Option<String>,
     /// An individual's given name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = NAME_LENGTH_MAX))]
     pub given_name: Option<String>,
     /// An individual's family name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = NAME_LENGTH_MAX))]
     pub surname: Option<String>,
     /// Street line.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub address1: Option<String>,
     /// Second line.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub address2: Option<String>,
     /// City.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub city: Option<String>,
     /// State or province.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// Postal code.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub postal_code: Option<String>,
     /// Two letters.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub country: Option<String>,
     /// Telephone number.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub phone: Option<String>,
     /// E-mail address for the receipt.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
     /// The partner's reference, at most 64 characters; lists can filter by it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = REFERENCE_LENGTH_MAX))]
     pub reference: Option<String>,
     /// At most 64 characters.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = REFERENCE_LENGTH_MAX))]
     pub description: Option<String>,
 }
@@ -143,73 +128,16 @@ pub fn holder_rules(bank: &PaymentMethod) -> Vec<FieldProblem> {
     problems.into_list()
 }
 
-/// Saves a bank account, from its fields or from a token.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct CreateBank;
-
-impl Endpoint for CreateBank {
-    const NAME: &'static str = "bank.create";
-    const METHOD: Method = Method::Post;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/v1/banks";
-    const AUTH: Auth = Auth::SecretKey;
-    type Request = NewBank;
-    type Reply = PaymentMethod;
-}
-
-/// Changes reference or description, or replaces the account by a token.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct PatchBank;
-
-impl Endpoint for PatchBank {
-    const NAME: &'static str = "bank.patch";
-    const METHOD: Method = Method::Patch;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/v1/banks/{id}";
-    const AUTH: Auth = Auth::SecretKey;
-    type Request = SavedChange;
-    type Reply = PaymentMethod;
-}
-
-/// Reads a saved bank.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct GetBank;
-
-impl Endpoint for GetBank {
-    const NAME: &'static str = "bank.get";
-    const METHOD: Method = Method::Get;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/v1/banks/{id}";
-    const AUTH: Auth = Auth::SecretKey;
-    type Request = ();
-    type Reply = PaymentMethod;
-}
-
-/// Deletes a saved bank; answers with the deleted bank, masked.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct DeleteBank;
-
-impl Endpoint for DeleteBank {
-    const NAME: &'static str = "bank.delete";
-    const METHOD: Method = Method::Delete;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/v1/banks/{id}";
-    const AUTH: Auth = Auth::SecretKey;
-    type Request = ();
-    type Reply = PaymentMethod;
-}
-
-/// Lists saved banks; filter `reference`.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct ListBanks;
-
-impl Endpoint for ListBanks {
-    const NAME: &'static str = "bank.list";
-    const METHOD: Method = Method::Get;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/v1/banks";
-    const AUTH: Auth = Auth::SecretKey;
-    const QUERY: &'static [Parameter] = &[PAGE, PAGE_SIZE, REFERENCE];
-    type Request = ();
-    type Reply = Page<PaymentMethod>;
+endpoints! {
+    /// Saves a bank account, from its fields or from a token.
+    CreateBank "bank.create": Post Base "/v1/banks" by SecretKey, NewBank => PaymentMethod;
+    /// Changes reference or description, or replaces the account by a token.
+    PatchBank "bank.patch": Patch Base "/v1/banks/{id}" by SecretKey, SavedChange => PaymentMethod;
+    /// Reads a saved bank.
+    GetBank "bank.get": Get Base "/v1/banks/{id}" by SecretKey, () => PaymentMethod;
+    /// Deletes a saved bank; answers with the deleted bank, masked.
+    DeleteBank "bank.delete": Delete Base "/v1/banks/{id}" by SecretKey, () => PaymentMethod;
+    /// Lists saved banks; filter `reference`.
+    ListBanks "bank.list": Get Base "/v1/banks" by SecretKey,
+        () => Page<PaymentMethod>, [PAGE, PAGE_SIZE, REFERENCE];
 }

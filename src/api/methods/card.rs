@@ -2,10 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use super::method::{CardWord, PaymentMethod};
 use super::saved::{SavedChange, text_rules};
-use crate::api::call::{Auth, Endpoint, Host, Method};
+use crate::api::call::endpoints;
 use crate::api::query::{PAGE, PAGE_SIZE, Page, Parameter, ParameterType, REFERENCE};
 use crate::api::rules::{FieldProblem, FieldProblems, NAME_LENGTH_MAX, REFERENCE_LENGTH_MAX};
 use crate::api::wire;
@@ -15,6 +16,7 @@ use crate::base::secret::Secret;
 pub use super::method::CardType;
 
 /// A card's details: to save it, to pay with it inline, or to make a token of it.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("anyOf" = [{"required": ["token_id"]}, {"required": ["number", "exp_month", "exp_year"]}]))]
@@ -23,65 +25,51 @@ pub struct NewCard {
     #[serde(rename = "type")]
     pub kind: CardWord,
     /// A one-time token whose content is saved instead of the fields.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub token_id: Option<String>,
     /// 12 to 19 digits.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::serialize_exposed")]
+    #[serde(serialize_with = "wire::serialize_exposed")]
     #[schemars(regex(pattern = r"^[0-9]{12,19}$"), extend("examples" = ["4242424242424242"]))]
     pub number: Option<Secret>,
     /// 1 to 12.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 12))]
     pub exp_month: Option<i64>,
     /// Two or four digits.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9999), extend("examples" = [2049]))]
     pub exp_year: Option<i64>,
     /// Three or four digits; never stored.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::serialize_exposed")]
+    #[serde(serialize_with = "wire::serialize_exposed")]
     #[schemars(regex(pattern = r"^([0-9]{3,4})?$"))]
     pub cvv: Option<Secret>,
     /// Name of the holder.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = NAME_LENGTH_MAX))]
     pub name: Option<String>,
     /// Street line.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = NAME_LENGTH_MAX))]
     pub address1: Option<String>,
     /// Second line.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = NAME_LENGTH_MAX))]
     pub address2: Option<String>,
     /// City.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = NAME_LENGTH_MAX))]
     pub city: Option<String>,
     /// State or province.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = NAME_LENGTH_MAX))]
     pub state: Option<String>,
     /// Postal code.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^([A-Za-z0-9]{3,9})?$"))]
     pub postal_code: Option<String>,
     /// Two letters.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^([A-Za-z]{2})?$"))]
     pub country: Option<String>,
     /// Telephone number.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 22))]
     pub phone: Option<String>,
     /// E-mail address for the receipt.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
     /// The partner's reference, at most 64 characters; lists can filter by it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = REFERENCE_LENGTH_MAX))]
     pub reference: Option<String>,
     /// At most 64 characters.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = REFERENCE_LENGTH_MAX))]
     pub description: Option<String>,
 }
@@ -143,78 +131,21 @@ fn holder_rules(problems: &mut FieldProblems, card: &NewCard) {
     problems.length_max("phone", "Phone", card.phone.as_deref(), 22);
 }
 
-/// Saves a card, from its fields or from a token.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct CreateCard;
-
-impl Endpoint for CreateCard {
-    const NAME: &'static str = "card.create";
-    const METHOD: Method = Method::Post;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/v1/cards";
-    const AUTH: Auth = Auth::SecretKey;
-    type Request = NewCard;
-    type Reply = PaymentMethod;
-}
-
-/// Changes reference or description, or replaces the number by a token.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct PatchCard;
-
-impl Endpoint for PatchCard {
-    const NAME: &'static str = "card.patch";
-    const METHOD: Method = Method::Patch;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/v1/cards/{id}";
-    const AUTH: Auth = Auth::SecretKey;
-    type Request = SavedChange;
-    type Reply = PaymentMethod;
-}
-
-/// Reads a saved card.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct GetCard;
-
-impl Endpoint for GetCard {
-    const NAME: &'static str = "card.get";
-    const METHOD: Method = Method::Get;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/v1/cards/{id}";
-    const AUTH: Auth = Auth::SecretKey;
-    type Request = ();
-    type Reply = PaymentMethod;
-}
-
-/// Deletes a saved card; answers with the deleted card, masked.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct DeleteCard;
-
-impl Endpoint for DeleteCard {
-    const NAME: &'static str = "card.delete";
-    const METHOD: Method = Method::Delete;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/v1/cards/{id}";
-    const AUTH: Auth = Auth::SecretKey;
-    type Request = ();
-    type Reply = PaymentMethod;
-}
-
 const EXP_MONTH: Parameter =
     Parameter::new("exp_month", ParameterType::Integer(1, 12), "that expire in this month");
 const EXP_YEAR: Parameter =
     Parameter::new("exp_year", ParameterType::Integer(0, 9999), "that expire in this year");
 
-/// Lists saved cards; filters `reference`, `exp_month`, `exp_year`.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct ListCards;
-
-impl Endpoint for ListCards {
-    const NAME: &'static str = "card.list";
-    const METHOD: Method = Method::Get;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/v1/cards";
-    const AUTH: Auth = Auth::SecretKey;
-    const QUERY: &'static [Parameter] = &[PAGE, PAGE_SIZE, REFERENCE, EXP_MONTH, EXP_YEAR];
-    type Request = ();
-    type Reply = Page<PaymentMethod>;
+endpoints! {
+    /// Saves a card, from its fields or from a token.
+    CreateCard "card.create": Post Base "/v1/cards" by SecretKey, NewCard => PaymentMethod;
+    /// Changes reference or description, or replaces the number by a token.
+    PatchCard "card.patch": Patch Base "/v1/cards/{id}" by SecretKey, SavedChange => PaymentMethod;
+    /// Reads a saved card.
+    GetCard "card.get": Get Base "/v1/cards/{id}" by SecretKey, () => PaymentMethod;
+    /// Deletes a saved card; answers with the deleted card, masked.
+    DeleteCard "card.delete": Delete Base "/v1/cards/{id}" by SecretKey, () => PaymentMethod;
+    /// Lists saved cards; filters `reference`, `exp_month`, `exp_year`.
+    ListCards "card.list": Get Base "/v1/cards" by SecretKey,
+        () => Page<PaymentMethod>, [PAGE, PAGE_SIZE, REFERENCE, EXP_MONTH, EXP_YEAR];
 }

@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
+use serde_with::skip_serializing_none;
 
 use crate::api::wire;
 use crate::api::wire::Timestamp;
@@ -83,94 +84,67 @@ constant_word!(BankWord, "bank");
 
 /// A method in an answer, masked: inside a transaction, saved, or as a one-time token. Each form
 /// has some of these fields (gateway-api, Payment method, Saved card, Saved bank, One-time token).
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PaymentMethod {
     /// Id of a saved method or token, for `method` or `token_id` in requests.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// `card` or `bank`.
     #[serde(rename = "type")]
     pub kind: MethodKind,
     /// The partner's reference; of a saved method or token.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// A free text; of a saved method or token.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// A card number, masked but for the last four digits.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<String>,
     /// Brand of the card.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub card_type: Option<CardType>,
     /// 1 to 12.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub exp_month: Option<i64>,
     /// Four digits.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub exp_year: Option<i64>,
     /// `***` where one was given, in a token and inside event data.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cvv: Option<String>,
     /// Masked but for the last three digits.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub routing_number: Option<String>,
     /// Masked but for the last four digits.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub account_number: Option<String>,
     /// `CHECKING` or `SAVINGS`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub account_type: Option<String>,
     /// `business`, for a business.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub account_holder_type: Option<String>,
     /// Name of the bank.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bank_name: Option<String>,
     /// Name of the holder.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// An individual's given name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub given_name: Option<String>,
     /// An individual's family name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub surname: Option<String>,
     /// Street line.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub address1: Option<String>,
     /// Second line.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub address2: Option<String>,
     /// City.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub city: Option<String>,
     /// State or province.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// Postal code.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub postal_code: Option<String>,
     /// Two letters.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub country: Option<String>,
     /// Telephone number.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub phone: Option<String>,
     /// E-mail address.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
     /// Equal for equal numbers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
     /// Additional data of the token's request; of a token.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub form_data: Option<Value>,
     /// Creation; of a saved method.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Timestamp>,
     /// Last change; of a saved method.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<Timestamp>,
 }

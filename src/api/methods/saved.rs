@@ -2,23 +2,22 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use crate::api::rules::{FieldProblem, FieldProblems, REFERENCE_LENGTH_MAX};
 
 /// The fields that a PATCH may change; a saved method's other fields never change.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SavedChange {
     /// The partner's reference.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = REFERENCE_LENGTH_MAX))]
     pub reference: Option<String>,
     /// A free text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = REFERENCE_LENGTH_MAX))]
     pub description: Option<String>,
     /// A one-time token whose details replace the number.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub token_id: Option<String>,
 }
 

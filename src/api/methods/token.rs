@@ -2,8 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use crate::api::call::{Auth, Endpoint, Host, Method};
+use crate::api::call::endpoints;
 use crate::api::wire;
 use crate::base::secret::Secret;
 
@@ -13,6 +14,7 @@ pub const SCOPE_TENANT: &str = "tenant";
 pub const SCOPE_PAYMENTS: &str = "payments";
 
 /// Either grant of the token endpoint.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["client_id", "client_secret", "grant_type"]))]
@@ -20,20 +22,18 @@ pub struct TokenRequest {
     /// The partner application's id, 64 alphanumerics.
     pub client_id: String,
     /// The partner application's secret, 64 alphanumerics.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::serialize_exposed")]
+    #[serde(serialize_with = "wire::serialize_exposed")]
     pub client_secret: Option<Secret>,
     /// `client_credentials` or `authorization_code`.
     #[schemars(extend("enum" = ["client_credentials", "authorization_code"]))]
     pub grant_type: String,
     /// `tenant` or `payments`; a code exchange without it occurs (service-facts, 80).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["tenant", "payments"]))]
     pub scope: Option<String>,
     /// Redirect address configured on the partner application; with a code.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub redirect_uri: Option<String>,
     /// The authorization code; used once.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::serialize_exposed")]
+    #[serde(serialize_with = "wire::serialize_exposed")]
     pub code: Option<Secret>,
 }
 
@@ -82,16 +82,7 @@ impl TokenRequest {
     }
 }
 
-/// Gets a token; the credentials are in the body, without an `Authorization` header.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct ExchangeToken;
-
-impl Endpoint for ExchangeToken {
-    const NAME: &'static str = "token.exchange";
-    const METHOD: Method = Method::Post;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/oauth/token";
-    const AUTH: Auth = Auth::None;
-    type Request = TokenRequest;
-    type Reply = AccessToken;
+endpoints! {
+    /// Gets a token; the credentials are in the body, without an `Authorization` header.
+    ExchangeToken "token.exchange": Post Base "/oauth/token" by None, TokenRequest => AccessToken;
 }

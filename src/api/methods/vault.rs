@@ -6,13 +6,15 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use super::method::PaymentMethod;
 use crate::api::audit::Audit;
-use crate::api::call::{Auth, Endpoint, Host, Method};
+use crate::api::call::endpoints;
 use crate::api::rules::{FieldProblem, FieldProblems};
 
 /// A payment method to store for a contact.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["payment_type", "one_time_token"]))]
@@ -26,21 +28,19 @@ pub struct NewVaultMethod {
     /// Permitted uses: `all`.
     pub authorized_uses: Vec<String>,
     /// True for a test method.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub test_mode: Option<bool>,
 }
 
 /// A contact's stored payment method.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct VaultMethod {
     /// `pm_…`; the id for `method` in a charge.
     pub id: String,
     /// Creation of the method.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Audit>,
     /// Last change of the method.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<Audit>,
     /// Id of the contact that owns it.
     pub contact_id: String,
@@ -51,7 +51,6 @@ pub struct VaultMethod {
     /// True for a test method.
     pub test_mode: bool,
     /// The details, masked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<PaymentMethod>,
     /// `payment_method`.
     #[serde(rename = "type")]
@@ -72,16 +71,9 @@ pub fn rules(new: &NewVaultMethod) -> Vec<FieldProblem> {
     problems.into_list()
 }
 
-/// Stores a payment method for a contact.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct CreateVaultMethod;
-
-impl Endpoint for CreateVaultMethod {
-    const NAME: &'static str = "vault_method.create";
-    const METHOD: Method = Method::Post;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/contacts/{contact_id}/payment-methods";
-    const AUTH: Auth = Auth::Payments;
-    type Request = NewVaultMethod;
-    type Reply = VaultMethod;
+endpoints! {
+    /// Stores a payment method for a contact.
+    CreateVaultMethod "vault_method.create":
+        Post Base "/contacts/{contact_id}/payment-methods" by Payments,
+        NewVaultMethod => VaultMethod;
 }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::fields;
-use crate::api::call::{Auth, Endpoint, Host, Method};
+use crate::api::call::endpoints;
 use crate::api::wire;
 use crate::base::secret::Secret;
 
@@ -146,30 +146,11 @@ pub struct SignUpPage {
     pub redirect_uri: Option<Secret>,
 }
 
-/// Submits a complete application.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct SubmitApplication;
-
-impl Endpoint for SubmitApplication {
-    const NAME: &'static str = "application.submit";
-    const METHOD: Method = Method::Post;
-    const HOST: Host = Host::Web;
-    const PATH: &'static str = "/api/v1/merchant_applications";
-    const AUTH: Auth = Auth::Tenant;
-    type Request = NewApplication;
-    type Reply = SubmittedApplication;
-}
-
-/// Makes a page on which the applicant finishes and submits the application; the body is flat.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct StartSignUp;
-
-impl Endpoint for StartSignUp {
-    const NAME: &'static str = "application.sign_up";
-    const METHOD: Method = Method::Post;
-    const HOST: Host = Host::Web;
-    const PATH: &'static str = "/api/v1/merchant_applications/sign_up";
-    const AUTH: Auth = Auth::Tenant;
-    type Request = ApplicationFields;
-    type Reply = StartedSignUp;
+endpoints! {
+    /// Submits a complete application.
+    SubmitApplication "application.submit": Post Web "/api/v1/merchant_applications" by Tenant,
+        NewApplication => SubmittedApplication;
+    /// Makes a page on which the applicant finishes and submits the application; the body is flat.
+    StartSignUp "application.sign_up": Post Web "/api/v1/merchant_applications/sign_up" by Tenant,
+        ApplicationFields => StartedSignUp;
 }

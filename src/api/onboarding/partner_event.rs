@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
+use serde_with::skip_serializing_none;
 
 use super::application::ApplicationId;
 use crate::api::wire;
@@ -43,28 +44,27 @@ pub struct Notification {
 }
 
 /// One event.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct PartnerEvent {
     /// Type of the event.
     #[serde(rename = "type")]
     pub kind: PartnerEventType,
     /// Reason for a denied application; the service sends it beside the data.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<DeclineReason>,
     pub data: PartnerEventData,
 }
 
 /// Subject of an event.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct PartnerEventData {
     /// The code to exchange for the new merchant's token.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::serialize_exposed")]
+    #[serde(serialize_with = "wire::serialize_exposed")]
     pub auth_code: Option<Secret>,
     /// The application's number.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<ApplicationId>,
     /// The partner's own name of the application.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
 }
 

@@ -3,12 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_with::skip_serializing_none;
 
 use super::transaction::Transaction;
-use crate::api::call::{Auth, Endpoint, Host, Method};
+use crate::api::call::endpoints;
 use crate::api::methods::method_ref::MethodRef;
 use crate::api::payments::signature::{NewSignature, Signature};
-use crate::api::query::{ACCOUNT, PAGE, PAGE_SIZE, Page, Parameter};
+use crate::api::query::{ACCOUNT, PAGE, PAGE_SIZE, Page};
 use crate::api::rules::{
     AMOUNT_MAX, FieldProblem, FieldProblems, TRANSACTION_REFERENCE_LENGTH_MAX,
 };
@@ -19,90 +20,77 @@ pub const CAPTURE_NOW: &str = "IMMEDIATE";
 pub const CAPTURE_LATER: &str = "NEXT_AUTO_CAPTURE";
 const CAPTURE_TIMES: [&str; 2] = [CAPTURE_NOW, CAPTURE_LATER];
 /// The request that captures a hold (gateway-api, POST /v1/charges/{chargeId}/capture).
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["amount"]))]
 pub struct NewCapture {
     /// Minor units; has to equal the authorised amount.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub amount: Option<i64>,
     /// Three letters; the charge's by default (service-facts, 33).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
     /// At most 128 characters.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = TRANSACTION_REFERENCE_LENGTH_MAX))]
     pub reference: Option<String>,
     /// `IMMEDIATE` (the default) or `NEXT_AUTO_CAPTURE` (service-facts, 46).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["IMMEDIATE", "NEXT_AUTO_CAPTURE"]))]
     pub capture_time: Option<String>,
     /// Minor units beside the amount; above 0 it needs a signature (service-facts, 47).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = AMOUNT_MAX))]
     pub gratuity: Option<i64>,
     /// The payer's drawn signature (service-facts, 47).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<NewSignature>,
 }
 
 /// The request that refunds a charge, all of it or a part.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["amount"]))]
 pub struct NewRefund {
     /// Minor units; required.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub amount: Option<i64>,
     /// Three letters; the charge's by default (service-facts, 33).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
     /// Another card or bank account of the same type, where the tenant allows it (service-facts, 54).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<MethodRef>,
     /// At most 128 characters; not in the documents, but public clients read it (service-facts,
     /// 26c).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = TRANSACTION_REFERENCE_LENGTH_MAX))]
     pub reference: Option<String>,
     /// Any object; stored and returned (service-facts, 33).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub data: Option<Value>,
 }
 
 /// The request that voids a transaction before it is settled; every field may be left out.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct NewVoid {
     /// At most 128 characters; comes back as `void_reference`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = TRANSACTION_REFERENCE_LENGTH_MAX))]
     pub reference: Option<String>,
 }
 
 /// The request that pays money out without a charge.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["amount", "method"]))]
 pub struct NewCredit {
     /// Minor units; required.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub amount: Option<i64>,
     /// Three letters; the account's by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
     /// Payment method; required.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<MethodRef>,
     /// Id of the account; the primary account of the method's type by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub account_id: Option<String>,
     /// Not documented for credits; stored where the service accepts it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
 }
 
@@ -157,52 +145,26 @@ pub fn credit_rules(new: &NewCredit) -> Vec<FieldProblem> {
     problems.into_list()
 }
 
-macro_rules! endpoint {
-    ($(#[$doc:meta])* $name:ident, $word:literal, $method:ident $path:literal, $request:ty, $reply:ty $(, $query:expr)*) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, JsonSchema)]
-        pub struct $name;
-
-        impl Endpoint for $name {
-            const NAME: &'static str = $word;
-            const METHOD: Method = Method::$method;
-            const HOST: Host = Host::Base;
-            const PATH: &'static str = $path;
-            const AUTH: Auth = Auth::SecretKey;
-            const QUERY: &'static [Parameter] = &[$($query),*];
-            type Request = $request;
-            type Reply = $reply;
-        }
-    };
-}
-
-endpoint! {
+endpoints! {
     /// Captures a hold (gateway-api, POST /v1/charges/{chargeId}/capture).
-    CaptureCharge, "charge.capture", Post "/v1/charges/{id}/capture", NewCapture, Transaction
-}
-endpoint! {
+    CaptureCharge "charge.capture": Post Base "/v1/charges/{id}/capture" by SecretKey,
+        NewCapture => Transaction;
     /// Lists holds that are neither captured nor voided, newest first (gateway-api, GET /v1/charges/holds).
-    ListHolds, "charge.holds", Get "/v1/charges/holds", (), Page<Transaction>, PAGE, PAGE_SIZE, ACCOUNT
-}
-endpoint! {
+    ListHolds "charge.holds": Get Base "/v1/charges/holds" by SecretKey,
+        () => Page<Transaction>, [PAGE, PAGE_SIZE, ACCOUNT];
     /// Refunds a charge (gateway-api, POST /v1/charges/{chargeId}/refund).
-    RefundCharge, "charge.refund", Post "/v1/charges/{id}/refund", NewRefund, Transaction
-}
-endpoint! {
+    RefundCharge "charge.refund": Post Base "/v1/charges/{id}/refund" by SecretKey,
+        NewRefund => Transaction;
     /// Voids a transaction before it is settled (gateway-api, POST
     /// /v1/transactions/{transactionId}/void).
-    VoidTransaction, "transaction.void", Post "/v1/transactions/{id}/void", NewVoid, Transaction
-}
-endpoint! {
+    VoidTransaction "transaction.void": Post Base "/v1/transactions/{id}/void" by SecretKey,
+        NewVoid => Transaction;
     /// Pays money out without a charge (gateway-api, POST /v1/credits).
-    CreateCredit, "credit.create", Post "/v1/credits", NewCredit, Transaction
-}
-endpoint! {
+    CreateCredit "credit.create": Post Base "/v1/credits" by SecretKey, NewCredit => Transaction;
     /// Stores a signature of a transaction (gateway-api, POST
     /// /v1/transactions/{transactionId}/sign).
-    SignTransaction, "transaction.sign", Post "/v1/transactions/{id}/sign", NewSignature, SignedTransaction
-}
-endpoint! {
+    SignTransaction "transaction.sign": Post Base "/v1/transactions/{id}/sign" by SecretKey,
+        NewSignature => SignedTransaction;
     /// Reads a signature; not in the two documents (service-facts, 48).
-    GetSignature, "signature.get", Get "/v1/signatures/{id}", (), Signature
+    GetSignature "signature.get": Get Base "/v1/signatures/{id}" by SecretKey, () => Signature;
 }

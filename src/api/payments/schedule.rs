@@ -3,67 +3,57 @@
 use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use crate::api::rules::{AMOUNT_MAX, FieldProblem, FieldProblems};
 
 /// Due dates of occurrences.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(rename = "Schedule")]
 pub struct RecurringSchedule {
     /// `DAY`, `WEEK` or `MONTH`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["DAY", "WEEK", "MONTH"]))]
     pub interval_unit: Option<String>,
     /// Number of units between two payments.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub interval_delay: Option<i64>,
     /// First date that may be due.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<NaiveDate>,
     /// Last date that may be due.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<NaiveDate>,
     /// `"1"` to `"7"` in weeks, days of the month or `LAST` in months; interval 1 only.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(inner(regex(pattern = r"^([1-9]|[12][0-9]|3[01]|LAST)$")))]
     pub days: Option<Vec<String>>,
 }
 
 /// The schedule that a charge starts.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["interval_unit", "interval_delay"]))]
 pub struct Recur {
     /// A free text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Minor units, where it differs from the charge's.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub amount: Option<i64>,
     /// `DAY`, `WEEK` or `MONTH`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["DAY", "WEEK", "MONTH"]))]
     pub interval_unit: Option<String>,
     /// Number of units between two payments.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub interval_delay: Option<i64>,
     /// Last date that may be due.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<NaiveDate>,
     /// Days, as in a schedule.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(inner(regex(pattern = r"^([1-9]|[12][0-9]|3[01]|LAST)$")))]
     pub days: Option<Vec<String>>,
     /// Number of scheduled payments until the recurring charge is complete.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_occurrences: Option<i64>,
     /// Minor units to collect until the recurring charge is complete.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub max_amount: Option<i64>,
 }

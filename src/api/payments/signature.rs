@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_with::skip_serializing_none;
 
 use crate::api::rules::{FieldProblem, FieldProblems};
 use crate::api::wire::Timestamp;
@@ -28,14 +29,13 @@ pub struct NewSignature {
 }
 
 /// A stored signature. `data` is a secret: a person's drawn signature.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Signature {
     /// 22 characters; only when it is read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Creation of the signature; only when it is read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Timestamp>,
     /// `service/jsignature`, or any text of 1 to 64 characters (service-facts, 49).
     pub mime_type: String,

@@ -2,12 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use crate::api::call::{Auth, Endpoint, Host, Method};
+use crate::api::call::endpoints;
 use crate::api::methods::method::MethodKind;
-use crate::api::query::{AMOUNT, Parameter};
+use crate::api::query::AMOUNT;
 
 /// One surcharge: of cards or of banks.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SurchargeEntry {
@@ -19,27 +21,15 @@ pub struct SurchargeEntry {
     /// The fixed part, minor units.
     pub surcharge_fee: i64,
     /// Amount of the request, minor units; only with an amount.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<i64>,
     /// Surcharge on the amount, minor units; only with an amount.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub surcharge_amount: Option<i64>,
     /// Amount that a charge has to collect, minor units; only with an amount.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub total_amount: Option<i64>,
 }
 
-/// Reads the surcharges of a bank account; none where the merchant has no surcharge.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct GetSurcharge;
-
-impl Endpoint for GetSurcharge {
-    const NAME: &'static str = "surcharge.get";
-    const METHOD: Method = Method::Get;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/bank-accounts/{id}/surcharge";
-    const AUTH: Auth = Auth::PublicKey;
-    const QUERY: &'static [Parameter] = &[AMOUNT];
-    type Request = ();
-    type Reply = Option<Vec<SurchargeEntry>>;
+endpoints! {
+    /// Reads the surcharges of a bank account; none where the merchant has no surcharge.
+    GetSurcharge "surcharge.get": Get Base "/bank-accounts/{id}/surcharge" by PublicKey,
+        () => Option<Vec<SurchargeEntry>>, [AMOUNT];
 }

@@ -2,10 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use super::schedule::{Recur, recur_rules};
 use super::signature;
-use crate::api::call::{Auth, Endpoint, Host, Method};
+use crate::api::call::endpoints;
 use crate::api::methods::method::PaymentMethod;
 use crate::api::methods::method_ref::MethodRef;
 use crate::api::query::{ACCOUNT, ORDER, PAGE, PAGE_SIZE, Page, Parameter, ParameterType};
@@ -44,51 +45,42 @@ wire::words! {
 }
 
 /// The request that creates a charge.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["amount", "method"]))]
 pub struct NewCharge {
     /// Minor units; required.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub amount: Option<i64>,
     /// Three letters; the account's by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
     /// Payment method; required.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<MethodRef>,
     /// Id of the account; the primary account of the method's type by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub account_id: Option<String>,
     /// Default true; false places a hold (cards only).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub auto_capture: Option<bool>,
     /// At most 128 characters.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = TRANSACTION_REFERENCE_LENGTH_MAX))]
     pub reference: Option<String>,
     /// Minor units, shown on the receipt.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = AMOUNT_MAX))]
     pub surcharge_amount: Option<i64>,
     /// Any object; stored and returned (service-facts, 33).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub data: Option<serde_json::Value>,
     /// Minor units beside the amount; above 0 it needs a signature (service-facts, 33 and 47).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = AMOUNT_MAX))]
     pub gratuity: Option<i64>,
     /// The payer's drawn signature (service-facts, 33).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<signature::NewSignature>,
     /// The recurring charge that follows; needs `auto_capture`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub recur: Option<Recur>,
 }
 
 /// A charge, refund or credit.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Transaction {
@@ -106,70 +98,48 @@ pub struct Transaction {
     /// Three letters.
     pub currency: String,
     /// True where the daily run captures it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub auto_capture: Option<bool>,
     /// Minor units refunded so far; on charges.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub amount_refunded: Option<i64>,
     /// Six characters.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub authorization_code: Option<String>,
     /// Creation of the transaction.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Timestamp>,
     /// Last change of the transaction.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<Timestamp>,
     /// The application through which it was created.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
     /// Time of its capture.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_timestamp: Option<Timestamp>,
     /// The caller's reference.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// The reference given at capture.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub capture_reference: Option<String>,
     /// The reference given when voiding.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub void_reference: Option<String>,
     /// Minor units.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub surcharge_amount: Option<i64>,
     /// Minor units beside the amount (service-facts, 33).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub gratuity: Option<i64>,
     /// Reason of the failure.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub failure_code: Option<String>,
     /// The recurring charge that it belongs to.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub recurring_charge_id: Option<String>,
     /// The occurrence that it pays.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub recurring_charge_occurrence_id: Option<String>,
     /// Id of the parent charge; on a refund.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub charge_id: Option<String>,
     /// Id of its signature.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub signature_id: Option<String>,
     /// Additional data, as given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<serde_json::Value>,
     /// Refunds; on a charge read by id, once it has some.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub refunds: Option<Vec<Transaction>>,
     /// Payment method, masked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<PaymentMethod>,
     /// Such as `MATCHED`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cvv_result: Option<String>,
     /// Such as `ADDRESS_AND_POSTAL_CODE`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub avs_result: Option<String>,
 }
 
@@ -196,34 +166,6 @@ pub fn rules(new: &NewCharge) -> Vec<FieldProblem> {
     problems
 }
 
-/// Authorises a payment.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct CreateCharge;
-
-impl Endpoint for CreateCharge {
-    const NAME: &'static str = "charge.create";
-    const METHOD: Method = Method::Post;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/v1/charges";
-    const AUTH: Auth = Auth::SecretKey;
-    type Request = NewCharge;
-    type Reply = Transaction;
-}
-
-/// Reads any transaction; not in the two documents (service-facts, 43).
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct GetTransaction;
-
-impl Endpoint for GetTransaction {
-    const NAME: &'static str = "transaction.get";
-    const METHOD: Method = Method::Get;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/v1/transactions/{id}";
-    const AUTH: Auth = Auth::SecretKey;
-    type Request = ();
-    type Reply = Transaction;
-}
-
 const TEXT: Parameter =
     Parameter::new("q", ParameterType::Text, "a text that any property contains");
 const FIELDS: Parameter = Parameter::new(
@@ -236,18 +178,13 @@ const FROM: Parameter =
 const UNTIL: Parameter =
     Parameter::new("end_date", ParameterType::Moment, "created at this time or earlier");
 
-/// Searches transactions; not in the two documents (service-facts, 44).
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct SearchTransactions;
-
-impl Endpoint for SearchTransactions {
-    const NAME: &'static str = "transaction.search";
-    const METHOD: Method = Method::Get;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/v1/transactions";
-    const AUTH: Auth = Auth::SecretKey;
-    const QUERY: &'static [Parameter] =
-        &[PAGE, PAGE_SIZE, TEXT, FIELDS, ACCOUNT, FROM, UNTIL, ORDER];
-    type Request = ();
-    type Reply = Page<Transaction>;
+endpoints! {
+    /// Authorises a payment.
+    CreateCharge "charge.create": Post Base "/v1/charges" by SecretKey, NewCharge => Transaction;
+    /// Reads any transaction; not in the two documents (service-facts, 43).
+    GetTransaction "transaction.get": Get Base "/v1/transactions/{id}" by SecretKey,
+        () => Transaction;
+    /// Searches transactions; not in the two documents (service-facts, 44).
+    SearchTransactions "transaction.search": Get Base "/v1/transactions" by SecretKey,
+        () => Page<Transaction>, [PAGE, PAGE_SIZE, TEXT, FIELDS, ACCOUNT, FROM, UNTIL, ORDER];
 }

@@ -3,10 +3,11 @@
 use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use crate::api::call::{Auth, Endpoint, Host, Method};
+use crate::api::call::endpoints;
 use crate::api::payments::transaction::Transaction;
-use crate::api::query::{PAGE, PAGE_SIZE, Page, Parameter};
+use crate::api::query::{PAGE, PAGE_SIZE, Page};
 use crate::api::wire;
 use crate::api::wire::Timestamp;
 
@@ -27,6 +28,7 @@ wire::words! {
 }
 
 /// One payment of a recurring charge.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Occurrence {
@@ -39,77 +41,34 @@ pub struct Occurrence {
     /// Status of the occurrence.
     pub status: OccurrenceStatus,
     /// Date on which the payment is due.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub due_date: Option<NaiveDate>,
     /// Number of attempted payments.
     pub attempts: i64,
     /// Time of the last attempt.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_attempt: Option<Timestamp>,
     /// Transactions of the attempts, oldest first.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub transactions: Option<Vec<Transaction>>,
     /// Creation of the occurrence.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Timestamp>,
     /// Last change of the occurrence.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<Timestamp>,
 }
 
-/// Lists occurrences, newest first.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct ListOccurrences;
-
-impl Endpoint for ListOccurrences {
-    const NAME: &'static str = "occurrence.list";
-    const METHOD: Method = Method::Get;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/v1/recurring/charges/{id}/occurrences";
-    const AUTH: Auth = Auth::SecretKey;
-    const QUERY: &'static [Parameter] = &[PAGE, PAGE_SIZE];
-    type Request = ();
-    type Reply = Page<Occurrence>;
-}
-
-/// Reads an occurrence with its transactions.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct GetOccurrence;
-
-impl Endpoint for GetOccurrence {
-    const NAME: &'static str = "occurrence.get";
-    const METHOD: Method = Method::Get;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/v1/recurring/charges/{id}/occurrences/{occurrence}";
-    const AUTH: Auth = Auth::SecretKey;
-    type Request = ();
-    type Reply = Occurrence;
-}
-
-/// Pays an occurrence early, or retries an ignored or failed one.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct PayOccurrence;
-
-impl Endpoint for PayOccurrence {
-    const NAME: &'static str = "occurrence.pay";
-    const METHOD: Method = Method::Post;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/v1/recurring/charges/{id}/occurrences/{occurrence}/pay";
-    const AUTH: Auth = Auth::SecretKey;
-    type Request = ();
-    type Reply = Occurrence;
-}
-
-/// Excludes an occurrence from automatic collection.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct IgnoreOccurrence;
-
-impl Endpoint for IgnoreOccurrence {
-    const NAME: &'static str = "occurrence.ignore";
-    const METHOD: Method = Method::Post;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/v1/recurring/charges/{id}/occurrences/{occurrence}/ignore";
-    const AUTH: Auth = Auth::SecretKey;
-    type Request = ();
-    type Reply = Occurrence;
+endpoints! {
+    /// Lists occurrences, newest first.
+    ListOccurrences "occurrence.list":
+        Get Base "/v1/recurring/charges/{id}/occurrences" by SecretKey,
+        () => Page<Occurrence>, [PAGE, PAGE_SIZE];
+    /// Reads an occurrence with its transactions.
+    GetOccurrence "occurrence.get":
+        Get Base "/v1/recurring/charges/{id}/occurrences/{occurrence}" by SecretKey,
+        () => Occurrence;
+    /// Pays an occurrence early, or retries an ignored or failed one.
+    PayOccurrence "occurrence.pay":
+        Post Base "/v1/recurring/charges/{id}/occurrences/{occurrence}/pay" by SecretKey,
+        () => Occurrence;
+    /// Excludes an occurrence from automatic collection.
+    IgnoreOccurrence "occurrence.ignore":
+        Post Base "/v1/recurring/charges/{id}/occurrences/{occurrence}/ignore" by SecretKey,
+        () => Occurrence;
 }

@@ -3,8 +3,9 @@
 use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
-use crate::api::call::{Auth, Endpoint, Host, Method};
+use crate::api::call::endpoints;
 use crate::api::payments::schedule::RecurringSchedule;
 use crate::api::query::{Parameter, ParameterType};
 use crate::api::rules::AMOUNT_MAX;
@@ -15,68 +16,60 @@ pub const PREVIEW_OCCURRENCES_MAX: u64 = 100;
 pub const PREVIEW_OCCURRENCES_DEFAULT: u64 = 10;
 
 /// Input of a preview; sent as the body of a GET.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["amount", "schedule"]))]
 pub struct PreviewRequest {
     /// Minor units of each occurrence.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub amount: Option<i64>,
     /// Maximum number of payments.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_occurrences: Option<i64>,
     /// Maximum amount to collect, minor units.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub max_amount: Option<i64>,
     /// Schedule of the payments.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("required" = ["interval_unit", "interval_delay"]))]
     pub schedule: Option<RecurringSchedule>,
 }
 
 /// The predicted course of a recurring charge.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Preview {
     /// Minor units of each occurrence.
     pub amount: i64,
     /// Maximum number of payments, as requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_occurrences: Option<i64>,
     /// Maximum amount to collect, as requested, minor units.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_amount: Option<i64>,
     /// Payments so far: none.
     pub total_occurrences: i64,
     /// Minor units collected so far: none.
     pub total_amount: i64,
     /// Payments to come, where they end.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub remaining_occurrences: Option<i64>,
     /// Minor units to come, where they end.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub remaining_amount: Option<i64>,
     /// Schedule of the payments.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<RecurringSchedule>,
     /// Date of the first payment.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_payment: Option<NaiveDate>,
     /// The first payments.
     pub occurrences: Vec<PreviewOccurrence>,
 }
 
 /// One payment of a preview.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PreviewOccurrence {
     /// Minor units.
     pub amount: i64,
     /// Date on which the payment is due.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub due_date: Option<NaiveDate>,
 }
 
@@ -93,17 +86,8 @@ const WITH_CHARGE: Parameter = Parameter::new(
     "true: a charge of today starts the schedule; `start_date` is then today or left out",
 );
 
-/// Shows the predicted course of a recurring charge.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub struct PreviewSchedule;
-
-impl Endpoint for PreviewSchedule {
-    const NAME: &'static str = "recurring.preview";
-    const METHOD: Method = Method::Get;
-    const HOST: Host = Host::Base;
-    const PATH: &'static str = "/v1/recurring/charges/schedule";
-    const AUTH: Auth = Auth::SecretKey;
-    const QUERY: &'static [Parameter] = &[OCCURRENCES, START, WITH_CHARGE];
-    type Request = PreviewRequest;
-    type Reply = Preview;
+endpoints! {
+    /// Shows the predicted course of a recurring charge.
+    PreviewSchedule "recurring.preview": Get Base "/v1/recurring/charges/schedule" by SecretKey,
+        PreviewRequest => Preview, [OCCURRENCES, START, WITH_CHARGE];
 }

@@ -7,8 +7,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::base::folder_location::FolderLocation;
@@ -62,7 +63,7 @@ impl DaemonQueries {
                 "a sent tree can only be planned",
             ));
         }
-        let _one = self.planning.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = self.planning.lock();
         let SentTree { prefix, commit, files, attached } = sent;
         let folder = write_tree(&files)?;
         let attached =

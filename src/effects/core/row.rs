@@ -202,7 +202,57 @@ pub struct EffectRow {
     pub proven_state: fn(&ServiceProblem) -> Option<ProvenState>,
 }
 
+/// Maximum sends before the resource needs attention: far more than a bad hour needs.
+const SENDS_MAX: u32 = 50;
+
 impl EffectRow {
+    /// Row of an effect without a baseline, of which no refusal proves that it happened before.
+    pub(crate) const fn new(
+        name: &'static str,
+        lost_reply: LostReply,
+        isolation: Isolation,
+        learn: fn(&Intent, &Value) -> Result<Learned, String>,
+    ) -> Self {
+        Self { name, lost_reply, baseline: None, isolation, learn, proven_state: proves_nothing }
+    }
+
+    /// Row of an effect that the same bytes cannot double: it is sent again until it is answered.
+    pub(crate) const fn resent(
+        name: &'static str,
+        isolation: Isolation,
+        learn: fn(&Intent, &Value) -> Result<Learned, String>,
+    ) -> Self {
+        let lost_reply = LostReply::Retry { max_sends: SENDS_MAX, refusal_settles: true };
+        Self::new(name, lost_reply, isolation, learn)
+    }
+
+    /// Row of an effect that a read shows: it is looked up, and sent again once confirmed absent.
+    pub(crate) const fn looked_up(
+        name: &'static str,
+        isolation: Isolation,
+        queries: fn(&Intent) -> Vec<RemoteQuery>,
+        judge: fn(&Intent, &[RemoteAnswer]) -> LookupResult,
+        learn: fn(&Intent, &Value) -> Result<Learned, String>,
+    ) -> Self {
+        let lookup = Lookup { queries, judge, absent: OnAbsent::Resend };
+        Self::new(name, LostReply::Lookup(lookup), isolation, learn)
+    }
+
+    /// Sets the reads just before sending.
+    pub(crate) const fn with_baseline(mut self, baseline: Baseline) -> Self {
+        self.baseline = Some(baseline);
+        self
+    }
+
+    /// Sets the state that a refusal proves.
+    pub(crate) const fn with_proven_state(
+        mut self,
+        proven_state: fn(&ServiceProblem) -> Option<ProvenState>,
+    ) -> Self {
+        self.proven_state = proven_state;
+        self
+    }
+
     /// Returns whether a refusal of this status means that the object had ended before.
     pub fn is_ended_by(&self, status: u16) -> bool {
         matches!(self.lost_reply, LostReply::RetryUntilGone { max_sends: _, gone_statuses } if gone_statuses.contains(&status))
@@ -263,6 +313,6 @@ pub(crate) fn accept_any(_: &Effect, _: &Value) -> Option<String> {
 }
 
 /// For effects of which no refusal proves that they happened before.
-pub(crate) fn proves_nothing(_: &ServiceProblem) -> Option<ProvenState> {
+fn proves_nothing(_: &ServiceProblem) -> Option<ProvenState> {
     None
 }

@@ -9,7 +9,7 @@ use crate::api::contact::CreateContact;
 use crate::base::id::Mode;
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::expect;
-use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
 
@@ -32,11 +32,5 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "contact.create",
-    lost_reply: LostReply::Undecidable,
-    baseline: None,
-    isolation: Isolation::None,
-    learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const ROW: EffectRow =
+    EffectRow::new("contact.create", LostReply::Undecidable, Isolation::None, learn);

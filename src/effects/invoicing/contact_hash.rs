@@ -11,13 +11,11 @@ use crate::api::contact_hash::CreateContactHash;
 use crate::base::id::RemoteId;
 use crate::base::secret::Secret;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
-use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use crate::effects::core::row::{EffectRow, Isolation, Learned};
 use crate::effects::onboarding::sign_up::PAGE;
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
 
-/// Maximum sends before the resource needs attention: far more than a bad hour needs.
-const SENDS_MAX: u32 = 50;
 /// Places of the link in an answer: no document shows this endpoint.
 const PLACES: [&str; 2] = ["/url", "/contact_hash/url"];
 
@@ -36,14 +34,7 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     Ok(Learned { remote_id: None, exists: true, facts: json!({}), secrets })
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "contact.hash",
-    lost_reply: LostReply::Retry { max_sends: SENDS_MAX, refusal_settles: true },
-    baseline: None,
-    isolation: Isolation::Dedup,
-    learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const ROW: EffectRow = EffectRow::resent("contact.hash", Isolation::Dedup, learn);
 
 #[cfg(test)]
 mod tests {

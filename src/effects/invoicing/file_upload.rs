@@ -15,8 +15,7 @@ use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::expect;
 use crate::effects::core::row::{
-    EffectRow, Isolation, Learned, LostReply, ReadingCx, ReadingError, ReadingRow, RemoteAnswer,
-    RemoteQuery, proves_nothing,
+    EffectRow, Isolation, Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery,
 };
 use crate::model::action::is_action;
 use crate::model::intents::effect::Effect;
@@ -27,8 +26,6 @@ use crate::model::state::observed::Observed;
 /// Reading of a file's processing state, about `{contact, file, id}`.
 pub const FILE_STATE: &str = "file.state";
 
-/// Maximum sends before the resource needs attention: far more than a bad hour needs.
-const SENDS_MAX: u32 = 50;
 /// Prefix of the fact about one uploaded file; its digest follows.
 const FACT: &str = "file.";
 /// Domain label of the file digests.
@@ -117,14 +114,7 @@ fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "file.upload",
-    lost_reply: LostReply::Retry { max_sends: SENDS_MAX, refusal_settles: true },
-    baseline: None,
-    isolation: Isolation::Dedup,
-    learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const ROW: EffectRow = EffectRow::resent("file.upload", Isolation::Dedup, learn);
 
 fn queries(about: &Value) -> Vec<RemoteQuery> {
     vec![RemoteQuery::one(Call::to::<GetFile>(&[text(about, "contact"), text(about, "id")]))]

@@ -8,14 +8,11 @@ use serde_json::{Value, json};
 use crate::api::invoice::CreateInvoice;
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::expect;
-use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, ProvenState};
+use crate::effects::core::row::{EffectRow, Isolation, Learned, ProvenState};
 use crate::effects::onboarding::sign_up::PAGE;
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
 use crate::model::service::outcome::{ServiceMessage, ServiceProblem};
-
-/// Maximum sends before the resource needs attention: far more than a bad hour needs.
-const SENDS_MAX: u32 = 50;
 
 /// Fields that the answer must repeat (law 4), beside the total.
 const COMPARED: [&str; 6] =
@@ -78,11 +75,5 @@ fn proves_exists(problem: &ServiceProblem) -> Option<ProvenState> {
     told.then_some(ProvenState::Exists)
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "invoice.create",
-    lost_reply: LostReply::Retry { max_sends: SENDS_MAX, refusal_settles: true },
-    baseline: None,
-    isolation: Isolation::None,
-    learn,
-    proven_state: proves_exists,
-};
+pub(crate) const ROW: EffectRow =
+    EffectRow::resent("invoice.create", Isolation::None, learn).with_proven_state(proves_exists);

@@ -15,8 +15,7 @@ use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::expect;
 use crate::effects::core::row::{
-    EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
-    RemoteQuery, proves_nothing,
+    EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery,
 };
 use crate::effects::methods::method::PaymentMethodType;
 use crate::model::intents::effect::Effect;
@@ -88,14 +87,7 @@ fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
 }
 
 const fn row(name: &'static str) -> EffectRow {
-    EffectRow {
-        name,
-        lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
-        baseline: None,
-        isolation: Isolation::PerMerchant,
-        learn,
-        proven_state: proves_nothing,
-    }
+    EffectRow::looked_up(name, Isolation::PerMerchant, queries, judge, learn)
 }
 
 pub(crate) const CARD: EffectRow = row("account.change");

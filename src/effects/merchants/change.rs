@@ -10,12 +10,9 @@ use serde_json::{Map, Value, json};
 use crate::api::merchant::PatchMerchant;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::expect;
-use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use crate::effects::core::row::{EffectRow, Isolation, Learned};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
-
-/// Maximum sends.
-const SENDS_MAX: u32 = 50;
 
 /// Sets the fields in `set` of a merchant's own details.
 pub fn change_merchant(obligation: EffectContext, set: Map<String, Value>) -> Effect {
@@ -31,18 +28,13 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     Ok(Learned { remote_id, exists: true, facts: json!({}), ..Learned::default() })
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "merchant.change",
-    lost_reply: LostReply::Retry { max_sends: SENDS_MAX, refusal_settles: true },
-    baseline: None,
-    isolation: Isolation::PerMerchant,
-    learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const ROW: EffectRow =
+    EffectRow::resent("merchant.change", Isolation::PerMerchant, learn);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::effects::core::row::LostReply;
     use crate::effects::testing::{intent, obligation};
 
     #[test]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::api::methods::token::ExchangeToken;
 use crate::base::secret::Secret;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
-use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
 
@@ -51,11 +51,9 @@ fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
     Ok(Learned { exists: true, facts, secrets, remote_id: None })
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "code.exchange",
-    lost_reply: LostReply::Retry { max_sends: 2, refusal_settles: false },
-    baseline: None,
-    isolation: Isolation::None,
+pub(crate) const ROW: EffectRow = EffectRow::new(
+    "code.exchange",
+    LostReply::Retry { max_sends: 2, refusal_settles: false },
+    Isolation::None,
     learn,
-    proven_state: proves_nothing,
-};
+);

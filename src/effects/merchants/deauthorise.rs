@@ -11,7 +11,7 @@ use super::code_exchange::APPLICATION;
 use crate::api::deauthorise::Deauthorise;
 use crate::base::id::PublicKey;
 use crate::effects::core::context::{EffectContext, put};
-use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply};
 use crate::model::action::is_action;
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
@@ -57,14 +57,12 @@ pub(crate) fn cleared_credentials() -> Value {
     facts
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "merchant.deauthorise",
-    lost_reply: LostReply::RetryUntilGone { max_sends: SENDS_MAX, gone_statuses: GONE_STATUSES },
-    baseline: None,
-    isolation: Isolation::Exclusive,
+pub(crate) const ROW: EffectRow = EffectRow::new(
+    "merchant.deauthorise",
+    LostReply::RetryUntilGone { max_sends: SENDS_MAX, gone_statuses: GONE_STATUSES },
+    Isolation::Exclusive,
     learn,
-    proven_state: proves_nothing,
-};
+);
 
 #[cfg(test)]
 mod tests {

@@ -7,13 +7,10 @@ use serde_json::{Value, json};
 
 use crate::api::merchant::{Purge, PurgeTestData};
 use crate::effects::core::context::EffectContext;
-use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use crate::effects::core::row::{EffectRow, Isolation, Learned};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::exposure::ExposureCounts;
 use crate::model::intents::intent::Intent;
-
-/// Maximum sends.
-const SENDS_MAX: u32 = 50;
 
 /// Clears the parts of a merchant's test data in `what`. As a rule this removes more than one
 /// object; their number at the service is unknown.
@@ -34,19 +31,14 @@ fn learn(_: &Intent, _: &Value) -> Result<Learned, String> {
     Ok(Learned { exists: true, facts: json!({}), ..Learned::default() })
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "merchant.purge",
-    lost_reply: LostReply::Retry { max_sends: SENDS_MAX, refusal_settles: true },
-    baseline: None,
-    isolation: Isolation::PerMerchant,
-    learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const ROW: EffectRow =
+    EffectRow::resent("merchant.purge", Isolation::PerMerchant, learn);
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::base::id::RemoteId;
+    use crate::effects::core::row::LostReply;
     use crate::effects::payments::void::void;
     use crate::effects::testing::{intent, obligation};
 

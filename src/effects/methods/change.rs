@@ -20,8 +20,7 @@ use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::evidence::modified_time;
 use crate::effects::core::expect;
 use crate::effects::core::row::{
-    Baseline, EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
-    RemoteQuery, accept_any, proves_nothing,
+    Baseline, EffectRow, Isolation, LookupResult, RemoteAnswer, RemoteQuery, accept_any,
 };
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::{Intent, StoredBody};
@@ -145,15 +144,8 @@ fn is_applied(intent: &Intent, object: &Value) -> bool {
 }
 
 const fn row<S: MethodEndpoints>() -> EffectRow {
-    let search = Lookup { queries: queries::<S>, judge: judge::<S>, absent: OnAbsent::Resend };
-    EffectRow {
-        name: S::CHANGE,
-        lost_reply: LostReply::Lookup(search),
-        baseline: Some(Baseline { queries: before::<S>, keep: modified_time, refuse: accept_any }),
-        isolation: Isolation::PerObject,
-        learn,
-        proven_state: proves_nothing,
-    }
+    EffectRow::looked_up(S::CHANGE, Isolation::PerObject, queries::<S>, judge::<S>, learn)
+        .with_baseline(Baseline { queries: before::<S>, keep: modified_time, refuse: accept_any })
 }
 
 pub(crate) const CARD: EffectRow = row::<CardEndpoints>();

@@ -12,8 +12,7 @@ use super::method::{
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::row::{
-    EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, ProvenState,
-    RemoteAnswer, RemoteQuery,
+    EffectRow, Isolation, Learned, LookupResult, ProvenState, RemoteAnswer, RemoteQuery,
 };
 use crate::model::action::is_action;
 use crate::model::intents::effect::Effect;
@@ -72,15 +71,8 @@ fn proves_gone(problem: &ServiceProblem) -> Option<ProvenState> {
 }
 
 const fn row<S: MethodEndpoints>() -> EffectRow {
-    let search = Lookup { queries: queries::<S>, judge: judge::<S>, absent: OnAbsent::Resend };
-    EffectRow {
-        name: S::DELETE,
-        lost_reply: LostReply::Lookup(search),
-        baseline: None,
-        isolation: Isolation::None,
-        learn,
-        proven_state: proves_gone,
-    }
+    EffectRow::looked_up(S::DELETE, Isolation::None, queries::<S>, judge::<S>, learn)
+        .with_proven_state(proves_gone)
 }
 
 pub(crate) const CARD: EffectRow = row::<CardEndpoints>();

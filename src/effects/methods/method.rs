@@ -1,7 +1,8 @@
 //! Parts that the effects on saved cards and saved banks share: the two types, and the stored
 //! fields of an answer (gateway-api, Saved cards, Saved banks).
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::api::call::{Call, Endpoint};
@@ -58,11 +59,14 @@ impl MethodEndpoints for BankEndpoints {
     type List = ListBanks;
 }
 
-/// Type of a saved method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+/// Type of a saved method (gateway-api, Payment method in a request).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "MethodType")]
 pub enum PaymentMethodType {
+    /// A payment card.
     Card,
+    /// A bank account.
     Bank,
 }
 

@@ -14,10 +14,7 @@ use super::method::{
 use crate::api::call::Call;
 use crate::api::methods::one_time_token::TOKEN_LIFE_MINUTES;
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
-use crate::effects::core::row::{
-    EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer, RemoteQuery,
-    proves_nothing,
-};
+use crate::effects::core::row::{EffectRow, Isolation, LookupResult, RemoteAnswer, RemoteQuery};
 use crate::model::intents::effect::{Effect, SingleUse};
 use crate::model::intents::intent::Intent;
 use crate::model::operator::token_attachment::{ATTACHED, SuppliedToken};
@@ -135,15 +132,7 @@ fn judge<S: MethodEndpoints>(intent: &Intent, answers: &[RemoteAnswer]) -> Looku
 }
 
 const fn row<S: MethodEndpoints>() -> EffectRow {
-    let search = Lookup { queries: queries::<S>, judge: judge::<S>, absent: OnAbsent::Resend };
-    EffectRow {
-        name: S::SAVE,
-        lost_reply: LostReply::Lookup(search),
-        baseline: None,
-        isolation: Isolation::None,
-        learn,
-        proven_state: proves_nothing,
-    }
+    EffectRow::looked_up(S::SAVE, Isolation::None, queries::<S>, judge::<S>, learn)
 }
 
 pub(crate) const CARD: EffectRow = row::<CardEndpoints>();

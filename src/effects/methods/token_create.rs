@@ -15,14 +15,12 @@ use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::expect;
-use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use crate::effects::core::row::{EffectRow, Isolation, Learned};
 use crate::effects::methods::method::{ABOUT, TOKEN, cleared_token};
 use crate::model::intents::effect::{Effect, SingleUse};
 use crate::model::intents::intent::Intent;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
-/// Maximum sends before the resource needs attention: far more than a bad hour needs.
-const SENDS_MAX: u32 = 50;
 /// Minutes of a token's life kept in reserve, so that a slow call still finds it valid. An effect
 /// that uses the token is sent only with at least this life left.
 pub const TOKEN_RESERVE_MINUTES: i64 = 2;
@@ -98,11 +96,4 @@ fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
     Ok(Learned { remote_id: None, exists: true, facts: json!({ABOUT: about}), secrets })
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "token.create",
-    lost_reply: LostReply::Retry { max_sends: SENDS_MAX, refusal_settles: true },
-    baseline: None,
-    isolation: Isolation::None,
-    learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const ROW: EffectRow = EffectRow::resent("token.create", Isolation::None, learn);

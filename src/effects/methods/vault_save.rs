@@ -12,8 +12,7 @@ use crate::base::id::{Mode, RemoteId};
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::expect;
 use crate::effects::core::row::{
-    EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
-    RemoteQuery, proves_nothing,
+    EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery,
 };
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
@@ -62,14 +61,8 @@ fn judge(_: &Intent, _: &[RemoteAnswer]) -> LookupResult {
     LookupResult::Inconclusive(why.to_owned())
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "vault.save",
-    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
-    baseline: None,
-    isolation: Isolation::None,
-    learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const ROW: EffectRow =
+    EffectRow::looked_up("vault.save", Isolation::None, queries, judge, learn);
 
 #[cfg(test)]
 mod tests {

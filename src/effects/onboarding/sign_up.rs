@@ -12,14 +12,12 @@ use crate::api::onboarding::fields::{FIELDS, SECOND_OWNER, SECOND_OWNER_FIELDS};
 use crate::base::id::RemoteId;
 use crate::base::secret::Secret;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
-use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use crate::effects::core::row::{EffectRow, Isolation, Learned};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
 
 /// Fact that names the sealed address of the page.
 pub const PAGE: &str = "page";
-/// Maximum sends before the resource needs attention: far more than a bad hour needs.
-const SENDS_MAX: u32 = 50;
 
 /// Creates a sign-up page that is filled in from a spec.
 pub fn start_sign_up(obligation: EffectContext, spec: &Value) -> Effect {
@@ -40,11 +38,4 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     Ok(Learned { remote_id, exists: true, facts: json!({}), secrets })
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "application.sign_up",
-    lost_reply: LostReply::Retry { max_sends: SENDS_MAX, refusal_settles: true },
-    baseline: None,
-    isolation: Isolation::None,
-    learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const ROW: EffectRow = EffectRow::resent("application.sign_up", Isolation::None, learn);

@@ -12,7 +12,7 @@ use crate::api::onboarding::fields::{
 };
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
-use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
 
@@ -54,11 +54,5 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     Ok(Learned { remote_id, exists: true, facts: json!({}), secrets: Vec::new() })
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "application.submit",
-    lost_reply: LostReply::AwaitWebhook,
-    baseline: None,
-    isolation: Isolation::None,
-    learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const ROW: EffectRow =
+    EffectRow::new("application.submit", LostReply::AwaitWebhook, Isolation::None, learn);

@@ -15,10 +15,7 @@ use crate::base::money::Money;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::evidence::text;
 use crate::effects::core::expect;
-use crate::effects::core::row::{
-    Baseline, EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
-    proves_nothing,
-};
+use crate::effects::core::row::{Baseline, EffectRow, Isolation, LookupResult, RemoteAnswer};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
 
@@ -77,11 +74,6 @@ fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     by_status(intent, answers, meaning)
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "charge.capture",
-    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
-    baseline: Some(Baseline { refuse, ..TRANSACTION_BASELINE }),
-    isolation: Isolation::PerObject,
-    learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const ROW: EffectRow =
+    EffectRow::looked_up("charge.capture", Isolation::PerObject, queries, judge, learn)
+        .with_baseline(Baseline { refuse, ..TRANSACTION_BASELINE });

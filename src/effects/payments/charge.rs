@@ -20,10 +20,7 @@ use crate::effects::core::evidence::{
     NEWEST_EVENT, events_since, new_event_data, not_visible, text, was_looked_up_first,
 };
 use crate::effects::core::expect;
-use crate::effects::core::row::{
-    EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer, RemoteQuery,
-    proves_nothing,
-};
+use crate::effects::core::row::{EffectRow, Isolation, LookupResult, RemoteAnswer, RemoteQuery};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::{Intent, StoredBody};
 use crate::model::service::outcome::ServiceProblem;
@@ -180,24 +177,10 @@ fn judge_unsuccessful(
     }
 }
 
-pub(crate) const CHARGE: EffectRow = EffectRow {
-    name: "charge.create",
-    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
-    baseline: Some(NEWEST_EVENT),
-    isolation: Isolation::None,
-    learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const CHARGE: EffectRow =
+    EffectRow::looked_up("charge.create", Isolation::None, queries, judge, learn)
+        .with_baseline(NEWEST_EVENT);
 
-pub(crate) const CREDIT: EffectRow = EffectRow {
-    name: "credit.create",
-    lost_reply: LostReply::Lookup(Lookup {
-        queries,
-        judge: judge_credit,
-        absent: OnAbsent::Resend,
-    }),
-    baseline: Some(NEWEST_EVENT),
-    isolation: Isolation::PerContent,
-    learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const CREDIT: EffectRow =
+    EffectRow::looked_up("credit.create", Isolation::PerContent, queries, judge_credit, learn)
+        .with_baseline(NEWEST_EVENT);

@@ -17,8 +17,7 @@ use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::evidence::{NEWEST_EVENT, events_since, text};
 use crate::effects::core::expect;
 use crate::effects::core::row::{
-    EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
-    RemoteQuery, proves_nothing,
+    EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery,
 };
 use crate::effects::recurring::create::{ENDING_FACTS, carries};
 use crate::model::intents::effect::Effect;
@@ -142,14 +141,9 @@ fn new_transactions<'a>(intent: &Intent, events: &'a [Value]) -> Vec<&'a Value> 
     data.filter(|data| text(data, "reference") == intent.mark.as_str()).collect()
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "charge.recur",
-    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
-    baseline: Some(NEWEST_EVENT),
-    isolation: Isolation::None,
-    learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const ROW: EffectRow =
+    EffectRow::looked_up("charge.recur", Isolation::None, queries, judge, learn)
+        .with_baseline(NEWEST_EVENT);
 
 #[cfg(test)]
 mod tests {

@@ -17,8 +17,7 @@ use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::evidence::first_item;
 use crate::effects::core::expect;
 use crate::effects::core::row::{
-    Baseline, EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
-    RemoteQuery, accept_any, proves_nothing,
+    Baseline, EffectRow, Isolation, LookupResult, RemoteAnswer, RemoteQuery, accept_any,
 };
 use crate::effects::merchants::survey::mark_of;
 use crate::effects::recurring::create;
@@ -84,18 +83,13 @@ fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     }
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "charge.schedule",
-    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
-    baseline: Some(Baseline {
-        queries: newest,
-        keep: |answers| first_item(answers.first()),
-        refuse: accept_any,
-    }),
-    isolation: Isolation::PerMerchant,
-    learn: create::learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const ROW: EffectRow =
+    EffectRow::looked_up("charge.schedule", Isolation::PerMerchant, queries, judge, create::learn)
+        .with_baseline(Baseline {
+            queries: newest,
+            keep: |answers| first_item(answers.first()),
+            refuse: accept_any,
+        });
 
 #[cfg(test)]
 mod tests {

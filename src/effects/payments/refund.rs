@@ -13,10 +13,7 @@ use crate::base::money::Money;
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::evidence::{new_event_data, not_visible, text, was_looked_up_first};
 use crate::effects::core::expect;
-use crate::effects::core::row::{
-    Baseline, EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
-    proves_nothing,
-};
+use crate::effects::core::row::{Baseline, EffectRow, Isolation, LookupResult, RemoteAnswer};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
 use crate::model::service::outcome::ServiceProblem;
@@ -164,14 +161,9 @@ fn judge_refund(refund: &Value) -> LookupResult {
     LookupResult::Applied(refund.clone())
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "charge.refund",
-    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
-    baseline: Some(Baseline { refuse, ..TRANSACTION_BASELINE }),
-    isolation: Isolation::PerObject,
-    learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const ROW: EffectRow =
+    EffectRow::looked_up("charge.refund", Isolation::PerObject, queries, judge, learn)
+        .with_baseline(Baseline { refuse, ..TRANSACTION_BASELINE });
 
 #[cfg(test)]
 mod tests {

@@ -9,10 +9,7 @@ use super::transactions::{TRANSACTION_BASELINE, learn, transaction_query};
 use crate::api::payments::actions::SignTransaction;
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
-use crate::effects::core::row::{
-    EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer, RemoteQuery,
-    proves_nothing,
-};
+use crate::effects::core::row::{EffectRow, Isolation, LookupResult, RemoteAnswer, RemoteQuery};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
 
@@ -52,11 +49,6 @@ fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     }
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "transaction.sign",
-    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
-    baseline: Some(TRANSACTION_BASELINE),
-    isolation: Isolation::PerObject,
-    learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const ROW: EffectRow =
+    EffectRow::looked_up("transaction.sign", Isolation::PerObject, queries, judge, learn)
+        .with_baseline(TRANSACTION_BASELINE);

@@ -12,9 +12,7 @@ use crate::api::payments::actions::VoidTransaction;
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::evidence::text;
-use crate::effects::core::row::{
-    EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer, proves_nothing,
-};
+use crate::effects::core::row::{EffectRow, Isolation, LookupResult, RemoteAnswer};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
 
@@ -40,11 +38,6 @@ fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     by_status(intent, answers, meaning)
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "transaction.void",
-    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
-    baseline: Some(TRANSACTION_BASELINE),
-    isolation: Isolation::PerObject,
-    learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const ROW: EffectRow =
+    EffectRow::looked_up("transaction.void", Isolation::PerObject, queries, judge, learn)
+        .with_baseline(TRANSACTION_BASELINE);

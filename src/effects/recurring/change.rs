@@ -19,8 +19,7 @@ use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::evidence::modified_time;
 use crate::effects::core::expect;
 use crate::effects::core::row::{
-    Baseline, EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent,
-    RemoteAnswer, RemoteQuery, proves_nothing,
+    Baseline, EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery,
 };
 use crate::effects::methods::method::{MethodSource, PaymentMethodType};
 use crate::effects::methods::save::single_use;
@@ -169,14 +168,9 @@ pub(crate) fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     }
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "recurring.change",
-    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
-    baseline: Some(Baseline { queries: before, keep, refuse }),
-    isolation: Isolation::PerObject,
-    learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const ROW: EffectRow =
+    EffectRow::looked_up("recurring.change", Isolation::PerObject, queries, judge, learn)
+        .with_baseline(Baseline { queries: before, keep, refuse });
 
 #[cfg(test)]
 mod tests {

@@ -14,8 +14,7 @@ use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::evidence::{NEWEST_EVENT, events_since};
 use crate::effects::core::expect;
 use crate::effects::core::row::{
-    EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
-    RemoteQuery, proves_nothing,
+    EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery,
 };
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
@@ -97,11 +96,6 @@ fn type_of(event: &Value) -> &str {
     event.get("type").and_then(Value::as_str).unwrap_or_default()
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "recurring.create",
-    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
-    baseline: Some(NEWEST_EVENT),
-    isolation: Isolation::None,
-    learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const ROW: EffectRow =
+    EffectRow::looked_up("recurring.create", Isolation::None, queries, judge, learn)
+        .with_baseline(NEWEST_EVENT);

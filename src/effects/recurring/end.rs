@@ -12,9 +12,7 @@ use super::change;
 use crate::api::recurring::charge::PatchRecurring;
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
-use crate::effects::core::row::{
-    EffectRow, Isolation, Learned, Lookup, LostReply, OnAbsent, proves_nothing,
-};
+use crate::effects::core::row::{EffectRow, Isolation, Learned};
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
 
@@ -40,18 +38,13 @@ fn learn(intent: &Intent, _: &Value) -> Result<Learned, String> {
     Ok(Learned { exists: true, facts, ..Learned::default() })
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "recurring.end",
-    lost_reply: LostReply::Lookup(Lookup {
-        queries: change::queries,
-        judge: change::judge,
-        absent: OnAbsent::Resend,
-    }),
-    baseline: None,
-    isolation: Isolation::PerObject,
+pub(crate) const ROW: EffectRow = EffectRow::looked_up(
+    "recurring.end",
+    Isolation::PerObject,
+    change::queries,
+    change::judge,
     learn,
-    proven_state: proves_nothing,
-};
+);
 
 #[cfg(test)]
 mod tests {

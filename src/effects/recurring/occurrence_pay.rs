@@ -13,8 +13,7 @@ use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::evidence::text;
 use crate::effects::core::expect;
 use crate::effects::core::row::{
-    Baseline, EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent,
-    RemoteAnswer, RemoteQuery, proves_nothing,
+    Baseline, EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery,
 };
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
@@ -104,11 +103,6 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "occurrence.pay",
-    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
-    baseline: Some(Baseline { queries: before, keep, refuse }),
-    isolation: Isolation::PerObject,
-    learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const ROW: EffectRow =
+    EffectRow::looked_up("occurrence.pay", Isolation::PerObject, queries, judge, learn)
+        .with_baseline(Baseline { queries: before, keep, refuse });

@@ -12,8 +12,7 @@ use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::expect;
 use crate::effects::core::row::{
-    EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
-    RemoteQuery, proves_nothing,
+    EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery,
 };
 use crate::model::intents::effect::Effect;
 use crate::model::intents::intent::Intent;
@@ -59,14 +58,8 @@ fn judge(_: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     }
 }
 
-pub(crate) const ROW: EffectRow = EffectRow {
-    name: "occurrence.ignore",
-    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
-    baseline: None,
-    isolation: Isolation::PerObject,
-    learn,
-    proven_state: proves_nothing,
-};
+pub(crate) const ROW: EffectRow =
+    EffectRow::looked_up("occurrence.ignore", Isolation::PerObject, queries, judge, learn);
 
 #[cfg(test)]
 mod tests {

@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{ConnectInfo, Request};
 use axum::http::HeaderMap;
 use axum::http::header::FORWARDED;
 use ipnet::IpNet;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::model::operator::rotation::WebhookAddress;
@@ -130,7 +131,7 @@ impl Ingress {
         let each = SECOND.checked_div(rate.per_second.get()).unwrap_or(SECOND);
         let room = each.saturating_mul(rate.burst.get().saturating_sub(1));
         let now = Instant::now();
-        let mut used = self.used_until.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = self.used_until.lock();
         let until = used.get(address).map_or(now, |until| (*until).max(now));
         let ahead = until.saturating_duration_since(now);
         if let Some(wait) = ahead.checked_sub(room).filter(|wait| !wait.is_zero()) {

@@ -20,6 +20,10 @@ use crate::base::hash::{keyed_digest, sha256};
 use crate::base::id::{Key, Mode};
 use crate::control::handle::Control;
 use crate::engine::protocol::commands::intake::{IntakeLink, IntakeTerms};
+use crate::kinds::merchant_application::MerchantApplicationKind;
+use crate::kinds::planning::step::MERCHANT;
+use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::schema::kind::SpecSchema;
 
 /// The path of partner notifications, without the token.
 const PARTNER_PATH: &str = "/webhooks/partner/";
@@ -135,7 +139,7 @@ impl PublicRoutes {
     /// Returns the merchant, the mode and the generation of an address, if its signature is valid.
     pub(crate) fn verify_gateway_url(&self, token: &str) -> Option<VerifiedAddress<(Mode, u32)>> {
         let Some(text) = self.verify(GATEWAY, token) else { return self.older_merchant(token) };
-        let (named, rest) = split_key("Merchant", text)?;
+        let (named, rest) = split_key(MERCHANT, text)?;
         let (mode, generation) = rest.split_once(SEPARATOR)?;
         Some(VerifiedAddress {
             candidates: vec![named],
@@ -146,7 +150,7 @@ impl PublicRoutes {
     /// Returns the application in the last part of a link, if its signature is valid.
     pub(crate) fn verify_apply_url(&self, link: &str) -> Option<VerifiedAddress<()>> {
         let Some(text) = self.verify(APPLY, link) else { return self.older_application(link) };
-        let (named, _) = split_key("MerchantApplication", text)?;
+        let (named, _) = split_key(MerchantApplicationKind::NAME, text)?;
         Some(VerifiedAddress { candidates: vec![named], terms: () })
     }
 
@@ -157,7 +161,7 @@ impl PublicRoutes {
         link: &str,
     ) -> Option<VerifiedAddress<(IntakeTerms, DateTime<Utc>)>> {
         let Some(text) = self.verify(INTAKE, link) else { return self.older_payer(link) };
-        let (named, rest) = split_key("SavedMethod", text)?;
+        let (named, rest) = split_key(SavedMethodKind::NAME, text)?;
         let (generation, rest) = rest.split_once(SEPARATOR)?;
         // The last part may be any text.
         let (until, replaces) = match rest.split_once(SEPARATOR) {

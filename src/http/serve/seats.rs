@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 /// Seats for connections of every sort.
 const ALL: usize = 256;
@@ -64,10 +66,10 @@ impl Seats {
             network,
             taken: taken.clone(),
         };
-        if lock(&self.any).take(network, any) {
+        if self.any.lock().take(network, any) {
             return Some(seat(SeatUse::Any, &self.any));
         }
-        lock(&self.health).take(network, health).then(|| seat(SeatUse::Health, &self.health))
+        self.health.lock().take(network, health).then(|| seat(SeatUse::Health, &self.health))
     }
 }
 
@@ -97,12 +99,8 @@ impl TakenSeats {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        lock(&self.taken).free(self.network);
+        self.taken.lock().free(self.network);
     }
-}
-
-fn lock(taken: &Mutex<TakenSeats>) -> MutexGuard<'_, TakenSeats> {
-    taken.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the network of an address: an IPv4 address itself, the first 64 bits of an IPv6 address.

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use crate::base::secret::Personal;
 use crate::kinds::schema::amount::Amount;
@@ -15,6 +16,7 @@ pub(super) const QUANTITY: &str = "1";
 pub(super) const RATE_TYPE: &str = "units";
 
 /// Invoice that a contact pays to a merchant (partner-api, POST /invoices).
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Spec")]
@@ -28,10 +30,8 @@ pub struct InvoiceSpec {
     /// A date, which is 12:00 in the merchant's zone, or an RFC 3339 timestamp; kept as written.
     pub invoice_date: String,
     /// The currency of every amount.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
     /// A text of the merchant's own that the payer sees.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// The lines of the invoice, at least one.
     pub line_items: Vec<LineItemSpec>,
@@ -73,6 +73,7 @@ pub struct LineItemSpec {
 }
 
 /// One e-mail to one or more addresses.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Message")]
@@ -81,23 +82,20 @@ pub struct MessageSpec {
     #[serde(serialize_with = "text::serialize_exposed_list")]
     pub email_addresses: Vec<Personal>,
     /// Replaces the service's own subject.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// Replaces the service's own text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
 /// One file: an uploaded one by `id`, or a local one by `file`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Attachment")]
 pub struct AttachmentSpec {
     /// The service's `fref_` id of the file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// A path below the folder of `secrets.attachments`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
 

@@ -3,6 +3,7 @@
 use chrono_tz::Tz;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
+use serde_with::skip_serializing_none;
 
 use super::zone;
 use crate::base::id::{Mode, Name};
@@ -44,24 +45,21 @@ pub struct MerchantSpec {
 }
 
 /// Credentials of a merchant: write exactly one of these.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("minProperties" = 1, "maxProperties" = 1))]
 #[schemars(rename = "Credentials")]
 pub struct CredentialsSpec {
     /// A code to be exchanged once for a token (partner-api, POST /oauth/token).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<HiddenSecret>")]
     pub authorization_code: Option<SecretSource>,
     /// A `payments` token that was exchanged elsewhere.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<HiddenSecret>")]
     pub access_token: Option<SecretSource>,
     /// The application whose approval supplies the code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<String>,
     /// Gateway keys; they open the gateway only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<GatewayKeys>,
 }
 

@@ -9,13 +9,15 @@ use serde_json::Value;
 
 use crate::base::money::Money;
 use crate::kinds::planning::step::{MERCHANT, StepCx, find_account, reference, text};
+use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::schema::kind::SpecSchema;
 use crate::model::manifest::Manifest;
 use crate::model::plans::plan::Reason;
 use crate::model::state::observed::Observed;
 
 /// Returns the type of method that pays, `card` or `bank`: from its document, else as it was saved.
 pub(super) fn method_type(cx: &StepCx<'_>, manifest: &Manifest) -> Option<String> {
-    let method = reference(manifest, "SavedMethod")?;
+    let method = reference(manifest, SavedMethodKind::NAME)?;
     let said = cx.view.manifest(&method).and_then(|method| method.spec.get("type").cloned());
     let saved = || cx.view.observed_state(&method)?.applied.as_ref()?.spec.get("type").cloned();
     said.or_else(saved)?.as_str().map(str::to_owned)

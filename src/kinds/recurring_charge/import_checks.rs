@@ -7,6 +7,8 @@ use super::account;
 use super::request::amount_per_occurrence;
 use crate::kinds::planning::step::{MERCHANT, StepCx, reference};
 use crate::kinds::remote::import_check::{ImportCheck, OnMismatch};
+use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::schema::kind::SpecSchema;
 use crate::model::manifest::Manifest;
 
 pub(super) fn import_checks(cx: &StepCx<'_>, manifest: &Manifest) -> Vec<ImportCheck> {
@@ -37,7 +39,7 @@ fn account_of(cx: &StepCx<'_>, manifest: &Manifest) -> Option<ImportCheck> {
 
 /// Requires the number of the method, by its fingerprint, else by its last digits.
 fn method(cx: &StepCx<'_>, manifest: &Manifest) -> Option<ImportCheck> {
-    let saved = cx.view.observed_state(&reference(manifest, "SavedMethod")?)?;
+    let saved = cx.view.observed_state(&reference(manifest, SavedMethodKind::NAME)?)?;
     let expect = |at, want: &Value, how| ImportCheck {
         path: "method",
         at,

@@ -59,9 +59,3 @@ pub(crate) static CHARGES: ReadBack = ReadBack {
     import_template,
     ended_reason,
 };
-
-/// Returns the description of reading a recurring charge.
-#[expect(clippy::unnecessary_wraps, reason = "other kinds cannot be read back")]
-pub(super) fn read_back(_: &Value) -> Option<&'static ReadBack> {
-    Some(&CHARGES)
-}

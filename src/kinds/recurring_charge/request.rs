@@ -8,6 +8,8 @@ use crate::base::money::Money;
 use crate::effects::core::context::put;
 use crate::kinds::planning::diff::amount;
 use crate::kinds::planning::step::{StepCx, ready_id, reference, text};
+use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::schema::kind::SpecSchema;
 use crate::model::manifest::Manifest;
 use crate::model::plans::plan::Reason;
 use crate::model::state::drift::FieldChange;
@@ -78,8 +80,8 @@ fn payment(
     owner: &Observed,
     money: Money,
 ) -> Result<Value, Reason> {
-    let method =
-        reference(manifest, "SavedMethod").ok_or_else(|| unfit("the charge names no method"))?;
+    let method = reference(manifest, SavedMethodKind::NAME)
+        .ok_or_else(|| unfit("the charge names no method"))?;
     let mut body = json!({
         "method": ready_id(cx, &method)?,
         "amount": money.minor(),

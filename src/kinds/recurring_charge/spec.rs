@@ -4,6 +4,7 @@
 use chrono::{Days, NaiveDate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use super::fields::missing_field_issue;
 use crate::base::schedule::{Day, IntervalUnit, Schedule};
@@ -14,6 +15,7 @@ use crate::model::issue::Issue;
 
 /// Recurring charge, which a saved method pays by a schedule (gateway-api, POST
 /// /v1/recurring/charges, POST /v1/charges with `recur`, POST /v1/charges/{chargeId}/schedule).
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Spec")]
@@ -21,25 +23,19 @@ pub struct RecurringChargeSpec {
     /// The merchant that is paid.
     pub merchant: String,
     /// The saved method that pays; none with `from_charge`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
     /// The amount of each occurrence.
     pub amount: Amount,
     /// The amount of the first charge, if it differs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_amount: Option<Amount>,
     /// A text of the merchant's own; reckon adds its mark when the text is sent. The documents name
     /// no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The account that is paid, by its name or id; left out, the primary one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     /// Scheduled payments after which the charge is complete.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_occurrences: Option<WholeNumber>,
     /// The total after which the charge is complete.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_amount: Option<Amount>,
     /// The due dates of payments.
     pub schedule: ScheduleSpec,
@@ -50,7 +46,6 @@ pub struct RecurringChargeSpec {
     #[serde(default, skip_serializing_if = "Surcharge::is_none")]
     pub surcharge: Surcharge,
     /// The earlier charge whose method and customer are used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_charge: Option<String>,
     /// Not accepted: carries the mark.
     #[serde(default, skip_serializing)]
@@ -97,18 +92,17 @@ impl Surcharge {
 const YEAR_DAYS: u64 = 366;
 
 /// Due dates of payments (gateway-api, recur object). The canonical form is the one on the wire.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleSpec {
     /// The first date that may be due, `YYYY-MM-DD`; none if the first charge is made now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
     /// The unit of the interval: day, week or month.
     pub interval_unit: IntervalUnit,
     /// The interval in units.
     pub interval_delay: WholeNumber,
     /// The last date that may be due, `YYYY-MM-DD`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<String>,
     /// Days within each week or month.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -5,6 +5,7 @@ use chrono::NaiveDate;
 use serde_json::{Value, json};
 
 use super::checks::RecurringChargeKind;
+use super::readback::CHARGES;
 use super::surcharge::{SurchargeQuote, amount_before_surcharge, quote};
 use super::{account, dues, ending, method, request, today};
 use crate::base::id::{Key, RemoteId};
@@ -24,6 +25,7 @@ use crate::kinds::planning::step::{
 use crate::kinds::planning::{assumed, health, overdue, removal};
 use crate::kinds::remote::import_check::ImportCheck;
 use crate::kinds::remote::readback::ReadBack;
+use crate::kinds::saved_method::shape::SavedMethodKind;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::model::intents::effect::{Effect, RemoteReading, StepWork};
 use crate::model::intents::exposure::MoneyMove;
@@ -210,11 +212,11 @@ impl ManifestKind for RecurringChargeKind {
     }
 
     fn dependencies(key: &Key, applied: &AppliedSpec) -> Vec<Key> {
-        removal::referenced_key(key, applied, "method", "SavedMethod").into_iter().collect()
+        removal::referenced_key(key, applied, "method", SavedMethodKind::NAME).into_iter().collect()
     }
 
-    fn read_back(spec: &Value) -> Option<&'static ReadBack> {
-        super::readback::read_back(spec)
+    fn read_back(_: &Value) -> Option<&'static ReadBack> {
+        Some(&CHARGES)
     }
 
     fn overdue(spec: &Value, today: NaiveDate) -> Vec<Issue> {
@@ -226,7 +228,7 @@ impl ManifestKind for RecurringChargeKind {
     }
 
     fn health(cx: &StepCx<'_>, manifest: Option<&Manifest>, known: &Observed) -> Health {
-        let method = manifest.and_then(|manifest| reference(manifest, "SavedMethod"));
+        let method = manifest.and_then(|manifest| reference(manifest, SavedMethodKind::NAME));
         let method = method.and_then(|method| cx.view.observed_state(&method));
         health::of_charge(known, method.as_deref(), cx.now)
     }

@@ -8,6 +8,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::de::{Deserializer, Visitor};
 use serde::{Deserialize, Serialize, de};
+use serde_with::skip_serializing_none;
 
 use crate::api::rules::NAME_LENGTH_MAX;
 use crate::base::routing::{RoutingNumber, is_published_test_routing};
@@ -24,6 +25,7 @@ pub(super) const NUMBER: &str = "spec.source.bank.account_number";
 const ROUTING: &str = "spec.source.bank.routing_number";
 
 /// A bank account (gateway-api, Saved bank).
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bank {
@@ -35,28 +37,15 @@ pub struct Bank {
     /// The type of the account.
     pub account_type: BankAccountType,
     /// `business` if the holder is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account_holder_type: Option<HolderType>,
     /// The name of a business.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "text::serialize_exposed_option"
-    )]
+    #[serde(serialize_with = "text::serialize_exposed_option")]
     pub name: Option<Personal>,
     /// An individual's given name.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "text::serialize_exposed_option"
-    )]
+    #[serde(serialize_with = "text::serialize_exposed_option")]
     pub given_name: Option<Personal>,
     /// An individual's family name.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "text::serialize_exposed_option"
-    )]
+    #[serde(serialize_with = "text::serialize_exposed_option")]
     pub surname: Option<Personal>,
 }
 

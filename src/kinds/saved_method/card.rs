@@ -5,6 +5,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
+use serde_with::skip_serializing_none;
 
 use crate::api::rules::NAME_LENGTH_MAX;
 use crate::base::card::{CardNumber, is_published_test_number};
@@ -23,6 +24,7 @@ const CENTURY: u32 = 2000;
 pub(super) const NUMBER: &str = "spec.source.card.number";
 
 /// A card (gateway-api, Saved card).
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Card {
@@ -34,39 +36,19 @@ pub struct Card {
     #[serde(serialize_with = "four_digits")]
     pub exp_year: WholeNumber,
     /// The holder.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "text::serialize_exposed_option"
-    )]
+    #[serde(serialize_with = "text::serialize_exposed_option")]
     pub name: Option<Personal>,
     /// Street and number.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "text::serialize_exposed_option"
-    )]
+    #[serde(serialize_with = "text::serialize_exposed_option")]
     pub address1: Option<Personal>,
     /// City.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "text::serialize_exposed_option"
-    )]
+    #[serde(serialize_with = "text::serialize_exposed_option")]
     pub city: Option<Personal>,
     /// State or province.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "text::serialize_exposed_option"
-    )]
+    #[serde(serialize_with = "text::serialize_exposed_option")]
     pub state: Option<Personal>,
     /// Postal code.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "text::serialize_exposed_option"
-    )]
+    #[serde(serialize_with = "text::serialize_exposed_option")]
     pub postal_code: Option<Personal>,
 }
 

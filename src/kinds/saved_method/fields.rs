@@ -6,8 +6,16 @@ const fn never(path: &'static str, doc: &'static str) -> SpecField {
     SpecField { path, privacy: Privacy::Plain, mutability: Mutability::Immutable, doc }
 }
 
-const fn token(path: &'static str, privacy: Privacy, doc: &'static str) -> SpecField {
-    SpecField { path, privacy, mutability: Mutability::ReplaceByToken, doc }
+const fn token(path: &'static str, doc: &'static str) -> SpecField {
+    SpecField { path, privacy: Privacy::Plain, mutability: Mutability::ReplaceByToken, doc }
+}
+
+const fn secret(path: &'static str, doc: &'static str) -> SpecField {
+    SpecField { privacy: Privacy::Secret, ..token(path, doc) }
+}
+
+const fn personal(path: &'static str, doc: &'static str) -> SpecField {
+    SpecField { privacy: Privacy::Personal, ..token(path, doc) }
 }
 
 /// All fields. The parts of the source that the service keeps change only by a token (gateway-api,
@@ -20,81 +28,63 @@ pub(super) const FIELDS: &[SpecField] = &[
     never("type", "`card` or `bank` (gateway-api, Payment method in a request)."),
     token(
         "source",
-        Privacy::Plain,
         "Source of the data: a mapping that fits `type`, or `intake`, where the payer enters it on a page of ours \
          or `reckon attach` supplies a one-time token (design, Files).",
     ),
-    token("source.card", Privacy::Plain, "A card (gateway-api, Saved cards)."),
-    token(
+    token("source.card", "A card (gateway-api, Saved cards)."),
+    secret(
         "source.card.number",
-        Privacy::Secret,
         "`{env: NAME}`, `{file: NAME}`, or a published test number under a merchant in test mode (gateway-api, POST /v1/cards).",
     ),
-    token(
-        "source.card.exp_month",
-        Privacy::Plain,
-        "Month of expiry, 1 to 12 (gateway-api, POST /v1/cards).",
-    ),
+    token("source.card.exp_month", "Month of expiry, 1 to 12 (gateway-api, POST /v1/cards)."),
     token(
         "source.card.exp_year",
-        Privacy::Plain,
         "Year of expiry, two or four digits (gateway-api, POST /v1/cards; service-facts, 31).",
     ),
-    token(
+    personal(
         "source.card.name",
-        Privacy::Personal,
         "The holder, at most 64 characters (gateway-api, Saved card; service-facts, 31).",
     ),
-    token(
+    personal(
         "source.card.address1",
-        Privacy::Personal,
         "Street and number, at most 64 characters (gateway-api, Saved card; service-facts, 31).",
     ),
-    token(
+    personal(
         "source.card.city",
-        Privacy::Personal,
         "City, at most 64 characters (gateway-api, Saved card; service-facts, 31).",
     ),
-    token("source.card.state", Privacy::Personal, "State or province (gateway-api, Saved card)."),
-    token(
+    personal("source.card.state", "State or province (gateway-api, Saved card)."),
+    personal(
         "source.card.postal_code",
-        Privacy::Personal,
         "3 to 9 letters and digits (gateway-api, Saved card; service-facts, 31).",
     ),
-    token("source.bank", Privacy::Plain, "A bank account (gateway-api, Saved banks)."),
+    token("source.bank", "A bank account (gateway-api, Saved banks)."),
     token(
         "source.bank.routing_number",
-        Privacy::Plain,
         "Nine digits, the last of which checks the others (gateway-api, POST /v1/banks).",
     ),
-    token(
+    secret(
         "source.bank.account_number",
-        Privacy::Secret,
         "`{env: NAME}`, `{file: NAME}`, or, with a published test routing number under a merchant in test mode, 4 to 17 digits (gateway-api, POST /v1/banks; service-facts, 31).",
     ),
     token(
         "source.bank.account_type",
-        Privacy::Plain,
         "`CHECKING` or `SAVINGS` (gateway-api, Payment method in a request).",
     ),
     token(
         "source.bank.account_holder_type",
-        Privacy::Plain,
         "`business`, beside `name`; left out for an individual (gateway-api, Payment method in a request).",
     ),
-    token(
+    personal(
         "source.bank.name",
-        Privacy::Personal,
         "The name of a business, at most 64 characters (gateway-api, Saved bank; service-facts, 31).",
     ),
-    token(
+    personal(
         "source.bank.given_name",
-        Privacy::Personal,
         "An individual's given name, at most 64 characters (gateway-api, Payment method in a request).",
     ),
-    token(
+    personal(
         "source.bank.surname",
-        Privacy::Personal,
         "An individual's family name, at most 64 characters (gateway-api, Payment method in a request).",
     ),
     SpecField {

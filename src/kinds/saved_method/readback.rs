@@ -65,12 +65,3 @@ pub(crate) static BANKS: ReadBack = ReadBack {
     import_template: import_template::bank,
     ended_reason: never_ended,
 };
-
-/// Returns the description of reading a method of this spec.
-pub(super) fn read_back(spec: &Value) -> Option<&'static ReadBack> {
-    match spec.get("type").and_then(Value::as_str) {
-        Some("card") => Some(&CARDS),
-        Some("bank") => Some(&BANKS),
-        _ => None,
-    }
-}

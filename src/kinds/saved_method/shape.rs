@@ -7,6 +7,7 @@ use super::source::MethodSourceSpec;
 use super::{bank, card, fields};
 use crate::api::rules::REFERENCE_LENGTH_MAX;
 use crate::base::id::Name;
+use crate::effects::methods::method::PaymentMethodType;
 use crate::kinds::merchant::shape::MerchantKind;
 use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema};
 use crate::kinds::schema::refused_field::RefusedField;
@@ -29,7 +30,7 @@ pub struct SavedMethodSpec {
     pub merchant: String,
     /// `card` or `bank`.
     #[serde(rename = "type")]
-    pub method_type: MethodType,
+    pub method_type: PaymentMethodType,
     /// The source of the method's details.
     pub source: MethodSourceSpec,
     /// A text of the merchant's own.
@@ -38,25 +39,6 @@ pub struct SavedMethodSpec {
     /// Not accepted: carries the mark.
     #[serde(default, skip_serializing)]
     pub reference: RefusedField,
-}
-
-/// Type of a saved method (gateway-api, Payment method in a request).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum MethodType {
-    /// A payment card.
-    Card,
-    /// A bank account.
-    Bank,
-}
-
-impl MethodType {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Card => "card",
-            Self::Bank => "bank",
-        }
-    }
 }
 
 impl SpecSchema for SavedMethodKind {
@@ -107,18 +89,20 @@ impl SpecSchema for SavedMethodKind {
 }
 
 /// Checks that the source matches the type, and holds nothing else.
-fn source_issues(method_type: MethodType, source: &MethodSourceSpec) -> Option<Issue> {
+fn source_issues(method_type: PaymentMethodType, source: &MethodSourceSpec) -> Option<Issue> {
     if *source == MethodSourceSpec::Intake {
         return None;
     }
     let wanted = method_type.word();
     let (path, message) = match (method_type, source.card(), source.bank()) {
-        (MethodType::Card, Some(_), None) | (MethodType::Bank, None, Some(_)) => return None,
+        (PaymentMethodType::Card, Some(_), None) | (PaymentMethodType::Bank, None, Some(_)) => {
+            return None;
+        }
         (_, None, None) => (SOURCE.to_owned(), format!("the source has no `{wanted}`")),
-        (MethodType::Card, _, Some(_)) => {
+        (PaymentMethodType::Card, _, Some(_)) => {
             (format!("{SOURCE}.bank"), "a `card` has no bank account as its source".to_owned())
         }
-        (MethodType::Bank, Some(_), _) => {
+        (PaymentMethodType::Bank, Some(_), _) => {
             (format!("{SOURCE}.card"), "a `bank` has no card as its source".to_owned())
         }
     };

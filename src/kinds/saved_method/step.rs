@@ -6,6 +6,7 @@ use chrono::NaiveDate;
 use serde_json::Value;
 
 use super::intake::{is_intake, usable_token, with_given_details};
+use super::readback::{BANKS, CARDS};
 use super::shape::SavedMethodKind;
 use crate::base::id::{Key, RemoteId};
 use crate::effects::core::context::EffectContext;
@@ -18,7 +19,7 @@ use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::object_step::{ObjectEffects, needs_token, plan_object};
 use crate::kinds::planning::removal::{deletion_of, effect_context, wait, wait_for_users};
 use crate::kinds::planning::step::{
-    MERCHANT, StepCx, StepDecision, orphan, ready_state, reference,
+    MERCHANT, StepCx, StepDecision, orphan, ready_state, reference, text,
 };
 use crate::kinds::planning::{health, overdue};
 use crate::kinds::remote::readback::ReadBack;
@@ -122,7 +123,11 @@ impl ManifestKind for SavedMethodKind {
     }
 
     fn read_back(spec: &Value) -> Option<&'static ReadBack> {
-        super::readback::read_back(spec)
+        match text(spec, "type") {
+            "card" => Some(&CARDS),
+            "bank" => Some(&BANKS),
+            _ => None,
+        }
     }
 
     fn health(cx: &StepCx<'_>, _: Option<&Manifest>, known: &Observed) -> Health {

@@ -15,9 +15,10 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -284,23 +285,19 @@ impl fmt::Debug for ParsedCache {
 }
 
 impl ParsedCache {
-    fn lock(&self) -> MutexGuard<'_, ParsedValues> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the value of a key, parsed once. An absent value is not cached.
     pub(crate) fn get<T: Any + Send + Sync>(
         &self,
         key: &str,
         read: impl FnOnce() -> Result<Option<T>, SandboxRefusal>,
     ) -> Result<Option<Arc<T>>, SandboxRefusal> {
-        let known = self.lock().get(key.as_bytes()).cloned();
+        let known = self.0.lock().get(key.as_bytes()).cloned();
         if let Some(known) = known.and_then(|known| known.downcast().ok()) {
             return Ok(Some(known));
         }
         let found = read()?.map(Arc::new);
         if let Some(found) = &found {
-            self.lock().insert(key.as_bytes().to_vec(), found.clone());
+            self.0.lock().insert(key.as_bytes().to_vec(), found.clone());
         }
         Ok(found)
     }
@@ -308,7 +305,7 @@ impl ParsedCache {
     /// Evicts the keys that a batch changes; called before the batch is applied, so that nothing
     /// reads in between.
     pub(crate) fn forget(&self, batch: &Batch) {
-        let mut parsed = self.lock();
+        let mut parsed = self.0.lock();
         for (key, _) in batch.changes_under(b"") {
             parsed.remove(key);
         }
@@ -316,6 +313,6 @@ impl ParsedCache {
 
     /// Evicts everything.
     pub(crate) fn clear(&self) {
-        self.lock().clear();
+        self.0.lock().clear();
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::base::hash::{canonical, sha256};
@@ -114,7 +115,7 @@ impl RunSession {
 
     /// Continues an earlier run, whose stored values are `kept`.
     pub(crate) fn continuing(self, kept: BTreeMap<String, Value>) -> Self {
-        self.output().stored = kept;
+        self.0.output.lock().stored = kept;
         self
     }
 
@@ -156,19 +157,15 @@ impl RunSession {
         Err(HostError::Invalid(format!("{message}; {help}")))
     }
 
-    fn output(&self) -> MutexGuard<'_, RunOutput> {
-        self.0.output.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Takes all results, and leaves none behind.
     pub(crate) fn take(&self) -> RunOutput {
-        std::mem::take(&mut *self.output())
+        std::mem::take(&mut *self.0.output.lock())
     }
 
     /// Requests an action. An equal request is the same request; a different one of the same name
     /// is an error.
     pub(crate) fn request_action(&self, wish: ActionRequest) -> Result<Name, HostError> {
-        let mut done = self.output();
+        let mut done = self.0.output.lock();
         let name = wish.name.clone();
         if let Some(known) = done.actions.iter().find(|known| known.name == name) {
             return if *known == wish { Ok(name) } else { Err(duplicate_name(&name).into()) };
@@ -189,14 +186,14 @@ impl RunSession {
         arguments: Value,
         read: impl FnOnce(&dyn Reads, &str) -> Result<Value, String>,
     ) -> Result<Value, HostError> {
-        if self.output().reads.len() >= READS_MAX {
+        if self.0.output.lock().reads.len() >= READS_MAX {
             return Err(HostError::LimitExceeded(format!(
                 "one run reads {READS_MAX} times at most"
             )));
         }
         let answer = off_the_clock(|| read(&*self.0.reads, &self.0.script))?;
         let digest = sha256(&canonical(&answer));
-        let mut done = self.output();
+        let mut done = self.0.output.lock();
         done.reads.push(HookRead { what: what.to_owned(), arguments, answer: digest });
         done.answers.push(answer.clone());
         Ok(answer)
@@ -215,7 +212,7 @@ impl RunSession {
             self.addition(key).map_or_else(|| Some(number.clone()), |added| sum(&added, number));
         let added = added.ok_or_else(misfit)?;
         sum(before, &added).ok_or_else(misfit)?;
-        let mut done = self.output();
+        let mut done = self.0.output.lock();
         Self::check_key_count(&done, key)?;
         done.added.insert(key.to_owned(), added);
         Ok(())
@@ -223,7 +220,7 @@ impl RunSession {
 
     /// Returns the addition of this run to a value.
     pub(crate) fn addition(&self, key: &str) -> Option<Value> {
-        self.output().added.get(key).cloned()
+        self.0.output.lock().added.get(key).cloned()
     }
 
     fn check_key_count(done: &RunOutput, key: &str) -> Result<(), HostError> {
@@ -239,12 +236,12 @@ impl RunSession {
 
     /// Returns the value that this run stored under a key.
     pub(crate) fn stored_value(&self, key: &str) -> Option<Value> {
-        self.output().stored.get(key).cloned()
+        self.0.output.lock().stored.get(key).cloned()
     }
 
     /// Stores a value for later runs.
     pub(crate) fn store(&self, key: &str, value: Value) -> Result<(), HostError> {
-        let mut done = self.output();
+        let mut done = self.0.output.lock();
         if canonical(&value).len().saturating_add(key.len()) > VALUE_MAX {
             return Err(HostError::LimitExceeded(format!(
                 "what is kept has {VALUE_MAX} bytes at most"
@@ -259,7 +256,7 @@ impl RunSession {
     /// Appends a line to the log; a long line is cut. Lines beyond the limit are dropped, and a
     /// last line reports that.
     pub(crate) fn log(&self, line: &str) {
-        let mut done = self.output();
+        let mut done = self.0.output.lock();
         if done.log.len() < LINES_MAX {
             let text: String = line.chars().take(LINE_MAX).collect();
             done.log.push(text);

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::power::MachinePower;
@@ -59,13 +60,9 @@ impl SimDisk {
         Self { places, power, capacity: room, files: Arc::default() }
     }
 
-    fn files(&self) -> MutexGuard<'_, BTreeMap<String, DiskFile>> {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the bytes that a power failure would certainly leave now, by file.
     pub fn durable(&self) -> BTreeMap<String, Vec<u8>> {
-        let files = self.files();
+        let files = self.files.lock();
         let durable = files.iter().filter_map(|(name, file)| {
             file.durable.as_ref().map(|bytes| (name.clone(), bytes.clone()))
         });
@@ -74,7 +71,7 @@ impl SimDisk {
 
     /// Calls `look` with the durable bytes of each file, without a copy.
     pub fn each_durable(&self, mut look: impl FnMut(&str, &[u8])) {
-        for (name, file) in self.files().iter() {
+        for (name, file) in self.files.lock().iter() {
             if let Some(durable) = &file.durable {
                 look(name, durable);
             }
@@ -83,7 +80,7 @@ impl SimDisk {
 
     /// Restarts the disk after a death of this kind.
     pub(crate) fn reboot(&self, death: Death, dice: &mut Dice) {
-        let mut files = self.files();
+        let mut files = self.files.lock();
         for file in files.values_mut() {
             match death {
                 Death::Process => file.mark_durable(),
@@ -99,7 +96,8 @@ impl SimDisk {
             let durable = Some(bytes.clone());
             DiskFile { visible: bytes, durable, unsynced: Vec::new() }
         };
-        *self.files() = files.into_iter().map(|(name, bytes)| (name, settled(bytes))).collect();
+        *self.files.lock() =
+            files.into_iter().map(|(name, bytes)| (name, settled(bytes))).collect();
     }
 
     /// Changes the disk, unless the machine is dead or dies before or after the change.
@@ -109,7 +107,7 @@ impl SimDisk {
         act: impl FnOnce(&mut BTreeMap<String, DiskFile>) -> io::Result<T>,
     ) -> io::Result<T> {
         self.pass_point(CrashSide::Before, place)?;
-        let done = act(&mut self.files())?;
+        let done = act(&mut self.files.lock())?;
         self.pass_point(CrashSide::After, place)?;
         Ok(done)
     }
@@ -124,7 +122,7 @@ impl SimDisk {
         if self.power.is_dead() {
             return Err(dead());
         }
-        self.files().get(name).map(look).ok_or_else(|| missing(name))
+        self.files.lock().get(name).map(look).ok_or_else(|| missing(name))
     }
 }
 
@@ -200,7 +198,7 @@ impl Disk for SimDisk {
         if self.power.is_dead() {
             return Err(dead());
         }
-        Ok(self.files().keys().cloned().collect())
+        Ok(self.files.lock().keys().cloned().collect())
     }
 
     fn len(&self, name: &str) -> io::Result<u64> {
@@ -298,24 +296,20 @@ struct CapacityState {
 }
 
 impl DiskCapacity {
-    fn state(&self) -> MutexGuard<'_, CapacityState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Lets the disks refuse operations for `time` from now on.
     pub(crate) fn refuse(&self, refusal: DiskRefusal, time: Duration) {
         let until = Instant::now().checked_add(time);
-        self.state().refusal = until.map(|until| (refusal, until));
+        self.0.lock().refusal = until.map(|until| (refusal, until));
     }
 
     /// Ends the refusal: a person frees space.
     pub(crate) fn clear(&self) {
-        self.state().refusal = None;
+        self.0.lock().refusal = None;
     }
 
     /// Returns true if an operation was refused since the last call.
     pub(crate) fn take_refused(&self) -> bool {
-        std::mem::take(&mut self.state().was_refused)
+        std::mem::take(&mut self.0.lock().was_refused)
     }
 
     /// Asks for an operation that writes, and grows a file if `grows` is set.
@@ -324,7 +318,7 @@ impl DiskCapacity {
     ///
     /// The disk is full or read-only.
     pub(crate) fn check_write(&self, grows: bool) -> io::Result<()> {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         let now = Instant::now();
         let refusal = state.refusal.filter(|(_, until)| now < *until).map(|(refusal, _)| refusal);
         let kind = match refusal {

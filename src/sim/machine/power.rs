@@ -4,8 +4,9 @@
 //! any of them can be the last.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::api::call::Call;
@@ -54,33 +55,29 @@ struct PowerState {
 }
 
 impl MachinePower {
-    fn state(&self) -> MutexGuard<'_, PowerState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Switches the machine on; the first of these crashes that is reached kills it.
     pub fn switch_on(&self, planned: Vec<Crash>) {
-        *self.state() = PowerState { planned, ..PowerState::default() };
+        *self.state.lock() = PowerState { planned, ..PowerState::default() };
     }
 
     /// Removes all planned crashes.
     pub fn clear_plan(&self) {
-        self.state().planned.clear();
+        self.state.lock().planned.clear();
     }
 
     /// Returns the crash that killed the machine.
     pub fn fatal_crash(&self) -> Option<Crash> {
-        self.state().fatal_crash
+        self.state.lock().fatal_crash
     }
 
     /// Returns true if the machine is dead.
     pub fn is_dead(&self) -> bool {
-        self.state().dead
+        self.state.lock().dead
     }
 
     /// Passes a point. Returns false if the machine is dead or dies at the point.
     pub fn pass(&self, point: CrashPoint) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.dead {
             return false;
         }

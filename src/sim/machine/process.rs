@@ -1,10 +1,11 @@
 //! The machine of the engine: its disks, its index, and the opening of its state.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::disk::{DiskCapacity, DiskCrashPoints, SimDisk};
@@ -52,7 +53,7 @@ pub(crate) struct SimSecrets(pub(crate) Mutex<BTreeMap<String, String>>);
 impl SimSecrets {
     /// Replaces all secrets with `secrets`.
     pub(crate) fn replace_all(&self, secrets: BTreeMap<String, String>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = secrets;
+        *self.0.lock() = secrets;
     }
 }
 
@@ -63,7 +64,7 @@ impl SecretResolver for SimSecrets {
 
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError> {
         let text = |field: &str| source.get(field).and_then(Value::as_str);
-        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = self.0.lock();
         let found = text("literal").or_else(|| held.get(text("env")?).map(String::as_str));
         found.map(|text| Secret::from(text.to_owned())).ok_or_else(|| SecretError {
             message: format!("{key} names a secret that is not there"),

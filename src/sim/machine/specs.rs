@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -54,7 +55,7 @@ impl SpecSource for SimSpecs {
 
     fn reload(&mut self, _: &[PathBuf]) -> BTreeSet<Key> {
         let before = std::mem::take(&mut self.desired);
-        let tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let tree = self.tree.lock().clone();
         self.desired = Arc::new(self.read(&tree));
         let keys = |desired: &Desired| -> BTreeSet<Key> {
             desired.manifests.keys().chain(&desired.broken).cloned().collect()

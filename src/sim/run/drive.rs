@@ -3,7 +3,6 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::PoisonError;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -75,7 +74,7 @@ impl SimRun<'_> {
                 return DriveResult::Restart;
             }
             drop(sender.send(EngineInput::Files(Vec::new())).await);
-            let tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let tree = self.tree.lock().clone();
             people::open_links(&tree, &sender).await;
             requests::start_requests(nth, step, &self.answered, &hands, &mut under_way);
         }
@@ -122,7 +121,7 @@ impl SimRun<'_> {
 
     /// Changes the files and records the new version.
     fn edit_files(&mut self, change: impl FnOnce(&mut DocTree)) {
-        let mut tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tree = self.tree.lock();
         change(&mut tree);
         self.desk.fill_charge_ids(&mut tree);
         self.history.push((self.clock.now(), tree.clone()));

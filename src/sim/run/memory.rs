@@ -1,9 +1,10 @@
 //! Memory of the people across lives of the machine, and their queries to the engine.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep};
 
@@ -44,7 +45,7 @@ pub(crate) struct MemoryNotes {
 
 impl Memory {
     pub(crate) fn notes(&self) -> MutexGuard<'_, MemoryNotes> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Notes that all faults are over.

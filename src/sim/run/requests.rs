@@ -2,9 +2,10 @@
 //! next life. A command is asked for under its name until it has ended, and its answers are noted.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -55,11 +56,11 @@ pub(crate) struct AnsweredRequests(Arc<Mutex<BTreeSet<(usize, usize)>>>);
 
 impl AnsweredRequests {
     fn contains(&self, deed: (usize, usize)) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&deed)
+        self.0.lock().contains(&deed)
     }
 
     fn note(&self, deed: (usize, usize)) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(deed);
+        self.0.lock().insert(deed);
     }
 }
 
@@ -109,21 +110,21 @@ struct CommandNotes {
 impl Notebook {
     /// Returns the last answer to each command.
     pub fn answers(&self) -> BTreeMap<String, ActionReport> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).answers.clone()
+        self.0.lock().answers.clone()
     }
 
     fn answer(&self, name: &str) -> Option<ActionReport> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).answers.get(name).cloned()
+        self.0.lock().answers.get(name).cloned()
     }
 
     fn record_answer(&self, name: &str, answer: ActionReport) {
-        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut notes = self.0.lock();
         notes.answers.insert(name.to_owned(), answer);
     }
 
     /// Returns the fields of the first request under this name, else `now`.
     fn fields(&self, name: &str, now: Value) -> Value {
-        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut notes = self.0.lock();
         notes.fields.entry(name.to_owned()).or_insert(now).clone()
     }
 }

@@ -2,13 +2,14 @@
 //! payers who pay on their own, and merchants that charge at their own till.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
 use data_encoding::BASE64;
 use http::Request;
 use http_body_util::BodyExt;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -202,20 +203,16 @@ struct PayerBook {
 }
 
 impl Payers {
-    fn book(&self) -> MutexGuard<'_, PayerBook> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns true if an object, or the object of a movement of money, belongs to the payers.
     pub(crate) fn owns(&self, object: &Value) -> bool {
-        let book = self.book();
+        let book = self.0.lock();
         let fields = ["id", "transaction_id", "charge_id", "recurring_charge_id"];
         fields.iter().any(|field| book.ids.contains(text(object, field)))
     }
 
     /// Pays once; a repeated call does nothing.
     pub(crate) async fn pay(&self, desk: &ControlClient, payment: &PayerPayment) {
-        if !self.book().paid.insert(payment.number) {
+        if !self.0.lock().paid.insert(payment.number) {
             return;
         }
         let key = authorization_header(&desk.get_control("credentials").await, &payment.merchant);
@@ -228,18 +225,18 @@ impl Payers {
             ("/v1/charges", json!({"amount": payment.amount, "method": card}))
         };
         let made = desk.post_service(path, &key, &body).await;
-        self.book().ids.insert(text(&made, "id").to_owned());
+        self.0.lock().ids.insert(text(&made, "id").to_owned());
     }
 
     /// Returns the id of the payers' card at a merchant, and saves the card once.
     async fn card(&self, desk: &ControlClient, merchant: &str, key: &str) -> String {
-        if let Some(card) = self.book().cards.get(merchant) {
+        if let Some(card) = self.0.lock().cards.get(merchant) {
             return card.clone();
         }
         let body = json!({"number": "4242424242424242", "exp_month": 1, "exp_year": 2032,
             "name": "Payer"});
         let card = text(&desk.post_service("/v1/cards", key, &body).await, "id").to_owned();
-        let mut book = self.book();
+        let mut book = self.0.lock();
         book.ids.insert(card.clone());
         book.cards.insert(merchant.to_owned(), card.clone());
         card

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -16,6 +16,7 @@ use chrono::{DateTime, Utc};
 use http::request::Parts;
 use http::{HeaderValue, Request, StatusCode};
 use http_body_util::BodyExt;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tower::{ServiceExt, service_fn};
 
@@ -90,13 +91,9 @@ impl Frontend {
         Self { sandbox, journal, clock, weather, pages, log: Mutex::new(book) }
     }
 
-    fn log_mut(&self) -> MutexGuard<'_, ArrivalLog> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Begins a new life of the machine.
     pub fn begin_life(&self) {
-        let mut book = self.log_mut();
+        let mut book = self.log.lock();
         book.life = book.life.saturating_add(1);
         book.allowed_calls.reset();
     }
@@ -104,14 +101,14 @@ impl Frontend {
     /// Notes that another journal has replaced the old one. The calls that this journal allows so
     /// far count as sent, or are looked up before they are sent again.
     pub fn journal_replaced(&self) {
-        let mut book = self.log_mut();
+        let mut book = self.log.lock();
         book.allowed_calls.reset();
         book.seen = book.allowed_calls.read_all(&self.journal);
     }
 
     /// Stops all faults.
     pub fn stop_faults(&self) {
-        self.log_mut().calm = true;
+        self.log.lock().calm = true;
         self.weather.stop_storms();
         self.pages.stop_changes();
     }
@@ -122,17 +119,17 @@ impl Frontend {
 
     /// Returns every arrival so far.
     pub fn arrivals(&self) -> Vec<Arrival> {
-        self.log_mut().arrivals.clone()
+        self.log.lock().arrivals.clone()
     }
 
     /// Returns the time and path of each request that the service did not authorise.
     pub fn unauthorised_calls(&self) -> Vec<(DateTime<Utc>, String)> {
-        self.log_mut().unauthorised_calls.clone()
+        self.log.lock().unauthorised_calls.clone()
     }
 
     /// Returns how often each fault struck each effect.
     pub fn fault_counts(&self) -> BTreeMap<(&'static str, CallFault), u32> {
-        self.log_mut().fault_counts.clone()
+        self.log.lock().fault_counts.clone()
     }
 
     /// Returns the service as the engine's client sees it.
@@ -156,7 +153,7 @@ impl Frontend {
         } else {
             refine_effect(effect_of_call(parts.method.as_str(), parts.uri.path(), &body), &body)
         };
-        let life = self.log_mut().life;
+        let life = self.log.lock().life;
         if let Some((answer, fault)) = self.weather.answer_call(effect, &parts, life) {
             self.record_arrival(effect, &parts, &body, Some(fault));
             return answer;
@@ -216,7 +213,7 @@ impl Frontend {
     /// Returns the fault that strikes the next call of an effect.
     fn next_fault(&self, effect: Option<&'static str>) -> Option<Strike> {
         let effect = effect?;
-        let mut book = self.log_mut();
+        let mut book = self.log.lock();
         let calls = book.calls.entry(effect).or_default();
         *calls = calls.saturating_add(1);
         let nth = *calls;
@@ -248,7 +245,7 @@ impl Frontend {
         let word = word.unwrap_or_default();
         let word = Mark::find_in(word).map_or_else(|| word.to_owned(), |mark| mark.to_string());
         let name = (method, path, word);
-        let mut book = self.log_mut();
+        let mut book = self.log.lock();
         let allowed = book.allowed_calls.allowed_count(&self.journal, &name);
         let seen = book.seen.entry(name.clone()).or_default();
         *seen = seen.saturating_add(1);
@@ -274,10 +271,10 @@ impl Frontend {
         };
         let body = body.to_bytes().to_vec();
         if head.status == StatusCode::UNAUTHORIZED {
-            self.log_mut().unauthorised_calls.push((at, path));
+            self.log.lock().unauthorised_calls.push((at, path));
         }
         if let Some(place) = place
-            && let Some(arrival) = self.log_mut().arrivals.get_mut(place)
+            && let Some(arrival) = self.log.lock().arrivals.get_mut(place)
         {
             arrival.status = head.status.as_u16();
             arrival.reply = serde_json::from_slice(&body).unwrap_or_default();

@@ -1,8 +1,9 @@
 //! Delivery of the notifications of simulated hooks. Some notifications are lost on the way, or
 //! their answer is.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::engine::hooks::notify::{DeliveryAttempt, NotificationSender};
@@ -45,27 +46,23 @@ impl SimNotifier {
         Self { power, log: Arc::new(Mutex::new(log)) }
     }
 
-    fn log(&self) -> MutexGuard<'_, NotifierLog> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Stops all losses.
     pub(crate) fn stop_losses(&self) {
-        self.log().calm = true;
+        self.log.lock().calm = true;
     }
 
     /// Returns every attempt.
     pub(crate) fn attempts(&self) -> Vec<SimDelivery> {
-        self.log().attempts.clone()
+        self.log.lock().attempts.clone()
     }
 
     /// Returns true if the recipient got this notification.
     pub(crate) fn has_arrived(&self, key: &str) -> bool {
-        self.log().attempts.iter().any(|one| one.arrived && one.key == key)
+        self.log.lock().attempts.iter().any(|one| one.arrived && one.key == key)
     }
 
     fn deliver(&self, message: &OutgoingNotification) -> DeliveryResult {
-        let mut log = self.log();
+        let mut log = self.log.lock();
         log.count = log.count.saturating_add(1);
         let way = log.fates.iter().find(|(nth, _)| *nth == log.count && !log.calm);
         let way = way.map(|(_, way)| *way);

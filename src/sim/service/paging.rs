@@ -5,10 +5,11 @@
 //! with an unchanged count.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Uri, header};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::api::query::PAGE_SIZE_MAX;
@@ -55,19 +56,15 @@ impl PagedLists {
         Self(Arc::new(Mutex::new(shelf)))
     }
 
-    fn state(&self) -> MutexGuard<'_, PagingState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Stops all changes of lists; pages stay short.
     pub(crate) fn stop_changes(&self) {
-        self.state().calm = true;
+        self.0.lock().calm = true;
     }
 
     /// Shortens the page that a request asks for. Returns `None` for a request that is not for a
     /// page of a whole list.
     pub(crate) fn shorten(&self, parts: &mut Parts) -> Option<PageRequest> {
-        let size = self.state().paging.as_ref()?.size;
+        let size = self.0.lock().paging.as_ref()?.size;
         let whole = format!("page_size={PAGE_SIZE_MAX}");
         let query = parts.uri.query().filter(|query| query.split('&').any(|one| one == whole))?;
         let fields = query.split('&').filter(|one| !one.starts_with("page"));
@@ -84,7 +81,7 @@ impl PagedLists {
 
     /// Returns a page as the caller sees it, or `None` if it fails.
     pub(crate) fn alter_page(&self, asked: &PageRequest, mut page: Value) -> Option<Value> {
-        let mut lists = self.state();
+        let mut lists = self.0.lock();
         let total = page.get("total_entries").and_then(Value::as_u64).unwrap_or(0);
         let size = lists.paging.as_ref().map_or(1, |paging| paging.size);
         if total <= size {

@@ -2,9 +2,10 @@
 //! receivers of one life of the machine.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep};
@@ -83,13 +84,9 @@ impl PostOffice {
         Self(Arc::new(Mutex::new(bag)))
     }
 
-    fn state(&self) -> MutexGuard<'_, PostState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Stops all new detours; late webhooks are still delivered when they are due.
     pub(crate) fn stop_detours(&self) {
-        let mut bag = self.state();
+        let mut bag = self.0.lock();
         bag.partner.misdelivered.clear();
         bag.gateway.misdelivered.clear();
         bag.calm = true;
@@ -97,14 +94,14 @@ impl PostOffice {
 
     /// Returns the pause of the delivery loop, which is longer if only late webhooks remain.
     pub(crate) fn poll_pause(&self) -> Duration {
-        let bag = self.state();
+        let bag = self.0.lock();
         let long = bag.calm && !bag.late.is_empty();
         Duration::from_secs(if long { 20 } else { 1 })
     }
 
     /// Returns reference and event of every webhook that was never delivered.
     pub(crate) fn lost_webhooks(&self) -> BTreeSet<String> {
-        self.state().lost.clone()
+        self.0.lock().lost.clone()
     }
 
     /// Delivers one webhook. Returns the status for the sender.
@@ -113,7 +110,7 @@ impl PostOffice {
         letter: OutgoingWebhook,
         doors: &WebhookReceivers,
     ) -> Option<u16> {
-        let stray = self.state().route(&letter).take_detour(&letter);
+        let stray = self.0.lock().route(&letter).take_detour(&letter);
         let later = stray.map_or(Duration::ZERO, |stray| Duration::from_secs(stray.seconds));
         match stray.map(|stray| stray.detour) {
             None => self.deliver(letter, doors).await,
@@ -131,7 +128,7 @@ impl PostOffice {
                 Some(200)
             }
             Some(Detour::Swallowed) => {
-                self.state().lost.insert(reference_and_event(&letter));
+                self.0.lock().lost.insert(reference_and_event(&letter));
                 Some(200)
             }
             Some(Detour::Forged) => {
@@ -146,7 +143,7 @@ impl PostOffice {
     /// Returns the forged webhooks that are delivered before this one.
     fn forgeries(&self, letter: &OutgoingWebhook) -> Vec<OutgoingWebhook> {
         if letter.url.starts_with(GATEWAY_URL) {
-            forgeries::forged_posts(letter, &self.state().gateway.seen)
+            forgeries::forged_posts(letter, &self.0.lock().gateway.seen)
         } else {
             forged_webhooks(letter)
         }
@@ -154,26 +151,26 @@ impl PostOffice {
 
     /// Returns every posted event that was acknowledged as stored.
     pub(crate) fn acknowledged_posts(&self) -> Vec<AcknowledgedPost> {
-        self.state().acknowledged.clone()
+        self.0.lock().acknowledged.clone()
     }
 
     /// Hands a webhook over. Returns the status for the sender.
     async fn deliver(&self, letter: OutgoingWebhook, doors: &WebhookReceivers) -> Option<u16> {
         let HandoverResult { status, stored } = doors.deliver(letter).await?;
-        self.state().acknowledged.extend(stored);
+        self.0.lock().acknowledged.extend(stored);
         Some(status)
     }
 
     fn delay(&self, letter: OutgoingWebhook, later: Duration) {
         let now = Instant::now();
-        self.state().late.push((now.checked_add(later).unwrap_or(now), letter));
+        self.0.lock().late.push((now.checked_add(later).unwrap_or(now), letter));
     }
 
     /// Delivers every late webhook that is due. An event that is not accepted is left to the list
     /// of events.
     pub(crate) async fn deliver_late(&self, doors: &WebhookReceivers) {
         let now = Instant::now();
-        let due: Vec<_> = self.state().late.extract_if(.., |(due, _)| *due <= now).collect();
+        let due: Vec<_> = self.0.lock().late.extract_if(.., |(due, _)| *due <= now).collect();
         for (_, letter) in due {
             let taken = self.deliver(letter.clone(), doors).await == Some(200);
             if !taken && !letter.url.starts_with(GATEWAY_URL) {
@@ -184,7 +181,7 @@ impl PostOffice {
 
     /// Lets underwriting look at submitted applications, where it decides twice.
     pub(crate) async fn decide(&self, desk: &SandboxControl) {
-        let Some(thoughts) = self.state().delayed_decision else { return };
+        let Some(thoughts) = self.0.lock().delayed_decision else { return };
         for application in desk.applications().await {
             let order = match (text(&application, "state"), thoughts.approves_after_s) {
                 ("submitted", _) => json!({"decision": "decline"}),
@@ -200,13 +197,13 @@ impl PostOffice {
 
     /// Waits until no webhook is late any more, and underwriting has nothing left to decide.
     pub(crate) async fn wait_until_idle(&self, desk: &SandboxControl) {
-        while !self.state().late.is_empty() || self.has_open_decisions(desk).await {
+        while !self.0.lock().late.is_empty() || self.has_open_decisions(desk).await {
             sleep(Duration::from_secs(30)).await;
         }
     }
 
     async fn has_open_decisions(&self, desk: &SandboxControl) -> bool {
-        let Some(thoughts) = self.state().delayed_decision else { return false };
+        let Some(thoughts) = self.0.lock().delayed_decision else { return false };
         let open = |state: &str| {
             state == "submitted" || state == "declined" && thoughts.approves_after_s.is_some()
         };

@@ -2,13 +2,14 @@
 //! requested wait has ended.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::response::Response;
 use http::request::Parts;
 use http::{HeaderValue, StatusCode, header};
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::api::call::LostReplyMarker;
@@ -102,13 +103,9 @@ impl Weather {
         Self(Arc::new(Mutex::new(sky)))
     }
 
-    fn sky(&self) -> MutexGuard<'_, WeatherState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Starts no more storms; active ones last to their end.
     pub(crate) fn stop_storms(&self) {
-        let mut sky = self.sky();
+        let mut sky = self.0.lock();
         let ends = sky.active.iter().map(|one| one.until).max();
         let now = Instant::now();
         (sky.calm, sky.quiet) = (true, Some(ends.map_or(now, |end| end.max(now))));
@@ -116,7 +113,7 @@ impl Weather {
 
     /// Returns the time until the last storm is over and refused credentials are retried.
     pub(crate) fn time_until_over(&self) -> Duration {
-        let sky = self.sky();
+        let sky = self.0.lock();
         let refused = sky.active.iter().any(|one| one.storm.answer == StormAnswer::Refused);
         let asked = if refused { ASKED_AGAIN } else { Duration::ZERO };
         let end = sky.quiet.map(|quiet| quiet.saturating_duration_since(Instant::now()));
@@ -125,18 +122,18 @@ impl Weather {
 
     /// Notes that everything is settled.
     pub(crate) fn note_settled(&self) {
-        self.sky().settled = Some(Instant::now());
+        self.0.lock().settled = Some(Instant::now());
     }
 
     /// Returns the time from the end of all faults until everything was settled.
     pub(crate) fn settling_time(&self) -> Option<Duration> {
-        let sky = self.sky();
+        let sky = self.0.lock();
         Some(sky.settled?.saturating_duration_since(sky.quiet?))
     }
 
     /// Returns every storm that began, by stretches.
     pub(crate) fn stretches(&self) -> Vec<StormStretch> {
-        let sky = self.sky();
+        let sky = self.0.lock();
         let last = sky.active.iter().map(|one| one.stretch(one.until));
         sky.finished.iter().cloned().chain(last).collect()
     }
@@ -151,7 +148,7 @@ impl Weather {
         let caller = parts.headers.get(header::AUTHORIZATION);
         let caller = caller.and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
         let now = Instant::now();
-        let mut sky = self.sky();
+        let mut sky = self.0.lock();
         let begins = effect.and_then(|effect| sky.begin_storm(effect)).map(|storm| {
             let seconds = Duration::from_secs(storm.seconds);
             ActiveStorm {

@@ -4,6 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::base::id::{Key, Kind, Name, RemoteId};
 use crate::base::wording;
+use crate::kinds::contact::ContactKind;
+use crate::kinds::invoice::shape::InvoiceKind;
+use crate::kinds::merchant::shape::MerchantKind;
+use crate::kinds::recurring_charge::checks::RecurringChargeKind;
+use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::schema::kind::SpecSchema;
 use crate::model::issue::{Issue, Path};
 use crate::model::manifest::{Annotations, Deletion, OnDoubt};
 
@@ -22,12 +28,13 @@ pub const ANNOTATION_NAMES: [&str; 8] = [
 
 /// The kinds whose removal has an effect on the service: a saved method is deleted, a recurring
 /// charge neutralised, a merchant deauthorised.
-const DELETABLE: [&str; 3] = ["SavedMethod", "RecurringCharge", "Merchant"];
+const DELETABLE: [&str; 3] = [SavedMethodKind::NAME, RecurringChargeKind::NAME, MerchantKind::NAME];
 /// The kinds whose objects are created by their documents, so that an existing object can be
 /// adopted.
-const ADOPTABLE: [&str; 4] = ["Contact", "Invoice", "SavedMethod", "RecurringCharge"];
+const ADOPTABLE: [&str; 4] =
+    [ContactKind::NAME, InvoiceKind::NAME, SavedMethodKind::NAME, RecurringChargeKind::NAME];
 /// The only kind whose creation cannot be proved (design.md part 3).
-const DOUBTFUL: &str = "Contact";
+const DOUBTFUL: &str = ContactKind::NAME;
 
 /// Reads the annotations under our prefix; `kind` is `None` where it is unknown.
 pub(crate) fn read(

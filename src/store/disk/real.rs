@@ -14,9 +14,11 @@ use std::{
     os::unix::fs::{FileExt, OpenOptionsExt},
     panic::resume_unwind,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     thread,
 };
+
+use parking_lot::Mutex;
 
 use super::bytes::{to_u64, to_usize};
 use super::directory::private_dir;
@@ -55,10 +57,6 @@ impl RealDisk {
         Ok(Self { dir: dir.to_owned(), handles: Mutex::default() })
     }
 
-    fn handles(&self) -> MutexGuard<'_, Handles> {
-        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn path(&self, name: &str) -> io::Result<PathBuf> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
         let flat = !name.is_empty()
@@ -70,7 +68,7 @@ impl RealDisk {
 
     /// Returns the open file, or a handle for this one use.
     fn reading(&self, name: &str) -> io::Result<Arc<File>> {
-        if let Some(file) = self.handles().files.get(name) {
+        if let Some(file) = self.handles.lock().files.get(name) {
             return Ok(Arc::clone(file));
         }
         let path = self.path(name)?;
@@ -80,7 +78,7 @@ impl RealDisk {
 
     /// Returns the open file for writing; creates it if `make` is set and it does not exist.
     fn writing(&self, name: &str, make: bool) -> io::Result<Arc<File>> {
-        let mut handles = self.handles();
+        let mut handles = self.handles.lock();
         if let Some(file) = handles.files.get(name) {
             return Ok(Arc::clone(file));
         }
@@ -100,15 +98,15 @@ impl RealDisk {
     }
 
     fn sync_name(&self, name: &str) -> io::Result<()> {
-        if self.handles().fresh.contains(name) {
+        if self.handles.lock().fresh.contains(name) {
             sync_dir(&self.dir)?;
-            self.handles().fresh.remove(name);
+            self.handles.lock().fresh.remove(name);
         }
         Ok(())
     }
 
     fn forget(&self, name: &str) {
-        let mut handles = self.handles();
+        let mut handles = self.handles.lock();
         handles.files.remove(name);
         handles.fresh.remove(name);
     }
@@ -309,9 +307,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let disk = RealDisk::open(dir.path()).unwrap();
         disk.write_at("a", 0, b"a").unwrap();
-        assert!(disk.handles().fresh.contains("a"));
+        assert!(disk.handles.lock().fresh.contains("a"));
         disk.sync("a").unwrap();
-        assert!(disk.handles().fresh.is_empty(), "the directory was synced");
+        assert!(disk.handles.lock().fresh.is_empty(), "the directory was synced");
         assert!(sync_dir(dir.path()).is_ok());
         assert!(sync_dir(&dir.path().join("nowhere")).is_err());
     }

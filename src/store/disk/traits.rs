@@ -7,12 +7,9 @@
 //! `rename` and `allocate` are durable when they return. `replace` and `rename` are all or nothing.
 //! After an error the content that was written is unknown.
 
-use std::{
-    collections::BTreeMap,
-    fmt::Debug,
-    io,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, fmt::Debug, io, sync::Arc};
+
+use parking_lot::Mutex;
 
 use super::bytes::{to_u64, to_usize};
 
@@ -71,21 +68,17 @@ impl MemoryDisk {
     /// Returns a disk with the same files that shares nothing with this one.
     #[must_use]
     pub fn copy(&self) -> Self {
-        Self { files: Arc::new(Mutex::new(self.files().clone())) }
-    }
-
-    fn files(&self) -> MutexGuard<'_, BTreeMap<String, Vec<u8>>> {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+        Self { files: Arc::new(Mutex::new(self.files.lock().clone())) }
     }
 
     fn with<T>(&self, name: &str, act: impl FnOnce(&mut Vec<u8>) -> T) -> io::Result<T> {
-        self.files().get_mut(name).map(act).ok_or_else(|| missing(name))
+        self.files.lock().get_mut(name).map(act).ok_or_else(|| missing(name))
     }
 }
 
 impl Disk for MemoryDisk {
     fn list(&self) -> io::Result<Vec<String>> {
-        Ok(self.files().keys().cloned().collect())
+        Ok(self.files.lock().keys().cloned().collect())
     }
 
     fn len(&self, name: &str) -> io::Result<u64> {
@@ -103,7 +96,7 @@ impl Disk for MemoryDisk {
     fn write_at(&self, name: &str, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let start = to_usize(offset);
         let end = start.saturating_add(bytes.len());
-        let mut files = self.files();
+        let mut files = self.files.lock();
         let file = files.entry(name.to_owned()).or_default();
         if file.len() < end {
             file.resize(end, 0);
@@ -123,23 +116,23 @@ impl Disk for MemoryDisk {
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        self.files().remove(name).map(drop).ok_or_else(|| missing(name))
+        self.files.lock().remove(name).map(drop).ok_or_else(|| missing(name))
     }
 
     fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.files().insert(name.to_owned(), bytes.to_vec());
+        self.files.lock().insert(name.to_owned(), bytes.to_vec());
         Ok(())
     }
 
     fn rename(&self, name: &str, to: &str) -> io::Result<()> {
-        let mut files = self.files();
+        let mut files = self.files.lock();
         let file = files.remove(name).ok_or_else(|| missing(name))?;
         files.insert(to.to_owned(), file);
         Ok(())
     }
 
     fn allocate(&self, name: &str, len: u64) -> io::Result<()> {
-        let mut files = self.files();
+        let mut files = self.files.lock();
         let file = files.entry(name.to_owned()).or_default();
         file.resize(file.len().max(to_usize(len)), 0);
         Ok(())

@@ -13,7 +13,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::iter::Peekable;
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
 
 use super::ordered::{Batch, Index, IndexError, KeyValue, range};
 
@@ -57,32 +59,20 @@ impl BufferedIndex {
         own: &[u8],
         except: &[u8],
     ) -> Result<Arc<dyn Index>, IndexError> {
-        let mut waiting = self.writing();
+        let mut waiting = self.waiting.write();
         waiting.pass_on()?;
         let mut copied = Batch::new();
         for (key, value) in waiting.behind.scan(own)?.into_iter().filter(|(key, _)| key != except) {
             copied.put(key, value);
         }
         fresh.apply(copied)?;
-        *self.recent() = ReadCache::default();
+        *self.recent.lock() = ReadCache::default();
         Ok(mem::replace(&mut waiting.behind, fresh))
     }
 
     /// Passes on all waiting changes; they may not be durable in the index behind.
     pub fn pass_on(&self) -> Result<(), IndexError> {
-        self.writing().pass_on()
-    }
-
-    fn reading(&self) -> RwLockReadGuard<'_, PendingChanges> {
-        self.waiting.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn writing(&self) -> RwLockWriteGuard<'_, PendingChanges> {
-        self.waiting.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn recent(&self) -> MutexGuard<'_, ReadCache> {
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.write().pass_on()
     }
 }
 
@@ -111,25 +101,25 @@ impl PendingChanges {
 
 impl Index for BufferedIndex {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
-        let waiting = self.reading();
+        let waiting = self.waiting.read();
         if let Some(change) = waiting.changes.get(key) {
             return Ok(change.clone());
         }
-        if let Some(known) = self.recent().get(key) {
+        if let Some(known) = self.recent.lock().get(key) {
             return Ok(known.clone());
         }
         let value = waiting.behind.get(key)?;
-        self.recent().insert(key, value.as_deref());
+        self.recent.lock().insert(key, value.as_deref());
         Ok(value)
     }
 
     fn with_value(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> Result<(), IndexError> {
-        let waiting = self.reading();
+        let waiting = self.waiting.read();
         if let Some(change) = waiting.changes.get(key) {
             change.as_deref().into_iter().for_each(see);
             return Ok(());
         }
-        if let Some(known) = self.recent().get(key) {
+        if let Some(known) = self.recent.lock().get(key) {
             known.as_deref().into_iter().for_each(see);
             return Ok(());
         }
@@ -142,7 +132,7 @@ impl Index for BufferedIndex {
         after: Option<&[u8]>,
         limit: usize,
     ) -> Result<Vec<KeyValue>, IndexError> {
-        let waiting = self.reading();
+        let waiting = self.waiting.read();
         let mut changed = range(&waiting.changes, prefix, after).peekable();
         let (mut entries, mut from) = (Vec::new(), after.map(<[u8]>::to_vec));
         loop {
@@ -160,14 +150,14 @@ impl Index for BufferedIndex {
 
     fn apply(&self, batch: Batch) -> Result<(), IndexError> {
         let batch = batch.check_keys()?;
-        let mut waiting = self.writing();
-        waiting.add(batch, &mut self.recent());
+        let mut waiting = self.waiting.write();
+        waiting.add(batch, &mut self.recent.lock());
         if waiting.is_full() { waiting.pass_on() } else { Ok(()) }
     }
 
     fn flush(&self) -> Result<(), IndexError> {
         let behind = {
-            let mut waiting = self.writing();
+            let mut waiting = self.waiting.write();
             waiting.pass_on()?;
             Arc::clone(&waiting.behind)
         };

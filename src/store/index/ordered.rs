@@ -15,8 +15,9 @@ use std::{
     io,
     ops::Bound,
     path::PathBuf,
-    sync::{PoisonError, RwLock},
 };
+
+use parking_lot::RwLock;
 
 /// The longest key, in bytes.
 pub const KEY_BYTES_MAX: usize = 1024;
@@ -218,12 +219,12 @@ impl MemoryIndex {
 
 impl Index for MemoryIndex {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
-        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        let entries = self.entries.read();
         Ok(entries.get(key).cloned())
     }
 
     fn with_value(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> Result<(), IndexError> {
-        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        let entries = self.entries.read();
         entries.get(key).map(Vec::as_slice).into_iter().for_each(see);
         Ok(())
     }
@@ -234,14 +235,14 @@ impl Index for MemoryIndex {
         after: Option<&[u8]>,
         limit: usize,
     ) -> Result<Vec<KeyValue>, IndexError> {
-        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        let entries = self.entries.read();
         let found = range(&entries, prefix, after).take(limit);
         Ok(found.map(|(key, value)| (key.clone(), value.clone())).collect())
     }
 
     fn apply(&self, batch: Batch) -> Result<(), IndexError> {
         let batch = batch.check_keys()?;
-        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = self.entries.write();
         for (key, change) in batch {
             match change {
                 Some(value) => entries.insert(key, value),

@@ -18,8 +18,9 @@ use std::{
     fs::{File, OpenOptions},
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
-    sync::{PoisonError, RwLock, RwLockReadGuard},
 };
+
+use parking_lot::RwLock;
 
 use super::ordered::{Batch, Index, IndexError, KeyValue, lower};
 use crate::store::disk::bytes::ByteReader;
@@ -112,10 +113,6 @@ impl SledIndex {
         to_index_error(&self.path, error)
     }
 
-    fn reading(&self) -> RwLockReadGuard<'_, ChunkCounts> {
-        self.chunked.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the stored bytes of an entry.
     fn read_stored(&self, key: &[u8]) -> Result<Option<::sled::IVec>, IndexError> {
         self.db.get(entry_key(key)).map_err(|error| self.to_index_error(error))
@@ -142,7 +139,7 @@ impl SledIndex {
 
 impl Index for SledIndex {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
-        let _whole = self.reading();
+        let _whole = self.chunked.read();
         self.read_stored(key)?.map(|stored| self.value(key, &stored)).transpose()
     }
 
@@ -152,7 +149,7 @@ impl Index for SledIndex {
         after: Option<&[u8]>,
         limit: usize,
     ) -> Result<Vec<KeyValue>, IndexError> {
-        let _whole = self.reading();
+        let _whole = self.chunked.read();
         let stored_prefix = entry_key(prefix);
         let begin = lower(prefix, after).map(entry_key);
         let mut entries = Vec::new();
@@ -170,7 +167,7 @@ impl Index for SledIndex {
 
     fn apply(&self, batch: Batch) -> Result<(), IndexError> {
         let batch = batch.check_keys()?;
-        let mut chunked = self.chunked.write().unwrap_or_else(PoisonError::into_inner);
+        let mut chunked = self.chunked.write();
         let mut out = ::sled::Batch::default();
         for (key, change) in batch {
             stage(&mut chunked, &mut out, key, change);
@@ -314,11 +311,11 @@ mod tests {
         assert_eq!(chunks(&index), 13);
         drop(index);
         let index = SledIndex::open(dir.path()).unwrap();
-        let known: Vec<_> = index.reading().clone().into_iter().collect();
+        let known: Vec<_> = index.chunked.read().clone().into_iter().collect();
         assert_eq!(known, [(b"long".to_vec(), 13)]);
         put(&index, 9_000);
         assert_eq!(chunks(&index), 3);
         put(&index, 1);
-        assert_eq!((chunks(&index), index.reading().len()), (0, 0));
+        assert_eq!((chunks(&index), index.chunked.read().len()), (0, 0));
     }
 }

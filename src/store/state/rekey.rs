@@ -5,9 +5,10 @@
 //! the same moment, and a record of the journal follows. Reads and writes continue meanwhile.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use parking_lot::Mutex;
 use rand_chacha::ChaCha20Rng;
 
 use super::open::OpenState;
@@ -103,7 +104,7 @@ impl Rekeyer {
         &self,
         RekeyRequest { new_key_file, at, actor }: &RekeyRequest,
     ) -> Result<(Rekeyed, Result<(), MasterKeyError>), RekeyError> {
-        let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rng = self.rng.lock();
         let Some(file) = &self.key_file else {
             let new = read_new_key(new_key_file.as_deref())?;
             let done = self.vault.rekey(&new, (*at, actor.clone()), &mut *rng);

@@ -6,8 +6,10 @@
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::{fs, io};
+
+use parking_lot::Mutex;
 
 use crate::store::disk::real::sync_dir;
 use crate::store::index::ordered::{Index, IndexError, MemoryIndex};
@@ -48,10 +50,6 @@ impl IndexFolders {
         Self { dir: dir.to_owned(), names: Mutex::new((FIRST, SECOND)) }
     }
 
-    fn names(&self) -> MutexGuard<'_, (&'static str, &'static str)> {
-        self.names.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn to_index_error(&self) -> impl FnOnce(io::Error) -> IndexError + use<> {
         let path = self.dir.clone();
         |source| IndexError::Io { path, source }
@@ -60,24 +58,24 @@ impl IndexFolders {
 
 impl IndexSlots for IndexFolders {
     fn create(&self) -> Result<Arc<dyn Index>, IndexError> {
-        let folder = self.dir.join(self.names().1);
+        let folder = self.dir.join(self.names.lock().1);
         remove_folder(&folder).map_err(self.to_index_error())?;
         Ok(Arc::new(SledIndex::open(&folder)?))
     }
 
     fn switch(&self) -> Result<(), IndexError> {
-        let mut names = self.names();
+        let mut names = self.names.lock();
         *names = (names.1, names.0);
         note_second(&self.dir, names.0 == SECOND).map_err(self.to_index_error())?;
         remove_folder(&self.dir.join(names.1)).map_err(self.to_index_error())
     }
 
     fn discard(&self) -> Result<(), IndexError> {
-        remove_folder(&self.dir.join(self.names().1)).map_err(self.to_index_error())
+        remove_folder(&self.dir.join(self.names.lock().1)).map_err(self.to_index_error())
     }
 
     fn bytes(&self) -> u64 {
-        let folder = self.dir.join(self.names().0);
+        let folder = self.dir.join(self.names.lock().0);
         let files = fs::read_dir(folder).into_iter().flatten().flatten();
         let lengths = files.filter_map(|file| Some(file.metadata().ok()?.len()));
         lengths.fold(0, u64::saturating_add)

@@ -16,8 +16,9 @@
 mod tests;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -56,11 +57,11 @@ pub(crate) struct VaultInner {
 
 impl VaultInner {
     pub(crate) fn syncing(&self) -> MutexGuard<'_, ()> {
-        self.syncing.lock().unwrap_or_else(PoisonError::into_inner)
+        self.syncing.lock()
     }
 
     pub(crate) fn compacting(&self) -> MutexGuard<'_, ()> {
-        self.compacting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.compacting.lock()
     }
 }
 
@@ -189,7 +190,7 @@ impl Vault {
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, VaultState> {
-        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.state.lock()
     }
 
     /// Returns the key of a subject. A subject without one gets a new key, which must be written

@@ -1,7 +1,8 @@
 //! The steps of a commit, the same for both forms of the writer.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde::Serialize;
 use tokio::sync::oneshot;
 use tokio::task::yield_now;
@@ -241,7 +242,7 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
             self.fold.apply(&self.unfolded, head)?;
             self.unfolded.clear();
         }
-        *self.head.lock().unwrap_or_else(PoisonError::into_inner) = head;
+        *self.head.lock() = head;
         Ok(())
     }
 

@@ -16,9 +16,10 @@
 mod tests;
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::{fmt, mem, thread};
 
+use parking_lot::Mutex;
 use serde::Serialize;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 
@@ -87,7 +88,7 @@ where
 
     /// Returns the last record that is durable and folded.
     pub fn head(&self) -> Head {
-        *self.head.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.head.lock()
     }
 
     /// Returns the durations of the journal's syncs so far.
@@ -195,12 +196,12 @@ impl<R, F> fmt::Debug for Writer<R, F> {
 
 impl<R, F> WriterThread<R, F> {
     async fn send(&self, work: WriterTask<R>) -> Result<(), StoreError> {
-        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let queue = self.queue.lock().clone();
         queue.ok_or(StoreError::Closed)?.send(work).await.map_err(|_| StoreError::Closed)
     }
 
     fn take_queue(&self) -> Option<mpsc::Sender<WriterTask<R>>> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.queue.lock().take()
     }
 }
 

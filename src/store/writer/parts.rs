@@ -5,9 +5,11 @@
 //! the notes and reads these resources again, so no copy depends on the writer of a record.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use crate::base::id::Key;
 use crate::store::error::StoreError;
@@ -114,21 +116,17 @@ pub struct ChangedResources(Arc<Mutex<BTreeSet<Key>>>);
 impl ChangedResources {
     /// Notes these resources.
     pub(crate) fn note(&self, keys: impl IntoIterator<Item = Key>) {
-        self.keys().extend(keys);
+        self.0.lock().extend(keys);
     }
 
     /// Takes every note.
     pub fn take(&self) -> BTreeSet<Key> {
-        std::mem::take(&mut *self.keys())
+        std::mem::take(&mut *self.0.lock())
     }
 
     /// Removes the note of one resource, which is about to be read again.
     pub fn forget(&self, key: &Key) {
-        self.keys().remove(key);
-    }
-
-    fn keys(&self) -> MutexGuard<'_, BTreeSet<Key>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().remove(key);
     }
 }
 

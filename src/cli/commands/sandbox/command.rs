@@ -27,6 +27,7 @@ use crate::cli::print::Printer;
 use crate::config::setting::ProcessEnv;
 use crate::engine::handles::shared::{PartnerAccess, SecretError, SecretResolver};
 use crate::http::public::public_routes::PublicRoutes;
+use crate::kinds::planning::step::MERCHANT;
 use crate::model::operator::rotation::WebhookAddress;
 use crate::sandbox::options::{DecisionMode, SandboxOptions, ServiceSurface};
 use crate::sandbox::serve::{BoundAddress, ListeningSandbox, ServeError, serve};
@@ -312,7 +313,7 @@ impl SecretResolver for SandboxSecrets {
     }
 
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError> {
-        if key.kind.as_str() != "Merchant" {
+        if key.kind.as_str() != MERCHANT {
             return self.operator_secrets.resolve(source, key);
         }
         let failed = |error: String| SecretError { message: format!("the sandbox: {error}") };

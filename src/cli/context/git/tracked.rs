@@ -6,7 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::program;
 use super::program::Git;
@@ -52,15 +54,11 @@ impl TrackedSpecs {
         Self { loader, folder: None, known: Mutex::new(known) }
     }
 
-    fn lock_known(&self) -> MutexGuard<'_, KnownCommit> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Reads the commit that is checked out.
     fn read_commit(&self) {
         let Some(folder) = &self.folder else { return };
         let now = KnownCommit::now(folder);
-        let mut known = self.lock_known();
+        let mut known = self.known.lock();
         if known.commit != now.commit {
             *known = now;
         }
@@ -68,7 +66,7 @@ impl TrackedSpecs {
 
     /// Returns true if the loaded bytes of a file equal those of the known commit.
     fn is_committed(&self, folder: &FolderLocation, path: &str) -> bool {
-        let mut known = self.lock_known();
+        let mut known = self.known.lock();
         if !known.blobs.contains_key(path) {
             known.read(folder, self.loader.content_hashes(path).map(|(path, _)| path).take(FILES));
         }
@@ -139,7 +137,7 @@ impl SpecSource for TrackedSpecs {
     }
 
     fn commit(&self) -> Option<String> {
-        self.lock_known().commit.clone()
+        self.known.lock().commit.clone()
     }
 
     fn provenance(&self, file: &str) -> Provenance {

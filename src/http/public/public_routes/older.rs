@@ -7,6 +7,10 @@ use chrono::{DateTime, Utc};
 use super::{PublicRoutes, SIGNATURE_LENGTH, VerifiedAddress, digests_equal};
 use crate::base::id::{Key, Mode};
 use crate::engine::protocol::commands::intake::IntakeTerms;
+use crate::kinds::merchant_application::MerchantApplicationKind;
+use crate::kinds::planning::step::MERCHANT;
+use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::schema::kind::SpecSchema;
 
 /// Separates the generation from the name of the replaced method.
 const REPLACES: char = '-';
@@ -19,7 +23,7 @@ impl PublicRoutes {
         let (text, generation) = split_generation(text);
         let (text, mode) = text.rsplit_once('.')?;
         Some(VerifiedAddress {
-            candidates: candidate_keys("Merchant", text),
+            candidates: candidate_keys(MERCHANT, text),
             terms: (mode.parse().ok()?, generation),
         })
     }
@@ -27,7 +31,10 @@ impl PublicRoutes {
     /// Returns the application of an older link, if its signature is valid.
     pub(super) fn older_application(&self, link: &str) -> Option<VerifiedAddress<()>> {
         let text = self.verify_older("apply-link", link)?;
-        Some(VerifiedAddress { candidates: candidate_keys("MerchantApplication", text), terms: () })
+        Some(VerifiedAddress {
+            candidates: candidate_keys(MerchantApplicationKind::NAME, text),
+            terms: (),
+        })
     }
 
     /// Returns the saved method and the terms of an older payer's link, if its signature is valid.
@@ -45,7 +52,7 @@ impl PublicRoutes {
         let terms = IntakeTerms { generation: generation.parse().ok()?, replaces };
         let until = DateTime::from_timestamp(until.parse().ok()?, 0)?;
         Some(VerifiedAddress {
-            candidates: candidate_keys("SavedMethod", text),
+            candidates: candidate_keys(SavedMethodKind::NAME, text),
             terms: (terms, until),
         })
     }
