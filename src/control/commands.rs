@@ -7,7 +7,7 @@ use crate::engine::protocol::commands::command::EngineCommand;
 use crate::engine::protocol::commands::plan_approval::ApprovingPlan;
 use crate::engine::protocol::commands::resolve::ResolveIntent;
 
-/// Returns the command that a request stands for.
+/// Converts a request and its actor into a command.
 ///
 /// # Errors
 /// The request is answered in another way: a bug of ours.

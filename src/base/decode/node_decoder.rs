@@ -40,8 +40,8 @@ macro_rules! numbers {
             let number = match self {
                 Node::Hole => visitor.visit_u64(1),
                 node @ (Node::Scalar { .. } | Node::Sequence(_) | Node::Mapping(_)) => {
-                node.deserialize_any(visitor)
-            }
+                    node.deserialize_any(visitor)
+                }
             };
             number.map_err(|misfit| misfit.of_expected(ExpectedValue::$expected))
         }
