@@ -9,12 +9,17 @@ use chrono::TimeDelta;
 use futures::FutureExt;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tower::ServiceExt;
+
+use super::failed::Failed;
 use reckon::base::clock::{Clock, VirtualClock};
 use reckon::base::hash::{Digest, sha256};
 use reckon::base::id::{Key, Mode};
 use reckon::base::money::Currency;
 use reckon::base::secret::Secret;
-use reckon::client::config::{ClientCredentials, ServiceConfig};
+use reckon::client::request::{ClientCredentials, ServiceConfig};
 use reckon::client::service_client::Client;
 use reckon::client::transport::{FaultlessWire, Transport};
 use reckon::control::handle::Control;
@@ -24,9 +29,8 @@ use reckon::engine::handles::shared::{
     EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError, SecretResolver,
 };
 use reckon::engine::hooks::notify::{DeliveryAttempt, NotificationSender};
-use reckon::engine::protocol::commands::intake::IntakeLink;
-use reckon::engine::protocol::input::EngineInput;
-use reckon::engine::protocol::script_set::ScriptSet;
+use reckon::engine::protocol::input::{EngineInput, ScriptSet};
+use reckon::engine::protocol::payers::IntakeLink;
 use reckon::http::public::public_routes::PublicRoutes;
 use reckon::http::public::webhooks::public_router;
 use reckon::kinds::register::KINDS;
@@ -39,30 +43,24 @@ use reckon::policy::prune::PruneGuards;
 use reckon::sandbox::options::SandboxOptions;
 use reckon::sandbox::server::Sandbox;
 use reckon::sandbox::webhooks;
+use reckon::scripting::hooks::Hooks;
 use reckon::scripting::language::names::ConfiguredNames;
 use reckon::scripting::language::source::ScriptSource;
-use reckon::scripting::run::hooks::Hooks;
-use reckon::spec::documents::document::ReadContext;
+use reckon::spec::document::ReadContext;
 use reckon::spec::tree::loader::Loader;
 use reckon::store::disk::directory::LockOwner;
 use reckon::store::disk::real::RealDisk;
+use reckon::store::error::OpenReport;
 use reckon::store::index::buffered::BufferedIndex;
 use reckon::store::index::ordered::Index;
 use reckon::store::index::sled::SledIndex;
-use reckon::store::journal::open::JournalOptions;
+use reckon::store::journal::files::JournalOptions;
 use reckon::store::read_model::model::ReadModel;
-use reckon::store::state::assemble::{StateParts, assemble};
 use reckon::store::state::compact::{ArchivePolicy, CompactionRequest};
-use reckon::store::state::error::OpenReport;
-use reckon::store::state::index::close;
-use reckon::store::state::open::{OpenState, StateOptions};
+use reckon::store::state::index::close_state;
+use reckon::store::state::open::{OpenState, StateOptions, StateParts, assemble};
 use reckon::store::vault::key::MasterKey;
 use reckon::store::writer::handle::Writer;
-use serde_json::{Value, json};
-use tokio::sync::mpsc;
-use tower::ServiceExt;
-
-use super::failed::Failed;
 
 const START: &str = "2026-11-22T12:00:00Z";
 /// The address at which the service finds the daemon.
@@ -224,7 +222,7 @@ impl Stand {
             ended = engine.run(events, RunUntil::Stopped) => Err(format!("the daemon ended: {ended:?}").into()),
             acted = act(&running) => acted,
         };
-        close(&writer, &*index).await?;
+        close_state(&writer, &*index).await?;
         drop((running, engine, writer));
         let_go(&index).await?;
         acted
@@ -276,7 +274,7 @@ impl Stand {
             segment_bytes: JournalOptions::default().segment_bytes,
             watch: None,
         };
-        let reckon::store::state::assemble::AssembledState { journal, fold, vault, .. } =
+        let reckon::store::state::open::AssembledState { journal, fold, vault, .. } =
             assemble(pieces, &MasterKey::new(KEY), OpenReport::default())?;
         let writer = Writer::inline(journal, vault.clone(), fold);
         let service = ServiceConfig {

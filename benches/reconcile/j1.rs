@@ -7,21 +7,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use reckon::store::disk::real::RealDisk;
-use reckon::store::error::StoreError;
-use reckon::store::journal::chain::Head;
-use reckon::store::journal::log::Journal;
-use reckon::store::journal::open::JournalOptions;
-use reckon::store::vault::key::MasterKey;
-use reckon::store::vault::values::Vault;
-use reckon::store::writer::handle::Writer;
-use reckon::store::writer::parts::{Commit, Fold};
-
 use crate::Bench;
 use crate::connection::Failed;
 use crate::figures::{median, times, us_each};
 use crate::group::append_in_groups;
 use crate::report::{Report, Row};
+use reckon::store::disk::real::RealDisk;
+use reckon::store::error::StoreError;
+use reckon::store::journal::chain::Head;
+use reckon::store::journal::files::JournalOptions;
+use reckon::store::journal::log::Journal;
+use reckon::store::vault::key::MasterKey;
+use reckon::store::vault::values::Vault;
+use reckon::store::writer::core::{Commit, Fold};
+use reckon::store::writer::handle::Writer;
 
 /// Records of each writer in one round.
 const RECORDS_EACH: usize = 400;

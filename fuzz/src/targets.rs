@@ -10,27 +10,28 @@ use std::sync::Arc;
 use chrono::DateTime;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
+use serde_json::Value;
+
 use reckon::api;
 use reckon::base::money::Currency;
 use reckon::base::secret::mask_digits;
-use reckon::config::approval_file::ApprovalFile;
+use reckon::config::approvals::ApprovalFile;
 use reckon::config::settings::Config;
 use reckon::control::protocol::ControlRequest;
-use reckon::engine::protocol::commands::saved_plan::SavedPlan;
+use reckon::engine::protocol::approvals::SavedPlan;
 use reckon::kinds::register::KINDS;
 use reckon::kinds::schema::kind::CheckCx;
 use reckon::model::issue::PlacedIssue;
-use reckon::model::service::remote_object::RemoteObject;
+use reckon::model::remote_object::RemoteObject;
 use reckon::scripting::host::script_event::ScriptEvent;
-use reckon::spec::documents::document::{LazySource, ReadContext, private_ranges, read};
+use reckon::spec::document::{LazySource, ReadContext, private_ranges, read};
 use reckon::spec::text::decode::decode;
-use reckon::spec::text::split::split;
+use reckon::spec::text::source::split;
 use reckon::store::disk::traits::{Disk, MemoryDisk};
+use reckon::store::journal::files::JournalOptions;
 use reckon::store::journal::log::Journal;
-use reckon::store::journal::open::JournalOptions;
 use reckon::store::vault::key::MasterKey;
 use reckon::store::vault::values::Vault;
-use serde_json::Value;
 
 /// The first segment of a journal.
 const SEGMENT: &str = "00000000000000000001.seg";
@@ -86,8 +87,7 @@ pub fn configuration(bytes: &[u8]) {
 pub fn posted_event(bytes: &[u8]) {
     let masked = mask_digits(&String::from_utf8_lossy(bytes));
     assert_eq!(mask_digits(&masked), masked, "masking twice changes nothing");
-    let _notification =
-        serde_json::from_slice::<api::onboarding::partner_event::Notification>(bytes);
+    let _notification = serde_json::from_slice::<api::event::Notification>(bytes);
     if let Ok(event) = serde_json::from_slice::<api::event::Event>(bytes) {
         let data = event.data.unwrap_or(Value::Null);
         let _object = RemoteObject::of(&event.kind, &data, DateTime::UNIX_EPOCH);

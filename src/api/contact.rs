@@ -1,14 +1,19 @@
-//! Contacts: the people who are billed (partner-api, Contact). There is no documented way to search
-//! or change one.
+//! Contacts: the people who are billed, and the portal link that the partner hands to a payer
+//! itself (partner-api, Contact; POST /invoices: the contact hash).
+//!
+//! There is no documented way to search or change a contact. The documents mention that a contact
+//! hash gives a `url`, to be sent only after the invoice exists, and do not show the endpoint. Its
+//! path and form here are our own choice (docs/design/assumptions.md); the documents win.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
-use super::call::endpoints;
-use crate::api::audit::Audit;
+use crate::api::call::endpoints;
 use crate::api::rules;
 use crate::api::rules::FieldProblem;
+use crate::api::wire::{Audit, serialize_exposed};
+use crate::base::secret::Secret;
 
 /// The request that creates a contact.
 #[skip_serializing_none]
@@ -145,4 +150,19 @@ pub fn rules(new: &NewContact) -> Vec<FieldProblem> {
 endpoints! {
     /// Creates a contact. There is no later proof of the creation.
     CreateContact "contact.create": Post Base "/contacts" by Payments, NewContact => Contact;
+}
+
+/// A contact hash: anyone with its link sees the contact's open payments.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ContactHash {
+    /// Address of the payer's page.
+    #[serde(serialize_with = "serialize_exposed")]
+    pub url: Option<Secret>,
+}
+
+endpoints! {
+    /// Creates a contact hash. It sends nothing.
+    CreateContactHash "contact.hash": Post Base "/contacts/{contact_id}/hash" by Payments,
+        () => ContactHash;
 }

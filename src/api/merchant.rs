@@ -1,10 +1,12 @@
-//! The merchant as its own key sees it (service-facts, 67; not in the two documents).
+//! The merchant: as its own key sees it (service-facts, 67; not in the two documents), its deposit
+//! accounts for the money of invoices, and the withdrawal of its authorisation (partner-api, Bank
+//! account, deauthorize application).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
-use super::call::{Call, Endpoint, endpoints};
+use crate::api::call::{Call, Endpoint, endpoints};
 use crate::api::rules::NAME_LENGTH_MAX;
 use crate::api::wire::Timestamp;
 
@@ -198,4 +200,66 @@ endpoints! {
 /// 4).
 pub fn allows_empty_reply(call: &Call) -> bool {
     call.endpoint == PurgeTestData::NAME
+}
+
+/// A deposit account; an invoice names its id.
+#[skip_serializing_none]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct BankAccount {
+    /// `bank_…`.
+    pub id: String,
+    /// The merchant's name for the account.
+    pub name: String,
+    /// The bank's name.
+    pub bank_name: Option<String>,
+    /// True for a trust account.
+    pub trust: bool,
+    /// The masked account number.
+    pub account_id: Option<String>,
+    /// Three letters.
+    pub currency: Option<String>,
+    /// The accounts that take payments into it.
+    pub processing_accounts: Vec<ProcessingAccount>,
+}
+
+/// A gateway account that takes payments into a bank account.
+#[skip_serializing_none]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ProcessingAccount {
+    /// Id of the gateway account.
+    pub id: String,
+    /// Name of the gateway account.
+    pub name: String,
+    /// Comma-separated, such as `cvv,postal_code`.
+    pub required_payment_fields: Option<String>,
+    /// Comma-separated card brands.
+    pub accepted_card_types: Option<String>,
+    /// Such as `OPTIONAL`.
+    pub cvv_policy: Option<String>,
+    /// Such as `SUBMIT_IGNORE_RESULT`.
+    pub avs_policy: Option<String>,
+    /// The CVV policy for swiped cards.
+    pub swipe_cvv_policy: Option<String>,
+    /// The AVS policy for swiped cards.
+    pub swipe_avs_policy: Option<String>,
+    /// The required payment fields for swiped cards.
+    pub swipe_required_payment_fields: Option<String>,
+    /// `card`.
+    #[serde(rename = "type")]
+    pub kind: String,
+}
+
+endpoints! {
+    /// Lists the bank accounts of the token's merchant, test and live.
+    ListBankAccounts "bank_account.list": Get Base "/bank-accounts" by Payments,
+        () => Vec<BankAccount>;
+}
+
+endpoints! {
+    /// Revokes a merchant's authorisation of this partner: every key and token of it ends. Answers 200
+    /// with an empty body.
+    Deauthorise "merchant.deauthorise":
+        Delete Web "/api/v1/merchants/{public_key}/deauthorize_application" by Tenant, () => ();
 }

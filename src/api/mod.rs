@@ -5,26 +5,23 @@
 //! about a path. Shared types cannot prove either side right: the reference documents and other
 //! people's clients do that.
 
-pub mod audit;
 pub mod call;
 pub mod contact;
-pub mod contact_hash;
 pub mod credentials;
-pub mod deauthorise;
 pub mod event;
-pub mod file;
 pub mod invoice;
 pub mod merchant;
-pub mod problem;
-pub mod query;
+pub mod method;
+pub mod method_token;
 pub mod reads;
 pub mod rules;
-pub mod status;
+pub mod saved_method;
+pub mod schedule;
+pub mod transaction;
+pub mod transaction_action;
 pub mod wire;
 
-pub mod methods;
 pub mod onboarding;
-pub mod payments;
 pub mod recurring;
 #[cfg(test)]
 mod tests;

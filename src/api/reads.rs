@@ -1,22 +1,20 @@
-//! Every read of the service, by name: a person may run each of them without a document.
+//! Every read of the service, by name: a person may run each of them without a document. The health
+//! of the gateway is read and nothing else (service-facts, 16; not in the two documents).
 
-use super::call::{Auth, Call, Endpoint, Host, Method};
-use super::methods::bank::{GetBank, ListBanks};
-use super::methods::bank_account::ListBankAccounts;
-use super::methods::card::{GetCard, ListCards};
-use super::methods::one_time_token::GetToken;
-use super::payments::actions::{GetSignature, ListHolds};
-use super::payments::surcharge::GetSurcharge;
-use super::payments::transaction::{GetTransaction, SearchTransactions};
-use super::recurring::charge::{GetRecurring, ListRecurring};
-use super::recurring::occurrence::{GetOccurrence, ListOccurrences};
-use super::recurring::preview::PreviewSchedule;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::call::{Auth, Call, Endpoint, Host, Method, Parameter, endpoints};
 use crate::api::credentials::GetCredentials;
 use crate::api::event::{GetEvent, ListEvents};
-use crate::api::file::GetFile;
-use crate::api::merchant::GetMerchant;
-use crate::api::query::Parameter;
-use crate::api::status::GetStatus;
+use crate::api::invoice::GetFile;
+use crate::api::merchant::{GetMerchant, ListBankAccounts};
+use crate::api::method_token::GetToken;
+use crate::api::recurring::{GetOccurrence, GetRecurring, ListOccurrences, ListRecurring};
+use crate::api::saved_method::{GetBank, GetCard, ListBanks, ListCards};
+use crate::api::schedule::PreviewSchedule;
+use crate::api::transaction::{GetSurcharge, GetTransaction, SearchTransactions};
+use crate::api::transaction_action::{GetSignature, ListHolds};
 
 /// One read.
 #[derive(Debug, Clone, Copy)]
@@ -90,3 +88,17 @@ pub static READS: [ReadEndpoint; 22] = [
     ReadEndpoint::of::<GetTransaction>(),
     ReadEndpoint::of::<SearchTransactions>(),
 ];
+
+/// The state of the gateway.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(rename = "Status")]
+pub struct GatewayStatus {
+    /// `NORMAL`.
+    pub status: String,
+}
+
+endpoints! {
+    /// Reports whether the gateway works.
+    GetStatus "status.get": Get Base "/status" by None, () => GatewayStatus;
+}

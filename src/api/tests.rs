@@ -2,14 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::contact::Contact;
-use super::credentials::GatewayCredentials;
-use super::methods::card;
-use super::methods::card::NewCard;
-use super::methods::method_ref::MethodRef;
-use super::payments::transaction::NewCharge;
-use super::recurring::charge::{NewRecurringCharge, RecurringCharge};
-use super::{invoice, rules};
+use crate::api::contact::Contact;
+use crate::api::credentials::GatewayCredentials;
+use crate::api::method_token::MethodRef;
+use crate::api::recurring::{NewRecurringCharge, RecurringCharge};
+use crate::api::saved_method::NewCard;
+use crate::api::transaction::NewCharge;
+use crate::api::{invoice, rules, saved_method};
 use crate::base::secret::Secret;
 
 fn again<T: serde::Serialize + serde::de::DeserializeOwned>(value: &Value) -> Value {
@@ -76,13 +75,13 @@ fn check(problems: &[rules::FieldProblem], expect: &[(&str, &str)]) {
 #[test]
 fn every_problem_of_a_card_is_told_at_once() {
     check(
-        &card::rules(&NewCard::default()),
+        &saved_method::card_rules(&NewCard::default()),
         &[("number", "not_blank"), ("exp_month", "not_null"), ("exp_year", "not_null")],
     );
     let bad = json!({"number": "42", "exp_month": 13, "exp_year": 100, "cvv": "1x",
         "name": "n".repeat(65), "postal_code": "1", "country": "USA", "reference": "r".repeat(65)});
     check(
-        &card::rules(&serde_json::from_value(bad).unwrap()),
+        &saved_method::card_rules(&serde_json::from_value(bad).unwrap()),
         &[
             ("number", "invalid_length"),
             ("exp_month", "number_out_of_range"),
@@ -96,7 +95,7 @@ fn every_problem_of_a_card_is_told_at_once() {
     );
     let good = json!({"number": "4012000010000", "exp_month": 1, "exp_year": 31, "cvv": "1234",
         "postal_code": "K1A-0B1", "country": "CA"});
-    check(&card::rules(&serde_json::from_value(good).unwrap()), &[]);
+    check(&saved_method::card_rules(&serde_json::from_value(good).unwrap()), &[]);
 }
 
 #[test]
@@ -106,7 +105,7 @@ fn the_days_of_a_schedule_fit_its_unit() {
             "schedule": {"start": "2027-01-01", "interval_unit": unit, "interval_delay": delay,
                 "days": days}}))
         .unwrap();
-        super::recurring::rules::rules(&new).len()
+        crate::api::recurring::recurring_rules(&new).len()
     };
     assert_eq!(days("WEEK", 1, &["1", "7"]), 0);
     assert_eq!(days("MONTH", 1, &["15", "LAST"]), 0);

@@ -1,4 +1,5 @@
-//! Shared forms of values on the wire: instants, states, secrets.
+//! Shared forms of values on the wire: instants, states, secrets, and the origin of a creation or
+//! change.
 //!
 //! The written form is the form of the service's own clients: UTC with milliseconds and `Z`, no
 //! nulls. Reading tolerates additions in an answer: an unknown word is stored, not refused.
@@ -8,6 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de;
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
+use serde_with::skip_serializing_none;
 
 use crate::base::clock;
 use crate::base::secret::Secret;
@@ -142,3 +144,28 @@ macro_rules! words {
 }
 
 pub(crate) use words;
+
+/// One side of an object's history: its creation or its last change.
+#[skip_serializing_none]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Audit {
+    /// The user who did it; the literal `SERVER` for the service itself.
+    pub user: Option<String>,
+    /// Time of the change.
+    pub timestamp: Option<Timestamp>,
+    /// The application through which it was done.
+    pub client_id: Option<String>,
+    /// Address from which it was done.
+    pub client_inet_address: Option<String>,
+    /// Country from which it was done.
+    pub client_country_code: Option<String>,
+    /// Place from which it was done.
+    pub client_location: Option<String>,
+    /// The payer's address, where relayed.
+    pub caller_inet_address: Option<String>,
+    /// The payer's country.
+    pub caller_country_code: Option<String>,
+    /// The payer's place.
+    pub caller_location: Option<String>,
+}

@@ -4,7 +4,7 @@
 //! Floor 0: imports only itself from this crate. Every type here is a value with its rule, checked
 //! where it enters. Only `folder` reads files, and nothing reads the network or the environment.
 
-pub mod card;
+pub mod account_number;
 pub mod clock;
 pub mod decode;
 pub mod fault_injection;
@@ -13,12 +13,11 @@ pub mod folder_location;
 pub mod hash;
 pub mod id;
 pub mod local;
+pub mod masking;
 pub mod money;
 pub mod outside_text;
 pub mod packed;
 pub mod page_style;
-pub mod routing;
 pub mod schedule;
-pub mod sealed;
 pub mod secret;
 pub mod wording;

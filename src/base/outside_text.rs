@@ -15,16 +15,14 @@
 //! Reading a text back from the journal cleans it again, without known values: older records hold
 //! texts as they came.
 
-mod decode;
 pub mod known;
-mod masking;
 
 use std::fmt;
 
+use known::KnownValues;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use self::known::KnownValues;
-use self::masking::{HIDDEN, hide, render_masked};
+use crate::base::masking::{HIDDEN, hide, render_masked};
 
 pub const TEXT_CHARACTERS_MAX: usize = 300;
 const CODE_CHARACTERS_MAX: usize = 64;
@@ -122,10 +120,10 @@ const OPAQUE_MIN: usize = 48;
 fn clean(foreign: &str, known: &KnownValues, most: usize) -> String {
     let window: String = foreign.chars().take(WINDOW_CHARACTERS).collect();
     let is_cut = window.len() < foreign.len();
-    let mut text: Vec<char> = decode::decode(&window).chars().collect();
+    let mut text: Vec<char> = known::decode(&window).chars().collect();
     let mut hidden = vec![false; text.len()];
     known.mark(&text, &mut hidden);
-    masking::mark(&text, &mut hidden);
+    crate::base::masking::mark_numbers(&text, &mut hidden);
     mark_opaque(&text, &mut hidden);
     let margin = if is_cut { MARGIN_CHARACTERS } else { 0 };
     let shown = text.len().saturating_sub(margin);

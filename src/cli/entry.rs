@@ -1,5 +1,5 @@
-//! Command line interface: reads arguments and environment, assembles the parts, prints the
-//! results.
+//! Command line interface: reads arguments and environment, assembles the parts, and dispatches
+//! every command to its module.
 
 use std::io::IsTerminal;
 use std::num::NonZeroUsize;
@@ -9,11 +9,20 @@ use clap::error::ErrorKind;
 use serde_json::json;
 use tracing_subscriber::EnvFilter;
 
-use super::args::options::{ChaosArgs, Cli, CliCommand, Output};
-use super::context::machine;
-use super::exit::{CommandFailure, Exit};
-use super::print::Printer;
-use super::{dispatch, print};
+use crate::cli::args::events::HooksCommand;
+use crate::cli::args::options::{ChaosArgs, Cli, CliCommand, Output};
+use crate::cli::commands::planning::{apply, approve, plan, plan_approval};
+use crate::cli::commands::sandbox::command;
+use crate::cli::commands::{
+    documents, events, gateway_actions, get, hook_repl, hook_trials, hooks, import, init,
+    payer_links, store, suspend, why,
+};
+use crate::cli::context::machine;
+use crate::cli::context::open::Context;
+use crate::cli::daemon::run;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print;
+use crate::cli::print::Printer;
 use crate::sim;
 
 /// Runs the command line of this process and returns its exit code.
@@ -28,7 +37,7 @@ pub fn main() -> u8 {
     let out = Printer::new(cli.output);
     if let CliCommand::Chaos(args) = &cli.command {
         // The simulator brings its own runtime and its own time.
-        return exit_code(run(args, out), out);
+        return exit_code(run_simulator(args, out), out);
     }
     let cores = std::thread::available_parallelism().ok();
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -36,7 +45,7 @@ pub fn main() -> u8 {
         .enable_all()
         .build();
     let result = match runtime {
-        Ok(runtime) => runtime.block_on(dispatch::run(&cli, out)),
+        Ok(runtime) => runtime.block_on(run_command(&cli, out)),
         Err(error) => Err(CommandFailure::environment("reckon::runtime", error)),
     };
     exit_code(result, out)
@@ -106,12 +115,72 @@ fn print_failure(failure: &CommandFailure, out: Printer) -> u8 {
 // `chaos`: the simulator as a command.
 
 /// Runs the command. A failure of the product exits with 5, a bug of ours.
-pub(crate) fn run(args: &ChaosArgs, out: Printer) -> Result<Exit, CommandFailure> {
+pub(crate) fn run_simulator(args: &ChaosArgs, out: Printer) -> Result<Exit, CommandFailure> {
     let counter = machine::counter(u64::from(args.runs), "worlds");
     let report = sim::chaos::chaos(args.seed, args.runs, &mut |done| counter.set(u64::from(done)));
     drop(counter);
     out.result(&report, || report.to_string())?;
     Ok(if report.is_clean() { Exit::Done } else { Exit::Bug })
+}
+
+/// Runs the requested command.
+pub(crate) async fn run_command(cli: &Cli, out: Printer) -> Result<Exit, CommandFailure> {
+    match &cli.command {
+        CliCommand::Init(args) => init::run(cli, args, out).await,
+        CliCommand::Chaos(_) => Err(CommandFailure::bug(
+            "internal error: the simulator was started inside a \
+            command",
+        )),
+        CliCommand::Sandbox(args) => command::run(cli, args, out).await,
+        CliCommand::Validate(args) => documents::validate(&Context::load(cli)?, args, out),
+        CliCommand::Plan(args) if let Some(range) = &args.against => {
+            plan::plan_against(&Context::load(cli)?, args, range, out)
+        }
+        CliCommand::Plan(args) => plan::run(cli, args, out).await,
+        CliCommand::Apply(args) => apply::run(&Context::load(cli)?, args, out).await,
+        CliCommand::Approve(args) if let Some(file) = plan_approval::file_without_config(args) => {
+            plan_approval::write_file(None, args, file, out).await
+        }
+        CliCommand::Approve(args) => approve::run(&Context::load(cli)?, args, out).await,
+        CliCommand::Suspend(args) => suspend::run(&Context::load(cli)?, args, out).await,
+        CliCommand::Resume(args) => suspend::resume(&Context::load(cli)?, args, out).await,
+        CliCommand::Import(args) => import::run(&Context::load(cli)?, args, out).await,
+        CliCommand::Forget(args) => init::forget(&Context::load(cli)?, args, out).await,
+        CliCommand::Run(args) => Box::pin(run::run(Context::load(cli)?, args, out)).await,
+        CliCommand::Get(args) => get::run(&Context::load(cli)?, args, out).await,
+        CliCommand::Describe(args) => get::describe(&Context::load(cli)?, args, out).await,
+        CliCommand::Link(args) => payer_links::run(&Context::load(cli)?, args, out).await,
+        CliCommand::Events(command) => events::run(&Context::load(cli)?, command, out).await,
+        CliCommand::Attach(args) => payer_links::attach(&Context::load(cli)?, args, out).await,
+        CliCommand::Explain(args) => documents::explain(args, out),
+        CliCommand::Schema(args) => documents::schema(args, out),
+        CliCommand::Intents(args) => get::intents(&Context::load(cli)?, args, out).await,
+        CliCommand::Gateway(command) => {
+            gateway_actions::run(&Context::load(cli)?, command, out).await
+        }
+        CliCommand::Hooks(command) => Box::pin(run_hooks(cli, command, out)).await,
+        CliCommand::Seal(args) => documents::seal(&Context::load(cli)?, args, out),
+        CliCommand::Why(args) => why::run(&Context::load(cli)?, args, out).await,
+        CliCommand::Store(command) => store::run(&Context::load(cli)?, command, out).await,
+    }
+}
+
+/// Runs one of the subcommands of `hooks`.
+async fn run_hooks(
+    cli: &Cli,
+    command: &HooksCommand,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    match command {
+        HooksCommand::Check => hooks::check(&Context::load(cli)?, out),
+        HooksCommand::Test(args) => hooks::test(&Context::load(cli)?, args, out),
+        HooksCommand::Try(args) => hook_trials::try_scripts(&Context::load(cli)?, args, out).await,
+        HooksCommand::Diff(args) => hook_trials::diff(&Context::load(cli)?, args, out).await,
+        HooksCommand::List => hooks::list(&Context::load(cli)?, out).await,
+        HooksCommand::Forget(args) => hooks::forget(&Context::load(cli)?, args, out).await,
+        HooksCommand::Repl => hook_repl::run(&Context::load(cli)?, out).await,
+        HooksCommand::Doc => hooks::doc(out),
+    }
 }
 
 #[cfg(test)]

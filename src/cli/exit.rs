@@ -9,9 +9,8 @@ use crate::engine::handles::shared::{EngineError, SecretError};
 use crate::model::issue::PlacedIssue;
 use crate::render::diagnostic;
 use crate::render::diagnostic::OutputStyle;
-use crate::store::error::StoreError;
+use crate::store::error::{OpenError, StoreError};
 use crate::store::read_model::model::ReadModelError;
-use crate::store::state::error::OpenError;
 
 /// The exit codes (design.md part 4); of several the most serious is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,6 @@ pub mod args;
 pub mod commands;
 pub mod context;
 pub mod daemon;
-pub mod dispatch;
 pub mod entry;
 pub mod exit;
 pub mod print;

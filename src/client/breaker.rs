@@ -3,7 +3,7 @@
 //! Each host has one, and no merchant has. Connections, proxies and server errors are the host's,
 //! so ten failures of any merchants prove as much as ten thousand. Failures of a single merchant,
 //! such as a processor that is down, do not count
-//! ([`crate::model::service::error_class::FailureSignal::is_host_down`]).
+//! ([`crate::model::error_class::FailureSignal::is_host_down`]).
 //!
 //! A pure state machine; the time and the randomness are passed in. After [`FAILURES_MAX`] failures
 //! in a row the breaker is open: no call goes out. After its wait it is half open: the first caller

@@ -17,11 +17,11 @@ use serde_json::{Map, Value};
 
 use crate::api::call::Call;
 use crate::api::merchant::allows_empty_reply;
-use crate::api::problem::Problem;
+use crate::api::rules::Problem;
 use crate::base::outside_text::known::KnownValues;
 use crate::base::outside_text::{ServiceText, UNREADABLE_CODE};
-use crate::model::service::error_class::{ErrorClass, FailureSignal};
-use crate::model::service::outcome::{Outcome, ServiceProblem};
+use crate::model::error_class::{ErrorClass, FailureSignal};
+use crate::model::outcome::{Outcome, ServiceProblem};
 
 /// An answer as received from the wire.
 #[derive(Clone)]

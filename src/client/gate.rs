@@ -18,10 +18,10 @@ use rand_core::Rng;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::time::{Instant, sleep};
 
-use super::breaker::{Admission, Breaker};
-use super::bucket::Bucket;
-use super::classify::CallVerdict;
-use crate::model::service::error_class::ErrorClass;
+use crate::client::breaker::{Admission, Breaker};
+use crate::client::bucket::Bucket;
+use crate::client::classify::CallVerdict;
+use crate::model::error_class::ErrorClass;
 
 /// The divisor of the permits that polls may use.
 const POLLS_PART: usize = 4;

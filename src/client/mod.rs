@@ -4,11 +4,9 @@
 //! decides what an answer proves, and `gate` bounds the rate. Nothing else in the program speaks to
 //! the service.
 
-pub mod admission;
 pub mod breaker;
 pub mod bucket;
 pub mod classify;
-pub mod config;
 pub mod gate;
 pub mod read;
 pub mod request;

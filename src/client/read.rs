@@ -8,13 +8,12 @@ use std::time::Duration;
 use rand_core::Rng;
 use serde_json::Value;
 
-use super::classify::CallVerdict;
-use super::config::{Access, AccessDenied};
-use super::service_client::Client;
-use crate::api::call::{Call, Method};
-use crate::api::query::{PAGE_SIZE_MAX, Page};
+use crate::api::call::{Call, Method, PAGE_SIZE_MAX, Page};
 use crate::base::outside_text::ServiceText;
-use crate::model::service::outcome::{Outcome, ServiceProblem};
+use crate::client::classify::CallVerdict;
+use crate::client::request::{Access, AccessDenied};
+use crate::client::service_client::Client;
+use crate::model::outcome::{Outcome, ServiceProblem};
 
 /// The number of attempts of a read.
 const TRIES_MAX: u32 = 4;

@@ -10,7 +10,7 @@ use http::HeaderValue;
 use serde_json::Value;
 
 use crate::api::call::{Call, Endpoint};
-use crate::api::methods::one_time_token::GetToken;
+use crate::api::method_token::GetToken;
 use crate::api::onboarding::fields;
 use crate::base::outside_text::known::KnownValues;
 
@@ -184,10 +184,11 @@ fn field_privacy(name: &str) -> FieldPrivacy {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::api::methods::card::CreateCard;
-    use crate::base::outside_text::ServiceText;
     use serde_json::json;
+
+    use super::*;
+    use crate::api::saved_method::CreateCard;
+    use crate::base::outside_text::ServiceText;
 
     /// Closes S2: quoted parts of a request are removed, and the service's own words stay.
     #[test]

@@ -23,10 +23,10 @@ use reqwest::{Certificate, redirect, retry, tls};
 use tokio::time::timeout;
 use tower::ServiceExt;
 
-use super::classify::{HttpAnswer, TransportFailure};
-use super::config::{ClientError, ServiceConfig};
 use crate::api::call::{Call, LostReplyMarker};
 use crate::base::wording::root_cause;
+use crate::client::classify::{HttpAnswer, TransportFailure};
+use crate::client::request::{ClientError, ServiceConfig};
 
 /// The largest accepted answer, in bytes: a page of 100 transactions is well below 1 MiB.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;

@@ -13,9 +13,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::base::id::Key;
 use crate::base::money::Money;
+use crate::config::approvals::SignedSection;
 use crate::config::reader::ConfigReader;
 use crate::config::setting::{ConfigError, EnvSource, FromText, Setting};
-use crate::config::signed::SignedSection;
 use crate::kinds::planning::step::MERCHANT;
 use crate::policy::{ApprovalRules, limits as policy};
 use crate::spec::text::node::{Node, NodeEntry, NodeValue};

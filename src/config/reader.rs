@@ -8,9 +8,9 @@ use std::sync::Arc;
 use crate::base::wording;
 use crate::config::setting::{FromText, InvalidValue, Setting, Variable};
 use crate::config::value::is_variable_name;
-use crate::spec::text::finding::Finding;
-use crate::spec::text::lines::SourceText;
+use crate::spec::text::decode::Finding;
 use crate::spec::text::node::{Node, NodeEntry, NodeValue};
+use crate::spec::text::source::SourceText;
 
 /// Walks the file's tree; problems gather in `findings`.
 pub(crate) struct ConfigReader<'a> {

@@ -1,14 +1,24 @@
-//! JSON Schema of `reckon.yaml`, generated from the types that the file is read into.
+//! JSON Schema of `reckon.yaml`, generated from the types that the file is read into, and the
+//! explanation of its fields.
 //!
-//! The text of a field is its doc comment, for editors and for `explain`. Everything is inline: there
-//! are no references.
+//! The text of a field is its doc comment, for editors and for `explain`. Everything is inline:
+//! there are no references. The targets of `notify` are read as an enum, whose shape differs, so
+//! their form is declared here.
+
+use std::borrow::Cow;
 
 use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
-use super::settings::Config;
+use crate::base::secret::Secret;
+use crate::base::wording;
+use crate::config::notify::{ANY, MailAddress, MailEncryption, NotifyTarget, SecretUrl, WebFormat};
+use crate::config::setting::Setting;
+use crate::config::settings::Config;
 use crate::kinds::json_schema::DRAFT;
-use crate::spec::documents::header::API_VERSION;
+use crate::spec::explain::{Explanation, type_name, without_null};
+use crate::spec::header::API_VERSION;
 
 /// The name of the schema, and `kind` of the file.
 pub const CONFIG: &str = "Config";
@@ -70,3 +80,207 @@ fn tidy_part(schema: &mut Value) {
     }
     tidy(schema);
 }
+
+/// The segment of a path that stands for any name.
+const ANY_NAME: &str = "NAME";
+
+/// One field of the file.
+struct ConfigField<'s> {
+    /// The path, such as `partner.plans[].id` or `notify.NAME.url`.
+    path: String,
+    schema: &'s Value,
+    required: bool,
+}
+
+/// Explains the file, or the field at `path`.
+///
+/// # Errors
+/// There is no such field; the text names the closest ones.
+pub fn explain(path: &str) -> Result<Explanation, String> {
+    let schema = schema();
+    let mut fields = Vec::new();
+    collect("", &schema, &mut fields);
+    let asked = segments(path);
+    if asked.is_empty() {
+        let beneath = fields.iter().map(ConfigField::explanation).collect();
+        let file = ConfigField { path: String::new(), schema: &schema, required: true };
+        return Ok(Explanation { fields: beneath, ..file.explanation() });
+    }
+    let found = fields.iter().find(|field| fits(&segments(&field.path), &asked));
+    let field = found.ok_or_else(|| suggestion(&fields, &asked))?;
+    let is_beneath = |other: &&ConfigField<'_>| {
+        let rest = other.path.strip_prefix(&field.path);
+        rest.is_some_and(|rest| rest.starts_with(['.', '[']))
+    };
+    let beneath = fields.iter().filter(is_beneath).map(ConfigField::explanation).collect();
+    Ok(Explanation { fields: beneath, ..field.explanation() })
+}
+
+/// Adds the fields of a schema, each before the fields beneath it.
+fn collect<'s>(path: &str, schema: &'s Value, found: &mut Vec<ConfigField<'s>>) {
+    let schema = without_null(schema);
+    let required = schema.get("required").and_then(Value::as_array);
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flatten() {
+        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        let required = required.is_some_and(|names| names.iter().any(|one| one == name));
+        found.push(ConfigField { path: path.clone(), schema: property, required });
+        collect(&path, property, found);
+    }
+    if let Some(items) = schema.get("items") {
+        collect(&format!("{path}[]"), items, found);
+    }
+    if let Some(values) = schema.get("additionalProperties") {
+        collect(&format!("{path}.{ANY_NAME}"), values, found);
+    }
+}
+
+/// Splits a path at its dots, without indices of lists.
+fn segments(path: &str) -> Vec<&str> {
+    let names = path.split('.').filter_map(|segment| segment.split('[').next());
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+fn fits(field: &[&str], asked: &[&str]) -> bool {
+    let fits = |(one, asked): (&&str, &&str)| *one == ANY_NAME || one == asked;
+    field.len() == asked.len() && field.iter().zip(asked).all(fits)
+}
+
+/// Suggests the nearest field beside the requested one, else one of the file's sections.
+fn suggestion(fields: &[ConfigField<'_>], asked: &[&str]) -> String {
+    let parent = asked.split_last().map(|(_, parent)| parent).unwrap_or_default();
+    let beside = |parent: &[&str]| -> Vec<String> {
+        let paths = fields.iter().map(|field| segments(&field.path));
+        let last = paths.filter_map(|path| {
+            let (last, around) = path.split_last()?;
+            fits(around, parent).then(|| [parent, &[*last]].concat().join("."))
+        });
+        last.collect()
+    };
+    let beside = match beside(parent) {
+        none if none.is_empty() => beside(&[]),
+        some => some,
+    };
+    wording::suggestion_help(&asked.join("."), beside.iter().map(String::as_str))
+}
+
+impl ConfigField<'_> {
+    fn explanation(&self) -> Explanation {
+        let Self { path, schema, required } = self;
+        let meaning = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+        let default = schema.get("default");
+        Explanation {
+            kind: CONFIG,
+            path: path.clone(),
+            meaning: meaning.to_owned(),
+            value_type: type_name(schema),
+            required: *required,
+            change: None,
+            privacy: is_secret(schema).then_some("secret"),
+            allowed: words(schema),
+            default: default.map(|value| value.as_str().map_or(value.to_string(), str::to_owned)),
+            sources: Vec::new(),
+            fields: Vec::new(),
+        }
+    }
+}
+
+/// Returns the choices of a schema, or the schema itself.
+fn choices(schema: &Value) -> &[Value] {
+    let schema = without_null(schema);
+    let choices = schema.get("anyOf").and_then(Value::as_array);
+    choices.map_or(std::slice::from_ref(schema), Vec::as_slice)
+}
+
+fn is_secret(schema: &Value) -> bool {
+    choices(schema).iter().any(|choice| choice.get("writeOnly") == Some(&Value::Bool(true)))
+}
+
+/// Returns the possible words of a value.
+fn words(schema: &Value) -> Vec<String> {
+    let words = choices(schema).iter().filter_map(|choice| choice.get("enum")?.as_array());
+    words.flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+impl JsonSchema for NotifyTarget {
+    fn schema_name() -> Cow<'static, str> {
+        "NotifyTarget".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        TargetForm::json_schema(generator)
+    }
+}
+
+/// The form of a target, which has `url` and `type`, or `mail`.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "declares a schema")]
+struct TargetForm {
+    /// The address of a chat or program; the address alone is enough to write there.
+    url: Option<Setting<SecretUrl>>,
+    /// The form of the body posted to `url`: `json` posts a map unchanged and a text as
+    /// `{"text": …}`, `chat` always posts `{"text": …}`.
+    r#type: Option<Setting<WebFormat>>,
+    /// A mail server, with sender and recipients.
+    mail: Option<MailForm>,
+    /// True if a notification is sent again after a lost answer, under the same key.
+    #[schemars(extend("default" = false))]
+    at_least_once: Option<Setting<bool>>,
+}
+
+/// The form of a mail server.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "declares a schema")]
+struct MailForm {
+    /// The recipients of notifications that name none. With the word `any`, a script may name any
+    /// address, and otherwise contacts of the event's merchant alone.
+    to: RecipientsForm,
+    /// The sender.
+    from: Setting<MailAddress>,
+    /// The mail server.
+    host: Setting<String>,
+    /// The port of the server: 587 by default, and 465 with `tls`.
+    port: Option<Setting<u16>>,
+    /// The user name at the server.
+    user: Option<Setting<String>>,
+    /// The password at the server.
+    password: Option<Setting<Secret>>,
+    /// The encryption of the connection: upgraded by `STARTTLS`, TLS from the first byte on, or none
+    /// for a server at a loopback IP alone.
+    #[schemars(extend("default" = "starttls"))]
+    encryption: Option<Setting<MailEncryption>>,
+}
+
+/// The forms of `to`.
+#[derive(JsonSchema)]
+#[schemars(untagged, extend("title" = "list of e-mail addresses"))]
+#[expect(dead_code, reason = "declares a schema")]
+enum RecipientsForm {
+    Any(AnyForm),
+    List(Vec<RecipientForm>),
+}
+
+/// One of the recipients.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "declares a schema")]
+enum RecipientForm {
+    Any(AnyForm),
+    Address(Setting<MailAddress>),
+}
+
+/// The word [`ANY`].
+struct AnyForm;
+
+impl JsonSchema for AnyForm {
+    fn schema_name() -> Cow<'static, str> {
+        "AnyForm".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "enum": [ANY] })
+    }
+}
+
+#[cfg(test)]
+mod tests;

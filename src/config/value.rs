@@ -15,7 +15,7 @@ use crate::base::money::{Money, MoneyError};
 use crate::base::secret::{Secret, SecretBytes};
 use crate::base::wording;
 use crate::config::setting::{FromText, InvalidValue, text_schema, word_schema};
-use crate::kinds::schema::open_variables::EnvPattern;
+use crate::kinds::schema::kind::EnvPattern;
 use crate::model::manifest::OnDoubt;
 
 const VAULT_KEY_BYTES: usize = 32;

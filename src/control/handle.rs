@@ -14,22 +14,20 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::local::LocalQuery;
-use super::protocol::{ControlError, ControlRequest, Response};
-use super::requests::{Request, typed};
 use crate::base::id::{Key, Mode};
-use crate::control::commands;
+use crate::control::local::LocalQuery;
+use crate::control::protocol::{ControlError, ControlRequest, Response};
+use crate::control::requests;
+use crate::control::requests::{Request, typed};
 use crate::engine::events::receiver::{EventReceiver, Receipt};
-use crate::engine::protocol::commands::action::ActionCommand;
-use crate::engine::protocol::commands::attach::{AttachToken, SubmitToken};
-use crate::engine::protocol::commands::command::EngineCommand;
-use crate::engine::protocol::commands::intake::{Intake, IntakeLink};
-use crate::engine::protocol::commands::page_link::{PageLink, SecretLink};
-use crate::engine::protocol::input::{EngineInput, PayerRequest};
-use crate::engine::protocol::partner_webhook::IncomingWebhook;
+use crate::engine::protocol::actions::ActionCommand;
+use crate::engine::protocol::input::{EngineCommand, EngineInput, IncomingWebhook, PayerRequest};
+use crate::engine::protocol::payers::{
+    AttachToken, Intake, IntakeLink, PageLink, SecretLink, SubmitToken,
+};
 use crate::engine::protocol::query::{Query, Reply, ResourceQuery};
-use crate::model::operator::rotation::WebhookAddress;
-use crate::model::state::adoption::{AdoptRequest, AdoptionReport, AdoptionStatus};
+use crate::model::operator::WebhookAddress;
+use crate::model::state::drift::{AdoptRequest, AdoptionReport, AdoptionStatus};
 
 /// Largest number of retries of an import while something is under way.
 const IMPORT_TRIES_MAX: u32 = 200;
@@ -100,7 +98,7 @@ impl Control {
             ControlRequest::Compact { drop_history } => Input::Compact(drop_history, actor, reply),
             ControlRequest::Rekey { new_key_file } => Input::Rekey(new_key_file, actor, reply),
             ControlRequest::ResyncEvents(lists) => Input::ResyncEvents(lists, reply),
-            request => Input::Command(commands::command(request, actor)?, reply),
+            request => Input::Command(requests::engine_command(request, actor)?, reply),
         };
         self.engine.send(input).await.map_err(|_| ControlError::engine_stopped())?;
         answer.await.map_err(|_| ControlError::engine_stopped())
@@ -165,7 +163,7 @@ impl Control {
             let reply = self
                 .call(|reply| EngineInput::Command(EngineCommand::Import(request, actor), reply))
                 .await?;
-            let report = typed::<super::requests::Import>(reply)?;
+            let report = typed::<requests::Import>(reply)?;
             if report.status != AdoptionStatus::Busy || tries >= IMPORT_TRIES_MAX {
                 return Ok(report);
             }
@@ -281,7 +279,7 @@ impl Control {
     ) -> Result<Result<Key, String>, ControlError> {
         let token = SubmitToken { attaching, link: Some(link), actor };
         let submit = |reply| EngineInput::Payer(PayerRequest::Submit(token, reply));
-        typed::<super::requests::Attach>(self.call(submit).await?)
+        typed::<requests::Attach>(self.call(submit).await?)
     }
 
     /// Returns the counts of answered posts.

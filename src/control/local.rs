@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::hash::Digest;
 use crate::base::id::Key;
-use crate::engine::protocol::commands::intake::IntakeTerms;
+use crate::engine::protocol::payers::IntakeTerms;
 use crate::engine::protocol::query::EngineQuery;
 
 /// A query for the daemon's local data.

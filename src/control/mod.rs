@@ -1,7 +1,6 @@
 //! The protocol between the engine and its clients: in the process, on the socket, from another
 //! machine.
 
-pub(crate) mod commands;
 pub mod handle;
 pub mod local;
 pub mod protocol;

@@ -13,19 +13,18 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::local::LocalQuery;
 use crate::base::id::{IntentId, Key};
-use crate::engine::protocol::commands::attach::AttachToken;
-use crate::engine::protocol::commands::bookkeeping::AllowPrune;
-use crate::engine::protocol::commands::plan_approval::ApprovingPlan;
-use crate::engine::protocol::commands::resolve::ManualResolution;
+use crate::control::local::LocalQuery;
+use crate::engine::protocol::actions::ManualResolution;
+use crate::engine::protocol::approvals::ApprovingPlan;
+use crate::engine::protocol::events::ResyncEvents;
+use crate::engine::protocol::input::AllowPrune;
+use crate::engine::protocol::payers::AttachToken;
 use crate::engine::protocol::query::{EngineQuery, Reply};
-use crate::engine::protocol::resync::ResyncEvents;
-use crate::model::action::{Action, RemoteGet};
-use crate::model::operator::rotation::RotationRequest;
-use crate::model::operator::suspension::SuspensionRequest;
-use crate::model::state::adoption::{AdoptRequest, ForgetRequest, InventoryRequest};
+use crate::model::effect::{Action, RemoteGet};
+use crate::model::operator::{RotationRequest, SuspensionRequest};
 use crate::model::state::credentials::LiveBinding;
+use crate::model::state::drift::{AdoptRequest, ForgetRequest, InventoryRequest};
 use crate::model::state::lifecycle::ReleaseRequest;
 
 /// Path to which requests are posted.
@@ -203,7 +202,7 @@ impl ControlError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::protocol::commands::intake::IntakeTerms;
+    use crate::engine::protocol::payers::IntakeTerms;
 
     #[test]
     fn what_is_not_known_to_look_is_taken_for_a_change() {

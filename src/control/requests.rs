@@ -1,4 +1,5 @@
-//! Typed requests: each is one small type that ties its answer to it.
+//! Typed requests: each is one small type that ties its answer to it; and the conversion of a
+//! request and its actor into a command of the engine.
 //!
 //! A request becomes a [`ControlRequest`] where it leaves for another process or for the engine, so
 //! the wire form is the same for all of them. An answer of another type is one error
@@ -6,29 +7,29 @@
 
 use std::path::PathBuf;
 
-use super::local::{LocalQuery, SentTree, TreeContents, TreeDifferences};
-use super::protocol::{ControlError, ControlRequest};
 use crate::base::id::{IntentId, Key};
-use crate::engine::hooks::history::PastEvent;
-use crate::engine::protocol::commands::action_view::ActionReport;
-use crate::engine::protocol::commands::attach::AttachToken;
-use crate::engine::protocol::commands::bookkeeping::AllowPrune;
-use crate::engine::protocol::commands::intake::IntakeTerms;
-use crate::engine::protocol::commands::page_link::SecretLink;
-use crate::engine::protocol::commands::plan_approval::{ApprovingPlan, PlanApprovalResult};
-use crate::engine::protocol::commands::resolve::{ManualResolution, ResolveResult};
-use crate::engine::protocol::queries::local_reply::{LocalReply, StateReply};
-use crate::engine::protocol::queries::views::PlanView;
+use crate::control::local::{LocalQuery, SentTree, TreeContents, TreeDifferences};
+use crate::control::protocol::{ControlError, ControlRequest};
+use crate::engine::hooks::event::PastEvent;
+use crate::engine::protocol::actions::{
+    ActionReport, ManualResolution, ResolveIntent, ResolveResult,
+};
+use crate::engine::protocol::approvals::{ApproveLive, ApprovingPlan, PlanApprovalResult};
+use crate::engine::protocol::diagnostics::{LocalReply, StateReply};
+use crate::engine::protocol::events::{ResyncEvents, ResyncedEvents};
+use crate::engine::protocol::input::{AllowPrune, EngineCommand};
+use crate::engine::protocol::payers::{AttachToken, IntakeTerms, SecretLink, SubmitToken};
 use crate::engine::protocol::query::{Query, Reply};
-use crate::engine::protocol::resync::{ResyncEvents, ResyncedEvents};
-use crate::model::action::{Action, RemoteGet};
-use crate::model::operator::rotation::{RotationRequest, WebhookAddress};
-use crate::model::operator::suspension::{SuspensionRequest, SuspensionResult};
+use crate::engine::protocol::views::PlanView;
+use crate::model::effect::{Action, RemoteGet};
+use crate::model::operator::{
+    RotationRequest, SuspensionRequest, SuspensionResult, WebhookAddress,
+};
 use crate::model::record::Rekeyed;
-use crate::model::state::adoption::{
+use crate::model::state::credentials::{BindingApproval, LiveBinding};
+use crate::model::state::drift::{
     AdoptRequest, AdoptionReport, ForgetRequest, ForgetResult, InventoryItem, InventoryRequest,
 };
-use crate::model::state::credentials::{BindingApproval, LiveBinding};
 use crate::model::state::lifecycle::ReleaseRequest;
 use crate::store::state::compact::CompactionResult;
 
@@ -175,4 +176,52 @@ requests! {
     pub PastEvents(since: chrono::DateTime<chrono::Utc>) -> Vec<PastEvent>:
         ControlRequest::Local(Box::new(LocalQuery::Past(since))),
         Reply::Local(LocalReply(value)) => serde_json::from_value(value).ok();
+}
+
+/// Converts a request and its actor into a command.
+///
+/// # Errors
+/// The request is answered in another way: a bug of ours.
+pub(crate) fn engine_command(
+    request: ControlRequest,
+    actor: String,
+) -> Result<EngineCommand, ControlError> {
+    Ok(match request {
+        ControlRequest::Allow(removals) => EngineCommand::AllowPrune(removals, actor),
+        ControlRequest::Approve(binding) => {
+            EngineCommand::ApproveLive(ApproveLive { binding: *binding, actor })
+        }
+        ControlRequest::ApprovePlan(plan) => {
+            EngineCommand::ApprovePlan(ApprovingPlan { actor, ..*plan })
+        }
+        ControlRequest::Dismiss(event) => EngineCommand::Acknowledge(event, actor),
+        ControlRequest::DismissOrphan(intent, why) => {
+            EngineCommand::AcknowledgeOrphan((intent, why), actor)
+        }
+        ControlRequest::Forget(what) => EngineCommand::Forget(what, actor),
+        ControlRequest::ForgetScript(script) => EngineCommand::ForgetScript(script, actor),
+        ControlRequest::Import(request) => EngineCommand::Import(*request, actor),
+        ControlRequest::Inventory(request) => EngineCommand::Inventory(request),
+        ControlRequest::Release(request) => EngineCommand::Release(request, actor),
+        ControlRequest::RemoteGet(read) => EngineCommand::RemoteGet(*read),
+        ControlRequest::Replay(event) => EngineCommand::Replay(event, actor),
+        ControlRequest::Resolve(id, said) => {
+            EngineCommand::Resolve(ResolveIntent { id, said, actor })
+        }
+        ControlRequest::Rotate(request) => EngineCommand::Rotate(request, actor),
+        ControlRequest::Suspend(request) => EngineCommand::Suspend(*request, actor),
+        ControlRequest::Attach(attaching) => {
+            EngineCommand::Attach(SubmitToken { attaching, link: None, actor })
+        }
+        ControlRequest::Act(_)
+        | ControlRequest::Ask(_)
+        | ControlRequest::Compact { .. }
+        | ControlRequest::ImportAll(_)
+        | ControlRequest::Link(_)
+        | ControlRequest::Local(_)
+        | ControlRequest::Refresh
+        | ControlRequest::Rekey { .. }
+        | ControlRequest::ResyncEvents(_)
+        | ControlRequest::Verify => return Err(ControlError::bug("not a decision to record")),
+    })
 }

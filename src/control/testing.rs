@@ -2,10 +2,10 @@
 
 use tokio::sync::mpsc;
 
-use super::handle::Control;
+use crate::control::handle::Control;
 use crate::engine::protocol::input::EngineInput;
-use crate::engine::protocol::queries::views::Overview;
 use crate::engine::protocol::query::{EngineQuery, Reply};
+use crate::engine::protocol::views::Overview;
 use crate::model::manifest::TreeState;
 
 /// Returns a handle to an engine that answers with this function until every handle is dropped.
@@ -36,6 +36,6 @@ pub(crate) fn overview() -> Overview {
         coverage: TreeState::Complete,
         position: 42,
         head: "9f86d081884c7d659a2feaa0c55ad015".to_owned(),
-        traffic: crate::engine::protocol::queries::traffic::TrafficView::default(),
+        traffic: crate::engine::protocol::views::TrafficView::default(),
     }
 }

@@ -1,9 +1,10 @@
-//! Effects: one file for each change of the service, with its request, its proof and its
-//! settlement.
+//! Effects: one file for each family of changes at the service, with their requests, proofs and
+//! settlements.
 
 pub mod actions;
 pub mod core;
-pub mod invoicing;
+pub mod files;
+pub mod invoices;
 pub mod merchants;
 pub mod methods;
 pub mod onboarding;

@@ -1,55 +1,71 @@
-//! Register of effects and readings, one line each.
+//! Registers of effects, readings and actions, one line each.
+//!
+//! An effect's row says how a lost answer is settled, a reading's row what it learns. An action is
+//! what a command or a hook may request: its row reads the fields as strictly as a manifest is
+//! read, and builds the effect. From there on the effect is treated as any other.
 
-use super::core::row::{EffectRow, ReadingRow};
+use serde_json::Value;
+
+use crate::base::id::RemoteId;
+use crate::effects::actions::fields::ActionEffect;
+use crate::effects::actions::merchant_data::deauthorise;
+use crate::effects::actions::payments::{
+    cancel, capture, charge, credit, ignore, pay, refund, sign, void,
+};
+use crate::effects::actions::{changes, merchant_data};
+use crate::effects::core::context::EffectContext;
+use crate::effects::core::row::{EffectRow, ReadingRow, RemoteQuery};
+use crate::effects::payments::transactions::transaction_query;
+use crate::effects::payments::{charge, refund, transactions};
 
 /// All effects.
 pub static EFFECTS: &[EffectRow] = &[
-    crate::effects::onboarding::submit::ROW,
-    crate::effects::onboarding::sign_up::ROW,
-    crate::effects::merchants::code_exchange::ROW,
-    crate::effects::invoicing::contact_create::ROW,
-    crate::effects::invoicing::contact_hash::ROW,
-    crate::effects::invoicing::file_upload::ROW,
-    crate::effects::invoicing::invoice_create::ROW,
-    crate::effects::methods::save::CARD,
-    crate::effects::methods::change::CARD,
-    crate::effects::methods::delete::CARD,
-    crate::effects::methods::save::BANK,
-    crate::effects::methods::change::BANK,
-    crate::effects::methods::delete::BANK,
-    crate::effects::methods::token_create::ROW,
-    crate::effects::recurring::create::ROW,
+    crate::effects::onboarding::APPLICATION_SUBMIT,
+    crate::effects::onboarding::APPLICATION_SIGN_UP,
+    crate::effects::merchants::authorization::CODE_EXCHANGE,
+    crate::effects::invoices::CONTACT_CREATE,
+    crate::effects::invoices::CONTACT_HASH,
+    crate::effects::files::ROW,
+    crate::effects::invoices::INVOICE_CREATE,
+    crate::effects::methods::save::CARD_SAVE,
+    crate::effects::methods::change::CARD_CHANGE,
+    crate::effects::methods::change::CARD_DELETE,
+    crate::effects::methods::save::BANK_SAVE,
+    crate::effects::methods::change::BANK_CHANGE,
+    crate::effects::methods::change::BANK_DELETE,
+    crate::effects::methods::save::TOKEN_CREATE,
+    crate::effects::recurring::create::RECURRING_CREATE,
     crate::effects::recurring::change::ROW,
-    crate::effects::payments::charge_recur::ROW,
-    crate::effects::payments::charge_schedule::ROW,
-    crate::effects::payments::charge::CHARGE,
-    crate::effects::payments::charge::CREDIT,
-    crate::effects::payments::capture::ROW,
-    crate::effects::payments::refund::ROW,
-    crate::effects::payments::void::ROW,
-    crate::effects::payments::sign::ROW,
-    crate::effects::recurring::occurrence_pay::ROW,
-    crate::effects::recurring::cancel::ROW,
-    crate::effects::recurring::end::ROW,
-    crate::effects::recurring::occurrence_skip::ROW,
-    crate::effects::merchants::deauthorise::ROW,
-    crate::effects::merchants::change::ROW,
-    crate::effects::merchants::account_change::CARD,
-    crate::effects::merchants::account_change::BANK,
-    crate::effects::merchants::purge::ROW,
-    crate::effects::recurring::delete::ROW,
-    crate::effects::methods::vault_save::ROW,
+    crate::effects::recurring::first_charge::ROW,
+    crate::effects::recurring::create::CHARGE_SCHEDULE,
+    charge::CHARGE,
+    charge::CREDIT,
+    transactions::CHARGE_CAPTURE,
+    refund::ROW,
+    transactions::TRANSACTION_VOID,
+    transactions::TRANSACTION_SIGN,
+    crate::effects::recurring::occurrences::OCCURRENCE_PAY,
+    crate::effects::recurring::end::RECURRING_CANCEL,
+    crate::effects::recurring::end::RECURRING_END,
+    crate::effects::recurring::occurrences::OCCURRENCE_SKIP,
+    crate::effects::merchants::authorization::MERCHANT_DEAUTHORISE,
+    crate::effects::merchants::change::MERCHANT_CHANGE,
+    crate::effects::merchants::accounts::ACCOUNT_CHANGE,
+    crate::effects::merchants::accounts::ACH_ACCOUNT_CHANGE,
+    crate::effects::merchants::change::MERCHANT_PURGE,
+    crate::effects::recurring::end::RECURRING_DELETE,
+    crate::effects::methods::save::VAULT_SAVE,
 ];
 
 /// All readings.
 pub static READINGS: &[ReadingRow] = &[
     crate::effects::merchants::read::CREDENTIALS_ROW,
     crate::effects::merchants::read::KEYS_ROW,
-    crate::effects::merchants::accounts::ROW,
-    crate::effects::merchants::survey::ROW,
-    crate::effects::payments::surcharge_read::ROW,
-    crate::effects::invoicing::file_upload::STATE_ROW,
-    crate::effects::recurring::read::ROW,
+    crate::effects::merchants::accounts::ACCOUNTS_ROW,
+    crate::effects::merchants::read::SURVEY_ROW,
+    charge::SURCHARGE_ROW,
+    crate::effects::files::STATE_ROW,
+    crate::effects::recurring::occurrences::STATE_ROW,
 ];
 
 /// Returns the row of the effect `name`.
@@ -60,4 +76,83 @@ pub fn effect_row(name: &str) -> Option<&'static EffectRow> {
 /// Returns the row of the reading `name`.
 pub fn reading_row(name: &str) -> Option<&'static ReadingRow> {
     READINGS.iter().find(|row| row.name == name)
+}
+
+/// Effects that a transaction proves or disproves: the one that they created, or their target.
+const VERIFIABLE: [&str; 5] = [
+    charge::CHARGE.name,
+    charge::CREDIT.name,
+    refund::ROW.name,
+    transactions::CHARGE_CAPTURE.name,
+    transactions::TRANSACTION_VOID.name,
+];
+
+/// Returns the read of the transaction that identifies an effect; none for other effects.
+pub fn verifying_query(effect: &str, id: &RemoteId) -> Option<RemoteQuery> {
+    VERIFIABLE.contains(&effect).then(|| transaction_query(Some(id)))
+}
+
+#[derive(Debug)]
+pub struct ActionRow {
+    /// Name of the action in requests.
+    pub verb: &'static str,
+    /// Builds the effect.
+    ///
+    /// # Errors
+    ///
+    /// The problems of the fields, for the author of the request.
+    pub make: fn(EffectContext, &Value) -> Result<ActionEffect, String>,
+    /// Fields that are sealed and never stored in plain text.
+    pub secret: &'static [&'static str],
+}
+
+/// Gives a merchant's authorisation back. Its public key is not a field that a person sets.
+pub const DEAUTHORISE: &str = "deauthorise";
+/// Changes a merchant's own details.
+pub const MERCHANT: &str = "merchant";
+/// Changes an account. Account facts are read again after it.
+pub const ACCOUNT: &str = "account";
+/// Clears test data. No unsettled effect may need that data.
+pub const PURGE: &str = "purge";
+/// Deletes an object, which must not be managed.
+pub const DELETE: &str = "delete";
+
+/// Uploads a file under a contact, which a document may have created.
+pub const UPLOAD: &str = "upload";
+/// Saves a method in a contact's vault.
+pub const VAULT: &str = "vault";
+/// Saves the method that a one-time token holds.
+pub const SAVE: &str = "save";
+
+/// Changes an object, which must not be managed.
+pub const CHANGE: &str = "change";
+/// Creates a recurring charge from an earlier charge.
+pub const SCHEDULE: &str = "schedule";
+
+/// All actions.
+pub static ACTIONS: &[ActionRow] = &[
+    ActionRow { verb: "charge", make: charge, secret: &[] },
+    ActionRow { verb: "credit", make: credit, secret: &[] },
+    ActionRow { verb: "refund", make: refund, secret: &[] },
+    ActionRow { verb: "void", make: void, secret: &[] },
+    ActionRow { verb: "capture", make: capture, secret: &[] },
+    ActionRow { verb: "sign", make: sign, secret: &["data"] },
+    ActionRow { verb: "pay", make: pay, secret: &[] },
+    ActionRow { verb: "ignore", make: ignore, secret: &[] },
+    ActionRow { verb: "cancel", make: cancel, secret: &[] },
+    ActionRow { verb: DEAUTHORISE, make: deauthorise, secret: &[] },
+    ActionRow { verb: MERCHANT, make: merchant_data::merchant, secret: &["set"] },
+    ActionRow { verb: ACCOUNT, make: merchant_data::account, secret: &[] },
+    ActionRow { verb: PURGE, make: merchant_data::purge, secret: &[] },
+    ActionRow { verb: DELETE, make: merchant_data::delete, secret: &[] },
+    ActionRow { verb: CHANGE, make: changes::change, secret: &[] },
+    ActionRow { verb: SCHEDULE, make: changes::schedule, secret: &[] },
+    ActionRow { verb: UPLOAD, make: merchant_data::upload, secret: &["content"] },
+    ActionRow { verb: VAULT, make: merchant_data::vault, secret: &["token"] },
+    ActionRow { verb: SAVE, make: merchant_data::save, secret: &["token"] },
+];
+
+/// Returns the row of the action `verb`.
+pub fn action_row(verb: &str) -> Option<&'static ActionRow> {
+    ACTIONS.iter().find(|row| row.verb == verb)
 }

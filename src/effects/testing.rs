@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::core::row::{Lookup, LookupResult, LostReply, RemoteAnswer};
-use super::register::effect_row;
 use crate::api::call::{Auth, Host, Method};
 use crate::base::hash::{SourceId, sha256};
 use crate::base::id::{IntentId, Key, Mode, RemoteId};
-use crate::model::intents::intent::{Cause, Intent, StoredBody, StoredRequest};
+use crate::effects::core::row::{Lookup, LookupResult, LostReply, RemoteAnswer};
+use crate::effects::register::effect_row;
+use crate::model::intent::{Cause, Intent, StoredBody, StoredRequest};
 use crate::model::manifest::{Deletion, OnDoubt};
-use crate::model::service::outcome::ServiceProblem;
+use crate::model::outcome::ServiceProblem;
 use crate::model::state::observed::AppliedSpec;
 
 /// Returns an intent of this effect for one recurring charge, with the expected answer and the
@@ -51,7 +51,7 @@ pub(crate) fn intent(effect: &str, expect: &Value, baseline: Value) -> Intent {
         on_doubt: OnDoubt::Hold,
         cause: Cause::default(),
         at: chrono::DateTime::UNIX_EPOCH,
-        exposure: crate::model::intents::exposure::Exposure::default(),
+        exposure: crate::model::effect::Exposure::default(),
     }
 }
 

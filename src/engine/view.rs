@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use super::events::schedule::EventSchedule;
-use super::handles::shared::EngineShared;
-use super::hooks::scripts::Scripts;
-use super::known::known_state::KnownState;
-use super::known::snapshot::Snapshot;
-use super::readers::timers::Readers;
-use super::scheduler::schedule::Scheduler;
+use crate::engine::events::schedule::EventSchedule;
+use crate::engine::handles::shared::EngineShared;
+use crate::engine::hooks::scripts::Scripts;
+use crate::engine::known::known_state::{KnownState, Snapshot};
+use crate::engine::readers::timers::Readers;
+use crate::engine::scheduler::schedule::Scheduler;
 use crate::plan::planner::Planner;
 
 /// The engine's parts at one moment; nothing changes through it.

@@ -4,12 +4,12 @@
 //! [`DecodeError`] never holds a secret or personal value. [`DecodeError::issue`] then describes the
 //! problem without the parser's jargon, with the nearest field or word as help.
 
-use super::schema::kind::{DecodeError, SpecField};
-use super::schema::{amount, whole_number};
 use crate::base::decode::document::{DocumentMisfit, InvalidDocument};
 use crate::base::decode::problem::{DecodeProblem, ExpectedValue, FoundValue};
 use crate::base::money::{Currency, Money};
 use crate::base::secret::mask_digits;
+use crate::kinds::schema::kind::{DecodeError, SpecField};
+use crate::kinds::schema::values;
 use crate::kinds::secrets::redact::{field_of, names_beneath, touches_private};
 use crate::kinds::secrets::secret_source;
 use crate::model::issue::Issue;
@@ -220,7 +220,7 @@ fn unknown_issue(path: &str, name: &str, known: &[String]) -> Issue {
 
 fn type_issue(path: &str, found: &FoundValue, expected: &ExpectedValue) -> Issue {
     if let FoundValue::Float(Some(number)) = found
-        && matches!(expected, ExpectedValue::Named(name) if name == amount::EXPECTED)
+        && matches!(expected, ExpectedValue::Named(name) if name == values::EXPECTED_AMOUNT)
     {
         let cents = number.split_once('.').is_some_and(|(_, decimals)| decimals.len() == 1);
         let whole = number.strip_suffix(".0").and_then(|whole| whole.parse().ok());
@@ -260,8 +260,8 @@ fn describe_expected(expected: &ExpectedValue) -> &str {
         ExpectedValue::Word => "a word",
         ExpectedValue::Nothing => "nothing",
         ExpectedValue::Named(name) => match name.as_str() {
-            whole_number::EXPECTED => "a whole number",
-            amount::EXPECTED => "an amount such as `\"125.00 USD\"`",
+            values::EXPECTED_WHOLE_NUMBER => "a whole number",
+            values::EXPECTED_AMOUNT => "an amount such as `\"125.00 USD\"`",
             secret_source::EXPECTED => secret_source::FORMS,
             name => name,
         },

@@ -10,10 +10,8 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
-use super::schema::amount::Amount;
-use super::schema::kind::{SpecField, SpecSchema};
-use super::schema::refused_field::RefusedField;
-use super::schema::whole_number::WholeNumber;
+use crate::kinds::schema::kind::{SpecField, SpecSchema};
+use crate::kinds::schema::values::{Amount, RefusedField, WholeNumber};
 use crate::kinds::secrets::secret_source::SecretSource;
 
 /// The dialect of every schema here.

@@ -5,10 +5,10 @@ use serde_json::Value;
 
 use crate::base::id::Key;
 use crate::base::money::Money;
-use crate::kinds::planning::{assumed, step};
+use crate::kinds::planning::{diff, step};
 use crate::kinds::remote::{import_check, readback};
 use crate::kinds::schema::kind::SpecSchema;
-use crate::model::intents::effect::{Effect, RemoteReading};
+use crate::model::effect::{Effect, RemoteReading};
 use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
 use crate::model::state::health::Health;
@@ -42,7 +42,7 @@ pub trait ManifestKind: SpecSchema {
 
     /// Returns the state of a resource as if the service matched its document exactly.
     fn assume_applied(cx: &step::StepCx<'_>, manifest: &Manifest) -> Observed {
-        assumed::applied_state(Self::FIELDS, cx, manifest)
+        diff::applied_state(Self::FIELDS, cx, manifest)
     }
 
     /// Returns the requirements on an object, beyond the fields of its list, for its import under

@@ -8,28 +8,28 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::invoice::shape::InvoiceKind;
-use super::manifest_kind::ManifestKind;
-use super::merchant::shape::MerchantKind;
-use super::recurring_charge::checks::RecurringChargeKind;
-use super::schema::files;
-use super::schema::kind::{
-    CheckCx, DecodeError, DecodedSpec, Find, SpecField, SpecSchema, UniqueField,
-};
-use super::{decode_error, json_schema};
 use crate::base::decode::document::decode;
 use crate::base::decode::problem::DecodeProblem;
 use crate::base::id::{Key, Name};
 use crate::base::money::Money;
 use crate::base::secret::mask_digits;
 use crate::kinds::contact::ContactKind;
+use crate::kinds::invoice::shape::InvoiceKind;
+use crate::kinds::manifest_kind::ManifestKind;
+use crate::kinds::merchant::shape::MerchantKind;
 use crate::kinds::merchant_application::MerchantApplicationKind;
 use crate::kinds::planning::step::{StepCx, StepDecision};
+use crate::kinds::recurring_charge::checks::RecurringChargeKind;
 use crate::kinds::remote::import_check::ImportCheck;
 use crate::kinds::remote::readback::ReadBack;
 use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::schema::kind;
+use crate::kinds::schema::kind::{
+    CheckCx, DecodeError, DecodedSpec, Find, SpecField, SpecSchema, UniqueField,
+};
 use crate::kinds::secrets::secret_place;
-use crate::model::intents::effect::{Effect, RemoteReading};
+use crate::kinds::{decode_error, json_schema};
+use crate::model::effect::{Effect, RemoteReading};
 use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
 use crate::model::state::health::Health;
@@ -91,9 +91,9 @@ pub static KINDS: &[KindRow] = &[
 
 /// All lists of the service that show managed objects.
 pub static READ_BACKS: [&ReadBack; 3] = [
-    &crate::kinds::saved_method::readback::CARDS,
-    &crate::kinds::saved_method::readback::BANKS,
-    &super::recurring_charge::readback::CHARGES,
+    &crate::kinds::saved_method::step::CARDS,
+    &crate::kinds::saved_method::step::BANKS,
+    &crate::kinds::recurring_charge::import::CHARGES,
 ];
 
 /// Returns the row of the kind `name`.
@@ -147,7 +147,7 @@ fn read<K: SpecSchema>(
         serde_json::to_value(&spec).map_err(|error| vec![spec_error::<K>(&error)])?;
     let mut issues = K::check(&spec, cx);
     issues.extend(secret_place::resolve_places(K::FIELDS, &mut canonical, cx));
-    let (files, troubles) = files::inspect_all(&K::files(&spec), cx.files.as_deref());
+    let (files, troubles) = kind::inspect_all(&K::files(&spec), cx.files.as_deref());
     issues.extend(troubles);
     Ok(DecodedSpec {
         spec: canonical,
@@ -176,7 +176,5 @@ fn mask_numbers(mut issue: Issue) -> Issue {
     issue
 }
 
-#[cfg(test)]
-mod canaries;
 #[cfg(test)]
 mod tests;

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::register;
-use super::schema::files::{AttachmentFiles, FileProblem, Stamp};
-use super::schema::kind::{CheckCx, DecodeError, DecodedSpec};
 use crate::base::hash::{canonical, sha256};
 use crate::base::id::{Key, Kind, Name};
 use crate::base::money::Currency;
+use crate::kinds::register;
+use crate::kinds::schema::kind::{
+    AttachmentFiles, CheckCx, DecodeError, DecodedSpec, FileProblem, Stamp,
+};
 use crate::model::issue::{Issue, UnderlinedPart};
 use crate::model::manifest::{Annotations, AttachedFile, DocumentPlace, Manifest};
 

@@ -1,15 +1,20 @@
-//! The data types of the flow, one file each, in its order.
+//! The data types of the flow, one file for each part, in its order.
 //!
 //! `Manifest` → `Desired` → `Plan` of `Step`s → `Effect` → `Intent` → `Outcome` → `Observation` →
 //! `Observed`. Every type is plain data; no code here reads a file, a clock or a socket.
 
-pub mod action;
+pub mod change;
+pub mod effect;
+pub mod error_class;
 pub mod events;
-pub mod intents;
+pub mod intent;
 pub mod issue;
 pub mod manifest;
 pub mod operator;
-pub mod plans;
+pub mod outcome;
+pub mod plan;
+pub mod reason;
 pub mod record;
-pub mod service;
+pub mod remote_object;
+pub mod retry;
 pub mod state;

@@ -3,24 +3,23 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::events::event::{ForgedWebhook, PartnerWebhook, Polled, ReceivedWebhook, VerifiedEvent};
-use super::events::hook_run::{
+use crate::base::id::{IntentId, Key};
+use crate::model::events::event::{
+    ForgedWebhook, PartnerWebhook, Polled, ReceivedWebhook, VerifiedEvent,
+};
+use crate::model::events::hook_run::{
     ActionResult, CursorAdvanced, HookRunRecord, HooksAcknowledged, HooksReplayed,
     NotificationAttempt,
 };
-use super::events::scripts::{ScriptForgotten, ScriptsLoaded};
-use super::intents::intent::{Intent, IntentProgress, OrphanDismissed};
-use super::operator::approval::{PlanApproval, PlanUse};
-use super::operator::rotation::RotationRecord;
-use super::operator::suspension::Suspension;
-use super::operator::token_attachment::TokenAttachment;
-use super::state::adoption::{Adoption, Disowned, Forgotten};
-use super::state::credentials::{BindingApproval, CredentialsRefused};
-use super::state::lifecycle::{Compacted, EventsDropped, Lapsed, Release, Restored};
-use super::state::observed::Observation;
-use super::state::orphan::{MissingDocumentRecord, MovedRecord};
-use crate::base::id::{IntentId, Key};
-use crate::model::state::orphan::UnknownObjectsFound;
+use crate::model::events::scripts::{ScriptForgotten, ScriptsLoaded};
+use crate::model::intent::{Intent, IntentProgress, OrphanDismissed};
+use crate::model::operator::{PlanApproval, PlanUse, RotationRecord, Suspension};
+use crate::model::state::credentials::{BindingApproval, CredentialsRefused};
+use crate::model::state::drift::{Adoption, Disowned, Forgotten};
+use crate::model::state::lifecycle::{Compacted, EventsDropped, Lapsed, Release, Restored};
+use crate::model::state::observed::Observation;
+use crate::model::state::orphan::{MissingDocumentRecord, MovedRecord, UnknownObjectsFound};
+use crate::model::state::token_attachment::TokenAttachment;
 
 /// The body of one journal record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -18,9 +18,8 @@ use lettre::transport::smtp::response::Response;
 use lettre::transport::smtp::{Error, commands};
 use tokio::time::timeout;
 
-use super::message::DeliveryResult;
-use super::mime::MimeMail;
-use super::target::{SmtpEncryption, SmtpLogin, SmtpTarget};
+use crate::notify::message::{DeliveryResult, SmtpEncryption, SmtpLogin, SmtpTarget};
+use crate::notify::mime::MimeMail;
 
 /// Answers that fit into half a conversation.
 const ANSWERS_PER_HALF: u32 = 3;

@@ -10,11 +10,10 @@ use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart, SinglePart};
 use lettre::{Address, Message as Mime};
 
-use super::body;
-use super::message::OutgoingNotification;
-use super::target::SmtpTarget;
 use crate::base::hash::sha256;
 use crate::base::secret::{Secret, mask_digits};
+use crate::notify::message;
+use crate::notify::message::{OutgoingNotification, SmtpTarget};
 
 const SUBJECT: &str = "A notification from reckon";
 /// Longer subjects are cut.
@@ -42,7 +41,7 @@ pub(crate) fn build_mail(
     message: &OutgoingNotification,
     now: DateTime<Utc>,
 ) -> Result<MimeMail, String> {
-    let text = body::text(&message.body)?;
+    let text = message::text_body(&message.body)?;
     let from =
         parse_address(mail.from.expose()).ok_or("the target's `from` is no e-mail address")?;
     let to = recipients(mail, message)?;
@@ -57,7 +56,7 @@ pub(crate) fn build_mail(
     let whole = match &message.html {
         None => head.singlepart(SinglePart::plain(text)),
         Some(html) => {
-            let html = body::html(html)?;
+            let html = message::html_body(html)?;
             let parts = MultiPart::alternative().boundary(boundary(&message.key));
             let parts = parts.singlepart(SinglePart::plain(text));
             head.multipart(parts.singlepart(SinglePart::html(html)))
@@ -118,7 +117,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::notify::target::SmtpEncryption;
+    use crate::notify::message::SmtpEncryption;
 
     fn target() -> SmtpTarget {
         SmtpTarget {

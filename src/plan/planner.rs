@@ -20,18 +20,16 @@ use crate::kinds::planning::step::{PlanningView, StepCx, merchant_of};
 use crate::kinds::register;
 use crate::kinds::register::KindRow;
 use crate::kinds::remote::import_check::ImportCheck;
-use crate::model::intents::effect::{Effect, RemoteReading};
+use crate::model::change::{PlannedAction, Removal};
+use crate::model::effect::{Effect, RemoteReading};
 use crate::model::manifest::Manifest;
-use crate::model::plans::change::PlannedAction;
-use crate::model::plans::plan::{Plan, Reason, Step};
-use crate::model::plans::removal::Removal;
+use crate::model::plan::{Plan, Reason, Step};
 use crate::model::state::observed::Observed;
+use crate::plan::incremental::{AccountBlocked, HealthChanges, PlanTotals};
 use crate::plan::prune_state::PruneState;
-use crate::plan::recheck::{AccountBlocked, HealthChanges};
 use crate::plan::removal::is_dated;
 use crate::plan::state_view::{PlannerSettings, StateView, needs};
-use crate::plan::totals::PlanTotals;
-use crate::plan::{order, step};
+use crate::plan::{incremental, step};
 
 /// All steps, kept up to date. The planner stores the frequently read parts; it recomputes field
 /// changes and work on request, so that a hundred thousand steps fit into memory.
@@ -96,7 +94,7 @@ impl Planner {
         let mut waiting = self.with_users(&keys);
         waiting.extend(keys.iter().flat_map(|key| self.prune_state.holders(key)));
         let mut made = BTreeSet::new();
-        for key in order::in_dependency_order(waiting.iter().cloned(), &self.needs) {
+        for key in incremental::in_dependency_order(waiting.iter().cloned(), &self.needs) {
             self.recompute_step(world, &key);
             made.insert(key);
         }
@@ -273,7 +271,7 @@ impl Planner {
     /// Returns all steps in dependency order: a resource precedes those that need it. Steps that
     /// are not settled are complete.
     pub fn plan(&self, world: &dyn StateView) -> Plan {
-        let keys = order::in_dependency_order(self.steps.keys().cloned(), &self.needs);
+        let keys = incremental::in_dependency_order(self.steps.keys().cloned(), &self.needs);
         let whole = |step: &Arc<Step>| {
             let settled = step.action == PlannedAction::Settled && step.ready;
             let made = if settled { None } else { self.full_step(world, &step.key) };

@@ -14,12 +14,13 @@ use serde_json::Value;
 
 use crate::base::hash::{Digest, canonical, sha256};
 use crate::base::id::{Key, Mode};
-use crate::kinds::planning::removal::{current_key, deletion_of};
-use crate::kinds::planning::step::{MERCHANT, StepCx, merchant_of, mode_of};
+use crate::kinds::planning::step::{
+    MERCHANT, StepCx, current_key, deletion_of, merchant_of, mode_of,
+};
 use crate::kinds::register;
 use crate::kinds::secrets::redact::redact;
+use crate::model::change::GuardTripped;
 use crate::model::manifest::{Manifest, PackedManifest};
-use crate::model::plans::removal::GuardTripped;
 use crate::model::state::observed::Observed;
 use crate::plan::state_view::needs;
 use crate::policy::prune::{

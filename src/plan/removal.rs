@@ -7,17 +7,15 @@
 //! object is created under the new name before the move is recorded, so that none is created twice.
 
 use crate::base::id::{Key, Mode};
-use crate::kinds::planning::removal::current_key;
-use crate::kinds::planning::step::{StepCx, StepDecision, mode_of};
+use crate::kinds::planning::step::{StepCx, StepDecision, current_key, mode_of};
 use crate::kinds::register;
-use crate::model::intents::effect::StepWork;
+use crate::model::change::{PlannedAction, RemovalStatus};
+use crate::model::effect::StepWork;
 use crate::model::manifest::Manifest;
-use crate::model::plans::change::PlannedAction;
-use crate::model::plans::plan::Reason;
-use crate::model::plans::removal::RemovalStatus;
+use crate::model::plan::Reason;
 use crate::model::state::observed::Observed;
+use crate::plan::blocks::format_refusal;
 use crate::plan::prune_state::{PruneState, removal_due};
-use crate::plan::refusal::format_refusal;
 use crate::plan::state_view::{StateView, is_tree_complete};
 use crate::policy::prune::PruneGuards;
 

@@ -6,11 +6,11 @@ use chrono::{DateTime, Utc};
 
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
-use crate::model::intents::exposure::SpendRequest;
-use crate::model::intents::intent::OpenIntent;
+use crate::model::change::LimitExceeded;
+use crate::model::effect::SpendRequest;
+use crate::model::intent::OpenIntent;
 use crate::model::manifest::{Desired, Manifest, OnDoubt, TreeState};
-use crate::model::operator::suspension::Suspension;
-use crate::model::plans::change::LimitExceeded;
+use crate::model::operator::Suspension;
 use crate::model::state::observed::Observed;
 use crate::policy::prune::PruneGuards;
 

@@ -4,16 +4,17 @@ use crate::base::fault_injection;
 use crate::base::id::{Key, RemoteId};
 use crate::kinds::planning::step::{StepCx, StepDecision};
 use crate::kinds::register;
-use crate::model::intents::effect::{Effect, RemoteReading, StepWork};
-use crate::model::intents::intent::{IntentState, OpenIntent};
+use crate::model::change::PlannedAction;
+use crate::model::effect::{Effect, RemoteReading, StepWork};
+use crate::model::intent::{IntentState, OpenIntent};
 use crate::model::manifest::{Manifest, TreeState};
-use crate::model::plans::change::PlannedAction;
-use crate::model::plans::plan::{Reason, Step};
+use crate::model::plan::{Reason, Step};
 use crate::model::state::health::Health;
 use crate::model::state::observed::{Observed, ServiceRefusal};
-use crate::plan::blocks::{active_suspension, apply_limits, hold_if_uncertain};
+use crate::plan::blocks::{
+    active_suspension, advice, apply_limits, format_refusal, hold_if_uncertain,
+};
 use crate::plan::prune_state::PruneState;
-use crate::plan::refusal::{advice, format_refusal};
 use crate::plan::removal;
 use crate::plan::state_view::{StateView, needs};
 use crate::policy::prune::PruneGuards;

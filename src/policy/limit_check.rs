@@ -3,13 +3,14 @@
 //! The one place that compares with a limit. It checks single amounts first, then the merchant's
 //! sums, then all sums.
 
-use super::limits::{TypicalAmounts, exceeds, percent, typical_amount};
 use crate::base::id::Key;
 use crate::base::money::{Currency, Money};
 use crate::base::wording::count_noun;
-use crate::model::intents::exposure::{RecordedMove, RunningTotals, SpendRequest};
-use crate::model::plans::change::{LimitExceeded, LimitScope, PlannedAction};
-use crate::policy::limits::{AmountLimit, CountLimit, LimitSet, Limits};
+use crate::model::change::{LimitExceeded, LimitScope, PlannedAction};
+use crate::model::effect::{RecordedMove, RunningTotals, SpendRequest};
+use crate::policy::limits::{
+    AmountLimit, CountLimit, LimitSet, Limits, TypicalAmounts, exceeds, percent, typical_amount,
+};
 
 /// The span that sums are taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

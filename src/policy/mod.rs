@@ -4,15 +4,13 @@
 //! checks again before each intent is written (`engine/limits/budget.rs`). Both call the same functions,
 //! with the totals so far.
 
-pub mod approval;
 pub mod limit_check;
 pub mod limits;
+pub mod permission;
 pub mod prune;
-pub mod script_rights;
 
-pub use approval::ApprovalRules;
 pub use limits::Limits;
-pub use script_rights::{AllowedMerchants, Rights, ScriptPower};
+pub use permission::{AllowedMerchants, ApprovalRules, Rights, ScriptPower};
 
 /// All rules of the operator's file on limits and approvals.
 #[derive(Debug, Clone, Default)]

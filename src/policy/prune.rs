@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::base::id::{Key, Kind};
-use crate::model::plans::removal::GuardTripped;
+use crate::model::change::GuardTripped;
 
 /// Smallest set of which a share is meaningful.
 const SET_MIN: usize = 10;

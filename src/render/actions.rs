@@ -1,15 +1,17 @@
-//! Renders an action for the person who requests it, and its result.
+//! Renders an action for the person who requests it, its result, and the result of `suspend` or
+//! `resume`.
 
 use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::words::{clean, push_line};
 use crate::base::id::Key;
 use crate::base::money::Money;
 use crate::base::secret::is_number;
-use crate::engine::protocol::commands::action_view::{ActionReport, ActionStatus};
-use crate::model::action::Action;
+use crate::engine::protocol::actions::{ActionReport, ActionStatus};
+use crate::model::effect::Action;
+use crate::model::operator::SuspensionResult;
+use crate::render::words::{clean, push_line};
 
 /// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 18;
@@ -120,6 +122,22 @@ fn next_step(stands: ActionStatus, key: &Key) -> String {
 fn fact(out: &mut String, label: &str, text: &str) {
     let gap = if label.len() < LABEL_WIDTH { "" } else { " " };
     push_line(out, &format!("  {label:LABEL_WIDTH$}{gap}{}", clean(text)));
+}
+
+/// Renders the result in one sentence.
+pub fn suspension_result(paused: &SuspensionResult) -> String {
+    match paused {
+        SuspensionResult::Suspended(suspension) => format!("{}\n", clean(&suspension.to_string())),
+        SuspensionResult::Resumed { key, still: _ } => {
+            format!("{} was resumed\n", clean(&key.short()))
+        }
+        SuspensionResult::NotSuspended { key, still: _ } => {
+            format!("{} was not suspended\n", clean(&key.short()))
+        }
+        SuspensionResult::Unknown { key, nearest: _ } => {
+            format!("no such resource: {}\n", clean(&key.short()))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! Renders adopted, forgotten and disowned objects, and unknown objects, for people.
 
-use super::words::{clean, money_amount, money_text, push_line, value_text, wrap};
 use crate::base::wording::count_noun;
-use crate::engine::protocol::queries::disown::{DisownPreview, DisownedView};
-use crate::engine::protocol::queries::intents::IntentsView;
-use crate::engine::protocol::queries::unknown_objects::UnknownObjectView;
-use crate::model::state::adoption::{
+use crate::engine::protocol::intents::{
+    DisownPreview, DisownedView, IntentsView, UnknownObjectView,
+};
+use crate::model::state::drift::{
     AdoptionReport, ForgetRequest, ForgetResult, ImportOption, InventoryItem,
 };
+use crate::render::words::{clean, money_amount, money_text, push_line, value_text, wrap};
 
 /// Columns of a wrapped sentence.
 const SENTENCE_WIDTH: usize = 80;

@@ -2,20 +2,22 @@
 //!
 //! Text has one report per problem with its snippet, at most [`SHOWN_MAX`]. Each report names
 //! `FILE:LINE:COLUMN`, whatever the terminal. JSON has all problems (design.md part 4). Snippets
-//! come masked from [`MaskedSource`]; this module reads no file.
+//! come masked from [`MaskedSource`], and are found by line number without reading the text from
+//! its start; this module reads no file.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 
-use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceSpan};
+use miette::{
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError,
+    MietteSpanContents, SourceCode, SourceSpan, SpanContents,
+};
 use serde_json::{Value, json};
 
 use crate::model::issue::{PlacedIssue, RelatedPlace, Severity};
 use crate::spec::text::mask::MaskedSource;
-
-mod snippet;
-
-use snippet::Snippet;
+use crate::spec::text::source::SourceText;
 
 /// Problems shown; further ones are only counted. The loader lists no more than this for a tree.
 pub const SHOWN_MAX: usize = 1000;
@@ -136,9 +138,9 @@ impl Diagnostic for ProblemReport<'_> {
         Some(Box::new(&self.problem.help))
     }
 
-    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
+    fn source_code(&self) -> Option<&dyn SourceCode> {
         self.snippet.as_ref().map(|snippet| {
-            let source: &dyn miette::SourceCode = snippet;
+            let source: &dyn SourceCode = snippet;
             source
         })
     }
@@ -146,7 +148,7 @@ impl Diagnostic for ProblemReport<'_> {
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let snippet = self.snippet.as_ref()?;
         let PlacedIssue { line, column, length, file, related, .. } = self.problem;
-        let span = |range: std::ops::Range<usize>| SourceSpan::from(range);
+        let span = |range: Range<usize>| SourceSpan::from(range);
         let first = snippet.byte_range(*line, *column, *length);
         let primary = LabeledSpan::new_primary_with_span(None, span(first));
         let here = related.iter().filter(move |place| place.file == *file);
@@ -158,7 +160,79 @@ impl Diagnostic for ProblemReport<'_> {
     }
 }
 
+/// Bytes of the lines around a problem above which no snippet is shown.
+const SHOWN_BYTES_MAX: usize = 2000;
+
+/// Text around one problem.
+#[derive(Debug)]
+pub(crate) struct Snippet<'a>(&'a SourceText);
+
+impl<'a> Snippet<'a> {
+    /// Returns the snippet of a problem; `None` if there is no text or too much.
+    pub(crate) fn of(masked: &'a MaskedSource, problem: &PlacedIssue) -> Option<Self> {
+        let source = masked.source();
+        let inside = problem.line <= source.count() && !source.text.is_empty();
+        let here = problem.related.iter().filter(|place| place.file == problem.file);
+        let mut lines = here.map(|place| place.line).chain([problem.line]);
+        let short = lines.all(|line| {
+            let after = source.start(line.saturating_add(2));
+            after.saturating_sub(source.start(line.saturating_sub(1))) <= SHOWN_BYTES_MAX
+        });
+        (inside && short).then_some(Self(source))
+    }
+
+    /// Returns the byte range of `length` characters, at most to the end of the line.
+    pub(crate) fn byte_range(&self, line: usize, column: usize, length: usize) -> Range<usize> {
+        let end_of_line = self.line_end(line);
+        let start = self.0.byte(line, column).min(end_of_line);
+        let end = self.0.byte(line, column.saturating_add(length)).min(end_of_line);
+        start..end.max(start)
+    }
+
+    /// Returns the byte range of the word that starts there.
+    pub(crate) fn word_range(&self, line: usize, column: usize) -> Range<usize> {
+        let Range { start, end } = self.byte_range(line, column, usize::MAX);
+        let rest = self.0.text.get(start..end).unwrap_or_default();
+        let stop = rest.find([' ', ',', ':', '}', ']']);
+        start..start.saturating_add(stop.unwrap_or(rest.len()))
+    }
+
+    /// Returns the byte after a line's last character.
+    fn line_end(&self, line: usize) -> usize {
+        let range = self.0.start(line)..self.0.start(line.saturating_add(1));
+        let text = self.0.text.get(range.clone()).unwrap_or_default();
+        range.start.saturating_add(text.trim_end_matches(['\n', '\r']).len())
+    }
+}
+
+impl SourceCode for Snippet<'_> {
+    fn read_span<'b>(
+        &'b self,
+        span: &SourceSpan,
+        before: usize,
+        after: usize,
+    ) -> Result<Box<dyn SpanContents<'b> + 'b>, MietteError> {
+        let Self(source) = self;
+        let last = span.offset().saturating_add(span.len().saturating_sub(1));
+        let (line, column) = source.position(span.offset());
+        let (last_line, _) = source.position(last);
+        let first_line = line.saturating_sub(before).max(1);
+        let start = if before == 0 { span.offset() } else { source.start(first_line) };
+        let end = self.line_end(last_line.saturating_add(after).min(source.count())).max(start);
+        let data = source.text.as_bytes().get(start..end).ok_or(MietteError::OutOfBounds)?;
+        Ok(Box::new(MietteSpanContents::new_named(
+            source.file.to_string(),
+            data,
+            (start, data.len()).into(),
+            first_line.saturating_sub(1),
+            if before == 0 { column.saturating_sub(1) } else { 0 },
+            last_line.saturating_add(after).saturating_sub(first_line),
+        )))
+    }
+}
+
 #[cfg(test)]
 mod real;
+
 #[cfg(test)]
 mod tests;

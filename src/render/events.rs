@@ -1,14 +1,15 @@
 //! Renders the gateway's events, and the state of their receivers.
 
-use super::resources::table_lines;
-use super::words::{Paint, clean, push_line};
 use crate::base::money::{Currency, Money};
 use crate::base::wording::count_noun;
-use crate::engine::protocol::queries::events::{EventView, EventsView, IgnoredView, ReceiverView};
-use crate::engine::protocol::queries::hooks::{FailedActionView, FailedRunView, HooksView};
-use crate::engine::protocol::resync::ResyncedEvents;
+use crate::engine::protocol::events::{
+    EventView, EventsView, IgnoredView, ReceiverView, ResyncedEvents,
+};
+use crate::engine::protocol::hooks::{FailedActionView, FailedRunView, HooksView};
 use crate::model::events::hook_run::ActionOutcome;
-use crate::model::service::remote_object::{Freshness, RemoteObject};
+use crate::model::remote_object::{Freshness, RemoteObject};
+use crate::render::resources::table_lines;
+use crate::render::words::{Paint, clean, push_line};
 
 /// Renders the newest events, the posts that were not verified, and a line for each receiver.
 pub fn text(view: &EventsView, color: bool) -> String {
@@ -104,7 +105,7 @@ pub fn failed_runs(view: &HooksView) -> String {
             are in use.",
         );
     }
-    super::hooks::scripts::needing_attention(&mut out, &view.known);
+    crate::render::hooks::known_scripts::needing_attention(&mut out, &view.known);
     let failed = |out: &mut String, title: &str, all: &[FailedRunView]| {
         for (number, one) in all.iter().enumerate() {
             if number == 0 {

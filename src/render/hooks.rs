@@ -1,26 +1,24 @@
-//! Renders scripts, their test cases and the host functions, for people, for programs and as a
-//! file.
+//! Renders the check of scripts, and the results of their test cases: for people, for programs, and
+//! as the XML that build servers read.
 
-pub mod comparison;
-mod doc;
-pub(crate) mod junit;
-pub mod quotas;
-pub mod scripts;
-pub mod tried;
-pub mod typed;
+pub mod known_scripts;
+pub mod runs;
+use std::sync::Arc;
 
-use super::diagnostic;
-use super::diagnostic::{OutputStyle, Sources};
+use serde_json::{Value, json};
+
 use crate::base::wording::count_noun;
 use crate::model::issue::{PlacedIssue, Severity};
+use crate::render::diagnostic;
+use crate::render::diagnostic::{OutputStyle, Sources};
 use crate::scripting::folder::ScriptFolder;
 use crate::scripting::tools::testcases::CaseResult;
-use crate::spec::text::lines;
 use crate::spec::text::mask::MaskedSource;
+use crate::spec::text::source;
+
 pub use doc::{doc_json, markdown, terminal_doc};
-pub use junit::junit;
-use serde_json::{Value, json};
-use std::sync::Arc;
+
+mod doc;
 
 /// Renders the result of a check, with snippets.
 pub fn check_report(folder: &ScriptFolder, problems: &[PlacedIssue], look: OutputStyle) -> String {
@@ -47,7 +45,7 @@ pub fn problem_report(
         folder.scripts.iter().chain(&folder.cases).filter(|source| guilty(&source.display_path));
     let sources: Sources = files
         .map(|source| {
-            let text = lines::SourceText::new(
+            let text = source::SourceText::new(
                 Arc::from(source.display_path.as_str()),
                 Arc::clone(&source.text),
             );
@@ -81,4 +79,62 @@ pub fn case_results_json(verdicts: &[CaseResult]) -> Value {
 
 fn failed_count(verdicts: &[CaseResult]) -> usize {
     verdicts.iter().filter(|verdict| verdict.difference.is_some()).count()
+}
+
+/// Renders one suite, with one `testcase` for each case.
+pub fn junit(verdicts: &[CaseResult]) -> String {
+    let failed = verdicts.iter().filter(|verdict| verdict.difference.is_some()).count();
+    let mut out = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"hooks\" tests=\"{}\" failures=\"{failed}\">\n",
+        verdicts.len()
+    );
+    for CaseResult { script, case, difference: trouble } in verdicts {
+        let (script, case) = (escape_xml(script), escape_xml(case));
+        let line = match trouble {
+            None => format!("  <testcase classname=\"{script}\" name=\"{case}\"/>\n"),
+            Some(text) => format!(
+                "  <testcase classname=\"{script}\" name=\"{case}\">\n    <failure message=\"not as expected\">{}</failure>\n  \
+                 </testcase>\n",
+                escape_xml(text)
+            ),
+        };
+        out.push_str(&line);
+    }
+    out.push_str("</testsuite>\n");
+    out
+}
+
+/// Escapes characters that XML reserves, and replaces those that it cannot hold.
+fn escape_xml(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for found in text.chars() {
+        match found {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\t' => out.push(found),
+            _ if found.is_control() => out.push('\u{fffd}'),
+            _ => out.push(found),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_xml_keeps_for_itself_is_written_otherwise() {
+        let verdict = |trouble: Option<&str>| CaseResult {
+            script: "a".to_owned(),
+            case: "<b> & \"c\"".to_owned(),
+            difference: trouble.map(str::to_owned),
+        };
+        let text = junit(&[verdict(None), verdict(Some("- x\n+ \u{1b}<y>"))]);
+        assert!(text.contains("tests=\"2\" failures=\"1\""), "{text}");
+        assert!(text.contains("name=\"&lt;b&gt; &amp; &quot;c&quot;\"/>"), "{text}");
+        assert!(text.contains("- x\n+ \u{fffd}&lt;y&gt;</failure>"), "{text}");
+    }
 }

@@ -1,10 +1,10 @@
 //! Renders intents that are not settled, with the next step for each.
 
-use super::resources::table_lines;
-use super::words::{Paint, clean, push_line, value_text, wrap};
 use crate::base::wording::count_noun;
-use crate::engine::protocol::commands::resolve::ResolveResult;
-use crate::engine::protocol::queries::intents::{IntentEvidence, IntentView, IntentsView};
+use crate::engine::protocol::actions::ResolveResult;
+use crate::engine::protocol::intents::{IntentEvidence, IntentView, IntentsView};
+use crate::render::resources::table_lines;
+use crate::render::words::{Paint, clean, push_line, value_text, wrap};
 
 /// Columns of a wrapped sentence.
 const SENTENCE_WIDTH: usize = 80;
@@ -140,7 +140,7 @@ fn sentence(out: &mut String, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::protocol::queries::intents::RemadeView;
+    use crate::engine::protocol::intents::RemadeView;
 
     fn item(state: &str, reason: Option<&str>) -> IntentView {
         IntentView {

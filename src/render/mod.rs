@@ -2,25 +2,17 @@
 
 pub mod actions;
 pub mod adoption;
-pub mod approval;
-pub mod bytes;
+pub mod approvals;
 pub mod diagnostic;
-pub mod effect_log;
+pub mod documents;
 pub mod events;
-pub mod explain;
 pub mod hooks;
 pub mod intents;
 pub mod metrics;
 pub mod overview;
 pub mod plan;
-pub mod plan_approval;
 pub mod progress;
 pub mod resources;
-pub mod saved;
-pub mod sealed;
-pub mod signed;
-pub mod suspension;
-mod traffic;
 pub mod why;
 pub mod words;
 

@@ -1,10 +1,15 @@
-//! Renders the overall state in a line or two.
+//! Renders the overall state in a line or two, the causes for which calls to the service wait, and
+//! effects as they happen with their sums.
 
-use super::traffic;
-use super::words::short_hash;
+use std::collections::BTreeMap;
+
+use crate::base::id::Key;
 use crate::base::wording::{count_noun, count_verb};
-use crate::engine::protocol::queries::views::Overview;
+use crate::engine::protocol::actions::{EffectReport, EffectVerb};
+use crate::engine::protocol::views::{MoneyView, Overview, TrafficView};
+use crate::engine::queries::scoped::sum_money;
 use crate::model::manifest::TreeState;
+use crate::render::words::{clean, money_text, push_line, resource_key, short_hash};
 
 /// Renders the overall state.
 pub fn overview(overview: &Overview) -> String {
@@ -37,7 +42,7 @@ pub fn overview(overview: &Overview) -> String {
     format!(
         "{all}: {ready} ready{left}{stuck}{open}{suspended}{broken} (position {position}, head {head})\n\
          {orphaned}{partial}{}",
-        traffic::text(&overview.traffic)
+        traffic_lines(&overview.traffic)
     )
 }
 
@@ -46,10 +51,86 @@ fn if_any(count: usize, words: impl FnOnce(usize) -> String) -> String {
     if count == 0 { String::new() } else { words(count) }
 }
 
+/// Renders hosts that do not answer, and merchants that are throttled.
+pub(super) fn traffic_lines(traffic: &TrafficView) -> String {
+    let TrafficView { slowed, throttled, silent } = traffic;
+    let mut out = String::new();
+    for silent in silent {
+        let (host, since, next) = (clean(&silent.host), &silent.since, &silent.next);
+        let told = format!(
+            "The service at {host} has been failing since {since}: calls pause; the next try is \
+            at {next}."
+        );
+        push_line(&mut out, &told);
+    }
+    if *slowed > 0 {
+        let (who, answers) = (count_noun(*slowed, "merchant"), count_noun(*throttled, "time"));
+        let told = format!("The service throttles {who} ({answers} so far): calls wait.");
+        push_line(&mut out, &told);
+    }
+    out
+}
+
+/// Renders one effect: `2026-11-20T12:34:56.000Z created Invoice/jane 10.00 USD invoiced (test)
+/// inv_1`.
+pub fn effect_line(happened: &EffectReport) -> String {
+    let EffectReport { at, verb, remote_id, refusal, money: moves, .. } = happened;
+    let mut parts = vec![clean(at), verb.word().to_owned(), resource_name(&happened.key)];
+    if happened.verb == EffectVerb::Prepared {
+        parts.push(format!("({})", clean(&happened.effect)));
+    }
+    parts.extend(moves.iter().map(money_text));
+    parts.extend(remote_id.iter().map(|id| clean(id)));
+    parts.extend(refusal.iter().map(|why| format!("({})", clean(why))));
+    parts.join(" ")
+}
+
+fn resource_name(of: &Key) -> String {
+    resource_key(of.kind.as_str(), of.namespace.as_str(), of.name.as_str())
+}
+
+/// Renders a summary: `Applied: 1 created, 2 changed; 10.00 USD invoiced (test)`. Each effect
+/// counts once, by its last outcome.
+pub fn applied_summary(done: &[EffectReport]) -> String {
+    let mut counts: BTreeMap<EffectVerb, usize> = BTreeMap::new();
+    for one in last_outcomes(done) {
+        let count = counts.entry(one.verb).or_default();
+        *count = count.saturating_add(1);
+    }
+    let counts: Vec<String> =
+        counts.iter().map(|(verb, count)| format!("{count} {}", verb.word())).collect();
+    let what = if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") };
+    let sums = done_money(done);
+    let sums: Vec<String> = sums.iter().map(money_text).collect();
+    let sums = if sums.is_empty() { String::new() } else { format!("; {}", sums.join(", ")) };
+    format!("Applied: {what}{sums}")
+}
+
+/// Returns the last outcome of each effect, in order.
+pub fn last_outcomes(done: &[EffectReport]) -> Vec<&EffectReport> {
+    let mut last: BTreeMap<&str, &EffectReport> = BTreeMap::new();
+    for one in done {
+        last.insert(&one.intent, one);
+    }
+    done.iter()
+        .filter(|one| last.get(one.intent.as_str()).is_some_and(|last| last == one))
+        .collect()
+}
+
+/// Returns the money that the finished effects moved, by currency, mode and meaning.
+pub fn done_money(done: &[EffectReport]) -> Vec<MoneyView> {
+    sum_money(
+        last_outcomes(done).into_iter().filter(|one| one.verb.is_done()).flat_map(|one| &one.money),
+    )
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::control::testing;
+    use crate::engine::protocol::views::DownHostView;
 
     #[test]
     fn things_are_counted_and_what_is_missing_is_left_out() {
@@ -67,5 +148,52 @@ mod tests {
         1 resource: 1 ready; 1 document invalid (position 42, head 9f86d081884c)
         Some files are invalid: nothing is removed until `reckon validate` passes.
         "#);
+    }
+
+    #[test]
+    fn what_calls_wait_for_is_told_and_nothing_else() {
+        let mut traffic = TrafficView { throttled: 3, ..TrafficView::default() };
+        assert_eq!(traffic_lines(&traffic), "");
+        traffic.slowed = 1;
+        traffic.silent.push(DownHostView {
+            host: "pay.example:443".to_owned(),
+            since: "2026-11-22T01:00:00.000Z".to_owned(),
+            next: "2026-11-22T01:00:30.000Z".to_owned(),
+        });
+        insta::assert_snapshot!(traffic_lines(&traffic), @r"
+        The service at pay.example:443 has been failing since 2026-11-22T01:00:00.000Z: calls pause; the next try is at 2026-11-22T01:00:30.000Z.
+        The service throttles 1 merchant (3 times so far): calls wait.
+        ");
+    }
+
+    fn happened(intent: &str, verb: &str, amount: Option<i64>) -> EffectReport {
+        let money = amount.map(|amount| {
+            json!({"currency": "USD", "mode": "test", "meaning": "invoiced", "amount": amount})
+        });
+        let one = json!({
+            "position": 7, "at": "2026-11-20T12:34:56.000Z", "verb": verb, "intent": intent,
+            "key": "Invoice/default/jane", "effect": "invoice.create", "remote_id": "inv_1",
+            "money": money.into_iter().collect::<Vec<_>>(),
+            "cause": {"file": "specs/jane.yaml", "line": 3},
+        });
+        serde_json::from_value(one).unwrap()
+    }
+
+    /// Closes M2.
+    #[test]
+    fn each_effect_is_one_line_and_the_sum_counts_each_once() {
+        let one = happened("i-1", "created", Some(1000));
+        let text = "2026-11-20T12:34:56.000Z created Invoice/jane 10.00 USD invoiced (test) inv_1";
+        assert_eq!(effect_line(&one), text);
+        let done = [
+            happened("i-2", "in_doubt", None),
+            one,
+            happened("i-2", "created", Some(250)),
+            happened("i-3", "changed", None),
+            happened("i-4", "refused", None),
+        ];
+        let text = "Applied: 2 created, 1 changed, 1 refused; 12.50 USD invoiced (test)";
+        assert_eq!(applied_summary(&done), text);
+        assert_eq!(applied_summary(&[]), "Applied: nothing");
     }
 }

@@ -1,22 +1,26 @@
 //! Renders a plan for people: the money that moves, each step with its reason, and the place in the
-//! files.
+//! files. A saved plan begins with its description; its token stays in the file.
 
-mod count;
-mod due;
-pub mod markdown;
-mod parts;
-#[cfg(test)]
-mod tests;
+use common::{before_after, notes, origin, symbol, unchangeable_fields};
+use owo_colors::Style;
+use serde::Serialize;
 
-use super::words;
-use super::words::{Paint, clean, file_place, push_line, resource_key, value_text};
-use crate::engine::protocol::queries::views::{PlanView, StepView};
-pub use crate::engine::queries::plans::scoped::step_sums as totals;
+use crate::base::clock::timestamp;
+use crate::engine::protocol::approvals::SavedPlan;
+use crate::engine::protocol::views::{PlanView, StepView};
 use crate::model::issue::PlacedIssue;
+use crate::model::operator::StepSelection;
+use crate::render::words;
+use crate::render::words::{
+    Paint, clean, file_place, push_line, resource_key, short_hash, value_text,
+};
+
+pub use crate::engine::queries::scoped::step_sums as totals;
 pub(super) use markdown::escape_markdown;
 pub use markdown::markdown;
-use owo_colors::Style;
-use parts::{before_after, notes, origin, symbol, unchangeable_fields};
+
+pub mod common;
+pub mod markdown;
 
 /// Renders a plan as text, with or without colours.
 pub fn text(plan: &PlanView, color: bool) -> String {
@@ -35,7 +39,7 @@ pub fn text(plan: &PlanView, color: bool) -> String {
     if !plan.steps.is_empty() {
         out.push('\n');
     }
-    push_line(&mut out, &paint.bold(&count::summary(plan)));
+    push_line(&mut out, &paint.bold(&common::plan_summary(plan)));
     for note in notes(plan) {
         push_line(&mut out, &note);
     }
@@ -45,9 +49,9 @@ pub fn text(plan: &PlanView, color: bool) -> String {
 
 /// Renders the amounts due by month, before and after the plan.
 fn due_rows(out: &mut String, plan: &PlanView) {
-    let rows = due::rows(plan);
+    let rows = common::due_by_month(plan);
     for row in &rows {
-        let due::DueRow { months, before, after, difference, mode } = row;
+        let common::DueRow { months, before, after, difference, mode } = row;
         push_line(out, &format!("due {months}: {before} → {after}, {difference} ({mode})"));
     }
     if !rows.is_empty() {
@@ -89,3 +93,94 @@ fn step_block(out: &mut String, step: &StepView, paint: Paint) {
         push_line(out, &text);
     }
 }
+
+/// JSON form of a saved plan.
+#[derive(Debug, Serialize)]
+pub struct SavedPlanView<'a> {
+    version: u32,
+    id: &'a str,
+    made_at: String,
+    program: &'a str,
+    partner: &'a str,
+    epoch: u32,
+    dirty: Option<bool>,
+    scope: &'a StepSelection,
+    /// Set if the plan would change anything.
+    changes: bool,
+    plan: &'a PlanView,
+}
+
+/// Returns the JSON form of a saved plan.
+pub fn saved_view(saved: &SavedPlan) -> SavedPlanView<'_> {
+    SavedPlanView {
+        version: 1,
+        id: &saved.id,
+        made_at: timestamp(&saved.made_at),
+        program: &saved.program,
+        partner: &saved.partner,
+        epoch: saved.epoch,
+        dirty: saved.dirty,
+        scope: &saved.scope,
+        changes: saved.changes(),
+        plan: &saved.plan,
+    }
+}
+
+/// Renders a saved plan as text; `file` is its file name.
+pub fn saved_text(saved: &SavedPlan, file: &str, color: bool) -> String {
+    let mut out = String::new();
+    for about in description_lines(saved, file) {
+        push_line(&mut out, &about);
+    }
+    out.push('\n');
+    out.push_str(&text(&saved.plan, color));
+    out
+}
+
+/// Renders a saved plan as markdown.
+pub fn saved_markdown(saved: &SavedPlan, file: &str) -> String {
+    let about: Vec<String> =
+        description_lines(saved, file).iter().map(|line| escape_markdown(line)).collect();
+    format!("{}\n\n{}", about.join("  \n"), markdown(&saved.plan))
+}
+
+/// Returns the description, line by line.
+fn description_lines(saved: &SavedPlan, file: &str) -> Vec<String> {
+    let SavedPlan { id, made_at, program, partner, dirty, scope, plan, .. } = saved;
+    let made = timestamp(made_at);
+    let mut lines = vec![format!(
+        "Saved plan {}, made {made} by reckon {} for partner {}",
+        clean(id),
+        clean(program),
+        clean(partner)
+    )];
+    if *dirty == Some(true) {
+        let commit = plan.commit.as_deref().map_or_else(|| "any commit".to_owned(), short_hash);
+        lines.push(format!("The files contained changes that are not in {commit}"));
+    }
+    if !scope.is_everything() {
+        lines.push(format!("Chosen: {}", selection_arguments(scope)));
+    }
+    lines.push(if saved.changes() {
+        let file = clean(file);
+        format!(
+            "It contains changes; `reckon apply {file}` applies them once, if nothing has \
+            moved"
+        )
+    } else {
+        "It is empty: nothing would change".to_owned()
+    });
+    lines
+}
+
+/// Renders the selection as the arguments of a command.
+fn selection_arguments(scope: &StepSelection) -> String {
+    let StepSelection { paths, target, exclude } = scope;
+    let paths = paths.iter().map(|path| clean(path));
+    let target = target.iter().map(|key| format!("--target {}", key.short()));
+    let exclude = exclude.iter().map(|key| format!("--exclude {}", key.short()));
+    paths.chain(target).chain(exclude).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests;

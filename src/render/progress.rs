@@ -11,8 +11,8 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::words::clean;
-use crate::engine::protocol::queries::views::Overview;
+use crate::engine::protocol::views::Overview;
+use crate::render::words::clean;
 
 /// Duration below which work shows no progress.
 const SHOWN_AFTER: Duration = Duration::from_millis(200);

@@ -4,13 +4,13 @@ use comfy_table::{ContentArrangement, Table, presets};
 use owo_colors::Style;
 use serde_json::Value;
 
-use super::words::{
+use crate::base::wording::count_noun;
+use crate::engine::protocol::payers::{PaymentView, PaymentsView};
+use crate::engine::protocol::views::{Confidence, ResourceView};
+use crate::model::state::health::Condition;
+use crate::render::words::{
     Paint, clean, file_place, format_amount, push_line, resource_key, value_text, wrap,
 };
-use crate::base::wording::count_noun;
-use crate::engine::protocol::queries::payments::{PaymentView, PaymentsView};
-use crate::engine::protocol::queries::views::{Confidence, ResourceView};
-use crate::model::state::health::Condition;
 
 /// Columns of a wrapped sentence.
 const SENTENCE_WIDTH: usize = 76;

@@ -4,11 +4,11 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::words;
-use super::words::{Paint, clean, file_place, push_line, short_hash, value_text};
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::engine::protocol::queries::views::MoneyView;
+use crate::engine::protocol::views::MoneyView;
+use crate::render::words;
+use crate::render::words::{Paint, clean, file_place, push_line, short_hash, value_text};
 use crate::store::history::entries::{EffectHistory, HistoryEntry, RecordRef};
 
 /// Columns of the label before a fact.

@@ -1,11 +1,11 @@
-//! Formats small pieces of text for every view. Text from files and from the service is made
-//! harmless here: it cannot control a terminal.
+//! Formats small pieces of text for every view: money, values, places, and numbers of bytes. Text
+//! from files and from the service is made harmless here: it cannot control a terminal.
 
 use owo_colors::{OwoColorize, Style};
 use serde_json::Value;
 
 use crate::base::money::{Currency, Money};
-use crate::engine::protocol::queries::views::MoneyView;
+use crate::engine::protocol::views::MoneyView;
 use crate::model::issue::{PlacedIssue, Severity};
 
 /// Characters after which a value is cut.
@@ -154,6 +154,19 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Units, largest first. A number is shown in the first unit of which it has at least ten, else in
+/// bytes.
+const BYTE_UNITS: [(u32, &str); 3] = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+
+/// Formats a number of bytes, rounded down.
+pub fn bytes(number: u64) -> String {
+    let shown = BYTE_UNITS.into_iter().find_map(|(shift, unit)| {
+        let count = number.checked_shr(shift).filter(|count| *count >= 10)?;
+        Some(format!("{count} {unit}"))
+    });
+    shown.unwrap_or_else(|| format!("{number} bytes"))
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -204,5 +217,13 @@ mod tests {
         assert_eq!(wrap("one two three", 8), ["one two", "three"]);
         assert_eq!(wrap("", 8), [""]);
         assert_eq!(wrap("averylongword x", 4), ["averylongword", "x"]);
+    }
+
+    #[test]
+    fn a_number_has_two_digits_at_least_where_it_can() {
+        let shown = [0, 9, 10_239, 10_240, 9 << 20, 10 << 20, 10 << 30].map(bytes);
+        let wanted =
+            ["0 bytes", "9 bytes", "10239 bytes", "10 KiB", "9216 KiB", "10 MiB", "10 GiB"];
+        assert_eq!(shown, wanted);
     }
 }

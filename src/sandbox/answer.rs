@@ -4,8 +4,7 @@
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 
-use crate::api::problem::{Problem, ProblemMessage};
-use crate::api::rules::{FieldProblem, to_problem};
+use crate::api::rules::{FieldProblem, Problem, ProblemMessage, to_problem};
 use crate::store::index::ordered::IndexError;
 
 /// An HTTP answer before faults are applied.

@@ -3,10 +3,9 @@
 //! Rules cite the chapter of the reference that they come from.
 
 pub mod answer;
-pub mod clock;
+pub mod body;
 pub mod control;
 pub mod dispatch;
-pub mod http;
 pub mod invoicing;
 pub mod merchants;
 pub mod methods;
@@ -16,6 +15,7 @@ pub mod options;
 pub mod pages;
 pub mod payments;
 pub mod recurring;
+pub mod request;
 pub mod routes;
 pub mod serve;
 pub mod server;

@@ -10,13 +10,13 @@ use http::{HeaderValue, Method, StatusCode, header};
 use maud::{Markup, html};
 use serde_json::json;
 
-use crate::api::methods::method::MethodKind;
+use crate::api::method::MethodKind;
 use crate::api::wire::Timestamp;
 use crate::base::clock::timestamp;
 use crate::base::money::{Currency, Money};
 use crate::base::page_style::{PageFrame, STYLES, headers};
 use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
-use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::store::ChangeUnit;
 
 /// Content security policy of a page: styles, scripts and frames of this origin, and nothing else.

@@ -5,51 +5,46 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::api::call::{Auth, Endpoint, Method};
-use crate::api::contact::CreateContact;
-use crate::api::contact_hash::CreateContactHash;
-use crate::api::credentials::{AccountType, GetCredentials};
-use crate::api::deauthorise::Deauthorise;
+use crate::api::contact::{CreateContact, CreateContactHash};
+use crate::api::credentials::{AccountType, ExchangeToken, GetCredentials};
 use crate::api::event::{GetEvent, ListEvents};
-use crate::api::file::{GetFile, UploadFile};
-use crate::api::invoice::CreateInvoice;
+use crate::api::invoice::{CreateInvoice, GetFile, UploadFile};
 use crate::api::merchant::{
-    GetMerchant, PatchAccount, PatchAchAccount, PatchMerchant, PurgeTestData,
+    Deauthorise, GetMerchant, ListBankAccounts, PatchAccount, PatchAchAccount, PatchMerchant,
+    PurgeTestData,
 };
-use crate::api::methods::bank::{CreateBank, DeleteBank, GetBank, ListBanks, PatchBank};
-use crate::api::methods::bank_account::ListBankAccounts;
-use crate::api::methods::card::{CreateCard, DeleteCard, GetCard, ListCards, PatchCard};
-use crate::api::methods::one_time_token::{CreateToken, GetToken};
-use crate::api::methods::token::ExchangeToken;
-use crate::api::methods::vault::CreateVaultMethod;
+use crate::api::method_token::{CreateToken, CreateVaultMethod, GetToken};
 use crate::api::onboarding::application::{StartSignUp, SubmitApplication};
-use crate::api::payments::actions::{
+use crate::api::reads::{GatewayStatus, GetStatus};
+use crate::api::recurring::{
+    CancelRecurring, CreateRecurring, DeleteRecurring, GetOccurrence, GetRecurring,
+    IgnoreOccurrence, ListOccurrences, ListRecurring, PatchRecurring, PayOccurrence,
+    ScheduleCharge,
+};
+use crate::api::saved_method::{
+    CreateBank, CreateCard, DeleteBank, DeleteCard, GetBank, GetCard, ListBanks, ListCards,
+    PatchBank, PatchCard,
+};
+use crate::api::schedule::PreviewSchedule;
+use crate::api::transaction::{CreateCharge, GetSurcharge, GetTransaction, SearchTransactions};
+use crate::api::transaction_action::{
     CaptureCharge, CreateCredit, GetSignature, ListHolds, RefundCharge, SignTransaction,
     VoidTransaction,
 };
-use crate::api::payments::surcharge::GetSurcharge;
-use crate::api::payments::transaction::{CreateCharge, GetTransaction, SearchTransactions};
-use crate::api::recurring::actions::{CancelRecurring, DeleteRecurring, ScheduleCharge};
-use crate::api::recurring::charge::{CreateRecurring, GetRecurring, ListRecurring, PatchRecurring};
-use crate::api::recurring::occurrence::{
-    GetOccurrence, IgnoreOccurrence, ListOccurrences, PayOccurrence,
-};
-use crate::api::recurring::preview::PreviewSchedule;
-use crate::api::status::{GatewayStatus, GetStatus};
 use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
-use crate::sandbox::http::request::ParsedRequest;
-use crate::sandbox::http::{documented_surface, lenient_json};
-use crate::sandbox::invoicing::{contacts, files, invoices, portal};
-use crate::sandbox::merchants::{accounts, auth, consent, events, merchant_settings, oauth};
+use crate::sandbox::invoicing::{contacts, invoices, portal};
+use crate::sandbox::merchants::{accounts, auth, events, merchant_settings, oauth};
 use crate::sandbox::methods::{saved_methods, tokens};
 use crate::sandbox::onboarding::{applications, page};
 use crate::sandbox::openapi::document;
 use crate::sandbox::openapi::route::{Route, RouteDoc, RouteHandler};
 use crate::sandbox::options::ServiceSurface;
-use crate::sandbox::pages;
 use crate::sandbox::pages::ASSETS;
 use crate::sandbox::payments::{charges, refunds, search, signatures};
-use crate::sandbox::recurring::{change, occurrence_routes, recurring_charges, start};
+use crate::sandbox::recurring::{change, occurrences, recurring_charges, start};
+use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::store::ChangeUnit;
+use crate::sandbox::{body, pages};
 
 /// All routes; if several match a path, the first counts.
 #[derive(Debug)]
@@ -73,14 +68,14 @@ impl Routes {
     }
 
     fn partner(&mut self) {
-        let exchange = self.read::<ExchangeToken>(oauth::exchange);
+        let exchange = self.read::<ExchangeToken>(oauth::exchange_token);
         exchange.doc = exchange.doc.map(|spoken| spoken.with_forms(ServiceSurface::Public));
         self.read::<GetCredentials>(accounts::credentials);
         self.read::<ListBankAccounts>(accounts::bank_accounts);
         self.write::<CreateContact>(contacts::create);
         self.write::<CreateInvoice>(invoices::create);
-        self.write::<UploadFile>(files::upload);
-        self.read::<GetFile>(files::get);
+        self.write::<UploadFile>(invoices::upload_file);
+        self.read::<GetFile>(invoices::get_file);
         self.read::<CreateContactHash>(contacts::create_hash);
         self.partner_public();
     }
@@ -139,10 +134,10 @@ impl Routes {
         self.read::<ListRecurring>(recurring_charges::list).surface = ServiceSurface::Public;
         self.read::<CancelRecurring>(change::cancel).surface = ServiceSurface::Public;
         self.read::<DeleteRecurring>(change::delete).surface = ServiceSurface::Public;
-        self.read::<ListOccurrences>(occurrence_routes::list);
-        self.read::<GetOccurrence>(occurrence_routes::get);
-        self.read::<PayOccurrence>(occurrence_routes::pay);
-        self.read::<IgnoreOccurrence>(occurrence_routes::ignore);
+        self.read::<ListOccurrences>(occurrences::list);
+        self.read::<GetOccurrence>(occurrences::get);
+        self.read::<PayOccurrence>(occurrences::pay);
+        self.read::<IgnoreOccurrence>(occurrences::ignore);
     }
 
     fn route(method: Method, path: &'static str, handler: RouteHandler) -> Route {
@@ -203,8 +198,8 @@ impl Routes {
     {
         self.read::<E>(move |cx, asked| {
             let body = asked.json()?;
-            documented_surface::check(cx, E::NAME, &body)?;
-            handler(cx, asked, lenient_json::parse_body(body)?)
+            body::check_documented(cx, E::NAME, &body)?;
+            handler(cx, asked, body::parse_body(body)?)
         })
     }
 
@@ -296,7 +291,7 @@ impl Routes {
     {
         self.write::<E>(handler).surface = ServiceSurface::Public;
         let put: RouteHandler = Box::new(move |cx, asked| {
-            SandboxAnswer::json(&handler(cx, asked, lenient_json::parse_body(asked.json()?)?)?)
+            SandboxAnswer::json(&handler(cx, asked, body::parse_body(asked.json()?)?)?)
         });
         let put = Self::route(Method::Put, E::PATH, put);
         let spoken = Some(RouteDoc::of::<E>().with_name(put_name));
@@ -306,7 +301,7 @@ impl Routes {
     /// Adds the purge, the only endpoint that answers 204 without a body (service-facts, 4).
     fn purge_route(&mut self) {
         let purge: RouteHandler = Box::new(|cx, asked| {
-            merchant_settings::purge(cx, asked, &lenient_json::parse_body(asked.json()?)?)?;
+            merchant_settings::purge(cx, asked, &body::parse_body(asked.json()?)?)?;
             Ok(SandboxAnswer::of(StatusCode::NO_CONTENT, "text/plain", Vec::new()))
         });
         let route = Self::route(PurgeTestData::METHOD, PurgeTestData::PATH, purge);
@@ -327,11 +322,11 @@ impl Routes {
         self.page(Method::Get, page::PATH, page::show);
         self.page(Method::Post, page::PATH, page::finish);
         self.page(Method::Get, page::THANKS_PATH, |cx, _| Ok(page::thanks(cx)));
-        self.page(Method::Get, consent::PATH, consent::show);
-        self.page(Method::Post, consent::PATH, consent::decide);
+        self.page(Method::Get, oauth::CONSENT_PATH, oauth::show_consent);
+        self.page(Method::Post, oauth::CONSENT_PATH, oauth::decide_consent);
         self.page(Method::Get, portal::INVOICE, portal::show);
         self.page(Method::Post, portal::PAY, portal::pay);
-        self.page(Method::Get, portal::CONTACT, portal::contact);
+        self.page(Method::Get, portal::CONTACT, portal::show_contact);
         for (path, content_type, content) in ASSETS.into_iter().chain(pages::FILES) {
             self.page(Method::Get, path, move |_, _| Ok(pages::file(content_type, content)));
         }

@@ -1,12 +1,16 @@
-//! A complete emulator of the payment service, so that everything can be tried on a laptop.
+//! A complete emulator of the payment service, so that everything can be tried on a laptop: its
+//! state in memory, its units of change, and its clock.
 //!
-//! A billing tool must be rehearsed against an emulator that keeps the service's rules and fails on
-//! demand. Guarantees:
+//! A billing tool must be rehearsed against an emulator that keeps the service's rules and fails
+//! on demand. Guarantees:
 //!
 //! - One request at a time reads and changes the state; an answered change is stored. One flush of
 //!   the index serves all requests that wait for one.
-//! - Nothing here spawns, sleeps by the wall clock or opens a socket except `serve` (and `webhooks`
-//!   for it). The simulator calls [`Sandbox::router`] and [`Sandbox::deliver_due`] in its own time.
+//! - Nothing here spawns, sleeps by the wall clock or opens a socket except `serve` (and
+//!   `webhooks` for it). The simulator calls [`Sandbox::router`] and [`Sandbox::deliver_due`] in
+//!   its own time.
+//! - The sandbox's time is that of its base clock and an offset. When it moves, the timers in
+//!   between fire in order, each at its own moment.
 //!
 //! The rules come from the reference documents, the gaps from service-facts. The control paths
 //! (`/_sandbox/…`) are no part of the service.
@@ -14,18 +18,26 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 
+use crate::base::clock::Clock;
 use crate::base::hash::sha256;
 use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::invoicing::invoices;
 use crate::sandbox::merchants::merchant;
+use crate::sandbox::methods::{payment_methods, tokens};
+use crate::sandbox::onboarding::applications;
 use crate::sandbox::options::SandboxOptions;
+use crate::sandbox::payments::transactions;
+use crate::sandbox::payments::transactions::TransactionTransition;
+use crate::sandbox::recurring::{occurrences, state};
 use crate::sandbox::routes::Routes;
 use crate::sandbox::state::faults::{FAULTS, FaultRule};
+use crate::sandbox::state::objects;
+use crate::sandbox::state::objects::TimerEntry;
 use crate::sandbox::state::store::{ChangeUnit, ParsedCache, SandboxEnvironment, SandboxMeta};
-use crate::sandbox::state::timers;
 use crate::store::index::ordered::{Batch, Index, IndexError, KeyValue};
 
 /// The emulator; clones share their state.
@@ -154,7 +166,7 @@ impl Sandbox {
         cx: ChangeUnit<'_>,
     ) -> Result<(), SandboxRefusal> {
         let (batch, meta) = cx.close()?;
-        let queued = batch.changes_under(timers::QUEUE.as_bytes()).next().is_some();
+        let queued = batch.changes_under(objects::TIMERS.as_bytes()).next().is_some();
         self.inner.environment.parsed.forget(&batch);
         self.inner.index.apply(batch)?;
         live.meta = meta;
@@ -167,9 +179,9 @@ impl Sandbox {
 }
 
 fn first_due(index: &dyn Index) -> Result<Option<DateTime<Utc>>, SandboxRefusal> {
-    let first = index.scan_from(timers::QUEUE.as_bytes(), None, 1)?;
+    let first = index.scan_from(objects::TIMERS.as_bytes(), None, 1)?;
     let key = first.first().map(|(key, _)| String::from_utf8_lossy(key));
-    Ok(key.and_then(|key| timers::moment_of(&key)))
+    Ok(key.and_then(|key| objects::timer_moment(&key)))
 }
 
 /// Shared flush. A request that applied a change takes a number, and waits until a flush that began
@@ -197,5 +209,128 @@ impl GroupFlush {
         index.flush()?;
         *flushed = covered;
         Ok(())
+    }
+}
+
+/// The sandbox's clock, for a daemon that is rehearsed with it.
+#[derive(Debug, Clone)]
+pub struct SandboxClock {
+    base: Arc<dyn Clock>,
+    ahead: watch::Receiver<i64>,
+}
+
+impl Clock for SandboxClock {
+    fn now(&self) -> DateTime<Utc> {
+        with_offset(self.base.now(), *self.ahead.borrow())
+    }
+
+    fn moves(&self) -> Option<watch::Receiver<i64>> {
+        Some(self.ahead.clone())
+    }
+}
+
+/// Returns the moment `offset_ms` later.
+fn with_offset(base: DateTime<Utc>, offset_ms: i64) -> DateTime<Utc> {
+    base.checked_add_signed(TimeDelta::milliseconds(offset_ms)).unwrap_or(base)
+}
+
+impl Sandbox {
+    /// Returns a clock that shows the sandbox's time and notifies of its moves.
+    pub fn clock(&self) -> SandboxClock {
+        let base = self.inner.environment.options.clock.clone();
+        SandboxClock { base, ahead: self.inner.ahead.subscribe() }
+    }
+
+    /// Notifies the followers of this clock, if it was moved.
+    pub(crate) fn notify_clock(&self, live: &LockedState) {
+        let now = live.meta.settings.offset_ms;
+        self.inner.ahead.send_if_modified(|told| std::mem::replace(told, now) != now);
+    }
+
+    /// Returns the sandbox's current time.
+    pub(crate) fn now(&self, live: &LockedState) -> DateTime<Utc> {
+        with_offset(self.inner.environment.options.clock.now(), live.meta.settings.offset_ms)
+    }
+
+    /// Runs everything that is due until `until`, in order, each entry at its own moment. Returns
+    /// true if anything ran.
+    pub(crate) fn catch_up(
+        &self,
+        live: &mut LockedState,
+        until: DateTime<Utc>,
+    ) -> Result<bool, SandboxRefusal> {
+        let mut happened = false;
+        while let Some(moment) = live.next_due.filter(|moment| *moment <= until) {
+            self.run_next_due(live, moment)?;
+            happened = true;
+        }
+        Ok(happened)
+    }
+
+    fn run_next_due(
+        &self,
+        live: &mut LockedState,
+        moment: DateTime<Utc>,
+    ) -> Result<(), SandboxRefusal> {
+        let mut cx = self.cx(live, moment);
+        let mut first = cx.scan(objects::TIMERS, None, 1)?;
+        let Some((key, value)) = first.pop() else {
+            live.next_due = None;
+            return Ok(());
+        };
+        let due: TimerEntry = serde_json::from_value(value)?;
+        if run_timer(&mut cx, &key, &due).is_err() {
+            tracing::error!(?due, "a due action failed and is skipped");
+            cx = self.cx(live, moment);
+            cx.remove(&key);
+        }
+        self.commit(live, cx)
+    }
+
+    /// Moves the clock to `target`, which may not lie in the past; everything due in between runs
+    /// first.
+    pub(crate) fn move_to(
+        &self,
+        live: &mut LockedState,
+        target: DateTime<Utc>,
+    ) -> Result<(), SandboxRefusal> {
+        let now = self.now(live);
+        if target < now {
+            return Err(SandboxRefusal::invalid("Time does not go back"));
+        }
+        self.catch_up(live, target)?;
+        let mut cx = self.cx(live, target);
+        let base = self.inner.environment.options.clock.now();
+        cx.settings.offset_ms = target.signed_duration_since(base).num_milliseconds();
+        cx.save_settings()?;
+        self.commit(live, cx)
+    }
+}
+
+/// Runs one entry; the change happens at the entry's moment.
+pub(crate) fn run_timer(
+    cx: &mut ChangeUnit<'_>,
+    key: &str,
+    due: &TimerEntry,
+) -> Result<(), SandboxRefusal> {
+    cx.remove(key);
+    match due {
+        TimerEntry::TokenExpiry { id } => tokens::end(cx, id),
+        TimerEntry::Capture { id } => {
+            transactions::run_scheduled(cx, id, TransactionTransition::Capture)
+        }
+        TimerEntry::HoldEnd { id } => {
+            transactions::run_scheduled(cx, id, TransactionTransition::Expire)
+        }
+        TimerEntry::Occurrence { id } => occurrences::run_due_payment(cx, id),
+        TimerEntry::Decision { id } => applications::run_due_decision(cx, id),
+        TimerEntry::TestOutcome { id, reference, provisioned } => {
+            applications::send_test_outcome(cx, *id, reference, *provisioned)
+        }
+        TimerEntry::FileProcessed { id } => invoices::finish_file_processing(cx, id),
+        TimerEntry::Expiry { id, expired } => state::run_due_expiry(cx, id, *expired),
+        TimerEntry::SavedExpiry { id, expired } => {
+            payment_methods::run_saved_expiry(cx, id, *expired)
+        }
     }
 }

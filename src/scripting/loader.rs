@@ -6,19 +6,17 @@ use std::sync::Arc;
 use rhai::module_resolvers::StaticModuleResolver;
 use rhai::{Engine, EvalAltResult, Module, Scope};
 
-use super::check::unit::{Import, ScriptUnit};
-use super::check::{declarations, syntax, unit};
-use super::language::limits::on_stack;
-use super::language::names::{ConfiguredNames, ScriptNames};
-use super::language::source::ScriptSource;
-use super::language::{events, template};
-use super::run::hooks::{CompiledScript, Hooks};
 use crate::base::hash::{Digest, sha256};
 use crate::base::wording;
 use crate::model::issue::{PlacedIssue, Severity};
-use crate::scripting::check::checker;
-use crate::scripting::check::unit::CheckSet;
-use crate::scripting::run::engine::{builtin_functions, engine};
+use crate::scripting::check::unit::{CheckSet, Import, ScriptUnit};
+use crate::scripting::check::{checker, declarations, syntax, unit};
+use crate::scripting::engine::{builtin_functions, engine};
+use crate::scripting::hooks::{CompiledScript, Hooks};
+use crate::scripting::language::limits::on_stack;
+use crate::scripting::language::names::{ConfiguredNames, ScriptNames};
+use crate::scripting::language::source::ScriptSource;
+use crate::scripting::language::{names, template};
 
 /// Word in every script that uses templates.
 const TEMPLATE: &str = "template";
@@ -50,7 +48,7 @@ fn load(sources: &[ScriptSource], known: &ConfiguredNames) -> Result<Hooks, Vec<
         .collect();
     check_imports(&units, &mut problems);
     let set = CheckSet::new(&units, &names, &builtin);
-    problems.extend(checker::check(&set));
+    problems.extend(checker::check_set(&set));
     problems.sort();
     problems.dedup();
     if problems.iter().any(|problem| problem.severity == Severity::Error) {
@@ -110,7 +108,7 @@ fn assemble(
             Err(error) => problems.push(syntax::problem(unit.source, &error)),
             Ok(ast) => {
                 let functions = unit.functions.iter().map(|function| function.name.clone());
-                let functions = functions.filter(|name| events::is_hook(name)).collect();
+                let functions = functions.filter(|name| names::is_hook(name)).collect();
                 let files = import_closure(units, unit);
                 let texts = sources.iter().filter(|source| template::is_template(&source.path));
                 let texts = texts.filter(|_| unit.source.text.contains(TEMPLATE));
@@ -153,7 +151,7 @@ fn digest<'a>(sources: impl Iterator<Item = &'a ScriptSource>) -> Digest {
 
 /// Converts an error of the language to a problem of a file.
 fn module_problem(source: &ScriptSource, error: &EvalAltResult) -> PlacedIssue {
-    let (_, message, place) = crate::scripting::run::failure::classify(error);
+    let (_, message, place) = crate::scripting::engine::classify_error(error);
     let help = "use plain constants: a module computes them once, when it is loaded";
     source.problem(place.unwrap_or((1, 1)), "module", &message, help)
 }

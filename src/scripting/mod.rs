@@ -1,9 +1,10 @@
 //! The Rhai language of hooks: load, check, run, and tools for authors.
 
 pub mod check;
+pub mod engine;
 pub mod folder;
+pub mod hooks;
 pub mod host;
 pub mod language;
 pub mod loader;
-pub mod run;
 pub mod tools;

@@ -10,7 +10,7 @@ use crate::sandbox::options::ServiceSurface;
 use crate::sim::check::attention;
 use crate::sim::check::attention::Shares;
 use crate::sim::check::events::EventOutcomes;
-use crate::sim::plan::faults::{
+use crate::sim::plan::chance::{
     CALLS, CallFault, CrashPoint, CrashSide, DISK_PLACES, FAULTS, NOTIFY_POINT, READ, SEND_POINT,
 };
 use crate::sim::plan::script::SimScript;

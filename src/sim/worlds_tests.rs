@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::sandbox::options::ServiceSurface;
+use crate::sim::plan::chance::{CallFault, Strike};
 use crate::sim::plan::documents::{Doc, DocBody, FileChange};
-use crate::sim::plan::faults::{CallFault, Strike};
 use crate::sim::plan::requests::ScriptStep;
 use crate::sim::plan::script::SimScript;
 use crate::sim::run::life::run;

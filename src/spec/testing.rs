@@ -4,8 +4,6 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::documents::document::ReadContext;
-use super::tree::loader::Loader;
 use crate::base::decode::document::decode;
 use crate::base::id::{Key, Kind, Name};
 use crate::base::money::Currency;
@@ -19,6 +17,8 @@ use crate::kinds::schema::kind::{
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 use crate::model::state::observed::Observed;
+use crate::spec::document::ReadContext;
+use crate::spec::tree::loader::Loader;
 
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]

@@ -1,12 +1,17 @@
-//! Errors of the store as a whole.
+//! Errors of the store as a whole, and the results of opening a state: repairs, and errors.
 
-use std::{io, sync::Arc};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use super::journal::chain::JournalError;
-use crate::model::intents::intent::IllegalTransition;
+use crate::model::intent::IllegalTransition;
+use crate::store::disk::directory::LockError;
 use crate::store::index::ordered::IndexError;
+use crate::store::journal::chain::JournalError;
+use crate::store::journal::files::CutTail;
 use crate::store::read_model::model::ReadModelError;
-use crate::store::vault::error::VaultError;
+use crate::store::vault::frame::VaultError;
+use crate::store::vault::key::MasterKeyError;
 
 /// Error of an append or a fold.
 ///
@@ -64,4 +69,80 @@ pub enum FoldError {
     /// An intent made an illegal transition.
     #[error(transparent)]
     Transition(#[from] IllegalTransition),
+}
+
+/// Error of opening a state. All of these are exit code 4.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another process has the state open.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The key cannot be read or created.
+    #[error(transparent)]
+    Key(#[from] MasterKeyError),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The index cannot be opened or folded.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    #[error(transparent)]
+    Fact(#[from] ReadModelError),
+    #[error("open the state directory {}: {source}", dir.display())]
+    Io { dir: PathBuf, source: io::Error },
+    /// The mark outside the state directory cannot be used.
+    #[error("use the mark of the state in {}: {source}", place.display())]
+    Mark {
+        /// The folder, or the file that names the state.
+        place: PathBuf,
+        source: io::Error,
+    },
+    /// A restore of a backup into the state was interrupted.
+    #[error(
+        "open the state {}: a restore of a backup was interrupted; run `reckon store restore` again",
+        dir.display()
+    )]
+    Interrupted { dir: PathBuf },
+    /// A compaction was ended because the state is being closed.
+    #[error("compact the state: it is being closed; the next compaction does the rest")]
+    Closing,
+    /// The state belongs to another partner, client or key.
+    #[error(
+        "open the state: it belongs to another {what}; use the state directory of this partner, or another one"
+    )]
+    Foreign {
+        /// The part of the ownership that differs.
+        what: &'static str,
+    },
+}
+
+/// Findings and repairs of an opening.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OpenReport {
+    /// A torn tail that was cut.
+    pub cut: Option<CutTail>,
+    /// The reason for rebuilding the index.
+    pub rebuilt: Option<String>,
+    /// New place of a damaged index.
+    pub moved_aside: Option<PathBuf>,
+    /// The number of records that were folded.
+    pub folded: u64,
+    /// Set if the state is older than its mark, or another one: a new epoch began.
+    pub put_back: Option<RollbackDetected>,
+    /// Set if a state with records has no mark, or a new one, with the reason.
+    pub unmarked: Option<String>,
+}
+
+/// A state that is older than its mark, or another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RollbackDetected {
+    /// The sequence of the record that the mark names.
+    pub marked: u64,
+    /// The sequence of the state's last record.
+    pub head: u64,
+    /// The epoch that began.
+    pub epoch: u32,
 }

@@ -7,11 +7,8 @@ use super::tokens::literals;
 use super::{Source, assert_none, sources};
 
 /// Files whose texts are fragments: they parse another library's messages, or write Markdown.
-const PIECES: [&str; 3] = [
-    "src/kinds/decode_error.rs",
-    "src/render/plan/markdown.rs",
-    "src/spec/documents/annotations.rs",
-];
+const PIECES: [&str; 3] =
+    ["src/kinds/decode_error.rs", "src/render/plan/markdown.rs", "src/spec/annotations.rs"];
 
 /// Permitted code that begins or ends with a space.
 const SPACED: [&str; 2] = [" - TEST", ": "];

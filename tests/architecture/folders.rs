@@ -32,9 +32,6 @@ const ENGINE: [&str; 13] = [
     "core",
 ];
 
-/// Folders that still have more files. Entries are only removed.
-const CROWDED: [&str; 1] = ["src/render"];
-
 #[test]
 fn the_children_of_a_folder_import_each_other_in_one_direction() {
     assert_none(&circles(&sources()));
@@ -65,9 +62,7 @@ fn a_folder_has_few_files() {
         let folder = source.path.rsplit_once('/').map_or("", |(folder, _)| folder);
         *files.entry(folder.to_owned()).or_default() += 1;
     }
-    let many = files
-        .into_iter()
-        .filter(|(folder, files)| *files > FILES_MAX && !CROWDED.contains(&folder.as_str()));
+    let many = files.into_iter().filter(|(_, files)| *files > FILES_MAX);
     let many: Vec<String> = many
         .map(|(folder, files)| format!("{folder}: {files} files, more than {FILES_MAX}"))
         .collect();

@@ -52,16 +52,15 @@ const LIBRARIES: [(&str, &str); 4] =
     [("reqwest", "client"), ("sled", "store"), ("rhai", "scripting"), ("lettre", "notify")];
 
 /// Files that may mention another module's library, with the reason.
-const EXCEPTIONS: [(&str, &str, &str); 5] = [
+const EXCEPTIONS: [(&str, &str, &str); 4] = [
     (
         "src/cli/commands/sandbox/env.rs",
         "reqwest",
         "requests the sandbox's control paths, which the client must never do",
     ),
-    ("src/cli/remote/client.rs", "reqwest", "requests a reckon daemon, and never the service"),
-    ("src/cli/remote/address.rs", "reqwest", "parses the address of a daemon"),
+    ("src/cli/remote.rs", "reqwest", "requests a reckon daemon, and never the service"),
     (
-        "src/notify/web.rs",
+        "src/notify/deliver.rs",
         "reqwest",
         "sends notifications to the operator's targets, and never to the service",
     ),
@@ -84,10 +83,10 @@ const CLEANERS: [(&str, &str); 8] = [
     ("src/client/classify.rs", "answers of the service, and failures of the connection"),
     ("src/client/sensitive.rs", "its test"),
     ("src/client/service_client.rs", "a cleaned reason within a sentence"),
-    ("src/model/service/outcome.rs", "the body of a refusal"),
+    ("src/model/outcome.rs", "the body of a refusal"),
     ("src/effects/core/expect.rs", "fields of answers within sentences"),
     ("src/engine/executor/partner_webhook.rs", "the reason of a declined application"),
-    ("src/notify/sensitive.rs", "what a receiver of a notification answers"),
+    ("src/notify/deliver.rs", "what a receiver of a notification answers"),
 ];
 
 const PRINTING_MACROS: [&str; 5] = ["print", "println", "eprint", "eprintln", "dbg"];

@@ -1,6 +1,11 @@
 //! Adoption and release beside a running daemon, over its socket. Before the adoption the daemon leaves the object
 //! alone.
 
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use crate::support::payments::{MERCHANT, START, document};
+use crate::support::world::World;
 use reckon::control::handle::Control;
 use reckon::control::protocol::ControlRequest;
 use reckon::control::socket_client::SocketClient;
@@ -8,16 +13,11 @@ use reckon::control::socket_server::ControlSocket;
 use reckon::engine::core::coordinator::RunUntil;
 use reckon::engine::protocol::input::EngineInput;
 use reckon::engine::protocol::query::{EngineQuery, Reply};
-use reckon::model::state::adoption::{
+use reckon::model::state::drift::{
     AdoptRequest, AdoptionReport, AdoptionStatus, ForgetRequest, ForgetResult, ImportOption,
     InventoryRequest,
 };
 use reckon::sandbox::options::ServiceSurface;
-use serde_json::json;
-use tokio::sync::mpsc;
-
-use crate::support::payments::{MERCHANT, START, document};
-use crate::support::world::World;
 
 /// Saves a card outside reckon. Returns its id.
 fn saved(world: &World) -> String {

@@ -3,23 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use reckon::base::id::{Key, Mode};
-use reckon::control::handle::Control;
-use reckon::control::protocol::ControlRequest;
-use reckon::control::socket_client::SocketClient;
-use reckon::control::socket_server::ControlSocket;
-use reckon::engine::core::coordinator::RunUntil;
-use reckon::engine::protocol::commands::approve::ApproveLive;
-use reckon::engine::protocol::commands::command::EngineCommand;
-use reckon::engine::protocol::input::EngineInput;
-use reckon::engine::protocol::queries::local_reply::StateReply;
-use reckon::engine::protocol::query::{EngineQuery, Reply};
-use reckon::model::record::Record;
-use reckon::model::state::credentials::{BindingApproval, LiveBinding};
-use reckon::model::state::lifecycle::ReleaseRequest;
-use reckon::model::state::observed::Observed;
-use reckon::store::read_model::model::ReadModel;
-use reckon::store::writer::parts::Commit;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -28,6 +11,22 @@ use crate::support::partner::provisioned;
 use crate::support::shell::{Shell, code, stderr, stdout};
 use crate::support::world::{World, request};
 use crate::support::{applicants, covers};
+use reckon::base::id::{Key, Mode};
+use reckon::control::handle::Control;
+use reckon::control::protocol::ControlRequest;
+use reckon::control::socket_client::SocketClient;
+use reckon::control::socket_server::ControlSocket;
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::protocol::approvals::ApproveLive;
+use reckon::engine::protocol::diagnostics::StateReply;
+use reckon::engine::protocol::input::{EngineCommand, EngineInput};
+use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::model::record::Record;
+use reckon::model::state::credentials::{BindingApproval, LiveBinding};
+use reckon::model::state::lifecycle::ReleaseRequest;
+use reckon::model::state::observed::Observed;
+use reckon::store::read_model::model::ReadModel;
+use reckon::store::writer::core::Commit;
 
 /// Returns the tree of the onboarding with a live merchant.
 fn live() -> String {

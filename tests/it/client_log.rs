@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use axum::routing::get;
 use axum::{Json, Router};
+
 use reckon::api::call::{Auth, Call, Host, Method};
 use reckon::base::clock::SystemClock;
 use reckon::base::secret::Secret;
-use reckon::client::config::{Access, ServiceConfig};
+use reckon::client::request::{Access, ServiceConfig};
 use reckon::client::service_client::Client;
 use reckon::client::transport::{FaultlessWire, Transport};
-use reckon::model::service::outcome::Outcome;
+use reckon::model::outcome::Outcome;
 
 const CANARY: &str = "canary4242424242424242";
 

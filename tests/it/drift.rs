@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use reckon::engine::core::coordinator::{Engine, RunUntil};
-use reckon::engine::protocol::input::EngineInput;
-use reckon::engine::protocol::queries::views::{Confidence, ResourceView};
-use reckon::engine::protocol::query::{EngineQuery, Reply};
-use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::support::payments::{MERCHANT, START, card, only, recurring, requests};
 use crate::support::world::{World, told};
+use reckon::engine::core::coordinator::{Engine, RunUntil};
+use reckon::engine::protocol::input::EngineInput;
+use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::engine::protocol::views::{Confidence, ResourceView};
+use reckon::sandbox::options::ServiceSurface;
 
 /// Builds a world with a merchant, a card and a recurring charge.
 async fn connected(surface: ServiceSurface, annotations: &str) -> World {

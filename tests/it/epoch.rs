@@ -3,24 +3,23 @@
 
 use std::sync::Arc;
 
+use crate::support::backups::{back_up, restore};
+use crate::support::world::World;
 use reckon::base::id::Key;
-use reckon::engine::protocol::commands::command::EngineCommand;
-use reckon::engine::protocol::queries::local_reply::StateReply;
+use reckon::engine::protocol::diagnostics::StateReply;
+use reckon::engine::protocol::input::EngineCommand;
 use reckon::engine::protocol::query::Reply;
 use reckon::model::record::Record;
 use reckon::model::state::lifecycle::ReleaseRequest;
 use reckon::sandbox::options::ServiceSurface;
 use reckon::store::index::ordered::Index;
+use reckon::store::journal::files::JournalOptions;
 use reckon::store::journal::log::Journal;
-use reckon::store::journal::open::JournalOptions;
 use reckon::store::projection::fold::IndexFold;
 use reckon::store::vault::key::MasterKey;
 use reckon::store::vault::values::Vault;
+use reckon::store::writer::core::Commit;
 use reckon::store::writer::handle::Writer;
-use reckon::store::writer::parts::Commit;
-
-use crate::support::backups::{back_up, restore};
-use crate::support::world::World;
 
 const MERCHANT: &str = r"
 apiVersion: reckon.dev/v1

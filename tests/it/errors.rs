@@ -17,7 +17,7 @@ const CALLS: [(&str, &str, &str); 4] = [
     ("src/cli/commands/signed/", ".untrusted(", "reckon::approval::"),
 ];
 /// Folders that raise the codes of the HTTP interface.
-const INTERFACE: [&str; 4] = ["src/control/", "src/http/", "src/cli/remote/", "src/cli/exit.rs"];
+const INTERFACE: [&str; 4] = ["src/control/", "src/http/", "src/cli/remote.rs", "src/cli/exit.rs"];
 /// Call that makes an error of the HTTP interface.
 const MADE: &str = "ControlError::new(\"";
 /// File in which the end of a code precedes its severity, with the text between them.

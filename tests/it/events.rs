@@ -4,27 +4,25 @@ mod lag;
 
 use std::collections::BTreeSet;
 
-use reckon::base::hash::keyed_digest;
-use reckon::base::id::{Key, Mode};
-use reckon::control::handle::Control;
-use reckon::control::protocol::ControlRequest;
-use reckon::engine::protocol::queries::views::ResourceView;
-use reckon::engine::protocol::query::{EngineQuery, Reply};
-use reckon::engine::protocol::resync::ResyncEvents;
-use reckon::engine::protocol::resync::ResyncedEvents;
-use reckon::http::public::public_routes::PublicRoutes;
-use reckon::model::events::event::Via;
-use reckon::model::operator::rotation::{RotationRequest, RotationStep, WebhookAddress};
-use reckon::model::service::remote_object::Freshness;
-use reckon::model::state::health::{Condition, ConditionStatus, ConditionType};
-use reckon::model::state::payment::PaymentResult;
-use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::support::covers;
 use crate::support::payments::{MERCHANT, START, card, recurring, requests};
 use crate::support::webhooks::{BASE, Ears, address, merchant, partner_address};
 use crate::support::world::World;
+use reckon::base::hash::keyed_digest;
+use reckon::base::id::{Key, Mode};
+use reckon::control::handle::Control;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::protocol::events::{ResyncEvents, ResyncedEvents};
+use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::engine::protocol::views::ResourceView;
+use reckon::http::public::public_routes::PublicRoutes;
+use reckon::model::events::event::Via;
+use reckon::model::operator::{RotationRequest, RotationStep, WebhookAddress};
+use reckon::model::remote_object::Freshness;
+use reckon::model::state::health::{Condition, ConditionStatus, ConditionType, PaymentResult};
+use reckon::sandbox::options::ServiceSurface;
 
 /// Builds a world with a connected merchant, a card and a recurring charge.
 async fn connected(surface: ServiceSurface) -> World {

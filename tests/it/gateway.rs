@@ -8,18 +8,17 @@ mod looks;
 mod own;
 mod stage;
 
-use reckon::base::hash::SourceId;
-use reckon::control::protocol::ControlRequest;
-use reckon::engine::protocol::commands::action_view::ActionStatus;
-use reckon::engine::protocol::commands::resolve::{ManualResolution, ResolveResult};
-use reckon::engine::protocol::query::{EngineQuery, Reply};
-use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
+use stage::{SURFACES, act, connected, done, fault, fault_of, usd};
 
 use crate::support::covers;
 use crate::support::payments::{only, requests};
 use crate::support::world::World;
-use stage::{SURFACES, act, connected, done, fault, fault_of, usd};
+use reckon::base::hash::SourceId;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::protocol::actions::{ActionStatus, ManualResolution, ResolveResult};
+use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::sandbox::options::ServiceSurface;
 
 fn charged() -> Value {
     json!({"amount": usd(12500), "method": "jane", "reference": "Tuition"})

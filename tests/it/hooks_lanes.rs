@@ -6,23 +6,22 @@ mod stopped;
 
 use std::collections::BTreeSet;
 
-use reckon::base::hash::sha256;
-use reckon::engine::protocol::queries::hooks::HooksView;
-use reckon::engine::protocol::queries::trial_run::TrialRunQuery;
-use reckon::engine::protocol::query::{EngineQuery, Reply};
-use reckon::engine::protocol::script_set::ScriptSet;
-use reckon::policy::Rights;
-use reckon::sandbox::options::ServiceSurface;
-use reckon::scripting::language::names::ConfiguredNames;
-use reckon::scripting::language::source::ScriptSource;
-use reckon::scripting::run::hooks::Hooks;
-use reckon::store::read_model::model::ReadModel;
 use serde_json::{Value, json};
 
 use crate::support::notifier::Pigeon;
 use crate::support::payments::{MERCHANT, START, card};
 use crate::support::webhooks::{Ears, merchant};
 use crate::support::world::World;
+use reckon::base::hash::sha256;
+use reckon::engine::protocol::hooks::{HooksView, TrialRunQuery};
+use reckon::engine::protocol::input::ScriptSet;
+use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::policy::Rights;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::scripting::hooks::Hooks;
+use reckon::scripting::language::names::ConfiguredNames;
+use reckon::scripting::language::source::ScriptSource;
+use reckon::store::read_model::model::ReadModel;
 
 /// Reads from the service, which answers slowly.
 const SLOW: &str = r#"

@@ -4,24 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use reckon::base::hash::sha256;
-use reckon::control::protocol::ControlRequest;
-use reckon::engine::protocol::commands::command::EngineCommand;
-use reckon::engine::protocol::queries::hooks::HooksView;
-use reckon::engine::protocol::query::{EngineQuery, Reply};
-use reckon::engine::protocol::resync::ResyncEvents;
-use reckon::engine::protocol::script_set::ScriptSet;
-use reckon::model::events::event::EventLedger;
-use reckon::model::events::hook_run::ActionOutcome;
-use reckon::model::operator::suspension::SuspensionRequest;
-use reckon::notify::message::DeliveryResult;
-use reckon::policy::Rights;
-use reckon::sandbox::options::ServiceSurface;
-use reckon::scripting::language::names::ConfiguredNames;
-use reckon::scripting::language::source::ScriptSource;
-use reckon::scripting::run::hooks::Hooks;
-use reckon::store::index::ordered::Index;
-use reckon::store::read_model::model::ReadModel;
 use serde_json::{Value, json};
 
 use crate::support::notifier::Pigeon;
@@ -29,6 +11,23 @@ use crate::support::payments::{MERCHANT, START, card, recurring};
 use crate::support::webhooks::{Ears, merchant};
 use crate::support::world::World;
 use crate::support::{payments, webhooks};
+use reckon::base::hash::sha256;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::protocol::events::ResyncEvents;
+use reckon::engine::protocol::hooks::HooksView;
+use reckon::engine::protocol::input::{EngineCommand, ScriptSet};
+use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::model::events::event::EventLedger;
+use reckon::model::events::hook_run::ActionOutcome;
+use reckon::model::operator::SuspensionRequest;
+use reckon::notify::message::DeliveryResult;
+use reckon::policy::Rights;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::scripting::hooks::Hooks;
+use reckon::scripting::language::names::ConfiguredNames;
+use reckon::scripting::language::source::ScriptSource;
+use reckon::store::index::ordered::Index;
+use reckon::store::read_model::model::ReadModel;
 
 const REFUND: &str = r#"
 fn on_transaction_authorized(event) {

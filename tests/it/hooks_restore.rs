@@ -4,21 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reckon::base::hash::sha256;
-use reckon::control::protocol::ControlRequest;
-use reckon::engine::hooks::notify::NotificationSender;
-use reckon::engine::protocol::queries::hooks::HooksView;
-use reckon::engine::protocol::queries::local_reply::StateReply;
-use reckon::engine::protocol::query::{EngineQuery, Reply};
-use reckon::engine::protocol::script_set::ScriptSet;
-use reckon::model::record::{Record, StateOwner};
-use reckon::model::state::lifecycle::ReleaseRequest;
-use reckon::policy::Rights;
-use reckon::sandbox::options::ServiceSurface;
-use reckon::scripting::language::names::ConfiguredNames;
-use reckon::scripting::language::source::ScriptSource;
-use reckon::scripting::run::hooks::Hooks;
-use reckon::store::writer::parts::Commit;
 use serde_json::{Value, json};
 
 use crate::support::backups::{back_up, restore};
@@ -26,6 +11,21 @@ use crate::support::notifier::Pigeon;
 use crate::support::payments::{MERCHANT, START, card};
 use crate::support::webhooks::Ears;
 use crate::support::world::World;
+use reckon::base::hash::sha256;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::hooks::notify::NotificationSender;
+use reckon::engine::protocol::diagnostics::StateReply;
+use reckon::engine::protocol::hooks::HooksView;
+use reckon::engine::protocol::input::ScriptSet;
+use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::model::record::{Record, StateOwner};
+use reckon::model::state::lifecycle::ReleaseRequest;
+use reckon::policy::Rights;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::scripting::hooks::Hooks;
+use reckon::scripting::language::names::ConfiguredNames;
+use reckon::scripting::language::source::ScriptSource;
+use reckon::store::writer::core::Commit;
 
 const BEFORE: &str = r#"
 fn on_transaction_authorized(event) {

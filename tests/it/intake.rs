@@ -4,20 +4,6 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use reckon::base::id::Key;
-use reckon::base::secret::Secret;
-use reckon::control::handle::Control;
-use reckon::control::protocol::ControlRequest;
-use reckon::engine::core::coordinator::RunUntil;
-use reckon::engine::protocol::commands::attach::AttachToken;
-use reckon::engine::protocol::commands::intake::{IntakeLink, IntakeTerms};
-use reckon::engine::protocol::input::EngineInput;
-use reckon::engine::protocol::query::{EngineQuery, Reply};
-use reckon::http::public::public_routes::PublicRoutes;
-use reckon::http::public::webhooks::webhook_router;
-use reckon::sandbox::options::ServiceSurface;
-use reckon::store::disk::traits::Disk;
-use reckon::store::index::ordered::Index;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -26,6 +12,19 @@ use crate::support::partner::Daemon;
 use crate::support::payments::{MERCHANT, START, document, only, recurring, requests};
 use crate::support::world::World;
 use crate::support::{payers, payments};
+use reckon::base::id::Key;
+use reckon::base::secret::Secret;
+use reckon::control::handle::Control;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::protocol::input::EngineInput;
+use reckon::engine::protocol::payers::{AttachToken, IntakeLink, IntakeTerms};
+use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::http::public::public_routes::PublicRoutes;
+use reckon::http::public::webhooks::webhook_router;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::store::disk::traits::Disk;
+use reckon::store::index::ordered::Index;
 
 const NUMBER: &str = "4242424242424242";
 

@@ -3,16 +3,6 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use reckon::base::id::Key;
-use reckon::base::secret::Secret;
-use reckon::control::protocol::ControlRequest;
-use reckon::engine::protocol::commands::action_view::{ActionReport, ActionStatus};
-use reckon::engine::protocol::commands::attach::AttachToken;
-use reckon::engine::protocol::query::{EngineQuery, Reply};
-use reckon::model::action::Action;
-use reckon::sandbox::options::ServiceSurface;
-use reckon::store::disk::traits::Disk;
-use reckon::store::index::ordered::Index;
 use serde_json::{Value, json};
 
 use crate::support::partner::Daemon;
@@ -23,6 +13,16 @@ use crate::support::renewals::{
 };
 use crate::support::world::World;
 use crate::support::{payers, payments};
+use reckon::base::id::Key;
+use reckon::base::secret::Secret;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::protocol::actions::{ActionReport, ActionStatus};
+use reckon::engine::protocol::payers::AttachToken;
+use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::model::effect::Action;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::store::disk::traits::Disk;
+use reckon::store::index::ordered::Index;
 
 #[tokio::test(start_paused = true)]
 async fn a_payer_gives_another_card_under_a_link_and_it_pays_from_then_on() {

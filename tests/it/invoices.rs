@@ -1,19 +1,19 @@
 //! Invoices, end to end: attachments, replacements, modes, and the portal link.
 
-use reckon::engine::core::coordinator::RunUntil;
-use reckon::engine::protocol::commands::page_link::PageLink;
-use reckon::engine::protocol::input::EngineInput;
-use reckon::engine::protocol::query::{EngineQuery, Reply};
-use reckon::render;
-use reckon::sandbox::options::ServiceSurface;
-use reckon::store::disk::traits::Disk;
-use reckon::store::index::ordered::Index;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tower::ServiceExt;
 
 use crate::support::world::World;
 use crate::support::{covers, world};
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::protocol::input::EngineInput;
+use reckon::engine::protocol::payers::PageLink;
+use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::render;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::store::disk::traits::Disk;
+use reckon::store::index::ordered::Index;
 
 const HEAD: &str = r"
 apiVersion: reckon.dev/v1

@@ -5,23 +5,22 @@ mod due;
 use std::path::Path;
 use std::time::Duration;
 
-use reckon::base::money::Money;
-use reckon::config::settings::Config;
-use reckon::engine::core::coordinator::RunUntil;
-use reckon::engine::protocol::commands::command::EngineCommand;
-use reckon::engine::protocol::commands::plan_approval::{ApprovingPlan, PlanApprovalResult};
-use reckon::engine::protocol::input::EngineInput;
-use reckon::engine::protocol::query::{EngineQuery, Reply};
-use reckon::model::operator::approval::PlanApproval;
-use reckon::policy::PolicyRules;
-use reckon::sandbox::options::ServiceSurface;
-use reckon::store::read_model::model::ReadModel;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::support::payments;
 use crate::support::payments::{MERCHANT, START, card, document, recurring};
 use crate::support::world::World;
+use reckon::base::money::Money;
+use reckon::config::settings::Config;
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::protocol::approvals::{ApprovingPlan, PlanApprovalResult};
+use reckon::engine::protocol::input::{EngineCommand, EngineInput};
+use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::model::operator::PlanApproval;
+use reckon::policy::PolicyRules;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::store::read_model::model::ReadModel;
 
 /// Parses a `reckon.yaml` with this content of `policy`, which begins in line 4.
 fn rules(policy: &str) -> PolicyRules {

@@ -104,8 +104,7 @@ async fn what_comes_twice_or_too_late_or_from_strangers_changes_nothing() {
     // Closes K17: ignored webhooks are listed with their reason, and counted.
     let facts = ReadModel::new(world.index.clone());
     assert_eq!(facts.ignored_webhooks().unwrap(), 2);
-    let wanted =
-        reckon::engine::protocol::queries::events::EventsWanted { merchant: None, most: 10 };
+    let wanted = reckon::engine::protocol::events::EventsWanted { merchant: None, most: 10 };
     let asked = world.engine().answer(EngineQuery::Events(wanted));
     let view = match asked {
         Ok(Reply::Events(view)) => Some(view),

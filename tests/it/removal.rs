@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use reckon::engine::protocol::commands::bookkeeping::AllowPrune;
-use reckon::policy::prune::PruneGuards;
-use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::support::covers;
 use crate::support::world::{World, allowed};
+use reckon::engine::protocol::input::AllowPrune;
+use reckon::policy::prune::PruneGuards;
+use reckon::sandbox::options::ServiceSurface;
 
 /// 4 a.m. in Chicago.
 const START: &str = "2029-12-01T10:00:00Z";

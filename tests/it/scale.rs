@@ -5,24 +5,24 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+
+use crate::support::payments::{MERCHANT, START, card, recurring};
+use crate::support::world::World;
 use reckon::base::id::Key;
 use reckon::base::money::Currency;
 use reckon::kinds::register::KINDS;
 use reckon::kinds::schema::kind::CheckCx;
-use reckon::model::intents::intent::OpenIntent;
+use reckon::model::intent::OpenIntent;
 use reckon::model::manifest::{Desired, OnDoubt};
 use reckon::model::state::observed::Observed;
 use reckon::plan::planner::Planner;
 use reckon::plan::state_view;
 use reckon::policy::prune::PruneGuards;
 use reckon::sandbox::options::ServiceSurface;
-use reckon::spec::documents::document::ReadContext;
+use reckon::spec::document::ReadContext;
 use reckon::spec::tree::loader::Loader;
 use reckon::store::disk::traits::Disk;
 use reckon::store::index::ordered::Index;
-
-use crate::support::payments::{MERCHANT, START, card, recurring};
-use crate::support::world::World;
 
 /// Returns a tree with this number of cards, and as many recurring charges.
 fn tree(pairs: usize) -> String {

@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+use serde_json::Value;
+
 use reckon::config::schema as config;
 use reckon::config::schema::CONFIG;
 use reckon::config::settings::Config;
 use reckon::kinds::register::KINDS;
 use reckon::render;
-use reckon::spec::documents::schema::{DOCUMENT, document, of_kind};
-use serde::Deserialize;
-use serde_json::Value;
+use reckon::spec::header::{DOCUMENT, document, of_kind};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -1,15 +1,15 @@
 //! Scope of a run: it touches only chosen resources and reckon's own objects, and each object independently of the
 //! others.
 
-use reckon::engine::protocol::commands::bookkeeping::AllowPrune;
-use reckon::policy::prune::PruneGuards;
-use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::support::payments::{LATER, MERCHANT, START, document};
 use crate::support::shell::{Shell, code, stderr, stdout};
 use crate::support::world;
 use crate::support::world::{World, allowed};
+use reckon::engine::protocol::input::AllowPrune;
+use reckon::policy::prune::PruneGuards;
+use reckon::sandbox::options::ServiceSurface;
 
 /// Returns a card that is deleted with its document.
 fn card(name: &str) -> String {

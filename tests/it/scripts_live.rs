@@ -5,19 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reckon::base::hash::{SourceId, sha256};
-use reckon::base::id::Key;
-use reckon::base::secret::Secret;
-use reckon::control::protocol::ControlRequest;
-use reckon::engine::protocol::commands::attach::AttachToken;
-use reckon::engine::protocol::query::{EngineQuery, Reply};
-use reckon::engine::protocol::script_set::ScriptSet;
-use reckon::policy::Rights;
-use reckon::sandbox::options::ServiceSurface;
-use reckon::scripting::folder;
-use reckon::scripting::language::names::ConfiguredNames;
-use reckon::scripting::language::source::ScriptSource;
-use reckon::scripting::run::hooks::Hooks;
 use serde_json::{Value, json};
 
 use crate::support::notifier::Pigeon;
@@ -25,6 +12,19 @@ use crate::support::payments::{MERCHANT, START, card, document};
 use crate::support::webhooks::Ears;
 use crate::support::world::World;
 use crate::support::{applicants, payers, webhooks};
+use reckon::base::hash::{SourceId, sha256};
+use reckon::base::id::Key;
+use reckon::base::secret::Secret;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::protocol::input::ScriptSet;
+use reckon::engine::protocol::payers::AttachToken;
+use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::policy::Rights;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::scripting::folder;
+use reckon::scripting::hooks::Hooks;
+use reckon::scripting::language::names::ConfiguredNames;
+use reckon::scripting::language::source::ScriptSource;
 
 const DAY: u64 = 24 * 3600;
 

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use reckon::model::plans::change::PlannedAction;
-use reckon::sandbox::options::ServiceSurface;
-use reckon::store::disk::traits::Disk;
-use reckon::store::index::ordered::Index;
 use serde_json::{Value, json};
 
 use crate::support::world::World;
+use reckon::model::change::PlannedAction;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::store::disk::traits::Disk;
+use reckon::store::index::ordered::Index;
 
 const TREE: &str = r#"
 apiVersion: reckon.dev/v1

@@ -4,24 +4,21 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use reckon::control::handle::Control;
-use reckon::control::protocol::ControlRequest;
-use reckon::control::socket_client::SocketClient;
-use reckon::control::socket_server::ControlSocket;
-use reckon::engine::core::coordinator::RunUntil;
-use reckon::engine::protocol::commands::command::EngineCommand;
-use reckon::engine::protocol::input::EngineInput;
-use reckon::engine::protocol::query::{EngineQuery, Reply};
-use reckon::model::operator::suspension::{
-    RemainingSuspension, SuspensionRequest, SuspensionResult,
-};
-use reckon::sandbox::options::ServiceSurface;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 use crate::support::payments::{MERCHANT, START, card, document};
 use crate::support::shell::{Shell, code, stderr, stdout};
 use crate::support::world::World;
+use reckon::control::handle::Control;
+use reckon::control::protocol::ControlRequest;
+use reckon::control::socket_client::SocketClient;
+use reckon::control::socket_server::ControlSocket;
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::protocol::input::{EngineCommand, EngineInput};
+use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::model::operator::{RemainingSuspension, SuspensionRequest, SuspensionResult};
+use reckon::sandbox::options::ServiceSurface;
 
 fn contact() -> String {
     let spec =

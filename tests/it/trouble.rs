@@ -153,7 +153,7 @@ async fn a_service_that_is_down_is_asked_little_and_nothing_is_promised_meanwhil
     let told: Vec<&str> = engine
         .failures()
         .values()
-        .map(reckon::engine::handles::failure::TaskFailure::message)
+        .map(reckon::engine::handles::task_result::TaskFailure::message)
         .collect();
     assert!(told.iter().any(|why| why.contains("asked again in")), "{told:?}");
     world.control("DELETE", "faults", &Value::Null);
@@ -368,7 +368,7 @@ async fn every_effect_is_told_once_it_is_durable_and_holds_nothing_private() {
     let told: Vec<&str> = done.iter().map(|one| one.verb.word()).collect();
     assert_eq!(told.iter().filter(|word| **word == "created").count(), 2, "{told:?}");
     assert_eq!(told.iter().filter(|word| **word == "in doubt").count(), 1, "{told:?}");
-    assert_eq!(reckon::render::effect_log::summary(&done), "Applied: 2 created");
+    assert_eq!(reckon::render::overview::applied_summary(&done), "Applied: 2 created");
     let text = serde_json::to_string(&done).unwrap();
     assert!(text.contains("tree.yaml") && text.contains("\"line\":"), "{text}");
     assert!(!text.contains("4242424242424242") && !text.contains("Jane Doe"), "{text}");

@@ -2,14 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use reckon::engine::core::coordinator::RunUntil;
-use reckon::engine::protocol::commands::command::EngineCommand;
-use reckon::engine::protocol::commands::resolve::{ManualResolution, ResolveIntent, ResolveResult};
-use reckon::engine::protocol::input::EngineInput;
-use reckon::engine::protocol::query::{EngineQuery, Reply};
-use reckon::sandbox::options::ServiceSurface;
-use reckon::store::disk::traits::Disk;
-use reckon::store::index::ordered::Index;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -18,6 +10,13 @@ use crate::support::payments::{MERCHANT, START, bank, card, document, only, recu
 use crate::support::requests::{Seen, Sent};
 use crate::support::world::World;
 use crate::support::{applicants, covers};
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::protocol::actions::{ManualResolution, ResolveIntent, ResolveResult};
+use reckon::engine::protocol::input::{EngineCommand, EngineInput};
+use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::sandbox::options::ServiceSurface;
+use reckon::store::disk::traits::Disk;
+use reckon::store::index::ordered::Index;
 
 /// Returns the world with a recorder of its engines' requests.
 fn watched(mut world: World) -> (World, Seen) {

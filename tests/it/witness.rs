@@ -8,16 +8,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use reckon::model::record::Record;
-use reckon::sandbox::options::ServiceSurface;
-use reckon::store::disk::traits::{Disk, MemoryDisk};
-use reckon::store::read_model::model::ReadModel;
-use reckon::store::state::assemble::{StateParts, assemble};
-use reckon::store::state::error::OpenReport;
-use reckon::store::vault::key::MasterKey;
 use serde_json::Value;
 
 use crate::support::world::World;
+use reckon::model::record::Record;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::store::disk::traits::{Disk, MemoryDisk};
+use reckon::store::error::OpenReport;
+use reckon::store::read_model::model::ReadModel;
+use reckon::store::state::open::{StateParts, assemble};
+use reckon::store::vault::key::MasterKey;
 
 /// Key of every fixture.
 const KEY: [u8; 32] = [7; 32];

@@ -8,21 +8,20 @@ use age::secrecy::ExposeSecret;
 use http::{Method, Request, header};
 use http_body_util::Full;
 use hyper::body::Bytes;
-use reckon::config::settings::Config;
-use reckon::kinds::register::KINDS;
-use reckon::spec::documents::document::ReadContext;
-use reckon::spec::tree::loader::Loader;
 use serde_json::{Value, json};
 
+use crate::connection::Connection;
 use crate::control;
+use crate::support::canaries::Canaries;
+use crate::support::running::{Running, Stand};
 use crate::support::{covers, running};
+use reckon::config::settings::Config;
+use reckon::kinds::register::KINDS;
+use reckon::spec::document::ReadContext;
+use reckon::spec::tree::loader::Loader;
 
 mod mirror;
 mod repeated;
-
-use crate::connection::Connection;
-use crate::support::canaries::Canaries;
-use crate::support::running::{Running, Stand};
 
 /// The sources of secrets; each has a merchant and a card.
 const SOURCES: [&str; 4] = ["env", "file", "exec", "age"];

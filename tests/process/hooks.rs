@@ -8,19 +8,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+
 use reckon::kinds::register::KINDS;
 use reckon::model::issue::Severity;
 use reckon::policy::Rights;
 use reckon::render::diagnostic::OutputStyle;
 use reckon::render::hooks as shown;
+use reckon::scripting::engine::{FailureCause, RunFailure};
 use reckon::scripting::folder;
 use reckon::scripting::folder::ScriptFolder;
+use reckon::scripting::hooks::{EventHandler, Hooks};
 use reckon::scripting::host::session::Reads;
 use reckon::scripting::language::limits::{TIME_MAX, on_stack};
 use reckon::scripting::language::names::ConfiguredNames;
-use reckon::scripting::run::failure::{FailureCause, RunFailure};
-use reckon::scripting::run::hooks::{EventHandler, Hooks};
-use serde_json::{Value, json};
 
 /// With this variable set, the test writes the snapshots instead of comparing them.
 const BLESS: &str = "RECKON_BLESS";
@@ -336,7 +337,7 @@ fn the_documentation_is_made_of_the_register() {
     let kept = fs::read_to_string(path).unwrap_or_default();
     assert_eq!(text(&made), kept, "reckon hooks doc -o markdown > docs/guides/hooks.md");
     let terminal = text(&reckon(root(), &["hooks", "doc"]));
-    for row in reckon::scripting::host::register::rows() {
+    for row in reckon::scripting::engine::host_functions() {
         assert!(terminal.contains(&row.usage()), "{}", row.usage());
         assert!(kept.contains(&format!("### `{}`", row.usage())), "{}", row.usage());
     }

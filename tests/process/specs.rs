@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
+use crate::{settings, tree};
 use reckon::config::settings::{Config, FILE_NAME};
 use reckon::kinds::register::KINDS;
-use reckon::spec::documents::document::ReadContext;
+use reckon::spec::document::ReadContext;
 use reckon::spec::tree::loader::Loader;
-
-use crate::{settings, tree};
 
 /// Loads the specs beside `folder`'s `reckon.yaml`, and expects `expect` documents without a problem.
 fn check(folder: &Path, expect: usize) {

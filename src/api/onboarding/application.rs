@@ -1,22 +1,23 @@
 //! Applications of new merchants (partner-api, Merchant application).
 //!
 //! An application is either complete, with every field, or a sign-up that the applicant finishes on
-//! the service's own page. The fields are a table ([`fields`]), so that the rules, the files'
-//! shapes and the tests agree on each. A request is therefore a map of fields and no struct of
-//! eighty options.
+//! the service's own page. The fields are a table ([`fields`](super::fields)), so that the rules,
+//! the files' shapes, the JSON Schema and the tests agree on each. A request is therefore a map of
+//! fields and no struct of eighty options.
 
-#[cfg(test)]
-mod tests;
-
+use std::borrow::Cow;
 use std::fmt;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::fields;
 use crate::api::call::endpoints;
+use crate::api::onboarding::fields;
+use crate::api::onboarding::fields::{
+    ApplicationField, FIELDS, FieldType, SECOND_OWNER, SECOND_OWNER_FIELDS, SIGN_UP_REQUIRED,
+};
 use crate::api::wire;
 use crate::base::secret::Secret;
 
@@ -154,3 +155,57 @@ endpoints! {
     StartSignUp "application.sign_up": Post Web "/api/v1/merchant_applications/sign_up" by Tenant,
         ApplicationFields => StartedSignUp;
 }
+
+impl JsonSchema for ApplicationFields {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "ApplicationFields".into()
+    }
+
+    /// Requires the fields that both ways of submission need; a complete application needs more, by
+    /// its own fields.
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let mut properties = properties(FIELDS);
+        let second = json!({"type": "object", "properties": self::properties(SECOND_OWNER_FIELDS)});
+        properties.insert(SECOND_OWNER.to_owned(), second);
+        json_schema!({
+            "type": "object",
+            "properties": properties,
+            "required": SIGN_UP_REQUIRED,
+        })
+    }
+}
+
+fn properties(fields: &[ApplicationField]) -> Map<String, Value> {
+    fields.iter().map(|field| (field.name.to_owned(), shape(field.field_type))).collect()
+}
+
+fn shape(of: FieldType) -> Value {
+    let mut shape = match of {
+        FieldType::Choice(words) => return json!({"type": "string", "enum": words}),
+        FieldType::Integer(min, max) => {
+            return json!({"type": "integer", "minimum": min, "maximum": max});
+        }
+        FieldType::Boolean => return json!({"type": "boolean"}),
+        FieldType::Date => json!({"type": "string", "format": "date"}),
+        FieldType::Timestamp => json!({"type": "string", "format": "date-time"}),
+        FieldType::Email => json!({"type": "string", "format": "email"}),
+        FieldType::Text
+        | FieldType::Phone
+        | FieldType::PostalCode
+        | FieldType::Url
+        | FieldType::State
+        | FieldType::Country
+        | FieldType::Signature => json!({"type": "string"}),
+    };
+    if let (Some(most), Value::Object(shape)) = (of.length_max(), &mut shape) {
+        shape.insert("maxLength".to_owned(), most.into());
+    }
+    shape
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,17 +1,18 @@
 //! Checks of an application: every problem at once, each at its field.
 //!
 //! The rules are the table's ([`FIELDS`]) and those that concern several fields. A text of white
-//! space counts as missing, as does a null. No message repeats a field's value.
+//! space counts as missing, as does a null. No message repeats a field's value. A signature has the
+//! jSignature format (partner-api, `signature`): JSON text, an array of strokes, each with the
+//! integers `lx`, `ly`, `mx` and `my`.
 
 use chrono::{DateTime, NaiveDate};
 use serde_json::{Map, Value};
 
-use super::application::Submission;
-use super::fields::{
+use crate::api::onboarding::application::Submission;
+use crate::api::onboarding::encoded_text::{Encoding, encoding};
+use crate::api::onboarding::fields::{
     ApplicationField, FIELDS, FieldType, Need, SECOND_OWNER, SECOND_OWNER_FIELDS, SIGN_UP_REQUIRED,
 };
-use super::plain::{Encoding, encoding};
-use super::signature;
 use crate::api::rules;
 use crate::api::rules::{FieldProblem, FieldProblems, is_email};
 
@@ -173,7 +174,7 @@ fn text_fault(of: FieldType, text: &str) -> FieldFault {
             let wrong = DateTime::parse_from_rfc3339(text).is_err();
             invalid(wrong, "is not a time such as 2026-11-30T18:00:00Z")
         }
-        FieldType::Signature => signature::fault(text).map(|fault| ("invalid", fault)),
+        FieldType::Signature => signature_fault(text).map(|fault| ("invalid", fault)),
         FieldType::Integer(..) | FieldType::Boolean => None,
     }
 }
@@ -207,4 +208,26 @@ fn code_fault(text: &str, fault: &str, is_known: impl Fn(&str) -> bool) -> Field
 /// Returns whether a text is `yyyy-mm-dd`, with all its digits.
 fn is_date(text: &str) -> bool {
     text.len() == 10 && NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()
+}
+
+const POINTS: [&str; 4] = ["lx", "ly", "mx", "my"];
+
+/// Returns the fault of a signature, as the end of a sentence; `None` for a valid one. Never
+/// repeats the text.
+pub(crate) fn signature_fault(text: &str) -> Option<String> {
+    let Ok(Value::Array(strokes)) = serde_json::from_str(text) else {
+        return Some("is not JSON text of an array of strokes".to_owned());
+    };
+    if strokes.is_empty() {
+        return Some("has no stroke".to_owned());
+    }
+    strokes.iter().zip(1_usize..).find_map(|(stroke, number)| {
+        let Some(stroke) = stroke.as_object() else {
+            return Some(format!("stroke {number} is not an object"));
+        };
+        let is_integer =
+            |name: &str| stroke.get(name).is_some_and(|value| value.as_i64().is_some());
+        let missing = POINTS.iter().find(|name| !is_integer(name))?;
+        Some(format!("stroke {number} has no integer {missing}"))
+    })
 }

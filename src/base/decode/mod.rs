@@ -3,4 +3,3 @@
 pub mod document;
 mod node_decoder;
 pub mod problem;
-mod tree;

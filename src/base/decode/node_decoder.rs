@@ -6,8 +6,8 @@ use serde::de::{
     Unexpected, VariantAccess, Visitor,
 };
 
-use super::problem::{ExpectedValue, Misfit, PathSegment};
-use super::tree::{Node, Scalar};
+use crate::base::decode::document::{Node, Scalar};
+use crate::base::decode::problem::{ExpectedValue, Misfit, PathSegment};
 
 /// Text that a [`Node::Hole`] gives where text is expected: the shortest valid name.
 const HOLE_TEXT: &str = "a";

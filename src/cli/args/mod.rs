@@ -4,6 +4,5 @@ pub mod events;
 pub mod gateway_actions;
 pub mod gateway_fields;
 pub mod options;
-pub mod plans;
 pub mod resources;
 pub mod store;

@@ -5,14 +5,15 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::events::{EventsCommand, HooksCommand};
-use super::gateway_actions::GatewayCommand;
-use super::plans::{ChoiceArgs, PlanCommand, SignedArgs};
-use super::resources;
-use super::resources::{AttachArgs, IntentsArgs, LinkArgs, ResumeArgs, SuspendArgs};
-use super::store::StoreCommand;
 use crate::base::id::Key;
 use crate::base::money::Money;
+use crate::cli::args::events::{EventsCommand, HooksCommand};
+use crate::cli::args::gateway_actions::GatewayCommand;
+use crate::cli::args::resources;
+use crate::cli::args::resources::{
+    AttachArgs, ChoiceArgs, IntentsArgs, LinkArgs, PlanCommand, ResumeArgs, SignedArgs, SuspendArgs,
+};
+use crate::cli::args::store::StoreCommand;
 
 /// Billing as code: YAML in git, a payment service made to match exactly once.
 #[derive(Debug, Parser)]

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::gateway_fields::{account, change, merchant_set, purge, save, schedule, upload, vault};
 use crate::api::reads::{READS, ReadEndpoint};
 use crate::base::folder::open_file;
 use crate::base::id::Key;
@@ -15,17 +14,20 @@ use crate::cli::args::gateway_actions::{
     ChargeArgs, GatewayChange, GatewayCommand, GatewayGetArgs, MoveArgs, RefundArgs,
 };
 use crate::cli::args::gateway_fields::ActionArgs;
+use crate::cli::commands::gateway_fields::{
+    account, change, merchant_set, purge, save, schedule, upload, vault,
+};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
 use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::print::Printer;
 use crate::control::requests::{Act, ServiceRead};
-use crate::effects::actions::table::{
+use crate::effects::core::context::put;
+use crate::effects::register::{
     ACCOUNT, CHANGE, DEAUTHORISE, DELETE, MERCHANT, PURGE, SAVE, SCHEDULE, UPLOAD, VAULT,
 };
-use crate::effects::core::context::put;
-use crate::engine::protocol::commands::action_view::{ActionReport, ActionStatus};
-use crate::model::action::{Action, RemoteGet};
+use crate::engine::protocol::actions::{ActionReport, ActionStatus};
+use crate::model::effect::{Action, RemoteGet};
 use crate::render;
 
 /// The longest signature that is read, in bytes (service-facts, 31).

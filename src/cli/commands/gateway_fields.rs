@@ -8,7 +8,7 @@ use std::path::Path;
 use data_encoding::BASE64;
 use serde_json::{Map, Value, json};
 
-use crate::api::file::FILE_BYTES_MAX;
+use crate::api::invoice::FILE_BYTES_MAX;
 use crate::base::folder::open_file;
 use crate::base::wording;
 use crate::cli::args::gateway_fields::{

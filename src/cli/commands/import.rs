@@ -12,18 +12,18 @@ use crate::base::folder::PathError;
 use crate::base::folder_location::FolderLocation;
 use crate::base::id::Key;
 use crate::cli::args::resources::{ImportArgs, ImportList};
-use crate::cli::commands::inspect::get::parse_resource;
+use crate::cli::commands::get::parse_resource;
 use crate::cli::context::machine::below;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
 use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::print::Printer;
 use crate::control::requests::{Import, ImportAll, Inventory};
-use crate::model::state::adoption::{
+use crate::model::state::drift::{
     AdoptRequest, AdoptionReport, AdoptionStatus, ImportOption, InventoryItem, InventoryRequest,
 };
 use crate::render;
-use crate::spec::documents::header::API_VERSION;
+use crate::spec::header::API_VERSION;
 
 /// Runs the command.
 pub(crate) async fn run(

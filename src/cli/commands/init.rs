@@ -1,23 +1,39 @@
-//! `init`: scaffolds a new repository.
+//! `init`: scaffolds a new repository; `init --empty-remote` declares that no object of the service
+//! is ours. `forget`: stops managing a resource, or disowns an object with a mark of ours; the
+//! service is not asked.
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use serde_json::json;
 
-use super::forget;
+use crate::base::clock::{Clock, SystemClock};
+use crate::base::id::RemoteId;
 use crate::cli::args::options::{Cli, InitArgs};
+use crate::cli::args::resources::ForgetArgs;
+use crate::cli::commands::get::parse_resource;
 use crate::cli::context::machine;
-use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::context::open::Context;
+use crate::cli::context::session::StateSession;
+use crate::cli::context::state_handle::StateHandle;
+use crate::cli::exit::{CommandFailure, Exit, local_only};
 use crate::cli::print::Printer;
+use crate::control::requests::Forget;
+use crate::engine::protocol::intents::DisownPreview;
+use crate::engine::queries::intents::disown_preview;
 use crate::kinds::register::KINDS;
+use crate::model::record::Record;
+use crate::model::state::drift::{ForgetRequest, ForgetResult};
 use crate::render;
-use crate::spec::documents::schema;
+use crate::spec::header;
+use crate::store::error::OpenError;
 use crate::store::vault::key::{KEY_FILE, MasterKey};
+use crate::store::writer::core::Commit;
 
 /// Returns the files of a new repository. Editors read the schema: the first line of the specs
 /// names it.
 fn files() -> [(&'static str, String); 4] {
-    let schema = render::json(&schema::document(KINDS));
+    let schema = render::json(&header::document(KINDS));
     [
         ("reckon.yaml", include_str!("init/reckon.yaml").to_owned()),
         ("specs/acme.yaml", include_str!("init/acme.yaml").to_owned()),
@@ -36,7 +52,7 @@ struct InitOutput {
 /// Runs the command.
 pub(crate) async fn run(cli: &Cli, args: &InitArgs, out: Printer) -> Result<Exit, CommandFailure> {
     if args.empty_remote {
-        return forget::disown(cli, args, out).await;
+        return disown(cli, args, out).await;
     }
     let dir = args.dir.clone().unwrap_or_else(|| PathBuf::from("."));
     let mut made = InitOutput { made: Vec::new(), kept: Vec::new() };
@@ -84,4 +100,128 @@ fn text(made: &InitOutput, dir: &Path) -> String {
     let config = dir.join("reckon.yaml");
     lines.push(format!("\nnext: reckon --config {} run --sandbox", config.display()));
     lines.join("\n")
+}
+
+/// Runs the command.
+pub(crate) async fn forget(
+    setup: &Context,
+    args: &ForgetArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let what = parse_subject(&args.what)?;
+    if !confirm_forget(&what, args.yes, out)? {
+        out.note("nothing was written");
+        return Ok(Exit::Done);
+    }
+    let forgot = StateSession::open(setup).await?.send(setup, Forget(what)).await?;
+    match &forgot {
+        ForgetResult::Resource(..) | ForgetResult::Object(..) => {
+            out.result(&forgot, || render::adoption::forget_result(&forgot))?;
+            Ok(Exit::Done)
+        }
+        ForgetResult::Refused(why, help) => {
+            let failure = CommandFailure::input("reckon::forget::refused", why).help(help);
+            Err(CommandFailure { exit: Exit::NeedsAttention, ..failure })
+        }
+        ForgetResult::Unknown(nearest) => Err(unknown_subject(&args.what, nearest.as_deref())),
+    }
+}
+
+/// Parses the name of a resource, or an id.
+fn parse_subject(text: &str) -> Result<ForgetRequest, CommandFailure> {
+    if text.contains('/') {
+        return Ok(ForgetRequest::Resource(parse_resource(text)?));
+    }
+    let id = RemoteId::new(text);
+    let id =
+        id.map_err(|error| CommandFailure::input("reckon::forget::name", error).help(NAMES))?;
+    Ok(ForgetRequest::Object(id))
+}
+
+const NAMES: &str = "write KIND/NAME, or the id of an object that `reckon intents` shows";
+
+fn unknown_subject(text: &str, nearest: Option<&str>) -> CommandFailure {
+    let what = if text.contains('/') {
+        format!("no such resource: {text}")
+    } else {
+        format!("no such unknown object: {text}")
+    };
+    let failure = CommandFailure::input("reckon::forget::unknown", what);
+    match nearest {
+        Some(name) => failure.help(format!("did you mean {name}?")),
+        None if text.contains('/') => failure.help("list all resources with `reckon get`"),
+        None => failure.help(NAMES),
+    }
+}
+
+/// Asks for agreement, unless `--yes` is set. Without a terminal `--yes` is required.
+fn confirm_forget(what: &ForgetRequest, yes: bool, out: Printer) -> Result<bool, CommandFailure> {
+    let refusal = (
+        "reckon::forget::unconfirmed",
+        "review what would be forgotten, then repeat the command with --yes",
+    );
+    out.agree(yes, || render::adoption::forget_request(what), refusal, "Forget it?")
+}
+
+// `init --empty-remote`: declares, once a person agreed, that unknown objects are not ours.
+
+/// Lists the objects that would be disowned, asks, and records the declaration.
+pub(crate) async fn disown(
+    cli: &Cli,
+    args: &InitArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let setup = Context::load(cli)?;
+    if setup.server.is_some() {
+        return Err(local_only(
+            "`init --empty-remote`",
+            "it is a statement about the state itself",
+        ));
+    }
+    let open = setup.open_bound(None).await?;
+    let asked = confirm_disown(&open, args.yes, out);
+    let agreed = asked.as_ref().is_ok_and(|(_, agreed)| *agreed);
+    let written = if agreed { declare(&open).await } else { Ok(()) };
+    open.state.close().await?;
+    written?;
+    let (disowned, agreed) = asked?;
+    out.note(if agreed { DECLARED } else { "nothing was written" });
+    if agreed {
+        out.result(&json!({ "disowned": disowned }), String::new)?;
+    }
+    Ok(Exit::Done)
+}
+
+const DECLARED: &str =
+    "recorded: objects at the service with marks that this state does not know are not yours";
+
+/// Shows the objects that would be disowned and asks; without a terminal `--yes` is required.
+fn confirm_disown(
+    open: &StateHandle,
+    yes: bool,
+    out: Printer,
+) -> Result<(DisownPreview, bool), CommandFailure> {
+    let unknown = disown_preview(&open.state.facts).map_err(OpenError::from)?;
+    out.note(&render::adoption::disown_request(&unknown));
+    if yes {
+        return Ok((unknown, true));
+    }
+    if !out.interactive {
+        let failure = CommandFailure::input(
+            "reckon::init::unconfirmed",
+            "not confirmed: no terminal to ask at",
+        );
+        return Err(failure.help(
+            "adopt your objects with `reckon import KIND/NAME ID` or `reckon import --all`; if none is yours, \
+            run `reckon init --empty-remote --yes`",
+        ));
+    }
+    let agreed = out.confirm("Disown all of them permanently?")?;
+    Ok((unknown, agreed))
+}
+
+async fn declare(open: &StateHandle) -> Result<(), CommandFailure> {
+    let record = Record::EmptyRemote { at: SystemClock.now(), actor: machine::actor() };
+    open.state.writer.append(Commit::of(vec![record])).await.map_err(OpenError::from)?;
+    Ok(())
 }

@@ -1,16 +1,16 @@
 //! `suspend` and `resume`: stop new effects of a resource, and let them go on. The journal records
 //! both, with the actor.
 
-use super::inspect::get::parse_resource;
 use crate::base::clock::{Clock, SystemClock};
 use crate::cli::args::resources::{ResumeArgs, SuspendArgs};
+use crate::cli::commands::get::parse_resource;
 use crate::cli::context::open::Context;
+use crate::cli::context::selection;
 use crate::cli::context::session::StateSession;
-use crate::cli::context::timespec;
 use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::print::Printer;
 use crate::control::requests::Suspend;
-use crate::model::operator::suspension::{
+use crate::model::operator::{
     REASON_LENGTH_MAX, RemainingSuspension, SuspensionRequest, SuspensionResult,
 };
 use crate::render;
@@ -31,7 +31,7 @@ pub(crate) async fn run(
         ));
     }
     let now = SystemClock.now();
-    let until = args.until.as_deref().map(|text| timespec::parse_end(text, now)).transpose()?;
+    let until = args.until.as_deref().map(|text| selection::parse_end(text, now)).transpose()?;
     let pause = SuspensionRequest::Suspend { key: parse_resource(&args.what)?, reason, until };
     print_outcome(&record(setup, pause).await?, out)
 }
@@ -91,7 +91,7 @@ fn print_outcome(paused: &SuspensionResult, out: Printer) -> Result<Exit, Comman
             });
         }
     }
-    out.result(paused, || render::suspension::text(paused))?;
+    out.result(paused, || render::actions::suspension_result(paused))?;
     Ok(Exit::Done)
 }
 

@@ -6,18 +6,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::open::Context;
-use super::{machine, state_handle};
 use crate::base::clock::{Clock, SystemClock};
+use crate::cli::context::open::Context;
+use crate::cli::context::{machine, state_handle};
 use crate::cli::exit::CommandFailure;
 use crate::config::setting::ProcessEnv;
-use crate::engine::protocol::queries::views::PlanView;
-use crate::kinds::schema::files::Stamp;
+use crate::engine::protocol::views::PlanView;
+use crate::kinds::schema::kind::Stamp;
 use crate::spec::tree::index::SpecIndex;
 use crate::spec::tree::loader::Loader;
 use crate::store::disk::directory::LockError;
+use crate::store::error::OpenError;
 use crate::store::index::ordered::{Batch, Index};
-use crate::store::state::error::OpenError;
 use crate::store::state::index::open_closed;
 
 /// Key of the cached plan in the index.

@@ -3,28 +3,27 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::git::program;
-use super::secrets::OpenedSecrets;
-use super::state_handle::{Embedded, EngineOptions, StateHandle, clock};
-use super::{machine, state_handle};
 use crate::base::folder_location::FolderLocation;
 use crate::base::hash::keyed_digest;
 use crate::base::secret::Secret;
 use crate::cli::args::options::Cli;
+use crate::cli::context::git::program;
+use crate::cli::context::secrets::OpenedSecrets;
+use crate::cli::context::state_handle::{Embedded, EngineOptions, StateHandle, clock};
+use crate::cli::context::{machine, state_handle};
 use crate::cli::exit::{CommandFailure, WAY_ON, local_only};
-use crate::cli::remote::client::ServerClient;
-use crate::cli::remote::daemon;
+use crate::cli::remote;
+use crate::cli::remote::ServerClient;
 use crate::config::setting::{ConfigError, ProcessEnv};
 use crate::config::settings::{Config, FILE_NAME};
 use crate::engine::handles::shared::{
     EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError,
 };
 use crate::kinds::register::KINDS;
-use crate::kinds::schema::files::{AttachmentFiles, Stamp};
-use crate::kinds::schema::kind::CheckCx;
+use crate::kinds::schema::kind::{AttachmentFiles, CheckCx, Stamp};
 use crate::model::record::StateOwner;
 use crate::plan::state_view;
-use crate::spec::documents::document::ReadContext;
+use crate::spec::document::ReadContext;
 use crate::spec::tree::attachments::AttachmentFolder;
 use crate::spec::tree::loader::Loader;
 use crate::store::state::open::{OpenState, StateOptions};
@@ -62,14 +61,14 @@ impl Context {
     /// Reads the configuration.
     pub(crate) fn load(cli: &Cli) -> Result<Self, CommandFailure> {
         let file = cli.config.clone().unwrap_or_else(|| PathBuf::from(FILE_NAME));
-        let server = daemon::from_args(cli)?;
-        let config = daemon::config(server.as_ref(), cli, &file)?;
+        let server = remote::server_of_args(cli)?;
+        let config = remote::load_config(server.as_ref(), cli, &file)?;
         let specs = config.specs.get(&ProcessEnv)?;
         let state = match &cli.state {
             Some(dir) => dir.clone(),
             None => config.state.get(&ProcessEnv)?,
         };
-        let check = daemon::check(server.as_ref(), &config)?;
+        let check = remote::check_context(server.as_ref(), &config)?;
         let (chosen, state_named) = (cli.config.is_some(), cli.state.is_some());
         let root = config.dir.to_path_buf();
         Ok(Self {

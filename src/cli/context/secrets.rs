@@ -13,22 +13,21 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use program::{GIVEN, Program, ProgramLimits};
 use serde_json::Value;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use zeroize::Zeroizing;
 
-use self::program::{GIVEN, Program, ProgramLimits};
 use crate::base::folder::{PathError, open_file};
 use crate::base::folder_location::FolderLocation;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
-use crate::base::sealed::Keyring;
-use crate::base::secret::Secret;
+use crate::base::secret::{Keyring, Secret};
 use crate::cli::exit::WAY_ON;
 use crate::config::setting::Setting;
 use crate::config::settings::Programs;
 use crate::engine::handles::shared::{SecretError, SecretResolver};
-use crate::kinds::schema::open_variables::Variables;
+use crate::kinds::schema::kind::Variables;
 use crate::spec::tree::attachments::AttachmentFolder;
 
 /// Reads one variable of the environment.

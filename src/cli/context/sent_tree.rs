@@ -12,7 +12,7 @@ use crate::cli::context::open::Context;
 use crate::cli::exit::CommandFailure;
 use crate::control::local::{SentFile, SentTree, TreeContents};
 use crate::control::protocol::REQUEST_BYTES_MAX;
-use crate::kinds::schema::files::AttachmentFiles;
+use crate::kinds::schema::kind::AttachmentFiles;
 use crate::spec::tree::attachments::AttachmentFolder;
 use crate::spec::tree::files::{Listing, read};
 

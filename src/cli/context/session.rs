@@ -3,17 +3,17 @@
 
 use tokio::sync::mpsc;
 
-use super::git::tracked::TrackedSpecs;
-use super::open::Context;
-use super::state_handle::{EngineOptions, StateHandle};
-use super::{cache, machine};
+use crate::cli::context::git::tracked::TrackedSpecs;
+use crate::cli::context::open::Context;
+use crate::cli::context::state_handle::{EngineOptions, StateHandle};
+use crate::cli::context::{cache, machine};
 use crate::cli::exit::CommandFailure;
-use crate::cli::remote::daemon::Daemon;
+use crate::cli::remote::Daemon;
 use crate::control::handle::Control;
 use crate::control::protocol::ControlRequest;
+use crate::control::requests;
 use crate::control::requests::Request;
 use crate::control::socket_client::SocketClient;
-use crate::control::{commands, requests};
 use crate::engine::core::coordinator::{Engine, RunUntil};
 use crate::engine::protocol::input::EngineInput;
 use crate::engine::protocol::query::{Query, Reply};
@@ -62,7 +62,7 @@ impl OwnState {
 
     /// Records a person's decision, without a run of the engine.
     async fn record(&mut self, request: ControlRequest) -> Result<Reply, CommandFailure> {
-        let command = commands::command(request, machine::actor())?;
+        let command = requests::engine_command(request, machine::actor())?;
         Ok(self.engine.command(command).await?)
     }
 

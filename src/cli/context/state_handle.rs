@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use rand_core::Rng;
 
-use super::git::tree::TempTree;
-use super::machine;
 use crate::base::clock::{Clock, SharedClock, SystemClock};
+use crate::cli::context::git::tree::TempTree;
+use crate::cli::context::machine;
 use crate::cli::exit::CommandFailure;
 use crate::cli::print::print_note;
 use crate::config::setting::ProcessEnv;
@@ -16,9 +16,9 @@ use crate::config::settings::Config;
 use crate::engine::handles::shared::{PartnerAccess, SecretResolver};
 use crate::http::public::public_routes::PublicRoutes;
 use crate::store::disk::directory::private_dir;
-use crate::store::state::error::{OpenReport, RollbackDetected};
+use crate::store::error::{OpenReport, RollbackDetected};
 use crate::store::state::open::OpenState;
-use crate::store::state::watch::MarkOptions;
+use crate::store::state::rollback::MarkOptions;
 use crate::store::vault::wrapping::Identity;
 
 /// Partner application, address and clock of an embedded sandbox, in place of the configured ones.

@@ -17,15 +17,15 @@ use zeroize::Zeroizing;
 
 use crate::cli::context::open::Context;
 use crate::cli::exit::CommandFailure;
+use crate::config::events::WebhookSettings;
 use crate::config::setting::{ConfigError, ProcessEnv, Setting};
 use crate::config::settings::Config;
-use crate::config::webhooks::WebhookSettings;
 use crate::control::handle::Control;
 use crate::engine::protocol::input::EngineInput;
+use crate::http::listener;
+use crate::http::private::auth::Tokens;
 use crate::http::private::router;
-use crate::http::private::tokens::Tokens;
 use crate::http::public::{ingress, webhooks};
-use crate::http::serve::listener;
 
 /// Events that wait for the engine, at most; a listener that finds no room waits.
 const EVENTS_MAX: usize = 256;

@@ -13,10 +13,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::base::folder_location::FolderLocation;
-use crate::cli::commands::events::urls;
-use crate::cli::commands::hooks::comparison;
-use crate::cli::commands::inspect::why;
-use crate::cli::commands::payer_links;
+use crate::cli::commands::{hook_trials, payer_links, webhook_urls, why};
 use crate::cli::context::git::tracked::TrackedSpecs;
 use crate::cli::context::git::tree;
 use crate::cli::context::git::tree::TempTree;
@@ -28,12 +25,12 @@ use crate::control::local::{LocalQuery, SentFile, SentTree, TreeContents, TreeDi
 use crate::control::protocol::{ControlError, Response};
 use crate::engine::core::coordinator::Engine;
 use crate::engine::handles::shared::{EngineParts, EngineShared};
-use crate::engine::protocol::queries::local_reply::LocalReply;
+use crate::engine::protocol::diagnostics::LocalReply;
 use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::kinds::register::KINDS;
-use crate::kinds::schema::files::{AttachmentFiles, FileProblem, Stamp};
+use crate::kinds::schema::kind::{AttachmentFiles, FileProblem, Stamp};
 use crate::model::manifest::AttachedFile;
-use crate::spec::documents::document::ReadContext;
+use crate::spec::document::ReadContext;
 use crate::spec::tree::attachments::AttachmentFolder;
 use crate::spec::tree::loader::Loader;
 
@@ -95,7 +92,7 @@ impl DaemonQueries {
 
     /// Returns the webhook addresses and the applicants' links.
     fn urls(&self) -> Result<Reply, CommandFailure> {
-        json_reply(urls::addresses(&self.setup, &self.shared.facts.rotations()?)?)
+        json_reply(webhook_urls::addresses(&self.setup, &self.shared.facts.rotations()?)?)
     }
 
     /// Compares the daemon's tree with another one.
@@ -129,7 +126,8 @@ impl LocalQueries for DaemonQueries {
                 why::of_daemon(&self.setup, &self.shared, &what, verify).and_then(json_reply)
             }
             LocalQuery::Past(since) => {
-                comparison::of_daemon(&self.setup, &self.shared, since).and_then(json_reply)
+                hook_trials::past_events_of_daemon(&self.setup, &self.shared, since)
+                    .and_then(json_reply)
             }
             LocalQuery::Urls => self.urls(),
             LocalQuery::Intake { key, terms, days } => {

@@ -10,33 +10,31 @@ use chrono::TimeDelta;
 use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
-use super::listeners::Listeners;
-use super::local_queries::DaemonQueries;
-use super::targets::DaemonNotifier;
 use crate::base::hash::{Digest, sha256};
 use crate::cli::args::options::RunArgs;
-use crate::cli::commands::hooks::overview;
+use crate::cli::commands::hooks;
+use crate::cli::commands::rekey::rekeyer;
 use crate::cli::commands::sandbox::command;
 use crate::cli::commands::sandbox::command::{EmbeddedSandbox, WebhookAddresses};
-use crate::cli::commands::store::compact::history;
-use crate::cli::commands::store::rekey::rekeyer;
+use crate::cli::commands::store::archive_policy;
 use crate::cli::context::git::tracked::TrackedSpecs;
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::daemon;
 use crate::cli::context::state_handle::{EngineOptions, StateHandle};
+use crate::cli::daemon::listeners::Listeners;
+use crate::cli::daemon::local_queries::DaemonQueries;
+use crate::cli::daemon::targets::DaemonNotifier;
 use crate::cli::exit::{CommandFailure, Exit, local_only};
 use crate::cli::print::Printer;
+use crate::config::events::CompactionMode;
 use crate::config::setting::ProcessEnv;
-use crate::config::store::CompactionMode;
 use crate::control::handle::Control;
 use crate::control::socket_server::ControlSocket;
-use crate::engine::core::compaction::CompactionPlan;
 use crate::engine::core::coordinator::{Engine, RunUntil};
-use crate::engine::core::retention::Retention;
-use crate::engine::protocol::input::EngineInput;
-use crate::engine::protocol::queries::views::Overview;
-use crate::engine::protocol::script_set::ScriptSet;
+use crate::engine::core::retention::{CompactionPlan, Retention};
+use crate::engine::protocol::input::{EngineInput, ScriptSet};
+use crate::engine::protocol::views::Overview;
 use crate::model::issue::Severity;
 use crate::render;
 use crate::render::progress::{RunProgress, next_overview};
@@ -118,7 +116,7 @@ async fn serve(
     ready.send_replace(true);
     engine.read_in_background();
     engine.start_sweeps();
-    let approvals = crate::cli::commands::signed::daemon::keep_examining(
+    let approvals = crate::cli::commands::signed::approval::keep_examining(
         setup,
         open,
         approving,
@@ -149,8 +147,8 @@ fn retention(setup: &Context) -> Result<Retention, CommandFailure> {
 /// Returns the settings of compaction.
 fn compaction(setup: &Context, open: &StateHandle) -> Result<CompactionPlan, CommandFailure> {
     let automatic = setup.config.store.compact.get(&ProcessEnv)? == CompactionMode::Auto;
-    let (compactor, history) = (open.state.compactor(), history(setup)?);
-    Ok(CompactionPlan { compactor, history, automatic })
+    let (compactor, archive_policy) = (open.state.compactor(), archive_policy(setup)?);
+    Ok(CompactionPlan { compactor, history: archive_policy, automatic })
 }
 
 /// Watches the tree until the daemon ends.
@@ -245,8 +243,8 @@ const HINTS_MAX: usize = 8;
 
 /// Reads and checks the present scripts.
 pub(crate) fn read_scripts(setup: &Context) -> Result<ScriptSet, CommandFailure> {
-    let folder = overview::folder(setup)?;
-    let (hooks, problems) = overview::load(setup, &folder)?;
+    let folder = hooks::folder(setup)?;
+    let (hooks, problems) = hooks::load(setup, &folder)?;
     let wrong = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
     Ok(ScriptSet { hooks, files: digest(&folder), problems: wrong })
 }

@@ -13,11 +13,12 @@ use crate::config::notify::{MailEncryption, MailTarget, NotifyTarget, WebFormat}
 use crate::config::setting::{ConfigError, EnvSource, FromText, ProcessEnv, Setting};
 use crate::config::settings::Config;
 use crate::engine::hooks::notify::{DeliveryAttempt, NotificationSender};
-use crate::engine::protocol::commands::intake::IntakeLink;
+use crate::engine::protocol::payers::IntakeLink;
 use crate::notify::deliver::{Notifier, NotifierOptions};
-use crate::notify::message::{DeliveryResult, OutgoingNotification};
-use crate::notify::target;
-use crate::notify::target::{NotificationTarget, SmtpLogin, SmtpTarget};
+use crate::notify::message;
+use crate::notify::message::{
+    DeliveryResult, NotificationTarget, OutgoingNotification, SmtpLogin, SmtpTarget,
+};
 
 /// Port for mail submission.
 const PORT: u16 = 587;
@@ -110,25 +111,25 @@ impl SettingReader<'_> {
     }
 }
 
-fn form_of(form: WebFormat) -> target::BodyFormat {
+fn form_of(form: WebFormat) -> message::BodyFormat {
     match form {
-        WebFormat::Json => target::BodyFormat::Json,
-        WebFormat::Chat => target::BodyFormat::Chat,
+        WebFormat::Json => message::BodyFormat::Json,
+        WebFormat::Chat => message::BodyFormat::Chat,
     }
 }
 
-fn encryption_of(encryption: MailEncryption) -> target::SmtpEncryption {
+fn encryption_of(encryption: MailEncryption) -> message::SmtpEncryption {
     match encryption {
-        MailEncryption::Starttls => target::SmtpEncryption::Starttls,
-        MailEncryption::Tls => target::SmtpEncryption::Tls,
-        MailEncryption::None => target::SmtpEncryption::None,
+        MailEncryption::Starttls => message::SmtpEncryption::Starttls,
+        MailEncryption::Tls => message::SmtpEncryption::Tls,
+        MailEncryption::None => message::SmtpEncryption::None,
     }
 }
 
-fn usual_port(encryption: target::SmtpEncryption) -> u16 {
+fn usual_port(encryption: message::SmtpEncryption) -> u16 {
     match encryption {
-        target::SmtpEncryption::Tls => PORT_TLS,
-        target::SmtpEncryption::Starttls | target::SmtpEncryption::None => PORT,
+        message::SmtpEncryption::Tls => PORT_TLS,
+        message::SmtpEncryption::Starttls | message::SmtpEncryption::None => PORT,
     }
 }
 
@@ -245,7 +246,7 @@ mod tests {
         .unwrap();
         assert_eq!(targets.keys().collect::<Vec<_>>(), ["chat", "payers", "program"]);
         assert!(!format!("{targets:?}").contains("canary"), "{targets:?}");
-        let Some(NotificationTarget::Web { url, form: target::BodyFormat::Chat }) =
+        let Some(NotificationTarget::Web { url, form: message::BodyFormat::Chat }) =
             targets.get("chat")
         else {
             panic!("{targets:?}")
@@ -261,9 +262,9 @@ mod tests {
     #[test]
     fn the_port_follows_the_encryption_where_none_is_written() {
         let port = |body: &str| (mail(body).port, mail(body).encryption);
-        assert_eq!(port("host: s.example"), (587, target::SmtpEncryption::Starttls));
-        assert_eq!(port("host: s.example, encryption: tls"), (465, target::SmtpEncryption::Tls));
-        assert_eq!(port("host: 127.0.0.1, encryption: none"), (587, target::SmtpEncryption::None));
+        assert_eq!(port("host: s.example"), (587, message::SmtpEncryption::Starttls));
+        assert_eq!(port("host: s.example, encryption: tls"), (465, message::SmtpEncryption::Tls));
+        assert_eq!(port("host: 127.0.0.1, encryption: none"), (587, message::SmtpEncryption::None));
         assert_eq!(port("host: s.example, port: 2525").0, 2525);
     }
 

@@ -5,17 +5,19 @@ use chrono::NaiveDate;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::fields::{ActionEffect, Changeable, decode, money_move, positive, without_money};
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
 use crate::base::schedule::{Day, IntervalUnit, Schedule};
+use crate::effects::actions::fields::{
+    ActionEffect, Changeable, decode, money_move, positive, without_money,
+};
 use crate::effects::core::context::{EffectContext, put};
 use crate::effects::merchants::settings::{CARD_DATE, METHOD_TEXTS, RECURRING_SETTINGS, check};
 use crate::effects::methods::change::set_method;
 use crate::effects::methods::method::PaymentMethodType;
-use crate::effects::payments::charge_schedule::schedule_charge;
 use crate::effects::recurring::change::set_recurring;
-use crate::model::intents::exposure::MoneyMove;
+use crate::effects::recurring::create::schedule_charge;
+use crate::model::effect::MoneyMove;
 
 /// Meaning of a recurring charge's payment in the plan and in limits.
 const PER_OCCURRENCE: &str = "collected_per_occurrence";

@@ -7,8 +7,7 @@ use serde_json::Value;
 
 use crate::base::id::Mode;
 use crate::base::money::Money;
-use crate::model::intents::effect::Effect;
-use crate::model::intents::exposure::MoneyMove;
+use crate::model::effect::{Effect, MoneyMove};
 
 /// Effect of an action, and the money that it moves.
 #[derive(Debug)]

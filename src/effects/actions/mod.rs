@@ -4,5 +4,3 @@ pub mod changes;
 pub mod fields;
 pub mod merchant_data;
 pub mod payments;
-pub mod storage;
-pub mod table;

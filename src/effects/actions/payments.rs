@@ -4,12 +4,12 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::fields::{ActionEffect, decode, money_move, positive};
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
+use crate::effects::actions::fields::{ActionEffect, decode, money_move, positive};
 use crate::effects::core::context::EffectContext;
-use crate::effects::payments::capture::CaptureTime;
 use crate::effects::payments::charge::TransactionRequest;
+use crate::effects::payments::transactions::CaptureTime;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -110,7 +110,8 @@ struct VoidFields {
 
 pub(crate) fn void(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
     let VoidFields { transaction, reference } = decode(fields)?;
-    let effect = crate::effects::payments::void::void(new, &transaction, reference.as_deref());
+    let effect =
+        crate::effects::payments::transactions::void(new, &transaction, reference.as_deref());
     Ok(ActionEffect { effect, money: Vec::new() })
 }
 
@@ -128,7 +129,7 @@ pub(crate) fn capture(new: EffectContext, fields: &Value) -> Result<ActionEffect
     let CaptureFields { charge, amount, reference, next_run } = decode(fields)?;
     let money = money_move(positive(amount)?, new.mode, "captured");
     let time = if next_run { CaptureTime::NextRun } else { CaptureTime::Immediate };
-    let effect = crate::effects::payments::capture::capture(
+    let effect = crate::effects::payments::transactions::capture(
         new,
         &charge,
         amount,
@@ -149,7 +150,7 @@ struct SignFields {
 pub(crate) fn sign(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
     let SignFields { transaction, mime_type, data } = decode(fields)?;
     Ok(ActionEffect {
-        effect: crate::effects::payments::sign::sign(new, &transaction, &mime_type, &data),
+        effect: crate::effects::payments::transactions::sign(new, &transaction, &mime_type, &data),
         money: Vec::new(),
     })
 }
@@ -166,12 +167,7 @@ pub(crate) fn pay(new: EffectContext, fields: &Value) -> Result<ActionEffect, St
     let PayFields { recurring, occurrence, amount } = decode(fields)?;
     let money = money_move(positive(amount)?, new.mode, "charged_now");
     Ok(ActionEffect {
-        effect: crate::effects::recurring::occurrence_pay::pay(
-            new,
-            &recurring,
-            &occurrence,
-            amount,
-        ),
+        effect: crate::effects::recurring::occurrences::pay(new, &recurring, &occurrence, amount),
         money,
     })
 }
@@ -186,7 +182,7 @@ struct IgnoreFields {
 pub(crate) fn ignore(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
     let IgnoreFields { recurring, occurrence } = decode(fields)?;
     let effect =
-        crate::effects::recurring::occurrence_skip::ignore_occurrence(new, &recurring, &occurrence);
+        crate::effects::recurring::occurrences::ignore_occurrence(new, &recurring, &occurrence);
     Ok(ActionEffect { effect, money: Vec::new() })
 }
 
@@ -199,7 +195,7 @@ struct CancelFields {
 pub(crate) fn cancel(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
     let CancelFields { recurring } = decode(fields)?;
     Ok(ActionEffect {
-        effect: crate::effects::recurring::cancel::cancel_recurring(new, &recurring),
+        effect: crate::effects::recurring::end::cancel_recurring(new, &recurring),
         money: Vec::new(),
     })
 }

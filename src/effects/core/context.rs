@@ -15,8 +15,7 @@ use serde_json::Value;
 use crate::api::call::{Call, Endpoint, Method};
 use crate::base::hash::SourceId;
 use crate::base::id::{Key, Mode, RemoteId};
-use crate::model::intents::effect::{Effect, EffectRequest, SingleUse};
-use crate::model::intents::exposure::ExposureCounts;
+use crate::model::effect::{Effect, EffectRequest, ExposureCounts, SingleUse};
 use crate::model::manifest::OnDoubt;
 use crate::model::state::observed::AppliedSpec;
 

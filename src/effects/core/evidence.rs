@@ -1,13 +1,19 @@
-//! Evidence that effects share: the events since just before sending, and their interpretation.
+//! Evidence that effects share: the events since just before sending, their interpretation, and
+//! whether an earlier execution could be found at all.
+//!
+//! The last matters after a restore, when the journal does not contain the effects since the
+//! backup.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::row::{Baseline, LookupResult, RemoteAnswer, RemoteQuery, accept_any};
-use crate::api::call::Call;
+use crate::api::call::{Call, Method};
 use crate::api::event::ListEvents;
-use crate::model::intents::effect::Effect;
-use crate::model::intents::intent::Intent;
+use crate::effects::core::row::{
+    Baseline, EffectRow, LookupResult, LostReply, RemoteAnswer, RemoteQuery, accept_any,
+};
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
 
 /// Baseline before sending: the newest event. Later events are new.
 pub(crate) const NEWEST_EVENT: Baseline = Baseline {
@@ -81,4 +87,33 @@ pub(crate) fn not_visible(events: &RemoteAnswer, why: &str) -> LookupResult {
 /// Returns a text field; empty if missing.
 pub(crate) fn text<'a>(item: &'a Value, field: &str) -> &'a str {
     item.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Consequence of executing an effect again that was executed before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RepeatRisk {
+    /// The same bytes cannot double it, or it changes an existing object.
+    Harmless,
+    /// A lookup at the service can find it.
+    Findable,
+    /// No read shows it, and executing it again would double it.
+    Undetectable,
+}
+
+/// Returns whether only a webhook reports the object that this effect creates: no list of the
+/// service shows it (partner-api, `POST …/merchant_applications`).
+pub fn is_reported_by_webhook_only(row: &EffectRow) -> bool {
+    matches!(row.lost_reply, LostReply::AwaitWebhook)
+}
+
+/// Returns the consequence of executing this effect again, had it been executed before.
+pub fn repeat_risk(row: &EffectRow, effect: &Effect) -> RepeatRisk {
+    if effect.request.method != Method::Post {
+        return RepeatRisk::Harmless;
+    }
+    match row.lost_reply {
+        LostReply::Retry { .. } | LostReply::RetryUntilGone { .. } => RepeatRisk::Harmless,
+        LostReply::Lookup(_) => RepeatRisk::Findable,
+        LostReply::AwaitWebhook | LostReply::Undecidable => RepeatRisk::Undetectable,
+    }
 }

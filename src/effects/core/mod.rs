@@ -3,6 +3,4 @@
 pub mod context;
 pub mod evidence;
 pub mod expect;
-pub mod repeat_risk;
-pub mod requested_money;
 pub mod row;

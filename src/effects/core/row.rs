@@ -6,9 +6,9 @@ use serde_json::Value;
 use crate::api::call::Call;
 use crate::base::id::{Key, RemoteId};
 use crate::base::secret::Secret;
-use crate::model::intents::effect::Effect;
-use crate::model::intents::intent::Intent;
-use crate::model::service::outcome::ServiceProblem;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+use crate::model::outcome::ServiceProblem;
 use crate::model::state::observed::Observed;
 use crate::model::state::orphan::UnknownObject;
 

@@ -1,19 +1,30 @@
-//! Accounts of a merchant: their own keys, and the account that the service takes by default.
+//! Accounts of a merchant: their own keys, the account that the service takes by default, and
+//! changes of an account's name, requirements or role (service-facts, 69 and 71).
 //!
 //! The gateway credentials give every account its keys, but do not mark the primary one
 //! (partner-api, Account object). The merchant's own record does, where a service has one
-//! (service-facts, 67 and 69). The record is read only where this makes a difference.
+//! (service-facts, 67 and 69). The record is read only where this makes a difference. A change is
+//! absolute, and the same record shows it: a lookup there settles a lost answer. A new primary
+//! account takes that role from another account, so one such change is open at a time.
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::api::call::Call;
-use crate::api::merchant::GetMerchant;
+use crate::api::call::{Call, Endpoint};
+use crate::api::merchant::{GetMerchant, PatchAccount, PatchAchAccount};
+use crate::base::id::RemoteId;
 use crate::base::secret::Secret;
+use crate::effects::core::context::{EffectBuilder, EffectContext};
+use crate::effects::core::expect;
 use crate::effects::core::row::{
-    Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery,
+    EffectRow, Isolation, Learned, LookupResult, ReadingCx, ReadingError, ReadingRow, RemoteAnswer,
+    RemoteQuery,
 };
+use crate::effects::merchants::settings::{CARD_SETTINGS, mismatched_settings};
+use crate::effects::methods::method::PaymentMethodType;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
 
 /// Reading of the primary accounts.
 pub const ACCOUNTS: &str = "merchant.accounts";
@@ -26,7 +37,7 @@ pub(crate) const CARDS: &str = "MerchantAccount";
 /// Type of an account that takes electronic checks.
 const CHECKS: &str = "AchAccount";
 
-pub(crate) const ROW: ReadingRow = ReadingRow { name: ACCOUNTS, queries, learn };
+pub(crate) const ACCOUNTS_ROW: ReadingRow = ReadingRow { name: ACCOUNTS, queries, learn };
 
 fn queries(_: &Value) -> Vec<RemoteQuery> {
     vec![RemoteQuery::one(Call::to::<GetMerchant>(&[]))]
@@ -99,9 +110,86 @@ pub(crate) fn text<'a>(object: &'a Value, field: &str) -> &'a str {
     object.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
+/// Fields of a merchant's own record that list its accounts.
+const ACCOUNT_LISTS: [&str; 2] = ["merchant_accounts", "ach_accounts"];
+
+/// Sets the fields in `set` of the account `account`, which takes methods of type `sort`.
+pub fn change_account(
+    obligation: EffectContext,
+    sort: PaymentMethodType,
+    account: &RemoteId,
+    set: Map<String, Value>,
+) -> Effect {
+    match sort {
+        PaymentMethodType::Card => {
+            change::<PatchAccount>(ACCOUNT_CHANGE.name, obligation, account, set)
+        }
+        PaymentMethodType::Bank => {
+            change::<PatchAchAccount>(ACH_ACCOUNT_CHANGE.name, obligation, account, set)
+        }
+    }
+}
+
+fn change<E: Endpoint>(
+    name: &'static str,
+    obligation: EffectContext,
+    account: &RemoteId,
+    set: Map<String, Value>,
+) -> Effect {
+    let about = json!({ "set": set });
+    let effect = obligation.effect::<E>(name, &[account.as_str()], Value::Object(set));
+    effect.targeting(account).expecting("id", account.as_str()).with_subject(about)
+}
+
+/// Returns each setting that an account does not show as requested. Lists match in any order.
+fn mismatches(intent: &Intent, account: &Value) -> Vec<String> {
+    let set = intent.subject.get("set").unwrap_or(&Value::Null);
+    mismatched_settings(&CARD_SETTINGS, set, account)
+}
+
+fn learn_change(intent: &Intent, reply: &Value) -> Result<Learned, String> {
+    let unlike = mismatches(intent, reply);
+    if !unlike.is_empty() {
+        return Err(format!("the answer is not what was asked: {}", unlike.join("; ")));
+    }
+    let remote_id = Some(expect::id(reply)?);
+    Ok(Learned { remote_id, exists: true, facts: json!({}), ..Learned::default() })
+}
+
+fn change_queries(_: &Intent) -> Vec<RemoteQuery> {
+    vec![RemoteQuery::one(Call::to::<GetMerchant>(&[]))]
+}
+
+fn judge_change(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
+    let merchant = match answers.first() {
+        Some(RemoteAnswer::Body(merchant)) => merchant,
+        // A service without this record has no such change: the next attempt gets that answer.
+        Some(RemoteAnswer::Missing(_)) => &Value::Null,
+        Some(RemoteAnswer::Items(_)) | None => {
+            return LookupResult::Inconclusive("the service was not asked".to_owned());
+        }
+    };
+    let id = intent.target.as_ref().map_or("", RemoteId::as_str);
+    let mut accounts = ACCOUNT_LISTS.iter().flat_map(|name| list(merchant.get(*name)));
+    match accounts.find(|account| expect::text(account, "id") == id) {
+        Some(account) if mismatches(intent, account).is_empty() => {
+            LookupResult::Applied(account.clone())
+        }
+        Some(_) | None => LookupResult::NotFound,
+    }
+}
+
+const fn change_row(name: &'static str) -> EffectRow {
+    EffectRow::looked_up(name, Isolation::PerMerchant, change_queries, judge_change, learn_change)
+}
+
+pub(crate) const ACCOUNT_CHANGE: EffectRow = change_row("account.change");
+pub(crate) const ACH_ACCOUNT_CHANGE: EffectRow = change_row("ach_account.change");
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::effects::testing::{intent, judged, no_path, obligation};
 
     #[test]
     fn each_account_has_the_key_that_the_credentials_gave_it() {
@@ -133,5 +221,54 @@ mod tests {
         let kinds: Vec<String> =
             usable_accounts(&merchant).iter().map(|one| text(one, "type").to_owned()).collect();
         assert_eq!(kinds, [CARDS, CARDS, CHECKS]);
+    }
+
+    /// An intent that sets `set` of the account `ch1`.
+    fn asked(set: &Value) -> Intent {
+        let about = json!({ "set": set });
+        Intent { subject: about, ..intent(ACCOUNT_CHANGE.name, &json!({"id": "ch1"}), Value::Null) }
+    }
+
+    #[test]
+    fn a_lost_answer_is_settled_by_the_account_in_the_merchant_s_own_record() {
+        let set = json!({"name": "Till", "accepted_card_types": "VISA,JCB", "primary": true});
+        let check = |answer: RemoteAnswer| judged(&asked(&set), &[answer]);
+        let shown = |list: &str, id: &str, name: &str| {
+            let account =
+                json!({"id": id, "name": name, "accepted_card_types": "JCB,VISA", "primary": true});
+            RemoteAnswer::Body(
+                json!({"id": "m1", list: [{"id": "other", "name": "Till"}, account]}),
+            )
+        };
+        assert_eq!(check(shown("merchant_accounts", "ch1", "Till")), "happened ch1");
+        assert_eq!(check(shown("ach_accounts", "ch1", "Till")), "happened ch1");
+        assert_eq!(check(shown("merchant_accounts", "ch1", "Main")), "absent");
+        assert_eq!(check(shown("merchant_accounts", "ch2", "Till")), "absent");
+        assert_eq!(check(no_path()), "absent", "the next try gets the same answer");
+        assert!(check(RemoteAnswer::Items(Vec::new())).starts_with("unknown"));
+    }
+
+    #[test]
+    fn an_answer_of_another_account_than_was_asked_for_is_none() {
+        let intent = asked(&json!({"cvv_policy": "DISABLED"}));
+        let learned =
+            learn_change(&intent, &json!({"id": "ch1", "cvv_policy": "DISABLED"})).unwrap();
+        assert_eq!(learned.remote_id.unwrap().as_str(), "ch1");
+        let told =
+            learn_change(&intent, &json!({"id": "ch1", "cvv_policy": "OPTIONAL"})).unwrap_err();
+        assert!(told.contains("cvv_policy: asked \"DISABLED\", answered \"OPTIONAL\""), "{told}");
+    }
+
+    #[test]
+    fn each_type_of_account_has_its_own_path() {
+        let set = || json!({"name": "Till"}).as_object().unwrap().clone();
+        let id = RemoteId::new("a1").unwrap();
+        let effect = |sort| change_account(obligation(), sort, &id, set());
+        let (card, bank) = (effect(PaymentMethodType::Card), effect(PaymentMethodType::Bank));
+        assert_eq!((card.name, card.request.path.as_str()), ("account.change", "/v1/accounts/a1"));
+        assert_eq!(bank.name, "ach_account.change");
+        assert_eq!(bank.request.path, "/v1/ach-accounts/a1");
+        assert_eq!((&card.request.body, card.sealed), (&json!({"name": "Till"}), false));
+        assert_eq!(card.counts.deletes, 0);
     }
 }

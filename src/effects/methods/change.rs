@@ -1,30 +1,33 @@
-//! Changes a saved card or bank (gateway-api, PATCH /v1/cards/{cardId}, PATCH /v1/banks/{bankId}):
-//! its description in place, everything else by a token. The token is a fresh one of a document's
-//! details, or one from a payer's page.
+//! Changes and removes a saved card or bank (gateway-api, PATCH and DELETE of /v1/cards/{cardId}
+//! and /v1/banks/{bankId}): its description in place, everything else by a token. The token is a
+//! fresh one of a document's details, or one from a payer's page. A removed method can no longer
+//! pay.
 //!
 //! The object can be read, and the change is absolute: a lookup settles a lost answer. A token's
 //! replacement is only partly visible, since names and addresses are in no journal. Such a change
 //! therefore counts as applied only if the object was modified since the read just before it. A
-//! person may set the texts of an object that no document manages.
+//! person may set the texts of an object that no document manages. A method that is not found
+//! counts as removed, whatever removed it. A command that deletes a method is then done.
 
 use serde_json::{Map, Value, json};
 
-use super::method::{
-    BankEndpoints, CardEndpoints, MethodEndpoints, MethodSource, PaymentMethodType, learn,
-    read_target,
-};
-use super::save::single_use;
-use super::token_create::FreshToken;
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::evidence::modified_time;
 use crate::effects::core::expect;
 use crate::effects::core::row::{
-    Baseline, EffectRow, Isolation, LookupResult, RemoteAnswer, RemoteQuery, accept_any,
+    Baseline, EffectRow, Isolation, Learned, LookupResult, ProvenState, RemoteAnswer, RemoteQuery,
+    accept_any,
 };
-use crate::model::intents::effect::Effect;
-use crate::model::intents::intent::{Intent, StoredBody};
-use crate::model::operator::token_attachment::SuppliedToken;
+use crate::effects::methods::method::{
+    BankEndpoints, CardEndpoints, MethodEndpoints, MethodSource, PaymentMethodType, cleared_token,
+    learn, read_target,
+};
+use crate::effects::methods::save::{FreshToken, single_use};
+use crate::model::effect::{Effect, is_action};
+use crate::model::intent::{Intent, StoredBody};
+use crate::model::outcome::ServiceProblem;
+use crate::model::state::token_attachment::SuppliedToken;
 
 /// Sets the description of a saved method in place; a missing one becomes empty.
 pub fn change_method(
@@ -115,11 +118,11 @@ fn before<S: MethodEndpoints>(effect: &Effect) -> Vec<RemoteQuery> {
     if effect.sealed { vec![read_target::<S>(effect.target.as_ref())] } else { Vec::new() }
 }
 
-fn queries<S: MethodEndpoints>(intent: &Intent) -> Vec<RemoteQuery> {
+fn target_queries<S: MethodEndpoints>(intent: &Intent) -> Vec<RemoteQuery> {
     vec![read_target::<S>(intent.target.as_ref())]
 }
 
-fn judge<S: MethodEndpoints>(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
+fn judge_change<S: MethodEndpoints>(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     match answers.first() {
         Some(RemoteAnswer::Body(object)) if is_applied(intent, object) => {
             LookupResult::Applied(object.clone())
@@ -143,10 +146,116 @@ fn is_applied(intent: &Intent, object: &Value) -> bool {
     expect::mismatches(&intent.expect, object).is_empty() && !(by_token && untouched)
 }
 
-const fn row<S: MethodEndpoints>() -> EffectRow {
-    EffectRow::looked_up(S::CHANGE, Isolation::PerObject, queries::<S>, judge::<S>, learn)
-        .with_baseline(Baseline { queries: before::<S>, keep: modified_time, refuse: accept_any })
+const fn change_row<S: MethodEndpoints>() -> EffectRow {
+    EffectRow::looked_up(
+        S::CHANGE,
+        Isolation::PerObject,
+        target_queries::<S>,
+        judge_change::<S>,
+        learn,
+    )
+    .with_baseline(Baseline { queries: before::<S>, keep: modified_time, refuse: accept_any })
 }
 
-pub(crate) const CARD: EffectRow = row::<CardEndpoints>();
-pub(crate) const BANK: EffectRow = row::<BankEndpoints>();
+pub(crate) const CARD_CHANGE: EffectRow = change_row::<CardEndpoints>();
+pub(crate) const BANK_CHANGE: EffectRow = change_row::<BankEndpoints>();
+
+/// Removes a saved method.
+pub fn delete_method(
+    obligation: EffectContext,
+    sort: PaymentMethodType,
+    target: &RemoteId,
+) -> Effect {
+    match sort {
+        PaymentMethodType::Card => delete::<CardEndpoints>(obligation, target),
+        PaymentMethodType::Bank => delete::<BankEndpoints>(obligation, target),
+    }
+}
+
+fn delete<S: MethodEndpoints>(obligation: EffectContext, target: &RemoteId) -> Effect {
+    obligation.effect::<S::Delete>(S::DELETE, &[target.as_str()], Value::Null).targeting(target)
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "every effect's answer may be none; this one's cannot"
+)]
+fn learn_removal(intent: &Intent, _: &Value) -> Result<Learned, String> {
+    if is_action(&intent.key) {
+        let remote_id = intent.target.clone();
+        return Ok(Learned { remote_id, exists: true, facts: json!({}), ..Learned::default() });
+    }
+    Ok(Learned { exists: false, facts: cleared_token(), ..Learned::default() })
+}
+
+fn removal_queries<S: MethodEndpoints>(intent: &Intent) -> Vec<RemoteQuery> {
+    vec![read_target::<S>(intent.target.as_ref())]
+}
+
+fn judge_removal<S: MethodEndpoints>(_: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
+    match answers.first() {
+        Some(answer @ RemoteAnswer::Missing(_)) if !answer.is_unknown_path() => {
+            LookupResult::Applied(Value::Null)
+        }
+        Some(RemoteAnswer::Body(_)) => LookupResult::NotFound,
+        Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => {
+            LookupResult::Inconclusive(format!("the {} cannot be read back", S::WORD))
+        }
+    }
+}
+
+/// Interprets a refusal because the object does not exist as proof of removal.
+fn proves_gone(problem: &ServiceProblem) -> Option<ProvenState> {
+    let unknown = problem.code() == "resource_not_found"
+        && problem.messages.iter().any(|message| message.context.is_some());
+    unknown.then_some(ProvenState::Gone)
+}
+
+const fn delete_row<S: MethodEndpoints>() -> EffectRow {
+    EffectRow::looked_up(
+        S::DELETE,
+        Isolation::None,
+        removal_queries::<S>,
+        judge_removal::<S>,
+        learn_removal,
+    )
+    .with_proven_state(proves_gone)
+}
+
+pub(crate) const CARD_DELETE: EffectRow = delete_row::<CardEndpoints>();
+pub(crate) const BANK_DELETE: EffectRow = delete_row::<BankEndpoints>();
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::rules::ProblemMessage;
+    use crate::effects::testing::{intent, judged, no_path};
+
+    #[test]
+    fn a_lost_answer_is_settled_by_what_is_there() {
+        for name in [CardEndpoints::DELETE, BankEndpoints::DELETE] {
+            let check =
+                |answer: RemoteAnswer| judged(&intent(name, &json!({}), Value::Null), &[answer]);
+            assert_eq!(check(RemoteAnswer::Body(json!({"id": "c1"}))), "absent", "{name}");
+            assert!(check(no_path()).starts_with("unknown"), "{name}");
+            let gone = ProblemMessage::new("resource_not_found", "gone").with_context("Card[c1]");
+            let gone = RemoteAnswer::Missing(ServiceProblem::from_messages(vec![gone]));
+            let asked = intent(name, &json!({}), Value::Null);
+            assert!(matches!(
+                judge_removal::<CardEndpoints>(&asked, &[gone]),
+                LookupResult::Applied(Value::Null)
+            ));
+        }
+    }
+
+    #[test]
+    fn a_document_s_method_is_gone_and_a_command_is_done() {
+        let asked = intent(CardEndpoints::DELETE, &json!({}), Value::Null);
+        let learned = learn_removal(&asked, &Value::Null).unwrap();
+        assert!(!learned.exists && learned.facts == cleared_token());
+        let command = Intent { key: "Action/delete-1".parse().unwrap(), ..asked };
+        let learned = learn_removal(&command, &Value::Null).unwrap();
+        assert!(learned.exists && learned.facts == json!({}));
+        assert_eq!(learned.remote_id, command.target);
+    }
+}

@@ -6,15 +6,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::api::call::{Call, Endpoint};
-use crate::api::methods::bank::{CreateBank, DeleteBank, GetBank, ListBanks, PatchBank};
-use crate::api::methods::card::{CreateCard, DeleteCard, GetCard, ListCards, PatchCard};
+use crate::api::saved_method::{
+    CreateBank, CreateCard, DeleteBank, DeleteCard, GetBank, GetCard, ListBanks, ListCards,
+    PatchBank, PatchCard,
+};
 use crate::base::id::{Key, RemoteId};
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::expect;
 use crate::effects::core::row::{Learned, RemoteQuery};
-use crate::model::intents::effect::Effect;
-use crate::model::intents::intent::Intent;
-use crate::model::operator::token_attachment::ATTACHED;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+use crate::model::state::token_attachment::ATTACHED;
 
 /// Type of saved method: its endpoints, and the names of its effects.
 pub(crate) trait MethodEndpoints {

@@ -1,23 +1,37 @@
-//! Saves a card or bank account (gateway-api, POST /v1/cards, POST /v1/banks), with its mark in
-//! `reference`. The source is a spec's details, a one-time token that a person has, or a token from
-//! a payer's page.
+//! Saves a card or bank account: at the merchant with its mark in `reference`, in a contact's
+//! vault, or as a one-time token that can then change a saved object (gateway-api, POST /v1/cards,
+//! POST /v1/banks, POST /v1/tokens; service-facts, 85).
 //!
-//! The lists can be filtered by reference, so a lookup settles a lost answer. A token that is sent
-//! again cannot double: the service takes it once.
+//! The source is a spec's details, a one-time token that a person has, or a token from a payer's
+//! page. The lists can be filtered by reference, so a lookup settles a lost answer. A token that is
+//! sent again cannot double: the service takes it once. No read shows a vault: while the token can
+//! be read, nothing was saved, and the effect is sent again (`engine/executor/evidence.rs`); once the
+//! token is gone, the resource needs attention. Only reckon can use a token that it created, and it
+//! expires by itself: a lost answer is settled by sending again. The token is sealed; one intent at
+//! most uses it, and only while it is fresh.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
-use super::method::{
-    BankEndpoints, CardEndpoints, MethodEndpoints, MethodSource, PaymentMethodType, learn,
-};
 use crate::api::call::Call;
-use crate::api::methods::one_time_token::TOKEN_LIFE_MINUTES;
+use crate::api::method_token::{CreateToken, CreateVaultMethod, TOKEN_LIFE_MINUTES};
+use crate::base::clock::timestamp;
+use crate::base::hash::Digest;
+use crate::base::id::{Key, Mode, RemoteId};
+use crate::base::secret::Secret;
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
-use crate::effects::core::row::{EffectRow, Isolation, LookupResult, RemoteAnswer, RemoteQuery};
-use crate::model::intents::effect::{Effect, SingleUse};
-use crate::model::intents::intent::Intent;
-use crate::model::operator::token_attachment::{ATTACHED, SuppliedToken};
+use crate::effects::core::expect;
+use crate::effects::core::row::{
+    EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery,
+};
+use crate::effects::methods::method::{
+    ABOUT, BankEndpoints, CardEndpoints, MethodEndpoints, MethodSource, PaymentMethodType, TOKEN,
+    cleared_token, learn, method_facts,
+};
+use crate::model::effect::{Effect, SingleUse};
+use crate::model::intent::Intent;
+use crate::model::state::observed::{AppliedSpec, Observed};
+use crate::model::state::token_attachment::{ATTACHED, SuppliedToken};
 
 /// Saves the card or bank account of a spec.
 pub fn save_method(obligation: EffectContext, source: MethodSource<'_>) -> Effect {
@@ -112,11 +126,11 @@ fn by_token<S: MethodEndpoints>(
     effect.expecting("reference", mark).expecting("type", S::WORD)
 }
 
-fn queries<S: MethodEndpoints>(intent: &Intent) -> Vec<RemoteQuery> {
+fn save_queries<S: MethodEndpoints>(intent: &Intent) -> Vec<RemoteQuery> {
     vec![RemoteQuery::list(Call::to::<S::List>(&[]).query("reference", &intent.mark))]
 }
 
-fn judge<S: MethodEndpoints>(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
+fn judge_save<S: MethodEndpoints>(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let marked =
         |item: &&Value| item.get("reference").and_then(Value::as_str) == Some(intent.mark.as_str());
     let items = answers.first().map_or(&[][..], RemoteAnswer::items);
@@ -131,9 +145,174 @@ fn judge<S: MethodEndpoints>(intent: &Intent, answers: &[RemoteAnswer]) -> Looku
     }
 }
 
-const fn row<S: MethodEndpoints>() -> EffectRow {
-    EffectRow::looked_up(S::SAVE, Isolation::None, queries::<S>, judge::<S>, learn)
+const fn save_row<S: MethodEndpoints>() -> EffectRow {
+    EffectRow::looked_up(S::SAVE, Isolation::None, save_queries::<S>, judge_save::<S>, learn)
 }
 
-pub(crate) const CARD: EffectRow = row::<CardEndpoints>();
-pub(crate) const BANK: EffectRow = row::<BankEndpoints>();
+pub(crate) const CARD_SAVE: EffectRow = save_row::<CardEndpoints>();
+pub(crate) const BANK_SAVE: EffectRow = save_row::<BankEndpoints>();
+
+/// Saves the method of a token for a contact; the token is sealed with the body.
+pub fn save_in_vault(
+    obligation: EffectContext,
+    contact: &RemoteId,
+    sort: PaymentMethodType,
+    token: &str,
+) -> Effect {
+    let payment_type = match sort {
+        PaymentMethodType::Card => "credit_card",
+        PaymentMethodType::Bank => "bank_account",
+    };
+    let test_mode = obligation.mode == Mode::Test;
+    let body = json!({
+        "payment_type": payment_type,
+        "one_time_token": token,
+        "authorized_uses": ["all"],
+        "test_mode": test_mode,
+    });
+    obligation
+        .effect::<CreateVaultMethod>(VAULT_SAVE.name, &[contact.as_str()], body)
+        .with_sealed_body()
+        .expecting("contact_id", contact.as_str())
+        .expecting("payment_type", payment_type)
+        .expecting("test_mode", test_mode)
+}
+
+/// Stores the id, and the visible fields of the method.
+fn learn_vault(_: &Intent, reply: &Value) -> Result<Learned, String> {
+    let mut facts = method_facts(reply.get("method").unwrap_or(&Value::Null));
+    put(&mut facts, "payment_type", reply.get("payment_type").cloned().unwrap_or_default());
+    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
+}
+
+fn vault_queries(_: &Intent) -> Vec<RemoteQuery> {
+    Vec::new()
+}
+
+/// Only the token is evidence, and only while it is unused.
+fn judge_vault(_: &Intent, _: &[RemoteAnswer]) -> LookupResult {
+    let why = "no service shows what a contact's vault holds, and the token cannot be read any more: it was used, or \
+               its five minutes are over";
+    LookupResult::Inconclusive(why.to_owned())
+}
+
+pub(crate) const VAULT_SAVE: EffectRow =
+    EffectRow::looked_up("vault.save", Isolation::None, vault_queries, judge_vault, learn_vault);
+
+/// Minutes of a token's life kept in reserve, so that a slow call still finds it valid. An effect
+/// that uses the token is sent only with at least this life left.
+pub const TOKEN_RESERVE_MINUTES: i64 = 2;
+/// Token that can be used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FreshToken {
+    /// Reference to the sealed token.
+    pub sealed: Value,
+    /// Fingerprint of the number behind it, where the service shows one.
+    pub fingerprint: Value,
+    /// End of the time in which it may be used.
+    pub until: DateTime<Utc>,
+}
+
+impl FreshToken {
+    /// Returns the token that was created for exactly this document, if any. It may have aged
+    /// since.
+    pub fn of(known: &Observed, document: Digest) -> Option<Self> {
+        let (sealed, about) = (known.fact(TOKEN).get("sealed")?, known.fact(ABOUT));
+        let text = |field: &str| about.get(field).and_then(Value::as_str);
+        let at: DateTime<Utc> = text("at")?.parse().ok()?;
+        let life = TimeDelta::minutes(TOKEN_LIFE_MINUTES.saturating_sub(TOKEN_RESERVE_MINUTES));
+        let until = at.checked_add_signed(life)?;
+        let same = text("for")? == document.to_string();
+        let fingerprint = about.get("fingerprint").cloned().unwrap_or_default();
+        same.then(|| Self { sealed: sealed.clone(), fingerprint, until })
+    }
+
+    /// Returns the single-use rule of an effect that uses the token.
+    pub(crate) fn single_use(&self) -> SingleUse {
+        SingleUse { expires_at: self.until, clearing_facts: cleared_token(), is_reusable: false }
+    }
+}
+
+/// Creates a token from a spec's details. It changes no saved object: `known` stays the state on
+/// the service.
+pub fn create_token(
+    obligation: EffectContext,
+    source: MethodSource<'_>,
+    known: &AppliedSpec,
+) -> Effect {
+    let body = source.body(&obligation);
+    token_of(obligation, body, known)
+}
+
+/// Creates a token from another document's details, for a resource that copied them: `owner` is the
+/// resource whose secrets they are.
+pub fn create_token_for(
+    obligation: EffectContext,
+    source: MethodSource<'_>,
+    known: &AppliedSpec,
+    owner: &Key,
+) -> Effect {
+    let body = source.body_for_borrower(&obligation, owner);
+    token_of(obligation, body, known)
+}
+
+fn token_of(obligation: EffectContext, body: Value, known: &AppliedSpec) -> Effect {
+    let applied = AppliedSpec { digest: obligation.applied.digest, ..known.clone() };
+    let obligation = EffectContext { applied, ..obligation };
+    let sort = body.get("type").cloned().unwrap_or_default();
+    obligation
+        .effect::<CreateToken>(TOKEN_CREATE.name, &[], body)
+        .with_sealed_body()
+        .expecting("type", sort)
+}
+
+fn learn_token(intent: &Intent, reply: &Value) -> Result<Learned, String> {
+    let id = expect::id(reply)?;
+    let about = json!({
+        "for": intent.applied.digest.to_string(),
+        "at": timestamp(&intent.at),
+        "fingerprint": reply.get("fingerprint"),
+    });
+    let secrets = vec![(TOKEN, Secret::from(id.as_str()))];
+    Ok(Learned { remote_id: None, exists: true, facts: json!({ABOUT: about}), secrets })
+}
+
+pub(crate) const TOKEN_CREATE: EffectRow =
+    EffectRow::resent("token.create", Isolation::None, learn_token);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::effects::testing::{intent, judged, obligation};
+
+    #[test]
+    fn a_token_is_kept_under_its_contact_in_the_mode_of_the_merchant() {
+        let contact = RemoteId::new("p_1").unwrap();
+        for (mode, sort, word) in [
+            (Mode::Test, PaymentMethodType::Card, "credit_card"),
+            (Mode::Live, PaymentMethodType::Bank, "bank_account"),
+        ] {
+            let effect =
+                save_in_vault(EffectContext { mode, ..obligation() }, &contact, sort, "canary");
+            assert_eq!(effect.request.path, "/contacts/p_1/payment-methods");
+            let test = mode == Mode::Test;
+            let body = json!({"payment_type": word, "one_time_token": "canary",
+                "authorized_uses": ["all"], "test_mode": test});
+            assert_eq!(effect.request.body, body);
+            assert!(effect.sealed && !format!("{effect:?}").contains("canary"));
+        }
+    }
+
+    #[test]
+    fn what_is_learnt_is_its_id_and_nothing_private() {
+        let asked = intent(VAULT_SAVE.name, &json!({}), Value::Null);
+        let method = json!({"type": "card", "number": "************4242", "name": "Jane Doe"});
+        let reply = json!({"id": "pm_1", "payment_type": "credit_card", "method": method});
+        let learned = learn_vault(&asked, &reply).unwrap();
+        assert_eq!(learned.remote_id, Some(RemoteId::new("pm_1").unwrap()));
+        assert_eq!((&learned.facts["last4"], learned.exists), (&json!("4242"), true));
+        assert!(!learned.facts.to_string().contains("Jane"));
+        assert!(learn_vault(&asked, &json!({"payment_type": "credit_card"})).is_err());
+        assert!(judged(&asked, &[]).starts_with("unknown: no service shows"));
+    }
+}

@@ -1,29 +1,34 @@
-//! Creates a charge or a credit that a person or a hook requested (gateway-api, POST /v1/charges,
-//! POST /v1/credits).
+//! Creates a charge or a credit that a person or a hook requested, and reads the surcharge that a
+//! merchant adds to a payment (gateway-api, POST /v1/charges, POST /v1/credits, GET
+//! /bank-accounts/{bank_account_id}/surcharge).
 //!
 //! No idempotency key guards it. The mark is in `reference`, which a server may ignore for credits.
 //! The transactions that carry the mark settle a lost answer, else events do. A credit without a
 //! mark is identified by its account, method and amount: so only one credit with the same three is
-//! open at a time.
+//! open at a time. The service computes a surcharge's total, reckon never does.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::transactions::{carries, learn, reference};
 use crate::api::call::Call;
-use crate::api::payments::actions::CreateCredit;
-use crate::api::payments::transaction::{CreateCharge, SearchTransactions};
+use crate::api::transaction::{CreateCharge, GetSurcharge, SearchTransactions};
+use crate::api::transaction_action::CreateCredit;
 use crate::base::money::Money;
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::evidence::{
     NEWEST_EVENT, events_since, new_event_data, not_visible, text, was_looked_up_first,
 };
 use crate::effects::core::expect;
-use crate::effects::core::row::{EffectRow, Isolation, LookupResult, RemoteAnswer, RemoteQuery};
-use crate::model::intents::effect::Effect;
-use crate::model::intents::intent::{Intent, StoredBody};
-use crate::model::service::outcome::ServiceProblem;
+use crate::effects::core::row::{
+    EffectRow, Isolation, Learned, LookupResult, ReadingCx, ReadingError, ReadingRow, RemoteAnswer,
+    RemoteQuery,
+};
+use crate::effects::payments::transactions;
+use crate::effects::payments::transactions::{carries, reference};
+use crate::model::effect::Effect;
+use crate::model::intent::{Intent, StoredBody};
+use crate::model::outcome::ServiceProblem;
 
 /// Money that moves between an account and a payment method.
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +86,7 @@ fn expect_request(effect: Effect, movement: &TransactionRequest<'_>, kind: &str)
         .expecting("account_id", movement.account)
 }
 
-fn queries(intent: &Intent) -> Vec<RemoteQuery> {
+fn charge_queries(intent: &Intent) -> Vec<RemoteQuery> {
     // A search matches a prefix, so it gets the complete text that was sent.
     let body: Value = match &intent.request.body {
         StoredBody::Plain(text) => serde_json::from_str(text).unwrap_or_default(),
@@ -177,10 +182,107 @@ fn judge_unsuccessful(
     }
 }
 
-pub(crate) const CHARGE: EffectRow =
-    EffectRow::looked_up("charge.create", Isolation::None, queries, judge, learn)
-        .with_baseline(NEWEST_EVENT);
+pub(crate) const CHARGE: EffectRow = EffectRow::looked_up(
+    "charge.create",
+    Isolation::None,
+    charge_queries,
+    judge,
+    transactions::learn,
+)
+.with_baseline(NEWEST_EVENT);
 
-pub(crate) const CREDIT: EffectRow =
-    EffectRow::looked_up("credit.create", Isolation::PerContent, queries, judge_credit, learn)
-        .with_baseline(NEWEST_EVENT);
+pub(crate) const CREDIT: EffectRow = EffectRow::looked_up(
+    "credit.create",
+    Isolation::PerContent,
+    charge_queries,
+    judge_credit,
+    transactions::learn,
+)
+.with_baseline(NEWEST_EVENT);
+
+/// Reading of a surcharge, about `{bank_account, type, amount}`.
+pub const SURCHARGE: &str = "charge.surcharge";
+
+pub(crate) const SURCHARGE_ROW: ReadingRow = ReadingRow { name: SURCHARGE, queries, learn };
+
+fn queries(about: &Value) -> Vec<RemoteQuery> {
+    let account = entry_text(about, "bank_account");
+    vec![RemoteQuery::one(
+        Call::to::<GetSurcharge>(&[account]).query("amount", whole(about, "amount")),
+    )]
+}
+
+/// Returns the fact `surcharge`: the question and its result. No entry of the type means that
+/// nothing is added.
+fn learn(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, ReadingError> {
+    let Some(RemoteAnswer::Body(entries)) = answers.first() else {
+        let why = "the service knows no surcharge of the bank account";
+        return Err(ReadingError::RetryLater(why.to_owned()));
+    };
+    let wanted = entry_text(cx.about, "type");
+    let entries = entries.as_array().map_or(&[][..], Vec::as_slice);
+    let entry = entries.iter().find(|entry| entry_text(entry, "type") == wanted);
+    let amount = whole(cx.about, "amount");
+    let (surcharge, total) = match entry {
+        Some(entry) => (whole(entry, "surcharge_amount"), whole(entry, "total_amount")),
+        None => (0, amount),
+    };
+    if surcharge < 0 || amount.checked_add(surcharge) != Some(total) {
+        return Err(ReadingError::RetryLater(format!(
+            "the service answers a surcharge that does not add up: {amount} and {surcharge} are not {total}"
+        )));
+    }
+    let fact = json!({"about": cx.about, "surcharge_amount": surcharge, "total_amount": total});
+    let exists = cx.observed.is_some_and(|observed| observed.exists);
+    Ok(Learned { exists, facts: json!({"surcharge": fact}), ..Learned::default() })
+}
+
+/// Returns a text field; empty if missing.
+fn entry_text<'a>(item: &'a Value, field: &str) -> &'a str {
+    item.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns a whole number; 0 if missing.
+fn whole(item: &Value, field: &str) -> i64 {
+    item.get(field).and_then(Value::as_i64).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::id::{Key, Mode};
+
+    fn read(entries: Value) -> Result<Value, ReadingError> {
+        let key: Key = "RecurringCharge/default/it".parse().unwrap();
+        let about = json!({"bank_account": "bank_1", "type": "card", "amount": 5000});
+        let cx = ReadingCx {
+            key: &key,
+            mode: Mode::Test,
+            generation: 0,
+            observed: None,
+            about: &about,
+            knows_mark: &|_| true,
+        };
+        let learned = learn(&cx, &[RemoteAnswer::Body(entries)])?;
+        assert!(!learned.exists && learned.facts["surcharge"]["about"] == about);
+        Ok(json!([
+            learned.facts["surcharge"]["surcharge_amount"],
+            learned.facts["surcharge"]["total_amount"]
+        ]))
+    }
+
+    #[test]
+    fn the_total_is_the_service_s_own_and_no_entry_adds_nothing() {
+        let card = json!([{"type": "card", "surcharge_amount": 150, "total_amount": 5150}]);
+        assert_eq!(read(card).unwrap(), json!([150, 5150]));
+        for none in [json!([]), Value::Null, json!([{"type": "bank", "surcharge_amount": 9}])] {
+            assert_eq!(read(none).unwrap(), json!([0, 5000]));
+        }
+    }
+
+    #[test]
+    fn a_surcharge_that_does_not_add_up_is_not_believed() {
+        let wrong = json!([{"type": "card", "surcharge_amount": 150, "total_amount": 5100}]);
+        assert!(matches!(read(wrong), Err(ReadingError::RetryLater(_))));
+    }
+}

@@ -6,17 +6,17 @@
 
 use serde_json::{Value, json};
 
-use super::transactions::{TRANSACTION_BASELINE, learn, queries};
-use crate::api::payments::actions::RefundCharge;
+use crate::api::transaction_action::RefundCharge;
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::evidence::{new_event_data, not_visible, text, was_looked_up_first};
 use crate::effects::core::expect;
 use crate::effects::core::row::{Baseline, EffectRow, Isolation, LookupResult, RemoteAnswer};
-use crate::model::intents::effect::Effect;
-use crate::model::intents::intent::Intent;
-use crate::model::service::outcome::ServiceProblem;
+use crate::effects::payments::transactions::{TRANSACTION_BASELINE, learn, queries};
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+use crate::model::outcome::ServiceProblem;
 
 /// Field of `data` that holds the mark.
 const MARK: &str = "reckon";

@@ -1,24 +1,32 @@
-//! Parts that the effects on transactions share: the stored fields of a transaction, and the reads
-//! that settle its changes (gateway-api, Transaction; service-facts, 43, 44).
+//! Changes of a transaction: a hold is captured, a transaction is voided or signed (gateway-api,
+//! Transaction, POST …/capture, …/void, …/sign; service-facts, 43, 44). Refunds share the stored
+//! fields and the reads that settle a change.
+//!
+//! A hold is captured once, at once or in the next daily run. A void is final; the service refuses
+//! a second one, and a transaction that was captured meanwhile was not voided. Reading the
+//! transaction settles a lost answer, else events and the list of holds do. A transaction takes one
+//! signature, so sending it again cannot double it; a refusal of a later send settles it. The
+//! strokes were drawn by a person and are secret.
 
 use serde_json::{Value, json};
 
 use crate::api::call::Call;
-use crate::api::payments::actions::ListHolds;
-use crate::api::payments::transaction::GetTransaction;
+use crate::api::transaction::GetTransaction;
+use crate::api::transaction_action::{CaptureCharge, ListHolds, SignTransaction, VoidTransaction};
 use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
-use crate::effects::core::context::put;
+use crate::base::money::Money;
+use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::evidence::{
     events_since, first_item, new_event_data, newest_event, not_visible, text,
 };
 use crate::effects::core::expect;
 use crate::effects::core::row::{
-    Baseline, Learned, LookupResult, RemoteAnswer, RemoteQuery, accept_any,
+    Baseline, EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery, accept_any,
 };
-use crate::model::intents::effect::Effect;
-use crate::model::intents::intent::Intent;
-use crate::model::service::outcome::ServiceProblem;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+use crate::model::outcome::ServiceProblem;
 
 /// Stored fields of an answer: no method, no name, no address.
 const STORED_FIELDS: [&str; 14] = [
@@ -172,3 +180,133 @@ fn by_events(
         }
     }
 }
+
+/// Time at which a hold is captured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CaptureTime {
+    Immediate,
+    /// In the next daily run (service-facts, 46).
+    NextRun,
+}
+
+/// Captures a hold; `amount` must be the authorised one.
+pub fn capture(
+    obligation: EffectContext,
+    charge: &RemoteId,
+    amount: Money,
+    time: CaptureTime,
+    words: Option<&str>,
+) -> Effect {
+    let reference = reference(&obligation.source_id.mark(), words);
+    let time = match time {
+        CaptureTime::Immediate => "IMMEDIATE",
+        CaptureTime::NextRun => "NEXT_AUTO_CAPTURE",
+    };
+    let body = json!({"amount": amount.minor(), "reference": reference, "capture_time": time});
+    obligation
+        .effect::<CaptureCharge>(CHARGE_CAPTURE.name, &[charge.as_str()], body)
+        .targeting(charge)
+        .expecting("id", charge.as_str())
+        .expecting("amount", amount.minor())
+        .expecting("currency", amount.currency().code())
+}
+
+/// Refuses to send a capture of another amount than the authorised one.
+fn refuse(effect: &Effect, before: &Value) -> Option<String> {
+    let now = before.get("target")?;
+    let differs = |field: &str| {
+        let (now, asked) = (now.get(field)?, effect.expect.get(field)?);
+        (!now.is_null() && now != asked)
+            .then(|| format!("the charge's {field} is {}, not {asked}", expect::render_value(now)))
+    };
+    differs("amount").or_else(|| differs("currency"))
+}
+
+fn capture_meaning(now: &Value) -> StatusMeaning {
+    let by_next_run = now.get("auto_capture") == Some(&Value::Bool(true));
+    match text(now, "status") {
+        "COMPLETED" => StatusMeaning::Applied,
+        "VOIDED" | "FAILED" => StatusMeaning::Impossible,
+        "AUTHORIZED" if by_next_run => StatusMeaning::Applied,
+        _ => StatusMeaning::Possible,
+    }
+}
+
+fn judge_capture(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
+    judge(intent, answers, capture_meaning)
+}
+
+pub(crate) const CHARGE_CAPTURE: EffectRow =
+    EffectRow::looked_up("charge.capture", Isolation::PerObject, queries, judge_capture, learn)
+        .with_baseline(Baseline { refuse, ..TRANSACTION_BASELINE });
+
+/// Voids a charge, refund or credit.
+pub fn void(obligation: EffectContext, transaction: &RemoteId, words: Option<&str>) -> Effect {
+    let body = json!({"reference": reference(&obligation.source_id.mark(), words)});
+    obligation
+        .effect::<VoidTransaction>(TRANSACTION_VOID.name, &[transaction.as_str()], body)
+        .targeting(transaction)
+        .expecting("id", transaction.as_str())
+        .expecting("status", "VOIDED")
+}
+
+fn void_meaning(now: &Value) -> StatusMeaning {
+    match text(now, "status") {
+        "VOIDED" => StatusMeaning::Applied,
+        "COMPLETED" | "FAILED" => StatusMeaning::Impossible,
+        _ => StatusMeaning::Possible,
+    }
+}
+
+fn judge_void(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
+    judge(intent, answers, void_meaning)
+}
+
+pub(crate) const TRANSACTION_VOID: EffectRow =
+    EffectRow::looked_up("transaction.void", Isolation::PerObject, queries, judge_void, learn)
+        .with_baseline(TRANSACTION_BASELINE);
+
+/// Stores a signature of a transaction; `data` is the reference to its sealed or stored strokes,
+/// never the strokes.
+pub fn sign(
+    obligation: EffectContext,
+    transaction: &RemoteId,
+    mime_type: &str,
+    data: &Value,
+) -> Effect {
+    let body = json!({"mime_type": mime_type, "data": data});
+    obligation
+        .effect::<SignTransaction>(TRANSACTION_SIGN.name, &[transaction.as_str()], body)
+        .targeting(transaction)
+        .with_sealed_body()
+}
+
+fn signature_queries(intent: &Intent) -> Vec<RemoteQuery> {
+    vec![transaction_query(intent.target.as_ref())]
+}
+
+fn judge_signature(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
+    let signature = |one: &Value| one.get("signature_id").cloned().unwrap_or_default();
+    let before = intent.baseline.get("target").map(signature).unwrap_or_default();
+    match answers.first() {
+        Some(RemoteAnswer::Body(now)) if !signature(now).is_null() && signature(now) != before => {
+            LookupResult::Applied(now.clone())
+        }
+        Some(RemoteAnswer::Body(_)) => LookupResult::NotFound,
+        Some(answer @ RemoteAnswer::Missing(_)) if answer.is_unknown_path() => {
+            LookupResult::NotFound
+        }
+        Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => {
+            LookupResult::Inconclusive("the transaction cannot be found any more".to_owned())
+        }
+    }
+}
+
+pub(crate) const TRANSACTION_SIGN: EffectRow = EffectRow::looked_up(
+    "transaction.sign",
+    Isolation::PerObject,
+    signature_queries,
+    judge_signature,
+    learn,
+)
+.with_baseline(TRANSACTION_BASELINE);

@@ -10,9 +10,8 @@
 
 use serde_json::{Value, json};
 
-use super::create;
 use crate::api::call::Call;
-use crate::api::recurring::charge::{GetRecurring, PatchRecurring};
+use crate::api::recurring::{GetRecurring, PatchRecurring};
 use crate::base::id::RemoteId;
 use crate::base::money::Currency;
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
@@ -22,12 +21,12 @@ use crate::effects::core::row::{
     Baseline, EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery,
 };
 use crate::effects::methods::method::{MethodSource, PaymentMethodType};
-use crate::effects::methods::save::single_use;
-use crate::effects::methods::token_create::FreshToken;
-use crate::model::intents::effect::Effect;
-use crate::model::intents::intent::{Intent, StoredBody};
-use crate::model::operator::token_attachment::{ATTACHED, SuppliedToken};
+use crate::effects::methods::save::{FreshToken, single_use};
+use crate::effects::recurring::create;
+use crate::model::effect::Effect;
+use crate::model::intent::{Intent, StoredBody};
 use crate::model::state::observed::Observed;
+use crate::model::state::token_attachment::{ATTACHED, SuppliedToken};
 
 /// Changes fields of a recurring charge. `text`, where given, is the new description.
 pub fn change_recurring(

@@ -1,10 +1,7 @@
 //! Effects on recurring charges and their occurrences.
 
-pub mod cancel;
 pub mod change;
 pub mod create;
-pub mod delete;
 pub mod end;
-pub mod occurrence_pay;
-pub mod occurrence_skip;
-pub mod read;
+pub mod first_charge;
+pub mod occurrences;

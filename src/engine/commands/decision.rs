@@ -11,8 +11,10 @@ use std::sync::Arc;
 use crate::base::id::Key;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
+use crate::engine::protocol::input::EngineCommand;
 use crate::engine::protocol::query::Reply;
-use crate::model::intents::intent::OpenIntent;
+use crate::engine::view::EngineView;
+use crate::model::intent::OpenIntent;
 use crate::model::record::Record;
 
 /// The result of a command for the engine, and its answer.
@@ -110,5 +112,35 @@ impl Append {
             shared.vault.erase(&subject)?;
         }
         Ok((result, answer))
+    }
+}
+
+impl EngineView<'_> {
+    /// Decides about a command; nothing changes.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn decide(&self, command: EngineCommand) -> Result<Decision, EngineError> {
+        Ok(match command {
+            EngineCommand::Acknowledge(event, actor) => self.acknowledge(event, actor)?,
+            EngineCommand::AcknowledgeOrphan(orphan, actor) => {
+                self.acknowledge_orphan(orphan, actor)?
+            }
+            EngineCommand::AllowPrune(allowed, actor) => self.allow_prune(&allowed, &actor),
+            EngineCommand::ApproveLive(approving) => self.approve(approving),
+            EngineCommand::ApprovePlan(approving) => self.approve_plan(approving),
+            EngineCommand::ApproveSigned(signed) => self.approve_signed(signed)?,
+            EngineCommand::Attach(submitted) => self.attach(submitted),
+            EngineCommand::Forget(what, actor) => self.forget(&what, actor)?,
+            EngineCommand::ForgetScript(script, actor) => self.forget_script(script, actor)?,
+            EngineCommand::Import(request, actor) => self.import(request, actor),
+            EngineCommand::Inventory(request) => self.inventory(&request),
+            EngineCommand::Release(request, actor) => self.release(request, actor)?,
+            EngineCommand::RemoteGet(get) => self.remote_get(&get),
+            EngineCommand::Replay(event, actor) => self.replay(&event, &actor)?,
+            EngineCommand::Resolve(resolving) => self.resolve(resolving),
+            EngineCommand::Rotate(request, actor) => self.rotate(&request, actor)?,
+            EngineCommand::Suspend(request, actor) => self.suspend(&request, actor),
+        })
     }
 }

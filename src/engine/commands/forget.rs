@@ -1,18 +1,20 @@
-//! Forgets a resource, so that it is no longer managed, or disowns an object with a mark of ours.
-//! Both need a person's request; nothing is done at the service.
+//! Resources that are no longer managed: a person forgets one, disowns an object or permits a removal,
+//! and records mark missing documents and moves to new names. Nothing is done at the service.
 
 use std::collections::BTreeSet;
 
-use super::decision::Decision;
 use crate::base::id::{Key, RemoteId};
 use crate::base::wording::nearest;
+use crate::engine::commands::decision::Decision;
 use crate::engine::handles::shared::EngineError;
 use crate::engine::handles::task_result::TaskResult;
+use crate::engine::protocol::input::AllowPrune;
 use crate::engine::protocol::query::Reply;
 use crate::engine::view::EngineView;
 use crate::model::manifest::TreeState;
 use crate::model::record::Record;
-use crate::model::state::adoption::{Disowned, ForgetRequest, ForgetResult, Forgotten};
+use crate::model::state::drift::{Disowned, ForgetRequest, ForgetResult, Forgotten};
+use crate::model::state::orphan::{MissingDocumentChange, MissingDocumentRecord, PruneAllowed};
 use crate::plan::state_view::StateView;
 
 /// The record to write, the resources that it concerns, and the answer that follows.
@@ -151,5 +153,66 @@ impl EngineView<'_> {
         let disowned = Disowned { key: key.clone(), remote_id: id.clone(), actor, at };
         let keys = BTreeSet::from([key.clone()]);
         Ok(Ok((Record::Disowned(Box::new(disowned)), keys, ForgetResult::Object(id.clone(), key))))
+    }
+}
+
+/// Returns the resources that a bookkeeping record names; its own one last.
+pub(crate) fn record_keys(record: &Record) -> Vec<Key> {
+    if let Record::MissingDocument(absence) = record {
+        return vec![absence.key.clone()];
+    }
+    if let Record::Moved(moved) = record {
+        return vec![moved.from.clone(), moved.to.clone()];
+    }
+    Vec::new()
+}
+
+impl EngineView<'_> {
+    /// Decides about a person's permission; the reply names its resources.
+    pub(crate) fn allow_prune(&self, allowing: &AllowPrune, actor: &str) -> Decision {
+        let (keys, records) = self.allowance_records(allowing, actor);
+        let answer = Reply::Allowed(keys.iter().cloned().collect());
+        if records.is_empty() {
+            return Decision::answer(answer);
+        }
+        let result = TaskResult::BookkeepingDone(keys.clone());
+        Decision::append(records, result, answer).locking(keys)
+    }
+
+    /// Returns the records to write now, for resources that are not busy.
+    pub(crate) fn due_bookkeeping(&self) -> Vec<Record> {
+        let commit = self.known_state.files().commit();
+        let mut records =
+            self.planner.pending_records(self.known_state, self.shared.now(), commit.as_deref());
+        let chosen =
+            |key: &Key| self.scheduler.targets.as_ref().is_none_or(|chosen| chosen.contains(key));
+        records.retain(|record| {
+            let keys = record_keys(record);
+            keys.last().is_some_and(chosen)
+                && !keys.iter().any(|key| self.scheduler.busy.contains(key))
+        });
+        records
+    }
+
+    /// Returns the resources to which a permission applies now, and its records.
+    fn allowance_records(
+        &self,
+        allowing: &AllowPrune,
+        actor: &str,
+    ) -> (BTreeSet<Key>, Vec<Record>) {
+        let named = |key: &Key| allowing.keys.contains(key);
+        let mut keys = if allowing.all { self.planner.guarded_keys() } else { BTreeSet::new() };
+        keys.extend(allowing.keys.iter().filter(|key| self.planner.may_be_allowed(key)).cloned());
+        keys.retain(|key| !self.scheduler.busy.contains(key));
+        let at = self.shared.now();
+        let records = keys.iter().map(|key| {
+            let word = PruneAllowed { at, actor: actor.to_owned(), at_once: named(key) };
+            let said = MissingDocumentChange::Allowed(word);
+            Record::MissingDocument(Box::new(MissingDocumentRecord {
+                key: key.clone(),
+                change: said,
+            }))
+        });
+        (keys.clone(), records.collect())
     }
 }

@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::decision::Decision;
-use super::import_ready::ReadyImport;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
+use crate::engine::commands::decision::Decision;
+use crate::engine::commands::import_ready::ReadyImport;
 use crate::engine::handles::access::CredentialError;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
@@ -22,7 +22,7 @@ use crate::engine::view::EngineView;
 use crate::kinds::remote::import_check::{ImportCandidate, ImportComparison, assume_unseen};
 use crate::kinds::remote::readback::{ReadBack, WireForm};
 use crate::model::record::Record;
-use crate::model::state::adoption::{AdoptRequest, Adoption, AdoptionReport, AdoptionStatus};
+use crate::model::state::drift::{AdoptRequest, Adoption, AdoptionReport, AdoptionStatus};
 use crate::model::state::observed::{AppliedSpec, FactSource, Observation};
 
 impl EngineView<'_> {

@@ -7,8 +7,8 @@ use crate::engine::handles::shared::EngineError;
 use crate::engine::view::EngineView;
 use crate::kinds::planning::step::merchant_of;
 use crate::kinds::remote::import_check::ImportCheck;
-use crate::model::action::is_action;
-use crate::model::state::adoption::{AdoptRequest, AdoptionReport, AdoptionStatus};
+use crate::model::effect::is_action;
+use crate::model::state::drift::{AdoptRequest, AdoptionReport, AdoptionStatus};
 use crate::plan::planner::AdoptionTarget;
 use crate::plan::state_view::StateView;
 

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::decision::Decision;
 use crate::base::id::{Key, Kind, Name, RemoteId};
 use crate::client::gate::Urgency;
 use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
-use crate::effects::merchants::survey::mark_of;
+use crate::effects::merchants::read::mark_of;
+use crate::engine::commands::decision::Decision;
 use crate::engine::handles::access::CredentialSource;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
@@ -19,8 +19,8 @@ use crate::engine::view::EngineView;
 use crate::kinds::planning::step::MERCHANT;
 use crate::kinds::register::READ_BACKS;
 use crate::kinds::remote::readback::{ImportTemplateCx, ReadBack};
-use crate::model::action::is_action;
-use crate::model::state::adoption::{ImportOption, InventoryItem, InventoryRequest};
+use crate::model::effect::is_action;
+use crate::model::state::drift::{ImportOption, InventoryItem, InventoryRequest};
 use crate::plan::state_view::StateView;
 
 /// The kind of the methods that pay.

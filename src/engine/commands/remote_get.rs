@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::decision::Decision;
 use crate::api::reads::ReadEndpoint;
 use crate::client::gate::Urgency;
 use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
+use crate::engine::commands::decision::Decision;
 use crate::engine::handles::access::CredentialSource;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
@@ -13,7 +13,7 @@ use crate::engine::protocol::query::Reply;
 use crate::engine::readers::read;
 use crate::engine::view::EngineView;
 use crate::kinds::planning::step::MERCHANT;
-use crate::model::action::RemoteGet;
+use crate::model::effect::RemoteGet;
 use crate::plan::state_view::StateView;
 
 /// Replaces a secret.

@@ -1,26 +1,30 @@
-//! Manual settlement of an intent that nothing else can settle.
+//! Manual settlement of an intent that nothing else can settle. The object of an id that a person gives
+//! is read first, if the service can show it.
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::decision::{CommandResult, Decision};
-use crate::base::id::RemoteId;
+use crate::base::hash::Mark;
+use crate::base::id::{Key, RemoteId};
 use crate::effects::core::expect;
-use crate::engine::executor::settle;
-use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::effect_report;
+use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
+use crate::effects::merchants::read::mark_of;
+use crate::effects::register::verifying_query;
+use crate::engine::commands::decision::{CommandResult, Decision};
+use crate::engine::executor::{progress, settle};
+use crate::engine::handles::access::{CredentialError, CredentialSource};
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
-use crate::engine::protocol::commands::resolve::{ManualResolution, ResolveIntent, ResolveResult};
+use crate::engine::protocol::actions::{ManualResolution, ResolveIntent, ResolveResult};
 use crate::engine::protocol::query::Reply;
+use crate::engine::readers::read;
+use crate::engine::readers::read::ReadFailure;
 use crate::engine::view::EngineView;
-use crate::model::intents::intent::{EffectProof, IntentProgress, IntentState, OpenIntent};
+use crate::kinds::register;
+use crate::model::intent::{EffectProof, Intent, IntentProgress, IntentState, OpenIntent};
 use crate::model::record::Record;
 use crate::model::state::observed::{FactSource, Observation};
-use proof::ObjectCheck;
-
-mod proof;
 
 /// Records a person's decision and carries it out.
 async fn run_resolution(
@@ -50,7 +54,7 @@ async fn check_given_id(
 ) -> Result<Option<ResolveResult>, EngineError> {
     let ManualResolution::Done(id) = said else { return Ok(None) };
     let key = open.intent.key.clone();
-    Ok(match proof::check_object(shared, wallet, &open.intent, id).await? {
+    Ok(match check_object(shared, wallet, &open.intent, id).await? {
         ObjectCheck::Fits => None,
         ObjectCheck::Differs(why) => Some(ResolveResult::Differs(key, why)),
         ObjectCheck::Unreadable(why) => Some(ResolveResult::Unverified(key, why)),
@@ -89,7 +93,7 @@ async fn write_resolution(
             let progress = IntentProgress::Doubt { reason, unsent: false };
             let doubt = Record::Progress { intent: id, at, progress };
             shared.write(Vec::new(), vec![word, doubt]).await?;
-            let row = crate::engine::executor::send::row(&open.intent.effect)?;
+            let row = crate::engine::executor::request::row_of(&open.intent.effect)?;
             // An effect that was sent the permitted number of times is sent as often once more at a
             // person's request.
             return settle::settle(shared, row, &open.intent, wallet, 1).await;
@@ -98,7 +102,7 @@ async fn write_resolution(
     let (before, told) = (shared.facts.observed_state(&key)?, progress.clone());
     let progress = Record::Progress { intent: id, at, progress };
     shared.write(Vec::new(), vec![word, progress]).await?;
-    effect_report::report(shared, &open.intent, before.as_ref(), &told);
+    progress::report_effect(shared, &open.intent, before.as_ref(), &told);
     Ok(TaskResult::Changed(key))
 }
 
@@ -109,7 +113,7 @@ fn observation(
     remote_id: RemoteId,
 ) -> Result<Observation, EngineError> {
     let intent = &open.intent;
-    let row = crate::engine::executor::send::row(&intent.effect)?;
+    let row = crate::engine::executor::request::row_of(&intent.effect)?;
     let learned = (row.learn)(intent, &expect::expected_answer(&intent.expect, &remote_id));
     // An effect that ends an object implies that, whatever its answer is; every other effect leaves
     // an object.
@@ -151,5 +155,177 @@ impl EngineView<'_> {
         let (shared, settled) = (self.shared.clone(), open.clone());
         let task = async move { run_resolution(&shared, settled, wallet, resolving).await };
         Decision::run(task).settling(open)
+    }
+}
+
+/// The service's answer about the id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ObjectCheck {
+    /// The object matches the request.
+    Fits,
+    /// The object is another one, or there is none, for this reason.
+    Differs(String),
+    /// The service cannot be asked, for this reason.
+    Unreadable(String),
+}
+
+/// Reads the object of this id and compares it with the intent.
+pub(crate) async fn check_object(
+    shared: &EngineShared,
+    wallet: &CredentialSource,
+    intent: &Intent,
+    id: &RemoteId,
+) -> Result<ObjectCheck, EngineError> {
+    if let Some(other) = other_owner(shared, intent, id)? {
+        return Ok(ObjectCheck::Differs(format!("{id} belongs to {}", other.short())));
+    }
+    let Some(ObjectRead { query, list, account }) = object_read(intent, id) else {
+        return Ok(ObjectCheck::Unreadable(
+            "the service does not show such an object by its id".to_owned(),
+        ));
+    };
+    let wallet = CredentialSource { account, ..wallet.clone() };
+    let answers = match read::answers(shared, &[query], &wallet).await {
+        Ok(answers) => answers,
+        Err(ReadFailure::Access(CredentialError::Engine(error))) => return Err(error),
+        Err(ReadFailure::Access(CredentialError::Secret(error))) => {
+            return Ok(ObjectCheck::Unreadable(error.message));
+        }
+        Err(ReadFailure::Read(error)) => return Ok(ObjectCheck::Unreadable(error.to_string())),
+    };
+    Ok(match answers.first() {
+        Some(RemoteAnswer::Body(item)) => compare_with_intent(intent, id, item),
+        Some(answer @ RemoteAnswer::Missing(_)) if !answer.is_unknown_path() => {
+            let merchant = intent.merchant.short();
+            ObjectCheck::Differs(format!("the service has no {id} among the {list} of {merchant}"))
+        }
+        Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => {
+            ObjectCheck::Unreadable("the service does not show such objects".to_owned())
+        }
+    })
+}
+
+/// The read that shows an object.
+struct ObjectRead {
+    query: RemoteQuery,
+    /// The name of the list that has such objects.
+    list: &'static str,
+    /// The account whose key reads it, if that is not the merchant's own.
+    account: Option<String>,
+}
+
+/// Returns the read of an object of this id; `None` if the service has no such read.
+fn object_read(intent: &Intent, id: &RemoteId) -> Option<ObjectRead> {
+    if let Some(query) = verifying_query(&intent.effect, id) {
+        let account = intent.request.account.clone();
+        return Some(ObjectRead { query, list: "transactions", account });
+    }
+    let row = register::find(intent.key.kind.as_str())?;
+    let back = (row.read_back)(&intent.applied.spec)?;
+    Some(ObjectRead {
+        query: RemoteQuery::one((back.one)(id)),
+        list: back.list_name,
+        account: None,
+    })
+}
+
+/// Returns another resource that is known to be the object of this id.
+fn other_owner(
+    shared: &EngineShared,
+    intent: &Intent,
+    id: &RemoteId,
+) -> Result<Option<Key>, EngineError> {
+    if intent.target.as_ref() == Some(id) {
+        return Ok(None);
+    }
+    let own = shared.facts.names(&intent.key)?;
+    for (key, _) in shared.facts.resources_of_id(id.as_str())? {
+        let known = shared.facts.observed_state(&key)?.and_then(|known| known.remote_id);
+        if known.as_ref() == Some(id) && !own.contains(&key) {
+            return Ok(Some(key));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the mark of an object; a transaction's mark follows its reference, or is in its data.
+fn mark_in(item: &Value) -> Option<Mark> {
+    let text = |place: &str| item.pointer(place).and_then(Value::as_str).unwrap_or_default();
+    let behind = || Mark::find_in(text("/reference"));
+    mark_of(item).or_else(behind).or_else(|| Mark::parse(text("/data/reckon")))
+}
+
+/// Compares an object with an intent: its id, its mark, and the expected values of the answer.
+fn compare_with_intent(intent: &Intent, id: &RemoteId, item: &Value) -> ObjectCheck {
+    if item.get("status").and_then(Value::as_str) == Some("FAILED") {
+        return ObjectCheck::Differs(format!("{id} failed and moved nothing"));
+    }
+    if item.get("id").and_then(Value::as_str) != Some(id.as_str()) {
+        return ObjectCheck::Differs("the service returned another object".to_owned());
+    }
+    // A changed object carries the mark of its creator.
+    let is_target = intent.target.as_ref() == Some(id);
+    let other = mark_in(item).filter(|mark| *mark != intent.mark && !is_target);
+    if let Some(other) = other {
+        return ObjectCheck::Differs(format!(
+            "{id} carries the mark of another resource ({other})"
+        ));
+    }
+    let differing = expect::mismatches(&intent.expect, item);
+    if differing.is_empty() {
+        ObjectCheck::Fits
+    } else {
+        ObjectCheck::Differs(format!("{id} differs from the request: {}", differing.join("; ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::base::hash::{SourceId, sha256};
+    use crate::base::id::{IntentId, Mode};
+
+    fn intent() -> Intent {
+        let key: Key = "SavedMethod/jane".parse().unwrap();
+        let source_id = SourceId::new("acme", &key, 0);
+        let said = json!({
+            "id": IntentId::new(1), "effect": "vault.save", "key": key,
+            "merchant": "Merchant/default/acme", "mode": Mode::Test, "target": null,
+            "mark": source_id.mark(), "source_id": source_id,
+            "request": {"endpoint": "", "method": "POST", "host": "base", "path": "", "auth": "none", "body": "none"},
+            "expect": BTreeMap::from([("amount", 2000)]), "baseline": null, "on_doubt": "hold",
+            "applied": {"spec": {}, "digest": sha256(b""), "generation": 0, "deletion": "orphan"},
+            "cause": {"file": null, "line": null, "commit": null}, "at": "2026-11-22T23:59:59Z",
+        });
+        serde_json::from_value(said).unwrap()
+    }
+
+    /// Closes M13: an id is no proof by itself.
+    #[test]
+    fn an_object_fits_by_its_id_its_mark_and_its_amount_and_not_otherwise() {
+        let (intent, id) = (intent(), "c1".parse().unwrap());
+        let mark = intent.mark.to_string();
+        let other = "rkabcdefghijklmnopqrstuvwxya";
+        for (item, why) in [
+            (json!({"id": "c1", "amount": 2000, "reference": mark}), ""),
+            (json!({"id": "c1", "amount": 2000}), ""),
+            (json!({"id": "c2", "amount": 2000}), "another object"),
+            (json!({"id": "c1", "amount": 2000, "reference": other}), "mark of another"),
+            (json!({"id": "c1", "amount": 200, "reference": mark}), "asked 2000, answered 200"),
+            (json!({"id": "c1", "amount": 2000, "reference": format!("Rent [{mark}]")}), ""),
+            (json!({"id": "c1", "reference": format!("Rent [{other}]")}), "mark of another"),
+            (json!({"id": "c1", "data": {"reckon": other}}), "mark of another"),
+            (json!({"id": "c1", "amount": 2000, "status": "FAILED"}), "moved nothing"),
+        ] {
+            let found = match compare_with_intent(&intent, &id, &item) {
+                ObjectCheck::Fits => String::new(),
+                ObjectCheck::Differs(why) | ObjectCheck::Unreadable(why) => why,
+            };
+            assert!(found.contains(why) && found.is_empty() == why.is_empty(), "{item}: {found}");
+        }
     }
 }

@@ -3,27 +3,24 @@
 use tokio::sync::oneshot;
 
 use crate::base::id::Key;
-use crate::engine::commands::actions::action::{TRIES, run_action};
-use crate::engine::commands::actions::ready::ReadyAction;
-use crate::engine::commands::actions::report::report;
+use crate::engine::commands::action::{TRIES, report, run_action};
+use crate::engine::commands::action_ready::ReadyAction;
 use crate::engine::commands::decision::{CommandWork, Decision};
-use crate::engine::commands::payers::page_link::make_page;
+use crate::engine::commands::links::make_page;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::tasks::TaskClass;
 use crate::engine::handles::shared::EngineError;
 use crate::engine::handles::task_result::{EffectJob, TaskResult};
-use crate::engine::protocol::commands::action::ActionCommand;
-use crate::engine::protocol::commands::action_view::ActionStatus;
-use crate::engine::protocol::commands::command::EngineCommand;
-use crate::engine::protocol::commands::page_link::PageLink;
-use crate::engine::protocol::commands::saved_plan::SavedPlan;
-use crate::engine::protocol::input::PayerRequest;
+use crate::engine::protocol::actions::{ActionCommand, ActionStatus};
+use crate::engine::protocol::approvals::SavedPlan;
+use crate::engine::protocol::input::{EngineCommand, PayerRequest};
+use crate::engine::protocol::payers::PageLink;
 use crate::engine::protocol::query::Reply;
-use crate::engine::scheduler::lane_table::LaneBlocked;
-use crate::engine::scheduler::lanes::unsettled_message;
-use crate::model::intents::effect::Effect;
-use crate::model::intents::intent::Cause;
-use crate::model::operator::approval::PlanUse;
+use crate::engine::scheduler::admission::unsettled_message;
+use crate::engine::scheduler::schedule::LaneBlocked;
+use crate::model::effect::Effect;
+use crate::model::intent::Cause;
+use crate::model::operator::PlanUse;
 use crate::model::record::Record;
 
 impl Engine {

@@ -15,22 +15,20 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::compaction::CompactionPlan;
-use super::reader::{TreeReadRequest, TreeReader};
-use super::retention::RetentionTimer;
-use super::tasks::Tasks;
 use crate::base::id::{IntentId, Key};
+use crate::engine::core::retention::{CompactionPlan, RetentionTimer};
+use crate::engine::core::tasks::{Tasks, TreeReadRequest, TreeReader};
 use crate::engine::events::schedule::EventSchedule;
-use crate::engine::handles::failure::TaskFailure;
 use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::task_result::TaskFailure;
 use crate::engine::hooks::scripts::Scripts;
 use crate::engine::known::files::SpecSource;
 use crate::engine::known::known_state::KnownState;
 use crate::engine::limits::plan_cap;
+use crate::engine::protocol::actions::EffectReport;
 use crate::engine::protocol::input::EngineInput;
-use crate::engine::protocol::queries::effect_log::EffectReport;
-use crate::engine::protocol::queries::views::Overview;
 use crate::engine::protocol::query::{EngineQuery, Reply};
+use crate::engine::protocol::views::Overview;
 use crate::engine::readers::timers::Readers;
 use crate::engine::scheduler::backoff;
 use crate::engine::scheduler::schedule::Scheduler;
@@ -52,7 +50,7 @@ pub enum RunUntil {
 /// Builds the snapshot for a part of an engine, while another part of it changes.
 macro_rules! snapshot {
     ($engine:expr) => {
-        $crate::engine::known::snapshot::Snapshot {
+        $crate::engine::known::known_state::Snapshot {
             shared: &$engine.shared,
             known_state: &$engine.known_state,
             planner: &$engine.planner,

@@ -10,13 +10,12 @@ use crate::base::id::Key;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::tasks::TaskClass;
 use crate::engine::executor::partner_webhook;
-use crate::engine::handles::failure::TaskFailure;
-use crate::engine::handles::refused_credentials::awaits_authorization;
+use crate::engine::handles::access::awaits_authorization;
 use crate::engine::handles::shared::EngineError;
-use crate::engine::handles::task_result::TaskResult;
-use crate::engine::protocol::partner_webhook::IncomingWebhook;
-use crate::model::intents::intent::{IntentState, OpenIntent};
-use crate::model::operator::rotation::WebhookAddress;
+use crate::engine::handles::task_result::{TaskFailure, TaskResult};
+use crate::engine::protocol::input::IncomingWebhook;
+use crate::model::intent::{IntentState, OpenIntent};
+use crate::model::operator::WebhookAddress;
 use crate::plan::state_view::StateView;
 
 impl Engine {

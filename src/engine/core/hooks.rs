@@ -15,12 +15,12 @@ use crate::engine::hooks::actions::{
 use crate::engine::hooks::notify;
 use crate::engine::hooks::notify::NotificationSender;
 use crate::engine::hooks::roster::ScriptChange;
-use crate::engine::protocol::commands::action::ActionCommand;
-use crate::engine::protocol::script_set::ScriptSet;
-use crate::model::action::Action;
+use crate::engine::protocol::actions::ActionCommand;
+use crate::engine::protocol::input::ScriptSet;
+use crate::model::effect::Action;
 use crate::model::events::hook::{NOTIFY, RECONCILE, RESUME, SUSPEND};
 use crate::model::events::hook_run::{ActionOutcome, ActionRequestId, PendingAction, Scheduled};
-use crate::model::operator::suspension::SuspensionResult;
+use crate::model::operator::SuspensionResult;
 
 impl Engine {
     /// Accepts a set of scripts; hooks run from the first good set on.

@@ -2,21 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use tokio::sync::mpsc;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::base::id::Key;
 use crate::engine::core::coordinator::{Engine, snapshot};
 use crate::engine::core::tasks::TaskClass;
 use crate::engine::events::receiver::EventReceiver;
-use crate::engine::handles::read_results::{PollResult, SweepResult};
 use crate::engine::handles::shared::EngineError;
-use crate::engine::handles::task_result::{Task, TaskResult};
+use crate::engine::handles::task_result::{PollResult, SweepResult, Task, TaskResult};
+use crate::engine::protocol::events::ResyncEvents;
 use crate::engine::protocol::input::EngineInput;
 use crate::engine::protocol::query::Reply;
-use crate::engine::protocol::resync::ResyncEvents;
-use crate::model::intents::effect::Effect;
+use crate::model::effect::Effect;
 
 impl Engine {
     /// Reads every list and every merchant's events on schedule from now on.

@@ -1,18 +1,19 @@
-//! Retention in the daemon: drops settled events older than `events.keep`, a few at a time.
+//! Retention and compaction in the daemon.
 //!
-//! Guarantees: the horizon stays behind the read part of a merchant's list, so that no event is
-//! dropped, or treated as old, that was never seen. The horizon never goes back, whatever the clock
-//! does.
+//! Settled events older than `events.keep` are dropped, a few at a time. Guarantees: the horizon stays
+//! behind the read part of a merchant's list, so that no event is dropped, or treated as old, that was
+//! never seen. The horizon never goes back, whatever the clock does.
+//!
+//! The state is compacted when it is due, or when a person asks for it, beside all other work on a
+//! thread that may wait for disks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use chrono::DateTime;
-use chrono::TimeDelta;
-use chrono::Utc;
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use crate::base::hash::Digest;
@@ -22,10 +23,12 @@ use crate::kinds::planning::step::MERCHANT;
 use crate::model::events::event::EventLedger;
 use crate::model::record::Record;
 use crate::model::state::lifecycle::EventsDropped;
+use crate::store::error::OpenError;
+use crate::store::state::compact::{ArchivePolicy, CompactionResult, Compactor};
 
 /// Largest number of events that one record drops: posts wait no longer than for the fold of this
 /// number.
-const STEP: usize = 128;
+const DROPPED_MAX: usize = 128;
 
 /// The operator's retention settings.
 #[derive(Debug, Clone)]
@@ -102,7 +105,7 @@ async fn drop_events(
 ) -> Result<(), EngineError> {
     let (mut after, ran_to) = (0, shared.facts.ran_by_all_scripts(merchant)?);
     loop {
-        let page = shared.facts.events_after(merchant, after, STEP)?;
+        let page = shared.facts.events_after(merchant, after, DROPPED_MAX)?;
         let Some((last, _)) = page.last() else { return Ok(()) };
         let mut old = false;
         for (_, id) in &page {
@@ -111,8 +114,11 @@ async fn drop_events(
         if shared.facts.can_drop_any(merchant, &page, horizon)? {
             let first = page.first().map_or(after, |(number, _)| number.saturating_sub(1));
             let events = (first, *last);
-            write(shared, EventsDropped { events, ..empty_record(shared, merchant, horizon) })
-                .await?;
+            write_dropped(
+                shared,
+                EventsDropped { events, ..empty_record(shared, merchant, horizon) },
+            )
+            .await?;
         }
         if !old || *last > ran_to || shared.is_stopping() {
             return Ok(());
@@ -129,21 +135,24 @@ async fn drop_forged(
 ) -> Result<(), EngineError> {
     let mut after: Option<String> = None;
     loop {
-        let page = shared.facts.unmatched_after(merchant, after.as_deref(), STEP)?;
+        let page = shared.facts.unmatched_after(merchant, after.as_deref(), DROPPED_MAX)?;
         let Some((last, _)) = page.last().cloned() else { break };
         let old = page.into_iter().filter(|(_, first)| *first <= horizon);
         let old: Vec<String> = old.map(|(id, _)| id).collect();
         if !old.is_empty() {
-            write(shared, EventsDropped { forged: old, ..empty_record(shared, merchant, horizon) })
-                .await?;
+            write_dropped(
+                shared,
+                EventsDropped { forged: old, ..empty_record(shared, merchant, horizon) },
+            )
+            .await?;
         }
         after = Some(last);
     }
     let old = shared.facts.malformed_bodies(merchant)?.into_iter().filter(|(_, at)| *at <= horizon);
     let old: Vec<Digest> = old.map(|(digest, _)| digest).collect();
-    for some in old.chunks(STEP) {
+    for some in old.chunks(DROPPED_MAX) {
         let garbled = some.to_vec();
-        write(
+        write_dropped(
             shared,
             EventsDropped { malformed: garbled, ..empty_record(shared, merchant, horizon) },
         )
@@ -165,7 +174,7 @@ fn empty_record(shared: &EngineShared, merchant: &Key, horizon: DateTime<Utc>) -
     }
 }
 
-async fn write(shared: &EngineShared, retained: EventsDropped) -> Result<(), EngineError> {
+async fn write_dropped(shared: &EngineShared, retained: EventsDropped) -> Result<(), EngineError> {
     shared.write(Vec::new(), vec![Record::EventsDropped(Box::new(retained))]).await
 }
 
@@ -188,13 +197,47 @@ pub(super) async fn drop_page(shared: &EngineShared, last: &AtomicU64) -> Result
     for (merchant, actions) in old {
         // Without a horizon a repeated hook run is not ruled out.
         let Some(horizon) = shared.facts.event_ledger(&merchant)?.horizon else { continue };
-        for some in actions.chunks(STEP) {
+        for some in actions.chunks(DROPPED_MAX) {
             let actions = some.to_vec();
-            write(shared, EventsDropped { actions, ..empty_record(shared, &merchant, horizon) })
-                .await?;
+            write_dropped(
+                shared,
+                EventsDropped { actions, ..empty_record(shared, &merchant, horizon) },
+            )
+            .await?;
         }
     }
     Ok(())
+}
+
+/// Actor of compactions that no person asked for.
+pub(crate) const DAEMON_ACTOR: &str = "reckon";
+
+/// Compaction settings of a daemon.
+#[derive(Debug, Clone)]
+pub struct CompactionPlan {
+    pub compactor: Arc<Compactor>,
+    /// Treatment of the records that a snapshot replaces.
+    pub history: ArchivePolicy,
+    /// True if the daemon compacts without a request.
+    pub automatic: bool,
+}
+
+/// Runs a future on a thread that may wait for disks. Closing the state waits for it.
+pub(crate) fn spawn_blocking_task(work: impl Future<Output = ()> + Send + 'static) {
+    let runtime = Handle::current();
+    drop(tokio::task::spawn_blocking(move || runtime.block_on(work)));
+}
+
+/// Logs the result.
+pub(crate) fn log_compaction(done: &Result<CompactionResult, OpenError>) {
+    match done {
+        Ok(done) => {
+            let (before, after) = (done.before.total(), done.after.total());
+            tracing::info!(before, after, segments = done.segments, "the state was compacted");
+        }
+        Err(OpenError::Closing) => {}
+        Err(error) => tracing::error!(%error, "cannot compact the state"),
+    }
 }
 
 #[cfg(test)]

@@ -1,15 +1,20 @@
-//! Connects the scheduler to the planner and to the ends of tasks.
+//! Connects the scheduler, the limits of the whole plan and the money cap of a run to the planner and to
+//! the ends of tasks.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::engine::core::coordinator::Engine;
-use crate::engine::handles::failure::TaskFailure;
 use crate::engine::handles::shared::EngineError;
-use crate::engine::handles::task_result::TaskResult;
-use crate::engine::scheduler::lane_table::{LaneBlocked, is_exclusive};
-use crate::model::intents::effect::Effect;
+use crate::engine::handles::task_result::{TaskFailure, TaskResult};
+use crate::engine::limits::plan_cap::PlanCap;
+use crate::engine::scheduler::schedule::{LaneBlocked, is_exclusive};
+use crate::model::change::LimitExceeded;
+use crate::model::effect::Effect;
+use crate::model::plan::{Reason, Step};
+use crate::plan::state_view::StateView;
 
 impl Engine {
     /// Queues those of these resources whose step can be done now.
@@ -93,5 +98,83 @@ impl Engine {
     pub(crate) fn clock_moved(&mut self) -> Result<(), EngineError> {
         self.replan_dated();
         self.hooks_due()
+    }
+}
+
+impl Engine {
+    /// Compares the plan as a whole with the limits, and plans the affected steps again. A
+    /// comparison that fails changes nothing: the meter fails too, and stops everything.
+    pub(crate) fn check_whole_plan(&mut self) {
+        let guard = self.shared.guard.clone();
+        if !guard.is_limited() {
+            return;
+        }
+        let tree = self.view().tree_name();
+        let whole = match self.view().find_exceeded(&guard, &tree) {
+            Ok(whole) => whole,
+            Err(error) => return tracing::error!(%error, "cannot compare the plan with the limits"),
+        };
+        let mut counting = guard.counting();
+        let moved = counting.whole != whole || counting.tree != tree;
+        counting.whole = whole;
+        counting.tree = tree;
+        drop(counting);
+        if moved {
+            let keys: BTreeSet<Key> = self.view().spend_requests().map(|wish| wish.key).collect();
+            let made = self.planner.recompute(&self.known_state, keys);
+            self.enqueue(made);
+        }
+    }
+
+    /// Handles the approval of a plan: plans every resource again that a limit blocked.
+    pub(crate) fn plan_approved(&mut self) {
+        self.check_whole_plan();
+        let over = |step: &&std::sync::Arc<Step>| matches!(step.reason, Reason::OverLimit(_));
+        let keys = self.planner.steps().filter(over).map(|step| step.key.clone()).collect();
+        self.replan(keys);
+    }
+
+    /// Returns the limits that the plan as a whole exceeds; while there are any, `apply` does
+    /// nothing.
+    pub fn exceeded_limits(&self) -> Vec<LimitExceeded> {
+        let counting = self.shared.guard.counting();
+        counting.whole.iter().map(|whole| whole.over.clone()).collect()
+    }
+
+    /// Caps this run at the money of the present plan. A resource outside that plan is not capped.
+    pub fn cap_to_plan(&mut self) {
+        self.plan_cap = Some(PlanCap::of(self.planner.steps().map(|step| &**step)));
+    }
+
+    /// Counts the amount that an effect is about to ask for.
+    ///
+    /// # Errors
+    /// It exceeds the plan.
+    pub(crate) fn count(&mut self, key: &Key, effect: &Effect) -> Result<(), EngineError> {
+        let Some(cap) = &mut self.plan_cap else { return Ok(()) };
+        cap.count_effect(key, effect)
+            .map_err(|why| EngineError::Bug(format!("not sent, since it exceeds the plan: {why}")))
+    }
+
+    /// Handles the end of a try. A try that is neither done nor open did nothing: its absence was
+    /// proved, or it was refused. The next try is then not a second one.
+    pub(crate) fn settle_count(&mut self, key: &Key) {
+        let known = self.known_state.observed(key);
+        let is_applied = |digest: &Digest| {
+            let applied = known.as_ref().and_then(|known| known.applied.as_ref());
+            applied.is_some_and(|applied| applied.digest == *digest)
+        };
+        let tried = self.plan_cap.as_ref().and_then(|cap| cap.last_try(key));
+        let undone = tried.is_some_and(|digest| !is_applied(digest));
+        if undone && self.known_state.open_intent(key).is_none() {
+            self.uncount(key);
+        }
+    }
+
+    /// Takes back the amount of a resource for which nothing was sent.
+    pub(crate) fn uncount(&mut self, key: &Key) {
+        if let Some(cap) = &mut self.plan_cap {
+            cap.subtract(key);
+        }
     }
 }

@@ -1,21 +1,23 @@
-//! Starts the tasks of queued resources: effects, readings and records.
+//! Starts the tasks of queued resources: effects with their causes, readings and records.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::coordinator::Engine;
-use super::tasks::TaskClass;
 use crate::base::fault_injection;
 use crate::base::hash::SourceId;
 use crate::base::id::{IntentId, Key};
+use crate::engine::core::coordinator::Engine;
+use crate::engine::core::tasks::TaskClass;
 use crate::engine::executor::{perform, settle};
 use crate::engine::handles::access::CredentialSource;
 use crate::engine::handles::shared::EngineError;
 use crate::engine::handles::task_result::{EffectJob, TaskResult};
 use crate::engine::readers::read;
 use crate::engine::readers::read::RecordWhen;
-use crate::model::intents::effect::{Effect, RemoteReading, StepWork};
-use crate::model::intents::intent::{IntentState, OpenIntent};
+use crate::engine::view::EngineView;
+use crate::model::effect::{Effect, RemoteReading, StepWork};
+use crate::model::intent::{Cause, IntentState, OpenIntent};
+use crate::model::plan::Step;
 use crate::model::record::Record;
 use crate::model::state::observed::{AppliedSpec, FactSource, Observation};
 use crate::plan::state_view::StateView;
@@ -190,4 +192,37 @@ fn with_attempt_in_name(mut effect: Effect, partner: &str, id: IntentId) -> Effe
     effect.request.body = rename(&effect.request.body);
     effect.expect.values_mut().for_each(|value| *value = rename(value));
     effect
+}
+
+impl EngineView<'_> {
+    /// Returns the cause of the effect that a resource's step asks for.
+    pub(crate) fn cause(&self, key: &Key) -> Cause {
+        let step = self.planner.full_step(self.known_state, key);
+        let place = step.as_ref().and_then(|step| step.place.clone());
+        let (Some(step), Some((file, line))) = (step, place) else {
+            return Cause { commit: self.known_state.files().commit(), ..Cause::default() };
+        };
+        let read = self.known_state.files().provenance(&file);
+        Cause {
+            changed: self.changed_lines(&step),
+            file: Some(file),
+            line: Some(line),
+            commit: read.commit,
+            uncommitted: read.uncommitted,
+            actor: None,
+        }
+    }
+
+    /// Returns the lines of the fields that a step changes; empty for a step that creates, since
+    /// all of its document is new.
+    fn changed_lines(&self, step: &Step) -> Vec<(usize, usize)> {
+        if step.changes.iter().all(|change| change.before.is_null()) {
+            return Vec::new();
+        }
+        let fields: Vec<&str> = step.changes.iter().map(|change| change.path.as_str()).collect();
+        let mut lines = self.known_state.files().lines(&step.key, &fields);
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+    }
 }

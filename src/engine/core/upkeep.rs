@@ -1,17 +1,29 @@
-//! Upkeep of the state beside all other work: compaction, change of the key, removal of old data.
+//! Upkeep of the state: bookkeeping records that are due before the next effects, and beside all other
+//! work compaction, change of the key, and removal of old data.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::engine::core::compaction::{CompactionPlan, DAEMON, log_result, spawn_blocking_task};
+use crate::base::id::Key;
+use crate::engine::commands::action::is_about_accounts;
+use crate::engine::commands::forget::record_keys;
 use crate::engine::core::coordinator::Engine;
-use crate::engine::core::retention::{Retention, RetentionTimer, drop_old_data};
+use crate::engine::core::retention::{
+    CompactionPlan, DAEMON_ACTOR, Retention, RetentionTimer, drop_old_data, log_compaction,
+    spawn_blocking_task,
+};
 use crate::engine::core::tasks::TaskClass;
+use crate::engine::handles::shared::EngineError;
 use crate::engine::handles::task_result::TaskResult;
+use crate::engine::protocol::input::AllowPrune;
 use crate::engine::protocol::query::Reply;
+use crate::model::effect::is_action;
+use crate::model::state::observed::Observed;
+use crate::plan::state_view::StateView;
 use crate::store::state::compact::{ArchivePolicy, CompactionRequest};
 use crate::store::state::rekey::{RekeyRequest, Rekeyer};
 
@@ -31,7 +43,7 @@ impl Engine {
         let wanted = CompactionRequest { history, at: self.shared.now(), actor };
         spawn_blocking_task(async move {
             let done = compactor.compact(&wanted).await;
-            log_result(&done);
+            log_compaction(&done);
             // The asker may have gone away.
             drop(reply.send(Reply::Compacted(done.map(Box::new).map_err(|why| why.to_string()))));
         });
@@ -41,11 +53,12 @@ impl Engine {
     pub(crate) fn compact_if_due(&self) {
         let Some(compaction) = self.compaction.clone().filter(|one| one.automatic) else { return };
         let CompactionPlan { compactor, history, .. } = compaction;
-        let wanted = CompactionRequest { history, at: self.shared.now(), actor: DAEMON.to_owned() };
+        let wanted =
+            CompactionRequest { history, at: self.shared.now(), actor: DAEMON_ACTOR.to_owned() };
         spawn_blocking_task(async move {
             match compactor.is_due() {
                 Ok(false) => {}
-                Ok(true) => log_result(&compactor.compact(&wanted).await),
+                Ok(true) => log_compaction(&compactor.compact(&wanted).await),
                 Err(error) => tracing::error!(%error, "cannot read the size of the state"),
             }
         });
@@ -117,5 +130,57 @@ impl Engine {
         let every = self.retention.retention.as_ref().map(|retention| retention.every);
         self.retention.due = every.and_then(|every| Instant::now().checked_add(every));
         self.compact_if_due();
+    }
+}
+
+impl Engine {
+    /// Returns true if any record has to be written before the next effects.
+    pub fn has_bookkeeping(&self) -> bool {
+        !self.view().due_bookkeeping().is_empty()
+    }
+
+    /// Starts to write the records, in a task of its own.
+    pub(crate) fn start_bookkeeping(&mut self) {
+        let records = if self.stopping { Vec::new() } else { self.view().due_bookkeeping() };
+        if records.is_empty() {
+            return;
+        }
+        let keys: BTreeSet<Key> = records.iter().flat_map(record_keys).collect();
+        self.scheduler.lock(keys.iter().cloned());
+        let shared = self.shared.clone();
+        self.tasks.spawn(TaskClass::Upkeep, async move {
+            match shared.write(Vec::new(), records).await {
+                Ok(()) => TaskResult::BookkeepingDone(keys),
+                Err(error) => TaskResult::Broken(error),
+            }
+        });
+    }
+
+    /// Plans the resources again once their records are durable.
+    pub(crate) fn bookkeeping_done(&mut self, keys: BTreeSet<Key>) -> Result<(), EngineError> {
+        for key in &keys {
+            self.scheduler.busy.remove(key);
+            self.known_state.refresh(&self.shared.facts, key)?;
+        }
+        self.replan(keys);
+        Ok(())
+    }
+
+    /// Returns the named resources to which a permission does not apply: their documents exist, or
+    /// they stay.
+    pub fn not_allowable<'a>(&self, allowing: &'a AllowPrune) -> Vec<&'a Key> {
+        allowing.keys.iter().filter(|key| !self.planner.may_be_allowed(key)).collect()
+    }
+
+    /// Applies the readings of a command, once it has ended.
+    pub(crate) fn read_afterwards(&mut self, key: &Key) -> Result<(), EngineError> {
+        let known = self.known_state.observed(key).filter(|_| is_action(key));
+        let about = |known: &Observed| {
+            known.exists && known.applied.as_ref().is_some_and(is_about_accounts)
+        };
+        match known.filter(|known| about(known)) {
+            Some(known) => self.record_written(Some(known.merchant.clone())),
+            None => Ok(()),
+        }
     }
 }

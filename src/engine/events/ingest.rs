@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::api::call::Call;
 use crate::api::event::Event;
-use crate::api::payments::transaction::GetTransaction;
-use crate::api::recurring::occurrence::GetOccurrence;
+use crate::api::recurring::GetOccurrence;
+use crate::api::transaction::GetTransaction;
 use crate::base::fault_injection;
 use crate::base::hash::Mark;
 use crate::base::id::Key;
@@ -22,13 +22,13 @@ use crate::engine::handles::access::CredentialSource;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::readers::read;
 use crate::engine::readers::read::{ReadFailure, not_before_known};
-use crate::model::action::is_action;
+use crate::model::effect::is_action;
 use crate::model::events::event::{EventStatus, VerifiedEvent, Via};
 use crate::model::record::Record;
-use crate::model::service::remote_object::{Freshness, RemoteObject};
+use crate::model::remote_object::{Freshness, RemoteObject};
 use crate::model::state::lifecycle::Lapsed;
 use crate::model::state::observed::{FactSource, Observation};
-use crate::store::vault::blob::SealedValue;
+use crate::store::vault::keys::SealedValue;
 
 /// Fields in which a transaction carries the mark of the action that made it.
 const MARKED: [&str; 2] = ["/reference", "/data/reckon"];

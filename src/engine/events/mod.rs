@@ -1,6 +1,5 @@
 //! Events of merchants: receive, poll, verify, record.
 
-pub mod budget;
 pub mod ingest;
 pub mod poll;
 pub mod receiver;

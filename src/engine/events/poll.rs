@@ -5,25 +5,20 @@
 //! and the read by id give the same event: the first one is recorded, and the other changes
 //! nothing.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use chrono::DateTime;
-use chrono::TimeDelta;
-use chrono::Utc;
+use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::api::call::Call;
+use crate::api::call::{Call, PAGE_SIZE_MAX, Page};
 use crate::api::event::{Event, GetEvent, ListEvents};
-use crate::api::query::{PAGE_SIZE_MAX, Page};
 use crate::base::clock::timestamp;
 use crate::base::fault_injection;
 use crate::base::id::Key;
 use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
 use crate::engine::events::ingest::Ingest;
 use crate::engine::handles::access::{CredentialError, CredentialSource};
-use crate::engine::handles::read_results::{PollResult, ResyncCount};
 use crate::engine::handles::shared::{EngineError, EngineShared};
-use crate::engine::handles::task_result::TaskResult;
+use crate::engine::handles::task_result::{PollResult, ResyncCount, TaskResult};
 use crate::engine::readers::read::ReadFailure;
 use crate::engine::readers::{read, sweep_task};
 use crate::model::events::event::{ForgedWebhook, Polled, Via};

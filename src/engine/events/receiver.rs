@@ -18,10 +18,10 @@ use crate::base::secret::mask_digits;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::protocol::input::EngineInput;
 use crate::model::events::event::{EventLedger, EventStatus, ReceivedWebhook, WebhookContent};
-use crate::model::operator::rotation::WebhookAddress;
+use crate::model::operator::WebhookAddress;
 use crate::model::record::Record;
 use crate::store::read_model::events::CachedEntry;
-use crate::store::vault::blob::SealedValue;
+use crate::store::vault::keys::SealedValue;
 
 /// Longest id of an event; the service's have 22 characters (gateway-api, Event).
 const EVENT_ID_LENGTH_MAX: usize = 64;

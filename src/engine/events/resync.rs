@@ -5,8 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use chrono::DateTime;
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -14,10 +13,10 @@ use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::base::wording::nearest;
 use crate::engine::events::schedule::{EventResync, EventSchedule};
-use crate::engine::handles::read_results::{PollResult, ResyncCount};
 use crate::engine::handles::shared::EngineShared;
+use crate::engine::handles::task_result::{PollResult, ResyncCount};
+use crate::engine::protocol::events::{ResyncEvents, ResyncedEvents};
 use crate::engine::protocol::query::Reply;
-use crate::engine::protocol::resync::{ResyncEvents, ResyncedEvents};
 
 impl EventSchedule {
     /// Begins to read lists of events again; the reply follows once all of them were read.

@@ -3,27 +3,23 @@
 //!
 //! A post only hastens the read. The list leaves no gaps: it is read once a minute from a durable
 //! place, with an overlap. Posts that the list does not contain are looked up by their ids. Their
-//! number is bounded, so that posts cannot cause unlimited calls to the service.
+//! number is bounded by a burst, and then one call at a time, so that posts cannot cause unlimited calls.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use chrono::DateTime;
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::base::id::Key;
-use crate::engine::events::budget::LookupQuota;
 use crate::engine::events::poll;
 use crate::engine::events::poll::PollRequest;
-use crate::engine::handles::read_results::PollResult;
 use crate::engine::handles::shared::{EngineError, EngineShared};
-use crate::engine::handles::task_result::Task;
-use crate::engine::known::snapshot::Snapshot;
+use crate::engine::handles::task_result::{PollResult, Task};
+use crate::engine::known::known_state::Snapshot;
+use crate::engine::protocol::events::{ResyncEvents, ResyncedEvents};
 use crate::engine::protocol::query::Reply;
-use crate::engine::protocol::resync::{ResyncEvents, ResyncedEvents};
 use crate::kinds::planning::step::MERCHANT;
 
 /// Interval between two reads of a merchant's list of events.
@@ -237,4 +233,67 @@ pub(crate) struct EventResync {
     pub(crate) left: BTreeSet<Key>,
     pub(crate) done: Vec<ResyncedEvents>,
     pub(crate) reply: oneshot::Sender<Reply>,
+}
+
+/// Largest number of posts looked up at once.
+const LOOKUPS_MAX: usize = 60;
+/// Time until one more lookup is permitted.
+const REFILL: Duration = Duration::from_secs(2);
+
+/// The remaining lookups for one merchant's posts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LookupQuota {
+    left: usize,
+    since: Option<Instant>,
+}
+
+impl Default for LookupQuota {
+    fn default() -> Self {
+        Self { left: LOOKUPS_MAX, since: None }
+    }
+}
+
+impl LookupQuota {
+    /// Returns the number of posts that may be looked up now.
+    pub(crate) fn available(&mut self, now: Instant) -> usize {
+        let Some(since) = self.since else { return self.left };
+        let passed = now.saturating_duration_since(since).as_secs();
+        let gained = passed.checked_div(REFILL.as_secs()).unwrap_or_default();
+        let gained = usize::try_from(gained).unwrap_or(LOOKUPS_MAX);
+        if gained > 0 {
+            self.left = self.left.saturating_add(gained).min(LOOKUPS_MAX);
+            self.since = (self.left < LOOKUPS_MAX).then_some(now);
+        }
+        self.left
+    }
+
+    /// Subtracts lookups that were made.
+    pub(crate) fn spend(&mut self, read_backs: usize, now: Instant) {
+        self.left = self.left.saturating_sub(read_backs);
+        if read_backs > 0 {
+            self.since.get_or_insert(now);
+        }
+    }
+
+    /// Returns the wait until one more lookup is permitted.
+    pub(crate) fn next(&self) -> Duration {
+        if self.left > 0 { Duration::ZERO } else { REFILL }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_posted_makes_us_call_in_bounded_number() {
+        let start = Instant::now();
+        let mut budget = LookupQuota::default();
+        assert_eq!(budget.available(start), 60);
+        budget.spend(60, start);
+        assert_eq!((budget.available(start), budget.next()), (0, REFILL));
+        let later = |seconds| start.checked_add(Duration::from_secs(seconds)).unwrap();
+        assert_eq!(budget.available(later(5)), 2);
+        assert_eq!(budget.available(later(3600)), 60, "it grows no further");
+    }
 }

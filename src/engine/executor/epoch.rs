@@ -1,27 +1,36 @@
-//! Gate for effects after a restore. An effect that may have been sent since the backup is looked
-//! up before it is sent; one that cannot be looked up is not sent.
+//! Gates for effects after a restore.
+//!
+//! An effect that may have been sent since the backup is looked up before it is sent; one that cannot be
+//! looked up is not sent. The list of a kind is read before its first creation by a process: after a
+//! snapshot of the whole machine was restored, the state does not know of objects created since. It is
+//! read once per process and merchant; other creations wait for it. Objects with marks that this state
+//! does not know stop their merchant, as after a lost state.
 
-use chrono::DateTime;
-use chrono::Utc;
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
 
 use crate::base::clock::timestamp;
 use crate::base::fault_injection;
-use crate::base::id::Mode;
-use crate::effects::core::repeat_risk::{RepeatRisk, is_reported_by_webhook_only, repeat_risk};
-use crate::effects::core::row::EffectRow;
+use crate::base::id::{Key, Mode};
+use crate::effects::core::evidence::{RepeatRisk, is_reported_by_webhook_only, repeat_risk};
+use crate::effects::core::row::{EffectRow, RemoteAnswer, RemoteQuery};
 use crate::engine::executor::progress::write_progress;
 use crate::engine::executor::settle;
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::failure::TaskFailure;
 use crate::engine::handles::shared::{EngineError, EngineShared};
-use crate::engine::handles::task_result::TaskResult;
-use crate::engine::known::epoch::{needs_release, unprovable_reason};
-use crate::model::intents::effect::Effect;
-use crate::model::intents::intent::{Intent, IntentProgress};
-use crate::model::plans::plan::Reason;
+use crate::engine::handles::task_result::{EffectJob, TaskFailure, TaskResult};
+use crate::engine::known::known_state::{needs_release, unprovable_reason};
+use crate::engine::readers::read::ReadFailure;
+use crate::engine::readers::{compare, read};
+use crate::kinds::register;
+use crate::kinds::remote::readback::ReadBack;
+use crate::model::effect::Effect;
+use crate::model::intent::{Intent, IntentProgress};
+use crate::model::plan::Reason;
 use crate::model::record::Record;
 use crate::store::read_model::model::ReadModelError;
-use crate::store::vault::blob::SealedValue;
+use crate::store::vault::keys::SealedValue;
 
 /// The reason to look up an action whose event existed when this state began.
 const BEFORE: &str = "its event was there before the list of events was read first: a state that is lost may have answered it";
@@ -38,7 +47,7 @@ pub(crate) enum EpochGate {
 
 /// Decides about an effect. Plans contain the same decision, but everything that is sent passes
 /// here.
-pub(crate) fn gate(
+pub(crate) fn epoch_gate(
     shared: &EngineShared,
     row: &EffectRow,
     effect: &Effect,
@@ -103,4 +112,54 @@ fn with_deadline(reason: String, deadline: DateTime<Utc>, now: DateTime<Utc>) ->
         "{reason}; until {until} (call timeout and doubt.grace after this state began) it may still take effect, and then \
          it is sent if nothing shows it"
     )
+}
+
+/// Reads the list that contains objects of this effect's sort, unless this process has read it.
+/// Returns the result of the task if something blocks the effect.
+pub(crate) async fn read_before_create(
+    shared: &EngineShared,
+    row: &EffectRow,
+    job: &EffectJob,
+) -> Result<Option<TaskResult>, ReadFailure> {
+    let effect = &job.effect;
+    let back = register::find(effect.key.kind.as_str())
+        .and_then(|kind| (kind.read_back)(&effect.applied.spec))
+        .filter(|_| shared.settings.first_look && repeat_risk(row, effect) == RepeatRisk::Findable);
+    let Some(back) = back else { return Ok(None) };
+    let cell = shared.read_lists().cell(&effect.merchant, back.list_name);
+    let wallet = CredentialSource { account: None, ..job.wallet.clone() };
+    cell.get_or_try_init(|| read_list(shared, &effect.merchant, back, &wallet)).await?;
+    let touched = blocked_keys(shared, [&effect.key, &effect.merchant])?;
+    Ok((!touched.is_empty()).then(|| TaskResult::BlockedByUnknown(effect.key.clone(), touched)))
+}
+
+/// Reads a list, and records the objects that this state does not know.
+async fn read_list(
+    shared: &EngineShared,
+    merchant: &Key,
+    back: &'static ReadBack,
+    wallet: &CredentialSource,
+) -> Result<(), ReadFailure> {
+    let at = shared.now();
+    let answers = read::answers(shared, &[RemoteQuery::list((back.list)())], wallet).await?;
+    let Some(RemoteAnswer::Items(items)) = answers.into_iter().next() else { return Ok(()) };
+    let found = compare::changed_unknown_objects(shared, merchant, (back, at), &items)?;
+    let records: Vec<Record> =
+        found.into_iter().map(|found| Record::UnknownObjects(Box::new(found))).collect();
+    if !records.is_empty() {
+        shared.write(Vec::new(), records).await?;
+    }
+    Ok(())
+}
+
+/// Returns those of these resources that unknown objects with marks of ours block.
+fn blocked_keys(shared: &EngineShared, keys: [&Key; 2]) -> Result<BTreeSet<Key>, EngineError> {
+    let mut barred = BTreeSet::new();
+    for key in keys {
+        let known = shared.facts.observed_state(key)?;
+        if known.is_some_and(|known| !known.unknown_objects.is_empty()) {
+            barred.insert(key.clone());
+        }
+    }
+    Ok(barred)
 }

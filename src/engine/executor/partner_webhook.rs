@@ -4,11 +4,10 @@
 //! and an equal one changes nothing. Provisioned overrides declined. A webhook about an older
 //! submission changes nothing once the newest was decided.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::api::onboarding::partner_event::{Notification, PartnerEvent, PartnerEventType};
+use crate::api::event::{Notification, PartnerEvent, PartnerEventType};
 use crate::base::fault_injection;
 use crate::base::hash::{Digest, SourceId, canonical, keyed_digest};
 use crate::base::id::Key;
@@ -20,15 +19,15 @@ use crate::engine::executor::answer::handle_answer;
 use crate::engine::executor::progress::put_on_hold;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
-use crate::engine::protocol::partner_webhook::IncomingWebhook;
+use crate::engine::protocol::input::IncomingWebhook;
 use crate::engine::readers::read::seal_facts;
 use crate::model::events::event;
 use crate::model::events::event::{PartnerWebhook, Via};
-use crate::model::intents::intent::{EffectProof, Intent, IntentProgress, IntentState, OpenIntent};
+use crate::model::intent::{EffectProof, Intent, IntentProgress, IntentState, OpenIntent};
 use crate::model::record::Record;
-use crate::model::service::remote_object::Freshness;
+use crate::model::remote_object::Freshness;
 use crate::model::state::observed::{FactSource, Observation};
-use crate::store::vault::blob::SealedValue;
+use crate::store::vault::keys::SealedValue;
 
 /// Subject whose key seals a body that matches nothing.
 const STRANGERS: &str = "inbox";

@@ -1,27 +1,29 @@
-//! Executes one effect: writes and syncs its intent, sends it, and then writes its answer.
+//! Executes one effect: writes and syncs its intent, sends it, and then writes its answer. A single-use
+//! value, such as a one-time token, is used by at most one intent (see [`SingleUse`]).
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::epoch::EpochGate;
-use super::outcome::handle_outcome;
-use super::{body, epoch, found_object, list_before_create, refused_credentials, single_use};
 use crate::effects::core::row::EffectRow;
-use crate::engine::executor::send::{row, send};
+use crate::engine::executor::answer::{handle_answer, handle_refusal};
+use crate::engine::executor::epoch::EpochGate;
+use crate::engine::executor::progress::write_progress;
+use crate::engine::executor::request::{row_of, send_intent};
+use crate::engine::executor::{answer, epoch, evidence, request, settle};
+use crate::engine::handles::access;
 use crate::engine::handles::access::{CredentialError, CredentialSource, access};
-use crate::engine::handles::calls;
-use crate::engine::handles::failure::TaskFailure;
 use crate::engine::handles::shared::{EngineError, EngineShared};
-use crate::engine::handles::task_result::{EffectJob, TaskResult};
+use crate::engine::handles::task_result::{EffectJob, TaskFailure, TaskResult};
 use crate::engine::limits::budget::Reservation;
 use crate::engine::readers::read;
 use crate::engine::readers::read::ReadFailure;
-use crate::model::intents::exposure::Exposure;
-use crate::model::intents::intent::{Intent, StoredRequest};
+use crate::model::effect::{Effect, Exposure, SingleUse};
+use crate::model::intent::{EffectProof, Intent, IntentProgress, StoredRequest};
+use crate::model::outcome::Outcome;
 use crate::model::record::Record;
-use crate::model::service::outcome::Outcome;
-use crate::store::vault::blob::SealedValue;
+use crate::model::state::observed::{FactSource, Observation};
+use crate::store::vault::keys::SealedValue;
 
 /// Performs one effect to its end, or until it can only wait.
 pub(crate) async fn perform(shared: &EngineShared, job: EffectJob) -> TaskResult {
@@ -37,21 +39,21 @@ pub(crate) async fn perform(shared: &EngineShared, job: EffectJob) -> TaskResult
 
 /// Performs every step of an effect, in order.
 async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, CredentialError> {
-    let row = row(job.effect.name)?;
+    let row = row_of(job.effect.name)?;
     let (id, wallet) = (job.id, job.wallet.clone());
     access(shared, &wallet, job.effect.request.auth)?;
-    let gate = epoch::gate(shared, row, &job.effect)?;
+    let gate = epoch::epoch_gate(shared, row, &job.effect)?;
     if let EpochGate::Closed(unable) = gate {
         return Ok(TaskResult::RetryLater(job.effect.key, unable, Duration::ZERO));
     }
-    let bytes = body::bytes(shared, &job.effect).map_err(CredentialError::Secret)?;
+    let bytes = request::body_bytes(shared, &job.effect).map_err(CredentialError::Secret)?;
     let request = &job.effect.request;
     let at = (request.host, request.auth, request.web_url.as_deref());
-    if let Err(shut) = calls::wait_until_ready(shared, &wallet, at).await {
+    if let Err(shut) = access::wait_until_ready(shared, &wallet, at).await {
         let unable = TaskFailure::Unreachable(shut.reason);
         return Ok(TaskResult::RetryLater(job.effect.key, unable, shut.wait));
     }
-    match list_before_create::read_before_create(shared, row, &job).await {
+    match epoch::read_before_create(shared, row, &job).await {
         Ok(None) => {}
         Ok(Some(barred)) => return Ok(barred),
         Err(unread) => return unread.into_result(shared, job.effect.key, &wallet),
@@ -75,11 +77,11 @@ async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, 
     if shared.superseded().contains(&job.effect.key) {
         return Ok(TaskResult::Changed(job.effect.key));
     }
-    if let Some(stopped) = refused_credentials::check_before_intent(shared, &job.effect)? {
+    if let Some(stopped) = answer::check_before_intent(shared, &job.effect)? {
         return Ok(stopped);
     }
-    let spent = single_use::consume_record(shared, &job.effect);
-    if single_use::is_expired(shared, &job.effect) {
+    let spent = consume_value_record(shared, &job.effect);
+    if uses_expired_value(shared, &job.effect) {
         if let Some(spent) = spent {
             shared.write(Vec::new(), vec![spent]).await?;
         }
@@ -87,13 +89,13 @@ async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, 
     }
     if spent.is_some() {
         // The details from which the token was made are no longer needed.
-        let borrowed = body::borrowed_details(&job.effect.key);
+        let borrowed = request::borrowed_details(&job.effect.key);
         shared.vault.erase(&borrowed).map_err(EngineError::from)?;
     }
-    let (request, blobs) = body::store(shared, &job.effect, bytes.as_deref())?;
+    let (request, blobs) = request::stored_request(shared, &job.effect, bytes.as_deref())?;
     let intent = intent(job, request, baseline, &reserved);
     if let EpochGate::LookUp(reason) = gate {
-        let intent = Intent { baseline: found_object::lookup_baseline(), ..intent };
+        let intent = Intent { baseline: evidence::lookup_baseline(), ..intent };
         let (about, with) = ((&intent, &wallet), (blobs, spent));
         let looked = epoch::look_first(shared, row, about, with, reason).await?;
         drop(reserved);
@@ -145,14 +147,14 @@ async fn write_and_send(
     let promise: Vec<Record> = spent.into_iter().chain([promise]).collect();
     if crate::base::fault_injection::is_active("send-before-sync") {
         shared.vault.write(&blobs)?;
-        let outcome = send(shared, intent, wallet).await?;
+        let outcome = send_intent(shared, intent, wallet).await?;
         shared.write(blobs, promise).await?;
         return Ok(outcome);
     }
     shared.write(blobs, promise).await?;
     // The fold counts it from here on.
     drop(reserved);
-    send(shared, intent, wallet).await
+    send_intent(shared, intent, wallet).await
 }
 
 /// Reads the state just before sending. An effect whose evidence needs that state is not sent
@@ -176,4 +178,60 @@ async fn baseline(
         Some(why) => Err(TaskFailure::Blocked(why)),
         None => Ok(before),
     })
+}
+
+/// Records the meaning of a first answer.
+pub(crate) async fn handle_outcome(
+    shared: &EngineShared,
+    row: &EffectRow,
+    intent: &Intent,
+    wallet: &CredentialSource,
+    outcome: Outcome,
+) -> Result<TaskResult, EngineError> {
+    match outcome {
+        Outcome::Done { reply } => {
+            handle_answer(shared, row, intent, &reply, EffectProof::Answer).await
+        }
+        Outcome::Refused { status, problem } => {
+            handle_refusal(shared, row, intent, status, problem).await
+        }
+        Outcome::NotSent { reason, retry_after_s } => {
+            let (wait, reason) =
+                (Duration::from_secs(retry_after_s.unwrap_or(0)), reason.to_string());
+            write_progress(shared, intent, IntentProgress::NotSent { reason: reason.clone() })
+                .await?;
+            Ok(TaskResult::RetryLater(intent.key.clone(), TaskFailure::Unreachable(reason), wait))
+        }
+        Outcome::InDoubt { reason } => {
+            let reason = reason.to_string();
+            write_progress(shared, intent, IntentProgress::Doubt { reason, unsent: false }).await?;
+            settle::settle(shared, row, intent, wallet, 1).await
+        }
+    }
+}
+
+/// Returns true if an effect uses a value that is too old.
+pub(crate) fn uses_expired_value(shared: &EngineShared, effect: &Effect) -> bool {
+    effect.single_use.as_ref().is_some_and(|once| once.expires_at <= shared.now())
+}
+
+/// Returns the record that forgets the value which an effect uses. It precedes the intent, so that
+/// no part of a batch that a power failure cut leaves the value to a second intent. A reusable
+/// value has no such record.
+pub(crate) fn consume_value_record(shared: &EngineShared, effect: &Effect) -> Option<Record> {
+    let SingleUse { expires_at: _, clearing_facts: spent, is_reusable: again } =
+        effect.single_use.as_deref()?;
+    if *again {
+        return None;
+    }
+    Some(Record::Observation(Box::new(Observation {
+        key: effect.key.clone(),
+        merchant: effect.merchant.clone(),
+        at: shared.now(),
+        source: FactSource::Answer,
+        remote_id: None,
+        exists: None,
+        applied: None,
+        facts: spent.clone(),
+    })))
 }

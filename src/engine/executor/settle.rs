@@ -6,30 +6,27 @@
 
 use std::time::Duration;
 
-use chrono::DateTime;
-use chrono::TimeDelta;
-use chrono::Utc;
+use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
 
 use crate::base::wording::count_noun;
 use crate::client::gate::Urgency;
 use crate::effects::core::row::{EffectRow, Lookup, LookupResult, LostReply, OnAbsent};
 use crate::engine::executor::answer::{handle_answer, handle_refusal};
-use crate::engine::executor::found_object::is_looked_up_first;
+use crate::engine::executor::evidence::is_looked_up_first;
 use crate::engine::executor::progress::{put_on_hold, write_and_end, write_progress};
-use crate::engine::executor::send::{row, send};
-use crate::engine::executor::{partner_webhook, refused_credentials, token};
+use crate::engine::executor::request::{row_of, send_intent};
+use crate::engine::executor::{answer, evidence, partner_webhook};
+use crate::engine::handles::access;
 use crate::engine::handles::access::{CredentialError, CredentialSource};
-use crate::engine::handles::calls;
-use crate::engine::handles::failure::TaskFailure;
 use crate::engine::handles::shared::{EngineError, EngineShared};
-use crate::engine::handles::task_result::TaskResult;
-use crate::engine::known::epoch::older_epoch_reason;
+use crate::engine::handles::task_result::{TaskFailure, TaskResult};
+use crate::engine::known::known_state::older_epoch_reason;
 use crate::engine::readers::read;
 use crate::engine::scheduler::backoff::jittered_delay;
-use crate::model::intents::intent::{EffectProof, Intent, IntentProgress, IntentState, OpenIntent};
+use crate::model::intent::{EffectProof, Intent, IntentProgress, IntentState, OpenIntent};
 use crate::model::manifest::OnDoubt;
-use crate::model::service::outcome::Outcome;
+use crate::model::outcome::Outcome;
 
 /// The status of a decline (service-facts, 21).
 const DECLINED: u16 = 422;
@@ -45,7 +42,7 @@ pub(crate) async fn settle_recovered(
 ) -> TaskResult {
     let intent = &open.intent;
     let settled = async {
-        let row = row(&intent.effect)?;
+        let row = row_of(&intent.effect)?;
         if matches!(open.state, IntentState::Open { .. }) {
             let reason = "the process ended before the answer was written down".to_owned();
             write_progress(shared, intent, IntentProgress::Doubt { reason, unsent: false }).await?;
@@ -108,7 +105,7 @@ async fn resend(
         if !shared.sleep_or_stop(shared.random(|rng| jittered_delay(attempt, rng))).await {
             return Ok(TaskResult::Stopped(intent.key.clone()));
         }
-        if let Err(shut) = calls::wait_until_ready(shared, wallet, at).await {
+        if let Err(shut) = access::wait_until_ready(shared, wallet, at).await {
             if !shared.sleep_or_stop(shut.wait).await {
                 return Ok(TaskResult::Stopped(intent.key.clone()));
             }
@@ -140,7 +137,7 @@ async fn resend_once(
     wallet: &CredentialSource,
     again: &ResendLimit,
 ) -> Result<ResendResult, EngineError> {
-    let settled = match send(shared, intent, wallet).await? {
+    let settled = match send_intent(shared, intent, wallet).await? {
         Outcome::InDoubt { reason } => return Ok(ResendResult::Lost(reason.to_string())),
         Outcome::NotSent { reason, retry_after_s } => {
             let wait = Duration::from_secs(retry_after_s.unwrap_or(1));
@@ -152,9 +149,7 @@ async fn resend_once(
         Outcome::Refused { status: status @ (401 | 403), problem: _ }
             if !row.is_ended_by(status) =>
         {
-            if let Some(stopped) =
-                refused_credentials::resend_unauthorised(shared, intent, wallet).await?
-            {
+            if let Some(stopped) = answer::resend_unauthorised(shared, intent, wallet).await? {
                 return Ok(ResendResult::Settled(stopped));
             }
             put_on_hold(
@@ -228,7 +223,7 @@ async fn look_up(
                 | LookupResult::Superseded(_),
             ) => after.saturating_duration_since(Instant::now()),
             Err(reason) => {
-                if let Some(stopped) = refused_credentials::check_before_lookup(shared, intent)? {
+                if let Some(stopped) = answer::check_before_lookup(shared, intent)? {
                     return Ok(stopped);
                 }
                 failures = failures.saturating_add(1);
@@ -290,7 +285,7 @@ async fn read_evidence(
     let looked = async {
         let answers = read::answers(shared, &(search.queries)(intent), &wallet).await?;
         let finding = (search.judge)(intent, &answers);
-        token::weigh_token(shared, intent, &wallet, (finding, &answers)).await
+        evidence::weigh_token(shared, intent, &wallet, (finding, &answers)).await
     };
     match looked.await {
         Ok(finding) => Ok(Ok(finding)),

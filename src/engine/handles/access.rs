@@ -1,14 +1,22 @@
-//! Selects the credential of a call: sealed ones first, those of the spec where none is sealed yet.
+//! Credentials of calls: their selection, the lane in which their calls pass the rate limiter, and
+//! merchants whose credentials the service refuses.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::shared::{EngineError, EngineShared, SecretError};
-use crate::api::call::Auth;
+use crate::api::call::{Auth, Host};
 use crate::base::id::Key;
 use crate::base::secret::Secret;
-use crate::client::config::Access;
-use crate::client::gate::Urgency;
+use crate::client::gate::{Unavailable, Urgency};
+use crate::client::request::Access;
+use crate::client::service_client::Client;
 use crate::effects::merchants::accounts::{ACCOUNT_KEYS, account_key};
+use crate::engine::handles::shared::{EngineError, EngineShared, SecretError};
+use crate::kinds::merchant::shape::MerchantKind;
+use crate::kinds::schema::kind::SpecSchema;
+use crate::kinds::secrets::redact::redact;
+use crate::model::error_class::{ErrorClass, Remedy};
+use crate::model::record::Record;
+use crate::model::state::credentials::{CredentialsRefused, RefusedCredentials};
 use crate::model::state::observed::Observed;
 
 /// The sources of a merchant's credentials.
@@ -135,4 +143,83 @@ fn from_spec(
         return Ok(Secret::from(open.to_owned()));
     }
     shared.secrets.resolve(source, &wallet.merchant)
+}
+
+/// Returns the client for calls of this kind: in the merchant's lane, or the partner's own.
+pub(crate) fn client_for(shared: &EngineShared, wallet: &CredentialSource, auth: Auth) -> Client {
+    shared.client.limited_by(shared.limiter(), &lane_name(&wallet.merchant, auth), wallet.urgency)
+}
+
+/// Waits until a request may go to this host, before its intent is written.
+pub(crate) async fn wait_until_ready(
+    shared: &EngineShared,
+    wallet: &CredentialSource,
+    (host, auth, web_url): (Host, Auth, Option<&str>),
+) -> Result<(), Unavailable> {
+    let client = client_for(shared, wallet, auth);
+    let brand = web_url.map(|web_url| client.with_web_url(web_url));
+    // An unusable address is reported when the request is sent.
+    let client = brand.and_then(Result::ok).unwrap_or(client);
+    client.reserve(host).await
+}
+
+/// The lane of the partner's own calls.
+pub(crate) const PARTNER_LANE: &str = "partner";
+
+/// Returns the lane of these calls.
+pub(crate) fn lane_name(merchant: &Key, auth: Auth) -> String {
+    match auth {
+        Auth::None | Auth::Tenant => PARTNER_LANE.to_owned(),
+        Auth::Payments | Auth::PublicKey | Auth::SecretKey => merchant.to_string(),
+    }
+}
+
+/// Handles a merchant's call that was answered with 401: its credentials count as refused from now
+/// on. Returns true if the credentials are the merchant's, and not the partner's own.
+pub(crate) async fn note_unauthorised(
+    shared: &EngineShared,
+    wallet: &CredentialSource,
+    auth: Auth,
+) -> Result<bool, EngineError> {
+    if ErrorClass::Unauthorised.remedy(auth) != Remedy::AwaitAuthorization {
+        return Ok(false);
+    }
+    let known = shared.merchant(&wallet.merchant)?.and_then(|known| known.applied.clone());
+    let at = shared.now();
+    let what = if let Some(known) = known.filter(|_| !wallet.is_read) {
+        RefusedCredentials::new(&known.spec, known.generation, at)
+    } else {
+        let spec = json!({ "credentials": wallet.spec });
+        let spec = redact(MerchantKind::FIELDS, &spec, &shared.settings.planning.digest_key);
+        RefusedCredentials::new(&spec, wallet.generation, at)
+    };
+    if let Some(record) = unauthorised_record(shared, &wallet.merchant, what)? {
+        shared.write(Vec::new(), vec![record]).await?;
+    }
+    Ok(true)
+}
+
+/// Returns the record of refused credentials, unless they are known to be refused.
+pub(crate) fn unauthorised_record(
+    shared: &EngineShared,
+    merchant: &Key,
+    what: RefusedCredentials,
+) -> Result<Option<Record>, EngineError> {
+    let known = shared.merchant(merchant)?.and_then(|known| known.unauthorised.clone());
+    if known.is_some_and(|known| known.is_same_credentials(&what)) {
+        return Ok(None);
+    }
+    tracing::warn!(merchant = %merchant, "the service refuses the credentials of the merchant");
+    Ok(Some(Record::Unauthorised(Box::new(CredentialsRefused {
+        merchant: merchant.clone(),
+        credentials: what,
+    }))))
+}
+
+/// Returns true if a merchant waits for a new authorization.
+pub(crate) fn awaits_authorization(
+    shared: &EngineShared,
+    merchant: &Key,
+) -> Result<bool, EngineError> {
+    Ok(shared.merchant(merchant)?.is_some_and(|known| known.unauthorised.is_some()))
 }

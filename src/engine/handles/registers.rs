@@ -1,15 +1,12 @@
 //! Small registers that all tasks of a process share.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, mpsc};
 
 use crate::base::id::Key;
+use crate::engine::protocol::actions::EffectReport;
 use crate::kinds::register::READ_BACKS;
 
 /// Merchants with refused credentials while the record of that is being written: no further intent
@@ -113,3 +110,54 @@ impl Superseded {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// Number of the newest effects that are kept for clients of a daemon.
+pub(crate) const EFFECTS_KEPT_MAX: usize = 10_000;
+
+/// The newest effects, and the listener for further ones.
+#[derive(Debug, Default)]
+pub(crate) struct EffectLog(Mutex<EffectLogState>);
+
+#[derive(Debug, Default)]
+pub(crate) struct EffectLogState {
+    kept: VecDeque<EffectReport>,
+    listener: Option<mpsc::UnboundedSender<EffectReport>>,
+}
+
+impl EffectLog {
+    fn inner(&self) -> MutexGuard<'_, EffectLogState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends effects to a listener from now on. A second listener replaces the first.
+    pub(crate) fn subscribe(&self) -> mpsc::UnboundedReceiver<EffectReport> {
+        let (told, effects) = mpsc::unbounded_channel();
+        self.inner().listener = Some(told);
+        effects
+    }
+
+    /// Ends the subscription: its receiver ends.
+    pub(crate) fn unsubscribe(&self) {
+        self.inner().listener = None;
+    }
+
+    pub(crate) fn push(&self, happened: EffectReport) {
+        let mut inner = self.inner();
+        if let Some(told) = &inner.listener {
+            // The listener may have gone away.
+            drop(told.send(happened.clone()));
+        }
+        if inner.kept.len() >= EFFECTS_KEPT_MAX {
+            inner.kept.pop_front();
+        }
+        inner.kept.push_back(happened);
+    }
+
+    pub(crate) fn since(&self, position: u64) -> Vec<EffectReport> {
+        let inner = self.inner();
+        inner.kept.iter().filter(|one| one.position > position).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

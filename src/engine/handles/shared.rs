@@ -1,20 +1,14 @@
 //! The state that every task of the engine shares.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chrono::DateTime;
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 use rand_chacha::ChaCha20Rng;
 use serde_json::Value;
-use tokio::sync::Notify;
-use tokio::sync::Semaphore;
-use tokio::sync::watch;
+use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
@@ -22,8 +16,9 @@ use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::client::gate::Limiter;
 use crate::client::service_client::Client;
-use crate::engine::handles::effect_log::EffectLog;
-use crate::engine::handles::registers::{ReadLists, RefusedMerchants, Superseded, UnreadPosts};
+use crate::engine::handles::registers::{
+    EffectLog, ReadLists, RefusedMerchants, Superseded, UnreadPosts,
+};
 use crate::engine::limits::rules::SpendBudget;
 use crate::model::record::Record;
 use crate::model::state::observed::Observed;
@@ -33,11 +28,11 @@ use crate::store::error::StoreError;
 use crate::store::projection::fold::IndexFold;
 use crate::store::read_model::events::CachedEntry;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
-use crate::store::vault::blob::SealedValue;
-use crate::store::vault::error::VaultError;
+use crate::store::vault::frame::VaultError;
+use crate::store::vault::keys::SealedValue;
 use crate::store::vault::values::Vault;
+use crate::store::writer::core::Commit;
 use crate::store::writer::handle::Writer;
-use crate::store::writer::parts::Commit;
 
 /// Intents written or being written, for each permitted call: enough that a call never waits for
 /// the disk, and few enough that a crash leaves little doubt.

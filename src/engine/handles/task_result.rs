@@ -1,21 +1,20 @@
-//! The results of tasks, and the jobs of effects.
+//! The results of tasks, the reasons why a resource cannot be handled now, and the jobs of effects.
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use tokio::sync::oneshot;
 
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::failure::TaskFailure;
-use crate::engine::handles::read_results::{PollResult, SweepResult};
 use crate::engine::handles::shared::EngineError;
 use crate::engine::protocol::query::Reply;
+use crate::model::effect::Effect;
 use crate::model::events::hook_run::ActionRequestId;
-use crate::model::intents::effect::Effect;
-use crate::model::intents::intent::Cause;
+use crate::model::intent::Cause;
 
 /// The result of a task. Its work is in the journal; the result only decides on another try.
 #[derive(Debug)]
@@ -109,3 +108,136 @@ pub(crate) struct EffectJob {
 
 /// A task that is not started yet.
 pub(crate) type Task = Pin<Box<dyn Future<Output = TaskResult> + Send>>;
+
+/// Counts of a read for a recovery.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ResyncCount {
+    pub(crate) read: u64,
+    pub(crate) new: u64,
+    pub(crate) oldest: Option<DateTime<Utc>>,
+}
+
+/// The result of a read, for the engine.
+#[derive(Debug)]
+pub struct PollResult {
+    pub(crate) merchant: Key,
+    /// True if the read reached its end.
+    pub(crate) done: bool,
+    /// Time at which the list was read to its end, if it was.
+    pub(crate) listed_at: Option<DateTime<Utc>>,
+    /// True if a person requested the read; `count` is then its result.
+    pub(crate) again: bool,
+    pub(crate) count: ResyncCount,
+    /// The reason why the read did not reach its end.
+    pub(crate) trouble: Option<String>,
+    /// Number of posts looked up by their ids.
+    pub(crate) read_backs: usize,
+    /// The resources with new information.
+    pub(crate) touched: BTreeSet<Key>,
+}
+
+/// One list of one merchant.
+pub(crate) type MerchantList = (Key, &'static str);
+
+/// The result of a list read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ListSeen {
+    /// All of it was read at this time.
+    At(DateTime<Utc>),
+    /// The service has no such list.
+    Never,
+}
+
+/// The result of one list read, for the engine.
+#[derive(Debug)]
+pub struct SweepResult {
+    pub(crate) list: MerchantList,
+    /// `None` if the list could not be read.
+    pub(crate) seen: Option<ListSeen>,
+    /// The resources with new information.
+    pub(crate) touched: BTreeSet<Key>,
+}
+
+/// Wait before the next try of a problem that a person has to solve.
+const PERSON_WAIT: Duration = Duration::from_mins(5);
+/// Further tries while the service is still processing, each after a longer wait: some minutes in
+/// all.
+const WAITING_TRIES: u32 = 4;
+
+/// The reason why a resource could not be tried, or not to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TaskFailure {
+    /// A secret or setting is missing: the environment (exit code 4).
+    Secret(String),
+    /// The service cannot be reached or answers nothing usable (exit code 4).
+    Unreachable(String),
+    /// The service refuses our credentials, or lacks a required object (exit code 3).
+    Blocked(String),
+    /// The credentials belong to another account than the connected one (exit code 4).
+    Mismatch(String),
+    /// The service is still processing: an outside event (exit code 0).
+    Waiting(String),
+    /// The service refuses the partner application's own credentials (exit code 4).
+    Denied(String),
+}
+
+impl TaskFailure {
+    /// Returns the sentence for people.
+    pub fn message(&self) -> &str {
+        match self {
+            Self::Secret(why)
+            | Self::Unreachable(why)
+            | Self::Blocked(why)
+            | Self::Mismatch(why)
+            | Self::Denied(why)
+            | Self::Waiting(why) => why,
+        }
+    }
+
+    /// Returns true if only a person can change the situation.
+    pub fn needs_attention(&self) -> bool {
+        match self {
+            Self::Secret(_) | Self::Mismatch(_) | Self::Denied(_) | Self::Blocked(_) => true,
+            Self::Unreachable(_) | Self::Waiting(_) => false,
+        }
+    }
+
+    /// Returns the shortest wait of the next try, unless the document changes. Only a person can
+    /// supply a missing secret or correct wrong credentials, so frequent tries are useless.
+    pub(crate) fn wait_min(&self) -> Duration {
+        match self {
+            Self::Secret(_) | Self::Mismatch(_) | Self::Denied(_) => PERSON_WAIT,
+            Self::Unreachable(_) | Self::Blocked(_) | Self::Waiting(_) => Duration::ZERO,
+        }
+    }
+
+    /// Returns the number of tries before the resource is given up; `most` is the usual number. A
+    /// missing secret or wrong credentials do not change while a command runs.
+    pub(crate) fn tries(&self, most: u32) -> u32 {
+        match self {
+            Self::Secret(_) | Self::Mismatch(_) | Self::Denied(_) => 1,
+            Self::Unreachable(_) | Self::Blocked(_) => most,
+            Self::Waiting(_) => most.saturating_add(WAITING_TRIES),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Closes M12: a problem that only a person can solve needs attention, and is not retried in
+    /// seconds.
+    #[test]
+    fn what_a_person_has_to_mend_is_not_tried_again_in_seconds() {
+        let why = || "the variable CODE_ACME is not set".to_owned();
+        for unable in
+            [TaskFailure::Secret(why()), TaskFailure::Mismatch(why()), TaskFailure::Denied(why())]
+        {
+            assert!(unable.needs_attention() && unable.wait_min() >= Duration::from_mins(5));
+        }
+        for unable in [TaskFailure::Unreachable(why()), TaskFailure::Waiting(why())] {
+            assert!(!unable.needs_attention() && unable.wait_min() == Duration::ZERO);
+        }
+    }
+}

@@ -12,18 +12,18 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::scripts::Scripts;
-use super::sealed_words;
 use crate::base::id::Key;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
-use crate::engine::known::epoch;
-use crate::engine::protocol::commands::action_view::ActionStatus;
+use crate::engine::hooks::scripts::Scripts;
+use crate::engine::hooks::sealed_words;
+use crate::engine::known::known_state;
+use crate::engine::protocol::actions::ActionStatus;
 use crate::engine::protocol::query::Reply;
 use crate::engine::scheduler::backoff;
 use crate::model::events::hook::RESUME;
 use crate::model::events::hook_run::{ActionOutcome, ActionRequestId, ActionResult, PendingAction};
-use crate::model::operator::suspension::{SuspensionRequest, SuspensionResult};
+use crate::model::operator::{SuspensionRequest, SuspensionResult};
 use crate::model::record::Record;
 
 /// Longest wait of an action for its next try, unless the action itself asks for a longer one.
@@ -87,7 +87,7 @@ impl Scripts {
             self.agenda.end(id);
             return Ok(None);
         };
-        if epoch::unprovable_action_reason(&shared.facts, &pending)?.is_some() {
+        if known_state::unprovable_action_reason(&shared.facts, &pending)?.is_some() {
             self.agenda.end(id);
             return Ok(None);
         }

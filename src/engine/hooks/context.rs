@@ -1,20 +1,16 @@
 //! Immutable context of one batch of hook runs; `Send`.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use chrono::DateTime;
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::base::id::Key;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::hooks::event::event_for_run;
 use crate::engine::hooks::retry;
-use crate::model::action::is_action;
+use crate::model::effect::is_action;
 use crate::model::events::event::{EventStatus, VerifiedEvent};
 use crate::model::events::hook::HookRun;
 use crate::model::events::hook_run::{
@@ -22,8 +18,8 @@ use crate::model::events::hook_run::{
 };
 use crate::model::events::scripts::sum;
 use crate::model::record::Record;
+use crate::scripting::hooks::{EventHandler, Hooks};
 use crate::scripting::host::script_event::ScriptEvent;
-use crate::scripting::run::hooks::{EventHandler, Hooks};
 
 /// The context of one batch.
 pub(crate) struct BatchContext {

@@ -9,7 +9,7 @@ use chrono::TimeDelta;
 use crate::base::fault_injection;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
-use crate::engine::protocol::commands::intake::IntakeLink;
+use crate::engine::protocol::payers::IntakeLink;
 use crate::model::events::hook_run::{
     ActionOutcome, ActionRequestId, ActionResult, Channel, NotificationAttempt, PendingAction,
     Scheduled,

@@ -1,25 +1,108 @@
-//! Retry times of failed hooks.
+//! Retry times of failed hooks, and the signals to a merchant's worker: hooks to run again, new events,
+//! another set of scripts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use tokio::sync::Notify;
 
-use crate::model::events::hook_run::TRIES_MAX;
+use crate::model::events::hook_run::{FailedHook, TRIES_MAX};
 
 /// The wait before the second try; it doubles with each further one.
-const WAIT: TimeDelta = TimeDelta::seconds(30);
+const RETRY_WAIT: TimeDelta = TimeDelta::seconds(30);
 /// Longest wait of a hook for its next try.
-const WAIT_MAX: TimeDelta = TimeDelta::minutes(8);
+const RETRY_WAIT_MAX: TimeDelta = TimeDelta::minutes(8);
 
 /// Returns the time of the next run of a hook that failed this number of times; `None`: no further
 /// run.
 pub(crate) fn next_retry(tries: u32, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let doublings = tries.saturating_sub(1);
-    let wait = WAIT.checked_mul(2_i32.saturating_pow(doublings))?;
+    let wait = RETRY_WAIT.checked_mul(2_i32.saturating_pow(doublings))?;
     (tries < TRIES_MAX).then(|| now.checked_add_signed(wait)).flatten()
 }
 
 /// Returns the latest time of a next try. A later one counts as due: the clock was set back.
 pub(crate) fn latest_retry(now: DateTime<Utc>) -> DateTime<Utc> {
-    now.checked_add_signed(WAIT_MAX).unwrap_or(DateTime::<Utc>::MAX_UTC)
+    now.checked_add_signed(RETRY_WAIT_MAX).unwrap_or(DateTime::<Utc>::MAX_UTC)
+}
+
+/// An event and a script.
+type EventAndScript = (String, String);
+
+/// The signal of one merchant's worker.
+#[derive(Default)]
+pub(crate) struct WorkerSignal {
+    rung: Notify,
+    ends: AtomicBool,
+    failed: Mutex<DueRetries>,
+}
+
+#[derive(Default)]
+struct DueRetries {
+    due: BTreeMap<EventAndScript, FailedHook>,
+    /// Those being run again whose runs are not recorded yet.
+    running: BTreeSet<EventAndScript>,
+}
+
+fn pair(failed: &FailedHook) -> EventAndScript {
+    (failed.event.clone(), failed.failed.script.clone())
+}
+
+impl WorkerSignal {
+    fn lock(&self) -> MutexGuard<'_, DueRetries> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Signals new events, and hooks to run again.
+    pub(crate) fn signal(&self, due: Vec<FailedHook>) {
+        let mut failed = self.lock();
+        for one in due {
+            let pair = pair(&one);
+            if !failed.running.contains(&pair) {
+                failed.due.insert(pair, one);
+            }
+        }
+        drop(failed);
+        self.rung.notify_one();
+    }
+
+    /// Ends the worker: it begins nothing new, and another one follows with other scripts.
+    pub(crate) fn end(&self) {
+        self.ends.store(true, Ordering::Relaxed);
+        self.rung.notify_one();
+    }
+
+    /// Returns true if the worker begins nothing new.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.ends.load(Ordering::Relaxed)
+    }
+
+    /// Waits for a signal.
+    pub(crate) async fn wait(&self) {
+        self.rung.notified().await;
+    }
+
+    /// Returns the hooks to run again, under the names that their scripts had.
+    pub(crate) fn waiting(&self) -> Vec<FailedHook> {
+        self.lock().due.values().cloned().collect()
+    }
+
+    /// Marks a hook as being run again.
+    pub(crate) fn take(&self, one: &FailedHook) {
+        let mut failed = self.lock();
+        failed.due.remove(&pair(one));
+        failed.running.insert(pair(one));
+    }
+
+    /// Notes that the runs are recorded.
+    pub(crate) fn recorded(&self, all: &[FailedHook]) {
+        let mut failed = self.lock();
+        for one in all {
+            failed.running.remove(&pair(one));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -32,7 +115,7 @@ mod tests {
         assert_eq!(latest_retry(now), now + TimeDelta::minutes(8));
         for tries in 1..TRIES_MAX {
             let again = next_retry(tries, now).unwrap();
-            assert!(again - now <= WAIT_MAX, "{tries}");
+            assert!(again - now <= RETRY_WAIT_MAX, "{tries}");
         }
         assert_eq!(next_retry(TRIES_MAX, now), None);
     }

@@ -9,15 +9,15 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::scripts::Scripts;
 use crate::base::id::Key;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::{Task, TaskResult};
+use crate::engine::hooks::scripts::Scripts;
 use crate::model::events::event::EventStatus;
 use crate::model::events::hook_run::ScriptIdentity;
 use crate::model::events::scripts::{KnownScript, ScriptStart, ScriptsLoaded};
 use crate::model::record::Record;
-use crate::scripting::run::hooks::{Hooks, ScriptQueue};
+use crate::scripting::hooks::{Hooks, ScriptQueue};
 
 /// Number of events read together to find a script's first event.
 const PAGE: u64 = 512;

@@ -11,22 +11,20 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::notify::NotificationSender;
-use super::pool::ScriptPool;
-use super::queue::ActionQueue;
-use super::retry::latest_retry;
-use super::signal::WorkerSignal;
-use super::worker::MerchantWorker;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::Task;
-use crate::engine::protocol::input::EngineInput;
-use crate::engine::protocol::queries::hooks::HooksView;
-use crate::engine::protocol::script_set::ScriptSet;
+use crate::engine::hooks::notify::NotificationSender;
+use crate::engine::hooks::pool::ScriptPool;
+use crate::engine::hooks::queue::ActionQueue;
+use crate::engine::hooks::retry::{WorkerSignal, latest_retry};
+use crate::engine::hooks::worker::MerchantWorker;
+use crate::engine::protocol::hooks::HooksView;
+use crate::engine::protocol::input::{EngineInput, ScriptSet};
 use crate::engine::scheduler::backoff::instant_of;
 use crate::model::events::hook_run::FailedHook;
-use crate::scripting::run::hooks::Hooks;
+use crate::scripting::hooks::Hooks;
 
 /// Largest number of failed hooks given to workers at once: each check decodes them until their
 /// runs are written.

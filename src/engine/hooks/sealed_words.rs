@@ -8,8 +8,8 @@ use rand_core::CryptoRng;
 use serde_json::{Map, Value};
 
 use crate::model::events::hook::{ActionRequest, NAMED_BY_CONTENT, SEALED};
-use crate::store::vault::blob::SealedValue;
-use crate::store::vault::error::VaultError;
+use crate::store::vault::frame::VaultError;
+use crate::store::vault::keys::SealedValue;
 use crate::store::vault::values::Vault;
 
 /// Fields that hold ids, names of documents and targets, money, dates and choices.

@@ -14,18 +14,18 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use tokio::sync::{OwnedMutexGuard, mpsc};
 
-use super::history::seal_answers;
-use super::pool::ScriptPool;
-use super::signal::WorkerSignal;
 use crate::base::id::Key;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
+use crate::engine::hooks::event::seal_answers;
+use crate::engine::hooks::pool::ScriptPool;
+use crate::engine::hooks::retry::WorkerSignal;
 use crate::engine::protocol::input::EngineInput;
 use crate::model::events::hook_run::{
     CursorAdvanced, FAILED_MAX, FailedHook, HookFailure, Scheduled, ScriptIdentity,
 };
 use crate::model::record::Record;
-use crate::scripting::run::hooks::{Hooks, ScriptQueue};
+use crate::scripting::hooks::{Hooks, ScriptQueue};
 
 /// Largest number of one script's events written together; the time limit comes first for scripts
 /// that take any time.

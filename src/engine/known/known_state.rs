@@ -1,25 +1,30 @@
-//! The engine's known state: the documents' desired state and the fold's facts, side by side.
+//! The engine's known state: the documents' desired state and the fold's facts, side by side, with the
+//! view of them that reads start from, and the decision if a lost state may have done something.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
 
-use super::files::{SpecFiles, SpecSource};
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
 use crate::base::packed::Packed;
 use crate::client::gate::Urgency;
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::known::epoch;
+use crate::engine::handles::shared::EngineShared;
+use crate::engine::known::files::{SpecFiles, SpecSource};
 use crate::engine::limits::rules::SpendBudget;
-use crate::model::intents::exposure::SpendRequest;
-use crate::model::intents::intent::OpenIntent;
+use crate::kinds::planning::step::MERCHANT;
+use crate::model::change::{LimitExceeded, PlannedAction};
+use crate::model::effect::SpendRequest;
+use crate::model::events::hook_run::PendingAction;
+use crate::model::intent::{Intent, OpenIntent};
 use crate::model::manifest::Desired;
-use crate::model::operator::suspension::Suspension;
-use crate::model::plans::change::LimitExceeded;
+use crate::model::operator::Suspension;
+use crate::model::state::lifecycle::Epoch;
 use crate::model::state::observed::{Observed, OnHold};
+use crate::plan::planner::Planner;
 use crate::plan::state_view::StateView;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
@@ -197,7 +202,7 @@ impl StateView for KnownState {
 
     /// A failed read blocks the resource: what is not known is not made.
     fn possibly_created(&self, key: &Key) -> Option<String> {
-        epoch::unprovable_reason(&self.facts, key).unwrap_or_else(|error| Some(error.to_string()))
+        unprovable_reason(&self.facts, key).unwrap_or_else(|error| Some(error.to_string()))
     }
 
     fn is_retry_granted(&self, key: &Key, refused: IntentId) -> bool {
@@ -206,7 +211,7 @@ impl StateView for KnownState {
 
     /// A failed read waits, too.
     fn maybe_created_by_lost_state(&self, key: &Key) -> bool {
-        self.cautious_start && epoch::needs_release(&self.facts, key).unwrap_or(true)
+        self.cautious_start && needs_release(&self.facts, key).unwrap_or(true)
     }
 
     fn now(&self) -> DateTime<Utc> {
@@ -240,4 +245,86 @@ fn unreadable(key: &Key, error: &serde_json::Error) -> Observed {
     let reason = format!("internal error: the known state cannot be decoded: {error}");
     let held = Some(OnHold { intent: None, reason, at });
     Observed { exists: true, on_hold: held, ..Observed::unknown(key.clone(), at) }
+}
+
+/// State that a part reads beside its own.
+#[derive(Clone, Copy)]
+pub(crate) struct Snapshot<'a> {
+    pub(crate) shared: &'a Arc<EngineShared>,
+    pub(crate) known_state: &'a KnownState,
+    pub(crate) planner: &'a Planner,
+    /// Resources with a task under way.
+    pub(crate) busy: &'a BTreeSet<Key>,
+    /// True if no more work is started.
+    pub(crate) stopping: bool,
+}
+
+impl Snapshot<'_> {
+    /// Returns every merchant.
+    pub(crate) fn merchants(&self) -> Vec<Key> {
+        let merchants = self.planner.steps().filter(|step| step.key.kind.as_str() == MERCHANT);
+        merchants.map(|step| step.key.clone()).collect()
+    }
+
+    /// Returns true if a merchant without a document is about to revoke its authorization.
+    pub(crate) fn is_being_removed(&self, merchant: &Key) -> bool {
+        let step = self.planner.step(merchant);
+        let is_deleted = step.is_some_and(|step| step.action == PlannedAction::Delete);
+        (is_deleted || self.busy.contains(merchant))
+            && !self.known_state.desired().manifests.contains_key(merchant)
+    }
+
+    /// Returns the sources of a merchant's credentials, for reads that can wait.
+    pub(crate) fn poll_credentials(&self, merchant: &Key) -> CredentialSource {
+        CredentialSource { urgency: Urgency::Poll, ..self.known_state.credential_source(merchant) }
+    }
+
+    /// Returns the documents that ignore drift, with the ignored fields.
+    pub(crate) fn ignored_drift(&self) -> BTreeMap<Key, Box<[String]>> {
+        let manifests = self.known_state.desired().manifests.values();
+        let ignoring = manifests.filter(|one| !one.annotations.ignore_drift.is_empty());
+        ignoring.map(|one| (one.key.clone(), one.annotations.ignore_drift.clone())).collect()
+    }
+}
+
+/// Returns the reason if a resource that cannot be looked up may have been made since the backup.
+pub(crate) fn unprovable_reason(
+    facts: &ReadModel,
+    key: &Key,
+) -> Result<Option<String>, ReadModelError> {
+    let Some(epoch) = facts.epoch()?.filter(|epoch| epoch.holds_unfindable) else {
+        return Ok(None);
+    };
+    Ok(if facts.is_released(key)? { None } else { Some(epoch.hold_reason(key)) })
+}
+
+/// Returns true if a lost state may have made this resource, and no person released it.
+pub(crate) fn needs_release(facts: &ReadModel, key: &Key) -> Result<bool, ReadModelError> {
+    Ok(facts.began_empty()? && !facts.is_released(key)?)
+}
+
+/// Returns the reason why an intent without possible proof is not given up: it was written before a
+/// restore, and its result since the backup is not known.
+pub(crate) fn older_epoch_reason(
+    facts: &ReadModel,
+    intent: &Intent,
+) -> Result<Option<String>, ReadModelError> {
+    let older = |epoch: &Epoch| epoch.holds_unfindable && epoch.is_older(intent.id);
+    let epoch = facts.epoch()?.filter(|epoch| older(epoch));
+    Ok(epoch.map(|epoch| epoch.hold_reason(&intent.key)))
+}
+
+/// Returns the reason why an action of a hook waits for a person: a lost state may have done it,
+/// and no lookup can prove that.
+pub(crate) fn unprovable_action_reason(
+    facts: &ReadModel,
+    pending: &PendingAction,
+) -> Result<Option<String>, ReadModelError> {
+    let Some(epoch) = facts.epoch()?.filter(|epoch| epoch.holds_unfindable && pending.maybe_done)
+    else {
+        return Ok(None);
+    };
+    // An invalid name is reported where the action is requested.
+    let Ok(action) = pending.action() else { return Ok(None) };
+    Ok(if facts.is_released(&action)? { None } else { Some(epoch.action_hold_reason(&action)) })
 }

@@ -9,13 +9,12 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::rules::{LimitDecision, SpendBudget};
 use crate::base::hash::Digest;
 use crate::base::id::IntentId;
-use crate::effects::core::requested_money::requested_money;
-use crate::model::intents::effect::Effect;
-use crate::model::intents::exposure::{Exposure, SpendRequest};
-use crate::model::plans::change::LimitExceeded;
+use crate::effects::core::expect::requested_money;
+use crate::engine::limits::rules::{LimitDecision, SpendBudget};
+use crate::model::change::LimitExceeded;
+use crate::model::effect::{Effect, Exposure, SpendRequest};
 use crate::store::read_model::model::ReadModelError;
 
 /// Room reserved for an effect. It is held until the fold counts the effect, or the effect is given

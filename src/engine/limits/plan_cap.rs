@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
 use crate::base::money::Currency;
-use crate::model::intents::effect::Effect;
-use crate::model::plans::plan::Step;
+use crate::model::effect::Effect;
+use crate::model::plan::Step;
 
 /// Fields of an answer that contain the amount.
 const AMOUNTS: [&str; 2] = ["total_amount", "amount"];
@@ -137,9 +137,9 @@ impl PlanCap {
 mod tests {
     use super::*;
     use crate::base::money::Money;
-    use crate::model::intents::exposure::MoneyMove;
-    use crate::model::plans::change::PlannedAction;
-    use crate::model::plans::plan::Reason;
+    use crate::model::change::PlannedAction;
+    use crate::model::effect::MoneyMove;
+    use crate::model::plan::Reason;
 
     fn key(name: &str) -> Key {
         format!("Invoice/{name}").parse().unwrap()

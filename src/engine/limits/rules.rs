@@ -13,15 +13,15 @@ use tokio::sync::Notify;
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key, Mode};
-use crate::model::intents::exposure::{RecordedMove, RunningTotals, SpendRequest};
-use crate::model::operator::approval::StoredApproval;
-use crate::model::plans::change::{LimitExceeded, LimitScope, PlannedAction};
+use crate::model::change::{LimitExceeded, LimitScope, PlannedAction};
+use crate::model::effect::{RecordedMove, RunningTotals, SpendRequest};
+use crate::model::operator::StoredApproval;
 use crate::policy::PolicyRules;
-use crate::policy::approval::approval_status;
 use crate::policy::limit_check::{
     LimitPeriod, LimitSubject, SpendHistory, check_single, check_sums,
 };
 use crate::policy::limits::TypicalAmounts;
+use crate::policy::permission::approval_status;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
 /// The limits, the counted sums, and the pending ones.

@@ -1,20 +1,23 @@
-//! All events that wake the engine.
+//! All events that wake the engine: commands, partner webhooks, sets of scripts, and others.
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
-use super::partner_webhook::IncomingWebhook;
-use super::resync::ResyncEvents;
-use super::script_set::ScriptSet;
-use crate::base::id::Key;
-use crate::engine::protocol::commands::action::ActionCommand;
-use crate::engine::protocol::commands::attach::SubmitToken;
-use crate::engine::protocol::commands::command::EngineCommand;
-use crate::engine::protocol::commands::intake::{Intake, IntakeLink};
-use crate::engine::protocol::commands::page_link::PageLink;
+use crate::base::hash::Digest;
+use crate::base::id::{IntentId, Key};
+use crate::engine::protocol::actions::{ActionCommand, ResolveIntent};
+use crate::engine::protocol::approvals::{ApproveLive, ApproveSigned, ApprovingPlan};
+use crate::engine::protocol::events::ResyncEvents;
+use crate::engine::protocol::payers::{Intake, IntakeLink, PageLink, SubmitToken};
 use crate::engine::protocol::query::{EngineQuery, Reply};
+use crate::model::effect::RemoteGet;
 use crate::model::events::hook_run::Scheduled;
+use crate::model::operator::{RotationRequest, SuspensionRequest};
+use crate::model::state::drift::{AdoptRequest, ForgetRequest, InventoryRequest};
+use crate::model::state::lifecycle::ReleaseRequest;
+use crate::scripting::hooks::Hooks;
 
 /// An event that wakes the engine.
 #[derive(Debug)]
@@ -63,4 +66,88 @@ pub enum PayerRequest {
     Open(IntakeLink, oneshot::Sender<Intake>),
     /// Submits a token; the answer follows once it is durable, or with the reason of its refusal.
     Submit(SubmitToken, oneshot::Sender<Reply>),
+}
+
+/// A command. Where a second field is a text, it is the actor. The reply follows once its records
+/// are durable.
+#[derive(Debug)]
+pub enum EngineCommand {
+    /// Acknowledges the failed hooks of an event.
+    Acknowledge(String, String),
+    /// Acknowledges an object that was made again, for this reason.
+    AcknowledgeOrphan((IntentId, String), String),
+    /// Allows removals.
+    AllowPrune(AllowPrune, String),
+    /// Approves a live authorisation.
+    ApproveLive(ApproveLive),
+    /// Approves the plan.
+    ApprovePlan(ApprovingPlan),
+    /// Approves the plan by a signed commit.
+    ApproveSigned(ApproveSigned),
+    /// Submits a payer's tokens for a saved method.
+    Attach(SubmitToken),
+    /// Forgets a resource or an object.
+    Forget(ForgetRequest, String),
+    /// Forgets an absent script.
+    ForgetScript(String, String),
+    /// Imports an object.
+    Import(AdoptRequest, String),
+    /// Lists a merchant's objects.
+    Inventory(InventoryRequest),
+    /// Records that nothing was sent for these resources since the backup, or what was (no
+    /// resources: for any).
+    Release(ReleaseRequest, String),
+    /// Passes a read on to the service; nothing is written.
+    RemoteGet(RemoteGet),
+    /// Runs the hooks of this event again that failed for good.
+    Replay(String, String),
+    /// Settles an intent as a person decides.
+    Resolve(ResolveIntent),
+    /// Rotates addresses.
+    Rotate(RotationRequest, String),
+    /// Suspends or resumes a resource.
+    Suspend(SuspensionRequest, String),
+}
+
+/// A person's permission of removals: `apply --allow-prune`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AllowPrune {
+    /// Everything that a guard stops now.
+    pub all: bool,
+    /// These resources; live ones among them do not wait, either.
+    pub keys: Vec<Key>,
+}
+
+impl AllowPrune {
+    /// Returns true if nothing is permitted.
+    pub fn is_empty(&self) -> bool {
+        !self.all && self.keys.is_empty()
+    }
+}
+
+/// A set of scripts as found in the folder.
+#[derive(Debug, Clone)]
+pub struct ScriptSet {
+    /// The set, if it has no problems.
+    pub hooks: Option<Hooks>,
+    /// SHA-256 over the files as they are.
+    pub files: Digest,
+    /// Number of problems.
+    pub problems: usize,
+}
+
+/// A webhook of the partner interface as it arrived.
+#[derive(Clone, PartialEq, Eq)]
+pub struct IncomingWebhook {
+    /// The generation of the address at which it arrived.
+    pub generation: u32,
+    /// The reference at the end of the path.
+    pub reference: String,
+    pub body: Vec<u8>,
+}
+
+impl std::fmt::Debug for IncomingWebhook {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Notice({} bytes)", self.body.len())
+    }
 }

@@ -1,9 +1,12 @@
 //! Values between people, programs and tasks on one side, and the engine on the other: requests and answers.
 
-pub mod commands;
+pub mod actions;
+pub mod approvals;
+pub mod diagnostics;
+pub mod events;
+pub mod hooks;
 pub mod input;
-pub mod partner_webhook;
-pub mod queries;
+pub mod intents;
+pub mod payers;
 pub mod query;
-pub mod resync;
-pub mod script_set;
+pub mod views;

@@ -1,32 +1,23 @@
 //! Questions to the engine, and its answers as plain data.
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::resync::ResyncedEvents;
 use crate::base::id::Key;
-use crate::engine::protocol::commands::action_view::ActionReport;
-use crate::engine::protocol::commands::intake::IntakeTerms;
-use crate::engine::protocol::commands::page_link::SecretLink;
-use crate::engine::protocol::commands::plan_approval::PlanApprovalResult;
-use crate::engine::protocol::commands::resolve::ResolveResult;
-use crate::engine::protocol::commands::saved_plan::{SavePlan, SavedPlan};
-use crate::engine::protocol::queries::effect_log::EffectReport;
-use crate::engine::protocol::queries::events::{EventView, EventsView, EventsWanted};
-use crate::engine::protocol::queries::hooks::HooksView;
-use crate::engine::protocol::queries::intents::IntentsView;
-use crate::engine::protocol::queries::journal_refs::{Provenances, WhySubject};
-use crate::engine::protocol::queries::local_reply::{LocalReply, StateReply};
-use crate::engine::protocol::queries::metrics::Metrics;
-use crate::engine::protocol::queries::scoped::UnknownName;
-use crate::engine::protocol::queries::trial_run::TrialRunQuery;
-use crate::engine::protocol::queries::views::{Overview, PlanView, ResourceView};
-use crate::model::operator::rotation::{Rotation, WebhookAddress};
-use crate::model::operator::suspension::{StepSelection, SuspensionResult};
+use crate::engine::protocol::actions::{ActionReport, EffectReport, ResolveResult};
+use crate::engine::protocol::approvals::{PlanApprovalResult, SavePlan, SavedPlan};
+use crate::engine::protocol::diagnostics::{
+    LocalReply, Metrics, Provenances, StateReply, WhySubject,
+};
+use crate::engine::protocol::events::{EventView, EventsView, EventsWanted, ResyncedEvents};
+use crate::engine::protocol::hooks::{HooksView, TrialRunQuery};
+use crate::engine::protocol::intents::IntentsView;
+use crate::engine::protocol::payers::{IntakeTerms, SecretLink};
+use crate::engine::protocol::views::{Overview, PlanView, ResourceView, UnknownName};
+use crate::model::operator::{Rotation, StepSelection, SuspensionResult, WebhookAddress};
 use crate::model::record::Rekeyed;
-use crate::model::state::adoption::{AdoptionReport, ForgetResult, InventoryItem};
 use crate::model::state::credentials::{BindingApproval, LiveBinding};
+use crate::model::state::drift::{AdoptionReport, ForgetResult, InventoryItem};
 use crate::store::state::compact::CompactionResult;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,9 +1,24 @@
-//! Answers a query from the present state.
+//! Answers a query from the present state; the counts of the overview and of the metrics are made here.
+//! They name no person and no amount.
 
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::base::clock::timestamp;
+use crate::base::id::Key;
+use crate::client::gate::DownHost;
 use crate::engine::handles::shared::EngineError;
-use crate::engine::protocol::queries::local_reply::StateReply;
+use crate::engine::handles::task_result::TaskFailure;
+use crate::engine::protocol::actions::EffectReport;
+use crate::engine::protocol::diagnostics::{EventTotals, Metrics, StateReply};
 use crate::engine::protocol::query::{EngineQuery, Reply};
+use crate::engine::protocol::views::{DownHostView, Overview, TrafficView};
 use crate::engine::view::EngineView;
+use crate::model::change::PlannedAction;
+use crate::model::plan::Reason;
+use crate::plan::state_view::StateView;
+use crate::store::writer::core::CLASSES_US;
 
 impl EngineView<'_> {
     /// Answers a question from the present state.
@@ -39,5 +54,150 @@ impl EngineView<'_> {
             EngineQuery::Effects(position) => Reply::Effects(self.effects_since(position)),
             EngineQuery::Settle => Reply::Settled,
         })
+    }
+}
+
+impl EngineView<'_> {
+    /// Returns the overview of the whole state.
+    pub fn overview(&self) -> Overview {
+        let totals = self.planner.totals();
+        let resources = self.planner.count();
+        let head = self.shared.writer.head();
+        Overview {
+            resources,
+            ready: resources.saturating_sub(totals.unready_count()),
+            changes: totals.changes(),
+            stuck: totals.needing_attention().saturating_add(self.failures_needing_attention()),
+            orphaned: totals.count_of(PlannedAction::Orphan),
+            suspended: self.suspended_count(),
+            under_way: self.scheduler.busy.len().saturating_add(self.scheduler.queue.len()),
+            open_intents: self.known_state.open_intents().len(),
+            broken: self.known_state.desired().broken.len(),
+            coverage: self.known_state.desired().tree_state,
+            position: head.sequence,
+            head: data_encoding::HEXLOWER.encode(&head.hash),
+            traffic: self.traffic(),
+        }
+    }
+
+    /// Counts resources whose step is possible, but whose attempt fails for a reason that only a
+    /// person can change.
+    fn failures_needing_attention(&self) -> usize {
+        let unable = self.scheduler.failures.iter().filter(|(_, unable)| unable.needs_attention());
+        let step = |(key, _): &(&Key, &TaskFailure)| {
+            self.planner.step(key).is_some_and(|step| !step.needs_operator())
+        };
+        unable.filter(step).count()
+    }
+}
+
+impl EngineView<'_> {
+    /// Returns the counts for a monitor.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub(crate) fn metrics(&self) -> Result<Metrics, EngineError> {
+        let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
+        let mut conditions: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+        for step in self.planner.steps() {
+            for (kind, status) in self.statuses(step) {
+                let of_kind = conditions.entry(kind.word().to_owned()).or_default();
+                let count = of_kind.entry(status.word().to_owned()).or_default();
+                *count = count.saturating_add(1);
+            }
+            if !step.is_ready() || step.action.is_change() {
+                let count = reasons.entry(step.headline().0.to_owned()).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+        let over = self.planner.steps().filter(|step| matches!(step.reason, Reason::OverLimit(_)));
+        let counts = self.shared.writer.syncs().counts();
+        Ok(Metrics {
+            overview: self.overview(),
+            intents: self.intents_by_state(),
+            reasons,
+            conditions,
+            over_limit: to_u64(over.count()),
+            backoff: to_u64(self.scheduler.backoff.len()),
+            possible_orphans: to_u64(self.shared.facts.possible_orphans()?.len()),
+            sync_within_us: CLASSES_US.into_iter().zip(counts.within).collect(),
+            syncs: (counts.count, counts.total_us),
+            events: self.event_totals()?,
+            posts: BTreeMap::new(),
+        })
+    }
+
+    /// Sums events and hooks of all merchants.
+    fn event_totals(&self) -> Result<EventTotals, EngineError> {
+        let facts = &self.shared.facts;
+        let now = self.shared.now();
+        let since = |at: DateTime<Utc>| now.signed_duration_since(at).num_seconds().max(0);
+        let mut totals = EventTotals::default();
+        for (merchant, ledger) in facts.ledgers_by_merchant()? {
+            totals.hooks_stopped = totals
+                .hooks_stopped
+                .saturating_add(to_u64(facts.stopped_scripts(&merchant)?.len()));
+            totals.ledger.add(&ledger);
+            totals.horizon_age_seconds = totals.horizon_age_seconds.max(ledger.horizon.map(since));
+        }
+        // A removed merchant's list is no longer read, so it has no lag.
+        for merchant in self.snapshot().merchants() {
+            let lag = self.event_schedule.list_read_at(&merchant, self.shared)?.map(since);
+            totals.lag_seconds = totals.lag_seconds.max(lag);
+        }
+        totals.age_seconds = totals.ledger.newest.map(since);
+        totals.actions_waiting = totals.ledger.pending;
+        totals.hooks_again = totals.ledger.retried;
+        totals.hooks_dead = totals.ledger.dead;
+        totals.notices_ignored = facts.ignored_webhooks()?;
+        totals.kept = facts.stored_total()?;
+        let roster = facts.roster()?;
+        totals.hooks_absent = to_u64(roster.values().filter(|one| one.absent.is_some()).count());
+        Ok(totals)
+    }
+
+    fn intents_by_state(&self) -> BTreeMap<String, (u64, i64)> {
+        let states = ["open", "in_doubt", "held"].map(|state| (state.to_owned(), (0, 0)));
+        let mut intents: BTreeMap<String, (u64, i64)> = states.into();
+        for open in self.known_state.open_intents() {
+            let age = self.shared.now().signed_duration_since(open.intent.at).num_seconds();
+            let (count, oldest) = intents.entry(open.state.word().to_owned()).or_default();
+            *count = count.saturating_add(1);
+            *oldest = age.max(*oldest);
+        }
+        intents
+    }
+}
+
+fn to_u64(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+impl EngineView<'_> {
+    /// Returns the present delays of calls.
+    pub(crate) fn traffic(&self) -> TrafficView {
+        let traffic = self.shared.limiter().traffic();
+        let view = |silent: DownHost| self.down_host_view(&silent);
+        TrafficView {
+            slowed: traffic.slowed,
+            throttled: traffic.throttled,
+            silent: traffic.down_hosts.into_iter().map(view).collect(),
+        }
+    }
+
+    fn down_host_view(&self, silent: &DownHost) -> DownHostView {
+        let now = self.shared.now();
+        let span = |duration| TimeDelta::from_std(duration).unwrap_or(TimeDelta::MAX);
+        let since = now.checked_sub_signed(span(silent.since)).unwrap_or(now);
+        let next = now.checked_add_signed(span(silent.next)).unwrap_or(now);
+        DownHostView { host: silent.host.clone(), since: timestamp(&since), next: timestamp(&next) }
+    }
+}
+
+impl EngineView<'_> {
+    /// Returns the effects behind this position of the journal, among the newest few thousand of
+    /// this process.
+    pub(crate) fn effects_since(&self, position: u64) -> Vec<EffectReport> {
+        self.shared.effect_log().since(position)
     }
 }

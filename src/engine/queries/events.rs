@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::engine::handles::shared::EngineError;
-use crate::engine::protocol::queries::events::{
+use crate::engine::protocol::events::{
     EventView, EventsView, EventsWanted, IgnoredView, ReceiverView,
 };
 use crate::engine::view::EngineView;

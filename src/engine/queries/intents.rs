@@ -1,11 +1,22 @@
-//! Open intents, and possible orphans, as plain data.
+//! Open intents, possible orphans, and unknown objects with marks of ours, each with its remedy.
 
-use super::resources::disown::disown_preview;
+use std::collections::BTreeMap;
+
 use crate::base::clock::timestamp;
+use crate::base::hash::SourceId;
+use crate::base::id::{Key, Mode};
+use crate::base::money::Currency;
 use crate::engine::handles::shared::EngineError;
-use crate::engine::protocol::queries::intents::{IntentView, IntentsView, RemadeView, evidence};
+use crate::engine::protocol::intents::{
+    DisownPreview, DisownedView, IntentView, IntentsView, RemadeView, UnknownObjectView,
+    collected_money, evidence, merchant_mode,
+};
 use crate::engine::view::EngineView;
-use crate::model::intents::intent::{IntentState, OpenIntent};
+use crate::model::intent::{IntentState, OpenIntent};
+use crate::model::state::observed::Observed;
+use crate::model::state::orphan::{Collection, UnknownObject};
+use crate::plan::state_view::StateView;
+use crate::store::read_model::model::{ReadModel, ReadModelError};
 
 impl EngineView<'_> {
     /// Returns open intents and possible orphans.
@@ -44,5 +55,105 @@ fn intent_view(open: &OpenIntent) -> IntentView {
         mark: open.intent.mark.to_string(),
         at: timestamp(&open.intent.at),
         evidence: evidence(&open.intent),
+    }
+}
+
+impl EngineView<'_> {
+    /// Returns every unknown object that blocks a resource.
+    pub(crate) fn unknown_objects(&self) -> Result<Vec<UnknownObjectView>, EngineError> {
+        let holders = self.shared.facts.unknown_objects()?;
+        if holders.is_empty() {
+            return Ok(Vec::new());
+        }
+        let marks = self.marks();
+        let mut views = Vec::new();
+        for (id, key) in holders {
+            let known = self.known_state.observed(&key);
+            let strays = known.as_ref().map_or(&[][..], |known| &known.unknown_objects);
+            if let Some(stray) = strays.iter().find(|stray| stray.id.as_str() == id) {
+                views.push(unknown_object_view(stray, key, &marks));
+            }
+        }
+        Ok(views)
+    }
+
+    /// Returns the mark of each document.
+    pub(crate) fn marks(&self) -> BTreeMap<String, Key> {
+        let partner = &self.shared.settings.planning.partner;
+        let mark = |key: &Key, generation: u32| {
+            let known = self.known_state.observed(key);
+            let origin = known.as_deref().and_then(Observed::first_name);
+            SourceId::new(partner, origin.unwrap_or(key), generation).mark().to_string()
+        };
+        let documents = self.known_state.desired().manifests.values();
+        documents.map(|one| (mark(&one.key, one.annotations.generation), one.key.clone())).collect()
+    }
+}
+
+fn unknown_object_view(
+    stray: &UnknownObject,
+    key: Key,
+    marks: &BTreeMap<String, Key>,
+) -> UnknownObjectView {
+    let UnknownObject { id, mark, list, is_duplicate: second, collection: _ } = stray;
+    let document = marks.get(mark.as_str());
+    let import = match document {
+        Some(document) if !second => format!("reckon import {} {id}", document.short()),
+        Some(_) => format!("end one of the two objects of {} at the service", key.short()),
+        None => format!("reckon import KIND/NAME {id}"),
+    };
+    let way_out = vec![import, format!("reckon forget {id}")];
+    UnknownObjectView {
+        id: id.to_string(),
+        list: list.clone(),
+        mark: mark.to_string(),
+        key,
+        second: *second,
+        way_out,
+    }
+}
+
+/// The command that disowns every unknown object at once.
+const EMPTY_REMOTE: &str = "reckon init --empty-remote";
+
+/// Lists the objects with unknown marks that a state has found so far.
+///
+/// # Errors
+/// The index cannot be read.
+pub fn disown_preview(facts: &ReadModel) -> Result<DisownPreview, ReadModelError> {
+    let mut all = DisownPreview { command: EMPTY_REMOTE.to_owned(), ..DisownPreview::default() };
+    let mut sums: BTreeMap<(Currency, Mode), i64> = BTreeMap::new();
+    for (id, holder) in facts.unknown_objects()? {
+        let Some(known) = facts.observed_state(&holder)? else { continue };
+        let found = known
+            .unknown_objects
+            .iter()
+            .find(|stray| stray.id.as_str() == id && !stray.is_duplicate);
+        let Some(stray) = found else { continue };
+        let mode = merchant_mode(facts, &known.merchant)?;
+        if let Some(active) = stray.collection.as_ref().filter(|collects| collects.is_active()) {
+            all.active = all.active.saturating_add(1);
+            let sum = sums.entry((active.amount.currency(), mode)).or_default();
+            *sum = sum.saturating_add(active.amount.minor());
+        }
+        all.objects.push(disowned_view(stray, known.merchant.clone(), mode));
+    }
+    all.totals = sums
+        .into_iter()
+        .map(|((currency, mode), sum)| collected_money(currency, mode, sum))
+        .collect();
+    Ok(all)
+}
+
+fn disowned_view(stray: &UnknownObject, merchant: Key, mode: Mode) -> DisownedView {
+    let collected = |Collection { amount, .. }: &Collection| {
+        collected_money(amount.currency(), mode, amount.minor())
+    };
+    DisownedView {
+        id: stray.id.to_string(),
+        list: stray.list.clone(),
+        merchant,
+        status: stray.collection.as_ref().map(|collects| collects.status.clone()),
+        money: stray.collection.as_ref().map(collected),
     }
 }

@@ -1,13 +1,12 @@
 //! Answers queries from the present state.
 
 pub mod answer;
-pub mod effect_log;
+pub mod conditions;
 pub mod events;
 pub mod intents;
 pub mod journal_refs;
-pub mod metrics;
-pub mod overview;
-pub mod plans;
+pub mod plan;
+pub mod plan_check;
 pub mod resources;
+pub mod scoped;
 pub mod scripts;
-pub mod traffic;

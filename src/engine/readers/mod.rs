@@ -1,9 +1,7 @@
 //! Reads of the service that change nothing: refreshes, resyncs of lists, unknown objects.
 
-pub mod account_refresh;
 pub mod compare;
 pub mod read;
 pub mod sweep;
 pub mod sweep_task;
 pub mod timers;
-pub mod unknown_objects;

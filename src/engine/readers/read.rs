@@ -5,7 +5,6 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::unknown_objects;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::client::read::ReadError;
@@ -13,19 +12,19 @@ use crate::effects::core::context::put;
 use crate::effects::core::row::{
     Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery,
 };
-use crate::effects::merchants::code_exchange::APPLICATION;
-use crate::effects::merchants::survey::SURVEY;
+use crate::effects::merchants::authorization::APPLICATION;
+use crate::effects::merchants::read::SURVEY;
 use crate::effects::register::reading_row;
+use crate::engine::handles::access;
 use crate::engine::handles::access::{CredentialError, CredentialSource, access};
-use crate::engine::handles::failure::TaskFailure;
 use crate::engine::handles::shared::{EngineError, EngineShared};
-use crate::engine::handles::task_result::TaskResult;
-use crate::engine::handles::{calls, refused_credentials};
-use crate::model::intents::effect::RemoteReading;
+use crate::engine::handles::task_result::{TaskFailure, TaskResult};
+use crate::engine::readers::compare;
+use crate::model::effect::RemoteReading;
 use crate::model::record::Record;
 use crate::model::state::observed::{FactSource, Observation, Observed};
 use crate::model::state::orphan::UnknownObjectsFound;
-use crate::store::vault::blob::SealedValue;
+use crate::store::vault::keys::SealedValue;
 
 /// Shortest wait before a repeated query while the service is still processing.
 const WAIT_MIN: Duration = Duration::from_secs(1);
@@ -224,17 +223,15 @@ pub(crate) async fn answers(
     let disowned = shared.facts.disowned_ids().map_err(EngineError::from)?;
     for query in queries {
         let access = access(shared, wallet, query.call.auth)?;
-        let client = calls::client_for(shared, wallet, query.call.auth);
+        let client = access::client_for(shared, wallet, query.call.auth);
         let answer = if query.pages {
             let items = client.pages(&query.call, &access).await;
-            items.map(|items| {
-                RemoteAnswer::Items(unknown_objects::without_disowned(items, &disowned))
-            })
+            items.map(|items| RemoteAnswer::Items(compare::without_disowned(items, &disowned)))
         } else {
             client.read(&query.call, &access).await.map(RemoteAnswer::Body)
         };
         if matches!(answer, Err(ReadError::Unauthorised)) {
-            refused_credentials::note_unauthorised(shared, wallet, query.call.auth).await?;
+            access::note_unauthorised(shared, wallet, query.call.auth).await?;
         }
         answers.push(match answer {
             Err(ReadError::NotFound(problem)) => RemoteAnswer::Missing(problem),
@@ -271,7 +268,7 @@ impl ReadFailure {
             Self::Read(error) => error,
         };
         if error == ReadError::Unauthorised
-            && refused_credentials::awaits_authorization(shared, &wallet.merchant)?
+            && access::awaits_authorization(shared, &wallet.merchant)?
         {
             return Ok(TaskResult::Unauthorised(key, wallet.merchant.clone()));
         }

@@ -1,17 +1,15 @@
 //! Reads one list to its end, compares it with the known state, and records the differences.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::id::{Key, RemoteId};
 use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
 use crate::engine::handles::access::{CredentialError, CredentialSource};
-use crate::engine::handles::read_results::{ListSeen, MerchantList, SweepResult};
 use crate::engine::handles::shared::{EngineError, EngineShared};
-use crate::engine::handles::task_result::TaskResult;
+use crate::engine::handles::task_result::{ListSeen, MerchantList, SweepResult, TaskResult};
 use crate::engine::readers::compare::{ListRead, ListedObject};
 use crate::engine::readers::read::ReadFailure;
-use crate::engine::readers::{read, unknown_objects};
+use crate::engine::readers::{compare, read};
 use crate::kinds::register;
 use crate::kinds::remote::readback::ReadBack;
 use crate::model::record::Record;
@@ -72,7 +70,7 @@ async fn read_and_compare(
         read_single(shared, wallet, (&look, paths), (&id, key), &mut news).await?;
     }
     news.write().await?;
-    for strays in unknown_objects::changed_unknown_objects(shared, &list.0, (back, at), &items)? {
+    for strays in compare::changed_unknown_objects(shared, &list.0, (back, at), &items)? {
         let key = strays.key.clone();
         news.add(&key, Some(Record::UnknownObjects(Box::new(strays)))).await?;
     }

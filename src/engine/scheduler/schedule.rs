@@ -4,19 +4,26 @@
 //! selected targets. Guarantees: a resource has at most one task; two effects of one lane never run
 //! concurrently; no operation costs more with the number of waiting resources.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use rand_core::Rng;
+use serde_json::Value;
+use tokio::sync::oneshot;
 
-use crate::base::id::Key;
+use crate::base::fault_injection;
+use crate::base::id::{Key, RemoteId};
 use crate::client::gate::Limiter;
-use crate::engine::handles::failure::TaskFailure;
+use crate::effects::core::row::Isolation;
+use crate::effects::register::effect_row;
 use crate::engine::handles::registers::Superseded;
+use crate::engine::handles::task_result::TaskFailure;
+use crate::engine::protocol::actions::ActionCommand;
+use crate::engine::protocol::query::Reply;
 use crate::engine::scheduler::backoff::Backoff;
-use crate::engine::scheduler::lane_table::LaneTable;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
 
 /// Returns true for a resource whose step can be done now.
 pub(crate) type HasWork<'a> = &'a dyn Fn(&Key) -> bool;
@@ -119,4 +126,113 @@ pub(crate) struct Throttle {
 pub(crate) struct ThrottleLane {
     pub(crate) working: usize,
     pub(crate) deferred: BTreeSet<Key>,
+}
+
+impl Scheduler {
+    /// Queues those of these resources whose step can be done now; the others leave the queue.
+    pub(crate) fn enqueue(&mut self, keys: BTreeSet<Key>, has_work: HasWork<'_>) {
+        for key in keys {
+            let is_busy = self.busy.contains(&key);
+            if is_busy {
+                self.superseded.note(&key);
+            }
+            let free = !is_busy || fault_injection::is_active("two-open-effects");
+            let may_start = has_work(&key) && self.is_selected(&key) && free;
+            if may_start && !self.backoff.is_blocked(&key) {
+                self.queue.insert(key);
+            } else {
+                self.queue.remove(&key);
+            }
+        }
+    }
+
+    /// Queues the resources whose wait is over. A resource without work has its wait ended, since
+    /// it would be due for ever; its present reason is then reported instead.
+    pub(crate) fn retry(&mut self, has_work: HasWork<'_>) {
+        let due = self.backoff.take_due();
+        self.enqueue(due.clone(), has_work);
+        for key in due.iter().filter(|key| !self.queue.contains(*key)) {
+            self.backoff.clear(key);
+            if !has_work(key) {
+                self.failures.remove(key);
+            }
+        }
+    }
+}
+
+/// An action that waits for a lane, and the channel of its answer.
+pub(crate) type DeferredAction = (ActionCommand, oneshot::Sender<Reply>);
+
+/// The effects under way by lane, and the waiting resources.
+#[derive(Debug, Default)]
+pub(crate) struct LaneTable {
+    pub(crate) working: BTreeMap<Key, LaneKey>,
+    pub(crate) waiting: BTreeSet<Key>,
+    pub(crate) acts: Vec<DeferredAction>,
+}
+
+impl LaneTable {
+    /// Requests an action again once an effect has ended.
+    pub(crate) fn defer_action(&mut self, asked: ActionCommand, reply: oneshot::Sender<Reply>) {
+        self.acts.push((asked, reply));
+    }
+
+    /// Takes the waiting actions, to request them again.
+    pub(crate) fn take_deferred(&mut self) -> Vec<DeferredAction> {
+        std::mem::take(&mut self.acts)
+    }
+
+    /// Drops the waiting actions at the end of the process: their clients get no answer, and ask
+    /// again in the next process.
+    pub(crate) fn drop_deferred(&mut self) {
+        self.acts.clear();
+    }
+}
+
+/// A lane of one merchant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LaneKey {
+    pub(crate) merchant: Key,
+    pub(crate) name: String,
+    /// True if an unsettled effect blocks the lane, too.
+    pub(crate) strict: bool,
+}
+
+/// The reason why an effect cannot start now.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum LaneBlocked {
+    /// Another one is under way and will end.
+    Running,
+    /// Another one is unsettled: the effect of this resource.
+    Unsettled(String),
+}
+
+/// Returns the lane of an effect from its row; `None` for an effect without a lane.
+pub(crate) fn lane_of(
+    name: &str,
+    merchant: &Key,
+    target: Option<&RemoteId>,
+    about: &Value,
+) -> Option<LaneKey> {
+    let of = |name: String, strict| Some(LaneKey { merchant: merchant.clone(), name, strict });
+    match effect_row(name)?.isolation {
+        Isolation::None | Isolation::Exclusive => None,
+        Isolation::PerMerchant => of(name.to_owned(), true),
+        Isolation::PerObject => of(format!("on {}", target?), true),
+        Isolation::PerContent => of(format!("{name} {about}"), true),
+        Isolation::Dedup => of(format!("{name} {about}"), false),
+    }
+}
+
+pub(crate) fn lane_of_effect(effect: &Effect) -> Option<LaneKey> {
+    lane_of(effect.name, &effect.merchant, effect.target.as_ref(), &effect.subject)
+}
+
+pub(crate) fn lane_of_intent(intent: &Intent) -> Option<LaneKey> {
+    lane_of(&intent.effect, &intent.merchant, intent.target.as_ref(), &intent.subject)
+}
+
+/// Returns true if an effect starts only while no list of its merchant is being read.
+pub(crate) fn is_exclusive(effect: &Effect) -> bool {
+    effect_row(effect.name).is_some_and(|row| row.isolation == Isolation::Exclusive)
 }

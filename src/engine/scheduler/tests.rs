@@ -9,19 +9,16 @@ use rand_core::SeedableRng;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::schedule::Scheduler;
 use crate::api::call::{Auth, Host, Method};
 use crate::base::hash::{SourceId, sha256};
 use crate::base::id::{Key, Mode, RemoteId};
 use crate::client::gate::Limiter;
 use crate::effects::testing;
-use crate::engine::handles::failure::TaskFailure;
-use crate::engine::protocol::commands::action::ActionCommand;
-use crate::engine::scheduler::lane_table::{LaneBlocked, is_exclusive};
-use crate::model::action::Action;
-use crate::model::intents::effect::{Effect, EffectRequest, StepWork};
-use crate::model::intents::exposure::ExposureCounts;
-use crate::model::intents::intent::Intent;
+use crate::engine::handles::task_result::TaskFailure;
+use crate::engine::protocol::actions::ActionCommand;
+use crate::engine::scheduler::schedule::{LaneBlocked, Scheduler, is_exclusive};
+use crate::model::effect::{Action, Effect, EffectRequest, ExposureCounts, StepWork};
+use crate::model::intent::Intent;
 use crate::model::manifest::{Deletion, OnDoubt};
 use crate::model::state::observed::AppliedSpec;
 

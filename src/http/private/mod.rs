@@ -1,10 +1,7 @@
 //! The API for operators and pipelines.
 
 pub mod answer;
-pub mod body;
-pub mod guard;
-pub mod pages;
+pub mod auth;
 pub mod router;
 pub mod rpc;
-pub mod tokens;
 pub mod writes;

@@ -20,21 +20,21 @@ use serde::Serialize;
 use tokio::sync::watch;
 use tower_http::limit::RequestBodyLimitLayer;
 
-use super::answer::{AppState, error, ok};
-use super::tokens::Tokens;
-use super::{answer, guard, rpc, writes};
 use crate::base::id::Key;
 use crate::control::handle::Control;
 use crate::control::protocol::{CONTROL_PATH, ControlError, REQUEST_BYTES_MAX};
-use crate::engine::protocol::queries::events::{EventsView, EventsWanted};
-use crate::engine::protocol::queries::hooks::HooksView;
-use crate::engine::protocol::queries::metrics::Metrics;
-use crate::engine::protocol::queries::views::{Overview, ResourceView};
+use crate::engine::protocol::diagnostics::Metrics;
+use crate::engine::protocol::events::{EventsView, EventsWanted};
+use crate::engine::protocol::hooks::HooksView;
 use crate::engine::protocol::query;
 use crate::engine::protocol::query::{
     EventsQuery, HooksQuery, IntentsQuery, MetricsQuery, OverviewQuery, PlanQuery, ResourceQuery,
     ResourcesQuery,
 };
+use crate::engine::protocol::views::{Overview, ResourceView};
+use crate::http::private::answer::{AppState, error, ok};
+use crate::http::private::auth::Tokens;
+use crate::http::private::{answer, auth, rpc, writes};
 use crate::render;
 
 /// Time limit of an engine's answer; the engine is busy with files as a rule, never with calls.
@@ -68,7 +68,7 @@ pub fn router(control: Control, ready: watch::Receiver<bool>, tokens: Tokens) ->
         .merge(commands)
         .fallback(answer::no_such_path)
         .method_not_allowed_fallback(async || answer::wrong_method())
-        .layer(middleware::from_fn_with_state(tokens, guard::guard))
+        .layer(middleware::from_fn_with_state(tokens, auth::guard))
         .with_state(AppState { control, ready })
 }
 

@@ -11,10 +11,10 @@ use axum::response::{IntoResponse, Response};
 use futures::stream::unfold;
 use serde::Serialize;
 
-use super::answer;
-use super::answer::AppState;
-use super::tokens::ApiCaller;
 use crate::control::protocol::{BEAT, ControlError, ControlRequest, VERSION, VERSION_HEADER};
+use crate::http::private::answer;
+use crate::http::private::answer::AppState;
+use crate::http::private::auth::ApiCaller;
 
 /// Header that keeps a proxy of the usual sort from holding keep-alive bytes back.
 const UNBUFFERED: &str = "x-accel-buffering";

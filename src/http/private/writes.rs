@@ -15,19 +15,19 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::answer;
-use super::answer::{AppState, not_done, ok};
-use super::rpc::respond_when_ready;
-use super::tokens::ApiCaller;
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::id::{IntentId, Key};
 use crate::base::money::Money;
 use crate::control::protocol::ControlError;
 use crate::control::requests::{Approve, ApprovePlan, Release, Request, Resolve, Suspend};
-use crate::engine::protocol::commands::plan_approval::{ApprovingPlan, PlanApprovalResult};
-use crate::engine::protocol::commands::resolve::{ManualResolution, ResolveResult};
+use crate::engine::protocol::actions::{ManualResolution, ResolveResult};
+use crate::engine::protocol::approvals::{ApprovingPlan, PlanApprovalResult};
 use crate::engine::protocol::query::{ApprovalsQuery, OverviewQuery, SettleQuery};
-use crate::model::operator::suspension::{REASON_LENGTH_MAX, SuspensionRequest, SuspensionResult};
+use crate::http::private::answer;
+use crate::http::private::answer::{AppState, not_done, ok};
+use crate::http::private::auth::ApiCaller;
+use crate::http::private::rpc::respond_when_ready;
+use crate::model::operator::{REASON_LENGTH_MAX, SuspensionRequest, SuspensionResult};
 use crate::model::state::credentials::LiveBinding;
 use crate::model::state::lifecycle::ReleaseRequest;
 

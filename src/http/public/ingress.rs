@@ -18,7 +18,7 @@ use ipnet::IpNet;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::model::operator::rotation::WebhookAddress;
+use crate::model::operator::WebhookAddress;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 const SECOND: Duration = Duration::from_secs(1);

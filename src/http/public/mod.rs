@@ -1,7 +1,7 @@
 //! Addresses for the service, applicants and payers.
 
-pub mod apply;
 pub mod ingress;
-pub mod intake;
+pub mod links;
+pub mod pages;
 pub mod public_routes;
 pub mod webhooks;

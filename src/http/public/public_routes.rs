@@ -2,12 +2,9 @@
 //! guessed.
 //!
 //! The parts of an address are joined by [`SEPARATOR`], which no name, number or mode holds, so
-//! that two resources never share an address. Addresses of the older form ([`older`]) stay valid
-//! where only one resource can be meant.
-
-mod older;
-#[cfg(test)]
-mod tests;
+//! that two resources never share an address. The parts of an address of the older form are joined
+//! by dots, which names may contain, too. Where they are ambiguous, every possible resource is
+//! returned, and the caller takes the one that exists.
 
 use std::fmt;
 use std::time::Duration;
@@ -15,11 +12,11 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use chrono::{DateTime, Utc};
 
-use super::ingress::Ingress;
 use crate::base::hash::{keyed_digest, sha256};
 use crate::base::id::{Key, Mode};
 use crate::control::handle::Control;
-use crate::engine::protocol::commands::intake::{IntakeLink, IntakeTerms};
+use crate::engine::protocol::payers::{IntakeLink, IntakeTerms};
+use crate::http::public::ingress::Ingress;
 use crate::kinds::merchant_application::MerchantApplicationKind;
 use crate::kinds::planning::step::MERCHANT;
 use crate::kinds::saved_method::shape::SavedMethodKind;
@@ -216,3 +213,75 @@ fn split_key<'a>(kind: &str, text: &'a str) -> Option<(Key, &'a str)> {
 fn digests_equal(given: &str, ours: &str) -> bool {
     sha256(given.as_bytes()) == sha256(ours.as_bytes())
 }
+
+/// Separates the generation from the name of the replaced method.
+const REPLACES: char = '-';
+
+impl PublicRoutes {
+    /// Returns the merchant, the mode and the generation of an older address, if its signature is
+    /// valid.
+    pub(crate) fn older_merchant(&self, token: &str) -> Option<VerifiedAddress<(Mode, u32)>> {
+        let text = self.verify_older("gateway-token", token)?;
+        let (text, generation) = split_generation(text);
+        let (text, mode) = text.rsplit_once('.')?;
+        Some(VerifiedAddress {
+            candidates: candidate_keys(MERCHANT, text),
+            terms: (mode.parse().ok()?, generation),
+        })
+    }
+
+    /// Returns the application of an older link, if its signature is valid.
+    pub(crate) fn older_application(&self, link: &str) -> Option<VerifiedAddress<()>> {
+        let text = self.verify_older("apply-link", link)?;
+        Some(VerifiedAddress {
+            candidates: candidate_keys(MerchantApplicationKind::NAME, text),
+            terms: (),
+        })
+    }
+
+    /// Returns the saved method and the terms of an older payer's link, if its signature is valid.
+    pub(crate) fn older_payer(
+        &self,
+        link: &str,
+    ) -> Option<VerifiedAddress<(IntakeTerms, DateTime<Utc>)>> {
+        let text = self.verify_older("intake-link", link)?;
+        let (text, until) = text.rsplit_once('.')?;
+        let (text, terms) = text.rsplit_once('.')?;
+        let (generation, replaces) = match terms.split_once(REPLACES) {
+            Some((generation, saved)) => (generation, Some(saved.to_owned())),
+            None => (terms, None),
+        };
+        let terms = IntakeTerms { generation: generation.parse().ok()?, replaces };
+        let until = DateTime::from_timestamp(until.parse().ok()?, 0)?;
+        Some(VerifiedAddress {
+            candidates: candidate_keys(SavedMethodKind::NAME, text),
+            terms: (terms, until),
+        })
+    }
+
+    /// Returns the text before a valid signature.
+    fn verify_older<'a>(&self, label: &str, token: &'a str) -> Option<&'a str> {
+        let (text, code) = token.rsplit_once('.')?;
+        digests_equal(code, &self.signature(label, text, SIGNATURE_LENGTH)).then_some(text)
+    }
+}
+
+/// Returns every resource whose namespace and name, joined by a dot, are this text.
+fn candidate_keys(kind: &str, text: &str) -> Vec<Key> {
+    let split = text.match_indices('.').map(|(at, _)| text.split_at(at));
+    let key = |(namespace, name): (&str, &str)| {
+        let name = name.strip_prefix('.')?;
+        format!("{kind}/{namespace}/{name}").parse().ok()
+    };
+    split.filter_map(key).collect()
+}
+
+/// Splits off the generation; generation 0 is not written. No mode is a number.
+fn split_generation(named: &str) -> (&str, u32) {
+    let last = named.rsplit_once('.');
+    let numbered = last.and_then(|(before, number)| Some((before, number.parse().ok()?)));
+    numbered.unwrap_or((named, 0))
+}
+
+#[cfg(test)]
+mod tests;

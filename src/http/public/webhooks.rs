@@ -1,4 +1,5 @@
-//! Receiver of the service's webhooks, at the public paths.
+//! Receiver of the service's webhooks, at the public paths, which reads a body in bounded size and
+//! time, however slowly it arrives.
 //!
 //! Webhooks are unsigned, so each path holds a token that cannot be guessed. 200 means that the
 //! body is on disk; the service sends the webhook again after any other answer (partner-api,
@@ -6,20 +7,21 @@
 
 use std::time::Duration;
 
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
 
-use super::public_routes::PublicRoutes;
 use crate::base::id::Key;
 use crate::control::handle::{Control, PostAnswer};
 use crate::engine::events::receiver::Receipt;
-use crate::engine::protocol::partner_webhook::IncomingWebhook;
-use crate::http::private::body::BodyError;
-use crate::http::private::{body, pages};
-use crate::model::operator::rotation::WebhookAddress;
+use crate::engine::protocol::input::IncomingWebhook;
+use crate::http::public::pages;
+use crate::http::public::public_routes::PublicRoutes;
+use crate::model::operator::WebhookAddress;
 
 /// Characters of a reference, at most; ours have 28.
 const REFERENCE_LENGTH_MAX: usize = 256;
@@ -52,9 +54,9 @@ pub fn public_router(control: Control, outside: &PublicRoutes) -> Router {
 
 /// Returns only the routes of webhooks and of the links of applicants and payers.
 pub fn webhook_router(control: Control, outside: &PublicRoutes) -> Router {
-    let links = super::apply::links(control.clone(), outside.clone());
-    let payers = super::intake::links(control.clone(), outside.clone());
-    let links = links.merge(payers).layer(middleware::from_fn(body::buffer_first));
+    let links = crate::http::public::links::apply_links(control.clone(), outside.clone());
+    let payers = crate::http::public::links::intake_links(control.clone(), outside.clone());
+    let links = links.merge(payers).layer(middleware::from_fn(buffer_first));
     let door = WebhookState { control, outside: outside.clone() };
     Router::new()
         .route("/webhooks/partner/{token}/{reference}", post(partner))
@@ -96,7 +98,7 @@ impl WebhookState {
         let generation = generation.filter(|_| is_reference(&reference));
         let generation = generation.ok_or(PostAnswer::Unknown)?;
         self.check_address(&WebhookAddress::Partner, generation)?;
-        let body = read(request).await?.to_vec();
+        let body = read_body(request).await?.to_vec();
         let notice = IncomingWebhook { generation, reference, body };
         let stored = tokio::time::timeout(STORED_MAX, self.control.partner_webhook(notice)).await;
         Ok(if matches!(stored, Ok(Ok(()))) { PostAnswer::Stored } else { PostAnswer::Later }.into())
@@ -111,7 +113,7 @@ impl WebhookState {
         let (mode, generation) = opened.terms;
         let merchant = self.single_merchant(opened.candidates)?;
         self.check_address(&WebhookAddress::Merchant(merchant.clone()), generation)?;
-        let body = read(request).await?;
+        let body = read_body(request).await?;
         let stored = self.control.post(&merchant, mode, &body);
         let answered = match tokio::time::timeout(STORED_MAX, stored).await {
             Ok(Ok(Receipt::Stored)) => PostAnswer::Stored,
@@ -163,7 +165,7 @@ impl WebhookState {
             }
             PostAnswer::Unknown => StatusCode::NOT_FOUND.into_response(),
             PostAnswer::Forbidden => StatusCode::FORBIDDEN.into_response(),
-            PostAnswer::Slow => body::too_slow(),
+            PostAnswer::Slow => too_slow(),
             PostAnswer::Large => StatusCode::PAYLOAD_TOO_LARGE.into_response(),
             PostAnswer::Flood => {
                 let seconds = wait.map_or(0, |wait| wait.as_secs()).saturating_add(1);
@@ -183,14 +185,61 @@ fn is_reference(text: &str) -> bool {
 }
 
 /// Reads the body of a post.
-async fn read(request: Request) -> Result<axum::body::Bytes, WebhookAnswer> {
-    body::read_complete(request.into_body()).await.map_err(|why| {
+async fn read_body(request: Request) -> Result<Bytes, WebhookAnswer> {
+    read_complete(request.into_body()).await.map_err(|why| {
         match why {
             BodyError::Large => PostAnswer::Large,
             BodyError::Slow => PostAnswer::Slow,
         }
         .into()
     })
+}
+
+/// Time limit of a body, from its first byte to its last.
+pub(crate) const BODY_MAX: Duration = Duration::from_secs(10);
+/// Bytes of a public request's body, at most.
+pub(crate) const BODY_BYTES_MAX: usize = 256 * 1024;
+
+/// Reason for which a body was not read to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BodyError {
+    /// The body is too large.
+    Large,
+    /// The body did not arrive in time, or broke off.
+    Slow,
+}
+
+/// Reads the complete body.
+pub(crate) async fn read_complete(body: Body) -> Result<Bytes, BodyError> {
+    let most = u64::try_from(BODY_BYTES_MAX).unwrap_or(u64::MAX);
+    if body.size_hint().lower() > most {
+        return Err(BodyError::Large);
+    }
+    match tokio::time::timeout(BODY_MAX, to_bytes(body, BODY_BYTES_MAX)).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(error)) => {
+            let large = error.into_inner().is::<http_body_util::LengthLimitError>();
+            Err(if large { BodyError::Large } else { BodyError::Slow })
+        }
+        Err(_) => Err(BodyError::Slow),
+    }
+}
+
+/// Reads the body first, and then passes the request on with it.
+pub(crate) async fn buffer_first(request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    match read_complete(body).await {
+        Ok(bytes) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
+        Err(BodyError::Large) => StatusCode::PAYLOAD_TOO_LARGE.into_response(),
+        Err(BodyError::Slow) => too_slow(),
+    }
+}
+
+/// Responds to a body that does not arrive. The connection ends, since the next bytes are the rest
+/// of the body.
+pub(crate) fn too_slow() -> Response {
+    let close = [(header::CONNECTION, HeaderValue::from_static("close"))];
+    (StatusCode::REQUEST_TIMEOUT, close).into_response()
 }
 
 #[cfg(test)]

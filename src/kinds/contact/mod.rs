@@ -1,8 +1,7 @@
 //! Contact: the person that invoices are sent to (partner-api, Contact).
 
-pub mod shape;
-mod step;
+pub mod kind;
 #[cfg(test)]
 mod tests;
 
-pub use shape::{ContactKind, ContactSpec, EmailAddressSpec};
+pub use kind::{ContactKind, ContactSpec, EmailAddressSpec};

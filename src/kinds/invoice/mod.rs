@@ -1,6 +1,6 @@
 //! Invoice: a request for payment to a contact, and its e-mails (partner-api, Invoice).
 
-mod attachments;
+pub mod prerequisites;
 pub mod shape;
 pub mod spec;
 mod step;
@@ -8,4 +8,3 @@ mod step;
 mod step_tests;
 #[cfg(test)]
 mod tests;
-pub mod totals;

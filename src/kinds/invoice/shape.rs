@@ -2,16 +2,17 @@
 
 use chrono::{DateTime, NaiveDate};
 
-use super::totals;
 use crate::base::id::Name;
 use crate::kinds::contact::ContactKind;
+use crate::kinds::invoice::spec;
 use crate::kinds::invoice::spec::{
     AttachmentSpec, InvoiceSpec, LineItemSpec, MessageSpec, QUANTITY, RATE_TYPE,
 };
 use crate::kinds::merchant::shape::MerchantKind;
-use crate::kinds::schema::files::FileRef;
-use crate::kinds::schema::kind::{CheckCx, Find, Mutability, Privacy, SpecField, SpecSchema};
-use crate::kinds::schema::{reference, text};
+use crate::kinds::schema::kind::{
+    CheckCx, FileRef, Find, Mutability, Privacy, SpecField, SpecSchema,
+};
+use crate::kinds::schema::text;
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 
@@ -98,12 +99,12 @@ impl SpecSchema for InvoiceKind {
 
     fn check(spec: &InvoiceSpec, cx: &CheckCx) -> Vec<Issue> {
         let mut issues = refused_issues(spec);
-        issues.extend(reference::issue("spec.merchant", MerchantKind::NAME, &spec.merchant));
-        issues.extend(reference::issue("spec.contact", ContactKind::NAME, &spec.contact));
+        issues.extend(text::reference_issue("spec.merchant", MerchantKind::NAME, &spec.merchant));
+        issues.extend(text::reference_issue("spec.contact", ContactKind::NAME, &spec.contact));
         issues.extend(bank_account_issue(&spec.bank_account));
         issues.extend(date_issue(&spec.invoice_date));
         issues.extend(lines(&spec.line_items, cx));
-        issues.extend(totals::issues(spec, cx));
+        issues.extend(spec::amount_issues(spec, cx));
         issues.extend(messages(&spec.invoice_messages));
         issues.extend(attachments(&spec.attachments));
         issues
@@ -111,8 +112,9 @@ impl SpecSchema for InvoiceKind {
 
     fn references(spec: &InvoiceSpec, namespace: &Name) -> Vec<Reference> {
         let merchant =
-            reference::read("spec.merchant", MerchantKind::NAME, &spec.merchant, namespace);
-        let contact = reference::read("spec.contact", ContactKind::NAME, &spec.contact, namespace);
+            text::read_reference("spec.merchant", MerchantKind::NAME, &spec.merchant, namespace);
+        let contact =
+            text::read_reference("spec.contact", ContactKind::NAME, &spec.contact, namespace);
         merchant.into_iter().chain(contact).collect()
     }
 
@@ -126,8 +128,8 @@ impl SpecSchema for InvoiceKind {
     }
 
     fn check_links(_spec: &InvoiceSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
-        let token = reference::bearer_token(manifest, "an invoice", find);
-        let contact = reference::same_merchant(manifest, "spec.contact", find);
+        let token = text::bearer_token_issue(manifest, "an invoice", find);
+        let contact = text::same_merchant_issue(manifest, "spec.contact", find);
         token.into_iter().chain(contact).collect()
     }
 }

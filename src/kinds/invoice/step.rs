@@ -3,16 +3,15 @@
 use chrono::NaiveDate;
 use serde_json::{Value, json};
 
-use super::attachments;
-use super::attachments::AttachmentState;
-use super::shape::InvoiceKind;
 use crate::base::clock::timestamp;
 use crate::base::id::{Key, Mode, RemoteId};
 use crate::base::money::Money;
 use crate::effects::core::context::{EffectContext, put};
-use crate::effects::invoicing::contact_hash::make_link;
-use crate::effects::invoicing::invoice_create::{count_addresses, create_invoice};
+use crate::effects::invoices::{count_addresses, create_invoice, make_link};
 use crate::kinds::contact::ContactKind;
+use crate::kinds::invoice::prerequisites;
+use crate::kinds::invoice::prerequisites::AttachmentState;
+use crate::kinds::invoice::shape::InvoiceKind;
 use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::merchant::step::noon;
 use crate::kinds::planning::diff::amount;
@@ -21,29 +20,27 @@ use crate::kinds::planning::step::{
     MERCHANT, StepCx, StepDecision, effect_context, mode_of, orphan, ready_id, ready_state,
     reference, source_id,
 };
-use crate::kinds::planning::{assumed, overdue};
-use crate::kinds::remote::deposit;
+use crate::kinds::planning::{diff, health};
 use crate::kinds::schema::kind::SpecSchema;
-use crate::model::intents::effect::Effect;
-use crate::model::intents::exposure::MoneyMove;
+use crate::model::change::{PlannedAction, Replaced};
+use crate::model::effect::{Effect, MoneyMove};
 use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
-use crate::model::plans::change::{PlannedAction, Replaced};
-use crate::model::plans::plan::Reason;
+use crate::model::plan::Reason;
 use crate::model::state::observed::Observed;
 
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
     let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
     let total = total(&manifest.spec);
     let mode = mode_of(cx.view, &merchant);
-    let trust = deposit::is_trust(cx, &manifest.spec, &merchant);
+    let trust = prerequisites::deposits_in_trust(cx, &manifest.spec, &merchant);
     let meaning = if trust { "invoiced_into_trust" } else { "invoiced" };
     let money = total.zip(mode).map(|(amount, mode)| MoneyMove { amount, mode, meaning });
     let is_there = exists_in_generation(manifest, have);
     let attached = if is_there {
         Ok(AttachmentState::Ready(Vec::new()))
     } else {
-        attachments::attachment_state(cx, manifest, have)
+        prerequisites::attachment_state(cx, manifest, have)
     };
     let money: Vec<MoneyMove> = money.into_iter().collect();
     let kind = ObjectEffects {
@@ -67,8 +64,8 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDe
     }
     draft.replaces =
         have.filter(|_| !is_there).and_then(|have| replaced_invoice(cx, manifest, have));
-    attachments::with_planned_uploads(
-        attachments::read_state_first(draft, &attached, have),
+    prerequisites::with_planned_uploads(
+        prerequisites::read_state_first(draft, &attached, have),
         manifest,
     )
 }
@@ -91,7 +88,7 @@ fn create(
     let body = body(cx, manifest, &new.merchant, total, new.mode)?;
     Ok(match attached {
         AttachmentState::Missing(file, contact, about) => {
-            attachments::upload(new, have, (file, contact, about))
+            prerequisites::upload(new, have, (file, contact, about))
         }
         AttachmentState::Ready(files) => create_invoice(new, body, files, total.minor()),
         AttachmentState::Processing(_) => create_invoice(new, body, &[], total.minor()),
@@ -180,7 +177,7 @@ fn body(
     let spec = &manifest.spec;
     let mut body = json!({
         "contact_id": contact_id(cx, &contact, mode)?,
-        "bank_account_id": deposit::id(spec, &owner, total, mode)?,
+        "bank_account_id": prerequisites::deposit_account_id(spec, &owner, total, mode)?,
         "invoice_date": invoice_date(cx, spec, merchant, &owner)?,
         "currency": total.currency(),
         "line_items": spec.get("line_items").and_then(Value::as_array).map(|lines| lines.iter().map(line).collect::<Vec<_>>()),
@@ -211,10 +208,10 @@ fn contact_id(cx: &StepCx<'_>, contact: &Key, mode: Mode) -> Result<RemoteId, Re
     let id = ready_id(cx, contact)?;
     let known = cx.view.observed_state(contact);
     let test = known.and_then(|known| known.fact("test_mode").as_bool());
-    match test.map(deposit::mode_word).filter(|other| *other != mode) {
+    match test.map(prerequisites::mode_word).filter(|other| *other != mode) {
         Some(other) => {
             let what = format!("{} was made", contact.short());
-            Err(deposit::other_mode(&what, other, mode))
+            Err(prerequisites::other_mode(&what, other, mode))
         }
         None => Ok(id),
     }
@@ -249,7 +246,7 @@ impl ManifestKind for InvoiceKind {
     }
 
     fn overdue(spec: &Value, today: NaiveDate) -> Vec<Issue> {
-        overdue::invoice(spec, today)
+        health::overdue_invoice(spec, today)
     }
 
     fn due_payments(spec: &Value, _: NaiveDate) -> Vec<(NaiveDate, Money)> {
@@ -268,6 +265,6 @@ impl ManifestKind for InvoiceKind {
 
     fn assume_applied(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
         let facts = json!({"presentment_status": "sent"});
-        Observed { facts, ..assumed::applied_state(Self::FIELDS, cx, manifest) }
+        Observed { facts, ..diff::applied_state(Self::FIELDS, cx, manifest) }
     }
 }

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::shape::InvoiceKind;
 use crate::base::hash::sha256;
 use crate::base::id::{Key, RemoteId};
+use crate::kinds::invoice::shape::InvoiceKind;
 use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::step::{PlanningView, StepCx, StepDecision};
 use crate::kinds::testing::manifest;
-use crate::model::intents::effect::{Effect, StepWork};
+use crate::model::change::PlannedAction;
+use crate::model::effect::{Effect, StepWork};
 use crate::model::manifest::{Deletion, Manifest, OnDoubt};
-use crate::model::plans::change::PlannedAction;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
 const HEAD: &str = "merchant: acme\ncontact: jane\ninvoice_date: 2026-11-30\nline_items: [{description: A, rate_per_quantity: 10.00 USD}]\n";

@@ -1,9 +1,6 @@
 //! Merchant: an account of the service, its mode and the credentials that open it.
 
-pub mod assumed;
 mod authorization;
-mod binding;
-pub mod removal;
 pub mod shape;
 pub(crate) mod step;
 #[cfg(test)]

@@ -5,12 +5,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_with::skip_serializing_none;
 
-use super::zone;
 use crate::base::id::{Mode, Name};
 use crate::kinds::json_schema::HiddenSecret;
+use crate::kinds::merchant::zone;
 use crate::kinds::merchant_application::MerchantApplicationKind;
 use crate::kinds::schema::kind::{CheckCx, Find, Mutability, Privacy, SpecField, SpecSchema};
-use crate::kinds::schema::reference;
+use crate::kinds::schema::text;
 use crate::kinds::secrets::secret_source::SecretSource;
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
@@ -153,12 +153,12 @@ impl SpecSchema for MerchantKind {
 
     fn references(spec: &MerchantSpec, namespace: &Name) -> Vec<Reference> {
         let name = spec.credentials.application.as_deref();
-        let read = |name| reference::read(APPLICATION, APPLICATION_KIND, name, namespace);
+        let read = |name| text::read_reference(APPLICATION, APPLICATION_KIND, name, namespace);
         name.and_then(read).into_iter().collect()
     }
 
     fn check_links(_: &MerchantSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
-        let application = reference::target(manifest, APPLICATION, find);
+        let application = text::referenced_manifest(manifest, APPLICATION, find);
         let test = application.filter(|application| application.spec.get("test").is_some());
         let issue = test.map(|application| {
             let message = format!("{} is a test: its code opens no account", application.key);
@@ -210,7 +210,7 @@ fn credentials_issues(credentials: &CredentialsSpec) -> Vec<Issue> {
         ));
     }
     let name = application.as_deref();
-    issues.extend(name.and_then(|name| reference::issue(APPLICATION, APPLICATION_KIND, name)));
+    issues.extend(name.and_then(|name| text::reference_issue(APPLICATION, APPLICATION_KIND, name)));
     let code = authorization_code.as_ref();
     issues.extend(code.and_then(|one| one.hidden_issue("spec.credentials.authorization_code")));
     let token = access_token.as_ref();

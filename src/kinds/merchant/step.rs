@@ -1,20 +1,23 @@
 //! Steps that connect a merchant: exchange its code, read and seal its credentials, survey its
-//! readable objects.
+//! readable objects. Its assumed state is connected, and has every account that documents name.
+
+use std::collections::BTreeSet;
 
 use chrono::{DateTime, NaiveDate, TimeDelta, TimeZone, Utc};
 use serde_json::{Value, json};
 
-use super::authorization::{Authorization, authorization};
-use super::binding::{foreign_reason, missing_approval};
-use super::shape::{APPLICATION_KIND, MerchantKind};
-use super::{removal, zone};
 use crate::base::id::{Key, Mode};
 use crate::effects::core::context::EffectContext;
 use crate::effects::merchants::accounts::{ACCOUNTS, has_several};
-use crate::effects::merchants::code_exchange::exchange_code;
-use crate::effects::merchants::read::{CREDENTIALS, KEYS};
-use crate::effects::merchants::survey::SURVEY;
+use crate::effects::merchants::authorization::exchange_code;
+use crate::effects::merchants::read::{CREDENTIALS, KEYS, SURVEY};
 use crate::kinds::manifest_kind::ManifestKind;
+use crate::kinds::merchant::authorization::{
+    Authorization, authorization_of, foreign_reason, missing_approval,
+};
+use crate::kinds::merchant::shape::{APPLICATION_KIND, MerchantKind};
+use crate::kinds::merchant::{authorization, zone};
+use crate::kinds::planning::diff;
 use crate::kinds::planning::diff::changes;
 use crate::kinds::planning::step::{
     StepCx, StepDecision, effect_context, mode_of, ready_state, reference,
@@ -22,10 +25,11 @@ use crate::kinds::planning::step::{
 use crate::kinds::remote::import_check::ImportCheck;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::kinds::secrets::redact::redact;
-use crate::model::intents::effect::{RemoteReading, StepWork};
+use crate::model::change::PlannedAction;
+use crate::model::effect::{RemoteReading, StepWork};
 use crate::model::manifest::Manifest;
-use crate::model::plans::change::PlannedAction;
-use crate::model::plans::plan::Reason;
+use crate::model::plan::Reason;
+use crate::model::state::credentials::BINDING;
 use crate::model::state::observed::Observed;
 
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
@@ -45,7 +49,7 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDe
     }
     let renewed = applied.is_some_and(|old| old.generation < new.applied.generation);
     let have = have.filter(|_| !renewed);
-    let have = match have.map(|have| authorization(manifest, &spec, have)) {
+    let have = match have.map(|have| authorization_of(manifest, &spec, have)) {
         Some(Authorization::Refused(reason)) => {
             return StepDecision { changes, ..StepDecision::idle(PlannedAction::Blocked, reason) };
         }
@@ -197,11 +201,11 @@ impl ManifestKind for MerchantKind {
     }
 
     fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
-        removal::plan_removal(cx, key, have)
+        authorization::plan_removal(cx, key, have)
     }
 
     fn assume_applied(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
-        super::assumed::assumed_state(cx, manifest)
+        assumed_state(cx, manifest)
     }
 
     fn import_checks(_: &StepCx<'_>, _: &Manifest) -> Result<Vec<ImportCheck>, &'static str> {
@@ -218,4 +222,48 @@ impl ManifestKind for MerchantKind {
     ) -> Vec<RemoteReading> {
         refresh_reads(cx, key, spec, have)
     }
+}
+
+/// Ids of the default accounts, for documents that name none.
+const ASSUMED_CARDS: &str = "assumed_cards";
+const ASSUMED_CHECKS: &str = "assumed_checks";
+
+/// Returns the assumed state.
+pub(super) fn assumed_state(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
+    let accounts = named_accounts(cx, manifest, "account").into_iter();
+    let accounts = accounts.map(|name| json!({"id": name, "name": name}));
+    let own = [(ASSUMED_CARDS, "MerchantAccount"), (ASSUMED_CHECKS, "AchAccount")];
+    let own = own.map(|(id, sort)| json!({"id": id, "name": id, "type": sort}));
+    let banks = named_accounts(cx, manifest, "bank_account").into_iter();
+    let banks = banks.map(|name| json!({"id": name, "name": name}));
+    let fed = json!({"id": "assumed_bank", "name": "assumed_bank", "processing_accounts": [ASSUMED_CARDS, ASSUMED_CHECKS]});
+    let facts = json!({
+        "token": true,
+        "connected": true,
+        "accounts": own.into_iter().chain(accounts).collect::<Vec<_>>(),
+        "primary_accounts": [ASSUMED_CARDS, ASSUMED_CHECKS],
+        "bank_accounts": banks.chain([fed]).collect::<Vec<_>>(),
+        "surveyed": true,
+        BINDING: {
+            "generation": manifest.annotations.generation,
+            "mode": "test",
+            "name": applied_name(cx, manifest),
+            "public_keys": ["assumed"],
+        },
+    });
+    Observed { facts, ..diff::applied_state(MerchantKind::FIELDS, cx, manifest) }
+}
+
+/// Returns the names that the merchant's documents use in this field.
+fn named_accounts(cx: &StepCx<'_>, manifest: &Manifest, field: &str) -> BTreeSet<String> {
+    let users = cx.view.users(&manifest.key).into_iter().filter_map(|user| cx.view.manifest(&user));
+    let named =
+        users.filter_map(|user| user.spec.get(field).and_then(Value::as_str).map(str::to_owned));
+    named.collect()
+}
+
+/// Returns the business name on its application.
+fn applied_name(cx: &StepCx<'_>, manifest: &Manifest) -> Option<Value> {
+    let application = reference(manifest, APPLICATION_KIND)?;
+    cx.view.manifest(&application)?.spec.get("business_name").cloned()
 }

@@ -1,8 +1,6 @@
 //! Application for a new merchant: submitted once, then decided by the service's underwriting.
 
-mod checks;
 mod fields;
-mod schema;
 mod shape;
 mod spec;
 mod step;

@@ -1,13 +1,16 @@
-//! Decodes an application's document: a map whose fields, and their types, are the table's.
+//! Decodes an application's document, a map whose fields, and their types, are the table's, and
+//! generates its JSON Schema from the same table.
 //!
 //! The canonical form is the same map in the order of the table, secrets as their sources.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::LazyLock;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::api::onboarding::application::Submission;
 use crate::api::onboarding::fields::{
@@ -163,4 +166,64 @@ where
     D: Deserializer<'de>,
 {
     serde_json::to_value(T::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+impl JsonSchema for MerchantApplicationSpec {
+    fn schema_name() -> Cow<'static, str> {
+        "MerchantApplication".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut properties = Map::new();
+        properties.insert("submission".to_owned(), words(&["complete", "sign_up"]));
+        properties.extend(table(FIELDS, generator));
+        let second = object(&table(SECOND_OWNER_FIELDS, generator), &[]);
+        properties.insert(SECOND_OWNER.to_owned(), second);
+        json_schema!({
+            "description": "An application for a new merchant (partner-api, Merchant application).",
+            "type": "object",
+            "properties": properties,
+            "required": ["submission", "plan", "email"],
+            "additionalProperties": false,
+        })
+    }
+}
+
+fn object(properties: &Map<String, Value>, required: &[&str]) -> Value {
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+/// Returns the fields of a table except the one that carries the mark.
+fn table(fields: &[ApplicationField], generator: &mut SchemaGenerator) -> Map<String, Value> {
+    let fields = fields.iter().filter(|field| field.name != "reference");
+    fields.map(|field| (field.name.to_owned(), property(field, generator))).collect()
+}
+
+fn property(field: &ApplicationField, generator: &mut SchemaGenerator) -> Value {
+    if field.privacy == ApplicationPrivacy::Secret {
+        return generator.subschema_for::<SecretSource>().to_value();
+    }
+    match field.field_type {
+        FieldType::Choice(choices) => words(choices),
+        FieldType::Integer(min, max) => json!({"type": "integer", "minimum": min, "maximum": max}),
+        FieldType::Boolean => json!({"type": "boolean"}),
+        FieldType::State | FieldType::Country => json!({"type": "string", "pattern": "^[A-Z]{2}$"}),
+        FieldType::Text
+        | FieldType::Email
+        | FieldType::Phone
+        | FieldType::PostalCode
+        | FieldType::Url
+        | FieldType::Date
+        | FieldType::Timestamp
+        | FieldType::Signature => json!({"type": "string"}),
+    }
+}
+
+fn words(words: &[&str]) -> Value {
+    json!({"type": "string", "enum": words})
 }

@@ -5,23 +5,22 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::MerchantApplicationKind;
-use super::shape::is_sign_up_test;
 use crate::base::id::{Key, Mode};
 use crate::effects::core::context::EffectContext;
-use crate::effects::onboarding::sign_up::start_sign_up;
-use crate::effects::onboarding::submit::submit_application;
+use crate::effects::onboarding::{start_sign_up, submit_application};
 use crate::kinds::manifest_kind::ManifestKind;
-use crate::kinds::planning::assumed;
+use crate::kinds::merchant_application::MerchantApplicationKind;
+use crate::kinds::merchant_application::shape::is_sign_up_test;
+use crate::kinds::planning::diff;
 use crate::kinds::planning::diff::changes;
 use crate::kinds::planning::step::{MERCHANT, StepCx, StepDecision, orphan, source_id, text};
 use crate::kinds::remote::import_check::ImportCheck;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::kinds::secrets::redact::redact;
-use crate::model::intents::effect::StepWork;
+use crate::model::change::PlannedAction;
+use crate::model::effect::StepWork;
 use crate::model::manifest::Manifest;
-use crate::model::plans::change::PlannedAction;
-use crate::model::plans::plan::Reason;
+use crate::model::plan::Reason;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// Underwriting decision, from the facts of the webhook.
@@ -191,6 +190,6 @@ impl ManifestKind for MerchantApplicationKind {
         let generation = manifest.annotations.generation;
         let mark = source_id(cx, &manifest.key, generation).mark();
         let facts = json!({"mark": mark, "state": "provisioned", "code": {"sealed": "assumed"}});
-        Observed { facts, ..assumed::applied_state(Self::FIELDS, cx, manifest) }
+        Observed { facts, ..diff::applied_state(Self::FIELDS, cx, manifest) }
     }
 }

@@ -1,13 +1,22 @@
-//! Field-by-field difference between the state on the service and the document.
+//! Field-by-field difference between the state on the service and the document, and the state as if
+//! the service matched a document exactly.
+//!
+//! The latter compares two trees without any service: one of them is taken as the state at the
+//! service. None of it is ever stored or sent.
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::base::hash::sha256;
+use crate::base::id::RemoteId;
 use crate::base::money::{Currency, Money};
+use crate::kinds::planning::step::{StepCx, merchant_of};
 use crate::kinds::schema::kind::{Mutability, SpecField};
-use crate::kinds::secrets::redact::field_of;
+use crate::kinds::secrets::redact::{field_of, redact};
+use crate::model::manifest::Manifest;
 use crate::model::state::drift::{FieldChange, is_leaf, is_unknown};
+use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// Replacement for a private value.
 const HIDDEN: &str = "•••";
@@ -85,4 +94,28 @@ pub fn amount(value: &Value) -> Option<Money> {
 pub fn mutability_of(fields: &[SpecField], path: &str) -> Mutability {
     field_of(fields, &format!("spec.{path}"))
         .map_or(Mutability::Immutable, |field| field.mutability)
+}
+
+/// Returns the state of a resource whose document was applied, without any further fact.
+pub fn applied_state(
+    fields: &'static [SpecField],
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+) -> Observed {
+    let Manifest { key, annotations, spec, digest, .. } = manifest;
+    let applied = AppliedSpec {
+        spec: redact(fields, spec, cx.digest_key),
+        digest: *digest,
+        generation: annotations.generation,
+        deletion: annotations.deletion,
+    };
+    let merchant = merchant_of(manifest).unwrap_or_else(|| key.clone());
+    let name = format!("assumed_{}", sha256(key.to_string().as_bytes()).short());
+    Observed {
+        exists: true,
+        remote_id: RemoteId::new(&name).ok(),
+        applied: Some(applied),
+        facts: json!({}),
+        ..Observed::unknown(merchant, cx.now)
+    }
 }

@@ -1,14 +1,17 @@
-//! Health of saved methods and recurring charges: payments that failed or were returned, cards that
-//! expire.
+//! Health of saved methods and recurring charges (payments that failed or were returned, cards that
+//! expire), and warnings of past dates in documents whose objects are to be created.
+//!
+//! A date counts as past once it is past everywhere: the caller gives the earliest day that is
+//! today anywhere.
 
-use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
+use chrono::{DateTime, Datelike, Months, NaiveDate, NaiveTime, Utc};
 use serde_json::Value;
 
 use crate::base::clock::timestamp;
 use crate::base::money::Money;
-use crate::model::state::health::{ConditionStatus, Health};
+use crate::model::issue::Issue;
+use crate::model::state::health::{ConditionStatus, Health, Payment, PaymentResult, Payments};
 use crate::model::state::observed::Observed;
-use crate::model::state::payment::{Payment, PaymentResult, Payments};
 
 /// Century of years that are written with two digits.
 const CENTURY: i32 = 2000;
@@ -74,7 +77,7 @@ fn expiry(known: &Observed) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
     let year = i32::try_from(number(known.fact("exp_year"))?).ok()?;
     let year = if year < 100 { year.checked_add(CENTURY)? } else { year };
     let first = NaiveDate::from_ymd_opt(year, month, 1)?;
-    let after = first.checked_add_months(chrono::Months::new(1))?;
+    let after = first.checked_add_months(Months::new(1))?;
     let begin = |day: NaiveDate| day.and_time(NaiveTime::MIN).and_utc();
     Some((begin(first), begin(after)))
 }
@@ -82,6 +85,54 @@ fn expiry(known: &Observed) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
 /// Parses a number, or a text of digits.
 fn number(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str()?.parse().ok())
+}
+
+/// Months by which a schedule may have begun before today: a charge imported from another system
+/// begins in the past.
+const SCHEDULE_MONTHS: Months = Months::new(12);
+
+/// Returns the date at a pointer.
+fn date(spec: &Value, pointer: &str) -> Option<NaiveDate> {
+    spec.pointer(pointer)?.as_str()?.get(..10)?.parse().ok()
+}
+
+/// Warns of an invoice whose date has passed.
+pub(crate) fn overdue_invoice(spec: &Value, today: NaiveDate) -> Vec<Issue> {
+    let over = date(spec, "/invoice_date").filter(|date| *date < today);
+    let issue = |date: NaiveDate| {
+        let message = format!("the invoice date {date} is in the past");
+        let help = "write a later date, unless you want this one on the invoice";
+        Issue::error("reckon::invoice::past", "spec.invoice_date", message, help).as_warning()
+    };
+    over.map(issue).into_iter().collect()
+}
+
+/// Warns of a card that has expired.
+pub(crate) fn overdue_card(spec: &Value, today: NaiveDate) -> Vec<Issue> {
+    let number = |field: &str| spec.pointer(&format!("/source/card/{field}"))?.as_i64();
+    let Some((month, year)) = number("exp_month").zip(number("exp_year")) else {
+        return Vec::new();
+    };
+    if (year, month) >= (i64::from(today.year()), i64::from(today.month())) {
+        return Vec::new();
+    }
+    let message = format!("the card expired in {month:02}/{year}");
+    let help = "write the date of the new card, or ask its holder for another one";
+    let path = "spec.source.card.exp_year";
+    vec![Issue::error("reckon::saved_method::expired", path, message, help).as_warning()]
+}
+
+/// Warns of a schedule that began more than a year ago.
+pub(crate) fn overdue_schedule(spec: &Value, today: NaiveDate) -> Vec<Issue> {
+    let Some(least) = today.checked_sub_months(SCHEDULE_MONTHS) else { return Vec::new() };
+    let over = date(spec, "/schedule/start").filter(|start| *start < least);
+    let issue = |start: NaiveDate| {
+        let message = format!("the schedule began on {start}, more than a year ago");
+        let help = "check the year; payments before today are not collected";
+        Issue::error("reckon::recurring_charge::old_start", "spec.schedule.start", message, help)
+            .as_warning()
+    };
+    over.map(issue).into_iter().collect()
 }
 
 #[cfg(test)]
@@ -127,5 +178,36 @@ mod tests {
         }
         let never = of_method(&card(Value::Null, Value::Null), at("2099-01-01T00:00:00Z"));
         assert_eq!(never, Health::healthy(), "a bank account never expires");
+    }
+
+    fn codes(issues: &[Issue]) -> Vec<&str> {
+        issues.iter().map(|issue| issue.code).collect()
+    }
+
+    /// Closes M10.
+    #[test]
+    fn dates_that_are_over_are_warned_of_and_others_are_not() {
+        let today: NaiveDate = "2026-11-23".parse().unwrap();
+        for (day, warned) in [("2026-11-22", 1), ("2026-11-23", 0), ("2026-11-22T23:00:00Z", 1)] {
+            assert_eq!(
+                overdue_invoice(&json!({"invoice_date": day}), today).len(),
+                warned,
+                "{day}"
+            );
+        }
+        for (month, year, warned) in [(10, 2026, 1), (11, 2026, 0), (1, 2027, 0), (12, 2025, 1)] {
+            let spec = json!({"source": {"card": {"exp_month": month, "exp_year": year}}});
+            assert_eq!(overdue_card(&spec, today).len(), warned, "{month}/{year}");
+        }
+        for (start, warned) in [("2024-01-01", 1), ("2026-01-01", 0), ("2027-01-01", 0)] {
+            assert_eq!(
+                overdue_schedule(&json!({"schedule": {"start": start}}), today).len(),
+                warned
+            );
+        }
+        assert_eq!(overdue_invoice(&json!({}), today), overdue_card(&json!({}), today));
+        let issues = overdue_invoice(&json!({"invoice_date": "2020-01-01"}), today);
+        assert_eq!(codes(&issues), ["reckon::invoice::past"]);
+        assert_eq!(issues[0].severity, crate::model::issue::Severity::Warning);
     }
 }

@@ -1,17 +1,21 @@
 //! Step of a resource whose remote object is created once and then changed in place.
+//!
+//! A reference whose name changed and whose meaning did not is no change: its target was moved
+//! (`reckon.dev/moved-from`).
 
-use super::diff::{changes, mutability_of};
-use super::moved_refs::with_former_references;
-use super::step::{StepCx, StepDecision, effect_context, merchant_of};
+use serde_json::Value;
+
 use crate::base::id::RemoteId;
 use crate::effects::core::context::EffectContext;
+use crate::kinds::planning::diff::{changes, mutability_of};
+use crate::kinds::planning::step::{StepCx, StepDecision, effect_context, merchant_of};
 use crate::kinds::schema::kind::{Mutability, SpecField};
+use crate::kinds::schema::text::resolve_reference;
 use crate::kinds::secrets::redact::redact;
-use crate::model::intents::effect::{Effect, StepWork};
-use crate::model::intents::exposure::MoneyMove;
+use crate::model::change::PlannedAction;
+use crate::model::effect::{Effect, MoneyMove, StepWork};
 use crate::model::manifest::Manifest;
-use crate::model::plans::change::PlannedAction;
-use crate::model::plans::plan::Reason;
+use crate::model::plan::Reason;
 use crate::model::state::drift::{Drift, FieldChange, vanished_reason};
 use crate::model::state::observed::Observed;
 
@@ -208,4 +212,40 @@ pub fn needs_token(fields: &[SpecField], changes: &[FieldChange]) -> bool {
 /// Returns the generation under which the object was created.
 fn generation(have: &Observed) -> u32 {
     have.applied.as_ref().map_or(0, |applied| applied.generation)
+}
+
+/// Returns the desired spec with every reference written as in the applied one, where both mean the
+/// same.
+pub(crate) fn with_former_references(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    have: Option<&Observed>,
+    mut after: Value,
+) -> Value {
+    let before = have.and_then(|have| have.applied.as_ref()).map(|applied| &applied.spec);
+    let (Some(before), Some(have)) = (before, have) else { return after };
+    let former = have.former.iter().map(|name| &name.namespace);
+    let namespaces: Vec<_> = former.chain([&manifest.key.namespace]).collect();
+    for reference in &manifest.references {
+        let Some(path) = reference.path.strip_prefix("spec.") else { continue };
+        let place = format!("/{}", path.replace('.', "/"));
+        let (Some(old), Some(new)) =
+            (before.pointer(&place).and_then(Value::as_str), after.pointer_mut(&place))
+        else {
+            continue;
+        };
+        if new.as_str().is_none_or(|new| new == old) {
+            continue;
+        }
+        let kind = reference.key.kind.as_str();
+        let known = cx.view.observed_state(&reference.key);
+        let was = |namespace: &&crate::base::id::Name| {
+            let name = resolve_reference(kind, old, namespace).ok();
+            name.zip(known.as_ref()).is_some_and(|(name, known)| known.former.contains(&name))
+        };
+        if namespaces.iter().any(was) {
+            *new = Value::from(old);
+        }
+    }
+    after
 }

@@ -1,18 +1,22 @@
-//! Account that a recurring charge pays into, chosen as the service chooses it, and the permissions
-//! of that account.
+//! Account that a recurring charge pays into, chosen as the service chooses it, the permissions of
+//! that account, and the surcharge on a charge made now.
 //!
 //! A document names an account by its name or id, else the primary one of the type that takes the
 //! method is used (gateway-api, POST /v1/charges, `account_id`). If a merchant has several of that
-//! type and none is known to be primary, nothing is sent.
+//! type and none is known to be primary, nothing is sent. The service computes the surcharge, and
+//! its answer is valid for an hour. Only the charge that is made now carries one: the documents
+//! have no such field for a scheduled payment, so every later payment collects exactly `amount`.
 
-use serde_json::Value;
+use chrono::TimeDelta;
+use serde_json::{Value, json};
 
 use crate::base::money::Money;
-use crate::kinds::planning::step::{MERCHANT, StepCx, find_account, reference, text};
+use crate::kinds::planning::diff::amount;
+use crate::kinds::planning::step::{MERCHANT, StepCx, find_account, ready_state, reference, text};
 use crate::kinds::saved_method::shape::SavedMethodKind;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::model::manifest::Manifest;
-use crate::model::plans::plan::Reason;
+use crate::model::plan::Reason;
 use crate::model::state::observed::Observed;
 
 /// Returns the type of method that pays, `card` or `bank`: from its document, else as it was saved.
@@ -188,4 +192,66 @@ pub(super) fn deposit(
 fn feeds(account: &Value, bank: &Value) -> bool {
     let id = &account["id"];
     bank["processing_accounts"].as_array().is_some_and(|accounts| accounts.contains(id))
+}
+
+/// Age beyond which an answer is requested again.
+const VALID_FOR: TimeDelta = TimeDelta::hours(1);
+
+/// Knowledge of the surcharge.
+#[derive(Debug)]
+pub(super) enum SurchargeQuote {
+    /// The document requests none.
+    Unwanted,
+    /// The surcharge and the total, in minor units.
+    Known {
+        surcharge: i64,
+        /// The amount with the surcharge.
+        total: i64,
+    },
+    /// The service must be asked; holds the subject of the reading.
+    Ask(Value),
+    /// The service cannot be asked yet, or not at all.
+    Missing(Reason),
+}
+
+/// Returns the amount of a charge made now, before any surcharge.
+pub(super) fn amount_before_surcharge(spec: &Value) -> Option<Money> {
+    amount(spec.get("first_amount").or_else(|| spec.get("amount"))?)
+}
+
+/// Returns the known surcharge that a document requests.
+pub(super) fn quote(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    have: Option<&Observed>,
+) -> SurchargeQuote {
+    if manifest.spec.get("surcharge").and_then(Value::as_str) != Some("apply") {
+        return SurchargeQuote::Unwanted;
+    }
+    let about = match reading_subject(cx, manifest) {
+        Ok(about) => about,
+        Err(reason) => return SurchargeQuote::Missing(reason),
+    };
+    let fresh = |have: &&Observed| cx.now.signed_duration_since(have.at) < VALID_FOR;
+    let fact = have.filter(fresh).map(|have| have.fact("surcharge"));
+    let fact = fact.filter(|fact| fact.get("about") == Some(&about));
+    let number = |name: &str| fact.and_then(|fact| fact.get(name)?.as_i64());
+    match number("surcharge_amount").zip(number("total_amount")) {
+        Some((surcharge, total)) => SurchargeQuote::Known { surcharge, total },
+        None => SurchargeQuote::Ask(about),
+    }
+}
+
+/// Returns the subject of the reading.
+fn reading_subject(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Value, Reason> {
+    let unfit = |why: &str| Reason::Unsuitable(why.to_owned());
+    let merchant =
+        reference(manifest, MERCHANT).ok_or_else(|| unfit("the charge names no merchant"))?;
+    let owner = ready_state(cx, &merchant)?;
+    let kind = method_type(cx, manifest);
+    let kind = kind.ok_or_else(|| unfit("the type of the method is unknown"))?;
+    let first =
+        amount_before_surcharge(&manifest.spec).ok_or_else(|| unfit("the charge has no amount"))?;
+    let bank_account = deposit(cx, manifest, &owner)?;
+    Ok(json!({"bank_account": bank_account, "type": kind, "amount": first.minor()}))
 }

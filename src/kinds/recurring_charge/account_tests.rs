@@ -3,8 +3,10 @@
 
 use serde_json::{Value, json};
 
-use super::step_tests::{AT_ONCE, HEAD, Known, LATER, effect, idle, money, observed};
-use crate::model::plans::change::PlannedAction;
+use crate::kinds::recurring_charge::step_tests::{
+    AT_ONCE, HEAD, Known, LATER, effect, idle, money, observed,
+};
+use crate::model::change::PlannedAction;
 
 /// Returns one account as stored from the credentials.
 fn account(id: &str, kind: &str, currency: &str, trust: &str) -> Value {

@@ -1,17 +1,15 @@
 //! Fields of a recurring charge, and its checks without the service.
 
-use super::fields;
-use super::fields::FIELDS;
 use crate::base::hash::Mark;
 use crate::base::id::{Name, RemoteId};
 use crate::base::money::Money;
 use crate::kinds::merchant::shape::MerchantKind;
-use crate::kinds::recurring_charge::spec::{FirstCharge, RecurringChargeSpec, Surcharge};
+use crate::kinds::recurring_charge::spec;
+use crate::kinds::recurring_charge::spec::{FIELDS, FirstCharge, RecurringChargeSpec, Surcharge};
 use crate::kinds::saved_method::shape::SavedMethodKind;
-use crate::kinds::schema::amount::Amount;
 use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema};
-use crate::kinds::schema::whole_number::WholeNumber;
-use crate::kinds::schema::{reference, text};
+use crate::kinds::schema::text;
+use crate::kinds::schema::values::{Amount, WholeNumber};
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 
@@ -157,10 +155,10 @@ impl SpecSchema for RecurringChargeKind {
 
     fn check(spec: &RecurringChargeSpec, cx: &CheckCx) -> Vec<Issue> {
         let mut issues = Vec::new();
-        issues.extend(reference::issue("spec.merchant", MerchantKind::NAME, &spec.merchant));
+        issues.extend(text::reference_issue("spec.merchant", MerchantKind::NAME, &spec.merchant));
         issues.extend(match &spec.method {
-            Some(method) => reference::issue("spec.method", SavedMethodKind::NAME, method),
-            None if spec.from_charge.is_none() => Some(fields::missing_field_issue("spec.method")),
+            Some(method) => text::reference_issue("spec.method", SavedMethodKind::NAME, method),
+            None if spec.from_charge.is_none() => Some(spec::missing_field_issue("spec.method")),
             None => None,
         });
         issues.extend(spec.amount.positive_issue("spec.amount", cx));
@@ -184,15 +182,15 @@ impl SpecSchema for RecurringChargeKind {
 
     fn references(spec: &RecurringChargeSpec, namespace: &Name) -> Vec<Reference> {
         let merchant =
-            reference::read("spec.merchant", MerchantKind::NAME, &spec.merchant, namespace);
+            text::read_reference("spec.merchant", MerchantKind::NAME, &spec.merchant, namespace);
         let method = spec.method.as_deref();
         let method = method.and_then(|name| {
-            reference::read("spec.method", SavedMethodKind::NAME, name, namespace)
+            text::read_reference("spec.method", SavedMethodKind::NAME, name, namespace)
         });
         merchant.into_iter().chain(method).collect()
     }
 
     fn check_links(_spec: &RecurringChargeSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
-        reference::same_merchant(manifest, "spec.method", find).into_iter().collect()
+        text::same_merchant_issue(manifest, "spec.method", find).into_iter().collect()
     }
 }

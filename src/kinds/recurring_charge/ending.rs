@@ -9,25 +9,21 @@
 use chrono::{NaiveDate, TimeDelta};
 use serde_json::{Value, json};
 
-use super::today::today_of;
 use crate::base::id::{Key, RemoteId};
 use crate::base::money::Money;
 use crate::effects::core::context::EffectContext;
-use crate::effects::recurring::cancel::{cancel_recurring, has_no_path};
-use crate::effects::recurring::end::end_recurring;
-use crate::effects::recurring::occurrence_skip::ignore_occurrence;
-use crate::effects::recurring::read::RECURRING_STATE;
+use crate::effects::recurring::end::{cancel_recurring, end_recurring, has_no_path};
+use crate::effects::recurring::occurrences::{RECURRING_STATE, ignore_occurrence};
 use crate::kinds::planning::diff::amount;
-use crate::kinds::planning::removal::{
-    deletion_of, effect_context, step_digest, wait, with_step_digest,
+use crate::kinds::planning::step::{
+    StepCx, StepDecision, deletion_of, orphan, removal_context, step_digest, text, wait,
+    with_step_digest,
 };
-use crate::kinds::planning::step::{StepCx, StepDecision, orphan, text};
-use crate::model::intents::effect::{Effect, RemoteReading, StepWork};
-use crate::model::intents::exposure::MoneyMove;
+use crate::kinds::recurring_charge::request::today_of;
+use crate::model::change::{PlannedAction, RemovalStatus};
+use crate::model::effect::{Effect, MoneyMove, RemoteReading, StepWork};
 use crate::model::manifest::Manifest;
-use crate::model::plans::change::PlannedAction;
-use crate::model::plans::plan::Reason;
-use crate::model::plans::removal::RemovalStatus;
+use crate::model::plan::Reason;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// Meaning of the amount that occurrences no longer collect.
@@ -48,7 +44,7 @@ pub(super) fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepD
             "the id of the charge at the service is unknown, so it cannot be ended".to_owned();
         return StepDecision::idle(PlannedAction::Blocked, Reason::Unsuitable(why));
     };
-    let new = match effect_context(cx, key, have, applied) {
+    let new = match removal_context(cx, key, have, applied) {
         Ok(new) => new,
         Err(reason) => return wait(reason),
     };

@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::step_tests::{HEAD, Known, LATER, effect, observed};
 use crate::base::hash::{Digest, sha256};
 use crate::base::id::{IntentId, Key};
+use crate::kinds::recurring_charge::step_tests::{HEAD, Known, LATER, effect, observed};
 use crate::kinds::saved_method::shape::SavedMethodKind;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::kinds::secrets::redact::redact;
 use crate::kinds::testing::manifest;
-use crate::model::operator::token_attachment::{
+use crate::model::change::PlannedAction;
+use crate::model::plan::Reason;
+use crate::model::state::observed::{AppliedSpec, Observed, ServiceRefusal};
+use crate::model::state::token_attachment::{
     ATTACHED, CopiedMethod, SuppliedToken, TokenAttachment,
 };
-use crate::model::plans::change::PlannedAction;
-use crate::model::plans::plan::Reason;
-use crate::model::state::observed::{AppliedSpec, Observed, ServiceRefusal};
 
 const INTAKE: &str = "merchant: acme\ntype: card\nsource: intake";
 /// A minute before the step.
@@ -125,7 +125,7 @@ fn a_refused_token_is_not_sent_again() {
         intent: IntentId::new(1),
         digest: sha256(b"any"),
         status: 422,
-        problem: crate::model::service::outcome::ServiceProblem::from_code("code", "no"),
+        problem: crate::model::outcome::ServiceProblem::from_code("code", "no"),
         at: CAME.parse().unwrap(),
     };
     let have = made(Some(beside(sha256(b"second"), method(), CAME)));

@@ -12,31 +12,29 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::account;
-use super::checks::RecurringChargeKind;
-use super::request::ChangeBody;
 use crate::base::hash::{Digest, canonical, keyed_digest, sha256};
 use crate::base::id::{Key, RemoteId};
 use crate::effects::core::context::EffectContext;
-use crate::effects::methods::save::good_until;
-use crate::effects::methods::token_create::{FreshToken, create_token_for};
+use crate::effects::methods::save::{FreshToken, create_token_for, good_until};
 use crate::effects::recurring::change::{
     change_recurring, change_recurring_by_intake, renew_recurring,
 };
 use crate::kinds::planning::step::{MERCHANT, StepCx, StepDecision, ready_state, reference};
-use crate::kinds::saved_method::intake::{
-    applied_state, given_details as given_to, given_details, is_intake,
-};
+use crate::kinds::recurring_charge::account;
+use crate::kinds::recurring_charge::checks::RecurringChargeKind;
+use crate::kinds::recurring_charge::request::ChangeBody;
 use crate::kinds::saved_method::shape::SavedMethodKind;
-use crate::kinds::saved_method::source::source;
+use crate::kinds::saved_method::source::{
+    applied_state, given_details, given_details as given_to, is_intake, source,
+};
 use crate::kinds::schema::kind::SpecSchema;
 use crate::kinds::secrets::redact::redact;
-use crate::model::intents::effect::Effect;
+use crate::model::change::PlannedAction;
+use crate::model::effect::Effect;
 use crate::model::manifest::Manifest;
-use crate::model::operator::token_attachment::{AwaitedDetails, SuppliedToken};
-use crate::model::plans::change::PlannedAction;
-use crate::model::plans::plan::Reason;
+use crate::model::plan::Reason;
 use crate::model::state::observed::{AppliedSpec, Observed};
+use crate::model::state::token_attachment::{AwaitedDetails, SuppliedToken};
 
 /// The path of the digest.
 pub(super) const DETAILS: &str = "method.details";

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::step_tests::{HEAD, Known, LATER, effect, idle, observed};
 use crate::base::id::{Key, RemoteId};
+use crate::kinds::recurring_charge::step_tests::{HEAD, Known, LATER, effect, idle, observed};
 use crate::kinds::testing::manifest;
-use crate::model::plans::change::PlannedAction;
-use crate::model::plans::plan::Reason;
+use crate::model::change::PlannedAction;
+use crate::model::plan::Reason;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
 const AT: &str = "2026-11-22T02:59:00.000Z";

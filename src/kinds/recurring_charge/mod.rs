@@ -5,23 +5,17 @@ mod account;
 #[cfg(test)]
 mod account_tests;
 pub mod checks;
-mod dues;
 mod ending;
-mod fields;
-pub mod import_checks;
-pub mod import_template;
+pub mod import;
 #[cfg(test)]
 mod intake_details_tests;
 pub mod method;
 #[cfg(test)]
 mod method_tests;
-pub(crate) mod readback;
 mod request;
 pub mod spec;
 mod step;
 #[cfg(test)]
 mod step_tests;
-mod surcharge;
 #[cfg(test)]
 mod tests;
-mod today;

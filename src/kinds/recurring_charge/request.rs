@@ -1,17 +1,24 @@
-//! Bodies of the requests that create and change a recurring charge.
+//! Bodies of the requests that create and change a recurring charge, the one date on which it
+//! cannot start (today, for the merchant), and the dates and amounts of its payments (gateway-api,
+//! POST /v1/recurring/charges; service-facts, 63).
 
+use chrono::{Months, NaiveDate};
 use serde_json::{Value, json};
 
-use super::surcharge::{SurchargeQuote, amount_before_surcharge};
-use super::{account, today};
+use crate::base::id::Key;
 use crate::base::money::Money;
+use crate::base::schedule::Schedule;
+use crate::base::schedule::problems::{RecurrenceLimits, occurrences};
 use crate::effects::core::context::put;
+use crate::kinds::merchant::zone;
 use crate::kinds::planning::diff::amount;
-use crate::kinds::planning::step::{StepCx, ready_id, reference, text};
+use crate::kinds::planning::step::{MERCHANT, StepCx, ready_id, reference, text};
+use crate::kinds::recurring_charge::account;
+use crate::kinds::recurring_charge::account::{SurchargeQuote, amount_before_surcharge};
 use crate::kinds::saved_method::shape::SavedMethodKind;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::model::manifest::Manifest;
-use crate::model::plans::plan::Reason;
+use crate::model::plan::Reason;
 use crate::model::state::drift::FieldChange;
 use crate::model::state::observed::Observed;
 
@@ -129,7 +136,7 @@ pub(super) fn change_body<'a>(
         put(&mut body, "amount", json!(amount_per_occurrence(spec)?.minor()));
     }
     if touched("schedule") {
-        today::refuse_start_today(cx, manifest)?;
+        refuse_start_today(cx, manifest)?;
         put(&mut body, "schedule", spec.get("schedule").cloned().unwrap_or_default());
     }
     if touched("max_occurrences") {
@@ -175,4 +182,100 @@ fn unit_differs(spec: &Value, before: Option<&Value>) -> bool {
         spec.get("schedule").map(|schedule| text(schedule, "interval_unit").to_owned())
     };
     before.and_then(unit) != unit(spec)
+}
+
+/// Rejects a schedule that starts today, in the service's terms. Not checked while the merchant's
+/// time zone is unknown.
+pub(super) fn refuse_start_today(cx: &StepCx<'_>, manifest: &Manifest) -> Result<(), Reason> {
+    let start = manifest.spec.pointer("/schedule/start").and_then(Value::as_str);
+    let start = start.and_then(|start| start.parse::<NaiveDate>().ok());
+    match (start, today(cx, manifest)) {
+        (Some(start), Some(today)) if start == today => Err(Reason::DueToday(format!(
+            "the charge would start today, {today} for the merchant, which the service refuses \
+             (first_occurrence_due_immediately): write a later start, or wait until tomorrow"
+        ))),
+        (Some(_) | None, _) => Ok(()),
+    }
+}
+
+fn today(cx: &StepCx<'_>, manifest: &Manifest) -> Option<NaiveDate> {
+    today_of(cx, &reference(manifest, MERCHANT)?)
+}
+
+/// Returns the merchant's current date, in its document's zone, else in the zone read from the
+/// service.
+pub(super) fn today_of(cx: &StepCx<'_>, merchant: &Key) -> Option<NaiveDate> {
+    let said = cx.view.manifest(merchant);
+    let said = said.as_ref().and_then(|said| said.spec.get("timezone")?.as_str());
+    let known = cx.view.observed_state(merchant);
+    let read = known.as_ref().and_then(|known| known.text("timezone"));
+    let zone = zone::find(said.or(read)?)?;
+    Some(cx.now.with_timezone(&zone).date_naive())
+}
+
+/// Months of a schedule that are listed.
+const MONTHS: u32 = 12;
+
+/// Returns the payments from this day on, within twelve months of the first one. A schedule without
+/// a start begins on this day.
+pub(super) fn due_payments(spec: &Value, from: NaiveDate) -> Vec<(NaiveDate, Money)> {
+    let money = spec.get("amount").and_then(amount);
+    let Some((money, schedule)) = money.zip(schedule(spec, from)) else { return Vec::new() };
+    let first = spec.get("first_amount").and_then(amount).unwrap_or(money);
+    let due = |(date, minor): (NaiveDate, i64)| {
+        let minor = if date == schedule.start { first.minor() } else { minor };
+        (date, Money::new(minor, money.currency()))
+    };
+    let payments = occurrences(&schedule, money.minor(), recurrence_limits(spec));
+    let mut payments = payments.skip_while(|(date, _)| *date < from).map(due).peekable();
+    let end = payments.peek().and_then(|(date, _)| date.checked_add_months(Months::new(MONTHS)));
+    payments.take_while(|(date, _)| end.is_none_or(|end| *date < end)).collect()
+}
+
+fn schedule(spec: &Value, from: NaiveDate) -> Option<Schedule> {
+    let mut schedule = spec.get("schedule")?.clone();
+    let fields = schedule.as_object_mut()?;
+    fields.entry("start").or_insert_with(|| json!(from));
+    serde_json::from_value(schedule).ok()
+}
+
+fn recurrence_limits(spec: &Value) -> RecurrenceLimits {
+    let most = spec.get("max_occurrences").and_then(Value::as_u64);
+    RecurrenceLimits {
+        max_occurrences: most.and_then(|most| u32::try_from(most).ok()),
+        max_amount: spec.get("max_amount").and_then(amount).map(Money::minor),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(spec: &Value) -> Vec<String> {
+        let from = NaiveDate::from_ymd_opt(2030, 3, 10).unwrap();
+        due_payments(spec, from).iter().map(|(date, money)| format!("{date} {money}")).collect()
+    }
+
+    #[test]
+    fn a_year_of_payments_is_due_from_the_first_one_on() {
+        let spec = json!({"amount": {"minor": 2700, "currency": "USD"},
+            "schedule": {"start": "2029-01-31", "interval_unit": "MONTH", "interval_delay": 1}});
+        let all = told(&spec);
+        assert_eq!(
+            (all.len(), &*all[0], &*all[1]),
+            (12, "2030-03-31 27.00 USD", "2030-04-30 27.00 USD")
+        );
+    }
+
+    #[test]
+    fn limits_end_it_and_a_first_amount_is_that_of_the_first_day() {
+        let spec = json!({"amount": {"minor": 1000, "currency": "USD"}, "max_amount": {"minor": 2500, "currency": "USD"},
+            "first_amount": {"minor": 300, "currency": "USD"},
+            "schedule": {"interval_unit": "WEEK", "interval_delay": 1}});
+        assert_eq!(
+            told(&spec),
+            ["2030-03-10 3.00 USD", "2030-03-17 10.00 USD", "2030-03-24 5.00 USD"]
+        );
+        assert!(told(&json!({"amount": 5})).is_empty());
+    }
 }

@@ -4,35 +4,33 @@
 use chrono::NaiveDate;
 use serde_json::{Value, json};
 
-use super::checks::RecurringChargeKind;
-use super::readback::CHARGES;
-use super::surcharge::{SurchargeQuote, amount_before_surcharge, quote};
-use super::{account, dues, ending, method, request, today};
 use crate::base::id::{Key, RemoteId};
 use crate::base::money::Money;
 use crate::effects::core::context::EffectContext;
-use crate::effects::payments::charge_recur::charge_now;
-use crate::effects::payments::charge_schedule::schedule_charge;
-use crate::effects::payments::surcharge_read::SURCHARGE;
+use crate::effects::payments::charge::SURCHARGE;
 use crate::effects::recurring::change::change_recurring;
-use crate::effects::recurring::create::create_recurring;
+use crate::effects::recurring::create::{create_recurring, schedule_charge};
+use crate::effects::recurring::first_charge::charge_now;
 use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::diff::amount;
 use crate::kinds::planning::object_step::{ObjectEffects, needs_token, plan_object};
 use crate::kinds::planning::step::{
     MERCHANT, StepCx, StepDecision, mode_of, ready_state, reference, text,
 };
-use crate::kinds::planning::{assumed, health, overdue, removal};
+use crate::kinds::planning::{diff, health, step};
+use crate::kinds::recurring_charge::account::{SurchargeQuote, amount_before_surcharge, quote};
+use crate::kinds::recurring_charge::checks::RecurringChargeKind;
+use crate::kinds::recurring_charge::import::CHARGES;
+use crate::kinds::recurring_charge::{account, ending, method, request};
 use crate::kinds::remote::import_check::ImportCheck;
 use crate::kinds::remote::readback::ReadBack;
 use crate::kinds::saved_method::shape::SavedMethodKind;
 use crate::kinds::schema::kind::SpecSchema;
-use crate::model::intents::effect::{Effect, RemoteReading, StepWork};
-use crate::model::intents::exposure::MoneyMove;
+use crate::model::change::PlannedAction;
+use crate::model::effect::{Effect, MoneyMove, RemoteReading, StepWork};
 use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
-use crate::model::plans::change::PlannedAction;
-use crate::model::plans::plan::Reason;
+use crate::model::plan::Reason;
 use crate::model::state::health::Health;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
@@ -106,7 +104,7 @@ fn create(
     new: EffectContext,
 ) -> Result<Effect, Reason> {
     let spec = &manifest.spec;
-    today::refuse_start_today(cx, manifest)?;
+    request::refuse_start_today(cx, manifest)?;
     let merchant = reference(manifest, MERCHANT);
     let merchant =
         merchant.ok_or_else(|| Reason::Unsuitable("the charge names no merchant".to_owned()))?;
@@ -212,7 +210,7 @@ impl ManifestKind for RecurringChargeKind {
     }
 
     fn dependencies(key: &Key, applied: &AppliedSpec) -> Vec<Key> {
-        removal::referenced_key(key, applied, "method", SavedMethodKind::NAME).into_iter().collect()
+        step::referenced_key(key, applied, "method", SavedMethodKind::NAME).into_iter().collect()
     }
 
     fn read_back(_: &Value) -> Option<&'static ReadBack> {
@@ -220,11 +218,11 @@ impl ManifestKind for RecurringChargeKind {
     }
 
     fn overdue(spec: &Value, today: NaiveDate) -> Vec<Issue> {
-        overdue::schedule(spec, today)
+        health::overdue_schedule(spec, today)
     }
 
     fn due_payments(spec: &Value, from: NaiveDate) -> Vec<(NaiveDate, Money)> {
-        dues::due_payments(spec, from)
+        request::due_payments(spec, from)
     }
 
     fn health(cx: &StepCx<'_>, manifest: Option<&Manifest>, known: &Observed) -> Health {
@@ -237,12 +235,12 @@ impl ManifestKind for RecurringChargeKind {
         cx: &StepCx<'_>,
         manifest: &Manifest,
     ) -> Result<Vec<ImportCheck>, &'static str> {
-        Ok(super::import_checks::import_checks(cx, manifest))
+        Ok(crate::kinds::recurring_charge::import::import_checks(cx, manifest))
     }
 
     fn assume_applied(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
         let copied = method::with_details_digest(cx, manifest, None);
         let facts = json!({"status": "ACTIVE"});
-        Observed { facts, ..assumed::applied_state(Self::FIELDS, cx, &copied) }
+        Observed { facts, ..diff::applied_state(Self::FIELDS, cx, &copied) }
     }
 }

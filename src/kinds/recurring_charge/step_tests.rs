@@ -7,20 +7,19 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::checks::RecurringChargeKind;
 use crate::base::hash::SourceId;
 use crate::base::id::{Key, RemoteId};
 use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::step::{PlanningView, StepCx, StepDecision};
+use crate::kinds::recurring_charge::checks::RecurringChargeKind;
 use crate::kinds::saved_method::shape::SavedMethodKind;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::kinds::secrets::redact::redact;
 use crate::kinds::testing::manifest;
-use crate::model::intents::effect::{Effect, StepWork};
-use crate::model::intents::exposure::MoneyMove;
+use crate::model::change::PlannedAction;
+use crate::model::effect::{Effect, MoneyMove, StepWork};
 use crate::model::manifest::{Deletion, Manifest, OnDoubt};
-use crate::model::plans::change::PlannedAction;
-use crate::model::plans::plan::Reason;
+use crate::model::plan::Reason;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
 /// 21 November in Chicago, 22 November in UTC.

@@ -1,3 +1,4 @@
+pub(super) mod canaries;
 use std::collections::BTreeSet;
 
 use serde_json::Value;

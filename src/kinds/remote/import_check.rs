@@ -9,11 +9,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::readback::{ReadBack, WireForm, is_same, redact_field, shown_value, with_currency};
 use crate::base::hash::Mark;
 use crate::base::secret::Secret;
-use crate::effects::merchants::survey::mark_of;
+use crate::effects::merchants::read::mark_of;
 use crate::kinds::planning::diff::{changes, flatten, mutability_of};
+use crate::kinds::remote::readback::{
+    ReadBack, WireForm, is_same, redact_field, shown_value, with_currency,
+};
 use crate::kinds::schema::kind::{Mutability, SpecField};
 use crate::model::state::drift::FieldChange;
 use crate::model::state::observed::{AppliedSpec, Observed};

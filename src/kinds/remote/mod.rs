@@ -1,6 +1,5 @@
 //! Read-back, import, and errors of the service by field.
 
-pub mod deposit;
 pub mod error_field;
 pub mod import_check;
 pub mod readback;

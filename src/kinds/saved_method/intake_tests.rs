@@ -3,19 +3,19 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
-use super::intake::awaited_intake;
-use super::shape::SavedMethodKind;
 use crate::base::hash::sha256;
 use crate::base::id::{IntentId, Key, RemoteId};
 use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::step::{PlanningView, StepCx, StepDecision};
+use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::saved_method::source::awaited_intake;
 use crate::kinds::testing::{good, link_problems, manifest, problems};
-use crate::model::intents::effect::{Effect, StepWork};
+use crate::model::change::PlannedAction;
+use crate::model::effect::{Effect, StepWork};
 use crate::model::manifest::{Manifest, OnDoubt};
-use crate::model::operator::token_attachment::{ATTACHED, SuppliedToken, TokenAttachment};
-use crate::model::plans::change::PlannedAction;
-use crate::model::plans::plan::Reason;
+use crate::model::plan::Reason;
 use crate::model::state::observed::{Observed, ServiceRefusal};
+use crate::model::state::token_attachment::{ATTACHED, SuppliedToken, TokenAttachment};
 
 const CARD: &str = "merchant: acme\ntype: card\nsource: intake\ndescription: Jane's";
 const BANK: &str = "merchant: acme\ntype: bank\nsource: intake";
@@ -89,7 +89,7 @@ fn refusal(status: u16, text: &str) -> ServiceRefusal {
         intent: IntentId::new(1),
         digest: sha256(b"any"),
         status,
-        problem: crate::model::service::outcome::ServiceProblem::from_code("code", text),
+        problem: crate::model::outcome::ServiceProblem::from_code("code", text),
         at: at(),
     }
 }

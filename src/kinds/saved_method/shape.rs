@@ -1,17 +1,17 @@
-//! YAML shape of a saved method, and its checks without the service.
+//! YAML shape of a saved method, the table of its fields, and its checks without the service.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::source::MethodSourceSpec;
-use super::{bank, card, fields};
 use crate::api::rules::REFERENCE_LENGTH_MAX;
 use crate::base::id::Name;
 use crate::effects::methods::method::PaymentMethodType;
 use crate::kinds::merchant::shape::MerchantKind;
-use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema};
-use crate::kinds::schema::refused_field::RefusedField;
-use crate::kinds::schema::{reference, text};
+use crate::kinds::saved_method::details;
+use crate::kinds::saved_method::source::MethodSourceSpec;
+use crate::kinds::schema::kind::{CheckCx, Find, Mutability, Privacy, SpecField, SpecSchema};
+use crate::kinds::schema::text;
+use crate::kinds::schema::values::RefusedField;
 use crate::kinds::secrets::secret_source::FORMS;
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
@@ -43,16 +43,16 @@ pub struct SavedMethodSpec {
 
 impl SpecSchema for SavedMethodKind {
     const NAME: &'static str = "SavedMethod";
-    const FIELDS: &'static [SpecField] = fields::FIELDS;
+    const FIELDS: &'static [SpecField] = FIELDS;
     type Spec = SavedMethodSpec;
 
     fn check(spec: &SavedMethodSpec, _cx: &CheckCx) -> Vec<Issue> {
         let SavedMethodSpec { merchant, method_type, source, description, reference } = spec;
         let mut issues = Vec::new();
-        issues.extend(reference::issue("spec.merchant", MerchantKind::NAME, merchant));
+        issues.extend(text::reference_issue("spec.merchant", MerchantKind::NAME, merchant));
         issues.extend(source_issues(*method_type, source).filter(|_| !source.is_empty()));
-        issues.extend(source.card().map(card::issues).unwrap_or_default());
-        issues.extend(source.bank().map(bank::issues).unwrap_or_default());
+        issues.extend(source.card().map(details::card_issues).unwrap_or_default());
+        issues.extend(source.bank().map(details::bank_issues).unwrap_or_default());
         let description = description.as_deref();
         issues.extend(
             description
@@ -67,7 +67,7 @@ impl SpecSchema for SavedMethodKind {
     }
 
     fn references(spec: &SavedMethodSpec, namespace: &Name) -> Vec<Reference> {
-        reference::read("spec.merchant", MerchantKind::NAME, &spec.merchant, namespace)
+        text::read_reference("spec.merchant", MerchantKind::NAME, &spec.merchant, namespace)
             .into_iter()
             .collect()
     }
@@ -76,8 +76,8 @@ impl SpecSchema for SavedMethodKind {
         let empty = spec.source.is_empty() && manifest.annotations.adopts.is_none();
         let empty = Some(&spec.source).filter(|_| empty);
         let empty = empty.and_then(|source| source_issues(spec.method_type, source));
-        let merchant = reference::target(manifest, "spec.merchant", find);
-        let live = merchant.filter(|merchant| !reference::is_test(merchant));
+        let merchant = text::referenced_manifest(manifest, "spec.merchant", find);
+        let live = merchant.filter(|merchant| !text::is_test_merchant(merchant));
         let issue = live.zip(spec.source.literal()).map(|(merchant, (path, _))| {
             let message = format!("a test number cannot be saved: {} is live", merchant.key);
             let help = format!("write {FORMS}, or use a merchant in test mode");
@@ -110,3 +110,96 @@ fn source_issues(method_type: PaymentMethodType, source: &MethodSourceSpec) -> O
     let issue = Issue::error("reckon::saved_method::source", &path, message, help);
     Some(issue.with_related(None, "spec.type", format!("the method is a `{wanted}`")))
 }
+
+const fn never(path: &'static str, doc: &'static str) -> SpecField {
+    SpecField { path, privacy: Privacy::Plain, mutability: Mutability::Immutable, doc }
+}
+
+const fn token(path: &'static str, doc: &'static str) -> SpecField {
+    SpecField { path, privacy: Privacy::Plain, mutability: Mutability::ReplaceByToken, doc }
+}
+
+const fn secret(path: &'static str, doc: &'static str) -> SpecField {
+    SpecField { privacy: Privacy::Secret, ..token(path, doc) }
+}
+
+const fn personal(path: &'static str, doc: &'static str) -> SpecField {
+    SpecField { privacy: Privacy::Personal, ..token(path, doc) }
+}
+
+/// All fields. The parts of the source that the service keeps change only by a token (gateway-api,
+/// PATCH /v1/cards/{cardId}, PATCH /v1/banks/{bankId}).
+pub(super) const FIELDS: &[SpecField] = &[
+    never(
+        "merchant",
+        "The merchant that the method belongs to, NAME or NAMESPACE/NAME (design, Files).",
+    ),
+    never("type", "`card` or `bank` (gateway-api, Payment method in a request)."),
+    token(
+        "source",
+        "Source of the data: a mapping that fits `type`, or `intake`, where the payer enters it on a page of ours \
+         or `reckon attach` supplies a one-time token (design, Files).",
+    ),
+    token("source.card", "A card (gateway-api, Saved cards)."),
+    secret(
+        "source.card.number",
+        "`{env: NAME}`, `{file: NAME}`, or a published test number under a merchant in test mode (gateway-api, POST /v1/cards).",
+    ),
+    token("source.card.exp_month", "Month of expiry, 1 to 12 (gateway-api, POST /v1/cards)."),
+    token(
+        "source.card.exp_year",
+        "Year of expiry, two or four digits (gateway-api, POST /v1/cards; service-facts, 31).",
+    ),
+    personal(
+        "source.card.name",
+        "The holder, at most 64 characters (gateway-api, Saved card; service-facts, 31).",
+    ),
+    personal(
+        "source.card.address1",
+        "Street and number, at most 64 characters (gateway-api, Saved card; service-facts, 31).",
+    ),
+    personal(
+        "source.card.city",
+        "City, at most 64 characters (gateway-api, Saved card; service-facts, 31).",
+    ),
+    personal("source.card.state", "State or province (gateway-api, Saved card)."),
+    personal(
+        "source.card.postal_code",
+        "3 to 9 letters and digits (gateway-api, Saved card; service-facts, 31).",
+    ),
+    token("source.bank", "A bank account (gateway-api, Saved banks)."),
+    token(
+        "source.bank.routing_number",
+        "Nine digits, the last of which checks the others (gateway-api, POST /v1/banks).",
+    ),
+    secret(
+        "source.bank.account_number",
+        "`{env: NAME}`, `{file: NAME}`, or, with a published test routing number under a merchant in test mode, 4 to 17 digits (gateway-api, POST /v1/banks; service-facts, 31).",
+    ),
+    token(
+        "source.bank.account_type",
+        "`CHECKING` or `SAVINGS` (gateway-api, Payment method in a request).",
+    ),
+    token(
+        "source.bank.account_holder_type",
+        "`business`, beside `name`; left out for an individual (gateway-api, Payment method in a request).",
+    ),
+    personal(
+        "source.bank.name",
+        "The name of a business, at most 64 characters (gateway-api, Saved bank; service-facts, 31).",
+    ),
+    personal(
+        "source.bank.given_name",
+        "An individual's given name, at most 64 characters (gateway-api, Payment method in a request).",
+    ),
+    personal(
+        "source.bank.surname",
+        "An individual's family name, at most 64 characters (gateway-api, Payment method in a request).",
+    ),
+    SpecField {
+        path: "description",
+        privacy: Privacy::Plain,
+        mutability: Mutability::InPlace,
+        doc: "A text of the merchant's own, at most 64 characters (gateway-api, PATCH /v1/cards, PATCH /v1/banks; service-facts, 31).",
+    },
+];

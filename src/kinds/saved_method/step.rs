@@ -1,35 +1,42 @@
-//! Steps of a saved payment method. It is saved with its mark; its description changes in place,
-//! everything else by a fresh token or one from its payer. It is removed only if its document
-//! requested that.
+//! Steps of a saved payment method, its read-back, and the document for one that is saved already
+//! (gateway-api, Saved card, Saved bank).
+//!
+//! It is saved with its mark; its description changes in place, everything else by a fresh token or
+//! one from its payer. It is removed only if its document requested that. The details of an
+//! imported method stay at the service, which never shows them.
+
+use std::time::Duration;
 
 use chrono::NaiveDate;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::intake::{is_intake, usable_token, with_given_details};
-use super::readback::{BANKS, CARDS};
-use super::shape::SavedMethodKind;
+use crate::api::call::Call;
+use crate::api::saved_method::{GetBank, GetCard, ListBanks, ListCards};
 use crate::base::id::{Key, RemoteId};
-use crate::effects::core::context::EffectContext;
-use crate::effects::methods::change::{change_method, renew_by_token, renew_method};
-use crate::effects::methods::delete::delete_method;
-use crate::effects::methods::method::MethodSource;
-use crate::effects::methods::save::{save_by_token, save_method};
-use crate::effects::methods::token_create::{FreshToken, create_token};
+use crate::effects::core::context::{EffectContext, put};
+use crate::effects::methods::change::{change_method, delete_method, renew_by_token, renew_method};
+use crate::effects::methods::method::{MethodSource, method_facts};
+use crate::effects::methods::save::{FreshToken, create_token, save_by_token, save_method};
 use crate::kinds::manifest_kind::ManifestKind;
+use crate::kinds::planning::health;
 use crate::kinds::planning::object_step::{ObjectEffects, needs_token, plan_object};
-use crate::kinds::planning::removal::{deletion_of, effect_context, wait, wait_for_users};
 use crate::kinds::planning::step::{
-    MERCHANT, StepCx, StepDecision, orphan, ready_state, reference, text,
+    MERCHANT, StepCx, StepDecision, deletion_of, orphan, ready_state, reference, removal_context,
+    text, wait, wait_for_users,
 };
-use crate::kinds::planning::{health, overdue};
-use crate::kinds::remote::readback::ReadBack;
-use crate::kinds::saved_method::source::{method_type, source};
+use crate::kinds::remote::readback::{
+    ImportTemplate, ImportTemplateCx, ReadBack, ReadBackField, WireForm,
+};
+use crate::kinds::saved_method::shape::SavedMethodKind;
+use crate::kinds::saved_method::source::{
+    is_intake, method_type, source, usable_token, with_given_details,
+};
 use crate::kinds::schema::kind::SpecSchema;
-use crate::model::intents::effect::{Effect, StepWork};
+use crate::model::change::PlannedAction;
+use crate::model::effect::{Effect, StepWork};
 use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
-use crate::model::plans::change::PlannedAction;
-use crate::model::plans::plan::Reason;
+use crate::model::plan::Reason;
 use crate::model::state::health::Health;
 use crate::model::state::observed::Observed;
 
@@ -103,7 +110,7 @@ fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
     if let Some(draft) = wait_for_users(cx, key) {
         return draft;
     }
-    match effect_context(cx, key, have, applied) {
+    match removal_context(cx, key, have, applied) {
         Ok(new) => {
             let work =
                 Some(StepWork::Effect(delete_method(new, method_type(&applied.spec), target)));
@@ -135,6 +142,96 @@ impl ManifestKind for SavedMethodKind {
     }
 
     fn overdue(spec: &Value, today: NaiveDate) -> Vec<Issue> {
-        overdue::card(spec, today)
+        health::overdue_card(spec, today)
     }
+}
+
+/// Only their merchant changes saved methods: they are read a few times a day.
+const EVERY: Duration = Duration::from_hours(6);
+
+const fn plain_field(path: &'static str, at: &'static str) -> ReadBackField {
+    ReadBackField { path, at, form: WireForm::Same }
+}
+
+const fn fingerprint_field(path: &'static str) -> ReadBackField {
+    ReadBackField { path, at: "fingerprint", form: WireForm::Fingerprint }
+}
+
+fn never_ended(_: &Value) -> Option<String> {
+    None
+}
+
+pub(crate) static CARDS: ReadBack = ReadBack {
+    list_name: "cards",
+    list: || Call::to::<ListCards>(&[]),
+    one: |id| Call::to::<GetCard>(&[id.as_str()]),
+    interval: EVERY,
+    fields: &[
+        fingerprint_field("source.card.number"),
+        plain_field("source.card.exp_month", "exp_month"),
+        ReadBackField { path: "source.card.exp_year", at: "exp_year", form: WireForm::Year },
+        plain_field("source.card.name", "name"),
+        plain_field("source.card.address1", "address1"),
+        plain_field("source.card.city", "city"),
+        plain_field("source.card.state", "state"),
+        plain_field("source.card.postal_code", "postal_code"),
+        plain_field("description", "description"),
+    ],
+    facts: &[],
+    import_facts: method_facts,
+    import_template: card_template,
+    ended_reason: never_ended,
+};
+
+pub(crate) static BANKS: ReadBack = ReadBack {
+    list_name: "banks",
+    list: || Call::to::<ListBanks>(&[]),
+    one: |id| Call::to::<GetBank>(&[id.as_str()]),
+    interval: EVERY,
+    fields: &[
+        fingerprint_field("source.bank.account_number"),
+        plain_field("source.bank.account_type", "account_type"),
+        plain_field("source.bank.account_holder_type", "account_holder_type"),
+        plain_field("source.bank.name", "name"),
+        plain_field("description", "description"),
+    ],
+    facts: &[],
+    import_facts: method_facts,
+    import_template: bank_template,
+    ended_reason: never_ended,
+};
+
+#[expect(clippy::unnecessary_wraps, reason = "other kinds may find nothing to make one of")]
+pub(super) fn card_template(
+    cx: &ImportTemplateCx<'_>,
+    item: &Value,
+) -> Result<ImportTemplate, String> {
+    Ok(import_template(cx, item, "card", "card_type"))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other kinds may find nothing to make one of")]
+pub(super) fn bank_template(
+    cx: &ImportTemplateCx<'_>,
+    item: &Value,
+) -> Result<ImportTemplate, String> {
+    Ok(import_template(cx, item, "bank", "account_type"))
+}
+
+/// Creates the document; its name is the brand, or account type, and the last digits.
+fn import_template(
+    cx: &ImportTemplateCx<'_>,
+    item: &Value,
+    word: &str,
+    named_by: &str,
+) -> ImportTemplate {
+    let mut spec = json!({"merchant": cx.merchant, "type": word, "source": {}});
+    if let Some(text) =
+        item.get("description").and_then(Value::as_str).filter(|one| !one.is_empty())
+    {
+        put(&mut spec, "description", text);
+    }
+    let facts = method_facts(item);
+    let text = |name: &str| facts.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let sort = item.get(named_by).and_then(Value::as_str).unwrap_or(word).to_owned();
+    ImportTemplate { kind: SavedMethodKind::NAME, name: format!("{sort} {}", text("last4")), spec }
 }

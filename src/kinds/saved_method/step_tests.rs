@@ -2,15 +2,15 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::shape::SavedMethodKind;
 use crate::base::id::{Key, RemoteId};
 use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::step::{PlanningView, StepCx, StepDecision};
+use crate::kinds::saved_method::shape::SavedMethodKind;
 use crate::kinds::testing::manifest;
-use crate::model::intents::effect::{Effect, StepWork};
+use crate::model::change::PlannedAction;
+use crate::model::effect::{Effect, StepWork};
 use crate::model::manifest::{Deletion, Manifest, OnDoubt};
-use crate::model::plans::change::PlannedAction;
-use crate::model::plans::plan::Reason;
+use crate::model::plan::Reason;
 use crate::model::state::observed::Observed;
 
 const AT: &str = "2026-11-21T18:00:00.000Z";

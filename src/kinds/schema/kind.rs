@@ -1,24 +1,29 @@
-//! Kinds of manifest: one folder each, and one line each in the register.
+//! Kinds of manifest, and what a check gets beside the document: attached files, and the
+//! environment variables that a spec may read (`secrets.env` of `reckon.yaml`; design.md part 5).
 //!
-//! A kind defines its YAML (`shape.rs`) and the steps by which the service matches that YAML
-//! (`step.rs`). Outside its folder a spec is canonical JSON; inside it is a typed struct. There is
-//! no second `match` on kinds anywhere in the crate.
+//! A kind has a folder and one line in the register. It defines its YAML (`shape.rs`) and the steps
+//! by which the service matches that YAML (`step.rs`). Outside its folder a spec is canonical JSON;
+//! inside it is a typed struct. There is no second `match` on kinds anywhere in the crate.
+//!
+//! A kind lists the files that a spec names. They are inspected through [`AttachmentFiles`] when
+//! the document is read, and never loaded: only name, size and digest are kept. A file that changes
+//! under an unchanged document resembles a secret behind an unchanged reference: objects already on
+//! the service stay as they are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{files, open_variables};
 use crate::base::decode::problem::DecodeProblem;
 use crate::base::id::{Key, Name};
 use crate::base::money::Currency;
 use crate::model::issue::Issue;
-use crate::model::manifest::{Manifest, Reference};
+use crate::model::manifest::{AttachedFile, Manifest, Reference};
 
 /// Privacy of a field (design.md part 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,9 +98,9 @@ pub struct CheckCx {
     /// The programs that may supply a secret (`secrets.exec`); `None` where unknown.
     pub programs: Option<Vec<String>>,
     /// The variables that may supply a secret (`secrets.env`); `None` where unknown.
-    pub variables: Option<open_variables::Variables>,
+    pub variables: Option<Variables>,
     /// The files that specs may name (`secrets.attachments`); `None` where none was opened.
-    pub files: Option<Arc<dyn files::AttachmentFiles>>,
+    pub files: Option<Arc<dyn AttachmentFiles>>,
 }
 
 /// Finds another valid manifest.
@@ -114,7 +119,7 @@ pub trait SpecSchema: 'static {
     /// Returns the resources that a spec refers to.
     fn references(spec: &Self::Spec, namespace: &Name) -> Vec<Reference>;
     /// Returns the files that a spec names and does not contain.
-    fn files(_: &Self::Spec) -> Vec<files::FileRef> {
+    fn files(_: &Self::Spec) -> Vec<FileRef> {
         Vec::new()
     }
     /// Returns the problems between this document and the valid ones that it refers to.
@@ -147,7 +152,7 @@ pub struct DecodedSpec {
     pub references: Vec<Reference>,
     pub issues: Vec<Issue>,
     /// Results of inspecting the files that it names.
-    pub files: Vec<files::InspectedFile>,
+    pub files: Vec<InspectedFile>,
 }
 
 impl fmt::Debug for DecodedSpec {
@@ -167,4 +172,120 @@ pub struct DecodeError {
     pub problem: DecodeProblem,
     /// The meaning of a missing field.
     pub doc: &'static str,
+}
+
+/// Inspects files beneath the one folder that the operator opened.
+pub trait AttachmentFiles: fmt::Debug + Send + Sync {
+    /// Returns the file at a path below the folder.
+    ///
+    /// # Errors
+    ///
+    /// The file is missing, or may not be used.
+    fn inspect(&self, path: &str) -> Result<AttachedFile, FileProblem>;
+    /// Returns the stamp of a file, without reading it; `None` if the file is missing.
+    fn stamp(&self, path: &str) -> Option<Stamp>;
+}
+
+/// Stamp that distinguishes a changed file from an unchanged one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stamp {
+    /// Bytes.
+    pub size: u64,
+    /// Last change of its content, in nanoseconds since 1970.
+    pub mtime_ns: i64,
+    pub inode: u64,
+}
+
+/// Reason why a file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileProblem {
+    /// Stable code.
+    pub code: &'static str,
+    pub message: String,
+    pub help: String,
+}
+
+/// File that a spec names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileRef {
+    /// The field, such as `spec.attachments[0].file`.
+    pub field: String,
+    /// The path below the opened folder.
+    pub path: String,
+}
+
+/// Result of one inspection of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InspectedFile {
+    /// The path below the opened folder.
+    pub path: String,
+    /// The stamp just before the inspection.
+    pub stamp: Option<Stamp>,
+    /// The file, if it may be used.
+    pub file: Option<AttachedFile>,
+}
+
+/// Inspects every file that a spec names, and returns the problems. Without `files` a spec may name
+/// none.
+pub(crate) fn inspect_all(
+    named: &[FileRef],
+    files: Option<&dyn AttachmentFiles>,
+) -> (Vec<InspectedFile>, Vec<Issue>) {
+    let (mut looked, mut issues) = (Vec::new(), Vec::new());
+    for FileRef { field, path } in named {
+        let stamp = files.and_then(|files| files.stamp(path));
+        let found = files.map_or_else(|| Err(no_folder()), |files| files.inspect(path));
+        let found = found.map_err(|FileProblem { code, message, help }| {
+            issues.push(Issue::error(code, field, message, &help));
+        });
+        looked.push(InspectedFile { path: path.clone(), stamp, file: found.ok() });
+    }
+    (looked, issues)
+}
+
+/// Returns the problem of a tree without an opened folder.
+fn no_folder() -> FileProblem {
+    FileProblem {
+        code: "reckon::file::closed",
+        message: "reckon.yaml opens no folder of attachments to specs".to_owned(),
+        help: "write `secrets: {attachments: DIR}` in reckon.yaml, or the `fref_` id of an uploaded file"
+            .to_owned(),
+    }
+}
+
+/// Line of `secrets.env`: a name, or a prefix and `*`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EnvPattern {
+    Exact(String),
+    /// All variables with this prefix, which is never empty.
+    Prefix(String),
+}
+
+impl EnvPattern {
+    fn matches(&self, name: &str) -> bool {
+        match self {
+            Self::Exact(exact) => name == exact,
+            Self::Prefix(prefix) => name.starts_with(prefix),
+        }
+    }
+}
+
+/// Variables that specs may read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Variables {
+    open: Vec<EnvPattern>,
+    own: BTreeSet<String>,
+}
+
+impl Variables {
+    /// Creates the set; `own` are the variables that the operator's file reads: they stay closed
+    /// whatever is open.
+    pub fn new(open: Vec<EnvPattern>, own: BTreeSet<String>) -> Self {
+        Self { open, own }
+    }
+
+    /// Returns whether a spec may name this variable.
+    pub fn is_open(&self, name: &str) -> bool {
+        !self.own.contains(name) && self.open.iter().any(|pattern| pattern.matches(name))
+    }
 }

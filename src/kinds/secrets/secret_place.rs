@@ -5,9 +5,8 @@
 
 use serde_json::{Map, Value};
 
-use super::redact::field_of;
-use crate::kinds::schema::kind::{CheckCx, Privacy, SpecField};
-use crate::kinds::schema::open_variables::Variables;
+use crate::kinds::schema::kind::{CheckCx, Privacy, SpecField, Variables};
+use crate::kinds::secrets::redact::field_of;
 use crate::model::issue::Issue;
 
 /// Gives every sealed text its field, and returns the issues of sources that the operator's file
@@ -115,8 +114,7 @@ fn variable_issue(
 mod tests {
     use std::collections::BTreeSet;
 
-    use crate::kinds::schema::kind::CheckCx;
-    use crate::kinds::schema::open_variables::{EnvPattern, Variables};
+    use crate::kinds::schema::kind::{CheckCx, EnvPattern, Variables};
     use crate::kinds::testing::{cx, lines, read_in};
 
     const SEALED: &str = "-----BEGIN AGE ENCRYPTED FILE-----\\nYWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IFgyNTUxOSBhCg==\\n-----END AGE ENCRYPTED FILE-----";

@@ -8,10 +8,10 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::hook_run::ActionCounts;
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
-use crate::model::service::remote_object::{Freshness, RemoteObject};
+use crate::model::events::hook_run::ActionCounts;
+use crate::model::remote_object::{Freshness, RemoteObject};
 
 /// One request to a merchant's webhook address, on disk before it was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -9,10 +9,10 @@ use data_encoding::BASE32_NOPAD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::hook::{ActionRequest, HookRun, NOTIFY, RECONCILE, RESUME, SUSPEND};
 use crate::base::hash::{Digest, sha256};
 use crate::base::id::{Key, Name, NameError};
-use crate::model::action::Action;
+use crate::model::effect::Action;
+use crate::model::events::hook::{ActionRequest, HookRun, NOTIFY, RECONCILE, RESUME, SUSPEND};
 
 /// Maximum length of a chain of causes: event, action, the event of that, and so on.
 pub const DEPTH_MAX: u32 = 4;

@@ -1,8 +1,13 @@
 //! The health of an object, besides its synchronisation: a charge can match its document and
 //! collect no money. Every view reports it in one form, as conditions.
+//!
+//! The payments of a recurring charge come from the service's events: the newest try, and the number
+//! of failures in a row.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+
+use crate::model::remote_object::RemoteObject;
 
 /// The health of one object, as its kind derives it from known facts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,5 +117,210 @@ impl ConditionStatus {
 impl From<bool> for ConditionStatus {
     fn from(yes: bool) -> Self {
         if yes { Self::True } else { Self::False }
+    }
+}
+
+/// The result of one try to collect money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PaymentResult {
+    /// The payer's bank approved it.
+    Paid,
+    /// The payer's bank, or the service, declined it.
+    Declined,
+    /// It was approved, and the money was returned later: a returned eCheck.
+    Returned,
+    /// It was voided before its settlement.
+    Voided,
+}
+
+impl PaymentResult {
+    /// Returns the word for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Paid => "paid",
+            Self::Declined => "declined",
+            Self::Returned => "returned",
+            Self::Voided => "voided",
+        }
+    }
+}
+
+/// One try to collect money.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Payment {
+    /// The transaction, or the occurrence where no transaction was shown.
+    pub id: String,
+    pub result: PaymentResult,
+    /// Minor units.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount: Option<i64>,
+    /// ISO 4217; occurrences name none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
+    /// The service's code of a failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// By the service's clock.
+    pub at: DateTime<Utc>,
+}
+
+/// The known payments of one resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Payments {
+    /// The newest try.
+    pub last: Payment,
+    /// Failed tries since the last success.
+    #[serde(default)]
+    pub failures: u32,
+    /// The time of the record that caused the present state: of the first failure in a row, or of
+    /// the success.
+    pub since: DateTime<Utc>,
+}
+
+/// The payment that one version of an object shows.
+struct ShownPayment {
+    payment: Payment,
+    /// It is a try of its own, and not the sum of tries that events report one by one.
+    is_try: bool,
+}
+
+impl Payments {
+    /// Returns the known payments after this version of an object, from an event recorded at `at`
+    /// by our clock.
+    ///
+    /// Returns `None` if the version shows no payment, or no newer one.
+    pub fn after_version(
+        known: Option<&Self>,
+        object: &RemoteObject,
+        previous: Option<&RemoteObject>,
+        at: DateTime<Utc>,
+    ) -> Option<Self> {
+        let ShownPayment { payment, is_try } = shown_payment(object, previous)?;
+        if known.is_some_and(|known| known.last.at > payment.at) {
+            return None;
+        }
+        let before = known.map_or(0, |known| known.failures);
+        let failures = match payment.result {
+            PaymentResult::Paid => 0,
+            PaymentResult::Voided => before,
+            PaymentResult::Declined | PaymentResult::Returned if is_try => before.saturating_add(1),
+            PaymentResult::Declined | PaymentResult::Returned => before.max(1),
+        };
+        let same = known.filter(|_| (before > 0) == (failures > 0));
+        let since = same.map_or(at, |known| known.since);
+        let last = match known {
+            // The occurrence shows less of the try than its transaction, which came before it.
+            Some(known) if !is_try && known.last.result == payment.result => known.last.clone(),
+            _ => payment,
+        };
+        Some(Self { last, failures, since })
+    }
+
+    /// Returns the known payments once a person excluded the failed payment from the collection.
+    fn after_exclusion(known: &Self, at: DateTime<Utc>) -> Option<Self> {
+        (known.failures > 0).then(|| Self { last: known.last.clone(), failures: 0, since: at })
+    }
+
+    /// Returns the known payments after any event.
+    pub fn after_event(
+        known: Option<&Self>,
+        object: &RemoteObject,
+        previous: Option<&RemoteObject>,
+        at: DateTime<Utc>,
+    ) -> Option<Self> {
+        if object.kind == OCCURRENCE && object.status.as_deref() == Some("IGNORED") {
+            return Self::after_exclusion(known?, at);
+        }
+        Self::after_version(known, object, previous, at)
+    }
+}
+
+const OCCURRENCE: &str = "recurring_charge.occurrence";
+
+/// Extracts the payment that a version of an object shows.
+fn shown_payment(object: &RemoteObject, previous: Option<&RemoteObject>) -> Option<ShownPayment> {
+    let status = object.status.as_deref()?;
+    let before = previous.and_then(|previous| previous.status.as_deref());
+    let is_try = object.kind == "transaction";
+    if is_try && object.transaction_type.as_deref().is_some_and(|sort| sort != "CHARGE") {
+        return None;
+    }
+    let result = match (object.kind.as_str(), status, before) {
+        // The settlement of an approved payment changes nothing.
+        ("transaction", "COMPLETED", Some("AUTHORIZED" | "COMPLETED")) => return None,
+        ("transaction", "AUTHORIZED" | "COMPLETED", _) | (OCCURRENCE, "PAID", _) => {
+            PaymentResult::Paid
+        }
+        ("transaction", "FAILED", Some("COMPLETED")) => PaymentResult::Returned,
+        ("transaction" | OCCURRENCE, "FAILED", _) => PaymentResult::Declined,
+        ("transaction", "VOIDED", _) => PaymentResult::Voided,
+        _ => return None,
+    };
+    let payment = Payment {
+        id: object.id.clone(),
+        result,
+        amount: object.amount,
+        currency: object.currency.clone(),
+        reason: object.failure.clone(),
+        at: object.modified,
+    };
+    Some(ShownPayment { payment, is_try })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(kind: &str, status: &str, minute: u32) -> RemoteObject {
+        let data = serde_json::json!({"id": "t1", "status": status, "amount": 1000, "failure_code":
+            "card_declined", "type": "CHARGE", "modified": format!("2026-11-22T10:{minute:02}:00Z")});
+        let created = "2026-11-22T12:00:00Z".parse().unwrap();
+        RemoteObject::of(&format!("{kind}.updated"), &data, created).unwrap()
+    }
+
+    fn at(minute: u32) -> DateTime<Utc> {
+        format!("2026-11-22T11:{minute:02}:00Z").parse().unwrap()
+    }
+
+    fn told(steps: &[(&str, &str, Option<&str>)]) -> Payments {
+        let mut known = None;
+        for (minute, (kind, status, before)) in (1..).zip(steps) {
+            let before = before.map(|before| version(kind, before, 0));
+            let now = version(kind, status, minute);
+            known =
+                Payments::after_event(known.as_ref(), &now, before.as_ref(), at(minute)).or(known);
+        }
+        known.unwrap()
+    }
+
+    /// Closes M3.
+    #[test]
+    fn failures_in_a_row_are_counted_once_each_and_a_payment_ends_them() {
+        let declined = [("transaction", "FAILED", None), (OCCURRENCE, "FAILED", None)];
+        let three = told(&declined.repeat(3));
+        assert_eq!(
+            (three.failures, three.since, three.last.at),
+            (3, at(1), version("t", "", 5).modified)
+        );
+        assert_eq!(three.last.reason.as_deref(), Some("card_declined"));
+        let occurrences = told(&[(OCCURRENCE, "FAILED", None)]);
+        assert_eq!(occurrences.failures, 1, "no transaction was shown");
+        let paid = [declined.as_slice(), &[("transaction", "AUTHORIZED", None)]].concat();
+        assert_eq!((told(&paid).failures, told(&paid).since), (0, at(3)));
+    }
+
+    #[test]
+    fn a_settlement_is_no_news_a_return_is_and_a_person_may_pass_one_over() {
+        let declined = ("transaction", "FAILED", Some("PENDING"));
+        let settled = ("transaction", "COMPLETED", Some("AUTHORIZED"));
+        assert_eq!(told(&[declined, settled]).failures, 1, "another one was settled meanwhile");
+        let returned = told(&[
+            ("transaction", "AUTHORIZED", None),
+            ("transaction", "FAILED", Some("COMPLETED")),
+        ]);
+        assert_eq!((returned.last.result, returned.failures), (PaymentResult::Returned, 1));
+        let passed = told(&[declined, (OCCURRENCE, "IGNORED", None)]);
+        assert_eq!((passed.failures, passed.since), (0, at(2)));
     }
 }

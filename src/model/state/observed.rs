@@ -6,16 +6,16 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::credentials::{BindingApproval, RefusedCredentials};
-use super::orphan::MissingDocument;
-use super::payment::Payments;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key, Mode, PublicKey, RemoteId};
+use crate::model::error_class::may_pass;
 use crate::model::manifest::Deletion;
-use crate::model::service::error_class::may_pass;
-use crate::model::service::outcome::ServiceProblem;
-use crate::model::state::credentials::{BINDING, MerchantBinding, PUBLIC_KEY};
-use crate::model::state::orphan::UnknownObject;
+use crate::model::outcome::ServiceProblem;
+use crate::model::state::credentials::{
+    BINDING, BindingApproval, MerchantBinding, PUBLIC_KEY, RefusedCredentials,
+};
+use crate::model::state::health::Payments;
+use crate::model::state::orphan::{MissingDocument, UnknownObject};
 
 /// Origin of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,19 +7,19 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::{Planner, PlannerSettings, StateView};
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
 use crate::kinds::testing::manifest;
-use crate::model::intents::exposure::SpendRequest;
-use crate::model::intents::intent::{IntentState, OpenIntent};
+use crate::model::change::LimitExceeded;
+use crate::model::effect::SpendRequest;
+use crate::model::intent::{IntentState, OpenIntent};
 use crate::model::manifest::{Annotations, Deletion, Desired, Manifest, OnDoubt, TreeState};
-use crate::model::operator::suspension::Suspension;
-use crate::model::plans::change::LimitExceeded;
-use crate::model::plans::plan::{Reason, Step};
-use crate::model::service::outcome::ServiceProblem;
+use crate::model::operator::Suspension;
+use crate::model::outcome::ServiceProblem;
+use crate::model::plan::{Reason, Step};
 use crate::model::state::observed::{Observed, ServiceRefusal};
 use crate::plan::assumed_state::AssumedState;
+use crate::plan::planner::{Planner, PlannerSettings, StateView};
 use crate::policy::prune::PruneGuards;
 
 mod adopting;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::*;
 use crate::base::id::Mode;
-use crate::model::intents::exposure::{Exposure, ExposureCounts, MoneyMove};
+use crate::model::effect::{Exposure, ExposureCounts, MoneyMove};
+use crate::policy::limit_check::*;
 
 fn amounts(name: &str, usd: i64) -> AmountLimit {
     let listed = BTreeMap::from([(Currency::USD, (usd, Arc::from("reckon.yaml:7")))]);

@@ -7,7 +7,7 @@ use crate::kinds::register::KINDS;
 use crate::kinds::schema::kind::CheckCx;
 use crate::model::manifest::TreeState;
 use crate::render::diagnostic::{OutputStyle, text};
-use crate::spec::documents::document::ReadContext;
+use crate::spec::document::ReadContext;
 use crate::spec::testing::Tree;
 use crate::spec::tree::loader::Loader;
 

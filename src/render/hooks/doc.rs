@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::policy::ScriptPower;
+use crate::scripting::engine::host_functions;
 use crate::scripting::host::call::{FunctionGroup, HostFn};
-use crate::scripting::host::register::rows;
-use crate::scripting::language::events;
-use crate::scripting::language::events::{EVENTS, FIELDS};
+use crate::scripting::language::names;
+use crate::scripting::language::names::{EVENT_FIELDS, EVENTS};
 
 const INTRO: &str = include_str!("intro.md");
 const OUTRO: &str = include_str!("outro.md");
@@ -23,7 +23,7 @@ const GROUPS: [(FunctionGroup, &str, &str); 3] = [
 ];
 
 fn rows_of(group: FunctionGroup) -> impl Iterator<Item = &'static HostFn> {
-    rows().filter(move |row| row.group == group)
+    host_functions().filter(move |row| row.group == group)
 }
 
 /// Renders the arguments: `charge` (an id, or …), `amount` (…).
@@ -41,11 +41,11 @@ pub fn terminal_doc() -> String {
     let mut out = String::from("events (one function each; on_event(event) handles the others)\n");
     for row in EVENTS {
         let line =
-            format!("  {:50} {}\n", format!("{}(event)", events::handler_name(row.name)), row.doc);
+            format!("  {:50} {}\n", format!("{}(event)", names::handler_name(row.name)), row.doc);
         out.push_str(&line);
     }
     out.push_str("\nfields of an event\n");
-    for field in FIELDS {
+    for field in EVENT_FIELDS {
         let line = format!("  event.{:10} {}\n", field.name, field.doc);
         out.push_str(&line);
     }
@@ -71,13 +71,13 @@ pub fn terminal_doc() -> String {
 
 /// Renders the documentation for programs.
 pub fn doc_json() -> Value {
-    let functions: Vec<Value> = rows().map(function_json).collect();
+    let functions: Vec<Value> = host_functions().map(function_json).collect();
     let events: Vec<Value> = EVENTS
         .iter()
-        .map(|row| json!({"type": row.name, "function": events::handler_name(row.name), "data": row.data, "doc": row.doc}))
+        .map(|row| json!({"type": row.name, "function": names::handler_name(row.name), "data": row.data, "doc": row.doc}))
         .collect();
     let fields: Vec<Value> =
-        FIELDS.iter().map(|field| json!({"name": field.name, "doc": field.doc})).collect();
+        EVENT_FIELDS.iter().map(|field| json!({"name": field.name, "doc": field.doc})).collect();
     json!({ "version": 1, "events": events, "fields": fields, "functions": functions })
 }
 
@@ -100,17 +100,17 @@ pub fn markdown() -> String {
     let mut out = String::from(INTRO);
     out.push_str("\n## Events\n\n| type | function | `event.data` | when |\n|---|---|---|---|\n");
     for row in EVENTS {
-        let function = events::handler_name(row.name);
+        let function = names::handler_name(row.name);
         let line = format!("| `{}` | `{function}` | {} | {} |\n", row.name, row.data, row.doc);
         out.push_str(&line);
     }
     let any = format!(
         "| all others | `{}` | | A function for the type takes precedence. |\n",
-        events::ANY
+        names::ANY_EVENT
     );
     out.push_str(&any);
     out.push_str("\n| field | holds |\n|---|---|\n");
-    for field in FIELDS {
+    for field in EVENT_FIELDS {
         let line = format!("| `event.{}` | {} |\n", field.name, field.doc);
         out.push_str(&line);
     }

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use super::*;
 use crate::control::testing::overview;
-use crate::engine::protocol::queries::metrics::EventTotals;
+use crate::engine::protocol::diagnostics::EventTotals;
 use crate::model::events::event::EventLedger;
+use crate::render::metrics::*;
 
 /// Returns metrics without an empty family.
 fn counts() -> Metrics {

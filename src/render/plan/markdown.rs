@@ -4,10 +4,10 @@
 //! code spans, or with all markup escaped, so that they cannot end a block, draw a link, or mention
 //! a person.
 
-use super::parts::{before_after, notes, origin, symbol, unchangeable_fields};
-use super::{count, due};
 use crate::base::wording::count_noun;
-use crate::engine::protocol::queries::views::{PlanView, StepView};
+use crate::engine::protocol::views::{PlanView, StepView};
+use crate::render::plan::common;
+use crate::render::plan::common::{before_after, notes, origin, symbol, unchangeable_fields};
 use crate::render::words;
 use crate::render::words::{clean, file_place, push_line, resource_key, value_text};
 
@@ -19,7 +19,7 @@ const OPEN_STEPS_MAX: usize = 10;
 /// Renders a plan as markdown.
 pub fn markdown(plan: &PlanView) -> String {
     let mut out = String::new();
-    push_line(&mut out, &format!("### {}", count::summary(plan)));
+    push_line(&mut out, &format!("### {}", common::plan_summary(plan)));
     out.push('\n');
     totals(&mut out, plan);
     due_table(&mut out, plan);
@@ -55,7 +55,7 @@ fn totals(out: &mut String, plan: &PlanView) {
 
 /// Renders the table of the amounts due by month.
 fn due_table(out: &mut String, plan: &PlanView) {
-    let rows = due::rows(plan);
+    let rows = common::due_by_month(plan);
     if rows.is_empty() {
         return;
     }

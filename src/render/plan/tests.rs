@@ -1,13 +1,13 @@
 use serde_json::{Value, json};
 
-use super::*;
 use crate::base::id::Mode;
-use crate::engine::protocol::queries::views::MoneyView;
+use crate::engine::protocol::views::MoneyView;
+use crate::model::change::PlannedAction;
 use crate::model::issue::ProblemCounts;
 use crate::model::manifest::TreeState;
-use crate::model::plans::change::PlannedAction;
-use crate::model::plans::plan::Reason;
+use crate::model::plan::Reason;
 use crate::model::state::drift::FieldChange;
+use crate::render::plan::*;
 
 fn step(verdict: PlannedAction, name: &str, reason: &Reason) -> StepView {
     StepView {
@@ -153,7 +153,7 @@ fn a_plan_for_a_comment_says_the_same() {
 
 #[test]
 fn nothing_to_do_is_said_in_one_line() {
-    let summary = |plan: &PlanView| count::summary(plan);
+    let summary = |plan: &PlanView| common::plan_summary(plan);
     assert_eq!(summary(&plan(Vec::new())), "Nothing to do: 9 resources match.");
     let one = PlanView { resources: 1, ..plan(Vec::new()) };
     assert_eq!(summary(&one), "Nothing to do: 1 resource matches.");

@@ -1,12 +1,8 @@
 //! The sandbox's control paths, for people, tests and checkers on this machine only. They are no
 //! part of the emulated service, do not count as requests to it, and faults never strike them.
 
-pub mod decisions;
-pub mod events;
-pub mod lookups;
 pub mod mailbox;
 pub mod merchants;
-pub mod order;
-pub mod policy;
 pub mod router;
 pub mod state;
+pub mod triggers;

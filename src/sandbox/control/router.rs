@@ -5,11 +5,11 @@ use std::net::SocketAddr;
 use axum::extract::ConnectInfo;
 use http::request::Parts;
 
-use super::order::ControlOrder;
-use super::{decisions, events, lookups, mailbox, merchants, policy, state};
 use crate::base::local::non_local_reason;
 use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
-use crate::sandbox::http::request::pairs;
+use crate::sandbox::body::ControlOrder;
+use crate::sandbox::control::{mailbox, merchants, state, triggers};
+use crate::sandbox::request::pairs;
 use crate::sandbox::server::{LockedState, Sandbox};
 use crate::sandbox::state::store::ChangeUnit;
 use crate::sandbox::state::{logs, outbox};
@@ -41,19 +41,21 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<SandboxAnswer,
     let order = || ControlOrder::parse(body);
     match (parts.method.as_str(), rest) {
         ("GET", ["credentials"]) => read(sandbox, merchants::credentials),
-        ("POST", ["credentials"]) => change(sandbox, |cx| merchants::issue(cx, &order()?)),
+        ("POST", ["credentials"]) => {
+            change(sandbox, |cx| merchants::issue_authorization_code(cx, &order()?))
+        }
         ("GET", ["partner"]) => read(sandbox, merchants::partner),
         ("POST", ["partner"]) => change(sandbox, |cx| merchants::set_partner(cx, &order()?)),
         ("POST", ["applications", id, "decision"]) => {
-            change(sandbox, |cx| decisions::decide_application(cx, id, &order()?))
+            change(sandbox, |cx| triggers::decide_application(cx, id, &order()?))
         }
         ("DELETE", ["applications", id]) => {
-            change(sandbox, |cx| decisions::delete_application(cx, id))
+            change(sandbox, |cx| triggers::delete_application(cx, id))
         }
         ("POST", ["transactions", id, "settlement"]) => {
-            change(sandbox, |cx| decisions::settle(cx, id, &order()?))
+            change(sandbox, |cx| triggers::settle(cx, id, &order()?))
         }
-        ("POST", ["events"]) => change(sandbox, |cx| events::trigger(cx, &order()?)),
+        ("POST", ["events"]) => change(sandbox, |cx| triggers::trigger_event(cx, &order()?)),
         ("GET", ["webhooks"]) => read(sandbox, |cx| SandboxAnswer::json(&outbox::show(cx)?)),
         ("POST", ["webhooks", id, "redeliver"]) => {
             change(sandbox, |cx| SandboxAnswer::json(&outbox::redeliver(cx, id)?))
@@ -61,26 +63,26 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<SandboxAnswer,
         ("GET", ["settings"]) => read(sandbox, state::settings),
         ("POST", ["settings"]) => change(sandbox, |cx| state::set_settings(cx, &order()?)),
         ("POST", ["accounts"]) => change(sandbox, |cx| merchants::add_account(cx, &order()?)),
-        ("GET", ["policy"]) => read(sandbox, policy::list),
-        ("POST", ["policy"]) => change(sandbox, |cx| policy::set(cx, &order()?)),
+        ("GET", ["policy"]) => read(sandbox, merchants::list_policies),
+        ("POST", ["policy"]) => change(sandbox, |cx| merchants::set_policy(cx, &order()?)),
         ("GET", ["clock"]) => read(sandbox, state::clock),
         ("POST", ["clock"]) => state::set_clock(sandbox, &order()?),
-        ("GET", ["faults"]) => lookups::faults(sandbox),
+        ("GET", ["faults"]) => state::faults(sandbox),
         ("POST", ["faults"]) => {
             let order = order()?;
-            change_locked(sandbox, |live, cx| lookups::add_fault(live, cx, &order))
+            change_locked(sandbox, |live, cx| state::add_fault(live, cx, &order))
         }
         ("DELETE", ["faults"]) => {
-            change_locked(sandbox, |live, cx| lookups::remove_faults(live, cx, None))
+            change_locked(sandbox, |live, cx| state::remove_faults(live, cx, None))
         }
         ("DELETE", ["faults", id]) => {
-            change_locked(sandbox, |live, cx| lookups::remove_faults(live, cx, Some(id)))
+            change_locked(sandbox, |live, cx| state::remove_faults(live, cx, Some(id)))
         }
-        ("GET", ["objects", kind]) => read(sandbox, |cx| lookups::objects(cx, kind)),
+        ("GET", ["objects", kind]) => read(sandbox, |cx| state::objects(cx, kind)),
         ("GET", ["ledger"]) => read(sandbox, |cx| SandboxAnswer::json(&logs::render_ledger(cx)?)),
         ("GET", ["requests"]) => {
             let query = pairs(parts.uri.query().unwrap_or_default());
-            read(sandbox, |cx| lookups::requests(cx, &query))
+            read(sandbox, |cx| state::requests(cx, &query))
         }
         ("GET", ["scenario"]) => read(sandbox, state::scenario),
         ("POST", ["scenario"]) => change(sandbox, |cx| state::record_scenario(cx, &order()?)),

@@ -5,23 +5,22 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::api::audit::Audit;
-use crate::api::contact;
-use crate::api::contact::{Contact, ContactOwner as Organization, EmailAddress, NewContact};
-use crate::api::contact_hash::ContactHash;
-use crate::api::methods::method::MethodKind;
-use crate::api::methods::vault;
-use crate::api::methods::vault::{NewVaultMethod, VaultMethod};
-use crate::api::wire::Timestamp;
+use crate::api::contact::{
+    Contact, ContactHash, ContactOwner as Organization, EmailAddress, NewContact,
+};
+use crate::api::method::MethodKind;
+use crate::api::method_token::{NewVaultMethod, VaultMethod};
+use crate::api::wire::{Audit, Timestamp};
+use crate::api::{contact, method_token};
 use crate::base::secret::Secret;
 use crate::sandbox::answer::SandboxRefusal;
-use crate::sandbox::http::request::ParsedRequest;
 use crate::sandbox::merchants::accounts::owner_email;
 use crate::sandbox::merchants::merchant::MerchantRecord;
 use crate::sandbox::merchants::oauth::client_id;
 use crate::sandbox::methods::payment_methods::StoredMethod;
 use crate::sandbox::methods::tokens;
-use crate::sandbox::state::lists::{
+use crate::sandbox::request::ParsedRequest;
+use crate::sandbox::state::objects::{
     LONG_LENGTH, MerchantMode, ObjectKind, ObjectOwner, Stored, derive_id,
 };
 use crate::sandbox::state::store::ChangeUnit;
@@ -208,7 +207,7 @@ pub(crate) fn create_vault_method(
 ) -> Result<VaultMethod, SandboxRefusal> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let contact = contact_of(cx, &merchant, asked.parameter(0))?;
-    SandboxRefusal::fields("", &vault::rules(&new))?;
+    SandboxRefusal::fields("", &method_token::vault_rules(&new))?;
     let owner = contact.owner;
     if new.test_mode.is_some_and(|test| MerchantMode::of_test(test) != owner.mode) {
         let text = "Contact and payment method must be of one mode";

@@ -1,22 +1,29 @@
-//! POST /invoices (partner-api). Each `source_id` makes one invoice; its e-mails, one to each
-//! address, go to the mailbox.
+//! Invoices, and the files attached to them (partner-api, POST /invoices).
+//!
+//! Each `source_id` makes one invoice; its e-mails, one to each address, go to the mailbox. A file
+//! of a contact is uploaded, processed shortly after, then attached (docs/design/assumptions.md).
+//! Its content is not stored, only its length and a digest: no endpoint returns it.
 
-use super::contacts::{audit, contact_of};
-use super::mail::InvoiceEmail;
-use super::{contacts, files, mail};
-use crate::api::audit::Audit;
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+
 use crate::api::contact::Contact;
 use crate::api::invoice;
 use crate::api::invoice::{
-    FileReference, Invoice, InvoiceMessage, LineItem, NewInvoice, NewInvoiceMessage,
+    COMPLETED, FileReference, Invoice, InvoiceMessage, LineItem, NewFile, NewInvoice,
+    NewInvoiceMessage, PROCESSING, file_bytes,
 };
-use crate::api::wire::Timestamp;
+use crate::api::wire::{Audit, Timestamp};
 use crate::sandbox::answer::SandboxRefusal;
-use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::invoicing::contacts::{audit, contact_of};
+use crate::sandbox::invoicing::mail::InvoiceEmail;
+use crate::sandbox::invoicing::{contacts, mail};
 use crate::sandbox::merchants::accounts::{Deposit, deposits};
 use crate::sandbox::merchants::merchant::MerchantRecord;
 use crate::sandbox::payments::invoice_payments::InvoiceState;
-use crate::sandbox::state::lists::{MerchantMode, ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::request::ParsedRequest;
+use crate::sandbox::state::objects;
+use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::{ChangeUnit, DuplicateSourceId};
 
 const NUMBER_FIRST: u64 = 1001;
@@ -40,7 +47,7 @@ pub(crate) fn create(
     let owner = ObjectOwner { merchant: merchant.id.clone(), mode: deposit.mode };
     let sequence = cx.next();
     let ids: Vec<String> = new.attachments.iter().map(|file| file.id.clone()).collect();
-    let attached = files::resolve_attachments(cx, &contact.id, ids.into_iter())?;
+    let attached = resolve_attachments(cx, &contact.id, ids.into_iter())?;
     contacts::mark_invoiced(cx, &contact.id)?;
     let invoice = build(cx, &merchant, (contact, attached), new)?;
     let kept = Stored { owner: owner.clone(), sequence, object: invoice.clone(), internal: () };
@@ -100,7 +107,7 @@ fn build(
 ) -> Result<Invoice, SandboxRefusal> {
     let audit = audit(cx, merchant);
     let id = cx.id_with_prefix("i_");
-    let number = number(cx, merchant)?;
+    let number = next_number(cx, merchant)?;
     let (items, total) = lines(cx, &new)?;
     let mut invoice = Invoice {
         id,
@@ -133,7 +140,10 @@ fn build(
     Ok(invoice)
 }
 
-fn number(cx: &mut ChangeUnit<'_>, merchant: &MerchantRecord) -> Result<String, SandboxRefusal> {
+fn next_number(
+    cx: &mut ChangeUnit<'_>,
+    merchant: &MerchantRecord,
+) -> Result<String, SandboxRefusal> {
     let key = format!("meta/invoice-number/{}", merchant.id);
     let number: u64 = cx.get(&key)?.unwrap_or(NUMBER_FIRST);
     cx.put(&key, &number.saturating_add(1))?;
@@ -220,4 +230,123 @@ fn deliver(
         status: "sent".to_owned(),
         kind: "invoice_message".to_owned(),
     })
+}
+
+/// Duration of a file's processing.
+const PROCESSING_TIME: TimeDelta = TimeDelta::seconds(2);
+
+/// A stored file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct FileRecord {
+    id: String,
+    created: Audit,
+    modified: Audit,
+    file_name: String,
+    processing_state: String,
+    contact_id: String,
+    /// In bytes.
+    size: usize,
+    digest: String,
+}
+
+impl FileRecord {
+    /// Returns the file as the service shows it.
+    fn into_reference(self) -> FileReference {
+        FileReference {
+            id: self.id,
+            created: Some(self.created),
+            modified: Some(self.modified),
+            file_name: Some(self.file_name),
+            processing_state: Some(self.processing_state),
+            kind: "invoice_file_reference".to_owned(),
+        }
+    }
+}
+
+type StoredFile = Stored<FileRecord, ()>;
+
+/// POST of a file.
+pub(crate) fn upload_file(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    new: NewFile,
+) -> Result<FileReference, SandboxRefusal> {
+    let merchant = cx.merchant(asked.merchant()?)?;
+    let contact = contact_of(cx, &merchant, asked.parameter(0))?;
+    let bytes = match file_bytes(&new) {
+        Ok(bytes) => bytes,
+        Err(problems) => {
+            SandboxRefusal::fields("", &problems)?;
+            Vec::new()
+        }
+    };
+    let audit = audit(cx, &merchant);
+    let object = FileRecord {
+        id: cx.id_with_prefix("fref_"),
+        created: audit.clone(),
+        modified: audit,
+        file_name: new.file_name,
+        processing_state: PROCESSING.to_owned(),
+        contact_id: contact.object.id,
+        size: bytes.len(),
+        digest: cx.digest("file", &bytes).short(),
+    };
+    let (id, sequence) = (object.id.clone(), cx.next());
+    let kept = Stored { owner: contact.owner, sequence, object, internal: () };
+    cx.create(ObjectKind::FILE, &kept.owner.key(), &id, &kept)?;
+    let ready = cx.now.checked_add_signed(PROCESSING_TIME).unwrap_or(cx.now);
+    objects::schedule_timer(cx, ready, &TimerEntry::FileProcessed { id })?;
+    Ok(kept.object.into_reference())
+}
+
+/// GET of a file with its processing state.
+pub(crate) fn get_file(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<FileReference, SandboxRefusal> {
+    let merchant = cx.merchant(asked.merchant()?)?;
+    let contact = contact_of(cx, &merchant, asked.parameter(0))?;
+    let id = asked.parameter(1);
+    let kept: Option<StoredFile> = cx.find_any_owner(ObjectKind::FILE, id)?;
+    let kept = kept.filter(|kept| kept.object.contact_id == contact.object.id);
+    kept.map(|kept| kept.object.into_reference())
+        .ok_or_else(|| SandboxRefusal::not_found(ObjectKind::FILE.name, id))
+}
+
+/// Marks a file as processed.
+pub(crate) fn finish_file_processing(
+    cx: &mut ChangeUnit<'_>,
+    id: &str,
+) -> Result<(), SandboxRefusal> {
+    let kept: Option<StoredFile> = cx.find_any_owner(ObjectKind::FILE, id)?;
+    let Some(mut kept) = kept else { return Ok(()) };
+    let merchant = cx.merchant(&kept.owner.merchant)?;
+    COMPLETED.clone_into(&mut kept.object.processing_state);
+    kept.object.modified = audit(cx, &merchant);
+    cx.update(ObjectKind::FILE, id, &kept)
+}
+
+/// Returns the files attached to an invoice of a contact.
+///
+/// # Errors
+///
+/// 422 for an unknown file, a file of another contact, and one that is not processed.
+pub(crate) fn resolve_attachments(
+    cx: &ChangeUnit<'_>,
+    contact: &str,
+    ids: impl Iterator<Item = String>,
+) -> Result<Vec<FileReference>, SandboxRefusal> {
+    let mut files = Vec::new();
+    for (index, id) in ids.enumerate() {
+        let wrong =
+            |message| SandboxRefusal::field(&format!("attachments.{index}.id"), "invalid", message);
+        let kept: Option<StoredFile> = cx.find_any_owner(ObjectKind::FILE, &id)?;
+        let kept = kept.filter(|kept| kept.object.contact_id == contact);
+        let file = kept.ok_or_else(|| wrong("Attachment is unknown"))?.object;
+        if file.processing_state != COMPLETED {
+            return Err(wrong("Attachment is not processed"));
+        }
+        files.push(file.into_reference());
+    }
+    Ok(files)
 }

@@ -1,8 +1,6 @@
 //! Contacts, files, invoices, their e-mails and the payment portal.
 
 pub mod contacts;
-pub mod files;
 pub mod invoices;
 pub mod mail;
 pub mod portal;
-pub mod portal_page;

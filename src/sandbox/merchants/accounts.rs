@@ -3,18 +3,17 @@
 
 use serde::Serialize;
 
-use super::merchant::{APPLICATION, MerchantRecord, ModeKeys};
-use super::policy::{MerchantPolicy, SurchargeRate};
-use super::processing::{AccountRecord, CURRENCY_DEFAULT};
 use crate::api::credentials::{Account, AccountType, GatewayCredentials, MerchantProfile, User};
-use crate::api::merchant::{Merchant, MerchantAccount};
-use crate::api::methods::bank_account::{BankAccount, ProcessingAccount};
-use crate::api::payments::surcharge::SurchargeEntry;
+use crate::api::merchant::{BankAccount, Merchant, MerchantAccount, ProcessingAccount};
 use crate::api::rules::AMOUNT_MAX;
+use crate::api::transaction::SurchargeEntry;
 use crate::base::secret::Secret;
 use crate::sandbox::answer::SandboxRefusal;
-use crate::sandbox::http::request::{ParsedRequest, number};
-use crate::sandbox::state::lists::MerchantMode;
+use crate::sandbox::merchants::merchant::{APPLICATION, MerchantRecord, ModeKeys};
+use crate::sandbox::merchants::policy::{MerchantPolicy, SurchargeRate};
+use crate::sandbox::merchants::processing::{AccountRecord, CURRENCY_DEFAULT};
+use crate::sandbox::request::{ParsedRequest, number};
+use crate::sandbox::state::objects::MerchantMode;
 use crate::sandbox::state::store::ChangeUnit;
 
 /// GET /gateway-credentials.

@@ -5,14 +5,14 @@
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
+use crate::api::call::Page;
 use crate::api::event::Event;
-use crate::api::query::Page;
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::SandboxRefusal;
-use crate::sandbox::http::request;
-use crate::sandbox::http::request::{PageQuery, ParsedRequest};
 use crate::sandbox::options::ServiceSurface;
-use crate::sandbox::state::lists::{MerchantMode, ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::request;
+use crate::sandbox::request::{PageQuery, ParsedRequest};
+use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::{ChangeUnit, sortable_key};
 use crate::sandbox::state::{outbox, store};
 

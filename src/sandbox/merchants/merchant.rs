@@ -8,13 +8,13 @@ use chrono::{DateTime, Days, NaiveDate, NaiveTime, TimeZone, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
-use super::processing::{AccountRecord, CURRENCY_DEFAULT};
 use crate::api::credentials::{AccountType, MerchantProfile};
 use crate::api::merchant::MerchantChange;
-use crate::api::methods::method::MethodKind;
+use crate::api::method::MethodKind;
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::SandboxRefusal;
-use crate::sandbox::state::lists::{
+use crate::sandbox::merchants::processing::{AccountRecord, CURRENCY_DEFAULT};
+use crate::sandbox::state::objects::{
     LONG_LENGTH, MerchantMode, ObjectOwner, PUBLIC_KEY_LENGTH, alphanumerics, derive_id,
 };
 use crate::sandbox::state::store::ChangeUnit;

@@ -8,15 +8,15 @@ use http::Uri;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
-use super::geo_rules::parse_range;
-use super::policy::{MerchantPolicy, SwipePolicy};
-use super::{accounts, events};
 use crate::api::credentials::AccountType;
 use crate::api::merchant::{AccountChange, Merchant, MerchantAccount, MerchantChange, Purge};
 use crate::api::rules::{FieldProblem, FieldProblems, NAME_LENGTH_MAX, is_country};
 use crate::sandbox::answer::SandboxRefusal;
-use crate::sandbox::http::request::ParsedRequest;
-use crate::sandbox::state::lists::{MerchantMode, ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::merchants::auth::parse_range;
+use crate::sandbox::merchants::policy::{MerchantPolicy, SwipePolicy};
+use crate::sandbox::merchants::{accounts, events};
+use crate::sandbox::request::ParsedRequest;
+use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// Fields that an account may require.

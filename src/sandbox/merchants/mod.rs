@@ -3,9 +3,7 @@
 
 pub mod accounts;
 pub mod auth;
-pub mod consent;
 pub mod events;
-pub mod geo_rules;
 pub mod merchant;
 pub mod merchant_settings;
 pub mod oauth;

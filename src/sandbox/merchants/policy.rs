@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::methods::method::MethodKind;
+use crate::api::method::MethodKind;
 use crate::sandbox::answer::SandboxRefusal;
-use crate::sandbox::state::lists::MerchantMode;
+use crate::sandbox::state::objects::MerchantMode;
 use crate::sandbox::state::store::ChangeUnit;
 
 /// Default hour of the daily run.

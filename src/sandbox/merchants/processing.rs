@@ -10,10 +10,10 @@ use chrono::{Datelike, Days, NaiveDate, Weekday};
 use serde::{Deserialize, Serialize};
 
 use crate::api::credentials::AccountType;
-use crate::api::methods::method::MethodKind;
-use crate::api::payments::transaction::Transaction;
+use crate::api::method::MethodKind;
+use crate::api::transaction::Transaction;
 use crate::sandbox::answer::SandboxRefusal;
-use crate::sandbox::state::lists::{
+use crate::sandbox::state::objects::{
     LONG_LENGTH, MerchantMode, PUBLIC_KEY_LENGTH, alphanumerics, derive_id,
 };
 

@@ -1,8 +1,6 @@
 //! Cards, bank accounts, saved methods and one-time tokens.
 
-pub mod expiry;
 pub mod payment_methods;
-pub mod resolve;
 pub mod saved_methods;
 pub mod test_numbers;
 pub mod tokens;

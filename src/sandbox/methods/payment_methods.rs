@@ -1,18 +1,25 @@
-//! Payment details as the emulator stores them: masked, with an outcome class, without the number.
+//! Payment details as the emulator stores them: masked, with an outcome class, without the number;
+//! and the expiry events of a card that is saved or pays a recurring charge (service-facts, 72,
+//! 74): `expiring` on the first day of its month of expiry, `expired` on the first day of the
+//! month after.
 
-use chrono::{DateTime, Datelike, Utc};
+use chrono::{DateTime, Datelike, Months, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::test_numbers;
-use super::test_numbers::{OutcomeClass, bank_name};
-use crate::api::methods::bank::NewBank;
-use crate::api::methods::card::NewCard;
-use crate::api::methods::method::{CardType, MethodKind, PaymentMethod};
-use crate::api::methods::{bank, card};
+use crate::api::method::{CardType, MethodKind, PaymentMethod};
 use crate::api::rules::FieldProblem;
-use crate::base::card::{Brand, CardNumber, is_published_test_number, mask_account, mask_routing};
+use crate::api::saved_method;
+use crate::api::saved_method::{NewBank, NewCard};
+use crate::base::account_number::{
+    Brand, CardNumber, is_published_test_number, mask_account, mask_routing,
+};
 use crate::base::secret::Secret;
 use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::merchants::events;
+use crate::sandbox::methods::test_numbers;
+use crate::sandbox::methods::test_numbers::{OutcomeClass, bank_name};
+use crate::sandbox::state::objects;
+use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// Length of a fingerprint (service-facts, 18).
@@ -81,7 +88,7 @@ impl StoredMethod {
 pub(crate) fn card_details(cx: &ChangeUnit<'_>, card: NewCard) -> StoredMethod {
     let number = card.number.clone().unwrap_or_else(|| Secret::from(""));
     let digits = number.expose();
-    let problems = card::rules(&card);
+    let problems = saved_method::card_rules(&card);
     let class = test_numbers::of_card(&card);
     let published = is_published_test_number(digits) && digits != LUHN_WRONG;
     let shown = PaymentMethod {
@@ -117,7 +124,7 @@ pub(crate) fn card_details(cx: &ChangeUnit<'_>, card: NewCard) -> StoredMethod {
 pub(crate) fn bank_details(cx: &ChangeUnit<'_>, bank: NewBank) -> StoredMethod {
     let number = bank.account_number.clone().unwrap_or_else(|| Secret::from(""));
     let routing = bank.routing_number.clone().unwrap_or_default();
-    let problems = bank::rules(&bank);
+    let problems = saved_method::bank_rules(&bank);
     let class = test_numbers::of_bank(&bank);
     let both = format!("{routing}/{}", number.expose());
     let shown = PaymentMethod {
@@ -161,4 +168,79 @@ fn fingerprint(cx: &ChangeUnit<'_>, label: &str, digits: &str) -> String {
     let mut text = data_encoding::BASE64URL_NOPAD.encode(digest.as_bytes());
     text.truncate(FINGERPRINT_LENGTH);
     text
+}
+
+/// Hour of the merchant's day at which the events are recorded.
+const HOUR: u32 = 0;
+
+/// Returns the day of a method's `expiring` or `expired` event; `None` for a bank.
+fn expiry_day(method: &PaymentMethod, expired: bool) -> Option<NaiveDate> {
+    let (year, month) = method.exp_year.zip(method.exp_month)?;
+    let month = u32::try_from(month).ok()?;
+    let first = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, 1)?;
+    first.checked_add_months(Months::new(u32::from(expired)))
+}
+
+/// Schedules both events for a saved card.
+pub(crate) fn schedule_saved_expiry(
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    id: &str,
+    method: &PaymentMethod,
+) -> Result<(), SandboxRefusal> {
+    schedule_expiry(cx, owner, id, method, |expired| TimerEntry::SavedExpiry {
+        id: id.to_owned(),
+        expired,
+    })
+}
+
+/// Schedules both events of a method, once; past days are skipped. `entry` makes the timer of the
+/// `expiring` or `expired` event.
+pub(crate) fn schedule_expiry(
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    id: &str,
+    method: &PaymentMethod,
+    entry: impl Fn(bool) -> TimerEntry,
+) -> Result<(), SandboxRefusal> {
+    let merchant = cx.merchant(&owner.merchant)?;
+    for expired in [false, true] {
+        let Some(day) = expiry_day(method, expired) else { continue };
+        let time = merchant.at(day, HOUR);
+        let planned = format!("x/expiry/{id}/{day}/{expired}");
+        if time > cx.now && cx.get::<bool>(&planned)?.is_none() {
+            cx.put(&planned, &true)?;
+            objects::schedule_timer(cx, time, &entry(expired))?;
+        }
+    }
+    Ok(())
+}
+
+/// Records the event of a saved card if the card still exists and expires as planned.
+pub(crate) fn run_saved_expiry(
+    cx: &mut ChangeUnit<'_>,
+    id: &str,
+    expired: bool,
+) -> Result<(), SandboxRefusal> {
+    let kept: Option<Stored<PaymentMethod, StoredMethod>> =
+        cx.find_any_owner(ObjectKind::CARD, id)?;
+    let Some(kept) = kept else { return Ok(()) };
+    match expiry_event_due(cx, &kept.owner, &kept.object, expired)? {
+        Some(word) => {
+            events::emit(cx, &kept.owner, &format!("payment_method.{word}"), &kept.object)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns the last word of the event's type, if the method expires as planned.
+pub(crate) fn expiry_event_due(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    method: &PaymentMethod,
+    expired: bool,
+) -> Result<Option<&'static str>, SandboxRefusal> {
+    let today = cx.merchant(&owner.merchant)?.today(cx.now);
+    let word = if expired { "expired" } else { "expiring" };
+    Ok((expiry_day(method, expired) == Some(today)).then_some(word))
 }

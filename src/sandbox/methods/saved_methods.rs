@@ -1,20 +1,20 @@
 //! Saved cards and saved banks: shared handlers, parametrised by a [`SavedMethodStore`]
-//! (gateway-api, Saved cards, Saved banks).
+//! (gateway-api, Saved cards, Saved banks); and the method that a request names, resolved: a
+//! token, a saved method, a method of a contact, or details.
 
 use serde_json::Value;
 
-use super::payment_methods::{StoredMethod, bank_details, card_details};
-use super::{expiry, tokens};
-use crate::api::methods::bank::{NewBank, holder_rules};
-use crate::api::methods::card::NewCard;
-use crate::api::methods::method::{MethodKind, PaymentMethod};
-use crate::api::methods::saved::{SavedChange, change_rules};
-use crate::api::query::Page;
+use crate::api::call::Page;
+use crate::api::method::{MethodKind, PaymentMethod};
+use crate::api::method_token::{MethodRef, VaultMethod};
 use crate::api::rules::{FieldProblem, FieldProblems};
+use crate::api::saved_method::{NewBank, NewCard, SavedChange, bank_holder_rules, change_rules};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::SandboxRefusal;
-use crate::sandbox::http::request::{PageQuery, ParsedRequest, number};
-use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::methods::payment_methods::{StoredMethod, bank_details, card_details};
+use crate::sandbox::methods::{payment_methods, tokens};
+use crate::sandbox::request::{PageQuery, ParsedRequest, number};
+use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::{ChangeUnit, sortable_key};
 
 /// The parameters that distinguish saved cards from saved banks.
@@ -61,7 +61,7 @@ impl SavedMethodStore {
         let object = show(&id, &method, Some(Timestamp(cx.now)), cx);
         let kept = Stored { owner, sequence, object, internal: method };
         cx.create(self.kind, &kept.owner.key(), &id, &kept)?;
-        expiry::schedule_for_saved(cx, &kept.owner, &id, &kept.object)?;
+        payment_methods::schedule_saved_expiry(cx, &kept.owner, &id, &kept.object)?;
         self.index(cx, &kept, &id)?;
         Ok(kept.object)
     }
@@ -141,7 +141,7 @@ impl SavedMethodStore {
         kept.internal.description = change.description;
         kept.object = show(id, &kept.internal, kept.object.created, cx);
         cx.update(self.kind, id, &kept)?;
-        expiry::schedule_for_saved(cx, &kept.owner, id, &kept.object)?;
+        payment_methods::schedule_saved_expiry(cx, &kept.owner, id, &kept.object)?;
         self.index(cx, &kept, id)?;
         Ok(kept.object)
     }
@@ -278,7 +278,7 @@ pub(crate) fn list_cards(
 }
 
 pub(crate) const SAVED_BANKS: SavedMethodStore =
-    SavedMethodStore { kind: ObjectKind::BANK, method: MethodKind::Bank, rules: holder_rules };
+    SavedMethodStore { kind: ObjectKind::BANK, method: MethodKind::Bank, rules: bank_holder_rules };
 
 /// POST /v1/banks: from fields, or from a token.
 pub(crate) fn create_bank(
@@ -292,4 +292,84 @@ pub(crate) fn create_bank(
         token_id: new.token_id.clone(),
     };
     SAVED_BANKS.create(cx, asked, &given, |cx| bank_details(cx, new))
+}
+
+/// The resolved method of a request.
+pub(crate) struct ResolvedMethod {
+    pub(crate) method: StoredMethod,
+    /// Its one-time token, which the operation uses up.
+    pub(crate) token: Option<String>,
+    /// The field that its problems belong to.
+    pub(crate) parent: &'static str,
+}
+
+impl ResolvedMethod {
+    /// Returns true for a saved card or bank, and for a method of the vault.
+    pub(crate) fn is_saved(&self) -> bool {
+        self.method.shown.id.is_some()
+    }
+}
+
+/// Resolves the method of a request: a token, a saved card or bank, or inline details.
+pub(crate) fn resolve_method(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    method: MethodRef,
+) -> Result<ResolvedMethod, SandboxRefusal> {
+    let (method, token) = match method {
+        MethodRef::Card(card) => (card_details(cx, *card), None),
+        MethodRef::Bank(bank) => (bank_details(cx, *bank), None),
+        MethodRef::Id(id) => match tokens::find(cx, owner, &id) {
+            Ok(kept) => (kept.internal, Some(id)),
+            Err(_) => (find_saved(cx, owner, &id)?, None),
+        },
+    };
+    Ok(ResolvedMethod { method, token, parent: "method" })
+}
+
+fn find_saved(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    id: &str,
+) -> Result<StoredMethod, SandboxRefusal> {
+    let found = SAVED_CARDS
+        .payment_details(cx, owner, id)
+        .or_else(|_| SAVED_BANKS.payment_details(cx, owner, id));
+    let found = found.or_else(|_| vault_details(cx, owner, id));
+    found.map_err(|_| SandboxRefusal::not_found("PaymentMethod", id))
+}
+
+/// Returns the details of a method for a payment.
+pub(crate) fn vault_details(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    id: &str,
+) -> Result<StoredMethod, SandboxRefusal> {
+    let kept: Stored<VaultMethod, StoredMethod> = cx.find(ObjectKind::VAULT_METHOD, owner, id)?;
+    let mut method = kept.internal;
+    method.shown.id = Some(id.to_owned());
+    Ok(method)
+}
+
+/// Resolves and checks the method of a request. Problems of its fields are reported together with
+/// the request's own `problems`; a wrong number or date is reported alone (service-facts, 22, 23).
+pub(crate) fn resolve_checked(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    method: Option<MethodRef>,
+    mut problems: Vec<FieldProblem>,
+) -> Result<Option<ResolvedMethod>, SandboxRefusal> {
+    if matches!(&method, None | Some(MethodRef::Id(_))) {
+        SandboxRefusal::fields("", &problems)?;
+    }
+    let resolved = method.map(|method| resolve_method(cx, owner, method)).transpose()?;
+    if let Some(resolved) = &resolved {
+        problems.extend(resolved.method.problems.iter().cloned().map(|mut problem| {
+            problem.context = format!("{}.{}", resolved.parent, problem.context);
+            problem
+        }));
+        SandboxRefusal::fields("", &problems)?;
+        resolved.method.check("method", cx.now)?;
+    }
+    Ok(resolved)
 }

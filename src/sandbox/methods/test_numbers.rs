@@ -5,8 +5,7 @@
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
-use crate::api::methods::bank::NewBank;
-use crate::api::methods::card::NewCard;
+use crate::api::saved_method::{NewBank, NewCard};
 use crate::base::secret::Secret;
 
 /// The outcome class of a method.

@@ -6,19 +6,17 @@ use chrono::TimeDelta;
 use http::StatusCode;
 use serde_json::{Map, Value};
 
-use super::payment_methods::{StoredMethod, bank_details, card_details};
 use crate::api::call::Auth;
-use crate::api::methods::method::PaymentMethod;
-use crate::api::methods::method_ref::MethodRef;
-use crate::api::methods::one_time_token::TOKEN_LIFE_MINUTES;
+use crate::api::method::PaymentMethod;
+use crate::api::method_token::{MethodRef, TOKEN_LIFE_MINUTES};
 use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
-use crate::sandbox::http::lenient_json;
-use crate::sandbox::http::request::{ParsedRequest, SandboxCaller};
+use crate::sandbox::body;
 use crate::sandbox::merchants::auth;
-use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::methods::payment_methods::{StoredMethod, bank_details, card_details};
+use crate::sandbox::request::{ParsedRequest, SandboxCaller};
+use crate::sandbox::state::objects;
+use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
-use crate::sandbox::state::timers;
-use crate::sandbox::state::timers::TimerEntry;
 
 /// A method's own fields; other fields are returned under `form_data`.
 pub(crate) const METHOD_FIELDS: [&str; 27] = [
@@ -123,7 +121,7 @@ fn form_data(body: &Map<String, Value>, form: bool) -> Option<Value> {
 
 /// Cuts and drops what a token tolerates, then types the rest.
 fn read_method(body: Map<String, Value>) -> Result<MethodRef, SandboxRefusal> {
-    let mut fields = lenient_json::object(body);
+    let mut fields = body::normalise_object(body);
     for (name, most) in FIELD_LENGTHS {
         if let Some(Value::String(text)) = fields.get_mut(name) {
             if name == "postal_code" {
@@ -157,7 +155,7 @@ fn store(
     let token = PaymentMethod { form_data, ..show(id.clone(), &method) };
     let until = cx.now.checked_add_signed(TimeDelta::minutes(TOKEN_LIFE_MINUTES));
     let end = TimerEntry::TokenExpiry { id: id.clone() };
-    timers::schedule(cx, until.unwrap_or(cx.now), &end)?;
+    objects::schedule_timer(cx, until.unwrap_or(cx.now), &end)?;
     let kept = Stored { owner: owner.clone(), sequence, object: token.clone(), internal: method };
     cx.create(ObjectKind::TOKEN, &owner.key(), &id, &kept)?;
     Ok(token)

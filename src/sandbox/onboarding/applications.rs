@@ -1,26 +1,35 @@
-//! Merchant applications, complete and by sign-up (partner-api, Merchant application).
+//! Merchant applications, complete and by sign-up, and their underwriting (partner-api, Merchant
+//! application, States and transitions).
 //!
 //! A complete application is submitted at once; a sign-up waits until its applicant finishes it on
-//! the page (`page`). A submitted application is decided a little later (`decide`), and a
-//! notification reports the decision to the partner. A test of either outcome makes only its
-//! notification.
+//! the page (`page`). Underwriting follows: submitted → provisioned or declined, once, and a
+//! notification reports the decision to the partner. The sandbox decides by itself a few seconds
+//! after the submission, unless the `decide` option leaves it to people. The test of the sign-up
+//! is always decided by people. Only people may reconsider, and approve what was declined. A test
+//! of either outcome makes only its notification.
 
+use chrono::TimeDelta;
 use serde_json::{Map, Value};
 
-use super::record::{ApplicationTransition, StoredApplication, after, text};
-use super::{decide, record};
+use crate::api::credentials::MerchantProfile;
+use crate::api::event::{DeclineReason, PartnerEvent};
 use crate::api::onboarding::application::{
     ApplicationId, Submission, Submitted, SubmittedApplication, is_test_name,
 };
 use crate::api::onboarding::rules::rules;
-use crate::api::problem::{Problem, ProblemMessage};
-use crate::api::rules::FieldProblem;
+use crate::api::rules::{FieldProblem, Problem, ProblemMessage};
+use crate::api::wire::Timestamp;
+use crate::base::secret::Secret;
 use crate::sandbox::answer::SandboxRefusal;
-use crate::sandbox::http::documented_surface;
-use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::body;
+use crate::sandbox::merchants::oauth::issue_code;
+use crate::sandbox::onboarding::record;
+use crate::sandbox::onboarding::record::{ApplicationTransition, StoredApplication, after, text};
+use crate::sandbox::options::DecisionMode;
+use crate::sandbox::request::ParsedRequest;
+use crate::sandbox::state::objects::{LONG_LENGTH, ObjectKind, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
-use crate::sandbox::state::timers;
-use crate::sandbox::state::timers::TimerEntry;
+use crate::sandbox::state::{objects, outbox};
 
 /// POST of a complete application: its fields lie under one name, `merchant_application`.
 pub(crate) fn submit(
@@ -49,7 +58,7 @@ pub(crate) fn counted_fields(
     cx: &ChangeUnit<'_>,
     fields: Map<String, Value>,
 ) -> Map<String, Value> {
-    if documented_surface::is_documented_only(cx) {
+    if body::is_documented_only(cx) {
         record::without_nulls(fields)
     } else {
         record::normalise_fields(fields)
@@ -109,7 +118,7 @@ pub(crate) fn submit_and_schedule(
     let id = found.object.id;
     let is_test = is_test_name(text(&found.internal.fields, "business_name"));
     record::submit(cx, found)?;
-    decide::schedule(cx, id, is_test)?;
+    schedule_decision(cx, id, is_test)?;
     Ok(id)
 }
 
@@ -122,12 +131,160 @@ fn submit_test(
 ) -> Result<ApplicationId, SandboxRefusal> {
     let id = record::fresh_id(cx);
     let reference = text(fields, "reference").to_owned();
-    let moment = cx.now.checked_add_signed(decide::TEST_DELAY).unwrap_or(cx.now);
-    timers::schedule(cx, moment, &TimerEntry::TestOutcome { id: id.0, reference, provisioned })?;
+    let moment = cx.now.checked_add_signed(TEST_DELAY).unwrap_or(cx.now);
+    objects::schedule_timer(
+        cx,
+        moment,
+        &TimerEntry::TestOutcome { id: id.0, reference, provisioned },
+    )?;
     Ok(id)
 }
 
 /// Returns true while the application waits for its applicant.
 pub(crate) fn is_started(found: &StoredApplication) -> bool {
     after(found.object.state, ApplicationTransition::Submit).is_ok()
+}
+
+/// Time between a submission and the sandbox's own decision.
+const DELAY: TimeDelta = TimeDelta::seconds(5);
+
+/// Time between a test submission and its notification.
+pub(crate) const TEST_DELAY: TimeDelta = TimeDelta::seconds(2);
+
+/// An underwriting decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SandboxDecision {
+    Approve,
+    Decline(DeclineReason),
+}
+
+/// Schedules the sandbox's own decision, unless people decide.
+pub(crate) fn schedule_decision(
+    cx: &mut ChangeUnit<'_>,
+    id: ApplicationId,
+    is_test: bool,
+) -> Result<(), SandboxRefusal> {
+    if is_test || cx.environment.options.decide == DecisionMode::Manual {
+        return Ok(());
+    }
+    let moment = cx.now.checked_add_signed(DELAY).unwrap_or(cx.now);
+    objects::schedule_timer(cx, moment, &TimerEntry::Decision { id: id.to_string() })
+}
+
+/// Decides as the sandbox, unless the application was decided or deleted.
+pub(crate) fn run_due_decision(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), SandboxRefusal> {
+    let found: Option<StoredApplication> = cx.find_any_owner(ObjectKind::APPLICATION, id)?;
+    let waits = |found: &StoredApplication| {
+        after(found.object.state, ApplicationTransition::Approve).is_ok()
+    };
+    let Some(found) = found.filter(waits) else {
+        return Ok(());
+    };
+    let decision = decide_automatically(cx, &found)?;
+    settle_decision(cx, found, &decision, false)
+}
+
+fn decide_automatically(
+    cx: &ChangeUnit<'_>,
+    found: &StoredApplication,
+) -> Result<SandboxDecision, SandboxRefusal> {
+    if record::is_duplicate(cx, found)? {
+        return Ok(SandboxDecision::Decline(DeclineReason::DuplicateApplication));
+    }
+    let name = text(&found.internal.fields, "business_name");
+    if cx.merchants()?.iter().any(|merchant| merchant.name == name) {
+        return Ok(SandboxDecision::Decline(DeclineReason::DuplicateMerchant));
+    }
+    Ok(SandboxDecision::Approve)
+}
+
+/// Applies a person's decision; `again` approves an application that was declined.
+///
+/// # Errors
+///
+/// 404 for no such application, 422 for one that is not submitted or was already decided.
+pub(crate) fn decide(
+    cx: &mut ChangeUnit<'_>,
+    id: &str,
+    decision: &SandboxDecision,
+    again: bool,
+) -> Result<StoredApplication, SandboxRefusal> {
+    let found = record::load(cx, id)?;
+    settle_decision(cx, found, decision, again)?;
+    record::load(cx, id)
+}
+
+/// Returns the state change of a decision.
+fn transition_of(decision: &SandboxDecision, again: bool) -> ApplicationTransition {
+    match decision {
+        SandboxDecision::Approve if again => ApplicationTransition::Reconsider,
+        SandboxDecision::Approve => ApplicationTransition::Approve,
+        SandboxDecision::Decline(_) => ApplicationTransition::Decline,
+    }
+}
+
+fn settle_decision(
+    cx: &mut ChangeUnit<'_>,
+    mut found: StoredApplication,
+    decision: &SandboxDecision,
+    again: bool,
+) -> Result<(), SandboxRefusal> {
+    found.object.state = after(found.object.state, transition_of(decision, again))?;
+    found.object.decided = Some(Timestamp(cx.now));
+    let reference = found.object.reference.clone();
+    let event = match decision {
+        SandboxDecision::Approve => {
+            let name = text(&found.internal.fields, "business_name").to_owned();
+            let profile = profile(&name, &found.internal.fields);
+            let merchant = cx.merchant_of_application(&name, profile)?;
+            found.owner.merchant.clone_from(&merchant.id);
+            found.object.reason = None;
+            PartnerEvent::new_provisioned(&reference, issue_code(cx, &merchant.id)?.into())
+        }
+        SandboxDecision::Decline(reason) => {
+            found.object.reason = Some(reason.clone());
+            PartnerEvent::new_declined(&reference, found.object.id, reason.clone())
+        }
+    };
+    record::store(cx, &found)?;
+    outbox::send(cx, &reference, event)
+}
+
+/// Builds the merchant's own record from its application.
+fn profile(name: &str, fields: &Map<String, Value>) -> MerchantProfile {
+    let given = |field: &str| Some(text(fields, field).to_owned()).filter(|text| !text.is_empty());
+    MerchantProfile {
+        name: name.to_owned(),
+        address: given("business_address1"),
+        additional_address: given("business_address2"),
+        city: given("business_city"),
+        state: given("business_state"),
+        postal_code: given("business_zip_code"),
+        country: given("business_country"),
+        phone: given("business_phone"),
+        timezone: None,
+        website: given("business_website"),
+        support_email: given("email"),
+        support_phone: given("business_phone"),
+        email_success_to: given("email"),
+        email_failure_to: given("email"),
+        reference_required: Some(false),
+        reference_label: Some("Reference".to_owned()),
+    }
+}
+
+/// Sends the outcome of a test. No merchant was made, so its code cannot be exchanged.
+pub(crate) fn send_test_outcome(
+    cx: &mut ChangeUnit<'_>,
+    id: u64,
+    reference: &str,
+    provisioned: bool,
+) -> Result<(), SandboxRefusal> {
+    let event = if provisioned {
+        let code = Secret::from(cx.fresh_secret("fake code", LONG_LENGTH));
+        PartnerEvent::new_provisioned(reference, code)
+    } else {
+        PartnerEvent::new_declined(reference, ApplicationId(id), DeclineReason::Unexplained)
+    };
+    outbox::send(cx, reference, event)
 }

@@ -1,9 +1,7 @@
 //! Merchant applications: the form, its rules and the decision.
 
 pub mod applications;
-pub mod decide;
 pub mod field_texts;
 pub mod form;
 pub mod page;
 pub mod record;
-pub mod submission;

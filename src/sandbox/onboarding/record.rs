@@ -4,16 +4,16 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::api::event::DeclineReason;
 use crate::api::onboarding::application::{
     ApplicationFields, ApplicationId, Submission, is_test_name,
 };
 use crate::api::onboarding::fields::{
     ApplicationField, ApplicationPrivacy, FIELDS, FieldType, SECOND_OWNER, SECOND_OWNER_FIELDS,
 };
-use crate::api::onboarding::partner_event::DeclineReason;
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::SandboxRefusal;
-use crate::sandbox::state::lists::{MerchantMode, ObjectKind, ObjectOwner, Stored, derive_id};
+use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner, Stored, derive_id};
 use crate::sandbox::state::store::{ChangeUnit, sortable_key};
 
 /// State of an application.

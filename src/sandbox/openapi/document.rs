@@ -9,14 +9,12 @@ use http::StatusCode;
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
-use super::page;
-use super::page::DOCUMENT;
-use super::route::{Route, RouteDoc, RouteHandler};
-use super::schemas::Schemas;
-use crate::api::call::{Auth, Method};
-use crate::api::problem::Problem;
-use crate::api::query::{Parameter, ParameterType};
+use crate::api::call::{Auth, Method, Parameter, ParameterType};
+use crate::api::rules::Problem;
 use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::openapi::page;
+use crate::sandbox::openapi::page::DOCUMENT;
+use crate::sandbox::openapi::route::{Route, RouteDoc, RouteHandler, Schemas};
 use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::pages::API_REFERENCE;
 

@@ -1,7 +1,5 @@
 //! The contract as a document, generated from the types that serve requests.
 
 pub mod document;
-pub mod example;
 pub mod page;
 pub mod route;
-pub mod schemas;

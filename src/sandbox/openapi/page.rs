@@ -1,12 +1,12 @@
-//! The page that shows the `OpenAPI` document to people, with an example of each body.
+//! The page that shows the `OpenAPI` document to people, with an example of each body, generated
+//! from its schema.
 
 use std::collections::BTreeMap;
 
 use http::StatusCode;
 use maud::{Markup, html};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use super::example;
 use crate::sandbox::answer::SandboxAnswer;
 use crate::sandbox::pages::SandboxPage;
 
@@ -26,18 +26,19 @@ struct ListedOperation<'a> {
 /// Renders the whole document.
 pub(super) fn show(brand: &str, document: &Value) -> SandboxAnswer {
     let mut groups: BTreeMap<&str, Vec<ListedOperation<'_>>> = BTreeMap::new();
-    for (path, methods) in example::value_at(document, "/paths").as_object().into_iter().flatten() {
+    for (path, methods) in value_at(document, "/paths").as_object().into_iter().flatten() {
         for (method, said) in methods.as_object().into_iter().flatten() {
             let method = method.to_ascii_uppercase();
-            groups
-                .entry(text(example::value_at(said, "/tags/0")))
-                .or_default()
-                .push(ListedOperation { method, path, operation: said });
+            groups.entry(text(value_at(said, "/tags/0"))).or_default().push(ListedOperation {
+                method,
+                path,
+                operation: said,
+            });
         }
     }
-    let components = example::value_at(document, "/components");
+    let components = value_at(document, "/components");
     let inner = html! {
-        p { (text(example::value_at(document, "/info/description"))) }
+        p { (text(value_at(document, "/info/description"))) }
         p.quiet { "For programs: " a href=(DOCUMENT) { "OpenAPI 3.1" } }
         div.search hidden {
             label for="search" { "Search" }
@@ -64,23 +65,22 @@ pub(super) fn show(brand: &str, document: &Value) -> SandboxAnswer {
 
 fn section(one: &ListedOperation<'_>, components: &Value) -> Markup {
     let ListedOperation { method, path, operation: said } = one;
-    let credential =
-        example::value_at(said, "/security/0").as_object().and_then(|all| all.keys().next());
-    let taken = example::value_at(said, "/requestBody/content/application~1json/schema");
+    let credential = value_at(said, "/security/0").as_object().and_then(|all| all.keys().next());
+    let taken = value_at(said, "/requestBody/content/application~1json/schema");
     let given = ["200", "204"].into_iter().find_map(|status| {
-        let answer = example::value_at(said, "/responses").get(status)?;
-        Some(example::value_at(answer, "/content/application~1json/schema"))
+        let answer = value_at(said, "/responses").get(status)?;
+        Some(value_at(answer, "/content/application~1json/schema"))
     });
-    let all = example::value_at(said, "/responses").as_object().into_iter().flatten();
+    let all = value_at(said, "/responses").as_object().into_iter().flatten();
     let statuses: Vec<&str> = all.map(|(status, _)| status.as_str()).collect();
     html! {
-        details.operation id=(text(example::value_at(said, "/operationId"))) {
+        details.operation id=(text(value_at(said, "/operationId"))) {
             summary {
                 code.method { (method) } " " code { (path) }
-                span.hint { (render_text(text(example::value_at(said, "/summary")))) }
+                span.hint { (render_text(text(value_at(said, "/summary")))) }
             }
             p.quiet { "Credential: " code { (credential.map_or("none", String::as_str)) } }
-            (parameters(example::value_at(said, "/parameters")))
+            (parameters(value_at(said, "/parameters")))
             (body("Request", taken, components))
             @if !taken.is_null() { (sample("Example of a request", taken, components)) }
             (body("Answer", given.unwrap_or(&Value::Null), components))
@@ -94,23 +94,22 @@ fn section(one: &ListedOperation<'_>, components: &Value) -> Markup {
 
 /// Renders an example body.
 fn sample(title: &str, schema: &Value, components: &Value) -> Markup {
-    let shown =
-        serde_json::to_string_pretty(&example::example(schema, components)).unwrap_or_default();
+    let shown = serde_json::to_string_pretty(&example(schema, components)).unwrap_or_default();
     html! { p { b { (title) } } pre { (shown) } }
 }
 
 fn parameters(all: &Value) -> Markup {
     let rows = all.as_array().into_iter().flatten().map(|one| {
-        let kind = if text(example::value_at(one, "/in")) == "path" {
+        let kind = if text(value_at(one, "/in")) == "path" {
             "in the path"
         } else {
-            text(example::value_at(one, "/description"))
+            text(value_at(one, "/description"))
         };
         row(
             0,
-            text(example::value_at(one, "/name")),
-            example::value_at(one, "/schema"),
-            *example::value_at(one, "/required") == true,
+            text(value_at(one, "/name")),
+            value_at(one, "/schema"),
+            *value_at(one, "/required") == true,
             kind,
         )
     });
@@ -133,24 +132,23 @@ fn fields(rows: &mut Vec<Markup>, schema: &Value, components: &Value, depth: usi
     if depth >= DEPTH_MAX {
         return;
     }
-    let schema = example::resolve_ref(schema, components);
+    let schema = resolve_ref(schema, components);
     if let Some(items) = schema.get("items") {
         return fields(rows, items, components, depth);
     }
     for choice in schema.get("anyOf").and_then(Value::as_array).into_iter().flatten() {
         fields(rows, choice, components, depth);
     }
-    let required: Vec<&str> = example::value_at(schema, "/required")
+    let required: Vec<&str> = value_at(schema, "/required")
         .as_array()
         .into_iter()
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    for (name, field) in example::value_at(schema, "/properties").as_object().into_iter().flatten()
-    {
+    for (name, field) in value_at(schema, "/properties").as_object().into_iter().flatten() {
         let needed = required.contains(&name.as_str());
-        let meaning = text(example::value_at(field, "/description"));
-        rows.push(row(depth, name, example::resolve_ref(field, components), needed, meaning));
+        let meaning = text(value_at(field, "/description"));
+        rows.push(row(depth, name, resolve_ref(field, components), needed, meaning));
         fields(rows, field, components, depth.saturating_add(1));
     }
 }
@@ -211,13 +209,116 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
+/// Maximum depth of an example.
+const EXAMPLE_DEPTH_MAX: usize = 4;
+
+/// Returns a value that a schema allows: the required fields of a request, every field of an
+/// answer.
+pub(crate) fn example(schema: &Value, components: &Value) -> Value {
+    example_value(schema, components, 0)
+}
+
+fn example_value(schema: &Value, components: &Value, depth: usize) -> Value {
+    let schema = resolve_ref(schema, components);
+    if let Some(own) = value_at(schema, "/examples/0").as_str() {
+        return json!(own);
+    }
+    for given in
+        [value_at(schema, "/examples/0"), value_at(schema, "/const"), value_at(schema, "/enum/0")]
+    {
+        if !given.is_null() {
+            return given.clone();
+        }
+    }
+    let word = |kind: &Value| kind.as_str().map(str::to_owned);
+    let first = |all: &Vec<Value>| all.iter().find_map(word);
+    let kind = schema.get("type");
+    let kind = kind.and_then(|kind| word(kind).or_else(|| kind.as_array().and_then(first)));
+    match kind.as_deref() {
+        Some("object") => example_object(schema, components, depth),
+        Some("array") if depth < EXAMPLE_DEPTH_MAX => {
+            json!([example_value(value_at(schema, "/items"), components, depth.saturating_add(1))])
+        }
+        Some("array") => json!([]),
+        Some("integer" | "number") => example_number(schema),
+        Some("boolean") => json!(true),
+        Some("string") => example_text(schema),
+        _ if schema.get("anyOf").is_some() => {
+            example_value(value_at(schema, "/anyOf/0"), components, depth)
+        }
+        _ => json!({}),
+    }
+}
+
+/// Returns an object: the required fields, or those of one `anyOf` choice, or all where none is
+/// required.
+fn example_object(schema: &Value, components: &Value, depth: usize) -> Value {
+    let named = [
+        value_at(schema, "/required"),
+        value_at(schema, "/anyOf/1/required"),
+        value_at(schema, "/anyOf/0/required"),
+    ];
+    let named = named.into_iter().find_map(Value::as_array);
+    let wanted = |name: &str| named.is_none_or(|all| all.iter().any(|one| one == name));
+    let fields = value_at(schema, "/properties").as_object().into_iter().flatten();
+    let fields = fields.filter(|(name, _)| depth < EXAMPLE_DEPTH_MAX && wanted(name));
+    let shown: Map<String, Value> = fields
+        .map(|(name, field)| {
+            (name.clone(), example_value(field, components, depth.saturating_add(1)))
+        })
+        .collect();
+    Value::Object(shown)
+}
+
+/// Returns 1000 minor units, clamped to the schema's bounds.
+fn example_number(schema: &Value) -> Value {
+    let bound = |name: &str| schema.get(name).and_then(Value::as_i64);
+    let most = bound("maximum").unwrap_or(i64::MAX);
+    json!(1000.min(most).max(bound("minimum").unwrap_or(0)))
+}
+
+fn example_text(schema: &Value) -> Value {
+    match schema.get("format").and_then(Value::as_str) {
+        Some("date") => json!("2030-01-15"),
+        Some("date-time") => json!("2030-01-15T18:00:00.000Z"),
+        Some("email") => json!("jane@example.com"),
+        Some(_) | None => json!("…"),
+    }
+}
+
+pub(crate) fn resolve_ref<'a>(schema: &'a Value, components: &'a Value) -> &'a Value {
+    let name = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
+    name.map_or(schema, |name| value_at(components, "/schemas").get(name).unwrap_or(&Value::Null))
+}
+
+/// Returns the value at a JSON pointer; null if there is none.
+pub(crate) fn value_at<'a>(value: &'a Value, pointer: &str) -> &'a Value {
+    value.pointer(pointer).unwrap_or(&Value::Null)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::render_text;
+    use super::{render_text, *};
 
     #[test]
     fn words_between_backticks_are_code_and_nothing_is_markup() {
         let shown = render_text("Is `<card>`, or `bank`.").into_string();
         assert_eq!(shown, "Is <code>&lt;card&gt;</code>, or <code>bank</code>.");
+    }
+
+    #[test]
+    fn an_example_has_what_is_required_and_is_made_of_what_is_allowed() {
+        let schema = json!({"type": "object", "required": ["amount", "method", "on"], "properties": {
+            "amount": {"type": "integer", "minimum": 1}, "note": {"type": "string"},
+            "method": {"anyOf": [{"type": "string"}, {"type": "object"}]},
+            "on": {"type": ["string", "null"], "format": "date"},
+        }});
+        let expect = json!({"amount": 1000, "method": "…", "on": "2030-01-15"});
+        assert_eq!(example(&schema, &Value::Null), expect);
+        let card = json!({"$ref": "#/components/schemas/Card"});
+        let components = json!({"schemas": {"Card": {"type": "object", "properties": {
+            "type": {"const": "card"}, "number": {"type": "string", "examples": ["4242424242424242"]}}}}});
+        let expect = json!({"type": "card", "number": "4242424242424242"});
+        assert_eq!(example(&card, &components), expect);
     }
 }

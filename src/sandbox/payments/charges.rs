@@ -6,30 +6,29 @@
 
 use chrono::{DateTime, Days, Utc};
 
-use super::order::PaymentOrder;
-use super::transactions::{StoredTransaction, TransactionTransition, status_refusal};
-use super::{order, search, signatures, transactions};
-use crate::api::payments::actions::{CAPTURE_LATER, NewCapture, capture_rules};
-use crate::api::payments::schedule::Recur;
-use crate::api::payments::transaction;
-use crate::api::payments::transaction::{
-    NewCharge, Transaction, TransactionStatus, TransactionType,
-};
-use crate::api::problem::{Problem, ProblemMessage};
-use crate::api::query::Page;
+use crate::api::call::Page;
+use crate::api::rules::{Problem, ProblemMessage};
+use crate::api::schedule::Recur;
+use crate::api::transaction;
+use crate::api::transaction::{NewCharge, Transaction, TransactionStatus, TransactionType};
+use crate::api::transaction_action::{CAPTURE_LATER, NewCapture, capture_rules};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::SandboxRefusal;
-use crate::sandbox::http::request::{PageQuery, ParsedRequest};
 use crate::sandbox::merchants::oauth::client_id;
 use crate::sandbox::merchants::processing::{need_currency, need_same_currency};
-use crate::sandbox::merchants::{geo_rules, processing};
+use crate::sandbox::merchants::{auth, processing};
 use crate::sandbox::methods::payment_methods::StoredMethod;
-use crate::sandbox::methods::resolve::ResolvedMethod;
-use crate::sandbox::methods::{resolve, test_numbers, tokens};
-use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::methods::saved_methods::ResolvedMethod;
+use crate::sandbox::methods::{saved_methods, test_numbers, tokens};
+use crate::sandbox::payments::order::PaymentOrder;
+use crate::sandbox::payments::transactions::{
+    StoredTransaction, TransactionTransition, status_refusal,
+};
+use crate::sandbox::payments::{order, search, signatures, transactions};
+use crate::sandbox::request::{PageQuery, ParsedRequest};
+use crate::sandbox::state::objects;
+use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
-use crate::sandbox::state::timers;
-use crate::sandbox::state::timers::TimerEntry;
 
 /// Days after which a hold is voided (gateway-api, Limits).
 const HOLD_DAYS: u64 = 7;
@@ -52,8 +51,8 @@ impl CheckedCharge {
         mut new: NewCharge,
     ) -> Result<Self, SandboxRefusal> {
         let owner = asked.owner()?;
-        let problems = transaction::rules(&new);
-        let resolved = resolve::method_of(cx, &owner, new.method.take(), problems)?;
+        let problems = transaction::charge_rules(&new);
+        let resolved = saved_methods::resolve_checked(cx, &owner, new.method.take(), problems)?;
         let resolved = resolved.ok_or_else(SandboxRefusal::server_error)?;
         let merchant = cx.merchant(&owner.merchant)?;
         let kind = &resolved.method.shown.kind;
@@ -224,11 +223,11 @@ pub(crate) fn schedule_end(
     let id = kept.object.id.clone();
     if kept.object.auto_capture == Some(true) {
         let time = settlement_time(cx, kept)?;
-        return timers::schedule(cx, time, &TimerEntry::Capture { id });
+        return objects::schedule_timer(cx, time, &TimerEntry::Capture { id });
     }
     transactions::add_hold(cx, kept)?;
     let time = cx.now.checked_add_days(Days::new(HOLD_DAYS)).unwrap_or(cx.now);
-    timers::schedule(cx, time, &TimerEntry::HoldEnd { id })
+    objects::schedule_timer(cx, time, &TimerEntry::HoldEnd { id })
 }
 
 /// Returns the settlement time: a card's next daily run, or the policy's number of banking days
@@ -289,7 +288,7 @@ pub(crate) fn capture(
     let owner = asked.owner()?;
     let mut kept = find(cx, &owner, asked.parameter(0))?;
     SandboxRefusal::fields("", &capture_rules(&new))?;
-    geo_rules::need_country(cx, asked, &owner, &kept.object.account_id)?;
+    auth::need_country(cx, asked, &owner, &kept.object.account_id)?;
     cx.policy(&owner.merchant)?.need_capture(&kept.object.account_id)?;
     if !transactions::is_hold(&kept.object) || kept.object.status != TransactionStatus::Authorized {
         return Err(status_refusal());

@@ -4,14 +4,13 @@
 //! The state follows the total of the payments that count, less the refunds. The invoice is updated
 //! with every change of its payments.
 
-use crate::api::audit::Audit;
 use crate::api::invoice::{Invoice, InvoicePayment};
-use crate::api::methods::method::MethodKind;
-use crate::api::payments::transaction::{Transaction, TransactionStatus};
-use crate::api::wire::Timestamp;
+use crate::api::method::MethodKind;
+use crate::api::transaction::{Transaction, TransactionStatus};
+use crate::api::wire::{Audit, Timestamp};
 use crate::sandbox::answer::SandboxRefusal;
 use crate::sandbox::methods::payment_methods::StoredMethod;
-use crate::sandbox::state::lists::{ObjectKind, Stored};
+use crate::sandbox::state::objects::{ObjectKind, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// A stored invoice.

@@ -6,15 +6,15 @@ use chrono::{Datelike, NaiveDate};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::api::methods::method::MethodKind;
+use crate::api::method::MethodKind;
 use crate::api::rules::FieldProblems;
 use crate::sandbox::answer::SandboxRefusal;
-use crate::sandbox::http::request::ParsedRequest;
-use crate::sandbox::merchants::geo_rules;
+use crate::sandbox::merchants::auth;
 use crate::sandbox::merchants::policy::{MerchantPolicy, VelocityLimits};
 use crate::sandbox::methods::payment_methods::StoredMethod;
 use crate::sandbox::methods::test_numbers::{COUNTRY_DENIED, OutcomeClass};
-use crate::sandbox::state::lists::ObjectOwner;
+use crate::sandbox::request::ParsedRequest;
+use crate::sandbox::state::objects::ObjectOwner;
 use crate::sandbox::state::store::ChangeUnit;
 
 /// A payment to authorise; its method has been checked.
@@ -98,7 +98,7 @@ pub(crate) fn deny_by_country(
     account: &str,
     method: &mut StoredMethod,
 ) {
-    if geo_rules::need_country(cx, asked, owner, account).is_err() {
+    if auth::need_country(cx, asked, owner, account).is_err() {
         method.class.failure = Some(COUNTRY_DENIED.to_owned());
     }
 }

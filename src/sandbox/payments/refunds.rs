@@ -7,26 +7,28 @@
 
 use chrono::Months;
 
-use super::transactions::{StoredTransaction, TransactionTransition, emit, status_refusal};
-use super::{charges, order, search, transactions};
-use crate::api::methods::method::PaymentMethod;
-use crate::api::payments::actions::{
+use crate::api::method::PaymentMethod;
+use crate::api::rules::{FieldProblems, TRANSACTION_REFERENCE_LENGTH_MAX};
+use crate::api::transaction::{Transaction, TransactionStatus, TransactionType};
+use crate::api::transaction_action::{
     NewCredit, NewRefund, NewVoid, credit_rules, refund_rules, void_rules,
 };
-use crate::api::payments::transaction::{Transaction, TransactionStatus, TransactionType};
-use crate::api::rules::{FieldProblems, TRANSACTION_REFERENCE_LENGTH_MAX};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::SandboxRefusal;
-use crate::sandbox::http::documented_surface;
-use crate::sandbox::http::request::ParsedRequest;
-use crate::sandbox::merchants::geo_rules;
+use crate::sandbox::body;
+use crate::sandbox::merchants::auth;
 use crate::sandbox::merchants::oauth::client_id;
 use crate::sandbox::merchants::processing::{need_currency, need_same_currency};
 use crate::sandbox::methods::payment_methods::StoredMethod;
-use crate::sandbox::methods::resolve::ResolvedMethod;
-use crate::sandbox::methods::{resolve, tokens};
+use crate::sandbox::methods::saved_methods::ResolvedMethod;
+use crate::sandbox::methods::{saved_methods, tokens};
 use crate::sandbox::options::ServiceSurface;
-use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::payments::transactions::{
+    StoredTransaction, TransactionTransition, emit, status_refusal,
+};
+use crate::sandbox::payments::{charges, order, search, transactions};
+use crate::sandbox::request::ParsedRequest;
+use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// Time after a charge within which it can be refunded (gateway-api, Limits).
@@ -51,9 +53,9 @@ pub(crate) fn refund(
 ) -> Result<Transaction, SandboxRefusal> {
     let owner = asked.owner()?;
     let mut charge = charges::find(cx, &owner, asked.parameter(0))?;
-    new.reference = new.reference.filter(|_| !documented_surface::is_documented_only(cx));
+    new.reference = new.reference.filter(|_| !body::is_documented_only(cx));
     let problems = refund_rules(&new);
-    let other = resolve::method_of(cx, &owner, new.method.take(), problems)?;
+    let other = saved_methods::resolve_checked(cx, &owner, new.method.take(), problems)?;
     need_refundable(cx, &charge)?;
     if let Some(other) = &other {
         need_same_type(cx, &charge, other)?;
@@ -189,7 +191,7 @@ pub(crate) fn credit(
     let text = reference.as_deref();
     problems.length_max("reference", "Reference", text, TRANSACTION_REFERENCE_LENGTH_MAX);
     let problems = credit_rules(&new).into_iter().chain(problems.into_list()).collect();
-    let resolved = resolve::method_of(cx, &owner, new.method.take(), problems)?;
+    let resolved = saved_methods::resolve_checked(cx, &owner, new.method.take(), problems)?;
     let mut resolved = resolved.ok_or_else(SandboxRefusal::server_error)?;
     let merchant = cx.merchant(&owner.merchant)?;
     let kind = &resolved.method.shown.kind;
@@ -223,7 +225,7 @@ pub(crate) fn void(
     let owner = asked.owner()?;
     let mut kept = transactions::find(cx, &owner, asked.parameter(0))?;
     SandboxRefusal::fields("", &void_rules(&new))?;
-    geo_rules::need_country(cx, asked, &owner, &kept.object.account_id)?;
+    auth::need_country(cx, asked, &owner, &kept.object.account_id)?;
     if has_outstanding(cx, &kept.object.id)? {
         return Err(status_refusal());
     }

@@ -4,14 +4,14 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::transactions;
-use super::transactions::StoredTransaction;
-use crate::api::payments::transaction::Transaction;
-use crate::api::query::Page;
+use crate::api::call::Page;
+use crate::api::transaction::Transaction;
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::SandboxRefusal;
-use crate::sandbox::http::request::{PageQuery, ParsedRequest, moment};
-use crate::sandbox::state::lists::ObjectKind;
+use crate::sandbox::payments::transactions;
+use crate::sandbox::payments::transactions::StoredTransaction;
+use crate::sandbox::request::{PageQuery, ParsedRequest, moment};
+use crate::sandbox::state::objects::ObjectKind;
 use crate::sandbox::state::store::{ChangeUnit, sortable_key};
 
 /// GET /v1/transactions/{id}: a charge includes its refunds, if any.

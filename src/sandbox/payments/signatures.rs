@@ -4,18 +4,19 @@
 
 use serde_json::Value;
 
-use super::transactions;
-use super::transactions::{StoredTransaction, status_refusal};
-use crate::api::payments::actions::{NewCapture, SignedTransaction};
-use crate::api::payments::signature::{NewSignature, Signature, signature_rules};
-use crate::api::payments::transaction::{NewCharge, TransactionStatus};
 use crate::api::rules::FieldProblems;
+use crate::api::transaction::{
+    NewCharge, NewSignature, Signature, TransactionStatus, signature_rules,
+};
+use crate::api::transaction_action::{NewCapture, SignedTransaction};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::SandboxRefusal;
-use crate::sandbox::http::lenient_json;
-use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::body;
 use crate::sandbox::options::ServiceSurface;
-use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::payments::transactions;
+use crate::sandbox::payments::transactions::{StoredTransaction, status_refusal};
+use crate::sandbox::request::ParsedRequest;
+use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// Stores the one signature of a transaction.
@@ -75,7 +76,7 @@ fn need_signable(kept: &StoredTransaction, gratuity: i64) -> Result<(), SandboxR
 
 /// Parses the gratuity in the request, a field that the documents do not know.
 fn gratuity(asked: &ParsedRequest) -> Result<i64, SandboxRefusal> {
-    let body: Value = lenient_json::parse_body(asked.json()?)?;
+    let body: Value = body::parse_body(asked.json()?)?;
     match body.get("gratuity") {
         None => Ok(0),
         Some(value) => {

@@ -8,17 +8,16 @@
 
 use chrono::TimeDelta;
 
-use super::invoice_payments;
-use crate::api::payments::transaction::{Transaction, TransactionStatus, TransactionType};
+use crate::api::transaction::{Transaction, TransactionStatus, TransactionType};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::SandboxRefusal;
 use crate::sandbox::merchants::events;
 use crate::sandbox::methods::payment_methods::StoredMethod;
-use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::payments::invoice_payments;
 use crate::sandbox::state::logs::MoneyMovement;
+use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
-use crate::sandbox::state::timers::TimerEntry;
-use crate::sandbox::state::{logs, timers};
+use crate::sandbox::state::{logs, objects};
 
 pub(crate) type StoredTransaction = Stored<Transaction, StoredMethod>;
 
@@ -345,7 +344,7 @@ pub(crate) fn authorize_payout(
     let hour = cx.policy(&kept.owner.merchant)?.capture_hour();
     let time = merchant.next_at(cx.now, hour);
     let time = time.checked_add_signed(AFTER_CHARGES).unwrap_or(time);
-    timers::schedule(cx, time, &TimerEntry::Capture { id: kept.object.id.clone() })?;
+    objects::schedule_timer(cx, time, &TimerEntry::Capture { id: kept.object.id.clone() })?;
     Ok(true)
 }
 

@@ -4,28 +4,28 @@
 
 use serde_json::Value;
 
-use super::charge_state::{
-    RecurringTransition, StoredRecurring, calendar, find, refuse_today, status_refusal, step,
-};
-use super::{charge_state, occurrences};
-use crate::api::methods::method::{MethodKind, PaymentMethod};
-use crate::api::methods::method_ref::MethodRef;
-use crate::api::methods::{bank, card};
-use crate::api::payments::schedule::RecurringSchedule;
-use crate::api::recurring::charge::{RecurringChange, RecurringCharge};
-use crate::api::recurring::{charge, rules};
+use crate::api::method::{MethodKind, PaymentMethod};
+use crate::api::method_token::MethodRef;
+use crate::api::recurring::{RecurringChange, RecurringCharge};
 use crate::api::rules::FieldProblem;
+use crate::api::schedule::RecurringSchedule;
 use crate::api::wire::Timestamp;
+use crate::api::{recurring, saved_method};
 use crate::sandbox::answer::SandboxRefusal;
-use crate::sandbox::http::lenient_json;
-use crate::sandbox::http::request::ParsedRequest;
+use crate::sandbox::body;
 use crate::sandbox::merchants::events;
 use crate::sandbox::merchants::processing::need_currency;
 use crate::sandbox::methods::payment_methods::StoredMethod;
-use crate::sandbox::methods::resolve::resolve;
+use crate::sandbox::methods::saved_methods::resolve_method;
 use crate::sandbox::methods::tokens;
 use crate::sandbox::options::ServiceSurface;
-use crate::sandbox::state::lists::{ObjectKind, ObjectOwner};
+use crate::sandbox::recurring::state::{
+    RecurringTransition, StoredRecurring, calendar, find_charge, refuse_today, status_refusal,
+    step_charge,
+};
+use crate::sandbox::recurring::{occurrences, state};
+use crate::sandbox::request::ParsedRequest;
+use crate::sandbox::state::objects::{ObjectKind, ObjectOwner};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// PATCH: absent fields keep their values.
@@ -46,8 +46,8 @@ pub(crate) fn put(
     asked: &ParsedRequest,
 ) -> Result<RecurringCharge, SandboxRefusal> {
     let mut kept = open(cx, asked)?;
-    let whole: charge::NewRecurringCharge = lenient_json::parse_body(asked.json()?)?;
-    let mut problems = rules::rules(&whole);
+    let whole: recurring::NewRecurringCharge = body::parse_body(asked.json()?)?;
+    let mut problems = recurring::recurring_rules(&whole);
     problems.retain(|problem| problem.context != "method");
     SandboxRefusal::fields("", &problems)?;
     let object = &mut kept.object;
@@ -92,10 +92,10 @@ fn put_method(
     kept: &mut StoredRecurring,
     method: MethodRef,
 ) -> Result<(), SandboxRefusal> {
-    let found = resolve(cx, owner, method)?;
+    let found = resolve_method(cx, owner, method)?;
     SandboxRefusal::fields("method", &found.method.problems)?;
     replace(cx, owner, kept, found.method.without_cvv())?;
-    charge_state::schedule_expiry(cx, kept)
+    state::schedule_expiry(cx, kept)
 }
 
 /// Replaces the method. A method of another type moves the charge to the account that takes that
@@ -119,8 +119,8 @@ fn replace(
 }
 
 fn open(cx: &ChangeUnit<'_>, asked: &ParsedRequest) -> Result<StoredRecurring, SandboxRefusal> {
-    let kept = find(cx, &asked.owner()?, asked.parameter(0))?;
-    match step(&kept.object.status, RecurringTransition::Update) {
+    let kept = find_charge(cx, &asked.owner()?, asked.parameter(0))?;
+    match step_charge(&kept.object.status, RecurringTransition::Update) {
         Some(_) => Ok(kept),
         None => Err(status_refusal()),
     }
@@ -131,7 +131,7 @@ fn update(
     mut kept: StoredRecurring,
     change: RecurringChange,
 ) -> Result<RecurringCharge, SandboxRefusal> {
-    SandboxRefusal::fields("", &rules::change_rules(&change))?;
+    SandboxRefusal::fields("", &recurring::change_rules(&change))?;
     let merchant = cx.merchant(&kept.owner.merchant)?;
     if let Some(schedule) = change.schedule {
         let before = kept.object.schedule.as_ref().and_then(|own| own.start);
@@ -143,7 +143,7 @@ fn update(
     if let Some(method) = change.method {
         let owner = kept.owner.clone();
         change_method(cx, &owner, &mut kept, method)?;
-        charge_state::schedule_expiry(cx, &kept)?;
+        state::schedule_expiry(cx, &kept)?;
     }
     let kind = &kept.internal.method.shown.kind;
     let account = change.account_id.as_deref().unwrap_or(&kept.object.account_id);
@@ -219,7 +219,7 @@ fn change_method(
             by_token_only(
                 sensitive.iter().find(|(_, value)| value.is_some()).map(|(name, _)| *name),
             )?;
-            SandboxRefusal::fields("method", &without_absent(card::rules(&new)))?;
+            SandboxRefusal::fields("method", &without_absent(saved_method::card_rules(&new)))?;
             let fields = serde_json::to_value(&*new)?;
             kept.internal.method.shown = overlay(&kept.internal.method.shown, fields)?;
         }
@@ -227,7 +227,7 @@ fn change_method(
             same_kind(&own_kind, &MethodKind::Bank)?;
             by_token_only(new.account_number.as_ref().map(|_| "method.account_number"))?;
             by_token_only(new.routing_number.as_ref().map(|_| "method.routing_number"))?;
-            SandboxRefusal::fields("method", &without_absent(bank::rules(&new)))?;
+            SandboxRefusal::fields("method", &without_absent(saved_method::bank_rules(&new)))?;
             let fields = serde_json::to_value(&*new)?;
             kept.internal.method.shown = overlay(&kept.internal.method.shown, fields)?;
         }
@@ -280,7 +280,7 @@ pub(crate) fn cancel(
     cx: &mut ChangeUnit<'_>,
     asked: &ParsedRequest,
 ) -> Result<RecurringCharge, SandboxRefusal> {
-    let mut kept = find(cx, &asked.owner()?, asked.parameter(0))?;
+    let mut kept = find_charge(cx, &asked.owner()?, asked.parameter(0))?;
     end(cx, &mut kept, RecurringTransition::Cancel)?;
     kept.object.status_reason = Some("user_canceled".to_owned());
     cx.update(ObjectKind::RECURRING_CHARGE, &kept.object.id, &kept)?;
@@ -293,7 +293,7 @@ pub(crate) fn delete(
     cx: &mut ChangeUnit<'_>,
     asked: &ParsedRequest,
 ) -> Result<RecurringCharge, SandboxRefusal> {
-    let mut kept = find(cx, &asked.owner()?, asked.parameter(0))?;
+    let mut kept = find_charge(cx, &asked.owner()?, asked.parameter(0))?;
     end(cx, &mut kept, RecurringTransition::Delete)?;
     cx.update(ObjectKind::RECURRING_CHARGE, &kept.object.id, &kept)?;
     let list = format!("{}/{}", ObjectKind::RECURRING_CHARGE.word, kept.owner.key());
@@ -308,7 +308,7 @@ fn end(
     kept: &mut StoredRecurring,
     change: RecurringTransition,
 ) -> Result<(), SandboxRefusal> {
-    kept.object.status = step(&kept.object.status, change).ok_or_else(status_refusal)?;
+    kept.object.status = step_charge(&kept.object.status, change).ok_or_else(status_refusal)?;
     occurrences::ignore_pending(cx, kept)?;
     kept.object.next_payment = None;
     kept.object.modified = Some(Timestamp(cx.now));

@@ -1,26 +1,31 @@
 //! Occurrences, the payments of a recurring charge: opened one after the other, paid, failed or
-//! ignored (gateway-api, Occurrences; service-facts, 59 to 62).
+//! ignored (gateway-api, Occurrences; service-facts, 59 to 62), and their routes (gateway-api,
+//! Recurring charge occurrence).
 //!
 //! One occurrence is pending at a time. `total_occurrences` and `total_amount` count the money
 //! collected so far (gateway-api, Recurring charge); a limit counts each tried occurrence once.
 
 use chrono::NaiveDate;
 
-use super::charge_state::{StoredRecurring, calendar, status_refusal};
-use super::occurrence_state::{OccurrenceInternals, OccurrenceTransition, StoredOccurrence};
-use super::{charge_state, occurrence_state};
-use crate::api::recurring::charge::RecurringStatus;
-use crate::api::recurring::occurrence::{Occurrence, OccurrenceStatus};
+use crate::api::call::Page;
+use crate::api::recurring::{Occurrence, OccurrenceStatus, RecurringStatus};
+use crate::api::transaction::Transaction;
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::body;
 use crate::sandbox::merchants::events;
 use crate::sandbox::payments::charges;
 use crate::sandbox::payments::order::PaymentOrder;
 use crate::sandbox::payments::transactions::StoredTransaction;
-use crate::sandbox::state::lists::{ObjectKind, Stored};
+use crate::sandbox::recurring::state;
+use crate::sandbox::recurring::state::{
+    OccurrenceInternals, OccurrenceTransition, StoredOccurrence, StoredRecurring, calendar,
+    find_occurrence, find_pair, refuse_deleted, status_refusal, step_occurrence,
+};
+use crate::sandbox::request::{PageQuery, ParsedRequest};
+use crate::sandbox::state::objects;
+use crate::sandbox::state::objects::{ObjectKind, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
-use crate::sandbox::state::timers;
-use crate::sandbox::state::timers::TimerEntry;
 
 /// Hour of the merchant's day at which an occurrence is paid.
 const DUE_HOUR: u32 = 12;
@@ -82,8 +87,8 @@ pub(crate) fn create_paid(
         ..Occurrence::default()
     };
     events::emit(cx, &charge.owner, "recurring_charge.occurrence.created", &object)?;
-    object.status = occurrence_state::step(&object.status, OccurrenceTransition::Pay)
-        .ok_or_else(status_refusal)?;
+    object.status =
+        step_occurrence(&object.status, OccurrenceTransition::Pay).ok_or_else(status_refusal)?;
     (object.attempts, object.last_attempt) = (1, now);
     let transactions = vec![transaction.object.id.clone()];
     let inside = OccurrenceInternals { transactions, ..OccurrenceInternals::default() };
@@ -101,7 +106,7 @@ fn plan(
     charge.object.next_payment = object.due_date;
     let merchant = cx.merchant(&charge.owner.merchant)?;
     let date = object.due_date.ok_or_else(SandboxRefusal::server_error)?;
-    timers::schedule(
+    objects::schedule_timer(
         cx,
         merchant.at(date, DUE_HOUR),
         &TimerEntry::Occurrence { id: object.id.clone() },
@@ -131,7 +136,7 @@ fn next(
 
 fn complete(cx: &mut ChangeUnit<'_>, charge: &mut StoredRecurring) -> Result<(), SandboxRefusal> {
     let Some(status) =
-        charge_state::step(&charge.object.status, charge_state::RecurringTransition::Complete)
+        state::step_charge(&charge.object.status, state::RecurringTransition::Complete)
     else {
         return Ok(());
     };
@@ -156,9 +161,9 @@ pub(crate) fn replan(
     let Some((date, amount)) = next(charge, today)? else {
         return Ok(false);
     };
-    let mut kept = occurrence_state::find_any_owner(cx, &pending)?;
+    let mut kept = find_occurrence(cx, &pending)?;
     let is_same = kept.object.due_date == Some(date) && kept.object.amount == amount;
-    if is_same || occurrence_state::is_paying(&kept) {
+    if is_same || state::is_paying(&kept) {
         return Ok(true);
     }
     kept.object.due_date = Some(date);
@@ -173,14 +178,14 @@ pub(crate) fn replan(
 /// Handles the due time of an occurrence: pays it if it still waits for this date. Also ends a
 /// payment in progress whose time is over.
 pub(crate) fn run_due_payment(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), SandboxRefusal> {
-    let mut kept = occurrence_state::find_any_owner(cx, id)?;
-    let charge = charge_state::find(cx, &kept.owner, &kept.object.recurring_charge_id)?;
+    let mut kept = find_occurrence(cx, id)?;
+    let charge = state::find_charge(cx, &kept.owner, &kept.object.recurring_charge_id)?;
     let merchant = cx.merchant(&kept.owner.merchant)?;
     let time = kept.object.due_date.map(|date| merchant.at(date, DUE_HOUR));
     let waits =
         kept.object.status == OccurrenceStatus::Pending && time.is_some_and(|time| time <= cx.now);
     let is_due = waits && charge.object.status == RecurringStatus::Active;
-    if occurrence_state::is_over(cx, &kept) || is_due && !occurrence_state::begin(cx, &mut kept)? {
+    if state::is_payment_over(cx, &kept) || is_due && !state::begin_payment(cx, &mut kept)? {
         attempt(cx, charge, kept)?;
     }
     Ok(())
@@ -243,11 +248,11 @@ pub(crate) fn close(
     kept: &mut StoredOccurrence,
     outcome: OccurrenceTransition,
 ) -> Result<(), SandboxRefusal> {
-    let status = occurrence_state::step(&kept.object.status, outcome).ok_or_else(status_refusal)?;
+    let status = step_occurrence(&kept.object.status, outcome).ok_or_else(status_refusal)?;
     kept.object.status = status;
     kept.object.modified = Some(Timestamp(cx.now));
     cx.update(ObjectKind::OCCURRENCE, &kept.object.id, kept)?;
-    events::emit(cx, &kept.owner, occurrence_state::event(outcome), &kept.object)?;
+    events::emit(cx, &kept.owner, state::occurrence_event(outcome), &kept.object)?;
     if charge.internal.pending.as_deref() == Some(kept.object.id.as_str()) {
         charge.internal.pending = None;
         charge.internal.last_closed_date = kept.object.due_date;
@@ -281,12 +286,80 @@ pub(crate) fn ignore_pending(
     let Some(pending) = charge.internal.pending.take() else {
         return Ok(());
     };
-    let mut kept = occurrence_state::find_any_owner(cx, &pending)?;
-    if occurrence_state::is_paying(&kept) {
+    let mut kept = find_occurrence(cx, &pending)?;
+    if state::is_paying(&kept) {
         return Ok(());
     }
-    kept.object.status = occurrence_state::step(&kept.object.status, OccurrenceTransition::Ignore)
+    kept.object.status = step_occurrence(&kept.object.status, OccurrenceTransition::Ignore)
         .ok_or_else(status_refusal)?;
     cx.update(ObjectKind::OCCURRENCE, &pending, &kept)?;
     events::emit(cx, &kept.owner, "recurring_charge.occurrence.ignored", &kept.object)
+}
+
+/// Returns the occurrence with its transactions.
+fn show(cx: &ChangeUnit<'_>, id: &str) -> Result<Occurrence, SandboxRefusal> {
+    let kept = find_occurrence(cx, id)?;
+    let mut transactions: Vec<Transaction> = Vec::new();
+    for id in &kept.internal.transactions {
+        let transaction: Option<StoredTransaction> =
+            cx.find_any_owner(ObjectKind::TRANSACTION, id)?;
+        transactions.extend(transaction.map(|kept| kept.object));
+    }
+    let status = visible_status(cx, &kept.object.status);
+    Ok(Occurrence { transactions: Some(transactions), status, ..kept.object })
+}
+
+/// Returns the visible status. The documents know only PENDING, PAID and IGNORED: a failed
+/// occurrence can still be paid, so it is shown as pending (gateway-api, Recurring charge
+/// occurrence).
+fn visible_status(cx: &ChangeUnit<'_>, status: &OccurrenceStatus) -> OccurrenceStatus {
+    let is_open = matches!(status, OccurrenceStatus::Failed | OccurrenceStatus::Paying);
+    if is_open && body::is_documented_only(cx) { OccurrenceStatus::Pending } else { status.clone() }
+}
+
+/// GET …/occurrences/{id}.
+pub(crate) fn get(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Occurrence, SandboxRefusal> {
+    let (_, kept) = find_pair(cx, asked)?;
+    show(cx, &kept.object.id)
+}
+
+/// GET …/occurrences: newest first, so the pending or last one leads.
+pub(crate) fn list(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Page<Occurrence>, SandboxRefusal> {
+    let charge = state::find_charge(cx, &asked.owner()?, asked.parameter(0))?;
+    let list = format!("{}/{}", ObjectKind::OCCURRENCE.word, charge.object.id);
+    PageQuery::of(asked)?.of_list(cx, &list, |id| show(cx, id))
+}
+
+/// POST …/pay: pays early or again. A decline is answered as a decline, and its transaction is
+/// kept.
+pub(crate) fn pay(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Occurrence, SandboxRefusal> {
+    let (charge, kept) = find_pair(cx, asked)?;
+    let id = kept.object.id.clone();
+    step_occurrence(&kept.object.status, OccurrenceTransition::Pay)
+        .filter(|_| !state::is_paying(&kept))
+        .ok_or_else(status_refusal)?;
+    refuse_deleted(&charge)?;
+    let transaction = attempt(cx, charge, kept)?;
+    charges::into_answer(transaction)?;
+    show(cx, &id)
+}
+
+/// POST …/ignore.
+pub(crate) fn ignore(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Occurrence, SandboxRefusal> {
+    let (charge, mut kept) = find_pair(cx, asked)?;
+    refuse_deleted(&charge)?;
+    close(cx, charge, &mut kept, OccurrenceTransition::Ignore)?;
+    show(cx, &kept.object.id)
 }

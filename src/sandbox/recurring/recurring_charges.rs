@@ -3,27 +3,27 @@
 
 use chrono::NaiveDate;
 
-use super::charge_state::{RecurringInternals, calendar};
-use super::{charge_state, occurrences};
-use crate::api::methods::method_ref::MethodRef;
-use crate::api::query::Page;
-use crate::api::recurring::charge::{NewRecurringCharge, RecurringCharge, RecurringStatus};
-use crate::api::recurring::preview::{
+use crate::api::call::Page;
+use crate::api::method_token::MethodRef;
+use crate::api::recurring;
+use crate::api::recurring::{NewRecurringCharge, RecurringCharge, RecurringStatus};
+use crate::api::schedule::{
     PREVIEW_OCCURRENCES_DEFAULT, PREVIEW_OCCURRENCES_MAX, Preview, PreviewOccurrence,
     PreviewRequest,
 };
-use crate::api::recurring::rules;
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::SandboxRefusal;
-use crate::sandbox::http::request::{PageQuery, ParsedRequest, number};
 use crate::sandbox::merchants::events;
 use crate::sandbox::merchants::processing::need_currency;
 use crate::sandbox::methods::payment_methods::StoredMethod;
-use crate::sandbox::methods::resolve::resolve;
+use crate::sandbox::methods::saved_methods::resolve_method;
 use crate::sandbox::methods::tokens;
 use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::payments::search::compare;
-use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored, to_usize};
+use crate::sandbox::recurring::state::{RecurringInternals, calendar};
+use crate::sandbox::recurring::{occurrences, state};
+use crate::sandbox::request::{PageQuery, ParsedRequest, number};
+use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, to_usize};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// POST /v1/recurring/charges. The method is not verified; the start may not be today.
@@ -33,10 +33,10 @@ pub(crate) fn create(
     new: NewRecurringCharge,
 ) -> Result<RecurringCharge, SandboxRefusal> {
     let owner = asked.owner()?;
-    SandboxRefusal::fields("", &rules::rules(&new))?;
+    SandboxRefusal::fields("", &recurring::recurring_rules(&new))?;
     let merchant = cx.merchant(&owner.merchant)?;
     let schedule = new.schedule.clone().unwrap_or_default();
-    charge_state::refuse_today(&schedule, merchant.today(cx.now))?;
+    state::refuse_today(&schedule, merchant.today(cx.now))?;
     let method = take_method(cx, &owner, new.method.clone())?;
     let kind = &method.shown.kind;
     let (named, of_key) = (new.account_id.as_deref(), asked.account_of_key());
@@ -70,7 +70,7 @@ pub(crate) fn create_checked(
         let text = "The schedule has no occurrences";
         return Err(SandboxRefusal::rule("no_occurrences_for_schedule", text));
     };
-    charge_state::schedule_expiry(cx, &kept)?;
+    state::schedule_expiry(cx, &kept)?;
     cx.update(ObjectKind::RECURRING_CHARGE, &id, &kept)?;
     Ok(RecurringCharge { occurrences: Some(vec![first]), ..kept.object })
 }
@@ -108,7 +108,7 @@ fn take_method(
     method: Option<MethodRef>,
 ) -> Result<StoredMethod, SandboxRefusal> {
     let method = method.ok_or_else(SandboxRefusal::server_error)?;
-    let resolved = resolve(cx, owner, method)?;
+    let resolved = resolve_method(cx, owner, method)?;
     match &resolved.token {
         Some(token) => tokens::end(cx, token)?,
         None => SandboxRefusal::fields("method", &resolved.method.problems)?,
@@ -121,7 +121,7 @@ pub(crate) fn get(
     cx: &mut ChangeUnit<'_>,
     asked: &ParsedRequest,
 ) -> Result<RecurringCharge, SandboxRefusal> {
-    Ok(charge_state::find(cx, &asked.owner()?, asked.parameter(0))?.object)
+    Ok(state::find_charge(cx, &asked.owner()?, asked.parameter(0))?.object)
 }
 
 /// GET /v1/recurring/charges: newest first; filters `account_id`, `status`, `reference`.
@@ -132,7 +132,7 @@ pub(crate) fn list(
     let owner = asked.owner()?;
     let paging = PageQuery::of(asked)?;
     let under = format!("{}/{}", ObjectKind::RECURRING_CHARGE.word, owner.key());
-    let show = |id: &str| charge_state::find(cx, &owner, id).map(|kept| kept.object);
+    let show = |id: &str| state::find_charge(cx, &owner, id).map(|kept| kept.object);
     let filters = ["account_id", "status", "reference"];
     let filters: Vec<_> =
         filters.iter().filter_map(|name| asked.query(name).map(|text| (*name, text))).collect();
@@ -241,7 +241,7 @@ fn first_date(asked: &ParsedRequest, today: NaiveDate) -> Result<NaiveDate, Sand
 
 /// Checks the rules of a new recurring charge, without those of its method.
 fn check_preview(new: &NewRecurringCharge) -> Result<(), SandboxRefusal> {
-    let mut problems = rules::rules(new);
+    let mut problems = recurring::recurring_rules(new);
     problems.retain(|problem| problem.context != "method");
     SandboxRefusal::fields("", &problems)
 }

@@ -3,23 +3,22 @@
 
 use chrono::NaiveDate;
 
-use super::charge_state::{RecurringInternals, calendar};
-use super::{charge_state, occurrences, recurring_charges};
-use crate::api::payments::schedule::{Recur, RecurringSchedule};
-use crate::api::payments::transaction::{NewCharge, Transaction, TransactionType};
-use crate::api::recurring::actions::NewClone;
-use crate::api::recurring::charge::{NewRecurringCharge, RecurringCharge, RecurringStatus};
-use crate::api::recurring::rules;
+use crate::api::recurring;
+use crate::api::recurring::{NewClone, NewRecurringCharge, RecurringCharge, RecurringStatus};
 use crate::api::rules::FieldProblem;
+use crate::api::schedule::{Recur, RecurringSchedule};
+use crate::api::transaction::{NewCharge, Transaction, TransactionType};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::SandboxRefusal;
-use crate::sandbox::http::request::ParsedRequest;
 use crate::sandbox::merchants::events;
 use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::payments::charges;
 use crate::sandbox::payments::charges::CheckedCharge;
 use crate::sandbox::payments::transactions::StoredTransaction;
-use crate::sandbox::state::lists::{ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::recurring::state::{RecurringInternals, calendar};
+use crate::sandbox::recurring::{occurrences, recurring_charges, state};
+use crate::sandbox::request::ParsedRequest;
+use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// A recurring charge to be started by the charge being made; its schedule is checked.
@@ -96,7 +95,7 @@ impl RecurringStart {
         events::emit(cx, &paid.owner, "recurring_charge.created", &kept.object)?;
         occurrences::create_paid(cx, &kept, &occurrence, paid, today)?;
         occurrences::open(cx, &mut kept, today)?;
-        charge_state::schedule_expiry(cx, &kept)?;
+        state::schedule_expiry(cx, &kept)?;
         cx.update(ObjectKind::RECURRING_CHARGE, &id, &kept)
     }
 
@@ -156,7 +155,7 @@ pub(crate) fn schedule(
     if charge.object.kind != TransactionType::Charge {
         return Err(SandboxRefusal::not_found("Charge", id));
     }
-    SandboxRefusal::fields("", &rules::clone_rules(&new))?;
+    SandboxRefusal::fields("", &recurring::clone_rules(&new))?;
     let schedule = new.schedule.unwrap_or_default();
     let account = charge.object.account_id.clone();
     let new = NewRecurringCharge {

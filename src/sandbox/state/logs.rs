@@ -8,12 +8,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::faults::FaultKind;
-use super::lists::ObjectOwner;
-use super::store::{ChangeUnit, sortable_key};
-use crate::api::payments::transaction::{Transaction, TransactionType};
+use crate::api::transaction::{Transaction, TransactionType};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::state::faults::FaultKind;
+use crate::sandbox::state::objects::ObjectOwner;
+use crate::sandbox::state::store::{ChangeUnit, sortable_key};
 
 /// Maximum number of entries; older requests are only counted.
 const KEPT_MAX: u64 = 100_000;

@@ -1,8 +1,7 @@
 //! Storage of the emulator: objects, lists, timers, logs, fault rules, and webhooks to send.
 
 pub mod faults;
-pub mod lists;
 pub mod logs;
+pub mod objects;
 pub mod outbox;
 pub mod store;
-pub mod timers;

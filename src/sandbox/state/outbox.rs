@@ -11,13 +11,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::faults::FaultKind;
-use super::store::{ChangeUnit, millis, sortable_key};
 use crate::api::call::encode;
-use crate::api::event::Event;
-use crate::api::onboarding::partner_event::{Notification, PartnerEvent};
+use crate::api::event::{Event, Notification, PartnerEvent};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::state::faults::FaultKind;
+use crate::sandbox::state::store::{ChangeUnit, millis, sortable_key};
 
 /// Pause between two attempts to the partner.
 const RETRY: TimeDelta = TimeDelta::minutes(10);

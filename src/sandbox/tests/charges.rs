@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::story::movements;
-use super::{TestSandbox, fields, visa, with};
-use crate::api::payments::transaction::TransactionStatus;
+use crate::api::transaction::TransactionStatus;
 use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::payments::transactions::{TransactionTransition, step};
+use crate::sandbox::tests::story::movements;
+use crate::sandbox::tests::{TestSandbox, fields, visa, with};
 
 async fn charge(house: &TestSandbox, body: Value) -> super::Reply {
     house.secret("POST", "/v1/charges", &body).await

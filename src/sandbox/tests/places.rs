@@ -4,10 +4,10 @@ use axum::body::Body;
 use http::Request;
 use serde_json::{Value, json};
 
-use super::story::id;
-use super::{Reply, TestSandbox, visa};
-use crate::sandbox::merchants::geo_rules::parse_range;
+use crate::sandbox::merchants::auth::parse_range;
 use crate::sandbox::options::ServiceSurface;
+use crate::sandbox::tests::story::id;
+use crate::sandbox::tests::{Reply, TestSandbox, visa};
 
 const FRENCH: &str = "203.0.113.7";
 

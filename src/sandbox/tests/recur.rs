@@ -4,10 +4,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Reply, TestSandbox, basic, fields, visa, with};
-use crate::api::recurring::charge::RecurringStatus;
+use crate::api::recurring::RecurringStatus;
 use crate::sandbox::options::ServiceSurface;
-use crate::sandbox::recurring::charge_state::{RecurringTransition, step};
+use crate::sandbox::recurring::state::{RecurringTransition, step_charge};
+use crate::sandbox::tests::{Reply, TestSandbox, basic, fields, visa, with};
 
 async fn charge(house: &TestSandbox, body: &Value) -> Reply {
     house.secret("POST", "/v1/charges", body).await
@@ -238,8 +238,9 @@ fn the_table_of_a_recurring_charge() {
     let statuses = [S::Active, S::Completed, S::Deleted];
     let changes = [C::Update, C::Complete, C::Cancel, C::Delete];
     let pairs = statuses.iter().flat_map(|status| changes.map(|change| (status.clone(), change)));
-    let allowed =
-        pairs.filter_map(|(status, change)| Some((status.clone(), change, step(&status, change)?)));
+    let allowed = pairs.filter_map(|(status, change)| {
+        Some((status.clone(), change, step_charge(&status, change)?))
+    });
     assert_eq!(
         allowed.collect::<Vec<_>>(),
         [

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::tokens::token;
-use super::{TestSandbox, fields, visa, with};
-use crate::api::recurring::occurrence::OccurrenceStatus;
+use crate::api::recurring::OccurrenceStatus;
 use crate::sandbox::options::ServiceSurface;
-use crate::sandbox::recurring::occurrence_state::{OccurrenceTransition, step};
+use crate::sandbox::recurring::state::{OccurrenceTransition, step_occurrence};
+use crate::sandbox::tests::tokens::token;
+use crate::sandbox::tests::{TestSandbox, fields, visa, with};
 
 pub(super) fn monthly(method: &Value) -> Value {
     json!({"description": "Rent", "amount": 1000, "method": method, "reference": "rk1",
@@ -371,7 +371,7 @@ fn an_occurrence_moves_along_its_table_only() {
                 C::Decline => S::Failed,
                 C::Ignore => S::Ignored,
             };
-            match step(&status, change) {
+            match step_occurrence(&status, change) {
                 Some(next) => assert_eq!(next, expect),
                 None => refused.push((status.clone(), change)),
             }

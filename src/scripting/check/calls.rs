@@ -2,11 +2,11 @@
 
 use rhai::{Expr, FnCallExpr, Position, Stmt};
 
-use super::walk::FileChecker;
 use crate::base::wording::{count_verb, nearest};
+use crate::scripting::check::checker::FileChecker;
+use crate::scripting::engine;
 use crate::scripting::host::argument_type::{ArgumentType, Literal};
 use crate::scripting::host::call::HostFn;
-use crate::scripting::host::register;
 use crate::scripting::language::source::place;
 
 /// Functions of the language that take any arguments.
@@ -88,7 +88,7 @@ impl FileChecker<'_> {
     fn check_external(&mut self, call: &FnCallExpr, at: Position, method: bool) {
         let name = call.name.as_str();
         let count = call.args.len().saturating_add(usize::from(method));
-        let rows: Vec<&'static HostFn> = register::rows_named(name).collect();
+        let rows: Vec<&'static HostFn> = engine::host_functions_named(name).collect();
         self.check_former_names(&rows, call, at);
         let builtin = self.set.builtin.get(name);
         let language = builtin.is_some_and(|known| known.contains(&count));
@@ -138,10 +138,10 @@ impl FileChecker<'_> {
         }
         let own = self.unit.functions.iter().filter(|function| !function.is_anonymous());
         let own = own.map(|function| function.name.as_str());
-        let host = register::rows().map(|row| row.name);
+        let host = engine::host_functions().map(|row| row.name);
         let near = nearest(name, own.chain(host));
         let builtin = self.set.builtin.keys().copied();
-        let language = builtin.filter(|name| register::rows_named(name).next().is_none());
+        let language = builtin.filter(|name| engine::host_functions_named(name).next().is_none());
         let near = near.or_else(|| nearest(name, language));
         near.map_or_else(
             || "list all functions with `reckon hooks doc`".to_owned(),

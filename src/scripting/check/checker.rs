@@ -1,12 +1,353 @@
-//! Static checks of a script: names, arities, types of literals, and functions that no event
-//! reaches.
+//! Static checks of a script: a walk through every statement and expression of a file, with the
+//! variables in scope.
 
-use super::unit::{CheckSet, ScriptUnit};
-use super::{declarations, walk};
-use crate::model::issue::PlacedIssue;
+use std::collections::{BTreeMap, BTreeSet};
+
+use rhai::{ASTFlags, ASTNode, Expr, FlowControl, Position, Stmt};
+
+use crate::base::wording::nearest;
+use crate::model::issue::{PlacedIssue, Severity};
+use crate::scripting::check::declarations;
+use crate::scripting::check::unit::{CheckSet, Function, ScriptUnit};
+use crate::scripting::language::names::{EVENT_FIELDS, is_hook};
+use crate::scripting::language::source::place;
+
+/// Name under which a script reads the constants outside its functions.
+const GLOBAL: &str = "global";
+
+/// Type of a value that does not add up with the other type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SumType {
+    Text,
+    Money,
+}
+
+/// A variable, and its type if it is certain.
+type TypedVariable = (String, Option<SumType>);
+
+/// The walk through one file.
+pub(crate) struct FileChecker<'a> {
+    pub(crate) set: &'a CheckSet<'a>,
+    pub(crate) unit: &'a ScriptUnit<'a>,
+    pub(crate) problems: Vec<PlacedIssue>,
+    /// Functions of the file that it calls itself.
+    pub(crate) called: BTreeSet<String>,
+    /// Host functions that the file calls, with the position of the first call.
+    pub(crate) host_calls: BTreeMap<&'static str, Position>,
+    /// Names that the file gives to actions.
+    pub(crate) names: Vec<declarations::NamedAction>,
+    /// Variables in scope with their certain types, the innermost block last.
+    scopes: Vec<Vec<TypedVariable>>,
+    /// Variables of the file that are assigned anywhere, so that their types are not certain.
+    assigned: BTreeSet<String>,
+    /// Name of the event in a function that gets one.
+    event: Option<String>,
+}
+
+impl<'a> FileChecker<'a> {
+    pub(crate) fn new(set: &'a CheckSet<'a>, unit: &'a ScriptUnit<'a>) -> Self {
+        let (problems, called) = (Vec::new(), BTreeSet::new());
+        let (names, scopes) = (Vec::new(), Vec::new());
+        let assigned = assigned_variables(unit);
+        let hosted = BTreeMap::new();
+        Self {
+            set,
+            unit,
+            problems,
+            called,
+            host_calls: hosted,
+            names,
+            scopes,
+            assigned,
+            event: None,
+        }
+    }
+
+    pub(crate) fn check_constant(&mut self, value: &Expr) {
+        self.check_expression(value);
+    }
+
+    pub(crate) fn check_function(&mut self, function: &Function) {
+        let hook = is_hook(&function.name) && !self.unit.source.is_module();
+        self.event = function.parameters.first().filter(|_| hook).cloned();
+        self.scopes = vec![untyped_variables(function.parameters.iter().cloned())];
+        self.block(&function.body);
+        self.scopes.clear();
+    }
+
+    /// Records a problem at a position.
+    pub(crate) fn report(&mut self, at: Position, code: &str, message: &str, help: &str) {
+        let at = place(at).unwrap_or((1, 1));
+        self.problems.push(self.unit.source.problem(at, code, message, help));
+    }
+
+    /// Records a warning at a position.
+    pub(crate) fn warn(&mut self, at: Position, code: &str, message: &str, help: &str) {
+        self.report(at, code, message, help);
+        if let Some(problem) = self.problems.last_mut() {
+            problem.severity = Severity::Warning;
+        }
+    }
+
+    /// Returns true if a variable is in scope.
+    pub(crate) fn is_in_scope(&self, name: &str) -> bool {
+        self.scopes.iter().flatten().any(|(known, _)| known == name)
+    }
+
+    /// Returns the type of a variable, if it is certain.
+    pub(crate) fn local_type(&self, name: &str) -> Option<SumType> {
+        let mut known = self.scopes.iter().rev().flat_map(|scope| scope.iter().rev());
+        let (_, found) = known.find(|(known, _)| known == name)?;
+        found.filter(|_| !self.assigned.contains(name))
+    }
+
+    fn declare(&mut self, name: &str, found: Option<SumType>) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.push((name.to_owned(), found));
+        }
+    }
+
+    fn block(&mut self, statements: &[Stmt]) {
+        self.block_with(statements, Vec::new());
+    }
+
+    fn block_with(&mut self, statements: &[Stmt], names: Vec<String>) {
+        self.scopes.push(untyped_variables(names));
+        for statement in statements {
+            self.check_statement(statement);
+        }
+        self.scopes.pop();
+    }
+
+    fn flow(&mut self, flow: &FlowControl) {
+        self.check_expression(&flow.expr);
+        self.block(flow.body.statements());
+        self.block(flow.branch.statements());
+    }
+
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what the language may add has no names to check"
+    )]
+    fn check_statement(&mut self, statement: &Stmt) {
+        match statement {
+            Stmt::If(flow, _) | Stmt::While(flow, _) | Stmt::Do(flow, _, _) => self.flow(flow),
+            Stmt::Switch(parts, _) => {
+                let (value, cases) = &**parts;
+                self.check_expression(value);
+                for case in &cases.expressions {
+                    self.check_expression(&case.lhs);
+                    self.check_expression(&case.rhs);
+                }
+            }
+            Stmt::For(parts, _) => {
+                let (item, counter, flow) = &**parts;
+                self.check_expression(&flow.expr);
+                let names = [Some(item), counter.as_ref()].into_iter().flatten();
+                let names = names.map(|name| name.name.to_string()).collect();
+                self.block_with(flow.body.statements(), names);
+            }
+            Stmt::Var(parts, _, _) => {
+                let (name, value, _) = &**parts;
+                self.check_expression(value);
+                self.declare(&name.name, self.type_of(value));
+            }
+            Stmt::Assignment(parts) => {
+                let (how, sides) = &**parts;
+                self.check_expression(&sides.lhs);
+                self.check_expression(&sides.rhs);
+                self.check_assignment(how, &sides.lhs, &sides.rhs);
+            }
+            Stmt::FnCall(call, at) => self.check_call(call, *at, false),
+            Stmt::Block(block) => self.block(block.statements()),
+            Stmt::TryCatch(flow, _) => self.try_catch(flow),
+            Stmt::Expr(value) => self.check_expression(value),
+            Stmt::BreakLoop(Some(value), _, _) | Stmt::Return(Some(value), _, _) => {
+                self.check_expression(value);
+            }
+            Stmt::Import(_, at) => {
+                let help = "move it to the top of the file";
+                self.report(*at, "import", "modules are imported outside of functions", help);
+            }
+            _ => {}
+        }
+    }
+
+    fn try_catch(&mut self, flow: &FlowControl) {
+        self.block(flow.body.statements());
+        let caught = if let Expr::Variable(name, _, _) = &flow.expr {
+            vec![name.1.to_string()]
+        } else {
+            Vec::new()
+        };
+        self.block_with(flow.branch.statements(), caught);
+    }
+
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what is left are literals, which name nothing"
+    )]
+    pub(crate) fn check_expression(&mut self, value: &Expr) {
+        match value {
+            Expr::InterpolatedString(parts, _) | Expr::Array(parts, _) => self.expressions(parts),
+            Expr::Map(map, _) => {
+                for (_, value) in &map.0 {
+                    self.check_expression(value);
+                }
+            }
+            Expr::Variable(parts, _, at) => {
+                if parts.2.is_empty() {
+                    self.check_variable(&parts.1, *at);
+                } else {
+                    self.check_qualified(parts.2.root(), parts.2.position(), &parts.1, *at);
+                }
+            }
+            Expr::Stmt(block) => self.block(block.statements()),
+            Expr::FnCall(call, at) => self.check_call(call, *at, false),
+            Expr::MethodCall(call, at) => self.check_call(call, *at, true),
+            Expr::Dot(sides, _, _) => {
+                self.check_expression(&sides.lhs);
+                self.check_event_field(&sides.lhs, &sides.rhs);
+                self.chain(&sides.rhs);
+            }
+            Expr::Index(sides, flags, _) => {
+                self.check_expression(&sides.lhs);
+                self.index(&sides.rhs, *flags);
+            }
+            Expr::And(parts, _) | Expr::Or(parts, _) | Expr::Coalesce(parts, _) => {
+                self.expressions(parts);
+            }
+            _ => {}
+        }
+    }
+
+    fn expressions(&mut self, values: &[Expr]) {
+        for value in values {
+            self.check_expression(value);
+        }
+    }
+
+    /// Checks the part after a dot: properties have any name, and methods are functions.
+    fn chain(&mut self, value: &Expr) {
+        if let Expr::Dot(sides, _, _) = value {
+            self.chain(&sides.lhs);
+            self.chain(&sides.rhs);
+        } else if let Expr::Index(sides, flags, _) = value {
+            self.chain(&sides.lhs);
+            self.index(&sides.rhs, *flags);
+        } else if !matches!(value, Expr::Property(..)) {
+            self.check_expression(value);
+        }
+    }
+
+    /// Checks an index in brackets, and the part after it.
+    fn index(&mut self, value: &Expr, flags: ASTFlags) {
+        let ends = flags.intersects(ASTFlags::BREAK);
+        if let (Expr::Dot(sides, _, _), false) = (value, ends) {
+            self.check_expression(&sides.lhs);
+            self.chain(&sides.rhs);
+        } else if let (Expr::Index(sides, next, _), false) = (value, ends) {
+            self.check_expression(&sides.lhs);
+            self.index(&sides.rhs, *next);
+        } else {
+            self.check_expression(value);
+        }
+    }
+
+    fn check_variable(&mut self, name: &str, at: Position) {
+        if self.is_in_scope(name) || self.unit.variables.contains(name) {
+            return;
+        }
+        let message = format!("there is no variable `{name}` here");
+        let help = if self.unit.constants.contains_key(name) {
+            format!("write `{GLOBAL}::{name}`: functions see constants by that name")
+        } else {
+            let all = self.scopes.iter().flatten().map(|(name, _)| name.as_str());
+            nearest(name, all).map_or_else(
+                || format!("write `let {name} = …` before it, or a text in quotes: `\"{name}\"`"),
+                |meant| format!("did you mean `{meant}`?"),
+            )
+        };
+        self.report(at, "unknown_variable", &message, &help);
+    }
+
+    /// Checks `global::NAME` or `module::NAME`.
+    fn check_qualified(&mut self, root: &str, root_at: Position, name: &str, at: Position) {
+        if root == GLOBAL {
+            if !self.unit.constants.contains_key(name) {
+                let message = format!("there is no constant `{name}` in this file");
+                let all = self.unit.constants.keys().map(String::as_str);
+                let help = nearest(name, all).map_or_else(
+                    || format!("write `const {name} = …;` outside of functions"),
+                    |meant| format!("did you mean `{meant}`?"),
+                );
+                self.report(at, "unknown_variable", &message, &help);
+            }
+        } else {
+            self.check_alias(root, root_at);
+        }
+    }
+
+    /// Reports a name before `::` under which nothing is imported. Returns true if it is known.
+    pub(crate) fn check_alias(&mut self, alias: &str, at: Position) -> bool {
+        let imports = self.unit.imports.iter().map(|import| import.alias.as_str());
+        if imports.clone().any(|known| known == alias) {
+            return true;
+        }
+        let help = nearest(alias, imports).map_or_else(
+            || format!("write `import \"lib/{alias}\" as {alias};` at the top of the file"),
+            |meant| format!("did you mean `{meant}`?"),
+        );
+        self.report(at, "unknown_module", &format!("nothing is imported as `{alias}`"), &help);
+        false
+    }
+
+    /// Checks `event.…`, since an event has known fields.
+    fn check_event_field(&mut self, of: &Expr, chain: &Expr) {
+        let Expr::Variable(name, _, _) = of else { return };
+        if self.event.as_deref() != Some(name.1.as_str()) {
+            return;
+        }
+        let first = if let Expr::Dot(sides, _, _) | Expr::Index(sides, _, _) = chain {
+            &sides.lhs
+        } else {
+            chain
+        };
+        let Expr::Property(property, at) = first else { return };
+        if EVENT_FIELDS.iter().all(|field| field.name != property.2.as_str()) {
+            let message = format!("an event has no field `{}`", property.2);
+            let near = nearest(&property.2, EVENT_FIELDS.iter().map(|field| field.name));
+            let help = near.map_or_else(
+                || format!("write `event.data.{}`: the record's own fields are there", property.2),
+                |meant| format!("did you mean `{meant}`?"),
+            );
+            self.report(*at, "unknown_field", &message, &help);
+        }
+    }
+}
+
+fn untyped_variables(names: impl IntoIterator<Item = String>) -> Vec<TypedVariable> {
+    names.into_iter().map(|name| (name, None)).collect()
+}
+
+/// Returns the variables that the functions of a file assign after their declaration.
+pub(crate) fn assigned_variables(unit: &ScriptUnit<'_>) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for statement in unit.functions.iter().flat_map(|function| &function.body) {
+        statement.walk(&mut Vec::new(), &mut |path: &[ASTNode<'_>]| {
+            if let Some(ASTNode::Stmt(Stmt::Assignment(parts))) = path.last()
+                && let Expr::Variable(name, _, _) = &parts.1.lhs
+            {
+                names.insert(name.1.to_string());
+            }
+            true
+        });
+    }
+    names
+}
 
 /// Returns every problem in the files of a set.
-pub(crate) fn check(set: &CheckSet<'_>) -> Vec<PlacedIssue> {
+pub(crate) fn check_set(set: &CheckSet<'_>) -> Vec<PlacedIssue> {
     let mut problems = Vec::new();
     let mut all = Vec::new();
     for one in set.units.values() {
@@ -23,7 +364,7 @@ fn check_unit(
     set: &CheckSet<'_>,
     unit: &ScriptUnit<'_>,
 ) -> (Vec<PlacedIssue>, Vec<declarations::NamedAction>) {
-    let mut walk = walk::FileChecker::new(set, unit);
+    let mut walk = FileChecker::new(set, unit);
     for value in unit.constants.values() {
         walk.check_constant(value);
     }
@@ -31,7 +372,7 @@ fn check_unit(
         walk.check_function(function);
     }
     walk.check_counters();
-    let walk::FileChecker { mut problems, called, names, .. } = walk;
+    let FileChecker { mut problems, called, names, .. } = walk;
     declarations::check_reach(unit, &called, &mut problems);
     declarations::check_constants(unit, &mut problems);
     (problems, names)

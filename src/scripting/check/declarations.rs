@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 use rhai::Expr;
 
-use super::unit::{Function, ScriptUnit};
 use crate::base::wording;
 use crate::model::issue::{PlacedIssue, RelatedPlace, Severity};
-use crate::scripting::language::events;
-use crate::scripting::language::events::{ANY, is_hook};
+use crate::scripting::check::unit::{Function, ScriptUnit};
+use crate::scripting::language::names;
+use crate::scripting::language::names::{ANY_EVENT, is_hook};
 use crate::scripting::language::source::place;
 use crate::scripting::language::values::ScriptMoment;
 
@@ -67,7 +67,7 @@ fn script_reach_problem(function: &Function, called: &BTreeSet<String>) -> Reach
         return None;
     }
     let hook = name.starts_with(PREFIX);
-    let meant = events::nearest_handler(name).filter(|meant| ends_alike(name, meant));
+    let meant = names::nearest_handler(name).filter(|meant| ends_alike(name, meant));
     if let Some(meant) = meant.filter(|_| hook || looks_like_handler(function)) {
         let message = format!("no event calls `{name}`");
         return Some(("event", Severity::Error, message, format!("did you mean `{meant}`?")));
@@ -95,7 +95,7 @@ fn ends_alike(name: &str, meant: &str) -> bool {
 /// Suggests the events with the same first word, or the documentation if there are none.
 fn suggest_events(name: &str) -> String {
     let family = name.split('_').nth(1).unwrap_or_default();
-    let all: Vec<String> = events::handler_names().collect();
+    let all: Vec<String> = names::handler_names().collect();
     let kin = |known: &&String| known.split('_').nth(1).is_some_and(|word| word == family);
     let kin: Vec<&str> = all.iter().filter(kin).map(String::as_str).collect();
     if kin.is_empty() {
@@ -110,7 +110,7 @@ fn suggest_events(name: &str) -> String {
 fn looks_like_handler(function: &Function) -> bool {
     let plain = function.name.to_lowercase().replace('_', "");
     let event = function.parameters.iter().any(|name| name.to_lowercase().starts_with("ev"));
-    let named = events::handler_names().any(|known| {
+    let named = names::handler_names().any(|known| {
         let known = known.replace('_', "");
         plain == known || known.strip_prefix("on") == Some(plain.as_str())
     });
@@ -224,7 +224,7 @@ fn common_event<'u>(one: &'u ScriptUnit<'_>, other: &'u ScriptUnit<'_>) -> Optio
         names.filter(|name| is_hook(name) && !unit.source.is_module()).collect()
     };
     let (one, other) = (hooks(one), hooks(other));
-    let meets = |name: &str, others: &[&str]| others.contains(&name) || others.contains(&ANY);
+    let meets = |name: &str, others: &[&str]| others.contains(&name) || others.contains(&ANY_EVENT);
     let found = one.iter().find(|name| meets(name, &other));
     found.or_else(|| other.iter().find(|name| meets(name, &one))).copied()
 }

@@ -1,18 +1,19 @@
-//! Checks for calls whose right the configuration grants for no merchant.
+//! Checks of calls of host functions (rights, recipients, former names, counters, filters,
+//! templates), and of sums of texts and money, which do not add up.
 
-use rhai::{Expr, FnCallExpr, Position};
+use rhai::{Expr, FnCallExpr, OpAssignment, Position};
 
-use super::walk::FileChecker;
 use crate::base::wording;
 use crate::model::issue::Severity;
 use crate::policy::ScriptPower;
+use crate::scripting::check::checker::{FileChecker, SumType};
+use crate::scripting::engine;
+use crate::scripting::host::actions::{AT_MOST, AT_MOST_HELP, TO_HELP, closed_address_message};
 use crate::scripting::host::call::HostFn;
-use crate::scripting::host::filter;
-use crate::scripting::host::notifications::{
-    AT_MOST, AT_MOST_HELP, TO_HELP, closed_address_message,
-};
+use crate::scripting::host::reads;
 use crate::scripting::language::names::former_name_words;
 use crate::scripting::language::template::Template;
+use crate::scripting::language::values::{NO_SUM, NO_SUM_HELP};
 
 /// Function that sends a notification to a target, and its option for another recipient.
 const NOTIFY: &str = "notify";
@@ -167,11 +168,11 @@ impl FileChecker<'_> {
         }
     }
 
-    fn check_filter_fields(&mut self, kind: &str, above: &filter::FieldPath<'_>, value: &Expr) {
+    fn check_filter_fields(&mut self, kind: &str, above: &reads::FilterPath<'_>, value: &Expr) {
         let Expr::Map(map, _) = value else { return };
         let persons = self.set.known.rights.allows_any(ScriptPower::Personal);
         for (key, value) in &map.0 {
-            if let Some((message, help)) = filter::field_problem(kind, above, &key.name, persons) {
+            if let Some((message, help)) = reads::filter_problem(kind, above, &key.name, persons) {
                 self.report(key.pos, "filter", &message, &help);
             } else {
                 let below: Vec<&str> = above.iter().copied().chain([key.name.as_str()]).collect();
@@ -185,7 +186,7 @@ impl FileChecker<'_> {
 // placeholder.
 
 /// Option that names a template, and the index of the argument with its values.
-const OPTION: &str = "template";
+const TEMPLATE: &str = "template";
 const VALUES: usize = 1;
 
 impl FileChecker<'_> {
@@ -193,7 +194,7 @@ impl FileChecker<'_> {
     pub(crate) fn check_template(&mut self, call: &FnCallExpr, skipped: usize) {
         let values = call.args.get(VALUES.saturating_sub(skipped));
         let Some(Expr::Map(options, _)) = call.args.last() else { return };
-        let named = options.0.iter().find(|(key, _)| key.name == OPTION);
+        let named = options.0.iter().find(|(key, _)| key.name == TEMPLATE);
         let Some((_, Expr::StringConstant(name, _))) = named else { return };
         let (Some(template), Some(values)) = (self.set.known.templates.get(name.as_str()), values)
         else {
@@ -236,4 +237,81 @@ impl FileChecker<'_> {
 fn required_values(template: &Template) -> String {
     let names: Vec<String> = template.names().iter().map(|name| format!("{name}: …")).collect();
     names.join(", ")
+}
+
+/// Nested expressions that are examined for the type of one expression.
+const DEPTH_MAX: usize = 8;
+
+/// Host functions that return money.
+const MONEY_FUNCTIONS: [&str; 2] = ["money", "amount_of"];
+/// Host functions that return a text.
+const TEXT_FUNCTIONS: [&str; 3] = ["format", "month_of", "new_card_link"];
+
+impl FileChecker<'_> {
+    /// Returns the type of a value, if it is certain.
+    pub(crate) fn type_of(&self, value: &Expr) -> Option<SumType> {
+        self.type_within(value, 0)
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the type of everything else is not known")]
+    fn type_within(&self, value: &Expr, depth: usize) -> Option<SumType> {
+        if depth > DEPTH_MAX {
+            return None;
+        }
+        match value {
+            Expr::StringConstant(..) | Expr::InterpolatedString(..) => Some(SumType::Text),
+            Expr::Variable(parts, _, _) if parts.2.is_empty() => self.local_type(&parts.1),
+            Expr::FnCall(call, _) => self.call_type(call, depth.saturating_add(1)),
+            _ => None,
+        }
+    }
+
+    /// Returns the type of a call's result.
+    fn call_type(&self, call: &FnCallExpr, depth: usize) -> Option<SumType> {
+        let name = call.name.as_str();
+        if call.is_operator_call() {
+            let [one, other] = &*call.args else { return None };
+            let types = (self.type_within(one, depth), self.type_within(other, depth));
+            return match (name, types) {
+                ("+" | "-", (Some(SumType::Money), Some(SumType::Money)))
+                | ("*", (Some(SumType::Money), _)) => Some(SumType::Money),
+                ("+", (Some(SumType::Text), found)) if found != Some(SumType::Money) => {
+                    Some(SumType::Text)
+                }
+                _ => None,
+            };
+        }
+        let own = call.is_qualified() || self.unit.functions.iter().any(|one| one.name == name);
+        let host = engine::host_functions_named(name).next().map_or(name, |row| row.name);
+        let of = |names: &[&str], found| names.contains(&host).then_some(found);
+        let found =
+            of(&MONEY_FUNCTIONS, SumType::Money).or_else(|| of(&TEXT_FUNCTIONS, SumType::Text));
+        found.filter(|_| !own)
+    }
+
+    /// Checks an operator between two values.
+    pub(crate) fn check_operator(&mut self, call: &FnCallExpr, at: Position) {
+        if let ("+", [one, other]) = (call.name.as_str(), &*call.args) {
+            self.check_sum(one, other, at);
+        }
+    }
+
+    /// Checks `lhs += rhs`.
+    pub(crate) fn check_assignment(&mut self, how: &OpAssignment, to: &Expr, value: &Expr) {
+        if how.get_op_assignment_info().is_some_and(|info| info.5 == "+") {
+            self.check_sum(to, value, how.position());
+        }
+    }
+
+    fn check_sum(&mut self, one: &Expr, other: &Expr, at: Position) {
+        let types = (self.type_of(one), self.type_of(other));
+        if matches!(
+            types,
+            (Some(SumType::Text), Some(SumType::Money))
+                | (Some(SumType::Money), Some(SumType::Text))
+        ) {
+            let at = if at.is_none() { one.start_position() } else { at };
+            self.report(at, "text_and_money", NO_SUM, NO_SUM_HELP);
+        }
+    }
 }

@@ -5,6 +5,4 @@ pub mod checker;
 pub mod declarations;
 pub mod host_calls;
 pub mod syntax;
-pub mod types;
 pub mod unit;
-pub mod walk;

@@ -6,16 +6,16 @@ use chrono::TimeDelta;
 use chrono::format::{Item, StrftimeItems};
 use rhai::{Dynamic, INT, Map};
 
-use super::argument_type::ArgumentType;
-use super::call::{
+use crate::base::id::{Key, KeyError};
+use crate::base::money::{Money, MoneyError};
+use crate::model::retry::{RetryDenied, method_of_code, next_wait};
+use crate::policy::ScriptPower;
+use crate::scripting::host::argument_type::ArgumentType;
+use crate::scripting::host::call::{
     Argument, CallResult, FunctionGroup, HostCall, HostFn, argument, host_fn, parse_money,
     record_amount, renamed,
 };
-use super::session::HostError;
-use crate::base::id::{Key, KeyError};
-use crate::base::money::{Money, MoneyError};
-use crate::model::service::retry::{RetryDenied, method_of_code, next_wait};
-use crate::policy::ScriptPower;
+use crate::scripting::host::session::HostError;
 use crate::scripting::language::values::ScriptMoment;
 
 const fn helper(
@@ -33,7 +33,7 @@ const RETRY_ARGUMENTS: &[Argument] = &[
     argument("last", ArgumentType::Moment),
 ];
 
-pub(super) static ROWS: &[HostFn] = &[
+pub(crate) static ROWS: &[HostFn] = &[
     helper(
         "money",
         &[argument("text", ArgumentType::Money)],

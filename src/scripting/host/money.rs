@@ -46,7 +46,7 @@ const MOVEMENT_ARGUMENTS: &[Argument] =
     &[argument("method", ArgumentType::Text), argument("amount", ArgumentType::Amount)];
 const OCCURRENCE: &[Argument] = &[argument("occurrence", ArgumentType::Object)];
 
-pub(super) static ROWS: &[HostFn] = &[
+pub(crate) static ROWS: &[HostFn] = &[
     with_right(
         ScriptPower::Refund,
         action(

@@ -1,17 +1,25 @@
-//! Host functions that read through [`crate::scripting::host::session::Reads`].
+//! Host functions that read through [`crate::scripting::host::session::Reads`], and the filters of
+//! `find`: every named field exists, and is open to scripts.
 
 use rhai::Dynamic;
 use serde_json::{Value, json};
 
-use super::argument_type::ArgumentType;
-use super::call::{
+use crate::api::reads::ReadEndpoint;
+use crate::base::wording::{nearest, suggestion_help};
+use crate::kinds::register;
+use crate::kinds::register::KindRow;
+use crate::kinds::schema::kind::{Privacy, SpecField};
+use crate::kinds::secrets::redact::names_beneath;
+use crate::model::events::scripts::sum;
+use crate::policy::ScriptPower;
+use crate::scripting::host::argument_type::ArgumentType;
+use crate::scripting::host::call::{
     Argument, CallResult, FunctionGroup, HostCall, HostFn, argument, dynamic_to_json, host_fn,
     object_id, renamed,
 };
-use super::session::HostError;
-use crate::api::reads::ReadEndpoint;
-use crate::model::events::scripts::sum;
-use crate::scripting::host::{filter, privacy};
+use crate::scripting::host::script_event;
+use crate::scripting::host::script_event::privacy_of_field;
+use crate::scripting::host::session::HostError;
 use crate::scripting::language::json;
 use crate::scripting::language::json::untrusted_to_dynamic;
 
@@ -27,7 +35,7 @@ const fn reads(
     host_fn(name, FunctionGroup::Read, (arguments, &[]), call, doc)
 }
 
-pub(super) static ROWS: &[HostFn] = &[
+pub(crate) static ROWS: &[HostFn] = &[
     reads(
         "resource",
         &[argument("resource", ArgumentType::Resource)],
@@ -73,7 +81,7 @@ pub(crate) fn resource(call: &HostCall<'_>) -> CallResult {
     let key = call.text(0);
     let arguments = json!([key]);
     call.session.record_read("resource", arguments, |reads, _| reads.resource(&key)).map(|answer| {
-        untrusted_to_dynamic(&privacy::resource_without_private(
+        untrusted_to_dynamic(&script_event::resource_without_private(
             answer,
             call.session.may_see_personal(),
         ))
@@ -82,11 +90,11 @@ pub(crate) fn resource(call: &HostCall<'_>) -> CallResult {
 
 pub(crate) fn find(call: &HostCall<'_>) -> CallResult {
     let (kind, filter) = (call.text(0), dynamic_to_json(&call.argument(1))?);
-    filter::check(&kind, &filter, call.session.may_see_personal())?;
+    check_filter(&kind, &filter, call.session.may_see_personal())?;
     let arguments = json!([kind, filter]);
     call.session.record_read("find", arguments, |reads, _| reads.find(&kind, &filter)).map(
         |answer| {
-            untrusted_to_dynamic(&privacy::resource_without_private(
+            untrusted_to_dynamic(&script_event::resource_without_private(
                 answer,
                 call.session.may_see_personal(),
             ))
@@ -120,7 +128,7 @@ pub(crate) fn gateway_get(call: &HostCall<'_>) -> CallResult {
 /// Returns a record of the service without the values that are closed to scripts.
 fn without_private(call: &HostCall<'_>, answer: &Value, also: Option<&str>) -> Dynamic {
     let mut answer = untrusted_to_dynamic(answer);
-    privacy::remove_private(&mut answer, call.session.may_see_personal(), also);
+    script_event::remove_private(&mut answer, call.session.may_see_personal(), also);
     answer
 }
 
@@ -139,4 +147,124 @@ pub(crate) fn kv_get(call: &HostCall<'_>) -> CallResult {
 /// Returns the value that earlier runs stored under a key.
 pub(crate) fn stored_value(call: &HostCall<'_>, key: &str) -> Result<Value, HostError> {
     call.session.record_read("kv_get", json!([key]), |reads, script| reads.kv(script, key))
+}
+
+/// Fields of a resource as scripts see it.
+const RESOURCE_FIELDS: [&str; 9] =
+    ["kind", "namespace", "name", "labels", "spec", "ready", "reason", "message", "remote_id"];
+/// Field with the content of the document.
+const SPEC: &str = "spec";
+/// Field with freely chosen names.
+const LABELS: &str = "labels";
+
+/// Position of a filter's field: the names above it.
+pub(crate) type FilterPath<'a> = [&'a str];
+
+/// Returns the problem with a field of a kind at this position, and its fix. `persons` is set if
+/// personal values are open.
+pub(crate) fn filter_problem(
+    kind: &str,
+    above: &FilterPath<'_>,
+    name: &str,
+    persons: bool,
+) -> Option<(String, String)> {
+    let row = register::find(kind);
+    match above {
+        [] if !RESOURCE_FIELDS.contains(&name) => Some(unknown_field(row, kind, name)),
+        [] | [LABELS, ..] => None,
+        [SPEC, ..] => spec_field_problem(row?, above, name, persons),
+        [field, ..] => {
+            let message = format!("`{field}` of a resource has no fields: it is one value");
+            Some((message, format!("write `{field}: …`")))
+        }
+    }
+}
+
+/// Returns the problem with a field that no resource has, but perhaps its document.
+fn unknown_field(row: Option<&KindRow>, kind: &str, name: &str) -> (String, String) {
+    let message = format!("a resource has no field `{name}`");
+    let spec = row.map(|row| names_beneath(row.fields, SPEC)).unwrap_or_default();
+    if spec.contains(&name) {
+        return (
+            message,
+            format!("write `#{{spec: #{{{name}: …}}}}`: the document of {kind} has it"),
+        );
+    }
+    let all: Vec<&str> = RESOURCE_FIELDS.into_iter().chain(spec.iter().copied()).collect();
+    let near = nearest(name, all);
+    let help = match near {
+        Some(near) if !RESOURCE_FIELDS.contains(&near) => {
+            format!("did you mean `#{{spec: #{{{near}: …}}}}`?")
+        }
+        _ => suggestion_help(name, RESOURCE_FIELDS),
+    };
+    (message, help)
+}
+
+fn spec_field_problem(
+    row: &KindRow,
+    above: &FilterPath<'_>,
+    name: &str,
+    persons: bool,
+) -> Option<(String, String)> {
+    let place = above.join(".");
+    let names = names_beneath(row.fields, &place);
+    if !names.is_empty() && !names.contains(&name) {
+        let message = format!("`{place}` of {} has no field `{name}`", row.name);
+        return Some((message, suggestion_help(name, sorted_unique(names))));
+    }
+    closed_field_problem(row.fields, &format!("{place}.{name}"), persons)
+}
+
+fn sorted_unique(mut names: Vec<&'static str>) -> Vec<&'static str> {
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Returns the problem with a field that is closed to scripts: a filter on it would reveal its
+/// value.
+fn closed_field_problem(
+    fields: &[SpecField],
+    path: &str,
+    persons: bool,
+) -> Option<(String, String)> {
+    match privacy_of_field(fields, path) {
+        Privacy::Plain => None,
+        Privacy::Personal if persons => None,
+        Privacy::Personal => {
+            let (message, help) = ScriptPower::Personal.refusal(None);
+            Some((format!("`{path}` is personal: {message}"), help))
+        }
+        Privacy::Secret => {
+            let help = "leave it out: the document has a name to look for";
+            Some((format!("`{path}` is secret: no script sees it"), help.to_owned()))
+        }
+    }
+}
+
+/// Checks a filter of `find`.
+///
+/// # Errors
+///
+/// The first problem, and its fix.
+pub(crate) fn check_filter(kind: &str, filter: &Value, persons: bool) -> Result<(), String> {
+    check_fields(kind, &mut Vec::new(), filter, persons)
+}
+
+fn check_fields<'v>(
+    kind: &str,
+    above: &mut Vec<&'v str>,
+    filter: &'v Value,
+    persons: bool,
+) -> Result<(), String> {
+    for (name, value) in filter.as_object().into_iter().flatten() {
+        if let Some((message, help)) = filter_problem(kind, above, name, persons) {
+            return Err(format!("{message}; {help}"));
+        }
+        above.push(name);
+        check_fields(kind, above, value, persons)?;
+        above.pop();
+    }
+    Ok(())
 }

@@ -1,6 +1,5 @@
 //! Leaf floor of scripting: sources, events, values with their JSON, limits, names and templates.
 
-pub mod events;
 pub mod json;
 pub mod limits;
 pub mod names;

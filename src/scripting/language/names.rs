@@ -1,9 +1,178 @@
-//! External names that scripts use.
+//! Names that scripts may use: the service's event types with the script function of each, the
+//! fields of an event, and the names of the configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::template::Template;
+use crate::base::wording::nearest;
 use crate::policy::Rights;
+use crate::scripting::language::template::Template;
+
+/// Function for events without a function of their own in the script.
+pub const ANY_EVENT: &str = "on_event";
+
+/// One event type.
+#[derive(Debug, Clone, Copy)]
+pub struct EventRow {
+    /// Type as the service writes it.
+    pub name: &'static str,
+    /// Sentence about the occasion of the event.
+    pub doc: &'static str,
+    /// Kind of record in `data`.
+    pub data: &'static str,
+}
+
+const fn event_row(name: &'static str, data: &'static str, doc: &'static str) -> EventRow {
+    EventRow { name, doc, data }
+}
+
+const TRANSACTION: &str = "transaction";
+const RECURRING: &str = "recurring charge";
+const OCCURRENCE: &str = "occurrence";
+const METHOD: &str = "saved card";
+const APPLICATION: &str = "application";
+
+/// Every event type (service-facts, 72; partner-api, Events).
+pub static EVENTS: &[EventRow] = &[
+    event_row("transaction.created", TRANSACTION, "A transaction was created."),
+    event_row(
+        "transaction.authorized",
+        TRANSACTION,
+        "A payment, refund or credit was accepted, but is not settled yet.",
+    ),
+    event_row("transaction.completed", TRANSACTION, "A transaction was captured or settled."),
+    event_row("transaction.voided", TRANSACTION, "A transaction was voided before it was settled."),
+    event_row(
+        "transaction.failed",
+        TRANSACTION,
+        "A transaction was declined or returned; `failure_code` gives the reason.",
+    ),
+    event_row(
+        "transaction.updated",
+        TRANSACTION,
+        "A transaction changed, for example by a refund.",
+    ),
+    event_row(
+        "transaction.pending_parent_settlement",
+        TRANSACTION,
+        "A refund waits until its eCheck is settled.",
+    ),
+    event_row("recurring_charge.created", RECURRING, "A recurring charge was created."),
+    event_row("recurring_charge.updated", RECURRING, "A recurring charge changed."),
+    event_row(
+        "recurring_charge.completed",
+        RECURRING,
+        "A recurring charge reached its end or its limit, or was cancelled; `status_reason` says \
+        which.",
+    ),
+    event_row("recurring_charge.deleted", RECURRING, "A recurring charge was deleted."),
+    event_row(
+        "recurring_charge.payment_method.expiring",
+        RECURRING,
+        "Its card expires this month; sent on the first day of the month.",
+    ),
+    event_row(
+        "recurring_charge.payment_method.expired",
+        RECURRING,
+        "Its card has expired; sent on the first day of the following month.",
+    ),
+    event_row(
+        "recurring_charge.occurrence.created",
+        OCCURRENCE,
+        "The next payment of a recurring charge is planned.",
+    ),
+    event_row("recurring_charge.occurrence.updated", OCCURRENCE, "A planned payment changed."),
+    event_row("recurring_charge.occurrence.paid", OCCURRENCE, "A planned payment was paid."),
+    event_row(
+        "recurring_charge.occurrence.failed",
+        OCCURRENCE,
+        "A planned payment was declined; `attempts` and `transactions` show the tries.",
+    ),
+    event_row(
+        "recurring_charge.occurrence.ignored",
+        OCCURRENCE,
+        "A planned payment was removed from the collection.",
+    ),
+    event_row(
+        "payment_method.expiring",
+        METHOD,
+        "A saved card expires this month; sent on the first day of the month.",
+    ),
+    event_row(
+        "payment_method.expired",
+        METHOD,
+        "A saved card has expired; sent on the first day of the following month.",
+    ),
+    event_row(
+        "merchant.provisioned",
+        APPLICATION,
+        "An application was approved, and its merchant created.",
+    ),
+    event_row(
+        "merchant_application.declined",
+        APPLICATION,
+        "An application was declined; `reason` in `data` gives the reason, if the service does.",
+    ),
+];
+
+/// One field of the map that a script's function gets.
+#[derive(Debug, Clone, Copy)]
+pub struct EventField {
+    pub name: &'static str,
+    /// Content of the field.
+    pub doc: &'static str,
+}
+
+/// Every field of an event, in order. All fields are always present; an unknown value is `()`.
+pub static EVENT_FIELDS: &[EventField] = &[
+    EventField { name: "id", doc: "the service's id of the event" },
+    EventField { name: "type", doc: "its type, such as `transaction.failed`" },
+    EventField {
+        name: "created",
+        doc: "the time of the event, as text, and the only time in a run; `date(event.created)` \
+            converts it",
+    },
+    EventField { name: "mode", doc: "`test` or `live`" },
+    EventField { name: "merchant", doc: "the name of the Merchant document, or `()`" },
+    EventField {
+        name: "resource",
+        doc: "the document that the event is about, as `Kind/name`, or \
+        `()`",
+    },
+    EventField {
+        name: "data",
+        doc: "the record as the service shows it; a field that the service omits is missing, so \
+            read it with `event.data.get(\"reference\")`",
+    },
+    EventField { name: "previous", doc: "the record as known before, or `()`" },
+];
+
+/// Returns the function for events of a type: `on_transaction_failed` for `transaction.failed`.
+pub fn handler_name(event_type: &str) -> String {
+    let words = event_type.replace('.', "_");
+    format!("on_{words}")
+}
+
+/// Returns true if events call this function.
+pub(crate) fn is_hook(function_name: &str) -> bool {
+    function_name == ANY_EVENT || EVENTS.iter().any(|row| handler_name(row.name) == function_name)
+}
+
+/// Returns the function that a wrong name most probably means.
+pub(crate) fn nearest_handler(name: &str) -> Option<String> {
+    let all: Vec<String> = handler_names().collect();
+    let plain = |name: &str| -> String {
+        name.to_lowercase().chars().filter(|found| found.is_alphanumeric()).collect()
+    };
+    let bare = |name: &str| plain(name.strip_prefix("on_").unwrap_or(name));
+    let same = all.iter().find(|known| plain(known) == plain(name) || bare(known) == plain(name));
+    let near = || nearest(name, all.iter().map(String::as_str)).map(str::to_owned);
+    same.cloned().or_else(near)
+}
+
+/// Returns the names of all functions that events call.
+pub(crate) fn handler_names() -> impl Iterator<Item = String> {
+    EVENTS.iter().map(|row| handler_name(row.name)).chain([ANY_EVENT.to_owned()])
+}
 
 /// External names that scripts may use.
 #[derive(Debug, Clone, Default)]

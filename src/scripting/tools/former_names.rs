@@ -7,11 +7,11 @@ use std::borrow::Cow;
 
 use saphyr_parser::{Event, Parser, Span};
 
-use super::testcases::DO;
 use crate::model::issue::{PlacedIssue, Severity};
-use crate::scripting::host::register::function_name;
+use crate::scripting::engine::function_name;
 use crate::scripting::language::names::former_name_words;
 use crate::scripting::language::source::ScriptSource;
+use crate::scripting::tools::testcases::DO;
 
 /// Former key of the stored values, below [`EXPECT`], and the present one.
 const STORED: (&str, &str) = ("kept", "kv");

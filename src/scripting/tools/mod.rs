@@ -1,7 +1,6 @@
 //! Tools for authors: test cases, the prompt, comparison of two versions.
 
 pub mod comparison;
-pub mod diff;
 pub mod former_names;
 pub mod repl;
 pub mod testcases;

@@ -18,8 +18,9 @@ use crate::model::events::hook::ActionRequest;
 use crate::model::issue::PlacedIssue;
 use crate::policy::ScriptPower;
 use crate::scripting::check::syntax;
-use crate::scripting::host::privacy::remove_private_of_event;
-use crate::scripting::host::script_event::EventOrigin;
+use crate::scripting::engine::classify_error;
+use crate::scripting::hooks::Hooks;
+use crate::scripting::host::script_event::{EventOrigin, remove_private_of_event};
 use crate::scripting::host::session::{Reads, RunOutput, RunSession};
 use crate::scripting::language::json::{to_json, untrusted_to_dynamic};
 use crate::scripting::language::limits::DeadlineGuard;
@@ -27,8 +28,6 @@ use crate::scripting::language::names::ScriptNames;
 use crate::scripting::language::source::ScriptSource;
 use crate::scripting::language::values::ScriptMoment;
 use crate::scripting::loader;
-use crate::scripting::run::failure::classify;
-use crate::scripting::run::hooks::Hooks;
 
 /// Name of the typed text in problems.
 pub const SOURCE_NAME: &str = "repl";
@@ -172,7 +171,7 @@ impl Repl {
                 return ReplOutcome::Done(self.record_result(text, &whole, &value, session.take()));
             }
             Ok(Err(error)) => {
-                let (_, message, place) = classify(&error);
+                let (_, message, place) = classify_error(&error);
                 wrong(&message, place.unwrap_or((1, 1)))
             }
             Err(_) => wrong("internal error: the line panicked", (1, 1)),

@@ -7,18 +7,18 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::diff;
 use crate::base::clock::timestamp;
 use crate::base::hash::canonical;
 use crate::base::id::{Key, Name};
 use crate::base::money::Money;
 use crate::model::events::hook::{ActionRequest, HookRun};
 use crate::model::issue::{PlacedIssue, Severity};
-use crate::scripting::host::register::function_name;
+use crate::scripting::engine::function_name;
+use crate::scripting::hooks::Hooks;
 use crate::scripting::host::session::Reads;
 use crate::scripting::language::limits::{TIME_MAX, on_stack};
 use crate::scripting::language::source::ScriptSource;
-use crate::scripting::run::hooks::Hooks;
+use crate::scripting::tools::comparison;
 
 /// End of the names of case files.
 pub const ENDING: &str = ".test.yaml";
@@ -143,7 +143,7 @@ fn compare(expect: &ExpectedRun, run: &HookRun) -> Option<String> {
         }
     }
     let same = is_equal(&expected, &real);
-    (!same).then(|| diff::diff(&yaml(&expected), &yaml(&real)))
+    (!same).then(|| comparison::diff_lines(&yaml(&expected), &yaml(&real)))
 }
 
 /// Returns an expected action with the name of its function in place of its verb in the journal.

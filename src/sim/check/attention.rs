@@ -10,11 +10,11 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use super::evidence::{RunEvidence, Violation};
-use crate::model::intents::intent::IntentProgress;
+use crate::model::intent::IntentProgress;
 use crate::sandbox::options::ServiceSurface;
-use crate::sim::machine::journal_decoder::{IntentHistory, name_of};
-use crate::sim::plan::faults::CallFault;
+use crate::sim::check::evidence::{RunEvidence, Violation};
+use crate::sim::machine::journal::{IntentHistory, name_of};
+use crate::sim::plan::chance::CallFault;
 
 /// Reason of all holds that a restored backup causes.
 const RESTORED: &str = "a backup was restored, and the object may have been made in between";

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::evidence::{RunEvidence, Violation};
-use super::hooks;
 use crate::base::hash::Mark;
-use crate::engine::protocol::commands::action_view::ActionStatus;
+use crate::engine::protocol::actions::ActionStatus;
 use crate::sandbox::options::ServiceSurface;
+use crate::sim::check::evidence::{RunEvidence, Violation};
+use crate::sim::check::hooks;
 use crate::sim::plan::requests::{CommandAction, MerchantCommand, PersonCommand, PersonRequest};
 use crate::sim::service::control::text;
 

@@ -7,11 +7,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::evidence::{RunEvidence, Violation};
 use crate::model::events::event::{VerifiedEvent, Via, WebhookContent};
 use crate::model::record::Record;
-use crate::model::service::remote_object::{Freshness, RemoteObject};
-use crate::sim::machine::journal_decoder::DurableRecord;
+use crate::model::remote_object::{Freshness, RemoteObject};
+use crate::sim::check::evidence::{RunEvidence, Violation};
+use crate::sim::machine::journal::DurableRecord;
 use crate::sim::service::control::text;
 use crate::sim::service::post_office::{AcknowledgedPost, key_of};
 use crate::store::read_model::model::ReadModel;

@@ -8,10 +8,10 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use crate::engine::protocol::commands::action_view::ActionReport;
-use crate::engine::protocol::queries::views::ResourceView;
-use crate::model::intents::intent::IntentProgress;
-use crate::sim::machine::journal_decoder::IntentHistory;
+use crate::engine::protocol::actions::ActionReport;
+use crate::engine::protocol::views::ResourceView;
+use crate::model::intent::IntentProgress;
+use crate::sim::machine::journal::IntentHistory;
 use crate::sim::plan::documents::{Doc, DocTree};
 use crate::sim::plan::script::SimScript;
 use crate::sim::service::frontend::Arrival;

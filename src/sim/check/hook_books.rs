@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::events::{EventEvidence, MerchantEvents};
-use super::evidence::{RunEvidence, Violation};
 use crate::base::hash::Mark;
-use crate::model::action::Action;
+use crate::model::effect::Action;
 use crate::model::events::hook::{ActionRequest, NOTIFY};
 use crate::model::events::hook_run::{ActionOutcome, ActionRequestId, DEPTH_MAX, HookRunRecord};
-use crate::model::intents::intent::IntentState;
+use crate::model::intent::IntentState;
 use crate::model::record::Record;
-use crate::sim::machine::journal_decoder::DurableRecord;
+use crate::sim::check::events::{EventEvidence, MerchantEvents};
+use crate::sim::check::evidence::{RunEvidence, Violation};
+use crate::sim::machine::journal::DurableRecord;
 use crate::sim::plan::hook_scripts::{
     CREDIT_AMOUNT, CREDITED, EARLY, ECHO, FULL_REFUND, LATE, LATE_REFUND, NOTIFIED,
     PARTIAL_AMOUNTS, PARTIAL_REFUNDS, SKIP, START, VOID,

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::events::{EventEvidence, is_connected};
-use super::evidence::{RunEvidence, Violation};
-use super::hook_books;
-use super::hook_books::{MerchantBooks, action_id, action_outcome, hook_runs, minor_amount};
-use crate::model::action::is_action;
+use crate::model::effect::is_action;
 use crate::model::events::hook_run::{ActionOutcome, HookRunRecord};
+use crate::sim::check::events::{EventEvidence, is_connected};
+use crate::sim::check::evidence::{RunEvidence, Violation};
+use crate::sim::check::hook_books;
+use crate::sim::check::hook_books::{
+    MerchantBooks, action_id, action_outcome, hook_runs, minor_amount,
+};
 use crate::sim::plan::hook_scripts::{ECHO, LATE, NOTIFIED};
 use crate::sim::service::control::text;
 use crate::sim::service::notifier::SimDelivery;

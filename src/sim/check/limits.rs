@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::NaiveDate;
 use serde_json::Value;
 
-use super::evidence::{RunEvidence, Violation, is_valid};
 use crate::api::call::Method;
-use crate::model::intents::intent::{Intent, IntentProgress};
-use crate::model::operator::approval::PlanApproval;
+use crate::model::intent::{Intent, IntentProgress};
+use crate::model::operator::PlanApproval;
 use crate::model::record::Record;
-use crate::sim::machine::journal_decoder::{DurableRecord, IntentHistory, name_of};
+use crate::sim::check::evidence::{RunEvidence, Violation, is_valid};
+use crate::sim::machine::journal::{DurableRecord, IntentHistory, name_of};
 use crate::sim::plan::documents::{Doc, DocBody};
 use crate::sim::plan::people::{LimitQuantity, SeenPlan, SimLimit};
 use crate::sim::service::frontend::Arrival;
@@ -271,7 +271,7 @@ fn saw_step(seen: &SeenPlan, approval: &PlanApproval, one: &IntentExposure<'_>) 
 
 /// Returns the limit that blocks a document's step, if it is a limit of this world.
 fn blocking_limit<'a>(evidence: &RunEvidence<'a>, doc: &Doc) -> Option<&'a SimLimit> {
-    let mine = |view: &&crate::engine::protocol::queries::views::ResourceView| {
+    let mine = |view: &&crate::engine::protocol::views::ResourceView| {
         view.name == doc.name && view.kind == doc.kind() && view.reason == "OverLimit"
     };
     let view = evidence.views.iter().find(mine)?;
@@ -286,7 +286,7 @@ pub(crate) fn is_over_limit(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
 
 /// Returns true if a document has steps left.
 fn has_remaining_steps(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
-    let mine = |view: &&crate::engine::protocol::queries::views::ResourceView| {
+    let mine = |view: &&crate::engine::protocol::views::ResourceView| {
         view.name == doc.name && view.kind == doc.kind()
     };
     evidence.views.iter().find(mine).is_some_and(|view| !view.ready)

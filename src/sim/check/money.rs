@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::evidence::{RunEvidence, Violation, is_complete, is_valid, result_id};
-use super::{commands, evidence, limits, uniqueness};
-use crate::model::intents::intent::IntentProgress;
-use crate::sim::machine::journal_decoder::{IntentHistory, name_of};
+use crate::model::intent::IntentProgress;
+use crate::sim::check::evidence::{RunEvidence, Violation, is_complete, is_valid, result_id};
+use crate::sim::check::{commands, evidence, limits, uniqueness};
+use crate::sim::machine::journal::{IntentHistory, name_of};
 use crate::sim::plan::documents::{Doc, DocBody};
 use crate::sim::service::control::{mark_of, text};
 

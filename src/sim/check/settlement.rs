@@ -3,17 +3,17 @@
 
 use serde_json::Value;
 
-use super::attention::DIFFERS;
-use super::evidence::{RunEvidence, Violation, is_complete, is_valid};
-use super::{epoch, limits, money, uniqueness};
-use crate::engine::protocol::queries::views::ResourceView;
+use crate::engine::protocol::views::ResourceView;
 use crate::model::manifest::{Deletion, OnDoubt};
 use crate::model::state::health::{Condition, ConditionStatus, ConditionType};
 use crate::sandbox::options::ServiceSurface;
-use crate::sim::machine::journal_decoder::{IntentHistory, name_of};
+use crate::sim::check::attention::DIFFERS;
+use crate::sim::check::evidence::{RunEvidence, Violation, is_complete, is_valid};
+use crate::sim::check::{limits, money, state, uniqueness};
+use crate::sim::machine::journal::{IntentHistory, name_of};
+use crate::sim::plan::chance::CallFault;
 use crate::sim::plan::document_text;
 use crate::sim::plan::documents::{Doc, DocBody};
-use crate::sim::plan::faults::CallFault;
 use crate::sim::service::control::{mark_of, text};
 
 /// Checks that only intents without a possible settlement are on hold.
@@ -43,8 +43,8 @@ fn may_be_on_hold(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
         .any(|arrival| arrival.fault == Some(CallFault::OtherAmount) && arrival.name == name);
     altered
         || match story.intent.effect.as_str() {
-            "invoice.create" => epoch::was_sent_differently(evidence, story),
-            "contact.create" if epoch::was_open_at_loss(evidence, story) => true,
+            "invoice.create" => state::was_sent_differently(evidence, story),
+            "contact.create" if state::was_open_at_loss(evidence, story) => true,
             // An unprovable creation is repeated a limited number of times, and then needs a
             // person.
             "contact.create" => {
@@ -60,8 +60,8 @@ fn may_be_on_hold(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
             "application.submit" => {
                 !is_submitted(evidence, story)
                     || evidence.never_delivered(&story.intent.mark)
-                    || epoch::was_open_at_loss(evidence, story)
-                    || epoch::submitted_before(evidence, &story.intent.mark)
+                    || state::was_open_at_loss(evidence, story)
+                    || state::submitted_before(evidence, &story.intent.mark)
             }
             // The documents define no list of transactions except authorisations. Without a newer
             // event the result stays unknown.
@@ -254,7 +254,7 @@ impl RunEvidence<'_> {
             .collect();
         names.extend(further);
         uniqueness::waits_behind(self, doc)
-            || epoch::is_waiting(self, doc, &names)
+            || state::is_waiting(self, doc, &names)
             || names.iter().any(|name| {
                 let merchant = ever.get(name).map(|doc| doc.merchant());
                 let own = self.intents(name).any(|story| story.hold_reason().is_some());

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::evidence::{ExpectedNames, RunEvidence, Violation, result_id};
-use super::{epoch, evidence};
-use crate::sim::machine::journal_decoder::IntentHistory;
+use crate::sim::check::evidence::{ExpectedNames, RunEvidence, Violation, result_id};
+use crate::sim::check::{evidence, state};
+use crate::sim::machine::journal::IntentHistory;
 use crate::sim::plan::documents::{Doc, DocBody};
 use crate::sim::plan::world_parts::SCHEDULE_EFFECT;
 use crate::sim::service::control::{mark_of, text};
@@ -91,7 +91,7 @@ pub(crate) fn check_applications(evidence: &RunEvidence<'_>, found: &mut Vec<Vio
         let mark = text(one, "reference");
         let count = seen.entry(mark).or_default();
         *count = count.saturating_add(1);
-        if *count <= 1 || *count > epoch::new_state_count(evidence, mark) {
+        if *count <= 1 || *count > state::new_state_count(evidence, mark) {
             submitted.push(one.clone());
         }
     }
@@ -144,7 +144,7 @@ pub(crate) fn check_contacts(evidence: &RunEvidence<'_>, found: &mut Vec<Violati
             found.push(Violation::new("law 5", format!("the contact {email} has no document")));
             continue;
         };
-        let (made, given_up) = epoch::possible_creations(evidence, &doc.name);
+        let (made, given_up) = state::possible_creations(evidence, &doc.name);
         let most = made.saturating_add(given_up);
         if count > most {
             let text = format!(

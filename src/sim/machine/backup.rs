@@ -6,30 +6,30 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::journal_decoder;
-use super::process::{Machine, copy};
 use crate::base::hash::Digest;
 use crate::model::record::Record;
-use crate::sim::plan::incident::StateLoss;
+use crate::sim::machine::journal;
+use crate::sim::machine::process::{Machine, copy};
+use crate::sim::plan::trouble::StateLoss;
 use crate::store::backup::write;
 use crate::store::backup::write::BackupSource;
 use crate::store::disk::traits::{Disk, MemoryDisk};
+use crate::store::error::{OpenError, OpenReport};
 use crate::store::index::buffered::BufferedIndex;
 use crate::store::index::ordered::{Index, MemoryIndex};
 use crate::store::journal::chain::Head;
 use crate::store::read_model::model::ReadModel;
-use crate::store::state::assemble::{AssembledState, StateParts};
 use crate::store::state::compact::{
     Archive, ArchivePolicy, CompactionLock, CompactionRequest, Compactor,
 };
-use crate::store::state::error::{OpenError, OpenReport};
-use crate::store::state::slots::MemorySlots;
-use crate::store::state::watch::next_epoch;
-use crate::store::state::{assemble, index};
-use crate::store::vault::error::VaultError;
+use crate::store::state::index::MemorySlots;
+use crate::store::state::open::{AssembledState, StateParts};
+use crate::store::state::rollback::next_epoch;
+use crate::store::state::{index, open};
+use crate::store::vault::frame::VaultError;
 use crate::store::vault::values::Vault;
+use crate::store::writer::core::Commit;
 use crate::store::writer::handle::Writer;
-use crate::store::writer::parts::Commit;
 
 /// Lost part of the journal's end, in bytes.
 const TAIL_BYTES: usize = 700;
@@ -59,7 +59,7 @@ impl Machine {
     /// Backs up everything that is durable now, as `store backup` does. Returns `None` for an empty
     /// state, and while the machine is dead.
     pub(crate) fn back_up(&self, at: DateTime<Utc>) -> Option<Backup> {
-        let last = journal_decoder::allowed_counts(&self.journal).pop()?;
+        let last = journal::allowed_counts(&self.journal).pop()?;
         let head = Head { sequence: last.sequence, hash: last.hash };
         let (journal, vault) = (Arc::new(self.journal.clone()), Arc::new(self.vault.clone()));
         let source = BackupSource { journal, archive: None, vault, head, at, compactions: None };
@@ -89,7 +89,7 @@ impl Machine {
         let by = (at, "the simulator".to_owned());
         let began = next_epoch(&facts, (backup.head, backup.at), by)?;
         writer.append(Commit::of(vec![Record::Restored(Box::new(began))])).await?;
-        index::close(&writer, &*self.index).await
+        index::close_state(&writer, &*self.index).await
     }
 
     /// Loses or damages a part of the state.
@@ -120,7 +120,7 @@ impl Machine {
 
     /// Overwrites the last records, all acknowledged, with zeros.
     fn lose_tail(&mut self) {
-        let Some(last) = journal_decoder::allowed_counts(&self.journal).pop() else { return };
+        let Some(last) = journal::allowed_counts(&self.journal).pop() else { return };
         let (file, _, end) = last.place;
         let from = end.saturating_sub(TAIL_BYTES);
         let (Ok(offset), zeros) = (u64::try_from(from), vec![0; end.saturating_sub(from)]) else {
@@ -161,7 +161,7 @@ impl Machine {
         let (journal, vault) = (copy(&self.journal), copy(&self.vault));
         let Ok(before) = self.contents(&journal, &vault) else { return Ok(None) };
         let index = Arc::new(BufferedIndex::new(Arc::new(MemoryIndex::new())));
-        let AssembledState { journal: opened, fold, vault: sealed, found: _ } = assemble::assemble(
+        let AssembledState { journal: opened, fold, vault: sealed, found: _ } = open::assemble(
             self.pieces_of(&journal, &vault, index.clone()),
             &self.key,
             OpenReport::default(),
@@ -201,7 +201,7 @@ impl Machine {
     ) -> Result<StateContents, OpenError> {
         let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
         let pieces = self.pieces_of(journal, vault, index.clone());
-        let assembled = assemble::assemble(pieces, &self.key, OpenReport::default())?;
+        let assembled = open::assemble(pieces, &self.key, OpenReport::default())?;
         let mut values = BTreeMap::new();
         for (_, value) in index.scan(b"")? {
             if let Ok(value) = ciborium::from_reader(&*value) {

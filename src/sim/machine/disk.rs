@@ -8,10 +8,9 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use super::power::MachinePower;
-use crate::sim::plan::dice::Dice;
-use crate::sim::plan::faults::{CrashPoint, CrashSide, Death};
-use crate::sim::plan::incident::DiskRefusal;
+use crate::sim::machine::power::MachinePower;
+use crate::sim::plan::chance::{CrashPoint, CrashSide, Death, Dice};
+use crate::sim::plan::trouble::DiskRefusal;
 use crate::store::disk::traits::Disk;
 
 /// Smallest unit that a disk writes as a whole, in bytes.

@@ -2,8 +2,7 @@
 
 pub mod backup;
 pub mod disk;
-pub mod journal_decoder;
+pub mod journal;
 pub mod power;
 pub mod process;
 pub mod specs;
-pub mod wall_clock;

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use crate::api::call::Call;
 use crate::client::transport::{Wire, WireDecision};
-use crate::sim::plan::faults::{
+use crate::sim::plan::chance::{
     Crash, CrashPoint, CrashSide, READ, SEND_POINT, effect_of_call, refine_effect,
 };
 

@@ -8,14 +8,11 @@ use axum::Router;
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use super::disk::{DiskCapacity, DiskCrashPoints, SimDisk};
-use super::power::{CrashWire, MachinePower};
-use super::specs;
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
-use crate::client::config::{ClientCredentials, ServiceConfig};
+use crate::client::request::{ClientCredentials, ServiceConfig};
 use crate::client::service_client::Client;
 use crate::client::transport::Transport;
 use crate::engine::handles::shared::{
@@ -25,15 +22,17 @@ use crate::engine::handles::shared::{
 use crate::model::manifest::OnDoubt;
 use crate::model::record::StateOwner;
 use crate::policy::PolicyRules;
-use crate::sim::plan::dice::Dice;
+use crate::sim::machine::disk::{DiskCapacity, DiskCrashPoints, SimDisk};
+use crate::sim::machine::power::{CrashWire, MachinePower};
+use crate::sim::machine::specs;
+use crate::sim::plan::chance::{Death, Dice};
 use crate::sim::plan::documents::PARTNER;
-use crate::sim::plan::faults::Death;
 use crate::store::disk::traits::MemoryDisk;
+use crate::store::error::{OpenError, OpenReport};
 use crate::store::index::ordered::{Index, MemoryIndex};
 use crate::store::read_model::model::{ReadModel, ReadModelError};
-use crate::store::state::assemble::{AssembledState, StateParts};
-use crate::store::state::error::{OpenError, OpenReport};
-use crate::store::state::{assemble, open};
+use crate::store::state::open;
+use crate::store::state::open::{AssembledState, StateParts};
 use crate::store::vault::key::MasterKey;
 use crate::store::writer::handle::Writer;
 
@@ -150,7 +149,7 @@ impl Machine {
             watch: None,
             segment_bytes: self.segment_bytes,
         };
-        assemble::assemble(pieces, &self.key, OpenReport::default())
+        open::assemble(pieces, &self.key, OpenReport::default())
     }
 
     /// Opens the state and assembles the parts that an engine needs.
@@ -207,7 +206,7 @@ impl Machine {
             watch: None,
             segment_bytes: self.segment_bytes,
         };
-        let assembled = assemble::assemble(pieces, &self.key, OpenReport::default())?;
+        let assembled = open::assemble(pieces, &self.key, OpenReport::default())?;
         assembled.journal.verify()?;
         Ok(ReadModel::new(index))
     }

@@ -15,8 +15,7 @@ use crate::base::money::Currency;
 use crate::engine::handles::shared::SecretError;
 use crate::engine::known::files::SpecSource;
 use crate::kinds::register;
-use crate::kinds::schema::files::{AttachmentFiles, FileProblem, Stamp};
-use crate::kinds::schema::kind::CheckCx;
+use crate::kinds::schema::kind::{AttachmentFiles, CheckCx, FileProblem, Stamp};
 use crate::model::issue::{Issue, PlacedIssue, Severity, TreeProblems};
 use crate::model::manifest::{
     Annotations, AttachedFile, Deletion, Desired, DocumentPlace, Manifest, OnDoubt, PackedManifest,

@@ -1,8 +1,8 @@
 //! Documents and requests of the people, decided by a seed.
 
-use super::dice::Dice;
-use super::documents::{Breakage, Doc, DocBody, DocTree, FileChange};
-use super::requests::{PersonRequest, ScriptStep};
+use crate::sim::plan::chance::Dice;
+use crate::sim::plan::documents::{Breakage, Doc, DocBody, DocTree, FileChange};
+use crate::sim::plan::requests::{PersonRequest, ScriptStep};
 
 /// Draws the files of the beginning.
 pub(crate) fn draw_files(dice: &mut Dice) -> DocTree {

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::base::hash::sha256;
-use crate::engine::protocol::script_set::ScriptSet;
+use crate::engine::protocol::input::ScriptSet;
 use crate::policy::Rights;
+use crate::scripting::hooks::Hooks;
 use crate::scripting::language::names::ConfiguredNames;
 use crate::scripting::language::source::ScriptSource;
-use crate::scripting::run::hooks::Hooks;
 
 /// Fully refunded, under a name of the script's choice.
 pub(crate) const FULL_REFUND: i64 = 701;

@@ -7,10 +7,10 @@
 
 use std::fmt;
 
-use super::dice::Dice;
-use super::documents::{DocBody, DocTree};
-use super::storms;
-use super::storms::{PagingPlan, Storm};
+use crate::sim::plan::chance::Dice;
+use crate::sim::plan::documents::{DocBody, DocTree};
+use crate::sim::plan::trouble;
+use crate::sim::plan::trouble::{PagingPlan, Storm};
 
 /// Label of the dice.
 const DICE: u64 = 10;
@@ -50,8 +50,8 @@ impl NetBehaviour {
             net.delayed_decision = dice.percent(60).then(|| draw_delayed_decision(&mut dice));
             net.misdelivered = draw_misdelivered(net.delayed_decision, &mut dice);
         }
-        net.storms = storms::draw_storms(&mut dice);
-        net.paging = storms::draw_paging(&mut dice);
+        net.storms = trouble::draw_storms(&mut dice);
+        net.paging = trouble::draw_paging(&mut dice);
         net.gateway = draw_event_posts(seed);
         net
     }

@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::dice::Dice;
-use super::documents::{Doc, DocBody, DocTree, FileChange};
-use super::faults::{CallFault, Strike};
-use super::requests::ScriptStep;
 use crate::base::money::Currency;
 use crate::policy::limits::{AmountLimit, CountLimit, LimitSet, Limits};
 use crate::policy::{ApprovalRules, PolicyRules};
+use crate::sim::plan::chance::{CallFault, Dice, Strike};
+use crate::sim::plan::documents::{Doc, DocBody, DocTree, FileChange};
+use crate::sim::plan::requests::ScriptStep;
 
 /// Label of the dice that decide about people.
 const DICE: u64 = 8;

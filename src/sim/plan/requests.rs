@@ -8,10 +8,10 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::dice::Dice;
-use super::documents::{Doc, DocBody, DocTree, FileChange, PARTNER};
 use crate::base::hash::{Mark, SourceId};
 use crate::base::id::Key;
+use crate::sim::plan::chance::Dice;
+use crate::sim::plan::documents::{Doc, DocBody, DocTree, FileChange, PARTNER};
 
 /// One push of changes to the files.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,24 +4,23 @@
 //! changes. In the worlds that have hooks, payers pay on their own, scripts answer the payments,
 //! and a person changes the scripts meanwhile.
 
-use super::dice::Dice;
-use super::documents::DocBody;
-use super::faults::{
-    CALLS, CallFault, Crash, CrashPoint, CrashSide, DISK_PLACES, Death, FAULTS, NOTIFY_POINT, READ,
-    SEND_POINT, Strike,
+use crate::sandbox::options::ServiceSurface;
+use crate::sim::plan::chance::{
+    CALLS, CallFault, Crash, CrashPoint, CrashSide, DISK_PLACES, Death, Dice, FAULTS, NOTIFY_POINT,
+    READ, SEND_POINT, Strike,
 };
-use super::hook_scripts::{
+use crate::sim::plan::documents::DocBody;
+use crate::sim::plan::hook_scripts::{
     CREDITED, EARLY, ECHO, Edit, EditTime, FULL_REFUND, HookPlan, LATE, NOTIFIED, NotificationFate,
     PARTIAL_REFUNDS, SCRIPTS, SKIP, VOID,
 };
-use super::incident::Incident;
-use super::network::NetBehaviour;
-use super::people::People;
-use super::requests::{PayerPayment, PersonRequest};
-use super::script::SimScript;
-use super::world_parts::add_trouble;
-use super::{document_gen, incident, network, requests, world_parts};
-use crate::sandbox::options::ServiceSurface;
+use crate::sim::plan::network::NetBehaviour;
+use crate::sim::plan::people::People;
+use crate::sim::plan::requests::{PayerPayment, PersonRequest};
+use crate::sim::plan::script::SimScript;
+use crate::sim::plan::trouble::Incident;
+use crate::sim::plan::world_parts::add_trouble;
+use crate::sim::plan::{document_gen, network, requests, trouble, world_parts};
 
 /// Effects that few runs reach; crashes strike them more often than others.
 const RARE_EFFECTS: &[&str] = &[
@@ -53,7 +52,7 @@ impl SimScript {
         let mut files = document_gen::draw_files(&mut dice);
         let mut steps = document_gen::draw_steps(&files, &mut dice);
         document_gen::add_requests(&mut steps, &mut Dice::new(seed, 5));
-        let mishaps = incident::draw_incidents(&mut steps, &mut Dice::new(seed, 9));
+        let mishaps = trouble::draw_incidents(&mut steps, &mut Dice::new(seed, 9));
         files.extend(document_gen::draw_onboarding(&mut Dice::new(seed, 4)));
         let strikes = draw_strikes(&mut Dice::new(seed, 2));
         let crashes = draw_crashes(&mut Dice::new(seed, 3));

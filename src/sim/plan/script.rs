@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use super::documents::DocTree;
-use super::faults::{Crash, Strike};
-use super::hook_scripts::HookPlan;
-use super::incident::Incident;
-use super::network::NetBehaviour;
-use super::people::People;
-use super::requests::ScriptStep;
 use crate::sandbox::options::ServiceSurface;
+use crate::sim::plan::chance::{Crash, Strike};
+use crate::sim::plan::documents::DocTree;
+use crate::sim::plan::hook_scripts::HookPlan;
+use crate::sim::plan::network::NetBehaviour;
+use crate::sim::plan::people::People;
+use crate::sim::plan::requests::ScriptStep;
+use crate::sim::plan::trouble::Incident;
 
 /// Everything that happens in a run.
 #[derive(Debug, Clone)]

@@ -9,13 +9,14 @@
 
 use std::collections::BTreeSet;
 
-use super::dice::Dice;
-use super::documents::{Doc, DocBody, DocTree, FileChange, FromCharge};
-use super::faults::{CallFault, Crash, CrashPoint, CrashSide, Death, FAULTS, SEND_POINT, Strike};
-use super::requests::{
+use crate::sim::plan::chance::{
+    CallFault, Crash, CrashPoint, CrashSide, Death, Dice, FAULTS, SEND_POINT, Strike,
+};
+use crate::sim::plan::documents::{Doc, DocBody, DocTree, FileChange, FromCharge};
+use crate::sim::plan::requests::{
     CommandAction, MERCHANT_EFFECTS, MerchantCommand, PersonCommand, PersonRequest, ScriptStep,
 };
-use super::script::SimScript;
+use crate::sim::plan::script::SimScript;
 
 /// Effects that end an object without a plain deletion; few worlds reach them.
 pub(crate) const REMOVAL_EFFECTS: [&str; 4] =

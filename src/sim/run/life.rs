@@ -10,20 +10,19 @@ use chrono::DateTime;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
-use super::drive::{DriveResult, run_watched};
-use super::hooks::HookState;
-use super::memory::Memory;
-use super::requests::{AnsweredRequests, Notebook};
-use super::state::{LifeEnd, RunReport, SETTLES_WITHIN, SimRun, TroubleLog};
-use super::{drive, people, settler};
 use crate::base::clock::{SharedClock, VirtualClock};
 use crate::engine::core::coordinator::{Engine, RunUntil};
 use crate::engine::handles::shared::EngineError;
 use crate::sim::check::evidence::Violation;
 use crate::sim::machine::process::{ClientContext, Machine, OpenedState, SimSecrets};
 use crate::sim::machine::specs::SimSpecs;
-use crate::sim::plan::faults::Death;
+use crate::sim::plan::chance::Death;
 use crate::sim::plan::script::SimScript;
+use crate::sim::run::memory::{HookState, Memory};
+use crate::sim::run::people::{DriveResult, run_watched};
+use crate::sim::run::requests::{AnsweredRequests, Notebook};
+use crate::sim::run::state::{LifeEnd, RunReport, SETTLES_WITHIN, SimRun, TroubleLog};
+use crate::sim::run::{people, settler};
 use crate::sim::service::frontend::Frontend;
 use crate::sim::service::post_office::{PostOffice, WebhookReceivers};
 use crate::sim::service::sandbox::SandboxControl;
@@ -198,7 +197,7 @@ impl<'a> SimRun<'a> {
             engine.start_sweeps();
         }
         engine.set_notifier(Arc::new(self.rig.courier.clone()));
-        engine.retain(drive::retention());
+        engine.retain(people::retention());
         let power = self.machine.power.clone();
         let mut running = pin!(run_watched(engine.run(events, RunUntil::Stopped)));
         let (postman, way) = (self.desk.clone(), self.post.clone());
@@ -237,7 +236,7 @@ impl<'a> SimRun<'a> {
 
     /// Stops the process cleanly.
     async fn stop(&mut self, open: &OpenedState) -> LifeEnd {
-        match index::close(&open.shared.writer, &*open.index).await {
+        match index::close_state(&open.shared.writer, &*open.index).await {
             Ok(head) => {
                 self.acknowledged = head;
                 LifeEnd::Stopped

@@ -1,7 +1,5 @@
 //! One run of a world: its people, the lives of its machine, and its verdict.
 
-pub mod drive;
-pub mod hooks;
 pub mod life;
 pub mod memory;
 pub mod people;
@@ -9,4 +7,3 @@ pub mod recovery;
 pub mod requests;
 pub mod settler;
 pub mod state;
-pub mod verdict;

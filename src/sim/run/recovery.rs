@@ -7,8 +7,6 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::memory::{query, release};
-use super::state::{LifeEnd, SimRun};
 use crate::base::clock::Clock;
 use crate::base::hash::SourceId;
 use crate::base::id::Key;
@@ -17,11 +15,13 @@ use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::model::state::lifecycle::ReleaseRequest;
 use crate::sim::check::evidence::LostState;
 use crate::sim::machine::backup::Backup;
-use crate::sim::machine::journal_decoder;
-use crate::sim::machine::journal_decoder::DurableRecord;
+use crate::sim::machine::journal;
+use crate::sim::machine::journal::DurableRecord;
 use crate::sim::machine::process::{GRACE, TIMEOUT};
 use crate::sim::plan::documents::PARTNER;
-use crate::sim::plan::incident::{Incident, StateLoss};
+use crate::sim::plan::trouble::{Incident, StateLoss};
+use crate::sim::run::memory::{query, release};
+use crate::sim::run::state::{LifeEnd, SimRun};
 use crate::sim::service::control::text;
 use crate::sim::service::sandbox::SandboxControl;
 use crate::store::journal::chain::Head;
@@ -48,7 +48,7 @@ impl SimRun<'_> {
                 }
                 Incident::Jump { at, seconds } if *at == nth => {
                     let ahead = self.troubles.wall.jump(*seconds);
-                    let last = journal_decoder::allowed_counts(&self.machine.journal).pop();
+                    let last = journal::allowed_counts(&self.machine.journal).pop();
                     self.troubles.jumps.note(last.map_or(0, |last| last.sequence), ahead);
                 }
                 Incident::Refuse { at, what, seconds } if *at == nth => {
@@ -74,12 +74,12 @@ impl SimRun<'_> {
             match mishap {
                 Incident::Restore { kept, .. } => {
                     if let Some(backup) = self.troubles.backups.get(kept).cloned() {
-                        let old = journal_decoder::allowed_counts(&self.machine.journal);
+                        let old = journal::allowed_counts(&self.machine.journal);
                         self.restore(&backup, old).await;
                     }
                 }
                 Incident::Forget { .. } => {
-                    let old = journal_decoder::allowed_counts(&self.machine.journal);
+                    let old = journal::allowed_counts(&self.machine.journal);
                     self.begin_empty(old).await;
                 }
                 Incident::Lose { what, .. } => self.apply_loss(*what).await,
@@ -111,7 +111,7 @@ impl SimRun<'_> {
 
     /// Notes the loss of a state after the last record of a backup.
     fn lose_all(&mut self, kept: Option<u64>, old: Vec<DurableRecord>) {
-        let stories = journal_decoder::intent_histories(&self.troubles.correct_times(old));
+        let stories = journal::intent_histories(&self.troubles.correct_times(old));
         self.troubles.lost.push(LostState {
             at: self.clock.now(),
             last_kept: kept,
@@ -139,7 +139,7 @@ impl SimRun<'_> {
         self.machine.capacity.clear();
         let before = self.machine.rebuilt_digest().ok();
         let newest = self.troubles.backups.values().next_back().cloned();
-        let old = journal_decoder::allowed_counts(&self.machine.journal);
+        let old = journal::allowed_counts(&self.machine.journal);
         self.machine.apply_loss(what, newest.as_ref());
         if let Ok(after) = self.machine.open_digest() {
             if Some(after) != before && !self.has_acknowledged() {
@@ -160,7 +160,7 @@ impl SimRun<'_> {
     /// Returns true if the journal holds the last acknowledged record.
     pub(crate) fn has_acknowledged(&self) -> bool {
         let head = self.acknowledged;
-        let all = journal_decoder::allowed_counts(&self.machine.journal);
+        let all = journal::allowed_counts(&self.machine.journal);
         let kept =
             |entry: &DurableRecord| entry.sequence == head.sequence && entry.hash == head.hash;
         head.sequence == 0 || all.iter().any(kept)

@@ -11,19 +11,18 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::memory::ask;
 use crate::base::hash::SourceId;
 use crate::base::id::Key;
-use crate::engine::protocol::commands::action::ActionCommand;
-use crate::engine::protocol::commands::action_view::{ActionReport, ActionStatus};
+use crate::engine::protocol::actions::{ActionCommand, ActionReport, ActionStatus};
 use crate::engine::protocol::input::EngineInput;
 use crate::engine::protocol::query::Reply;
-use crate::model::action::Action;
+use crate::model::effect::Action;
 use crate::sim::plan::documents::{Doc, PARTNER};
 use crate::sim::plan::requests::{
     CommandAction, MerchantCommand, PersonCommand, PersonRequest, ScriptStep,
 };
 use crate::sim::plan::world_parts::{TILL, TILL_CONTACT, till_contact_body};
+use crate::sim::run::memory::ask;
 use crate::sim::service::control::{authorization_header, mark_of, text};
 use crate::sim::service::sandbox::SandboxControl;
 

@@ -11,18 +11,17 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::memory::{ACTOR, Memory, ask, query};
 use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
-use crate::engine::protocol::commands::command::EngineCommand;
-use crate::engine::protocol::commands::resolve::{ManualResolution, ResolveIntent, ResolveResult};
-use crate::engine::protocol::input::EngineInput;
-use crate::engine::protocol::queries::intents::IntentView;
+use crate::engine::protocol::actions::{ManualResolution, ResolveIntent, ResolveResult};
+use crate::engine::protocol::input::{EngineCommand, EngineInput};
+use crate::engine::protocol::intents::IntentView;
 use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::sim::machine::process::{GRACE, TIMEOUT};
 use crate::sim::plan::documents::{DocBody, DocTree, FileChange};
 use crate::sim::plan::people::Settler;
 use crate::sim::plan::script::SimScript;
+use crate::sim::run::memory::{ACTOR, Memory, ask, query};
 use crate::sim::service::control::{mark_of, text};
 use crate::sim::service::sandbox::{Objects, SandboxControl};
 

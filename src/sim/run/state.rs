@@ -1,4 +1,10 @@
-//! State of one run: a world, its people, its faults, and a machine that dies; and its report.
+//! State of one run: a world, its people, its faults, and a machine that dies; the checks once it has
+//! ended, and its report.
+//!
+//! The checkers compare the service, the journal and the manifests. They know nothing of the faults
+//! that struck, except that an answer named another amount, and nothing of the engine's internals.
+//! They read the sandbox's own objects, ledger and mail, its arrivals with their times, the
+//! journal's durable records, and the documents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,25 +13,28 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use tokio::time::Instant;
 
-use super::hooks::HookState;
-use super::memory::Memory;
-use super::requests::{AnsweredRequests, Notebook};
 use crate::base::clock::SharedClock;
-use crate::engine::protocol::queries::views::ResourceView;
+use crate::engine::protocol::views::ResourceView;
 use crate::sim::check::attention::Shares;
-use crate::sim::check::events::EventOutcomes;
-use crate::sim::check::evidence::{LostState, Violation};
+use crate::sim::check::events::{EventEvidence, EventOutcomes};
+use crate::sim::check::evidence::{LostState, RunEvidence, Violation};
+use crate::sim::check::{
+    attention, commands, events, hooks, laws, limits, money, settlement, state, uniqueness,
+};
 use crate::sim::machine::backup::Backup;
-use crate::sim::machine::journal_decoder::DurableRecord;
+use crate::sim::machine::journal;
+use crate::sim::machine::journal::{ClockJumps, DurableRecord, WallClock};
 use crate::sim::machine::process::{ClientContext, Machine};
 use crate::sim::machine::specs::SharedTree;
-use crate::sim::machine::wall_clock::{ClockJumps, WallClock};
+use crate::sim::plan::chance::{CallFault, Crash, CrashPoint};
 use crate::sim::plan::documents::DocTree;
-use crate::sim::plan::faults::{CallFault, Crash, CrashPoint};
 use crate::sim::plan::script::SimScript;
+use crate::sim::run::memory::{HookState, Memory};
+use crate::sim::run::requests::{AnsweredRequests, Notebook};
+use crate::sim::service::control::text;
 use crate::sim::service::frontend::Frontend;
 use crate::sim::service::post_office::PostOffice;
-use crate::sim::service::sandbox::SandboxControl;
+use crate::sim::service::sandbox::{Objects, SandboxControl};
 use crate::store::journal::chain::Head;
 
 /// Time within which everything settles after the last fault.
@@ -128,4 +137,118 @@ impl TroubleLog {
     pub(crate) fn correct_times(&self, entries: Vec<DurableRecord>) -> Vec<DurableRecord> {
         self.jumps.correct_times(entries)
     }
+}
+
+impl SimRun<'_> {
+    /// Checks everything that the run has left.
+    pub(crate) async fn check_result(mut self) -> RunReport {
+        let entries = self.troubles.correct_times(journal::allowed_counts(&self.machine.journal));
+        let known = self.machine.rebuilt_read_model().ok();
+        state::check_compaction(&self.machine, &mut self.violations).await;
+        state::check_damage(&mut self.machine, &entries, &mut self.violations);
+        let approved = laws::check_approvals(&entries, &mut self.violations);
+        let before = self.desk.objects().await;
+        let events = self.desk.events().await;
+        let now = self.clock.now();
+        let after: Objects = self.desk.two_months_later().await;
+        let evidence = RunEvidence {
+            script: self.script,
+            history: &self.history,
+            arrivals: &self.front.arrivals(),
+            unauthorised_calls: &self.front.unauthorised_calls(),
+            histories: &journal::intent_histories(&entries),
+            numbers: &journal::intent_numbers(&entries),
+            deaths: &self.deaths,
+            lost: &self.troubles.lost,
+            objects: &before,
+            later: &after,
+            views: &self.views,
+            answers: &self.notebook.answers(),
+            lost_webhooks: &self.post.lost_webhooks(),
+            storms: &self.front.weather().stretches(),
+            settling_time: self.front.weather().settling_time(),
+        };
+        let complete = self.violations.is_empty();
+        self.violations.extend(check_run(&evidence, complete));
+        self.violations.extend(limits::check_limits(
+            &evidence,
+            &entries,
+            &self.memory.seen_plans(),
+        ));
+        let told = EventEvidence {
+            events: &events,
+            entries: &entries,
+            answered: &self.post.acknowledged_posts(),
+            merchants: self.desk.merchants(),
+            known: known.as_ref(),
+            now,
+        };
+        self.violations.extend(events::check_events(&evidence, &told, complete));
+        self.violations.extend(hooks::check_hooks(
+            &evidence,
+            &told,
+            &self.rig.attempts(),
+            complete,
+        ));
+        let shares = attention::count_intents(&evidence);
+        attention::check_provable(self.script.surface, &shares, &mut self.violations);
+        let (last, seed) = (entries.last(), self.script.seed);
+        RunReport {
+            seed,
+            head: last.map_or([0; 32], |entry| entry.hash),
+            records: last.map_or(0, |entry| entry.sequence),
+            struck: self.front.fault_counts(),
+            died: self.died,
+            shares,
+            recreated: recreated(&evidence),
+            approved,
+            plans_approved: limits::plans_approved(&entries),
+            collected: after.ledger.iter().filter(|one| text(one, "type") == "CHARGE").count(),
+            event_outcomes: told.count_outcomes(),
+            hooks: hooks::count_actions(&told),
+            violations: self.violations,
+        }
+    }
+}
+
+/// Returns every violation. Settlement is not checked in a run that was cut short.
+pub fn check_run(evidence: &RunEvidence<'_>, complete: bool) -> Vec<Violation> {
+    let mut found = Vec::new();
+    laws::check_call_intents(evidence, &mut found);
+    laws::check_deletions(evidence, &mut found);
+    laws::check_differing_answers(evidence, &mut found);
+    uniqueness::check_intent_numbers(evidence, &mut found);
+    uniqueness::check_invoices(evidence, &mut found);
+    uniqueness::check_methods(evidence, &mut found);
+    uniqueness::check_tokens(evidence, &mut found);
+    uniqueness::check_recurring_charges(evidence, &mut found);
+    uniqueness::check_counts(evidence, &mut found);
+    uniqueness::check_applications(evidence, &mut found);
+    uniqueness::check_contacts(evidence, &mut found);
+    uniqueness::check_mails(evidence, &mut found);
+    money::check_collected(evidence, &mut found);
+    commands::check_single_effect(evidence, &mut found);
+    commands::check_merchant_answers(evidence, &mut found);
+    laws::check_codes(evidence, &mut found);
+    laws::check_storms(evidence, &mut found);
+    if complete {
+        limits::check_blocked_steps(evidence, &mut found);
+        settlement::check_holds(evidence, &mut found);
+        state::check_waiting(evidence, &mut found);
+        settlement::check_ready(evidence, &mut found);
+        settlement::check_removed_methods(evidence, &mut found);
+        commands::check_answers(evidence, &mut found);
+        laws::check_decisions(evidence, &mut found);
+        money::check_no_collection(evidence, &mut found);
+        money::check_returned(evidence, &mut found);
+        money::check_deauthorised(evidence, &mut found);
+        money::check_invoiced(evidence, &mut found);
+    }
+    found
+}
+
+/// Returns the number of creations that were given up without proof and made again.
+pub fn recreated(evidence: &RunEvidence<'_>) -> u32 {
+    let given_up = evidence.histories.iter().filter(|story| story.given_up()).count();
+    u32::try_from(given_up).unwrap_or(u32::MAX).saturating_add(state::recreated_contacts(evidence))
 }

@@ -20,16 +20,16 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tower::{ServiceExt, service_fn};
 
-use super::paging::{PageRequest, PagedLists};
-use super::weather::Weather;
 use crate::api::call::LostReplyMarker;
 use crate::base::clock::SharedClock;
 use crate::base::hash::Mark;
 use crate::sim::machine::disk::SimDisk;
-use crate::sim::machine::journal_decoder::{AllowedCalls, CallName, name_pointer};
+use crate::sim::machine::journal::{AllowedCalls, CallName, name_pointer};
 use crate::sim::machine::process::TIMEOUT;
-use crate::sim::plan::faults::{AMOUNTS, CallFault, READ, Strike, effect_of_call, refine_effect};
+use crate::sim::plan::chance::{AMOUNTS, CallFault, READ, Strike, effect_of_call, refine_effect};
 use crate::sim::plan::network::NetBehaviour;
+use crate::sim::service::paging::{PageRequest, PagedLists};
+use crate::sim::service::weather::Weather;
 
 /// A changing request that reached the service.
 #[derive(Debug, Clone)]

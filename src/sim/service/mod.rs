@@ -1,7 +1,6 @@
 //! The emulated service, and everything between it and the engine.
 
 pub mod control;
-pub mod forgeries;
 pub mod frontend;
 pub mod notifier;
 pub mod paging;

@@ -7,10 +7,10 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::engine::hooks::notify::{DeliveryAttempt, NotificationSender};
-use crate::engine::protocol::commands::intake::IntakeLink;
+use crate::engine::protocol::payers::IntakeLink;
 use crate::notify::message::{DeliveryResult, OutgoingNotification};
 use crate::sim::machine::power::MachinePower;
-use crate::sim::plan::faults::{CrashPoint, CrashSide, NOTIFY_POINT};
+use crate::sim::plan::chance::{CrashPoint, CrashSide, NOTIFY_POINT};
 use crate::sim::plan::hook_scripts::NotificationFate;
 
 /// One attempt to deliver a notification.

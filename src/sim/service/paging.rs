@@ -12,8 +12,8 @@ use http::{Uri, header};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use crate::api::query::PAGE_SIZE_MAX;
-use crate::sim::plan::storms::{ListChange, PagingPlan};
+use crate::api::call::PAGE_SIZE_MAX;
+use crate::sim::plan::trouble::{ListChange, PagingPlan};
 
 /// The list of events.
 const EVENTS: &str = " /v1/events ";

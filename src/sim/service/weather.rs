@@ -13,8 +13,8 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::api::call::LostReplyMarker;
-use crate::sim::plan::faults::CallFault;
-use crate::sim::plan::storms::{Storm, StormAnswer, StormScope};
+use crate::sim::plan::chance::CallFault;
+use crate::sim::plan::trouble::{Storm, StormAnswer, StormScope};
 
 /// Returns the answer itself.
 pub(crate) fn storm_response(gust: StormAnswer) -> Response {
@@ -290,7 +290,7 @@ impl RequestedWait {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::plan::faults::READ;
+    use crate::sim::plan::chance::READ;
 
     /// Returns a storm for all calls that begins with the `nth` reading.
     fn storm(nth: u32, seconds: u64, gust: StormAnswer) -> Storm {

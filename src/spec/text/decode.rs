@@ -4,8 +4,9 @@
 //! without control characters. A byte order mark at the start causes only a warning and is not part
 //! of the text.
 
+use std::ops::Range;
+
 use crate::model::issue::Severity;
-use crate::spec::text::finding::Finding;
 
 /// The largest accepted file, in bytes; larger ones are refused before parsing, since a tree is
 /// many small files.
@@ -177,5 +178,53 @@ fn is_printable(found: char) -> bool {
         '\t' | '\n' | '\r' | '\u{85}' => true,
         '\u{feff}' | '\u{fffe}' | '\u{ffff}' => false,
         _ => !found.is_control(),
+    }
+}
+
+/// One problem of a text, by its bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Stable for ever: `reckon::yaml::duplicate_key`.
+    pub code: &'static str,
+    pub severity: Severity,
+    /// The guilty bytes of the text; empty where a part is missing.
+    pub span: Range<usize>,
+    pub message: String,
+    /// The text to write instead.
+    pub help: String,
+    /// Other places of the same text.
+    pub related: Vec<(Range<usize>, String)>,
+}
+
+impl Finding {
+    /// Returns an error at `span`.
+    pub fn error(
+        code: &'static str,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Self {
+        Self {
+            code,
+            severity: Severity::Error,
+            span,
+            message: message.into(),
+            help: help.into(),
+            related: Vec::new(),
+        }
+    }
+
+    /// Turns the finding into a warning.
+    #[must_use]
+    pub fn into_warning(mut self) -> Self {
+        self.severity = Severity::Warning;
+        self
+    }
+
+    /// Adds a second place.
+    #[must_use]
+    pub fn with_related(mut self, span: Range<usize>, message: impl Into<String>) -> Self {
+        self.related.push((span, message.into()));
+        self
     }
 }

@@ -8,18 +8,14 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use frame::{CollectionFrame, MapFrame, Offsets, SeqFrame};
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
-use super::node::{Node, NodeValue};
-use super::split::Slice;
-use crate::spec::text::finding::Finding;
+use crate::spec::text::decode::Finding;
+use crate::spec::text::node::{Node, NodeValue};
+use crate::spec::text::source::Slice;
 
 mod frame;
-mod offsets;
-mod syntax;
-
-use frame::{CollectionFrame, MapFrame, SeqFrame};
-use offsets::Offsets;
 
 /// The deepest permitted nesting of collections.
 pub const DEPTH_MAX: usize = 64;
@@ -307,7 +303,7 @@ impl<'a> Lint<'a> {
 
     fn syntax(&mut self, error: &ScanError, slice: &Slice) {
         let at = self.offsets.byte(error.marker().index());
-        let finding = syntax::finding(self.text, slice, at, error.info());
+        let finding = frame::syntax_finding(self.text, slice, at, error.info());
         self.report(finding);
     }
 

@@ -9,11 +9,11 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::api::file::{FILE_BYTES_MAX, FILE_NAME_LENGTH_MAX};
+use crate::api::invoice::{FILE_BYTES_MAX, FILE_NAME_LENGTH_MAX};
 use crate::base::folder::PathError;
 use crate::base::folder_location::FolderLocation;
 use crate::base::hash::Digest;
-use crate::kinds::schema::files::{AttachmentFiles, FileProblem, Stamp};
+use crate::kinds::schema::kind::{AttachmentFiles, FileProblem, Stamp};
 use crate::model::manifest::AttachedFile;
 
 /// Bytes that are read at once.

@@ -4,10 +4,9 @@
 //! holds a sum over all (path, size, time, inode), which a walk in any order can rebuild without
 //! sorting or storing.
 
-use super::files::{Listing, Stat, WalkEntry, hash, walk};
-use super::parallel::map_in_order;
 use crate::base::folder_location::FolderLocation;
 use crate::base::hash::Digest;
+use crate::spec::tree::files::{Listing, Stat, WalkEntry, hash, map_in_order, walk};
 
 const MAGIC: [u8; 5] = *b"rkix\x01";
 const HEADER_BYTES: usize = 5 + 8 + 16 + 32;

@@ -19,18 +19,19 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::file::{DocumentSpot, LinkIssue, SpecFile};
-use super::file_reading::{FileReading, FileRequest, read_all};
-use super::files::{Listing, SourceProblem, Stat};
-use super::index::{IndexEntry, SpecIndex, digest_of};
-use super::links::Graph;
-use super::unique_fields::UniqueFields;
 use crate::base::folder_location::FolderLocation;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
-use crate::kinds::schema::files::Stamp;
+use crate::kinds::schema::kind::Stamp;
 use crate::model::manifest::{Desired, TreeState};
-use crate::spec::documents::document::ReadContext;
+use crate::spec::document::ReadContext;
+use crate::spec::tree::file::{
+    DocumentSpot, FileReading, FileRequest, LinkIssue, SpecFile, read_all,
+};
+use crate::spec::tree::files::{Listing, SourceProblem, Stat};
+use crate::spec::tree::index::{IndexEntry, SpecIndex, digest_of};
+use crate::spec::tree::links::Graph;
+use crate::spec::tree::unique_fields::UniqueFields;
 
 /// The number of times that a tree which changes during reading is read.
 const ROUNDS_MAX: usize = 5;

@@ -2,13 +2,10 @@
 
 pub mod attachments;
 pub mod file;
-pub mod file_reading;
 pub mod files;
 pub mod index;
 pub mod links;
 pub mod loader;
-pub mod parallel;
 pub mod problems;
-pub mod revision;
 pub mod unique_fields;
 pub mod verdicts;

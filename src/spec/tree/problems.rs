@@ -5,22 +5,22 @@
 //! read once a call.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
-use super::file::{DocumentSpot, LinkIssue, SpecFile, problem_at};
-use super::files::{SourceProblem, read};
-use super::loader::Loader;
 use crate::base::id::{Key, Kind, Name};
 use crate::base::wording::nearest;
 use crate::model::issue::{
-    Issue, PlacedIssue, ProblemCounts, Related, RelatedPlace, TreeProblems, UnderlinedPart,
+    Issue, Path, PlacedIssue, ProblemCounts, Related, RelatedPlace, TreeProblems, UnderlinedPart,
 };
-use crate::spec::documents::document::{
+use crate::spec::document::{
     LazySource, PROBLEMS_OF_FILE_MAX, PlacedDocument, private_ranges, without_private_words,
 };
 use crate::spec::text::decode::decode;
-use crate::spec::text::lines::SourceText;
 use crate::spec::text::mask::MaskedSource;
-use crate::spec::text::split::{Slice, split};
+use crate::spec::text::source::{Slice, SourceText, split};
+use crate::spec::tree::file::{DocumentSpot, LinkIssue, SpecFile, problem_at};
+use crate::spec::tree::files::{SourceProblem, read};
+use crate::spec::tree::loader::Loader;
 
 /// Problems of a tree that get a place.
 pub(crate) const PROBLEMS_MAX: usize = 1000;
@@ -251,4 +251,33 @@ impl<'l> FileTexts<'l> {
 fn first_key_of_kind(kind: Kind) -> Key {
     let name: Name = "0".parse().unwrap_or_else(|_| Name::default_namespace());
     Key::new(kind, &name, &name)
+}
+
+impl Loader {
+    /// Returns the path of a file below the root, by its name in reports; `None` where the tree has
+    /// no such file.
+    pub fn path_of_file(&self, name: &str) -> Option<&str> {
+        self.files.get_key_value(self.path_of(name)?).map(|(path, _)| &**path)
+    }
+
+    /// Returns the files from this path on, each with the hash of its content as it was read.
+    pub fn content_hashes<'l>(
+        &'l self,
+        from: &'l str,
+    ) -> impl Iterator<Item = (&'l str, [u8; 32])> {
+        let files = self.files.range::<str, _>((Bound::Included(from), Bound::Unbounded));
+        files.map(|(path, file)| (&**path, file.hash))
+    }
+
+    /// Returns the first and last line of each of these fields below `spec` in a resource's
+    /// document. For a missing field, they are those of the part around it. Empty where the file
+    /// changed since it was loaded.
+    pub fn field_lines(&self, key: &Key, fields: &[&str]) -> Vec<(usize, usize)> {
+        let Some((spot, _)) = self.documents_of(key).next() else { return Vec::new() };
+        let paths: Vec<Path> =
+            fields.iter().map(|field| Path::parse(&format!("spec.{field}"))).collect();
+        let lines = FileTexts::new(self)
+            .with_placed(spot, |placed| paths.iter().map(|path| placed.lines(path)).collect());
+        lines.unwrap_or_default()
+    }
 }

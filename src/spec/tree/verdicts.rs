@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::file::{DocumentSpot, LinkIssue};
-use super::links::{DocumentLink, cycle_issue, duplicate_issue, links, missing_issue};
-use super::loader::{LoadChange, Loader};
 use crate::base::id::Key;
 use crate::kinds::schema::kind::Find;
 use crate::model::issue::{Issue, Path, Related, Severity};
 use crate::model::manifest::{Desired, PackedManifest};
-use crate::spec::documents::document::ParsedDocument;
+use crate::spec::document::ParsedDocument;
+use crate::spec::tree::file::{DocumentSpot, LinkIssue};
+use crate::spec::tree::links::{DocumentLink, cycle_issue, duplicate_issue, links, missing_issue};
+use crate::spec::tree::loader::{LoadChange, Loader};
 
 /// The entry of a key in `desired`: its manifest, and whether it is broken.
 type KeyState = (Option<Arc<PackedManifest>>, bool);

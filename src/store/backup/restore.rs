@@ -1,29 +1,35 @@
-//! Restores a backup in place of a state, and begins a new epoch.
+//! Verifies a backup by reading all of it, and restores it in place of a state with a new epoch.
 //!
-//! Guarantees: nothing is touched before the complete backup was read and verified. The former
-//! state is moved aside and never deleted. An interrupted restore leaves a state that does not open
-//! before it is restored again. The record of the new epoch is durable before the state can be
-//! used.
+//! Guarantees: one verification reports every problem of digests, the chain of records, the fold of
+//! the records, and the vault. Nothing is touched before the complete backup was read and verified.
+//! The former state is moved aside and never deleted. An interrupted restore leaves a state that does
+//! not open before it is restored again. The record of the new epoch is durable before the state can
+//! be used.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fmt, fs};
 
 use chrono::{DateTime, Utc};
+use sha2::{Digest as _, Sha256};
 
-use super::kept::{BackupManifest, ExistingBackup};
-use super::proof::verify;
-use crate::model::record::Record;
+use crate::base::hash::Digest;
+use crate::model::record::{Record, StateOwner};
 use crate::model::state::lifecycle::{Release, Restored};
-use crate::store::backup::error::{BackupError, BackupProblem, ProgressFn};
-use crate::store::disk::bytes::to_u64;
+use crate::store::backup::manifest::{
+    BackupError, BackupFile, BackupManifest, BackupProblem, ExistingBackup, ProgressFn, problem,
+};
 use crate::store::disk::directory::{StateLock, private_dir};
 use crate::store::disk::real::{RealDisk, sync_dir};
-use crate::store::disk::traits::Disk;
-use crate::store::state::error::OpenError;
-use crate::store::state::open::{OpenState, RESTORING, StateOptions};
-use crate::store::state::watch::next_epoch;
+use crate::store::disk::traits::{Disk, to_u64};
+use crate::store::error::{OpenError, OpenReport};
+use crate::store::index::ordered::{Index, MemoryIndex};
+use crate::store::read_model::model::ReadModel;
+use crate::store::state::open::{OpenState, RESTORING, StateOptions, StateParts, assemble};
+use crate::store::state::rollback::next_epoch;
 use crate::store::vault::key::MasterKey;
-use crate::store::writer::parts::Commit;
+use crate::store::vault::values::Vault;
+use crate::store::writer::core::Commit;
 
 /// Entries of a state directory that are part of the state.
 const PARTS: [&str; 6] = ["archive", "journal", "sled", "sled.newer", "sled.next", "vault"];
@@ -87,7 +93,7 @@ fn lines(wrong: &[BackupProblem]) -> String {
     all.join("\n")
 }
 
-fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> RestoreError {
+fn restore_error(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> RestoreError {
     let path = path.to_owned();
     move |source| RestoreError::Io { doing, path, source }
 }
@@ -114,14 +120,14 @@ pub async fn restore(
             return Err(RestoreError::Unverified { wrong });
         }
     }
-    fs::write(&marker, b"").map_err(io("write", &marker))?;
-    sync_dir(dir).map_err(io("sync", dir))?;
+    fs::write(&marker, b"").map_err(restore_error("write", &marker))?;
+    sync_dir(dir).map_err(restore_error("sync", dir))?;
     let aside = move_aside(dir)?;
-    copy(kept, dir, progress)?;
+    copy_files(kept, dir, progress)?;
     drop(lock);
-    let (began, sequence) = begin(kept, wanted, key).await?;
-    fs::remove_file(&marker).map_err(io("remove", &marker))?;
-    sync_dir(dir).map_err(io("sync", dir))?;
+    let (began, sequence) = begin_restored_epoch(kept, wanted, key).await?;
+    fs::remove_file(&marker).map_err(restore_error("remove", &marker))?;
+    sync_dir(dir).map_err(restore_error("sync", dir))?;
     Ok(RestoreResult { epoch: began, aside, sequence })
 }
 
@@ -151,32 +157,37 @@ fn move_aside(dir: &Path) -> Result<Option<PathBuf>, RestoreError> {
     let names = (1..u32::MAX).map(|number| dir.join(format!("replaced-{number}")));
     let mut free = names.filter(|path| !path.exists());
     let aside = free.next().unwrap_or_else(|| dir.join("replaced"));
-    private_dir(&aside).map_err(io("make", &aside))?;
+    private_dir(&aside).map_err(restore_error("make", &aside))?;
     for part in there {
-        fs::rename(dir.join(part), aside.join(part)).map_err(io("move", &dir.join(part)))?;
+        fs::rename(dir.join(part), aside.join(part))
+            .map_err(restore_error("move", &dir.join(part)))?;
     }
-    sync_dir(&aside).map_err(io("sync", &aside))?;
-    sync_dir(dir).map_err(io("sync", dir))?;
+    sync_dir(&aside).map_err(restore_error("sync", &aside))?;
+    sync_dir(dir).map_err(restore_error("sync", dir))?;
     Ok(Some(aside))
 }
 
 /// Copies every file of the backup to its place.
-fn copy(kept: &ExistingBackup, dir: &Path, progress: ProgressFn<'_>) -> Result<(), RestoreError> {
+fn copy_files(
+    kept: &ExistingBackup,
+    dir: &Path,
+    progress: ProgressFn<'_>,
+) -> Result<(), RestoreError> {
     let (total, mut done) = (kept.manifest.bytes(), 0_u64);
     for part in PARTS {
         let from = kept.disk(part);
-        let mut files = from.list().map_err(io("list", &dir.join(part)))?;
+        let mut files = from.list().map_err(restore_error("list", &dir.join(part)))?;
         files.sort();
         if files.is_empty() {
             continue;
         }
-        let to = RealDisk::open(&dir.join(part)).map_err(io("make", &dir.join(part)))?;
+        let to = RealDisk::open(&dir.join(part)).map_err(restore_error("make", &dir.join(part)))?;
         for file in files {
             let copied = copy_file(&from, &to, &file, &mut |bytes| {
                 done = done.saturating_add(bytes);
                 progress(done, total);
             });
-            copied.map_err(io("copy", &dir.join(part).join(&file)))?;
+            copied.map_err(restore_error("copy", &dir.join(part).join(&file)))?;
         }
     }
     Ok(())
@@ -204,7 +215,7 @@ fn copy_file(
 }
 
 /// Opens the restored state and appends the record of the new epoch.
-async fn begin(
+async fn begin_restored_epoch(
     kept: &ExistingBackup,
     wanted: &RestoreRequest,
     key: &MasterKey,
@@ -228,6 +239,133 @@ async fn begin(
     let sequence = written.map_err(OpenError::from)?;
     closed?;
     Ok((began, sequence))
+}
+
+/// Bytes read at once.
+const DIGEST_PIECE_BYTES: usize = 1 << 20;
+
+/// Contents of a backup that was verified.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerifiedBackup {
+    /// The owner of the state.
+    pub binding: Option<StateOwner>,
+    /// The digest of the fold of the records.
+    pub state_digest: Digest,
+    /// The number of observed resources.
+    pub resources: usize,
+    /// The number of intents that were not settled.
+    pub open_intents: usize,
+}
+
+/// Reads and verifies all of a backup.
+///
+/// # Errors
+/// Returns every problem found.
+pub fn verify(
+    kept: &ExistingBackup,
+    key: &MasterKey,
+    progress: ProgressFn<'_>,
+) -> Result<VerifiedBackup, Vec<BackupProblem>> {
+    let mut wrong = Vec::new();
+    let (total, mut done) = (kept.manifest.bytes(), 0_u64);
+    for entry in &kept.manifest.files {
+        wrong.extend(check_file(kept, entry));
+        done = done.saturating_add(entry.bytes);
+        progress(done, total);
+    }
+    let missing = ["vault/keys"].iter().filter(|name| !has_file(kept, name));
+    wrong.extend(missing.map(|name| problem(name, "missing in the backup")));
+    if key.fingerprint() != kept.manifest.key {
+        let why = format!(
+            "it was sealed under the key {}, but the given key is {}; a backup from before \
+            `reckon store rekey` needs the older key",
+            kept.manifest.key,
+            key.fingerprint()
+        );
+        wrong.push(problem("vault", why));
+    } else if let Err(error) = Vault::open(Arc::new(kept.disk("vault")), key) {
+        wrong.push(problem("vault", error));
+    }
+    match fold_in_memory(kept) {
+        Ok(proof) if proof.state_digest != kept.manifest.state_digest => {
+            wrong.push(problem("journal", "its records do not produce the state of the manifest"));
+        }
+        Ok(proof) if wrong.is_empty() => return Ok(proof),
+        Ok(_) => {}
+        Err(one) => wrong.push(one),
+    }
+    Err(wrong)
+}
+
+fn has_file(kept: &ExistingBackup, name: &str) -> bool {
+    kept.manifest.files.iter().any(|file| file.name == name)
+}
+
+/// Returns the problem of a file's bytes, if any.
+pub(crate) fn check_file(kept: &ExistingBackup, entry: &BackupFile) -> Option<BackupProblem> {
+    match file_digest(kept, entry) {
+        Ok(found) if found == entry.sha256 => None,
+        Ok(_) => Some(problem(&entry.name, "its content differs from its digest")),
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+            Some(problem(&entry.name, format!("it is shorter than {} bytes", entry.bytes)))
+        }
+        Err(error) => Some(problem(&entry.name, error)),
+    }
+}
+
+fn file_digest(kept: &ExistingBackup, entry: &BackupFile) -> std::io::Result<Digest> {
+    let place = kept.span(entry);
+    let mut hasher = Sha256::new();
+    let mut at = 0;
+    while at < entry.bytes {
+        let piece = place.read(at, DIGEST_PIECE_BYTES)?;
+        hasher.update(&piece);
+        at = at.saturating_add(to_u64(piece.len()));
+    }
+    Ok(Digest::from_bytes(hasher.finalize().into()))
+}
+
+/// Folds the records into memory and checks that the chain is intact and ends at the manifest's
+/// head. The vault is verified separately.
+pub(crate) fn fold_in_memory(kept: &ExistingBackup) -> Result<VerifiedBackup, BackupProblem> {
+    let wrong = |error: &dyn fmt::Display| problem("journal", error);
+    let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
+    let pieces = StateParts {
+        watch: None,
+        journal: Arc::new(kept.disk("journal")),
+        vault: Arc::new(crate::store::disk::traits::MemoryDisk::new()),
+        index: index.clone(),
+        boot: String::new(),
+        rebuild: false,
+        segment_bytes: 0,
+    };
+    let nobody = MasterKey::new([0; 32]);
+    let state = assemble(pieces, &nobody, OpenReport::default()).map_err(|error| wrong(&error))?;
+    if state.journal.head() != kept.manifest.head() {
+        let found = state.journal.head().sequence;
+        let why = format!("it ends at record {found}, not at {}", kept.manifest.sequence);
+        return Err(problem("journal", why));
+    }
+    let facts = ReadModel::new(index);
+    let proof = summarise(&facts).map_err(|error| wrong(&error))?;
+    Ok(proof)
+}
+
+/// Summarises a fold.
+fn summarise(
+    facts: &ReadModel,
+) -> Result<VerifiedBackup, crate::store::read_model::model::ReadModelError> {
+    let mut resources = 0_usize;
+    facts.each_observed(|_, _| {
+        resources = resources.saturating_add(1);
+        Ok(())
+    })?;
+    Ok(VerifiedBackup {
+        binding: facts.state_owner()?,
+        state_digest: facts.digest()?,
+        resources,
+        open_intents: facts.open_intents()?.len(),
+    })
 }
 
 #[cfg(test)]

@@ -21,19 +21,20 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use sha2::{Digest as _, Sha256};
 
-use super::kept;
-use super::kept::{BackupFile, BackupManifest, ExistingBackup, MAGIC, MANIFEST, VERSION};
-use super::proof::{VerifiedBackup, check_file, fold_in_memory};
 use crate::base::hash::Digest;
-use crate::store::backup::error::{BackupError, BackupProblem, ProgressFn, problem};
-use crate::store::disk::bytes::{to_u64, to_usize};
+use crate::store::backup::manifest;
+use crate::store::backup::manifest::{
+    BackupError, BackupFile, BackupManifest, BackupProblem, ExistingBackup, MAGIC, MANIFEST,
+    ProgressFn, VERSION, problem,
+};
+use crate::store::backup::restore::{VerifiedBackup, check_file, fold_in_memory};
 use crate::store::disk::real::sync_dir;
-use crate::store::disk::traits::Disk;
+use crate::store::disk::traits::{Disk, to_u64, to_usize};
 use crate::store::journal::chain::Head;
 use crate::store::journal::files::extent;
 use crate::store::journal::read::JournalReader;
 use crate::store::vault::key::MasterKey;
-use crate::store::vault::keys::{FILE as KEYS_FILE, identity};
+use crate::store::vault::keys::{KEYS_FILE, state_identity};
 use crate::store::vault::values;
 
 /// Bytes copied at once.
@@ -188,7 +189,8 @@ fn copy_and_verify(
     let mut kept = ExistingBackup::being_written(manifest, beside, form == BackupLayout::File);
     let unproved = |wrong| BackupError::Unverified { wrong };
     // The key may have been exchanged meanwhile, or the daemon has a newer one than this process.
-    identity(&kept.disk("vault"), key).map_err(|error| unproved(vec![problem("vault", error)]))?;
+    state_identity(&kept.disk("vault"), key)
+        .map_err(|error| unproved(vec![problem("vault", error)]))?;
     let proof = fold_in_memory(&kept).map_err(|wrong| unproved(vec![wrong]))?;
     let bound = proof.binding.clone();
     kept.manifest.partner = bound.as_ref().map(|bound| bound.partner.clone()).unwrap_or_default();
@@ -317,7 +319,7 @@ impl<'a> BackupTarget<'a> {
         })?;
         let io = || BackupError::io("write", MANIFEST);
         if let Some(single) = self.single.as_mut() {
-            single.write_all(&kept::footer(&text)).map_err(io())?;
+            single.write_all(&manifest::footer(&text)).map_err(io())?;
             return single.sync_all().map_err(io());
         }
         let mut file = create_private(&self.path.join(MANIFEST)).map_err(io())?;

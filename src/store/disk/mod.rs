@@ -1,6 +1,5 @@
 //! The disk, as a seam that tests can make fail.
 
-pub mod bytes;
 pub mod directory;
 pub mod real;
 pub mod traits;

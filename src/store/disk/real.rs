@@ -7,22 +7,19 @@
 //! in the place of a file is refused, so that nothing outside the directory is ever touched. Files
 //! that were written stay open, a bounded number of them.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs::{self, File, OpenOptions},
-    io::{self, Write},
-    os::unix::fs::{FileExt, OpenOptionsExt},
-    panic::resume_unwind,
-    path::{Path, PathBuf},
-    sync::Arc,
-    thread,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io, thread};
 
 use parking_lot::Mutex;
 
-use super::bytes::{to_u64, to_usize};
-use super::directory::private_dir;
-use super::traits::Disk;
+use crate::store::disk::directory::private_dir;
+use crate::store::disk::traits::{Disk, to_u64, to_usize};
 
 /// Files kept open after writing; the journal writes one at a time, the vault two.
 const OPEN_FILES_MAX: usize = 16;

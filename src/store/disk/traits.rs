@@ -1,4 +1,4 @@
-//! The seam between the store and a disk that can fail.
+//! The seam between the store and a disk that can fail, and the fixed-width fields in stored bytes.
 //!
 //! Why it exists: the same journal and vault run over real files and over the simulator's failing
 //! disk. A disk is one flat directory of named files.
@@ -6,12 +6,16 @@
 //! Contract: `write_at` is durable only after `sync` of that file; `cut`, `remove`, `replace`,
 //! `rename` and `allocate` are durable when they return. `replace` and `rename` are all or nothing.
 //! After an error the content that was written is unknown.
+//!
+//! All integers on disk are little-endian. Reading past the end returns `None` and never panics,
+//! since the bytes may be damaged.
 
-use std::{collections::BTreeMap, fmt::Debug, io, sync::Arc};
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::io;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
-
-use super::bytes::{to_u64, to_usize};
 
 /// One flat directory of files.
 pub trait Disk: Send + Sync + Debug {
@@ -141,4 +145,70 @@ impl Disk for MemoryDisk {
 
 fn missing(name: &str) -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, format!("there is no file {name}"))
+}
+
+/// A cursor over stored bytes.
+#[derive(Debug, Clone)]
+pub(crate) struct ByteReader<'a>(&'a [u8]);
+
+impl<'a> ByteReader<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    /// Takes the next `count` bytes.
+    pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (head, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(head)
+    }
+
+    /// Takes the next `N` bytes, by value.
+    pub(crate) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (head, rest) = self.0.split_first_chunk::<N>()?;
+        self.0 = rest;
+        Some(*head)
+    }
+
+    pub(crate) fn u8(&mut self) -> Option<u8> {
+        self.array().map(u8::from_le_bytes)
+    }
+
+    pub(crate) fn u16(&mut self) -> Option<u16> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    pub(crate) fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    pub(crate) fn u64(&mut self) -> Option<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    /// Returns all bytes not yet taken.
+    pub(crate) fn rest(self) -> &'a [u8] {
+        self.0
+    }
+}
+
+/// Converts a length in memory to an offset on disk.
+pub(crate) fn to_u64(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+/// Converts an offset on disk to a length in memory. Saturates, and no buffer is that long.
+pub(crate) fn to_usize(offset: u64) -> usize {
+    usize::try_from(offset).unwrap_or(usize::MAX)
+}
+
+/// Returns true if every byte is zero. Compares a page at a time.
+pub(crate) fn is_zero(bytes: &[u8]) -> bool {
+    const ZEROS: [u8; 4096] = [0; 4096];
+    bytes.chunks(ZEROS.len()).all(|page| ZEROS.starts_with(page))
+}
+
+/// Returns the bytes from `offset` on; empty if the offset lies behind the end.
+pub(crate) fn bytes_from(bytes: &[u8], offset: usize) -> &[u8] {
+    bytes.get(offset..).unwrap_or_default()
 }

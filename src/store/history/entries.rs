@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
-use crate::model::intents::intent::{Intent, IntentProgress};
-use crate::model::operator::approval::{ApprovalSignature, PlanApproval};
+use crate::model::intent::{Intent, IntentProgress};
+use crate::model::operator::{ApprovalSignature, PlanApproval};
 use crate::model::record::Record;
-use crate::model::service::remote_object::Freshness;
-use crate::model::state::adoption::Adoption;
+use crate::model::remote_object::Freshness;
 use crate::model::state::credentials::BindingApproval;
+use crate::model::state::drift::Adoption;
 use crate::model::state::observed::Observation;
 use crate::model::state::orphan::MissingDocumentChange;
 

@@ -13,18 +13,16 @@
 //! - Durability rests on the journal alone.
 //! - Opening a damaged database is an error of its own, also if sled panics over it.
 
-use std::{
-    collections::BTreeMap,
-    fs::{File, OpenOptions},
-    panic::{AssertUnwindSafe, catch_unwind},
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 
 use parking_lot::RwLock;
 
-use super::ordered::{Batch, Index, IndexError, KeyValue, lower};
-use crate::store::disk::bytes::ByteReader;
 use crate::store::disk::directory::private_dir;
+use crate::store::disk::traits::ByteReader;
+use crate::store::index::ordered::{Batch, Index, IndexError, KeyValue, lower};
 
 /// Memory for pages, in bytes; sled may use about twice as much.
 const CACHE_BYTES: u64 = 16 << 20;

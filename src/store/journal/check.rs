@@ -8,14 +8,14 @@
 //! between the end of the intact data and this later data, for segments are filled with zeros
 //! beforehand. No part of that batch was ever acknowledged.
 
-use super::chain::{DamageEvidence, HEADER_BYTES, Head, JournalError, Position, Tail, next};
-use super::record::{RawRecord, RecordSlot};
-use super::segment::Segment;
-use super::{record, segment};
 use crate::base::fault_injection;
-use crate::store::disk::bytes::{bytes_from, is_zero, to_u64, to_usize};
-use crate::store::disk::traits::Disk;
-use crate::store::journal::snapshot;
+use crate::store::disk::traits::{Disk, bytes_from, is_zero, to_u64, to_usize};
+use crate::store::journal::chain::{
+    DamageEvidence, HEADER_BYTES, Head, JournalError, Position, RawRecord, RecordSlot, Tail,
+    next_sequence,
+};
+use crate::store::journal::segment::Segment;
+use crate::store::journal::{chain, segment};
 
 /// Result of a walk.
 #[derive(Debug)]
@@ -77,15 +77,15 @@ pub(crate) fn check(
 
 /// Walks everything, and accepts neither a torn tail nor another end than `head`.
 pub(crate) fn check_all(disk: &dyn Disk, head: Head) -> Result<Head, JournalError> {
-    let segments = segment::list(disk)?;
+    let segments = segment::list_segments(disk)?;
     let start = chain_start(disk, &segments)?;
     let anchors = Anchors { known: Some(head), marked: None };
     let checked = check(disk, &segments, start, anchors)?;
     if checked.torn {
         return Err(JournalError::Damaged {
-            file: segment::name(checked.tail.segment),
+            file: segment::segment_name(checked.tail.segment),
             offset: checked.tail.offset,
-            sequence: next(head.sequence)?,
+            sequence: next_sequence(head.sequence)?,
             why: "bytes follow the last record",
             follows: DamageEvidence::Acknowledged,
         });
@@ -133,7 +133,7 @@ fn walk(
 ) -> Result<WalkEnd, JournalError> {
     let mut at = offset;
     loop {
-        match record::parse_at(&segment.bytes, at) {
+        match chain::parse_at(&segment.bytes, at) {
             RecordSlot::Record(found) => at = step(segment, at, &found, last, passed)?,
             RecordSlot::End => {
                 return Ok(WalkEnd { offset: at, why: "there are zeros in its place" });
@@ -172,7 +172,7 @@ pub(crate) fn follows(
     found: &RawRecord<'_>,
     head: Head,
 ) -> Result<(), JournalError> {
-    let sequence = next(head.sequence)?;
+    let sequence = next_sequence(head.sequence)?;
     if found.sequence == sequence && found.previous == head.hash && found.batch <= sequence {
         return Ok(());
     }
@@ -185,7 +185,7 @@ pub(crate) fn version_error(segment: &Segment, at: usize, found: u8) -> JournalE
         file: segment.file.clone(),
         offset: to_u64(at),
         found: u32::from(found),
-        known: record::version(),
+        known: chain::record_version(),
     }
 }
 
@@ -199,10 +199,10 @@ fn judge(
     head: Head,
     next_segment: Option<u64>,
 ) -> Result<bool, JournalError> {
-    let sequence = next(head.sequence)?;
+    let sequence = next_sequence(head.sequence)?;
     let follows = match next_segment {
         Some(_) if is_zero(bytes_from(&segment.bytes, stop.offset)) => return Ok(false),
-        Some(first) => DamageEvidence::Segment { file: segment::name(first) },
+        Some(first) => DamageEvidence::Segment { file: segment::segment_name(first) },
         None => match judge_tail(&segment.bytes, stop.offset, sequence) {
             TailVerdict::Clean => return Ok(false),
             TailVerdict::Torn => return Ok(true),
@@ -221,7 +221,7 @@ fn lost_head_error(checked: &WalkResult, known: Head) -> JournalError {
         return JournalError::Forgotten { known, found: checked.last.head };
     }
     JournalError::Damaged {
-        file: segment::name(checked.tail.segment),
+        file: segment::segment_name(checked.tail.segment),
         offset: checked.tail.offset,
         sequence: checked.last.head.sequence.saturating_add(1),
         why: "it cannot be read",
@@ -231,7 +231,7 @@ fn lost_head_error(checked: &WalkResult, known: Head) -> JournalError {
 
 /// Returns the start of the chain on this disk: the first record, or behind a snapshot.
 pub(crate) fn chain_start(disk: &dyn Disk, segments: &[u64]) -> Result<Position, JournalError> {
-    match (snapshot::base(disk, segments)?, segments.first()) {
+    match (segment::base_snapshot(disk, segments)?, segments.first()) {
         (Some(base), _) => Ok(base.position()),
         (None, Some(found)) if *found != 1 => Err(first_is_missing(*found)),
         (None, Some(_) | None) => Ok(Position::START),
@@ -239,7 +239,7 @@ pub(crate) fn chain_start(disk: &dyn Disk, segments: &[u64]) -> Result<Position,
 }
 
 pub(crate) fn first_is_missing(found: u64) -> JournalError {
-    JournalError::MissingSegment { expected: 1, found: Some(segment::name(found)) }
+    JournalError::MissingSegment { expected: 1, found: Some(segment::segment_name(found)) }
 }
 
 /// The smallest unit that a disk writes as a whole, in bytes.
@@ -266,9 +266,9 @@ pub(crate) fn judge_tail(segment: &[u8], offset: usize, expected: u64) -> TailVe
     }
     let mut first_behind = None;
     let mut at = offset;
-    while let Some(place) = record::find_magic(segment, at) {
+    while let Some(place) = chain::find_magic(segment, at) {
         at = place.saturating_add(1);
-        let RecordSlot::Record(found) = record::parse_at(segment, place) else {
+        let RecordSlot::Record(found) = chain::parse_at(segment, place) else {
             continue;
         };
         if found.sequence < expected {

@@ -1,8 +1,9 @@
-//! Files of the journal as a whole: compaction, where a snapshot replaces the records up to it, and
-//! the extent that a copy needs.
+//! The journal's files as a whole: opening, which creates the first segment or verifies the existing
+//! ones and cuts a torn tail; compaction, where a snapshot replaces the records up to it; and the
+//! extent that a copy needs.
 //!
-//! Guarantees: at every moment either all segments from the first on exist, or a durable snapshot
-//! that a durable record names. The order is:
+//! Guarantees of a compaction: at every moment either all segments from the first on exist, or a
+//! durable snapshot that a durable record names. The order is:
 //!
 //! 1. A new segment.
 //! 2. The snapshot of the state before it.
@@ -12,18 +13,205 @@
 //! Others may append meanwhile, so the record that names the snapshot need not be the first behind
 //! it.
 
-use super::chain::{HEADER_BYTES, Head, JournalError};
-use super::log::Journal;
-use super::read::JournalReader;
-use super::record::RecordSlot;
-use super::segment::Segment;
-use super::{record, segment, snapshot};
-use crate::store::disk::bytes::{to_u64, to_usize};
-use crate::store::disk::traits::Disk;
+use std::sync::Arc;
+
+use crate::store::disk::traits::{Disk, to_u64, to_usize};
+use crate::store::journal::chain::{
+    DamageEvidence, HEADER_BYTES, Head, JournalError, Position, RecordSlot, Tail, next_sequence,
+};
+use crate::store::journal::check::{Anchors, WalkResult, chain_start, first_is_missing};
+use crate::store::journal::log::Journal;
+use crate::store::journal::read::JournalReader;
+use crate::store::journal::segment::Segment;
+use crate::store::journal::{chain, check, segment};
+
+/// Options of opening a journal.
+#[derive(Debug, Clone, Copy)]
+pub struct JournalOptions {
+    /// The length of a new segment, in bytes. A record that needs more gets a longer segment.
+    pub segment_bytes: u64,
+    /// Start of the verification: the position of a clean stop, held in the index. Without it
+    /// everything is verified.
+    pub trusted: Option<Position>,
+    /// A head that was durable before, for example the one that the index was folded to. A journal
+    /// that does not run through it is neither opened nor cut.
+    pub known: Option<Head>,
+    /// The head that the mark outside the state directory names. A journal that does not run
+    /// through it is an older or another one: it opens, and is not cut.
+    pub marked: Option<Head>,
+}
+
+impl Default for JournalOptions {
+    fn default() -> Self {
+        Self { segment_bytes: 4 << 20, trusted: None, known: None, marked: None }
+    }
+}
+
+/// Result of opening.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JournalOpening {
+    /// The last record.
+    pub head: Head,
+    /// The tail that was cut, to be reported.
+    pub cut: Option<CutTail>,
+    /// The head that the mark names, if the journal does not run through it.
+    pub missed_mark: Option<Head>,
+}
+
+/// A tail that was cut: the rest of a write that was never acknowledged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CutTail {
+    /// The file within `STATE/journal`.
+    pub segment: String,
+    /// Position of the cut, in bytes from the start of the file.
+    pub offset: u64,
+    /// Number of bytes between the cut and the end of the file, unwritten zeros included.
+    pub bytes: u64,
+}
+
+impl Journal {
+    /// Opens the journal on this disk, or creates it.
+    ///
+    /// All records that were accepted are durable when this returns.
+    ///
+    /// # Errors
+    /// A record from the trusted position on is damaged or does not continue the record before it;
+    /// then nothing was changed.
+    pub fn open(
+        disk: Arc<dyn Disk>,
+        options: JournalOptions,
+    ) -> Result<(Self, JournalOpening), JournalError> {
+        let mut segments = segment::list_segments(disk.as_ref())?;
+        let unborn = pop_unfinished(disk.as_ref(), &mut segments)?;
+        if segments.is_empty() {
+            return create_journal(disk, options, unborn);
+        }
+        let start = start_position(disk.as_ref(), &segments, options.trusted)?;
+        let anchors = Anchors { known: options.known, marked: options.marked };
+        let checked = check::check(disk.as_ref(), &segments, start, anchors)?;
+        if let Some(first) = unborn {
+            remove_unfinished(disk.as_ref(), first, &checked)?;
+        }
+        let cut = if checked.torn { Some(cut_tail(disk.as_ref(), checked.tail)?) } else { None };
+        if cut.is_some() || checked.last != start {
+            let file = segment::segment_name(checked.tail.segment);
+            disk.sync(&file).map_err(|source| JournalError::io("sync", &file, source))?;
+        }
+        let behind = options.marked.filter(|_| checked.misses_mark);
+        let opened = JournalOpening { head: checked.last.head, cut, missed_mark: behind };
+        Ok((Self::at(disk, options, checked.last, checked.tail), opened))
+    }
+
+    fn at(disk: Arc<dyn Disk>, options: JournalOptions, last: Position, tail: Tail) -> Self {
+        let segment_bytes = options.segment_bytes.max(HEADER_BYTES);
+        Self { disk, segment_bytes, written: last, durable: last, tail, poisoned: None, mark: None }
+    }
+}
+
+/// Takes the last segment off the list if a crash interrupted its creation.
+fn pop_unfinished(disk: &dyn Disk, segments: &mut Vec<u64>) -> Result<Option<u64>, JournalError> {
+    match segments.last() {
+        Some(first) if segment::is_unfinished(disk, *first)? => Ok(segments.pop()),
+        Some(_) | None => Ok(None),
+    }
+}
+
+fn create_journal(
+    disk: Arc<dyn Disk>,
+    options: JournalOptions,
+    unborn: Option<u64>,
+) -> Result<(Journal, JournalOpening), JournalError> {
+    let trusted = options.trusted.map(|position| position.head);
+    if let Some(known) = options.known.or(trusted).filter(|known| known.sequence > 0) {
+        return Err(JournalError::Forgotten { known, found: Head::EMPTY });
+    }
+    match unborn {
+        Some(1) => delete_segment(disk.as_ref(), 1)?,
+        Some(first) => return Err(first_is_missing(first)),
+        None => {}
+    }
+    let tail = segment::create_segment(disk.as_ref(), Head::EMPTY, options.segment_bytes)?;
+    let behind = options.marked.filter(|marked| marked.sequence > 0);
+    let opened = JournalOpening { head: Head::EMPTY, cut: None, missed_mark: behind };
+    Ok((Journal::at(disk, options, Position::START, tail), opened))
+}
+
+/// Returns the start of the verification: the trusted position once it is confirmed, else the first
+/// record.
+fn start_position(
+    disk: &dyn Disk,
+    segments: &[u64],
+    trusted: Option<Position>,
+) -> Result<Position, JournalError> {
+    let start = chain_start(disk, segments)?;
+    let behind = start.head.sequence;
+    let Some(trusted) = trusted.filter(|position| position.head.sequence > behind) else {
+        return Ok(start);
+    };
+    if !segments.contains(&trusted.segment) {
+        return Err(JournalError::MissingSegment { expected: trusted.segment, found: None });
+    }
+    confirm_position(&Segment::read(disk, trusted.segment)?, trusted)
+}
+
+/// Verifies that the record which a position names is still there.
+fn confirm_position(segment: &Segment, trusted: Position) -> Result<Position, JournalError> {
+    let begins = to_usize(trusted.begins);
+    if let RecordSlot::Record(found) = chain::parse_at(&segment.bytes, begins) {
+        let head = Head { sequence: found.sequence, hash: found.hash };
+        let ends = begins.saturating_add(found.size);
+        if head == trusted.head && ends == to_usize(trusted.ends) {
+            return Ok(trusted);
+        }
+    }
+    Err(JournalError::Untrusted {
+        file: segment.file.clone(),
+        offset: trusted.begins,
+        sequence: trusted.head.sequence,
+    })
+}
+
+/// Removes a segment that was never completed, if it is the one that comes next.
+fn remove_unfinished(
+    disk: &dyn Disk,
+    first: u64,
+    checked: &WalkResult,
+) -> Result<(), JournalError> {
+    let file = segment::segment_name(first);
+    let expected = next_sequence(checked.last.head.sequence)?;
+    if checked.torn {
+        return Err(JournalError::Damaged {
+            file: segment::segment_name(checked.tail.segment),
+            offset: checked.tail.offset,
+            sequence: expected,
+            why: "it cannot be read",
+            follows: DamageEvidence::Segment { file },
+        });
+    }
+    if first != expected {
+        return Err(JournalError::MissingSegment { expected, found: Some(file) });
+    }
+    delete_segment(disk, first)
+}
+
+fn delete_segment(disk: &dyn Disk, first: u64) -> Result<(), JournalError> {
+    let file = segment::segment_name(first);
+    disk.remove(&file).map_err(|source| JournalError::io("remove", &file, source))
+}
+
+/// Cuts the torn tail and fills its place with zeros again.
+fn cut_tail(disk: &dyn Disk, tail: Tail) -> Result<CutTail, JournalError> {
+    let segment = segment::segment_name(tail.segment);
+    disk.cut(&segment, tail.offset).map_err(|source| JournalError::io("cut", &segment, source))?;
+    disk.allocate(&segment, tail.capacity)
+        .map_err(|source| JournalError::io("allocate", &segment, source))?;
+    let bytes = tail.capacity.saturating_sub(tail.offset);
+    Ok(CutTail { segment, offset: tail.offset, bytes })
+}
 
 impl Journal {
     /// Returns the snapshot behind which the chain on this disk begins.
-    pub fn base(&self) -> Result<Option<snapshot::SnapshotHeader>, JournalError> {
+    pub fn base(&self) -> Result<Option<segment::SnapshotHeader>, JournalError> {
         self.reader().base()
     }
 
@@ -48,11 +236,13 @@ pub fn write_snapshot(
     fold: u32,
     body: &[u8],
 ) -> Result<[u8; 32], JournalError> {
-    let base = snapshot::base(disk, &segment::list(disk)?)?.map_or(0, |base| base.head.sequence);
-    for leftover in snapshot::list(disk)?.into_iter().filter(|leftover| *leftover != base) {
-        remove(disk, &segment::snapshot_name(leftover))?;
+    let base = segment::base_snapshot(disk, &segment::list_segments(disk)?)?
+        .map_or(0, |base| base.head.sequence);
+    for leftover in segment::list_snapshots(disk)?.into_iter().filter(|leftover| *leftover != base)
+    {
+        remove_file(disk, &segment::snapshot_name(leftover))?;
     }
-    let (bytes, hash) = snapshot::seal(head, fold, body);
+    let (bytes, hash) = segment::seal_snapshot(head, fold, body);
     let file = segment::snapshot_name(head.sequence);
     disk.replace(&file, &bytes).map_err(|source| JournalError::io("write", &file, source))?;
     Ok(hash)
@@ -65,19 +255,19 @@ pub fn archive_segments(
     head: Head,
     archive: Option<&dyn Disk>,
 ) -> Result<usize, JournalError> {
-    let sealed = snapshot::read_header(disk, head.sequence)?;
-    for older in snapshot::list(disk)?.into_iter().filter(|older| *older < head.sequence) {
-        remove(disk, &segment::snapshot_name(older))?;
+    let sealed = segment::read_snapshot_header(disk, head.sequence)?;
+    for older in segment::list_snapshots(disk)?.into_iter().filter(|older| *older < head.sequence) {
+        remove_file(disk, &segment::snapshot_name(older))?;
     }
-    let replaced = snapshot::replaced_segments(disk, &sealed)?;
+    let replaced = segment::replaced_segments(disk, &sealed)?;
     for first in &replaced {
-        let file = segment::name(*first);
+        let file = segment::segment_name(*first);
         if let Some(archive) = archive {
             let bytes = read_whole(disk, &file)?;
             let kept = archive.replace(&file, &bytes);
             kept.map_err(|source| JournalError::io("archive", &file, source))?;
         }
-        remove(disk, &file)?;
+        remove_file(disk, &file)?;
     }
     Ok(replaced.len())
 }
@@ -85,21 +275,22 @@ pub fn archive_segments(
 impl JournalReader {
     /// Returns the first sequences of the segments on this disk, ascending.
     pub fn segments(&self) -> Result<Vec<u64>, JournalError> {
-        segment::list(self.disk())
+        segment::list_segments(self.disk())
     }
 
     /// Passes the bytes of every file to `show`, one after the other: records and snapshots as they
     /// are on the disk.
     pub fn each_file(&self, mut show: impl FnMut(&[u8])) -> Result<(), JournalError> {
-        let mut files: Vec<String> = self.segments()?.into_iter().map(segment::name).collect();
-        files.extend(snapshot::list(self.disk())?.into_iter().map(segment::snapshot_name));
+        let mut files: Vec<String> =
+            self.segments()?.into_iter().map(segment::segment_name).collect();
+        files.extend(segment::list_snapshots(self.disk())?.into_iter().map(segment::snapshot_name));
         files.iter().try_for_each(|file| read_whole(self.disk(), file).map(|bytes| show(&bytes)))
     }
 }
 
 /// Removes a segment that no reader needs any more, durably.
 pub fn remove_segment(disk: &dyn Disk, first: u64) -> Result<(), JournalError> {
-    remove(disk, &segment::name(first))
+    remove_file(disk, &segment::segment_name(first))
 }
 
 fn read_whole(disk: &dyn Disk, file: &str) -> Result<Vec<u8>, JournalError> {
@@ -108,7 +299,7 @@ fn read_whole(disk: &dyn Disk, file: &str) -> Result<Vec<u8>, JournalError> {
     disk.read_at(file, 0, to_usize(length)).map_err(io)
 }
 
-fn remove(disk: &dyn Disk, file: &str) -> Result<(), JournalError> {
+fn remove_file(disk: &dyn Disk, file: &str) -> Result<(), JournalError> {
     disk.remove(file).map_err(|source| JournalError::io("remove", file, source))
 }
 
@@ -118,9 +309,9 @@ fn remove(disk: &dyn Disk, file: &str) -> Result<(), JournalError> {
 /// Complete segments are not read. The last one is read up to the head, which must be in it;
 /// records that others append meanwhile are left out.
 pub fn extent(disk: &dyn Disk, head: Head) -> Result<Vec<(String, u64)>, JournalError> {
-    let firsts = segment::list(disk)?;
+    let firsts = segment::list_segments(disk)?;
     let mut files = Vec::new();
-    let base = snapshot::base(disk, &firsts)?;
+    let base = segment::base_snapshot(disk, &firsts)?;
     if let Some(base) = &base {
         let file = base.file();
         let bytes = disk.len(&file).map_err(|source| JournalError::io("read", &file, source))?;
@@ -137,12 +328,12 @@ pub fn extent(disk: &dyn Disk, head: Head) -> Result<Vec<(String, u64)>, Journal
         }
     }
     let last = last.ok_or(JournalError::MissingSegment { expected: head.sequence, found: None })?;
-    files.push((segment::name(last), end_of(&Segment::read(disk, last)?, head)?));
+    files.push((segment::segment_name(last), end_of(&Segment::read(disk, last)?, head)?));
     Ok(files)
 }
 
 fn whole_segment(disk: &dyn Disk, first: u64) -> Result<(String, u64), JournalError> {
-    let file = segment::name(first);
+    let file = segment::segment_name(first);
     let bytes = disk.len(&file).map_err(|source| JournalError::io("read", &file, source))?;
     Ok((file, bytes))
 }
@@ -152,7 +343,7 @@ fn end_of(segment: &Segment, head: Head) -> Result<u64, JournalError> {
     let mut at = to_usize(HEADER_BYTES);
     let mut found_at_most =
         Head { sequence: segment.first.saturating_sub(1), hash: segment.previous };
-    while let RecordSlot::Record(found) = record::parse_at(&segment.bytes, at) {
+    while let RecordSlot::Record(found) = chain::parse_at(&segment.bytes, at) {
         at = at.saturating_add(found.size);
         found_at_most = Head { sequence: found.sequence, hash: found.hash };
         if found.sequence == head.sequence {

@@ -5,13 +5,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::chain::{DamageEvidence, HEADER_BYTES, Head, JournalError};
-use super::record::{JournalRecord, RecordSlot};
-use super::segment::Segment;
-use super::{check, record, segment, snapshot};
-use crate::store::disk::bytes::{to_u64, to_usize};
-use crate::store::disk::traits::Disk;
-use crate::store::journal::snapshot::SnapshotHeader;
+use crate::store::disk::traits::{Disk, to_u64, to_usize};
+use crate::store::journal::chain::{
+    DamageEvidence, HEADER_BYTES, Head, JournalError, JournalRecord, RecordSlot,
+};
+use crate::store::journal::segment::{Segment, SnapshotHeader};
+use crate::store::journal::{chain, check, segment};
 
 /// A handle that reads records. Its caller must pass what is durable: the reader never looks
 /// further.
@@ -111,7 +110,7 @@ impl JournalRecords {
                 Some(place) => place,
                 None => self.enter(None)?,
             };
-            match record::parse_at(&place.segment.bytes, place.offset) {
+            match chain::parse_at(&place.segment.bytes, place.offset) {
                 RecordSlot::Record(found) => {
                     check::follows(&place.segment, place.offset, &found, place.head)?;
                     let (sequence, hash) = (found.sequence, found.hash);
@@ -148,7 +147,7 @@ impl JournalRecords {
 
 /// Returns the segments from the one that holds `sequence` on.
 fn segments_from(disk: &dyn Disk, sequence: u64) -> Result<VecDeque<u64>, JournalError> {
-    let mut segments = VecDeque::from(segment::list(disk)?);
+    let mut segments = VecDeque::from(segment::list_segments(disk)?);
     while segments.get(1).is_some_and(|second| *second <= sequence) {
         segments.pop_front();
     }
@@ -168,18 +167,18 @@ fn damage_error(place: &ReadPosition, why: &'static str) -> JournalError {
 impl JournalReader {
     /// Returns the snapshot at which the journal begins; `None` if it begins at its first record.
     pub fn base(&self) -> Result<Option<SnapshotHeader>, JournalError> {
-        snapshot::base(self.disk(), &segment::list(self.disk())?)
+        segment::base_snapshot(self.disk(), &segment::list_segments(self.disk())?)
     }
 
     /// Returns every snapshot on this disk, oldest first, named by a record or not.
     pub fn snapshots(&self) -> Result<Vec<SnapshotHeader>, JournalError> {
-        let sequences = snapshot::list(self.disk())?.into_iter();
-        sequences.map(|sequence| snapshot::read_header(self.disk(), sequence)).collect()
+        let sequences = segment::list_snapshots(self.disk())?.into_iter();
+        sequences.map(|sequence| segment::read_snapshot_header(self.disk(), sequence)).collect()
     }
 
     /// Returns the body of a snapshot, verified against its header.
     pub fn body(&self, sealed: &SnapshotHeader) -> Result<Vec<u8>, JournalError> {
-        snapshot::body(self.disk(), sealed)
+        segment::snapshot_body(self.disk(), sealed)
     }
 }
 
@@ -195,12 +194,12 @@ pub struct PickedRecords {
 impl JournalReader {
     /// Returns the first sequence of the first segment; `None` if there is no segment.
     pub fn first(&self) -> Result<Option<u64>, JournalError> {
-        Ok(segment::list(self.disk())?.first().copied())
+        Ok(segment::list_segments(self.disk())?.first().copied())
     }
 
     /// Returns the records of these sequences, which must ascend and be durable.
     pub fn pick(&self, sequences: &[u64]) -> Result<PickedRecords, JournalError> {
-        let segments = segment::list(self.disk())?;
+        let segments = segment::list_segments(self.disk())?;
         let segment_of = |sequence: u64| segments.iter().rev().find(|first| **first <= sequence);
         let mut picked = PickedRecords::default();
         for group in sequences.chunk_by(|one, next| segment_of(*one) == segment_of(*next)) {

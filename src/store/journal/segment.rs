@@ -1,14 +1,20 @@
-//! One segment file: its name, its header, its bytes.
+//! The journal's files, by name and header: segments of records, and the snapshot that stands in place
+//! of the records up to it.
 //!
 //! ```text
-//! magic 8 · version 4 · first sequence 8 · hash before it 32 · crc32 4 · zeros to 64 · records · zeros
+//! segment:  magic 8 · version 4 · first sequence 8 · hash before it 32 · crc32 4 · zeros to 64 · records · zeros
+//! snapshot: magic 8 · version 4 · fold 4 · sequence 8 · hash it replaces 32 · body length 8 · body hash 32 · crc32 4 · body
 //! ```
+//!
+//! The hash of a snapshot's header is its name in the journal; it fixes the body, too. A journal
+//! begins at a snapshot only if its first segment is gone and a segment follows the snapshot
+//! directly.
 
-use super::chain::{HEADER_BYTES, Head, JournalError, Tail, next};
-use super::record;
-use super::record::RecordSlot;
-use crate::store::disk::bytes::{ByteReader, bytes_from, is_zero, to_u64, to_usize};
-use crate::store::disk::traits::Disk;
+use crate::store::disk::traits::{ByteReader, Disk, bytes_from, is_zero, to_u64, to_usize};
+use crate::store::journal::chain;
+use crate::store::journal::chain::{
+    HEADER_BYTES, Head, JournalError, Position, RecordSlot, Tail, next_sequence,
+};
 
 const MAGIC: [u8; 8] = *b"RECKONJ\n";
 const VERSION: u32 = 1;
@@ -28,16 +34,16 @@ pub(crate) struct Segment {
 }
 
 /// Returns the name of the segment that begins with this sequence.
-pub(crate) fn name(first: u64) -> String {
+pub(crate) fn segment_name(first: u64) -> String {
     format!("{first:0DIGITS$}{SUFFIX}")
 }
 
 /// Lists the first sequences of all segments, in order.
-pub(crate) fn list(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
+pub(crate) fn list_segments(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
     let names = disk.list().map_err(|source| JournalError::io("list", "", source))?;
     let mut firsts = Vec::with_capacity(names.len());
     for file in names {
-        match parse(&file) {
+        match segment_sequence(&file) {
             Some(first) => firsts.push(first),
             None if snapshot_sequence(&file).is_some() => {}
             None => return Err(JournalError::Foreign { file }),
@@ -47,7 +53,7 @@ pub(crate) fn list(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
     Ok(firsts)
 }
 
-fn parse(file: &str) -> Option<u64> {
+fn segment_sequence(file: &str) -> Option<u64> {
     let digits = file.strip_suffix(SUFFIX)?;
     let plain = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
     let first = digits.parse().ok().filter(|first| *first > 0)?;
@@ -67,20 +73,24 @@ pub(crate) fn snapshot_sequence(file: &str) -> Option<u64> {
 }
 
 /// Creates the segment behind `head`, durable before the first record is written to it.
-pub(crate) fn create(disk: &dyn Disk, head: Head, capacity: u64) -> Result<Tail, JournalError> {
-    let first = next(head.sequence)?;
-    let file = name(first);
+pub(crate) fn create_segment(
+    disk: &dyn Disk,
+    head: Head,
+    capacity: u64,
+) -> Result<Tail, JournalError> {
+    let first = next_sequence(head.sequence)?;
+    let file = segment_name(first);
     let io = |doing| {
         let file = &file;
         move |source| JournalError::io(doing, file, source)
     };
     disk.allocate(&file, capacity).map_err(io("allocate"))?;
-    disk.write_at(&file, 0, &header(first, &head.hash)).map_err(io("write"))?;
+    disk.write_at(&file, 0, &segment_header(first, &head.hash)).map_err(io("write"))?;
     disk.sync(&file).map_err(io("sync"))?;
     Ok(Tail { segment: first, offset: HEADER_BYTES, capacity })
 }
 
-fn header(first: u64, previous: &[u8; 32]) -> Vec<u8> {
+fn segment_header(first: u64, previous: &[u8; 32]) -> Vec<u8> {
     let mut header = Vec::with_capacity(to_usize(HEADER_BYTES));
     header.extend_from_slice(&MAGIC);
     header.extend_from_slice(&VERSION.to_le_bytes());
@@ -94,10 +104,10 @@ fn header(first: u64, previous: &[u8; 32]) -> Vec<u8> {
 impl Segment {
     /// Reads a complete segment and verifies that its header is valid and fits its name.
     pub(crate) fn read(disk: &dyn Disk, first: u64) -> Result<Self, JournalError> {
-        let file = name(first);
-        let bytes = read_all(disk, &file)?;
+        let file = segment_name(first);
+        let bytes = read_file(disk, &file)?;
         let wrong = |why| JournalError::Header { file: file.clone(), why };
-        let fields = fields(&bytes).ok_or_else(|| wrong("it is damaged"))?;
+        let fields = segment_fields(&bytes).ok_or_else(|| wrong("it is damaged"))?;
         if fields.version != VERSION {
             let (found, known) = (fields.version, VERSION);
             return Err(JournalError::Version { file, offset: 0, found, known });
@@ -110,7 +120,7 @@ impl Segment {
 
     /// Verifies that this segment continues the chain where `head` ends it.
     pub(crate) fn continues(&self, head: Head) -> Result<(), JournalError> {
-        let expected = next(head.sequence)?;
+        let expected = next_sequence(head.sequence)?;
         let wrong = |why| JournalError::Header { file: self.file.clone(), why };
         if self.first > expected {
             return Err(JournalError::MissingSegment { expected, found: Some(self.file.clone()) });
@@ -129,7 +139,7 @@ impl Segment {
 pub(crate) fn last_sequence(segment: &Segment) -> u64 {
     let mut at = to_usize(HEADER_BYTES);
     let mut last = segment.first.saturating_sub(1);
-    while let RecordSlot::Record(found) = record::parse_at(&segment.bytes, at) {
+    while let RecordSlot::Record(found) = chain::parse_at(&segment.bytes, at) {
         at = at.saturating_add(found.size);
         last = found.sequence;
     }
@@ -139,18 +149,18 @@ pub(crate) fn last_sequence(segment: &Segment) -> u64 {
 /// Returns true if a crash interrupted the creation of this segment: no valid header, and nothing
 /// behind it. A header is durable before any record is written.
 pub(crate) fn is_unfinished(disk: &dyn Disk, first: u64) -> Result<bool, JournalError> {
-    let file = name(first);
+    let file = segment_name(first);
     let header = disk
         .read_at(&file, 0, to_usize(HEADER_BYTES))
         .map_err(|source| JournalError::io("read", &file, source))?;
-    if fields(&header).is_some() {
+    if segment_fields(&header).is_some() {
         return Ok(false);
     }
-    let bytes = read_all(disk, &file)?;
+    let bytes = read_file(disk, &file)?;
     Ok(is_zero(bytes_from(&bytes, to_usize(HEADER_BYTES))))
 }
 
-fn read_all(disk: &dyn Disk, file: &str) -> Result<Vec<u8>, JournalError> {
+fn read_file(disk: &dyn Disk, file: &str) -> Result<Vec<u8>, JournalError> {
     let io = |source| JournalError::io("read", file, source);
     let length = disk.len(file).map_err(io)?;
     let bytes = disk.read_at(file, 0, to_usize(length)).map_err(io)?;
@@ -167,7 +177,7 @@ struct SegmentHeader {
 }
 
 /// Returns the fields of a header with a valid checksum.
-fn fields(bytes: &[u8]) -> Option<SegmentHeader> {
+fn segment_fields(bytes: &[u8]) -> Option<SegmentHeader> {
     let covered = bytes.get(..COVERED_BYTES)?;
     let crc = ByteReader::new(bytes_from(bytes, COVERED_BYTES)).u32()?;
     let mut fields = ByteReader::new(covered);
@@ -175,6 +185,140 @@ fn fields(bytes: &[u8]) -> Option<SegmentHeader> {
         return None;
     }
     Some(SegmentHeader { version: fields.u32()?, first: fields.u64()?, previous: fields.array()? })
+}
+
+const SNAPSHOT_MAGIC: [u8; 8] = *b"RECKONS\n";
+const SNAPSHOT_VERSION: u32 = 1;
+const SNAPSHOT_COVERED_BYTES: usize = 96;
+const SNAPSHOT_HEADER_BYTES: usize = 100;
+
+/// The header of a snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SnapshotHeader {
+    /// The last record that the snapshot replaces, and its hash.
+    pub head: Head,
+    /// The version of the fold that made the snapshot.
+    pub fold: u32,
+    /// The hash by which the journal names the snapshot.
+    pub hash: [u8; 32],
+    body_bytes: u64,
+    body_hash: [u8; 32],
+}
+
+impl SnapshotHeader {
+    /// Returns the file within `STATE/journal`.
+    pub fn file(&self) -> String {
+        Self::file_behind(self.head)
+    }
+
+    /// Returns the file of a snapshot behind this record.
+    pub fn file_behind(head: Head) -> String {
+        snapshot_name(head.sequence)
+    }
+
+    /// Returns the position behind the snapshot at which the journal continues.
+    pub(crate) fn position(&self) -> Position {
+        let segment = self.head.sequence.saturating_add(1);
+        Position { head: self.head, segment, ..Position::START }
+    }
+}
+
+/// Lists the sequences of all snapshots, ascending.
+pub(crate) fn list_snapshots(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
+    let names = disk.list().map_err(|source| JournalError::io("list", "", source))?;
+    let mut all: Vec<u64> = names.iter().filter_map(|file| snapshot_sequence(file)).collect();
+    all.sort_unstable();
+    Ok(all)
+}
+
+/// Returns the snapshot at which the journal begins: the oldest one that a segment follows; `None`
+/// if the journal begins at its first record.
+pub(crate) fn base_snapshot(
+    disk: &dyn Disk,
+    segments: &[u64],
+) -> Result<Option<SnapshotHeader>, JournalError> {
+    if segments.first().is_none_or(|first| *first == 1) {
+        return Ok(None);
+    }
+    let follows = |sequence: &u64| segments.contains(&sequence.saturating_add(1));
+    match list_snapshots(disk)?.into_iter().find(follows) {
+        Some(sequence) => read_snapshot_header(disk, sequence).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Returns the bytes of a snapshot, and its name in the journal.
+pub(crate) fn seal_snapshot(head: Head, fold: u32, body: &[u8]) -> (Vec<u8>, [u8; 32]) {
+    let mut file = Vec::with_capacity(SNAPSHOT_HEADER_BYTES.saturating_add(body.len()));
+    file.extend_from_slice(&SNAPSHOT_MAGIC);
+    file.extend_from_slice(&SNAPSHOT_VERSION.to_le_bytes());
+    file.extend_from_slice(&fold.to_le_bytes());
+    file.extend_from_slice(&head.sequence.to_le_bytes());
+    file.extend_from_slice(&head.hash);
+    file.extend_from_slice(&to_u64(body.len()).to_le_bytes());
+    file.extend_from_slice(blake3::hash(body).as_bytes());
+    file.extend_from_slice(&crc32fast::hash(&file).to_le_bytes());
+    let hash = blake3::hash(&file).into();
+    file.extend_from_slice(body);
+    (file, hash)
+}
+
+/// Reads the header of a snapshot.
+pub(crate) fn read_snapshot_header(
+    disk: &dyn Disk,
+    sequence: u64,
+) -> Result<SnapshotHeader, JournalError> {
+    let file = snapshot_name(sequence);
+    let io = |source| JournalError::io("read", &file, source);
+    let header = disk.read_at(&file, 0, SNAPSHOT_HEADER_BYTES).map_err(io)?;
+    let wrong = |why| JournalError::Snapshot { file: file.clone(), why };
+    let sealed = snapshot_fields(&header).ok_or_else(|| wrong("its header is damaged"))?;
+    if sealed.head.sequence != sequence {
+        return Err(wrong("it belongs to a file of another name"));
+    }
+    Ok(sealed)
+}
+
+fn snapshot_fields(header: &[u8]) -> Option<SnapshotHeader> {
+    let covered = header.get(..SNAPSHOT_COVERED_BYTES)?;
+    let crc = ByteReader::new(bytes_from(header, SNAPSHOT_COVERED_BYTES)).u32()?;
+    let mut fields = ByteReader::new(covered);
+    if fields.array()? != SNAPSHOT_MAGIC
+        || fields.u32()? != SNAPSHOT_VERSION
+        || crc32fast::hash(covered) != crc
+    {
+        return None;
+    }
+    let fold = fields.u32()?;
+    let head = Head { sequence: fields.u64()?, hash: fields.array()? };
+    let (body_bytes, body_hash) = (fields.u64()?, fields.array()?);
+    Some(SnapshotHeader { head, fold, hash: blake3::hash(header).into(), body_bytes, body_hash })
+}
+
+/// Reads the body of a snapshot and verifies it against its header.
+pub(crate) fn snapshot_body(
+    disk: &dyn Disk,
+    sealed: &SnapshotHeader,
+) -> Result<Vec<u8>, JournalError> {
+    let file = snapshot_name(sealed.head.sequence);
+    let io = |source| JournalError::io("read", &file, source);
+    let body = disk
+        .read_at(&file, to_u64(SNAPSHOT_HEADER_BYTES), to_usize(sealed.body_bytes))
+        .map_err(io)?;
+    if to_u64(body.len()) == sealed.body_bytes && blake3::hash(&body) == sealed.body_hash {
+        return Ok(body);
+    }
+    Err(JournalError::Snapshot { file, why: "its content is not what was sealed" })
+}
+
+/// Returns the segments that a snapshot replaces, ascending.
+pub(crate) fn replaced_segments(
+    disk: &dyn Disk,
+    sealed: &SnapshotHeader,
+) -> Result<Vec<u64>, JournalError> {
+    let mut segments = list_segments(disk)?;
+    segments.retain(|first| *first <= sealed.head.sequence);
+    Ok(segments)
 }
 
 #[cfg(test)]

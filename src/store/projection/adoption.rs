@@ -4,7 +4,7 @@
 //! object.
 
 use crate::base::id::{IntentId, Key, RemoteId};
-use crate::model::state::adoption::{Adoption, Disowned, Forgotten};
+use crate::model::state::drift::{Adoption, Disowned, Forgotten};
 use crate::model::state::observed::Observed;
 use crate::model::state::orphan::UnknownObjectsFound;
 use crate::store::error::FoldError;

@@ -1,31 +1,45 @@
-//! Folds the gateway's events: each counts once, however often it was posted or listed.
+//! Folds the gateway's events: each counts once, however often it was posted or listed; and the doubt
+//! about actions that a lost state may have done for the hooks of earlier events.
 //!
 //! A post only queues its id for verification. Only an event read from the service changes the
 //! observed state of an object, and an older version never does (law 3).
+//!
+//! The events that a lost state had handled are unknown. A state that was restored from a backup,
+//! or that began empty, reads them from the list again. So all events are in doubt until the
+//! complete list was read once; events known after that are new. This does not need the service's
+//! clock and ours to agree.
 
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use super::ledger::{NewestPage, count, queue_merchant};
-use super::observed::apply_payment;
-use super::{doubt, ledger};
 use crate::base::fault_injection;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
+use crate::kinds::planning::step::MERCHANT;
 use crate::model::events::event::{
     EventEntry, EventLedger, EventStatus, ForgedWebhook, PartnerWebhook, Polled, ReceivedWebhook,
     VerifiedEvent, WebhookContent,
 };
+use crate::model::events::hook::{ActionRequest, HookRun, NOTIFY, RECONCILE, RESUME, SUSPEND};
+use crate::model::events::hook_run::{FailedHook, HookRunRecord, PendingAction};
 use crate::model::record::Record;
-use crate::model::service::remote_object::{Freshness, RemoteObject};
+use crate::model::remote_object::{Freshness, RemoteObject};
 use crate::store::error::FoldError;
 use crate::store::index::ordered::{Batch, Index};
+use crate::store::projection::ledger;
+use crate::store::projection::ledger::{NewestPage, change_ledger, queue_merchant};
+use crate::store::projection::observed::apply_payment;
 use crate::store::read_model::events::{
-    IGNORED_WEBHOOKS, event_key, forged_key, malformed_key, number_key, object_key, unmatched_key,
+    IGNORED_WEBHOOKS, event_key, forged_key, ledger_key, malformed_key, number_key, object_key,
+    unmatched_key,
 };
-use crate::store::read_model::model::{ReadModelError, partner_webhook_key, read, write};
-use crate::store::vault::cipher::VaultRef;
+use crate::store::read_model::failed::{HOOKS_FAILED, failed_key};
+use crate::store::read_model::hooks::{ACTION_REQUESTS, NEW_EVENTS, doubt_key, new_events_key};
+use crate::store::read_model::model::{
+    ReadModelError, decode_entry, partner_webhook_key, read, write,
+};
+use crate::store::vault::key::VaultRef;
 
 /// Stores a webhook of the partner interface, and counts it if it was ignored.
 pub(crate) fn partner_webhook(
@@ -97,7 +111,7 @@ pub(crate) fn fold_posts<'a>(
     }
     tallies.into_iter().try_for_each(|(merchant, tally)| {
         tally.pages.iter().try_for_each(|pages| pages.write(batch))?;
-        count(index, batch, merchant, |ledger| tally.add_to(ledger))
+        change_ledger(index, batch, merchant, |ledger| tally.add_to(ledger))
     })
 }
 
@@ -175,14 +189,14 @@ pub(crate) fn fold_verified(
     let (posts, first) = heard;
     write(batch, &key, &EventEntry { posts, first, posted: None, status: stands, page: None })?;
     if let Some(page) = page {
-        ledger::remove(index, batch, (merchant, page), &told.event)?;
+        ledger::remove_waiting(index, batch, (merchant, page), &told.event)?;
     }
     batch.remove(forged_key(merchant, &told.event));
     batch.remove(unmatched_key(merchant, &told.event));
     update_object(index, batch, told)?;
     apply_payment(index, batch, told)?;
     let mut number = 0;
-    count(index, batch, merchant, |ledger| {
+    change_ledger(index, batch, merchant, |ledger| {
         increment(&mut ledger.verified);
         number = ledger.verified;
         ledger.missed = ledger.missed.saturating_add(u64::from(posts == 0));
@@ -229,9 +243,9 @@ pub(crate) fn mark_forged(
     };
     write(batch, &unmatched_key(&forged.merchant, &forged.event), &entry.first)?;
     write(batch, &key, &EventEntry { status: EventStatus::Forged, page: None, ..entry })?;
-    ledger::remove(index, batch, (&forged.merchant, page), &forged.event)?;
+    ledger::remove_waiting(index, batch, (&forged.merchant, page), &forged.event)?;
     batch.put(forged_key(&forged.merchant, &forged.event), Vec::new());
-    count(index, batch, &forged.merchant, |ledger| {
+    change_ledger(index, batch, &forged.merchant, |ledger| {
         increment(&mut ledger.forged);
         ledger.waiting = ledger.waiting.saturating_sub(1);
     })
@@ -244,9 +258,109 @@ pub(crate) fn note_polled(
     polled: &Polled,
 ) -> Result<(), ReadModelError> {
     let later = |known: Option<DateTime<Utc>>, now| known.max(Some(now));
-    count(index, batch, &polled.merchant, |ledger| {
+    change_ledger(index, batch, &polled.merchant, |ledger| {
         ledger.polled_to = later(ledger.polled_to, polled.to);
         ledger.polled_at = later(ledger.polled_at, polled.at);
     })?;
-    doubt::note_list_read(index, batch, polled)
+    note_list_read(index, batch, polled)
 }
+
+/// Returns true if a lost state may have run the hooks of this event. The partner's webhooks are in
+/// no list, and are not delivered again once they were accepted.
+pub(crate) fn is_doubted(
+    index: &dyn Index,
+    batch: &Batch,
+    ran: &HookRunRecord,
+) -> Result<bool, ReadModelError> {
+    if ran.is_retry {
+        let scripts = ran.runs.iter().map(|run| &run.script);
+        for script in scripts.chain(ran.failures.iter().map(|failed| &failed.script)) {
+            let key = failed_key(&ran.merchant, &ran.event, script);
+            let known: Option<FailedHook> = read(index, batch, &key)?;
+            if known.is_some_and(|known| known.maybe_ran) {
+                return Ok(true);
+            }
+        }
+        return Ok(false);
+    }
+    Ok(!new_events(index, batch, &ran.merchant)?.covers(ran.number))
+}
+
+/// Events of a merchant whose hooks no lost state can have run: those behind this number, if any;
+/// all events, if they are in no list.
+pub(crate) struct NewEvents {
+    listed: bool,
+    from: Option<u64>,
+}
+
+impl NewEvents {
+    /// Returns true if no lost state can have run the hooks of the event with this number.
+    pub(crate) fn covers(&self, number: u64) -> bool {
+        !self.listed || self.from.is_some_and(|from| number > from)
+    }
+}
+
+/// Returns the events of a merchant that are certainly new.
+pub(crate) fn new_events(
+    index: &dyn Index,
+    batch: &Batch,
+    merchant: &Key,
+) -> Result<NewEvents, ReadModelError> {
+    let from = read(index, batch, &new_events_key(merchant))?;
+    Ok(NewEvents { listed: merchant.kind.as_str() == MERCHANT, from })
+}
+
+/// Returns true if the service cannot show whether an action was done. Such an action notifies a
+/// person, or its name is made from its content, which may come from what the run read.
+pub(crate) fn is_unprovable(run: &HookRun, wish: &ActionRequest) -> bool {
+    match wish.verb.as_str() {
+        NOTIFY => true,
+        SUSPEND | RESUME | RECONCILE => false,
+        _ => !run.reads.is_empty() && wish.is_named_by_content(),
+    }
+}
+
+/// Makes the effect of this action be looked up before it is sent.
+pub(crate) fn mark_doubted(batch: &mut Batch, pending: &PendingAction) {
+    if let Ok(action) = pending.action() {
+        batch.put(doubt_key(&action), Vec::new());
+    }
+}
+
+/// Marks later events as new, if the list of events was read to its end.
+pub(crate) fn note_list_read(
+    index: &dyn Index,
+    batch: &mut Batch,
+    polled: &Polled,
+) -> Result<(), ReadModelError> {
+    let key = new_events_key(&polled.merchant);
+    if !polled.whole || batch.get(index, &key)?.is_some() {
+        return Ok(());
+    }
+    let ledger: Option<EventLedger> = read(index, batch, &ledger_key(&polled.merchant))?;
+    write(batch, &key, &ledger.unwrap_or_default().verified)
+}
+
+/// Handles a restored backup: pending action requests may be done already, and no event is
+/// certainly new.
+pub(crate) fn doubt_pending(index: &dyn Index, batch: &mut Batch) -> Result<(), ReadModelError> {
+    for (key, _) in batch.scan(index, NEW_EVENTS)? {
+        batch.remove(key);
+    }
+    for (key, value) in batch.scan(index, ACTION_REQUESTS)? {
+        let mut pending: PendingAction = decode_entry(&key, &value)?;
+        // The action's name is fixed, so its effect can be found, if the service shows it.
+        pending.maybe_done |= pending.request.verb == NOTIFY;
+        mark_doubted(batch, &pending);
+        write(batch, &key, &pending)?;
+    }
+    for (key, value) in batch.scan(index, HOOKS_FAILED)? {
+        let mut failed: FailedHook = decode_entry(&key, &value)?;
+        failed.maybe_ran = true;
+        write(batch, &key, &failed)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -8,17 +8,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::key_ownership::assign_keys;
-use super::observed::{attach_token, fold_missing_document, move_resource, refuse_credentials};
-use super::operator::rotate_addresses;
-use super::{
-    adoption, counted, epoch, events, failed_actions, hooks, journal_refs, operator, retention,
-    roster,
-};
 use crate::base::id::{IntentId, Key};
-use crate::model::intents::intent::{
-    Intent, IntentProgress, IntentState, OpenIntent, OrphanDismissed,
-};
+use crate::model::intent::{Intent, IntentProgress, IntentState, OpenIntent, OrphanDismissed};
 use crate::model::record::Record;
 use crate::model::state::credentials::{BindingApproval, has_binding_facts};
 use crate::model::state::drift;
@@ -26,12 +17,20 @@ use crate::model::state::observed::{FactSource, Observation, Observed, OnHold, S
 use crate::store::error::{FoldError, StoreError};
 use crate::store::index::ordered::{Batch, Index};
 use crate::store::journal::chain::Head;
+use crate::store::projection::observed::{
+    assign_keys, attach_token, fold_missing_document, move_resource, refuse_credentials,
+};
+use crate::store::projection::operator::rotate_addresses;
+use crate::store::projection::{
+    adoption, events, exposure, hooks, ledger, operator, retention, scripts,
+};
+use crate::store::read_model::journal_refs;
 use crate::store::read_model::model::{
     BINDING, EMPTY_REMOTE, FOLD_VERSION, FoldProgress, NEXT_INTENT, OBSERVED, PROGRESS,
     PossibleOrphan, ReadModelError, changed_resources, intent_key, mark_key, observed_key,
     open_key, orphan_key, read, write,
 };
-use crate::store::writer::parts::{ChangedResources, Fold};
+use crate::store::writer::core::{ChangedResources, Fold};
 
 /// Folds one record: reads through the batch, writes into it.
 pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(), FoldError> {
@@ -59,7 +58,7 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::EmptyRemote { at, actor: _ } => fold.empty_remote(*at),
         Record::OnHold { key, reason, at } => fold.hold(key, None, reason, *at),
         Record::Approval(approval) => fold.approval(approval),
-        Record::PlanApproval(approval) => Ok(counted::store_approval(fold.batch, approval)?),
+        Record::PlanApproval(approval) => Ok(exposure::store_approval(fold.batch, approval)?),
         Record::Unauthorised(refused) => Ok(refuse_credentials(fold.index, fold.batch, refused)?),
         Record::PlanUsed(used) => operator::use_plan(index, fold.batch, used),
         Record::Suspended(suspension) => Ok(operator::suspend(fold.batch, suspension)?),
@@ -69,21 +68,19 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         }
         Record::MissingDocument(absence) => fold_missing_document(index, batch, absence),
         Record::Moved(moved) => move_resource(index, batch, moved),
-        Record::Restored(restored) => epoch::begin_epoch(index, fold.batch, restored),
+        Record::Restored(restored) => operator::begin_epoch(index, fold.batch, restored),
         // For the history alone: a separate record holds what follows from the person's decision.
         Record::Resolved { .. } | Record::Compacted(_) | Record::Rekeyed(_) => Ok(()),
-        Record::Released(release) => epoch::release(index, fold.batch, release),
+        Record::Released(release) => operator::apply_release(index, fold.batch, release),
         Record::Adopted(adoption) => adoption::adopt(index, fold.batch, adoption),
         Record::Forgotten(forgotten) => adoption::forget_resource(index, fold.batch, forgotten),
         Record::Disowned(disowned) => adoption::disown(index, fold.batch, disowned),
         Record::UnknownObjects(strays) => adoption::set_unknown_objects(index, fold.batch, strays),
         Record::TokenAttached(one) => attach_token(index, fold.batch, one),
         Record::OrphanDismissed(seen) => fold.orphan_seen(seen),
-        Record::HooksAcknowledged(seen) => {
-            Ok(failed_actions::acknowledge(index, fold.batch, seen)?)
-        }
-        Record::ScriptsLoaded(loaded) => Ok(roster::load(index, fold.batch, loaded)?),
-        Record::ScriptForgotten(one) => Ok(roster::forget(index, fold.batch, one)?),
+        Record::HooksAcknowledged(seen) => Ok(ledger::acknowledge(index, fold.batch, seen)?),
+        Record::ScriptsLoaded(loaded) => Ok(scripts::load(index, fold.batch, loaded)?),
+        Record::ScriptForgotten(one) => Ok(scripts::forget(index, fold.batch, one)?),
         Record::EventsDropped(one) => Ok(retention::apply_retention(index, fold.batch, one)?),
         Record::Lapsed(one) => Ok(retention::drop_lapsed(index, fold.batch, one)?),
         Record::Rotated(rotated) => Ok(rotate_addresses(index, fold.batch, rotated)?),
@@ -171,7 +168,7 @@ impl FoldStep<'_> {
         write(self.batch, &open_key(&intent.key), &intent.id)?;
         write(self.batch, &mark_key(intent.mark.as_str()), &intent.key)?;
         write(self.batch, NEXT_INTENT, &next)?;
-        Ok(counted::count_intent(self.index, self.batch, intent)?)
+        Ok(exposure::count_intent(self.index, self.batch, intent)?)
     }
 
     /// Returns the number after every number that was issued. Intents may become durable in another
@@ -197,14 +194,14 @@ impl FoldStep<'_> {
             let detail = format!("{id} is settled, yet it is {} again", progress.word());
             return Err(FoldError::Law { law: 5, detail });
         };
-        epoch::note_confirmed_absent(self.index, self.batch, (&intent, &state), (progress, at))?;
+        operator::note_confirmed_absent(self.index, self.batch, (&intent, &state), (progress, at))?;
         let held = matches!(state, IntentState::OnHold { .. });
         let before = state.word();
         match state.next(id, progress)? {
             IntentState::Closed => {
                 self.batch.remove(intent_key(id));
                 self.batch.remove(open_key(&intent.key));
-                counted::settle(self.index, self.batch, &intent, progress)?;
+                exposure::settle(self.index, self.batch, &intent, progress)?;
             }
             state @ (IntentState::Open { .. }
             | IntentState::InDoubt { .. }
@@ -338,7 +335,7 @@ impl FoldStep<'_> {
     /// of surveys end, and surveys need no marks.
     fn empty_remote(&mut self, at: DateTime<Utc>) -> Result<(), FoldError> {
         write(self.batch, EMPTY_REMOTE, &at)?;
-        epoch::end_holds(self.index, self.batch)?;
+        operator::end_holds(self.index, self.batch)?;
         adoption::clear_unknown_marks(self.index, self.batch)?;
         let entries = self.batch.scan(self.index, OBSERVED).map_err(ReadModelError::from)?;
         for (key, _) in entries {

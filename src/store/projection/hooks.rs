@@ -1,9 +1,5 @@
 //! Folds hook runs: each action counts once, by its event and its own name (law 5).
 
-use super::doubt::is_doubted;
-use super::requests::EndedAction;
-use super::roster::{put_failed_run, remove_failed_run};
-use super::{doubt, failed_actions, requests, roster};
 use crate::base::id::Key;
 use crate::model::events::event::EventLedger;
 use crate::model::events::hook_run::{
@@ -14,6 +10,10 @@ use crate::model::record::Record;
 use crate::model::state::lifecycle::Release;
 use crate::store::error::FoldError;
 use crate::store::index::ordered::{Batch, Index};
+use crate::store::projection::events::is_doubted;
+use crate::store::projection::requests::EndedAction;
+use crate::store::projection::scripts::{put_failed_run, remove_failed_run};
+use crate::store::projection::{events, ledger, requests, scripts};
 use crate::store::read_model::events::ledger_key;
 use crate::store::read_model::failed::{failed_key, failed_of};
 use crate::store::read_model::hooks::{
@@ -56,7 +56,7 @@ pub(crate) fn fold_run(
     let mut was_stopped = false;
     if ran.is_retry {
         for script in scripts(ran).chain(ran.former_script.as_deref()) {
-            was_stopped |= roster::is_stopped(index, batch, &ran.merchant, script)?;
+            was_stopped |= scripts::is_stopped(index, batch, &ran.merchant, script)?;
             let key = failed_key(&ran.merchant, &ran.event, script);
             remove_failed_run(index, batch, &mut ledger, &key)?;
         }
@@ -65,7 +65,7 @@ pub(crate) fn fold_run(
     count_runs(&mut ledger, ran);
     write(batch, &ledger_key, &ledger)?;
     if was_stopped {
-        roster::queue_again(index, batch, &ran.merchant)?;
+        scripts::queue_again(index, batch, &ran.merchant)?;
     }
     Ok(requests::count_ended(index, batch, ended)?)
 }
@@ -86,7 +86,7 @@ pub(crate) fn fold_runs<'a>(
     let cursor: Option<Cursor> = read(index, batch, &key)?;
     // A script that was absent is behind all others and has its own cursor.
     let mut to = cursor.map_or(ledger.ran_to, |cursor| cursor.to);
-    let sure = doubt::new_events(index, batch, merchant)?;
+    let sure = events::new_events(index, batch, merchant)?;
     let mut ended = Vec::new();
     for ran in rans {
         let number = ran.number;
@@ -159,10 +159,10 @@ fn advance_ledger(
     if ledger.ran_to >= ledger.verified {
         batch.remove(to_run_key(merchant));
     }
-    roster::advance_all(index, batch, merchant, (from, number), held)?;
+    scripts::advance_all(index, batch, merchant, (from, number), held)?;
     write(batch, &ledger_key(merchant), &ledger)?;
     // A person may have let a stopped script continue meanwhile.
-    if held.is_empty() { Ok(()) } else { Ok(roster::queue_again(index, batch, merchant)?) }
+    if held.is_empty() { Ok(()) } else { Ok(scripts::queue_again(index, batch, merchant)?) }
 }
 
 /// Records that every hook of these events was run.
@@ -172,7 +172,7 @@ pub(crate) fn advance(
     passed: &CursorAdvanced,
 ) -> Result<(), FoldError> {
     match &passed.script {
-        Some(script) => roster::advance_script(index, batch, passed, script),
+        Some(script) => scripts::advance_script(index, batch, passed, script),
         None => advance_ledger(index, batch, (&passed.merchant, passed.to), &passed.held_back),
     }
 }
@@ -197,7 +197,7 @@ pub(crate) fn record_result(
     let content = pending.as_ref().and_then(|pending| pending.request.content);
     if let Some(pending) = pending {
         batch.remove(schedule_key(&Scheduled::of(&pending)));
-        failed_actions::end_pending(index, batch, pending, granted)?;
+        ledger::end_pending(index, batch, pending, granted)?;
     }
     batch.remove(request_key(&granted.id));
     batch.remove(sending_key(&granted.id));

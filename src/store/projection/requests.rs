@@ -5,19 +5,18 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::doubt;
-use super::doubt::is_unprovable;
 use crate::base::fault_injection;
 use crate::base::hash::Digest;
 use crate::base::id::Name;
-use crate::model::action::Action;
+use crate::model::effect::Action;
 use crate::model::events::hook::{ActionRequest, HookRun, NotificationCounts};
 use crate::model::events::hook_run::{
     ActionOutcome, ActionRequestId, ActionResult, HookRunRecord, PendingAction, Scheduled,
 };
 use crate::model::events::scripts::{ScriptValuesSize, sum};
 use crate::store::index::ordered::{Batch, Index};
-use crate::store::projection::failed_actions;
+use crate::store::projection::events::is_unprovable;
+use crate::store::projection::{events, ledger};
 use crate::store::read_model::hooks::{
     at_most_key, depth_key, request_key, result_key, schedule_key, stored_size_key,
     stored_value_key,
@@ -136,7 +135,7 @@ fn add_pending(
         write(batch, &depth_key(&action), &ran.depth.saturating_add(1))?;
     }
     if doubted {
-        doubt::mark_doubted(batch, pending);
+        events::mark_doubted(batch, pending);
     }
     let scheduled = Scheduled::of(pending);
     write(batch, &schedule_key(&scheduled), &scheduled)?;
@@ -196,7 +195,7 @@ pub(crate) fn count_ended(
     ended: Vec<EndedAction>,
 ) -> Result<(), ReadModelError> {
     for (pending, granted) in ended {
-        failed_actions::count_result(index, batch, pending, &granted)?;
+        ledger::count_result(index, batch, pending, &granted)?;
     }
     Ok(())
 }

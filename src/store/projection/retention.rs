@@ -15,22 +15,23 @@ mod old_actions_tests;
 
 use chrono::{DateTime, Utc};
 
-use super::ledger::count;
-use super::{counted, journal_refs, ledger};
 use crate::base::hash::SourceId;
 use crate::base::id::{IntentId, Key};
-use crate::model::action::Action;
+use crate::model::effect::Action;
 use crate::model::events::event::{EventEntry, EventLedger, EventStatus, VerifiedEvent};
 use crate::model::events::hook_run::{ActionRequestId, ActionResult};
 use crate::model::record::StateOwner;
-use crate::model::service::remote_object::RemoteObject;
+use crate::model::remote_object::RemoteObject;
 use crate::model::state::lifecycle::{EventsDropped, Lapsed};
 use crate::model::state::observed::Observed;
 use crate::store::index::ordered::{Batch, Index};
+use crate::store::projection::ledger::change_ledger;
+use crate::store::projection::{exposure, ledger};
 use crate::store::read_model::events::{
     event_key, forged_key, malformed_key, number_key, numbers_of, object_key, unmatched_key,
 };
 use crate::store::read_model::hooks::{depth_key, doubt_key};
+use crate::store::read_model::journal_refs;
 use crate::store::read_model::journal_refs::{
     IntentPosition, SequencePage, intent_position_key, page_key, remote_key, sequences_key,
 };
@@ -78,7 +79,7 @@ pub(crate) fn apply_retention(
     }
     drop_old(index, batch, retained)?;
     let garbled = u64::try_from(retained.malformed.len()).unwrap_or(u64::MAX);
-    count(index, batch, merchant, |ledger: &mut EventLedger| {
+    change_ledger(index, batch, merchant, |ledger: &mut EventLedger| {
         ledger.horizon = ledger.horizon.max(Some(retained.horizon));
         ledger.dropped = ledger.dropped.saturating_add(dropped);
         ledger.forgeries_dropped = ledger.forgeries_dropped.saturating_add(forgeries);
@@ -154,8 +155,8 @@ pub(crate) fn drop_lapsed(
     let known: Option<EventEntry> = read(index, batch, &key)?;
     let Some(page) = known.and_then(|known| known.page) else { return Ok(()) };
     batch.remove(key);
-    ledger::remove(index, batch, (&lapsed.merchant, page), &lapsed.event)?;
-    count(index, batch, &lapsed.merchant, |ledger| {
+    ledger::remove_waiting(index, batch, (&lapsed.merchant, page), &lapsed.event)?;
+    change_ledger(index, batch, &lapsed.merchant, |ledger| {
         ledger.waiting = ledger.waiting.saturating_sub(1);
         ledger.lapsed = ledger.lapsed.saturating_add(1);
     })
@@ -233,7 +234,7 @@ fn remove_entries(
         batch.remove(remote_key(&id, action));
     }
     remove_mark(index, batch, action, known)?;
-    counted::forget(index, batch, action)?;
+    exposure::forget(index, batch, action)?;
     for key in [sequences_key, depth_key, doubt_key, release_key, observed_key] {
         batch.remove(key(action));
     }
@@ -265,7 +266,7 @@ mod tests {
     use crate::model::events::event::Via;
     use crate::model::events::hook_run::CursorAdvanced;
     use crate::model::record::Record;
-    use crate::model::service::remote_object::Freshness;
+    use crate::model::remote_object::Freshness;
     use crate::store::index::ordered::MemoryIndex;
     use crate::store::projection::fold::fold;
     use crate::store::read_model::model::ReadModel;

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use super::model::{
-    PARTNER_WEBHOOKS, ReadModel, ReadModelError, decode, decode_entry, observed_key, parse_key,
-    read,
-};
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::model::events::event::{EventEntry, EventLedger, PartnerWebhook};
-use crate::model::service::remote_object::RemoteObject;
+use crate::model::remote_object::RemoteObject;
 use crate::model::state::observed::Observed;
 use crate::store::index::ordered::{Batch, Index};
+use crate::store::read_model::model::{
+    PARTNER_WEBHOOKS, ReadModel, ReadModelError, decode, decode_entry, observed_key, parse_key,
+    read,
+};
 
 /// Number of ignored webhooks of the partner interface.
 pub(in crate::store) const IGNORED_WEBHOOKS: &[u8] = b"v/i";

@@ -11,9 +11,8 @@ use serde::de::DeserializeOwned;
 
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key, PublicKey};
-use crate::model::intents::intent::OpenIntent;
-use crate::model::operator::approval::PlanUse;
-use crate::model::operator::suspension::Suspension;
+use crate::model::intent::OpenIntent;
+use crate::model::operator::{PlanUse, Suspension};
 use crate::model::record::StateOwner;
 use crate::model::state::observed::Observed;
 use crate::store::index::ordered::{Batch, Index, IndexError, KeyValue};

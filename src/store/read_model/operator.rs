@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
-use super::model::{
+use crate::base::id::Key;
+use crate::model::operator::{Rotation, WebhookAddress};
+use crate::model::state::lifecycle::Epoch;
+use crate::store::index::ordered::Batch;
+use crate::store::read_model::model::{
     CONFIRMED_ABSENT, DISOWNED, EPOCH, RELEASED, ReadModel, ReadModelError, UNKNOWN_OBJECTS,
     decode, read,
 };
-use crate::base::id::Key;
-use crate::model::operator::rotation::{Rotation, WebhookAddress};
-use crate::model::state::lifecycle::Epoch;
-use crate::store::index::ordered::Batch;
 
 impl ReadModel {
     /// Returns the epoch; `None` before the first restore.

@@ -4,25 +4,25 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-use super::events::{event_key, ledger_key, number_key, numbers_of};
-use super::failed::failed_of;
-use super::hooks::{
-    ACTION_REQUESTS, cursors_of, depth_key, failed_actions_of, requests_of, results_of,
-};
-use super::journal_refs::{IntentPosition, intent_position_key, sequences_key};
-use super::model::{
-    INTENT_POSITIONS, ReadModel, ReadModelError, decode, decode_entry, observed_key, open_key,
-    read, suspension_key,
-};
 use crate::base::fault_injection;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
-use crate::model::action::is_action;
+use crate::model::effect::is_action;
 use crate::model::events::event::{EventEntry, EventLedger, EventStatus, VerifiedEvent};
 use crate::model::events::hook_run::{ActionResult, Cursor, FailedAction, PendingAction};
 use crate::model::state::lifecycle::ACTION_RETENTION;
 use crate::model::state::observed::Observed;
 use crate::store::index::ordered::{Batch, Index, KeyValue};
+use crate::store::read_model::events::{event_key, ledger_key, number_key, numbers_of};
+use crate::store::read_model::failed::failed_of;
+use crate::store::read_model::hooks::{
+    ACTION_REQUESTS, cursors_of, depth_key, failed_actions_of, requests_of, results_of,
+};
+use crate::store::read_model::journal_refs::{IntentPosition, intent_position_key, sequences_key};
+use crate::store::read_model::model::{
+    INTENT_POSITIONS, ReadModel, ReadModelError, decode, decode_entry, observed_key, open_key,
+    read, suspension_key,
+};
 
 impl ReadModel {
     /// Returns the numbers and ids of at most `most` events of a merchant behind the number

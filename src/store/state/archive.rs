@@ -13,9 +13,9 @@ use crate::base::id::IntentId;
 use crate::model::record::Record;
 use crate::store::disk::real::RealDisk;
 use crate::store::disk::traits::Disk;
+use crate::store::error::OpenError;
 use crate::store::journal::files;
 use crate::store::journal::read::JournalReader;
-use crate::store::state::error::OpenError;
 use crate::store::writer::core::decode;
 
 /// Treatment of the records that a snapshot replaces.
@@ -167,8 +167,8 @@ mod tests {
     use super::*;
     use crate::base::id::Mode;
     use crate::base::money::{Currency, Money};
-    use crate::model::intents::exposure::{Exposure, RecordedMove};
-    use crate::model::intents::intent::Intent;
+    use crate::model::effect::{Exposure, RecordedMove};
+    use crate::model::intent::Intent;
     use crate::store::tests::support::old_intent;
 
     fn day(days: i64) -> DateTime<Utc> {

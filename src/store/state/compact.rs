@@ -17,28 +17,31 @@
 #[cfg(test)]
 mod tests;
 
-pub use super::archive::{Archive, ArchivePolicy};
-use super::slots::IndexSlots;
-use super::snapshot::FreshIndex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
+
 use crate::base::hash::Digest;
 use crate::model::record::Record;
 use crate::model::state::lifecycle::Compacted;
 use crate::store::disk::traits::Disk;
+use crate::store::error::OpenError;
 use crate::store::index::buffered::BufferedIndex;
 use crate::store::journal::chain::{Head, JournalError};
 use crate::store::journal::read::JournalReader;
 use crate::store::journal::{files, log};
 use crate::store::projection::fold::IndexFold;
 use crate::store::read_model::model::FOLD_VERSION;
-use crate::store::state::error::OpenError;
+use crate::store::state::index::IndexSlots;
+use crate::store::state::snapshot::FreshIndex;
 use crate::store::vault::values::Vault;
+use crate::store::writer::core::Commit;
 use crate::store::writer::handle::Writer;
-use crate::store::writer::parts::Commit;
-use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use tokio::sync::Mutex;
+
+pub use crate::store::state::archive::{Archive, ArchivePolicy};
 
 /// The fresh index follows the journal until at most this number of records is left.
 const LEFT_MAX: u64 = 256;

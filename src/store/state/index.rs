@@ -1,22 +1,28 @@
 //! The index of a state: its own marks (the boot under which it is open, and the journal's position at
-//! a clean stop; no part of the state), and opening it without the journal.
+//! a clean stop; no part of the state), opening it without the journal, and its folders.
+//!
+//! `sled` is in use, unless the file `sled.newer` says that `sled.next` is, which a compaction filled.
+//! Opening moves that one to `sled`. A kill at any step leaves one folder in use; its content is
+//! trusted or rebuilt like that of every index.
 
+use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use super::slots;
-use super::watch::MarkOptions;
 use crate::model::record::Record;
 use crate::store::disk::directory::{LockOwner, StateLock};
-use crate::store::error::StoreError;
+use crate::store::disk::real::sync_dir;
+use crate::store::error::{OpenError, OpenReport, StoreError};
 use crate::store::index::buffered::BufferedIndex;
-use crate::store::index::ordered::{Batch, Index, IndexError};
+use crate::store::index::ordered::{Batch, Index, IndexError, MemoryIndex};
 use crate::store::index::sled::SledIndex;
 use crate::store::journal::chain::{Head, Position};
 use crate::store::projection::fold::IndexFold;
-use crate::store::state::error::{OpenError, OpenReport};
+use crate::store::state::rollback::MarkOptions;
 use crate::store::writer::handle::Writer;
 
 /// The index of a state that was closed cleanly, opened without its journal.
@@ -36,13 +42,13 @@ pub fn open_closed(
     owner: &LockOwner,
     marking: Option<&MarkOptions>,
 ) -> Result<Option<ClosedIndex>, OpenError> {
-    if !dir.join("sled").join("db").exists() || slots::is_unsettled(dir) {
+    if !dir.join("sled").join("db").exists() || is_unsettled(dir) {
         return Ok(None);
     }
     let lock = StateLock::acquire(dir, owner)?;
     let marked = marking.map(|marking| marking.peek(dir)).transpose()?.flatten();
     let index: Arc<dyn Index> = Arc::new(SledIndex::open(&dir.join("sled"))?);
-    let clean: Option<Position> = get(&*index, CLEAN);
+    let clean: Option<Position> = read_mark(&*index, CLEAN);
     let clean = clean.filter(|clean| marked.is_none_or(|marked| marked == clean.head));
     Ok(clean.map(|clean| ClosedIndex { index, head: clean.head, _lock: lock }))
 }
@@ -58,13 +64,13 @@ pub(crate) fn open_index(
     dir: &Path,
     found: &mut OpenReport,
 ) -> Result<Arc<BufferedIndex>, OpenError> {
-    slots::settle(dir).map_err(|source| OpenError::Io { dir: dir.to_owned(), source })?;
+    settle_slots(dir).map_err(|source| OpenError::Io { dir: dir.to_owned(), source })?;
     let path = &dir.join("sled");
     match SledIndex::open(path) {
         Ok(index) => Ok(Arc::new(BufferedIndex::new(Arc::new(index)))),
         Err(error @ IndexError::Corrupt { .. }) => {
             let aside = free_name(path);
-            std::fs::rename(path, &aside)
+            fs::rename(path, &aside)
                 .map_err(|source| OpenError::Io { dir: path.to_owned(), source })?;
             found.rebuilt = Some(error.to_string());
             found.moved_aside = Some(aside);
@@ -86,7 +92,7 @@ pub(crate) const BOOT: &[u8] = b"x/boot";
 pub(crate) const CLEAN: &[u8] = b"x/clean";
 
 /// Closes the writer cleanly, so that the next opening starts from here.
-pub async fn close(
+pub async fn close_state(
     writer: &Writer<Record, IndexFold>,
     index: &dyn Index,
 ) -> Result<Head, OpenError> {
@@ -100,7 +106,7 @@ pub async fn close(
 /// Notes the journal's position at a clean stop.
 pub(crate) fn note_closed(index: &dyn Index, position: &Position) -> Result<(), OpenError> {
     let mut batch = Batch::new();
-    put(&mut batch, CLEAN, position)?;
+    write_mark(&mut batch, CLEAN, position)?;
     batch.remove(BOOT);
     index.apply(batch)?;
     index.flush()?;
@@ -111,7 +117,7 @@ pub(crate) fn note_closed(index: &dyn Index, position: &Position) -> Result<(), 
 /// anything.
 pub(crate) fn mark_open(index: &dyn Index, boot: &str) -> Result<(), OpenError> {
     let mut batch = Batch::new();
-    put(&mut batch, BOOT, &boot)?;
+    write_mark(&mut batch, BOOT, &boot)?;
     batch.remove(CLEAN);
     index.apply(batch)?;
     index.flush()?;
@@ -119,16 +125,187 @@ pub(crate) fn mark_open(index: &dyn Index, boot: &str) -> Result<(), OpenError> 
 }
 
 /// Reads one of the index's own marks; an unreadable one counts as missing.
-pub(crate) fn get<T: for<'a> Deserialize<'a>>(index: &dyn Index, key: &[u8]) -> Option<T> {
+pub(crate) fn read_mark<T: for<'a> Deserialize<'a>>(index: &dyn Index, key: &[u8]) -> Option<T> {
     let bytes = index.get(key).ok()??;
     ciborium::from_reader(&*bytes).ok()
 }
 
 /// Writes one of the index's own marks.
-fn put<T: Serialize>(batch: &mut Batch, key: &[u8], value: &T) -> Result<(), StoreError> {
+fn write_mark<T: Serialize>(batch: &mut Batch, key: &[u8], value: &T) -> Result<(), StoreError> {
     let mut bytes = Vec::new();
     ciborium::into_writer(value, &mut bytes)
         .map_err(|error| StoreError::Encode { why: error.to_string() })?;
     batch.put(key, bytes);
     Ok(())
+}
+
+const FIRST: &str = "sled";
+const SECOND: &str = "sled.next";
+/// Exists while the second folder is in use.
+const NEWER: &str = "sled.newer";
+
+/// Creates indexes beside the one in use.
+pub trait IndexSlots: Send + Sync + Debug {
+    /// Creates an empty index beside the one in use.
+    fn create(&self) -> Result<Arc<dyn Index>, IndexError>;
+
+    /// Notes, durably, that the fresh index is in use, and removes the former one, which no code
+    /// uses any more.
+    fn switch(&self) -> Result<(), IndexError>;
+
+    /// Removes an unused index beside the one in use.
+    fn discard(&self) -> Result<(), IndexError>;
+
+    /// Returns the bytes on disk of the index in use.
+    fn bytes(&self) -> u64;
+}
+
+/// Folders of an open state directory.
+#[derive(Debug)]
+pub(crate) struct IndexFolders {
+    dir: PathBuf,
+    /// The names of the folder in use and of the other one.
+    names: Mutex<(&'static str, &'static str)>,
+}
+
+impl IndexFolders {
+    /// Returns the folders of a state directory that was settled.
+    pub(crate) fn of(dir: &Path) -> Self {
+        Self { dir: dir.to_owned(), names: Mutex::new((FIRST, SECOND)) }
+    }
+
+    fn to_index_error(&self) -> impl FnOnce(io::Error) -> IndexError + use<> {
+        let path = self.dir.clone();
+        |source| IndexError::Io { path, source }
+    }
+}
+
+impl IndexSlots for IndexFolders {
+    fn create(&self) -> Result<Arc<dyn Index>, IndexError> {
+        let folder = self.dir.join(self.names.lock().1);
+        remove_folder(&folder).map_err(self.to_index_error())?;
+        Ok(Arc::new(SledIndex::open(&folder)?))
+    }
+
+    fn switch(&self) -> Result<(), IndexError> {
+        let mut names = self.names.lock();
+        *names = (names.1, names.0);
+        note_second(&self.dir, names.0 == SECOND).map_err(self.to_index_error())?;
+        remove_folder(&self.dir.join(names.1)).map_err(self.to_index_error())
+    }
+
+    fn discard(&self) -> Result<(), IndexError> {
+        remove_folder(&self.dir.join(self.names.lock().1)).map_err(self.to_index_error())
+    }
+
+    fn bytes(&self) -> u64 {
+        let folder = self.dir.join(self.names.lock().0);
+        let files = fs::read_dir(folder).into_iter().flatten().flatten();
+        let lengths = files.filter_map(|file| Some(file.metadata().ok()?.len()));
+        lengths.fold(0, u64::saturating_add)
+    }
+}
+
+/// Indexes in memory; their places are not recorded.
+#[derive(Debug)]
+pub struct MemorySlots;
+
+impl IndexSlots for MemorySlots {
+    fn create(&self) -> Result<Arc<dyn Index>, IndexError> {
+        Ok(Arc::new(MemoryIndex::new()))
+    }
+
+    fn switch(&self) -> Result<(), IndexError> {
+        Ok(())
+    }
+
+    fn discard(&self) -> Result<(), IndexError> {
+        Ok(())
+    }
+
+    fn bytes(&self) -> u64 {
+        0
+    }
+}
+
+/// Moves the folder in use to its place, and removes the other one.
+pub(crate) fn settle_slots(dir: &Path) -> io::Result<()> {
+    let (first, second) = (dir.join(FIRST), dir.join(SECOND));
+    if is_unsettled(dir) {
+        if second.is_dir() {
+            remove_folder(&first)?;
+            fs::rename(&second, &first)?;
+            sync_dir(dir)?;
+        }
+        note_second(dir, false)?;
+    }
+    remove_folder(&second)
+}
+
+/// Returns true if another folder than the first is in use.
+pub(crate) fn is_unsettled(dir: &Path) -> bool {
+    dir.join(NEWER).exists()
+}
+
+/// Notes, durably, if the second folder is in use.
+fn note_second(dir: &Path, second: bool) -> io::Result<()> {
+    let path = dir.join(NEWER);
+    match (second, path.exists()) {
+        (true, false) => fs::File::create(&path)?.sync_all()?,
+        (false, true) => fs::remove_file(&path)?,
+        (true, true) | (false, false) => {}
+    }
+    sync_dir(dir)
+}
+
+/// Removes a folder, if it exists.
+fn remove_folder(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::index::ordered::Batch;
+
+    fn fill(index: &dyn Index, value: &str) {
+        let mut batch = Batch::new();
+        batch.put("key", value);
+        index.apply(batch).unwrap();
+        index.flush().unwrap();
+    }
+
+    fn found(dir: &Path) -> Option<Vec<u8>> {
+        settle_slots(dir).unwrap();
+        assert!(!dir.join(SECOND).exists() && !is_unsettled(dir));
+        SledIndex::open(&dir.join(FIRST)).unwrap().get(b"key").unwrap()
+    }
+
+    /// Closes K11: at each step of an exchange one index is in use.
+    #[test]
+    fn the_folder_in_use_gets_its_place_at_the_next_opening() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path();
+        let folders = IndexFolders::of(path);
+        fill(&SledIndex::open(&path.join(FIRST)).unwrap(), "old");
+        fill(&*folders.create().unwrap(), "half");
+        assert_eq!(found(path), Some(b"old".to_vec()), "nobody said that the other one is in use");
+        fill(&*folders.create().unwrap(), "full");
+        folders.discard().unwrap();
+        assert!(path.join(FIRST).exists() && !path.join(SECOND).exists());
+        fill(&*folders.create().unwrap(), "new");
+        folders.switch().unwrap();
+        assert!(!path.join(FIRST).exists() && folders.bytes() > 0);
+        fill(&*folders.create().unwrap(), "half");
+        assert_eq!(found(path), Some(b"new".to_vec()), "a second exchange was interrupted");
+        let folders = IndexFolders::of(path);
+        for value in ["newer", "newest"] {
+            fill(&*folders.create().unwrap(), value);
+            folders.switch().unwrap();
+        }
+        assert_eq!(found(path), Some(b"newest".to_vec()));
+    }
 }

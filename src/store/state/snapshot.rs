@@ -8,21 +8,20 @@ use std::sync::Arc;
 
 use crate::model::record::Record;
 use crate::model::state::lifecycle::Compacted;
-use crate::store::disk::bytes::{ByteReader, to_usize};
+use crate::store::disk::traits::{ByteReader, to_usize};
+use crate::store::error::OpenError;
 use crate::store::index::buffered::BufferedIndex;
 use crate::store::index::ordered::{Batch, Index};
 use crate::store::journal::chain::{Head, JournalError};
 use crate::store::journal::log::Journal;
 use crate::store::journal::read::JournalReader;
-use crate::store::journal::snapshot::SnapshotHeader;
-use crate::store::projection::carried::{OLDEST, convert};
+use crate::store::journal::segment::SnapshotHeader;
 use crate::store::projection::fold::IndexFold;
+use crate::store::projection::migration::{OLDEST, convert};
 use crate::store::read_model::model::{
     FOLD_VERSION, FoldProgress, PROGRESS, ReadModel, ReadModelError, entries, write,
 };
-use crate::store::state::error::OpenError;
-use crate::store::writer::core::decode;
-use crate::store::writer::parts::Fold;
+use crate::store::writer::core::{Fold, decode};
 
 /// Entries written at once.
 const BATCH_ENTRIES_MAX: usize = 256;

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::base::hash::{SourceId, sha256};
 use crate::base::id::{IntentId, Key, Mode};
-use crate::model::intents::intent::Intent;
+use crate::model::intent::Intent;
 use crate::store::disk::traits::{Disk, MemoryDisk};
 
 /// A disk in memory whose syncs are counted and whose writes and syncs fail on demand.

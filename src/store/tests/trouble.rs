@@ -6,23 +6,23 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
-use super::support::{FullDisk, seeded_rng};
 use crate::base::hash::Digest;
 use crate::model::record::{Record, StateOwner};
 use crate::model::state::observed::{FactSource, Observation};
 use crate::store::disk::traits::{Disk, MemoryDisk};
+use crate::store::error::{OpenError, OpenReport};
 use crate::store::index::buffered::BufferedIndex;
 use crate::store::index::ordered::{Index, MemoryIndex};
 use crate::store::read_model::model::ReadModel;
-use crate::store::state::assemble::{AssembledState, StateParts, assemble};
 use crate::store::state::compact::{
     Archive, ArchivePolicy, CompactionLock, CompactionRequest, Compactor,
 };
-use crate::store::state::error::{OpenError, OpenReport};
-use crate::store::state::slots::MemorySlots;
+use crate::store::state::index::MemorySlots;
+use crate::store::state::open::{AssembledState, StateParts, assemble};
+use crate::store::tests::support::{FullDisk, seeded_rng};
 use crate::store::vault::key::MasterKey;
+use crate::store::writer::core::Commit;
 use crate::store::writer::handle::Writer;
-use crate::store::writer::parts::Commit;
 
 mod compaction;
 mod marks;

@@ -1,10 +1,12 @@
-//! The file of keys: the proof of the master key ([`wrapping`](super::wrapping)), one wrapped key
-//! per subject, and the ids of the keys that were destroyed.
+//! The contents of the vault's two files. The file of keys holds the proof of the master key
+//! ([`wrapping`](super::wrapping)), one wrapped key per subject, and the ids of the keys that were
+//! destroyed; the file of data holds the sealed values.
 //!
 //! ```text
 //! key:     1 · id 16 · nonce 24 · wrapped key 48 · subject
 //! erased:  2 · id 16
 //! retired: 4 · as a key
+//! value:   reference 16 · key id 16 · nonce 24 · subject length 2 · subject · ciphertext
 //! ```
 //!
 //! A retired key opens values and seals none: the master key that wrapped it first was exchanged.
@@ -14,22 +16,19 @@
 //! erased value differs from a damaged one.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
+use std::{fmt, io};
 
 use rand_core::CryptoRng;
+use zeroize::Zeroizing;
 
-use super::error::VaultError;
-use super::frame;
-use super::frame::Scan;
-use super::wrapping::Wrapping;
-use crate::store::disk::bytes::ByteReader;
-use crate::store::disk::traits::Disk;
-use crate::store::vault::cipher::{DataKey, KeyId, Wrapped, random};
-use crate::store::vault::key::MasterKey;
-use crate::store::vault::wrapping::Identity;
+use crate::store::disk::traits::{ByteReader, Disk, to_u64};
+use crate::store::vault::frame::{Scan, VaultError};
+use crate::store::vault::key::{DataKey, KeyId, MasterKey, VaultRef, WrappedKey, random_bytes};
+use crate::store::vault::wrapping::{Identity, Wrapping};
+use crate::store::vault::{frame, key};
 
 /// The file of keys.
-pub const FILE: &str = "keys";
+pub const KEYS_FILE: &str = "keys";
 const KEY: u8 = 1;
 const ERASED: u8 = 2;
 const RETIRED: u8 = 4;
@@ -37,7 +36,7 @@ const RETIRED: u8 = 4;
 /// State of a key.
 #[derive(Debug, Clone)]
 pub(crate) enum KeySlot {
-    Live(Wrapped),
+    Live(WrappedKey),
     Erased,
 }
 
@@ -65,7 +64,7 @@ pub(crate) struct DataKeys {
     current: BTreeMap<String, KeyId>,
 }
 
-fn key_payload(id: &KeyId, wrapped: &Wrapped) -> Vec<u8> {
+fn key_payload(id: &KeyId, wrapped: &WrappedKey) -> Vec<u8> {
     let mut payload = vec![if wrapped.retired { RETIRED } else { KEY }];
     payload.extend_from_slice(id);
     payload.extend_from_slice(&wrapped.nonce);
@@ -83,7 +82,7 @@ fn erased_payload(id: &KeyId) -> Vec<u8> {
 impl DataKeys {
     pub(crate) fn read(disk: &dyn Disk) -> io::Result<Self> {
         let mut keys = Self::default();
-        let mut scan = Scan::new(disk, FILE, 0)?;
+        let mut scan = Scan::new(disk, KEYS_FILE, 0)?;
         while let Some((_, payload)) = scan.step()? {
             keys.add(&payload);
         }
@@ -93,7 +92,7 @@ impl DataKeys {
     /// Adds the key of one payload and returns its id; an unknown payload is skipped. An erased id
     /// stays erased.
     pub(crate) fn add(&mut self, payload: &[u8]) -> Option<KeyId> {
-        let (id, slot) = parse(payload)?;
+        let (id, slot) = parse_key_slot(payload)?;
         if matches!(self.slots.get(&id), Some(KeySlot::Erased)) {
             return Some(id);
         }
@@ -111,7 +110,7 @@ impl DataKeys {
     }
 
     /// Returns the newest key of a subject.
-    pub(crate) fn current(&self, subject: &str) -> Option<(&KeyId, &Wrapped)> {
+    pub(crate) fn current(&self, subject: &str) -> Option<(&KeyId, &WrappedKey)> {
         let id = self.current.get(subject)?;
         match self.slots.get(id)? {
             KeySlot::Live(wrapped) => Some((id, wrapped)),
@@ -155,9 +154,9 @@ impl DataKeys {
                 KeySlot::Live(wrapped) => {
                     let key = old.unwrap(id, wrapped);
                     let again =
-                        key.and_then(|key| new.wrap(id, random(rng), &wrapped.subject, &key));
+                        key.and_then(|key| new.wrap(id, random_bytes(rng), &wrapped.subject, &key));
                     let damaged = || VaultError::Rewrap { subject: wrapped.subject.clone() };
-                    KeySlot::Live(Wrapped { retired: true, ..again.ok_or_else(damaged)? })
+                    KeySlot::Live(WrappedKey { retired: true, ..again.ok_or_else(damaged)? })
                 }
             };
             slots.insert(*id, slot);
@@ -198,7 +197,7 @@ impl DataKeys {
     }
 }
 
-fn parse(payload: &[u8]) -> Option<(KeyId, KeySlot)> {
+fn parse_key_slot(payload: &[u8]) -> Option<(KeyId, KeySlot)> {
     let mut fields = ByteReader::new(payload);
     let kind = fields.u8()?;
     if kind == ERASED {
@@ -211,7 +210,7 @@ fn parse(payload: &[u8]) -> Option<(KeyId, KeySlot)> {
     let nonce = fields.array()?;
     let sealed = fields.take(48)?.to_vec();
     let subject = String::from_utf8(fields.rest().to_vec()).ok()?;
-    Some((id, KeySlot::Live(Wrapped { subject, nonce, sealed, retired: kind == RETIRED })))
+    Some((id, KeySlot::Live(WrappedKey { subject, nonce, sealed, retired: kind == RETIRED })))
 }
 
 /// Returns the identity of the state whose vault is on this disk. A disk without a vault gets the
@@ -219,20 +218,124 @@ fn parse(payload: &[u8]) -> Option<(KeyId, KeySlot)> {
 ///
 /// # Errors
 /// The key does not open the vault, or the file of keys is damaged or cannot be read.
-pub fn identity(disk: &dyn Disk, master: &MasterKey) -> Result<Identity, VaultError> {
-    Ok(wrapping(disk, master)?.unwrap_or_else(|| Wrapping::new(master)).identity)
+pub fn state_identity(disk: &dyn Disk, master: &MasterKey) -> Result<Identity, VaultError> {
+    Ok(read_wrapping(disk, master)?.unwrap_or_else(|| Wrapping::new(master)).identity)
 }
 
 /// Returns the keys of a vault; `None` if there is no file of keys.
-pub(crate) fn wrapping(
+pub(crate) fn read_wrapping(
     disk: &dyn Disk,
     master: &MasterKey,
 ) -> Result<Option<Wrapping>, VaultError> {
-    let length = frame::length(disk, FILE).map_err(VaultError::io("read", FILE))?;
+    let length = frame::length(disk, KEYS_FILE).map_err(VaultError::io("read", KEYS_FILE))?;
     if length == 0 {
         return Ok(None);
     }
-    let first = Scan::new(disk, FILE, 0).and_then(|mut scan| scan.here());
-    let first = first.map_err(VaultError::io("read", FILE))?;
+    let first = Scan::new(disk, KEYS_FILE, 0).and_then(|mut scan| scan.here());
+    let first = first.map_err(VaultError::io("read", KEYS_FILE))?;
     Wrapping::open(master, &first.ok_or(VaultError::KeysLost)?).map(Some)
+}
+
+/// Name of any file of sealed values in messages.
+pub(crate) const DATA_FILE: &str = frame::FIRST;
+
+/// A value sealed and ready to be written; its `Debug` shows no plaintext.
+#[derive(Clone)]
+pub struct SealedValue {
+    pub(crate) reference: VaultRef,
+    /// The bytes for the file of values.
+    pub(crate) payload: Vec<u8>,
+    /// The key to be written to the file of keys first, if the subject had none yet.
+    pub(crate) new_key: Option<NewKey>,
+}
+
+impl SealedValue {
+    /// Returns the name under which the value is found once it is written.
+    pub fn reference(&self) -> VaultRef {
+        self.reference
+    }
+}
+
+impl fmt::Debug for SealedValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { reference, payload, new_key } = self;
+        f.debug_struct("Sealed")
+            .field("reference", reference)
+            .field("bytes", &to_u64(payload.len()))
+            .field("new_key", &new_key.is_some())
+            .finish()
+    }
+}
+
+/// The fields of a stored value.
+pub(crate) struct Blob<'a> {
+    pub(crate) reference: VaultRef,
+    pub(crate) key: KeyId,
+    nonce: [u8; 24],
+    subject: &'a [u8],
+    sealed: &'a [u8],
+}
+
+/// Name, key and subject of a value, to which its ciphertext is bound.
+pub(crate) struct BlobContext<'a> {
+    pub(crate) reference: VaultRef,
+    pub(crate) key: KeyId,
+    pub(crate) subject: &'a str,
+}
+
+/// Seals a value into its payload; the subject is shorter than 64 KiB.
+pub(crate) fn seal_value(
+    place: &BlobContext<'_>,
+    key: &DataKey,
+    nonce: [u8; 24],
+    plain: &[u8],
+) -> Option<Vec<u8>> {
+    let subject = place.subject.as_bytes();
+    let sealed =
+        key::encrypt(key, &nonce, plain, &associated_data(place.reference, &place.key, subject))?;
+    let mut payload = place.reference.0.to_vec();
+    payload.extend_from_slice(&place.key);
+    payload.extend_from_slice(&nonce);
+    payload.extend_from_slice(&u16::try_from(subject.len()).ok()?.to_le_bytes());
+    payload.extend_from_slice(subject);
+    payload.extend_from_slice(&sealed);
+    Some(payload)
+}
+
+impl<'a> Blob<'a> {
+    pub(crate) fn read(payload: &'a [u8]) -> Option<Self> {
+        let mut fields = ByteReader::new(payload);
+        let reference = VaultRef(fields.array()?);
+        let key = fields.array()?;
+        let nonce = fields.array()?;
+        let length = usize::from(fields.u16()?);
+        let subject = fields.take(length)?;
+        Some(Self { reference, key, nonce, subject, sealed: fields.rest() })
+    }
+
+    /// Returns the payload that this was read from, up to its ciphertext.
+    pub(crate) fn without_content<'b>(&self, payload: &'b [u8]) -> &'b [u8] {
+        let named = payload.len().saturating_sub(self.sealed.len());
+        payload.get(..named).unwrap_or(payload)
+    }
+
+    pub(crate) fn open(&self, key: &DataKey) -> Option<Zeroizing<Vec<u8>>> {
+        let bound = associated_data(self.reference, &self.key, self.subject);
+        key::decrypt(key, &self.nonce, self.sealed, &bound)
+    }
+}
+
+fn associated_data(reference: VaultRef, key: &KeyId, subject: &[u8]) -> Vec<u8> {
+    [reference.0.as_slice(), key, subject].concat()
+}
+
+/// Returns the offset of every value.
+pub(crate) fn list_values(scan: &mut Scan<'_>) -> io::Result<BTreeMap<VaultRef, u64>> {
+    let mut places = BTreeMap::new();
+    while let Some((at, payload)) = scan.step()? {
+        if let Some(blob) = Blob::read(&payload) {
+            places.insert(blob.reference, at);
+        }
+    }
+    Ok(places)
 }

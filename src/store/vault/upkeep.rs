@@ -20,22 +20,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 use rand_core::CryptoRng;
 
-use super::blob::Blob;
-use super::cipher::VaultRef;
-use super::error::VaultError;
-use super::frame::{NEXT, Scan, generation_name, remove_leftovers};
-use super::key::MasterKey;
-use super::named::NameSearch;
-use super::state::VaultState;
-use super::values::Vault;
-use super::wrapping::Identity;
-use super::{blob, frame, keys};
 use crate::base::fault_injection;
 use crate::model::record::Rekeyed;
-use crate::store::disk::bytes::to_u64;
-use crate::store::disk::traits::Disk;
-use crate::store::vault::blob::list_values;
-use crate::store::vault::cipher::KeyId;
+use crate::store::disk::traits::{Disk, to_u64};
+use crate::store::vault::frame::{NEXT, Scan, VaultError, generation_name, remove_leftovers};
+use crate::store::vault::key::{KeyId, MasterKey, VaultRef};
+use crate::store::vault::keys::{Blob, list_values};
+use crate::store::vault::references::NameSearch;
+use crate::store::vault::values::{Vault, VaultState};
+use crate::store::vault::wrapping::Identity;
+use crate::store::vault::{frame, keys};
 
 /// Bytes written at once.
 const PIECE_BYTES: usize = 1 << 20;
@@ -55,7 +49,7 @@ impl Vault {
     /// Lists the existing values. Values written from now on are kept in any case.
     pub fn survey(&self) -> Result<ValueSurvey, VaultError> {
         let (file, end) = self.extent()?;
-        let read = VaultError::io("read", blob::FILE);
+        let read = VaultError::io("read", keys::DATA_FILE);
         let mut scan = Scan::until(self.disk(), &file, 0, end);
         let places = list_values(&mut scan).map_err(read)?;
         Ok(ValueSurvey { end, named: NameSearch::of(places.keys()) })
@@ -81,7 +75,8 @@ impl Vault {
         let state = self.state();
         state.refuse_if_poisoned()?;
         let file = state.file();
-        let end = frame::length(self.disk(), &file).map_err(VaultError::io("read", blob::FILE))?;
+        let end =
+            frame::length(self.disk(), &file).map_err(VaultError::io("read", keys::DATA_FILE))?;
         Ok((file, end))
     }
 
@@ -90,7 +85,7 @@ impl Vault {
             return Ok(0);
         }
         let generation = self.state().generation;
-        let change = |doing| VaultError::io(doing, blob::FILE);
+        let change = |doing| VaultError::io(doing, keys::DATA_FILE);
         remove_leftovers(self.disk(), generation).map_err(change("remove"))?;
         self.disk().allocate(NEXT, 0).map_err(change("make"))?;
         let mut copy = VaultCopy { erased: self.erased_keys()?, ..VaultCopy::default() };
@@ -122,7 +117,7 @@ impl Vault {
         let _nobody_syncs = self.shared.syncing();
         let mut state = self.state();
         state.refuse_if_poisoned()?;
-        let change = |doing| VaultError::io(doing, blob::FILE);
+        let change = |doing| VaultError::io(doing, keys::DATA_FILE);
         let end = frame::length(self.disk(), file).map_err(change("read"))?;
         copy.copy_rest(self.disk(), file, end)?;
         self.disk().sync(NEXT).map_err(change("sync"))?;
@@ -148,8 +143,8 @@ impl Vault {
         let left = state.keys(self.disk()).map(|keys| keys.keep_only(&needed));
         state.used = used;
         let Some(left) = left? else { return Ok(()) };
-        let replaced = self.disk().replace(keys::FILE, &left.file(&state.wrapping));
-        state.poison_on_failure(replaced.map_err(VaultError::io("replace", keys::FILE)))?;
+        let replaced = self.disk().replace(keys::KEYS_FILE, &left.file(&state.wrapping));
+        state.poison_on_failure(replaced.map_err(VaultError::io("replace", keys::KEYS_FILE)))?;
         state.keys = Some(left);
         Ok(())
     }
@@ -189,7 +184,9 @@ impl VaultCopy {
         keep: impl Fn(VaultRef) -> bool,
     ) -> Result<(), VaultError> {
         let mut piece = Vec::new();
-        while let Some((_, payload)) = old.step().map_err(VaultError::io("read", blob::FILE))? {
+        while let Some((_, payload)) =
+            old.step().map_err(VaultError::io("read", keys::DATA_FILE))?
+        {
             self.add(&mut piece, &payload, &keep);
             if piece.len() >= PIECE_BYTES {
                 self.write(disk, &mut piece)?;
@@ -216,7 +213,7 @@ impl VaultCopy {
     fn write(&mut self, disk: &dyn Disk, piece: &mut Vec<u8>) -> Result<(), VaultError> {
         if !piece.is_empty() {
             let written = disk.write_at(NEXT, self.written, piece);
-            written.map_err(VaultError::io("write", blob::FILE))?;
+            written.map_err(VaultError::io("write", keys::DATA_FILE))?;
             self.written = self.written.saturating_add(to_u64(piece.len()));
             piece.clear();
         }
@@ -240,7 +237,8 @@ impl Vault {
     pub fn find_gaps(&self) -> Result<Vec<Gap>, VaultError> {
         let mut gaps = Vec::new();
         let data = self.state().file();
-        for (file, called) in [(keys::FILE, keys::FILE), (data.as_str(), blob::FILE)] {
+        for (file, called) in [(keys::KEYS_FILE, keys::KEYS_FILE), (data.as_str(), keys::DATA_FILE)]
+        {
             self.gaps_of(file, called, &mut gaps).map_err(VaultError::io("read", called))?;
         }
         Ok(gaps)
@@ -286,8 +284,8 @@ impl Vault {
         let (wrapping, rekeyed) = state.wrapping.exchange(new, said, rng)?;
         let keys = state.keys.as_ref().map(|keys| keys.rewrap(&state.wrapping, &wrapping, rng));
         let keys = keys.transpose()?.unwrap_or_default();
-        let replaced = self.disk().replace(keys::FILE, &keys.file(&wrapping));
-        state.poison_on_failure(replaced.map_err(VaultError::io("replace", keys::FILE)))?;
+        let replaced = self.disk().replace(keys::KEYS_FILE, &keys.file(&wrapping));
+        state.poison_on_failure(replaced.map_err(VaultError::io("replace", keys::KEYS_FILE)))?;
         state.keys = Some(keys);
         state.wrapping = wrapping;
         state.recent = None;

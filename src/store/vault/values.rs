@@ -1,4 +1,4 @@
-//! The vault: secrets and personal bodies, sealed.
+//! The vault: secrets and personal bodies, sealed; and its state in memory, under one lock.
 //!
 //! Why it exists: journal and index can be copied, printed and compared, because secret and
 //! personal values are here and the others hold only a [`VaultRef`].
@@ -12,9 +12,7 @@
 //! Opening reads one record. The keys are read at the first use, the values listed at the first
 //! unsealing: most runs need neither.
 
-#[cfg(test)]
-mod tests;
-
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -22,20 +20,17 @@ use parking_lot::{Mutex, MutexGuard};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use super::blob::{Blob, BlobContext, SealedValue};
-use super::cipher::VaultRef;
-use super::error::VaultError;
-use super::frame::{Scan, generation_name, newest_generation};
-use super::key::MasterKey;
-use super::keys::{KeySlot, NewKey};
-use super::state::VaultState;
-use super::wrapping::Wrapping;
-use super::{blob, frame, keys};
 use crate::base::hash::Digest;
 use crate::store::disk::traits::Disk;
-use crate::store::vault::cipher::{DataKey, KeyId, random};
-use crate::store::vault::frame::BLOB_BYTES_MAX;
-use crate::store::vault::keys::wrapping;
+use crate::store::vault::frame::{
+    BLOB_BYTES_MAX, Scan, VaultError, generation_name, newest_generation,
+};
+use crate::store::vault::key::{DataKey, KeyId, MasterKey, VaultRef, random_bytes};
+use crate::store::vault::keys::{
+    Blob, BlobContext, DataKeys, KeySlot, NewKey, SealedValue, list_values, read_wrapping,
+};
+use crate::store::vault::wrapping::Wrapping;
+use crate::store::vault::{frame, keys};
 
 /// The longest name of a subject, in bytes.
 pub const SUBJECT_BYTES_MAX: usize = 1024;
@@ -89,9 +84,9 @@ impl Vault {
         check_length(subject.len(), SUBJECT_BYTES_MAX)?;
         check_length(plain.len(), BLOB_BYTES_MAX)?;
         let (id, key, new_key) = self.key_for(subject, rng)?;
-        let reference = VaultRef(random(rng));
+        let reference = VaultRef(random_bytes(rng));
         let place = BlobContext { reference, key: id, subject };
-        let payload = blob::seal(&place, &key, random(rng), plain);
+        let payload = keys::seal_value(&place, &key, random_bytes(rng), plain);
         let too_large = VaultError::TooLarge { bytes: plain.len(), limit: BLOB_BYTES_MAX };
         Ok(SealedValue { reference, payload: payload.ok_or(too_large)?, new_key })
     }
@@ -123,7 +118,7 @@ impl Vault {
             (std::mem::take(&mut state.unsynced), state.file())
         };
         let mut files = Vec::new();
-        files.extend(unsynced.keys.then_some(keys::FILE));
+        files.extend(unsynced.keys.then_some(keys::KEYS_FILE));
         files.extend(unsynced.data.then_some(data.as_str()));
         let done = self.disk().sync_all(&files).map_err(VaultError::io("sync", "*"));
         self.state().poison_on_failure(done)
@@ -178,8 +173,8 @@ impl Vault {
         }
         let left = keys.with_erased(subject);
         let file = left.file(&state.wrapping);
-        let done = self.disk().replace(keys::FILE, &file);
-        state.poison_on_failure(done.map_err(VaultError::io("replace", keys::FILE)))?;
+        let done = self.disk().replace(keys::KEYS_FILE, &file);
+        state.poison_on_failure(done.map_err(VaultError::io("replace", keys::KEYS_FILE)))?;
         state.keys = Some(left);
         state.recent = None;
         Ok(())
@@ -213,8 +208,8 @@ impl Vault {
             return Ok((id, key, None));
         }
         drop(state);
-        let (id, key): (KeyId, DataKey) = (random(rng), Zeroizing::new(random(rng)));
-        let nonce = random(rng);
+        let (id, key): (KeyId, DataKey) = (random_bytes(rng), Zeroizing::new(random_bytes(rng)));
+        let nonce = random_bytes(rng);
         let new = NewKey { id, nonce, subject: subject.to_owned(), key: key.clone() };
         Ok((id, key, Some(new)))
     }
@@ -230,7 +225,7 @@ impl Vault {
         }
         if !bytes.is_empty() {
             state.unsynced.keys = true;
-            self.append(keys::FILE, keys::FILE, &bytes)?;
+            self.append(keys::KEYS_FILE, keys::KEYS_FILE, &bytes)?;
         }
         Ok(())
     }
@@ -242,7 +237,7 @@ impl Vault {
             return Ok(());
         }
         state.unsynced.data = true;
-        let mut at = self.append(&state.file(), blob::FILE, &bytes)?;
+        let mut at = self.append(&state.file(), keys::DATA_FILE, &bytes)?;
         if let Some(places) = state.places.as_mut() {
             for sealed in sealed {
                 places.insert(sealed.reference, at);
@@ -261,7 +256,7 @@ impl Vault {
 
     fn payload(&self, file: &str, at: u64) -> Result<Option<Vec<u8>>, VaultError> {
         let read = Scan::one(self.disk(), file, at).and_then(|mut scan| scan.here());
-        read.map_err(VaultError::io("read", blob::FILE))
+        read.map_err(VaultError::io("read", keys::DATA_FILE))
     }
 }
 
@@ -284,23 +279,106 @@ pub fn compactions(disk: &dyn Disk) -> std::io::Result<u64> {
 /// # Errors
 /// The disk cannot be listed.
 pub fn files(disk: &dyn Disk) -> std::io::Result<[String; 2]> {
-    Ok([generation_name(newest_generation(disk)?), keys::FILE.to_owned()])
+    Ok([generation_name(newest_generation(disk)?), keys::KEYS_FILE.to_owned()])
 }
 
 /// Verifies the master key against the file of keys, or creates that file.
 fn verify_key(disk: &dyn Disk, data: &str, master: &MasterKey) -> Result<Wrapping, VaultError> {
-    if let Some(wrapping) = wrapping(disk, master)? {
+    if let Some(wrapping) = read_wrapping(disk, master)? {
         return Ok(wrapping);
     }
-    if frame::length(disk, data).map_err(VaultError::io("read", blob::FILE))? > 0 {
+    if frame::length(disk, data).map_err(VaultError::io("read", keys::DATA_FILE))? > 0 {
         return Err(VaultError::KeysLost);
     }
     let wrapping = Wrapping::new(master);
-    let made = disk.replace(keys::FILE, &frame::frame(wrapping.header()));
-    made.map_err(VaultError::io("make", keys::FILE))?;
+    let made = disk.replace(keys::KEYS_FILE, &frame::frame(wrapping.header()));
+    made.map_err(VaultError::io("make", keys::KEYS_FILE))?;
     Ok(wrapping)
 }
 
 fn check_length(bytes: usize, limit: usize) -> Result<(), VaultError> {
     if bytes > limit { Err(VaultError::TooLarge { bytes, limit }) } else { Ok(()) }
 }
+
+/// The content of the files, as far as it was read.
+pub(crate) struct VaultState {
+    pub(crate) wrapping: Wrapping,
+    pub(crate) keys: Option<DataKeys>,
+    /// The last used key, in the open: many values of one subject follow one another.
+    pub(crate) recent: Option<(KeyId, DataKey)>,
+    /// The keys that this process sealed with.
+    pub(crate) used: BTreeSet<KeyId>,
+    /// The generation of the file that holds the values.
+    pub(crate) generation: u64,
+    /// The offset of each value's frame.
+    pub(crate) places: Option<BTreeMap<VaultRef, u64>>,
+    /// Files written since the last sync.
+    pub(crate) unsynced: Unsynced,
+    pub(crate) poisoned: Option<String>,
+}
+
+#[derive(Default, Clone, Copy)]
+pub(crate) struct Unsynced {
+    pub(crate) keys: bool,
+    pub(crate) data: bool,
+}
+
+impl VaultState {
+    pub(crate) fn new(wrapping: Wrapping, generation: u64) -> Self {
+        Self {
+            wrapping,
+            keys: None,
+            recent: None,
+            used: BTreeSet::new(),
+            generation,
+            places: None,
+            unsynced: Unsynced::default(),
+            poisoned: None,
+        }
+    }
+
+    /// Returns the file of values in use.
+    pub(crate) fn file(&self) -> String {
+        generation_name(self.generation)
+    }
+
+    pub(crate) fn keys(&mut self, disk: &dyn Disk) -> Result<&mut DataKeys, VaultError> {
+        if self.keys.is_none() {
+            self.keys =
+                Some(DataKeys::read(disk).map_err(VaultError::io("read", keys::KEYS_FILE))?);
+        }
+        Ok(self.keys.get_or_insert_default())
+    }
+
+    pub(crate) fn places(
+        &mut self,
+        disk: &dyn Disk,
+    ) -> Result<&BTreeMap<VaultRef, u64>, VaultError> {
+        if self.places.is_none() {
+            let file = self.file();
+            let places = Scan::new(disk, &file, 0).and_then(|mut scan| list_values(&mut scan));
+            self.places = Some(places.map_err(VaultError::io("read", keys::DATA_FILE))?);
+        }
+        Ok(self.places.get_or_insert_default())
+    }
+
+    pub(crate) fn refuse_if_poisoned(&self) -> Result<(), VaultError> {
+        match &self.poisoned {
+            Some(cause) => Err(VaultError::Poisoned { cause: cause.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn poison_on_failure(
+        &mut self,
+        done: Result<(), VaultError>,
+    ) -> Result<(), VaultError> {
+        if let Err(error) = &done {
+            self.poisoned = Some(error.to_string());
+        }
+        done
+    }
+}
+
+#[cfg(test)]
+mod tests;

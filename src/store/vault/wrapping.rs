@@ -18,12 +18,11 @@ use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::cipher;
-use super::error::VaultError;
-use super::key::MasterKey;
 use crate::model::record::Rekeyed;
-use crate::store::disk::bytes::{ByteReader, to_u64};
-use crate::store::vault::cipher::{DataKey, KeyId, Wrapped, random};
+use crate::store::disk::traits::{ByteReader, to_u64};
+use crate::store::vault::frame::VaultError;
+use crate::store::vault::key;
+use crate::store::vault::key::{DataKey, KeyId, MasterKey, WrappedKey, random_bytes};
 
 const CHECK: u8 = 0;
 const REKEYED: u8 = 3;
@@ -183,7 +182,7 @@ impl Wrapping {
         let last = Rekeyed { generation, at, actor };
         let about = RekeyHistory { last: last.clone(), earlier };
         let identity = Identity { about: Some(about), ..self.identity.clone() };
-        let header = header(new, &identity, random(rng)).ok_or(VaultError::KeysLost)?;
+        let header = header(new, &identity, random_bytes(rng)).ok_or(VaultError::KeysLost)?;
         Ok((Self::with(new, header, identity), last))
     }
 
@@ -207,16 +206,16 @@ impl Wrapping {
         nonce: [u8; 24],
         subject: &str,
         key: &DataKey,
-    ) -> Option<Wrapped> {
+    ) -> Option<WrappedKey> {
         let sealed =
-            cipher::seal(&self.wrap, &nonce, key.as_slice(), &associated_data(id, subject))?;
-        Some(Wrapped { subject: subject.to_owned(), nonce, sealed, retired: false })
+            key::encrypt(&self.wrap, &nonce, key.as_slice(), &associated_data(id, subject))?;
+        Some(WrappedKey { subject: subject.to_owned(), nonce, sealed, retired: false })
     }
 
     /// Unwraps a data key; `None` if it is damaged.
-    pub(crate) fn unwrap(&self, id: &KeyId, wrapped: &Wrapped) -> Option<DataKey> {
+    pub(crate) fn unwrap(&self, id: &KeyId, wrapped: &WrappedKey) -> Option<DataKey> {
         let bound = associated_data(id, &wrapped.subject);
-        let opened = cipher::open(&self.wrap, &wrapped.nonce, &wrapped.sealed, &bound)?;
+        let opened = key::decrypt(&self.wrap, &wrapped.nonce, &wrapped.sealed, &bound)?;
         let mut key = Zeroizing::new([0; 32]);
         if opened.len() != key.len() {
             return None;
@@ -241,7 +240,7 @@ fn equal_constant_time(one: [u8; 32], other: [u8; 32]) -> bool {
 fn header(master: &MasterKey, identity: &Identity, nonce: [u8; 24]) -> Option<Vec<u8>> {
     let mut about = Vec::new();
     ciborium::into_writer(identity.about.as_ref()?, &mut about).ok()?;
-    let sealed = cipher::seal(&sealing_key(master), &nonce, &identity.plain(), &about)?;
+    let sealed = key::encrypt(&sealing_key(master), &nonce, &identity.plain(), &about)?;
     let kind = [REKEYED];
     Some([&kind[..], &key_check(master), &nonce, &sealed, &about].concat())
 }
@@ -255,7 +254,7 @@ fn identity(master: &MasterKey, header: &RekeyedHeader<'_>) -> Result<Identity, 
         let had = about.earlier.contains(&master.fingerprint());
         return Err(if had { VaultError::Rekeyed { at } } else { VaultError::WrongKey });
     }
-    let plain = cipher::open(&sealing_key(master), &header.nonce, header.sealed, header.about);
+    let plain = key::decrypt(&sealing_key(master), &header.nonce, header.sealed, header.about);
     let identity = plain.and_then(|plain| Identity::from_plain(&plain, about));
     identity.ok_or(VaultError::KeysLost)
 }

@@ -23,13 +23,14 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 
-use super::core::{AckPoint, JournalAction, PendingCommit, WriterCore, WriterTask};
-use super::parts::{ChangedResources, Syncs};
 use crate::store::error::StoreError;
 use crate::store::journal::chain::Head;
 use crate::store::journal::log::Journal;
 use crate::store::vault::values::Vault;
-use crate::store::writer::parts::{Commit, Fold, WriterParts};
+use crate::store::writer::core::{
+    AckPoint, ChangedResources, Commit, Fold, JournalAction, PendingCommit, Syncs, WriterCore,
+    WriterParts, WriterTask,
+};
 
 /// Commits that wait for the writer; more callers wait for a place.
 const QUEUE_MAX: usize = 1024;

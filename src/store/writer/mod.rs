@@ -2,4 +2,3 @@
 
 pub mod core;
 pub mod handle;
-pub mod parts;

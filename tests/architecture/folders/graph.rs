@@ -102,8 +102,7 @@ fn module(path: &str) -> Module {
 
 /// Returns the paths of the crate that a file mentions outside its tests.
 fn mentions(source: &Source, modules: &BTreeSet<Module>) -> Vec<Mention> {
-    let tests = source.text.find("#[cfg(test)]\nmod tests {").unwrap_or(source.text.len());
-    let tokens = tokens(&source.text[..tests]);
+    let tokens = tokens(&source.text[..inline_tests(&source.text)]);
     let here = module(&source.path);
     let mut found = Vec::new();
     let mut at = 0;
@@ -119,6 +118,15 @@ fn mentions(source: &Source, modules: &BTreeSet<Module>) -> Vec<Mention> {
         found.extend(paths.map(|path| (path, in_use)));
     }
     found
+}
+
+/// Returns the place of the first inline test module, or the end of the text.
+fn inline_tests(text: &str) -> usize {
+    let modules = text.match_indices("#[cfg(test)]\nmod ");
+    let mut inline = modules.filter(|(at, _)| {
+        text[*at..].lines().nth(1).is_some_and(|declaration| declaration.contains('{'))
+    });
+    inline.next().map_or(text.len(), |(at, _)| at)
 }
 
 /// Returns true at the first word of a path.

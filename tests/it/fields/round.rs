@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use reckon::engine::protocol::queries::views::StepView;
-use reckon::engine::protocol::query::{EngineQuery, Reply};
-use reckon::model::plans::change::PlannedAction;
-use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::fields::case::{Case, Does, Table};
 use crate::support::world::{World, told};
+use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::engine::protocol::views::StepView;
+use reckon::model::change::PlannedAction;
+use reckon::sandbox::options::ServiceSurface;
 
 /// 4 a.m. in Chicago.
 const START: &str = "2029-12-01T10:00:00Z";

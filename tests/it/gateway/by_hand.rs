@@ -1,12 +1,12 @@
 //! Unmanaged objects are changed by their id, and recurring charges are made of earlier charges, each once.
 
-use reckon::engine::protocol::commands::action_view::ActionStatus;
-use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::gateway::stage::{LOST, SURFACES, act, connected, fault, fault_of, usd};
 use crate::support::payments::{only, requests};
 use crate::support::world::World;
+use reckon::engine::protocol::actions::ActionStatus;
+use reckon::sandbox::options::ServiceSurface;
 
 /// Makes a card, a bank account or a recurring charge outside reckon. Returns its id.
 fn stranger(world: &World, path: &str) -> String {

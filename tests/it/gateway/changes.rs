@@ -1,13 +1,13 @@
 //! Refunds, voids, captures, credits and signatures: each is done once, whatever happens to its answer.
 
-use reckon::engine::protocol::commands::action_view::ActionStatus;
-use reckon::model::action::Action;
-use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::gateway::stage::{LOST, SURFACES, act, connected, fault, holds, usd};
 use crate::support::payments::only;
 use crate::support::world::World;
+use reckon::engine::protocol::actions::ActionStatus;
+use reckon::model::effect::Action;
+use reckon::sandbox::options::ServiceSurface;
 
 /// Makes a charge of 100.00 USD, or a hold. Returns its id.
 async fn charge(world: &World, method: &str, hold: bool) -> String {

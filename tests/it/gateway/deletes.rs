@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use reckon::config::settings::Config;
-use reckon::control::protocol::ControlRequest;
-use reckon::engine::protocol::commands::action_view::ActionStatus;
-use reckon::model::state::adoption::ForgetRequest;
-use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::gateway::stage::{LOST, SURFACES, act, connected, done, fault, fault_of};
 use crate::support::payments::{MERCHANT, card, only, recurring, requests};
 use crate::support::world::World;
+use reckon::config::settings::Config;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::protocol::actions::ActionStatus;
+use reckon::model::state::drift::ForgetRequest;
+use reckon::sandbox::options::ServiceSurface;
 
 /// Makes an object outside reckon. Returns its id.
 fn elsewhere(world: &World, path: &str, body: &Value) -> String {
@@ -146,7 +146,7 @@ async fn what_is_removed_counts_to_the_limits_of_deletes() {
     let text = "apiVersion: reckon.dev/v1\nkind: Config\npolicy:\n  limits: {deletes_per_day: 3}\n";
     let config = Config::parse("reckon.yaml", Path::new("."), text.as_bytes().to_vec()).unwrap();
     world.policy = config.rules(&|_: &str| None).unwrap();
-    let over = |acted: &reckon::engine::protocol::commands::action_view::ActionReport| {
+    let over = |acted: &reckon::engine::protocol::actions::ActionReport| {
         assert_eq!(acted.status, ActionStatus::Blocked, "{acted:?}");
         let limit = "policy.limits.deletes_per_day allows 3 deletes";
         assert!(acted.message.contains(limit), "{}", acted.message);

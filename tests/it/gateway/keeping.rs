@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use reckon::control::protocol::ControlRequest;
-use reckon::engine::protocol::commands::action_view::{ActionReport, ActionStatus};
-use reckon::engine::protocol::query::Reply;
-use reckon::model::state::adoption::{ImportOption, InventoryItem, InventoryRequest};
-use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::gateway::stage::{LOST, SURFACES, act, connected, done, fault, holds, usd};
 use crate::support::payments::{document, requests};
 use crate::support::world::World;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::protocol::actions::{ActionReport, ActionStatus};
+use reckon::engine::protocol::query::Reply;
+use reckon::model::state::drift::{ImportOption, InventoryItem, InventoryRequest};
+use reckon::sandbox::options::ServiceSurface;
 
 /// The bytes of a file, as base64 and as they are.
 const LETTER: (&str, &[u8]) = ("Y2FuYXJ5LWxldHRlcg==", b"canary-letter");

@@ -1,15 +1,15 @@
 //! `gateway get`: every read of the service works, secrets are hidden, and nothing is recorded.
 
-use reckon::api::reads::READS;
-use reckon::control::protocol::ControlRequest;
-use reckon::engine::protocol::query::Reply;
-use reckon::model::action::RemoteGet;
-use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::gateway::stage::{act, connected, done, usd};
 use crate::support::payments::only;
 use crate::support::world::World;
+use reckon::api::reads::READS;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::protocol::query::Reply;
+use reckon::model::effect::RemoteGet;
+use reckon::sandbox::options::ServiceSurface;
 
 async fn shown(world: &World, read: &str, parameters: &[&str]) -> Result<Value, String> {
     let preview = json!({"amount": 100, "schedule": {"interval_unit": "DAY", "interval_delay": 1}});

@@ -1,12 +1,12 @@
 //! A merchant's own details, its accounts and its test data: each is changed once, whatever happens to its answer.
 
-use reckon::engine::protocol::commands::action_view::ActionStatus;
-use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::gateway::stage::{LOST, act, connected, fault, fault_of, holds, usd};
 use crate::support::payments::{MERCHANT, START, account, card, only, recurring, requests};
 use crate::support::world::{World, told};
+use reckon::engine::protocol::actions::ActionStatus;
+use reckon::sandbox::options::ServiceSurface;
 
 /// Returns the merchant's own record.
 fn record(world: &World) -> Value {

@@ -1,19 +1,19 @@
 //! A merchant with its methods, and an engine that does one request and nothing else.
 
-use reckon::control::handle::Control;
-use reckon::control::protocol::ControlRequest;
-use reckon::engine::core::coordinator::RunUntil;
-use reckon::engine::protocol::commands::action_view::ActionReport;
-use reckon::engine::protocol::input::EngineInput;
-use reckon::engine::protocol::query::Reply;
-use reckon::model::action::Action;
-use reckon::sandbox::options::ServiceSurface;
-use reckon::store::disk::traits::Disk;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use crate::support::payments::{MERCHANT, START, bank, card, recurring};
 use crate::support::world::World;
+use reckon::control::handle::Control;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::protocol::actions::ActionReport;
+use reckon::engine::protocol::input::EngineInput;
+use reckon::engine::protocol::query::Reply;
+use reckon::model::effect::Action;
+use reckon::sandbox::options::ServiceSurface;
+use reckon::store::disk::traits::Disk;
 
 pub(crate) const SURFACES: [ServiceSurface; 2] =
     [ServiceSurface::Public, ServiceSurface::Documented];

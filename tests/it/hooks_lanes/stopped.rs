@@ -1,11 +1,10 @@
 //! A script whose runs fail without end: it stops, loses nothing, and does not affect others. K11 of the list of
 //! findings.
 
-use reckon::control::protocol::ControlRequest;
-use reckon::engine::protocol::queries::scripts::ScriptView;
-use reckon::model::events::hook_run::FAILED_MAX;
-
 use super::*;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::protocol::hooks::ScriptView;
+use reckon::model::events::hook_run::FAILED_MAX;
 
 const BROKEN: &str = r#"fn on_transaction_authorized(event) { throw "no"; }"#;
 

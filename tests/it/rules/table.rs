@@ -14,7 +14,7 @@ use reckon::kinds::register::KINDS;
 use reckon::kinds::schema::kind::CheckCx;
 use reckon::model::issue::PlacedIssue;
 use reckon::render::diagnostic::{OutputStyle, text};
-use reckon::spec::documents::document::ReadContext;
+use reckon::spec::document::ReadContext;
 use reckon::spec::tree::loader::Loader;
 
 /// A rendering so wide that no sentence is wrapped.

@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
+use crate::support::world::World;
 use reckon::base::hash::Digest;
 use reckon::model::record::Record;
 use reckon::model::state::lifecycle::Restored;
 use reckon::store::disk::traits::MemoryDisk;
 use reckon::store::index::ordered::{Batch, Index, MemoryIndex};
+use reckon::store::journal::files::JournalOptions;
 use reckon::store::journal::log::Journal;
-use reckon::store::journal::open::JournalOptions;
 use reckon::store::projection::fold::IndexFold;
 use reckon::store::vault::key::MasterKey;
 use reckon::store::vault::values::Vault;
+use reckon::store::writer::core::Commit;
 use reckon::store::writer::handle::Writer;
-use reckon::store::writer::parts::Commit;
-
-use crate::support::world::World;
 
 /// Copies of the three disks.
 pub(crate) struct Backup {

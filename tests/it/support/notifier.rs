@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use reckon::engine::hooks::notify::{DeliveryAttempt, NotificationSender};
-use reckon::engine::protocol::commands::intake::IntakeLink;
+use reckon::engine::protocol::payers::IntakeLink;
 use reckon::http::public::public_routes::PublicRoutes;
 use reckon::notify::message::{DeliveryResult, OutgoingNotification};
 

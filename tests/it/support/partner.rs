@@ -1,16 +1,15 @@
 //! Input from outside while an engine runs: webhooks of the service, and clicks of applicants.
 
-use reckon::base::secret::Secret;
-use reckon::control::handle::Control;
-use reckon::engine::core::coordinator::RunUntil;
-use reckon::engine::protocol::input::EngineInput;
-use reckon::engine::protocol::partner_webhook::IncomingWebhook;
-use reckon::engine::protocol::query::EngineQuery;
-use reckon::sandbox::webhooks;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use crate::support::world::{World, request, told};
+use reckon::base::secret::Secret;
+use reckon::control::handle::Control;
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::protocol::input::{EngineInput, IncomingWebhook};
+use reckon::engine::protocol::query::EngineQuery;
+use reckon::sandbox::webhooks;
 
 /// Handle of a running engine, and the world around it.
 pub(crate) struct Daemon<'a> {

@@ -3,18 +3,6 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use reckon::base::id::Key;
-use reckon::base::secret::Secret;
-use reckon::control::handle::Control;
-use reckon::control::protocol::ControlRequest;
-use reckon::engine::core::coordinator::RunUntil;
-use reckon::engine::protocol::commands::attach::AttachToken;
-use reckon::engine::protocol::commands::intake::IntakeLink;
-use reckon::engine::protocol::input::EngineInput;
-use reckon::engine::protocol::query::{EngineQuery, Reply};
-use reckon::http::public::public_routes::PublicRoutes;
-use reckon::http::public::webhooks::webhook_router;
-use reckon::sandbox::options::ServiceSurface;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -22,6 +10,17 @@ use crate::support::partner::Daemon;
 use crate::support::payers;
 use crate::support::payments::{MERCHANT, START, document, only, recurring};
 use crate::support::world::World;
+use reckon::base::id::Key;
+use reckon::base::secret::Secret;
+use reckon::control::handle::Control;
+use reckon::control::protocol::ControlRequest;
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::protocol::input::EngineInput;
+use reckon::engine::protocol::payers::{AttachToken, IntakeLink};
+use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::http::public::public_routes::PublicRoutes;
+use reckon::http::public::webhooks::webhook_router;
+use reckon::sandbox::options::ServiceSurface;
 
 pub(crate) const FIRST: &str = "4242424242424242";
 pub(crate) const SECOND: &str = "5105105105105100";

@@ -6,23 +6,22 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use http::Request;
-use reckon::base::id::{Key, Mode};
-use reckon::control::handle::Control;
-use reckon::engine::core::coordinator::RunUntil;
-use reckon::engine::core::retention::Retention;
-use reckon::engine::hooks::notify::NotificationSender;
-use reckon::engine::protocol::input::EngineInput;
-use reckon::engine::protocol::queries::events::{EventsView, EventsWanted};
-use reckon::engine::protocol::query::{EngineQuery, Reply};
-use reckon::engine::protocol::script_set::ScriptSet;
-use reckon::http::public::public_routes::PublicRoutes;
-use reckon::http::public::webhooks::public_router;
-use reckon::sandbox::webhooks;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tower::ServiceExt;
 
 use crate::support::world::World;
+use reckon::base::id::{Key, Mode};
+use reckon::control::handle::Control;
+use reckon::engine::core::coordinator::RunUntil;
+use reckon::engine::core::retention::Retention;
+use reckon::engine::hooks::notify::NotificationSender;
+use reckon::engine::protocol::events::{EventsView, EventsWanted};
+use reckon::engine::protocol::input::{EngineInput, ScriptSet};
+use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::http::public::public_routes::PublicRoutes;
+use reckon::http::public::webhooks::public_router;
+use reckon::sandbox::webhooks;
 
 /// Base address at which the service finds the daemon.
 pub(crate) const BASE: &str = "https://daemon.example";

@@ -8,12 +8,18 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tower::ServiceExt;
+
+use crate::support::counting_index::Counting;
+use crate::support::requests::Seen;
 use reckon::base::clock::{Clock, VirtualClock};
 use reckon::base::hash::Digest;
 use reckon::base::id::Key;
 use reckon::base::money::Currency;
 use reckon::base::secret::Secret;
-use reckon::client::config::{ClientCredentials, ServiceConfig};
+use reckon::client::request::{ClientCredentials, ServiceConfig};
 use reckon::client::service_client::Client;
 use reckon::client::transport::{FaultlessWire, Transport};
 use reckon::engine::core::coordinator::{Engine, RunUntil};
@@ -21,9 +27,7 @@ use reckon::engine::handles::shared::{
     EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError, SecretResolver,
 };
 use reckon::engine::known::files::SpecSource;
-use reckon::engine::protocol::commands::bookkeeping::AllowPrune;
-use reckon::engine::protocol::commands::command::EngineCommand;
-use reckon::engine::protocol::input::EngineInput;
+use reckon::engine::protocol::input::{AllowPrune, EngineCommand, EngineInput};
 use reckon::engine::protocol::query::Reply;
 use reckon::kinds::register::KINDS;
 use reckon::kinds::schema::kind::CheckCx;
@@ -32,24 +36,18 @@ use reckon::plan::state_view;
 use reckon::policy::prune::PruneGuards;
 use reckon::sandbox::options::{SandboxOptions, ServiceSurface};
 use reckon::sandbox::server::Sandbox;
-use reckon::spec::documents::document::ReadContext;
+use reckon::spec::document::ReadContext;
 use reckon::spec::tree::attachments::AttachmentFolder;
 use reckon::spec::tree::loader::Loader;
 use reckon::store::disk::traits::MemoryDisk;
 use reckon::store::index::ordered::{Index, MemoryIndex};
+use reckon::store::journal::files::JournalOptions;
 use reckon::store::journal::log::Journal;
-use reckon::store::journal::open::JournalOptions;
 use reckon::store::projection::fold::IndexFold;
 use reckon::store::read_model::model::ReadModel;
 use reckon::store::vault::key::MasterKey;
 use reckon::store::vault::values::Vault;
 use reckon::store::writer::handle::Writer;
-use serde_json::{Value, json};
-use tokio::sync::mpsc;
-use tower::ServiceExt;
-
-use crate::support::counting_index::Counting;
-use crate::support::requests::Seen;
 
 /// Resolves secrets: texts from the spec, files from the world, codes from the sandbox, attachments from their folder.
 struct FromSandbox(axum::Router, BTreeMap<String, String>, AttachmentFolder);

@@ -14,39 +14,38 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
 use http::Request;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, watch};
+use tower::ServiceExt;
+
+use super::world::World;
 use reckon::api::call::{Auth, Host, Method};
 use reckon::base::hash::{SourceId, sha256};
 use reckon::base::id::{IntentId, Key, Mode};
 use reckon::control::handle::Control;
 use reckon::engine::core::coordinator::{Engine, RunUntil};
 use reckon::engine::handles::shared::EngineShared;
+use reckon::engine::protocol::diagnostics::{StateReply, WhySubject};
 use reckon::engine::protocol::input::EngineInput;
-use reckon::engine::protocol::queries::intents::IntentsView;
-use reckon::engine::protocol::queries::journal_refs::WhySubject;
-use reckon::engine::protocol::queries::local_reply::StateReply;
-use reckon::engine::protocol::queries::views::ResourceView;
+use reckon::engine::protocol::intents::IntentsView;
 use reckon::engine::protocol::query::{EngineQuery, Reply};
+use reckon::engine::protocol::views::ResourceView;
+use reckon::http::private::auth::Tokens;
 use reckon::http::private::router::router;
-use reckon::http::private::tokens::Tokens;
-use reckon::model::intents::exposure::Exposure;
-use reckon::model::intents::intent::{
+use reckon::model::effect::Exposure;
+use reckon::model::intent::{
     Cause, EffectProof, Intent, IntentProgress, StoredBody, StoredRequest,
 };
 use reckon::model::manifest::{Deletion, OnDoubt};
+use reckon::model::outcome::ServiceProblem;
 use reckon::model::record::Record;
-use reckon::model::service::outcome::ServiceProblem;
 use reckon::model::state::observed::{AppliedSpec, FactSource, Observation};
 use reckon::render;
 use reckon::sandbox::options::ServiceSurface;
 use reckon::store::disk::traits::MemoryDisk;
 use reckon::store::history::reader::JournalSet;
 use reckon::store::journal::read::JournalReader;
-use reckon::store::writer::parts::Commit;
-use serde_json::{Value, json};
-use tokio::sync::{mpsc, watch};
-use tower::ServiceExt;
-
-use super::world::World;
+use reckon::store::writer::core::Commit;
 
 /// One suspended document of each kind.
 const TREE: &str = "apiVersion: reckon.dev/v1

@@ -8,11 +8,6 @@ use std::time::Duration;
 
 use axum::Router;
 use http::{Method, StatusCode};
-use reckon::api::call::{Auth, Call, Host};
-use reckon::base::clock::SystemClock;
-use reckon::client::config::{Access, ServiceConfig};
-use reckon::client::service_client::Client;
-use reckon::client::transport::{FaultlessWire, Transport};
 use serde_json::{Value, json};
 
 use crate::canaries::mirror::{Manner, Mirror};
@@ -21,6 +16,11 @@ use crate::control;
 use crate::support::canaries::Canaries;
 use crate::support::running;
 use crate::support::running::{Running, Stand};
+use reckon::api::call::{Auth, Call, Host};
+use reckon::base::clock::SystemClock;
+use reckon::client::request::{Access, ServiceConfig};
+use reckon::client::service_client::Client;
+use reckon::client::transport::{FaultlessWire, Transport};
 
 /// Values of documents. The test searches all files and outputs for each.
 const PLANTED: [(&str, &str); 9] = [

@@ -6,11 +6,11 @@
 
 use serde_json::json;
 
-use super::plan_approval::NOTHING;
-use super::{approval_file, plan_approval};
 use crate::base::id::Key;
 use crate::cli::args::options::ApproveArgs;
-use crate::cli::commands::inspect::get::parse_resource;
+use crate::cli::commands::get::parse_resource;
+use crate::cli::commands::planning::plan_approval;
+use crate::cli::commands::planning::plan_approval::NOTHING;
 use crate::cli::commands::signed::approval;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
@@ -18,7 +18,7 @@ use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::print::Printer;
 use crate::control::requests::{Approve, Release};
 use crate::engine::protocol::query::{ApprovalsQuery, ResourceQuery};
-use crate::model::plans::plan::Reason;
+use crate::model::plan::Reason;
 use crate::model::state::credentials::{BindingApproval, LiveBinding};
 use crate::model::state::lifecycle::ReleaseRequest;
 use crate::render;
@@ -30,10 +30,10 @@ pub(crate) async fn run(
     out: Printer,
 ) -> Result<Exit, CommandFailure> {
     if args.signed.signed {
-        return approval::run(setup, out).await;
+        return approval::show_signed(setup, out).await;
     }
     if let Some(file) = &args.signed.write {
-        return approval_file::write(Some(setup), args, file, out).await;
+        return plan_approval::write_file(Some(setup), args, file, out).await;
     }
     if let Some(checksum) = plan_approval::checksum(&args.what)? {
         return plan_approval::run(setup, args, &checksum, out).await;
@@ -56,7 +56,7 @@ pub(crate) async fn run(
     let is_running = matches!(session, StateSession::Daemon(_));
     match session.end(setup, approved).await? {
         Some(approval) => {
-            out.result(&approval, || render::approval::approval_result(&approval, is_running))?;
+            out.result(&approval, || render::approvals::approval_result(&approval, is_running))?;
         }
         None => out.note(NOTHING),
     }
@@ -108,7 +108,7 @@ fn no_longer_waits(key: &Key) -> CommandFailure {
 fn confirm(binding: &LiveBinding, yes: bool, out: Printer) -> Result<bool, CommandFailure> {
     let refusal =
         ("reckon::approve::unconfirmed", "review the binding, then repeat the command with --yes");
-    out.agree(yes, || render::approval::live_binding(binding), refusal, "Approve this binding?")
+    out.agree(yes, || render::approvals::live_binding(binding), refusal, "Approve this binding?")
 }
 
 /// Returns the failure where no approval waits under this name; its help lists those that wait.

@@ -1,7 +1,8 @@
-//! Plans, saved plans, comparisons and approvals.
+//! Plans, saved plans, comparisons, approvals, and their application.
 
-pub mod against;
-pub mod approval_file;
+pub mod apply;
+pub mod apply_options;
+pub mod apply_report;
 pub mod approve;
 pub mod plan;
 pub mod plan_approval;

@@ -1,32 +1,47 @@
 //! `plan`: shows the changes and their reasons, saves a plan in a file (`--out FILE`) and shows a
 //! saved one (`plan show FILE`). Only with `--refresh` does it read from the service or write to
 //! the journal.
+//!
+//! `plan --against REV` plans a change of the tree offline, without state, key, service or secret. It
+//! reads a revision out of git's object store into a folder of its own, without a checkout. Links in
+//! the revision are treated as those of any tree of specs.
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::base::clock::{Clock, SystemClock};
+use crate::base::folder_location::FolderLocation;
 use crate::cli::args::options::{Cli, Output, PlanArgs};
-use crate::cli::args::plans::{PlanCommand, ShowArgs};
-use crate::cli::commands::inspect::validate;
+use crate::cli::args::resources::{PlanCommand, ShowArgs};
+use crate::cli::commands::documents;
 use crate::cli::context::cache::UnchangedBy;
 use crate::cli::context::git::program;
+use crate::cli::context::git::tree::{Revision, RevisionRange};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{StateSession, daemon};
 use crate::cli::context::{cache, selection, sent_tree};
 use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::print;
 use crate::cli::print::Printer;
-use crate::cli::remote::client::ServerClient;
+use crate::cli::remote::ServerClient;
+use crate::config::setting::ProcessEnv;
 use crate::control::requests::{PlanOf, Refresh, Verify};
-use crate::engine::protocol::commands::saved_plan::{SavePlan, SavedPlan};
-use crate::engine::protocol::queries::scoped::UnknownName;
-use crate::engine::protocol::queries::views::PlanView;
+use crate::engine::protocol::approvals::{SavePlan, SavedPlan};
 use crate::engine::protocol::query::{Query, SavedPlanQuery, ScopedPlanQuery};
-use crate::model::operator::suspension::StepSelection;
+use crate::engine::protocol::views::{Against, ComparedTrees, PlanView, UnknownName};
+use crate::kinds::schema::kind::AttachmentFiles;
+use crate::model::issue::{PlacedIssue, ProblemCounts, Severity, TreeProblems};
+use crate::model::manifest::OnDoubt;
+use crate::model::operator::StepSelection;
+use crate::plan::state_view::PlannerSettings;
+use crate::policy::PolicyRules;
 use crate::render;
+use crate::spec::tree::attachments::AttachmentFolder;
+use crate::spec::tree::loader::Loader;
 
 /// Runs the command.
 pub(crate) async fn run(cli: &Cli, args: &PlanArgs, out: Printer) -> Result<Exit, CommandFailure> {
@@ -57,7 +72,7 @@ pub(crate) struct RefreshOptions {
 pub(crate) fn exit(plan: &PlanView, detailed: bool) -> Exit {
     let pending = detailed && plan.steps.iter().any(|step| step.verdict.is_change());
     let code = if pending { Exit::Pending } else { Exit::Done };
-    code.or(attention_exit(plan)).or(validate::verdict(plan.has_errors()))
+    code.or(attention_exit(plan)).or(documents::exit_for(plan.has_errors()))
 }
 
 /// Returns the plan: the daemon's, the cached one if nothing changed, or a new one. A new plan
@@ -190,7 +205,7 @@ pub(crate) fn is_plan(path: &Path) -> bool {
 }
 
 /// Reads a saved plan, and its JSON.
-pub(crate) fn read(path: &Path) -> Result<(SavedPlan, Value), CommandFailure> {
+pub(crate) fn read_saved(path: &Path) -> Result<(SavedPlan, Value), CommandFailure> {
     let mut text = String::new();
     let file =
         File::open(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_string(&mut text));
@@ -207,14 +222,109 @@ pub(crate) fn read(path: &Path) -> Result<(SavedPlan, Value), CommandFailure> {
 
 /// Shows a saved plan; reads nothing but the file.
 pub(crate) fn show_saved(args: &ShowArgs, out: Printer) -> Result<Exit, CommandFailure> {
-    let (saved, _) = read(&args.file)?;
+    let (saved, _) = read_saved(&args.file)?;
     let name = args.file.display().to_string();
     if out.form == Output::Markdown {
-        out.text(&render::saved::markdown(&saved, &name))?;
+        out.text(&render::plan::saved_markdown(&saved, &name))?;
     } else {
-        let view = render::saved::view(&saved);
-        out.result(&view, || render::saved::text(&saved, &name, out.color))?;
+        let view = render::plan::saved_view(&saved);
+        out.result(&view, || render::plan::saved_text(&saved, &name, out.color))?;
     }
     let pending = args.detailed_exitcode && saved.changes();
     Ok(if pending { Exit::Pending } else { Exit::Done })
+}
+
+/// Digests of private values are only compared with each other and never kept, so any key will do.
+const ANY_KEY: [u8; 32] = [0; 32];
+/// Placeholder partner name where the configuration's cannot be read; no name leaves this process.
+const ANY_PARTNER: &str = "partner";
+
+/// Runs the command.
+pub(crate) fn plan_against(
+    setup: &Context,
+    args: &PlanArgs,
+    range: &str,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    setup.place().open().map_err(|error| {
+        let what = format!("open the folder of specs {}: {error}", setup.place());
+        CommandFailure::input("reckon::git::specs", what)
+            .help("put the folder itself there, or write its real path in `specs`")
+    })?;
+    let RevisionRange { before, after } = RevisionRange::read(&setup.specs, range)?;
+    let old = LoadedRevision::at(setup, &before)?;
+    let new = match &after {
+        Some(after) => LoadedRevision::at(setup, after)?,
+        None => LoadedRevision::present(setup),
+    };
+    let problems = problems_of_both(&old, &new);
+    for problem in &problems.shown {
+        out.note(&render::plan::problem(problem));
+    }
+    let rules = setup.config.rules(&ProcessEnv).unwrap_or_else(|error| {
+        out.note(&format!("limits not checked: {error}"));
+        PolicyRules::default()
+    });
+    let trees = ComparedTrees {
+        rules: &rules,
+        before: old.loader.desired(),
+        after: new.loader.desired(),
+        against: Against { before: before.commit, after: after.map(|after| after.commit) },
+        problems,
+    };
+    let scope = selection::scope(setup, &args.paths.paths, &args.choice)?;
+    let plan = PlanView::against(&offline_settings(setup), trees, &scope, SystemClock.now());
+    let plan = plan.map_err(|names| selection::unknown_names(&names))?;
+    show(&plan, out)?;
+    Ok(exit(&plan, args.detailed_exitcode))
+}
+
+/// Returns the planner's settings, which hold nothing of this machine.
+fn offline_settings(setup: &Context) -> PlannerSettings {
+    PlannerSettings {
+        partner: setup.partner().unwrap_or_else(|_| ANY_PARTNER.to_owned()),
+        digest_key: ANY_KEY,
+        on_doubt: OnDoubt::default(),
+        live_refused: None,
+        prune: setup.config.policy.prune.get(&ProcessEnv).unwrap_or_default(),
+    }
+}
+
+/// Returns the problems of both trees; those of the old tree count as warnings only.
+fn problems_of_both(old: &LoadedRevision, new: &LoadedRevision) -> TreeProblems {
+    let before = old.loader.problems();
+    let count = before.omitted.errors.saturating_add(before.omitted.warnings);
+    let warned = ProblemCounts { errors: 0, warnings: count };
+    let before = before.shown.into_iter();
+    let before = before.map(|problem| PlacedIssue { severity: Severity::Warning, ..problem });
+    let TreeProblems { shown, omitted } = new.loader.problems();
+    TreeProblems { shown: shown.into_iter().chain(before).collect(), omitted: omitted.plus(warned) }
+}
+
+/// A loaded tree, and the folder that holds its files.
+struct LoadedRevision {
+    loader: Loader,
+    _folder: Option<crate::cli::context::git::tree::TempTree>,
+}
+
+impl LoadedRevision {
+    /// Loads the present tree.
+    fn present(setup: &Context) -> Self {
+        let mut loader = setup.loader();
+        loader.load_all();
+        Self { loader, _folder: None }
+    }
+
+    /// Loads the tree of a revision; its files are called `REV:FILE`.
+    fn at(setup: &Context, revision: &Revision) -> Result<Self, CommandFailure> {
+        let plain = |path: &PathBuf| FolderLocation::from_config(&setup.root, path).open().is_ok();
+        let attached = setup.attachments_path()?.filter(plain);
+        let folder = revision.extract(&setup.specs, attached.as_deref())?;
+        let files = folder.attachments().map(|path: &Path| -> Arc<dyn AttachmentFiles> {
+            Arc::new(AttachmentFolder::new(path))
+        });
+        let mut loader = setup.loader_of(folder.specs(), &revision.name, files);
+        loader.load_all();
+        Ok(Self { loader, _folder: Some(folder) })
+    }
 }

@@ -9,15 +9,15 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::env::{control_in_process, text, token};
-use super::scenario::Scenario;
-use super::{env, scenario};
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
 use crate::base::secret::Secret;
 use crate::cli::args::options::{
     Cli, DecideArg as Decides, SandboxArgs, SandboxCommand, SurfaceArg as Wanted,
 };
+use crate::cli::commands::sandbox::env::{control_in_process, text, token};
+use crate::cli::commands::sandbox::scenario::Scenario;
+use crate::cli::commands::sandbox::{env, scenario};
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::secrets::OpenedSecrets;
@@ -28,7 +28,7 @@ use crate::config::setting::ProcessEnv;
 use crate::engine::handles::shared::{PartnerAccess, SecretError, SecretResolver};
 use crate::http::public::public_routes::PublicRoutes;
 use crate::kinds::planning::step::MERCHANT;
-use crate::model::operator::rotation::WebhookAddress;
+use crate::model::operator::WebhookAddress;
 use crate::sandbox::options::{DecisionMode, SandboxOptions, ServiceSurface};
 use crate::sandbox::serve::{BoundAddress, ListeningSandbox, ServeError, serve};
 use crate::sandbox::server::Sandbox;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use crate::cli::context::open::Context;
-use crate::cli::context::service;
+use crate::cli::context::parts;
 use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::print::Printer;
 use crate::config::setting::{ProcessEnv, Setting};
@@ -150,7 +150,7 @@ fn client(setup: &Context, tls: bool) -> Result<reqwest::Client, CommandFailure>
     let mut builder = reqwest::Client::builder().timeout(TIMEOUT).no_proxy();
     if let Some(ca) = setup.config.service.ca_file.as_ref().filter(|_| tls) {
         let path = ca.get(&ProcessEnv)?;
-        let pem = service::pem(&path).map_err(|error| {
+        let pem = parts::pem(&path).map_err(|error| {
             failed(&format!("{}: {error}", path.display())).help("start it first: `reckon sandbox`")
         })?;
         let ca = reqwest::Certificate::from_pem(&pem).map_err(|error| failed(&error))?;

@@ -1,5 +1,6 @@
 //! Approvals in signed commits: finds them in the commit that is checked out, judges them, and
-//! passes them to the engine.
+//! passes them to the engine. The daemon examines the files again when something changed, and at
+//! intervals.
 //!
 //! Guarantees: nothing in the repository decides who may sign. A person cannot approve their own
 //! changes. A file is used once, for the plan that it names and for nothing larger. Assumes that
@@ -7,32 +8,36 @@
 //! and checks that they are.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 
-use super::history::SoughtDocuments;
-use super::judge::{Judge, files};
-use super::repository::{ApprovalRepo, NotTrusted, SignedConfig, problem};
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::hash::Digest;
 use crate::base::id::Key;
+use crate::cli::commands::signed::history::SoughtDocuments;
+use crate::cli::commands::signed::judge::{Judge, files};
+use crate::cli::commands::signed::repository::{ApprovalRepo, NotTrusted, SignedConfig, problem};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{OwnState, StateSession};
+use crate::cli::context::state_handle::StateHandle;
 use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::print::Printer;
-use crate::config::approval_file::ApprovalFile;
+use crate::config::approvals::ApprovalFile;
+use crate::control::handle::Control;
 use crate::control::requests;
 use crate::control::requests::ApprovePlan;
-use crate::engine::protocol::commands::command::EngineCommand;
-use crate::engine::protocol::commands::plan_approval::PlanApprovalResult;
-use crate::engine::protocol::commands::signed_approval::ApproveSigned;
-use crate::engine::protocol::queries::views::{PlanView, StepView};
+use crate::engine::protocol::approvals::{ApproveSigned, PlanApprovalResult};
+use crate::engine::protocol::input::{EngineCommand, EngineInput};
 use crate::engine::protocol::query::PlanQuery;
+use crate::engine::protocol::views::{Overview, PlanView, StepView};
+use crate::model::change::PlannedAction;
 use crate::model::issue::PlacedIssue;
-use crate::model::operator::approval::StoredApproval;
-use crate::model::plans::change::PlannedAction;
+use crate::model::operator::StoredApproval;
 use crate::render;
-use crate::render::signed::{ApprovalFileView, SignedApprovalsView, SignedFileStatus};
+use crate::render::approvals::{ApprovalFileView, SignedApprovalsView, SignedFileStatus};
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
 /// Outcome of one examination of all files.
@@ -56,16 +61,16 @@ pub(crate) async fn record_signed(
     }
     let view = record_counting(&place, own, &plan).await?;
     for file in view.files.iter().filter(|file| file.status == SignedFileStatus::Counts) {
-        out.note(&render::signed::file_line(file));
+        out.note(&render::approvals::approval_file_line(file));
     }
     for problem in view.problems() {
-        out.note(&render::signed::problem_text(problem));
+        out.note(&render::approvals::approval_problem(problem));
     }
     Ok(())
 }
 
 /// Runs `approve --signed`: shows the status of every file.
-pub(crate) async fn run(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
+pub(crate) async fn show_signed(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
     let Some(place) = SignedConfig::of(setup)? else {
         let what = "policy.approvals.signed is not set in reckon.yaml";
         return Err(CommandFailure::input("reckon::approval::not_configured", what)
@@ -88,7 +93,7 @@ pub(crate) async fn run(setup: &Context, out: Printer) -> Result<Exit, CommandFa
     };
     let beside = matches!(session, StateSession::Daemon(_));
     let view = session.end(setup, told).await?;
-    out.result(&view, || render::signed::text(&view))?;
+    out.result(&view, || render::approvals::signed_approvals(&view))?;
     if beside {
         out.note("the daemon holds the state, and records valid approvals by itself");
     }
@@ -261,4 +266,95 @@ impl Examination {
             self.counting.push((number, signing));
         }
     }
+}
+
+/// Interval at which the daemon checks for changes.
+const POLL_EVERY: Duration = Duration::from_secs(2);
+/// Time after which every file is examined again, even without a change.
+const EXAMINE_EVERY: Duration = Duration::from_mins(1);
+
+/// Inputs of an examination; a change calls for another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct ExaminedInputs {
+    head: Option<String>,
+    position: u64,
+    stuck: usize,
+}
+
+/// Examines approvals until the future is dropped. `events` leads to the engine.
+pub(crate) async fn keep_examining(
+    setup: &Context,
+    open: &StateHandle,
+    events: mpsc::Sender<EngineInput>,
+    overviews: watch::Receiver<Overview>,
+    out: Printer,
+) -> Result<(), CommandFailure> {
+    let Some(place) = SignedConfig::of(setup)? else { return std::future::pending().await };
+    let (facts, mut told) = (open.state.facts.clone(), Vec::new());
+    let mut last: Option<(ExaminedInputs, Instant)> = None;
+    loop {
+        tokio::time::sleep(POLL_EVERY).await;
+        let now = read_inputs(&place, &overviews).await;
+        let fresh = |(before, at): &(ExaminedInputs, Instant)| {
+            *before == now && at.elapsed() < EXAMINE_EVERY
+        };
+        if now.stuck == 0 || last.as_ref().is_some_and(fresh) {
+            continue;
+        }
+        let Some(view) = record_counting_by_engine(&place, &facts, &events).await? else {
+            return Ok(());
+        };
+        last = Some((now, Instant::now()));
+        print_new(&view, &mut told, out);
+    }
+}
+
+async fn read_inputs(
+    place: &SignedConfig,
+    overviews: &watch::Receiver<Overview>,
+) -> ExaminedInputs {
+    let place = place.clone();
+    let head = tokio::task::spawn_blocking(move || place.open().ok().map(|repo| repo.head)).await;
+    let overview = overviews.borrow();
+    let (position, stuck) = (overview.position, overview.stuck);
+    ExaminedInputs { head: head.ok().flatten(), position, stuck }
+}
+
+/// Examines the files, and has the engine record the approvals that count; `None` once the engine
+/// ended.
+async fn record_counting_by_engine(
+    place: &SignedConfig,
+    facts: &ReadModel,
+    events: &mpsc::Sender<EngineInput>,
+) -> Result<Option<SignedApprovalsView>, CommandFailure> {
+    let control = Control::new(events.clone());
+    let Ok(plan) = control.ask(PlanQuery).await else { return Ok(None) };
+    if !has_limited_step(&plan) {
+        return Ok(Some(SignedApprovalsView::default()));
+    }
+    let (place, known) = (place.clone(), KnownApprovals::of(facts, &plan)?);
+    let looked = move || examine(&place, &plan, &known, SystemClock.now());
+    let looked = tokio::task::spawn_blocking(looked).await.map_err(CommandFailure::bug)?;
+    let Examination { mut view, counting } = looked;
+    for (number, signing) in counting {
+        let Ok(reply) = control
+            .call(|reply| EngineInput::Command(EngineCommand::ApproveSigned(signing), reply))
+            .await
+        else {
+            return Ok(None);
+        };
+        let answer = requests::typed::<ApprovePlan>(reply)?;
+        note_answer(&mut view, number, &answer);
+    }
+    Ok(Some(view))
+}
+
+/// Prints the messages that are new.
+fn print_new(view: &SignedApprovalsView, told: &mut Vec<String>, out: Printer) {
+    let counting = view.files.iter().filter(|file| file.status == SignedFileStatus::Counts);
+    let problems = view.problems().map(render::approvals::approval_problem);
+    let news: Vec<String> =
+        counting.map(render::approvals::approval_file_line).chain(problems).collect();
+    news.iter().filter(|one| !told.contains(*one)).for_each(|one| out.note(one));
+    *told = news;
 }

@@ -12,11 +12,11 @@ use crate::base::hash::{Digest, sha256};
 use crate::base::id::Key;
 use crate::cli::context::git::program;
 use crate::cli::context::git::program::{Git, GitError, is_absent_id};
-use crate::spec::documents::document::{LazySource, ReadContext, read};
+use crate::spec::document::{LazySource, ReadContext, read};
 use crate::spec::text::decode::decode;
 use crate::spec::text::lint::{Keep, lint};
 use crate::spec::text::node::Node;
-use crate::spec::text::split::split;
+use crate::spec::text::source::split;
 
 /// Prefix of git's modes of plain files; links and submodules have others.
 const FILE: &str = "100";

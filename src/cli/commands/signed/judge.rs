@@ -7,20 +7,18 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use super::commit::{CommitSignature, SignedCommit, Signer};
-use super::history::{DocumentChange, SoughtDocuments, changes};
-use super::repository::{ApprovalRepo, is_yaml, problem};
 use crate::base::clock::timestamp;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::base::wording::count_noun;
+use crate::cli::commands::signed::commit::{CommitSignature, SignedCommit, Signer};
+use crate::cli::commands::signed::history::{DocumentChange, SoughtDocuments, changes};
+use crate::cli::commands::signed::repository::{ApprovalRepo, is_yaml, problem};
 use crate::cli::context::git::program::{Git, GitError};
-use crate::config::approval_file::ApprovalFile;
-use crate::config::signed::AuthorEvidence;
-use crate::engine::protocol::commands::plan_approval::ApprovingPlan;
-use crate::engine::protocol::commands::signed_approval::ApproveSigned;
+use crate::config::approvals::{ApprovalFile, AuthorEvidence};
+use crate::engine::protocol::approvals::{ApproveSigned, ApprovingPlan};
 use crate::model::issue::PlacedIssue;
-use crate::model::operator::approval::ApprovalSignature;
+use crate::model::operator::ApprovalSignature;
 
 /// Characters of a commit's id in a message.
 const SHORT: usize = 12;

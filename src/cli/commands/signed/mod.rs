@@ -2,7 +2,6 @@
 
 pub mod approval;
 pub mod commit;
-pub mod daemon;
 pub mod history;
 pub mod judge;
 pub mod repository;

@@ -14,12 +14,12 @@ use crate::cli::context::git::{committed, program};
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::exit::CommandFailure;
+use crate::config::approvals::{AuthorEvidence, SignedRules};
 use crate::config::setting::ProcessEnv;
-use crate::config::signed::{AuthorEvidence, SignedRules};
 use crate::kinds::register::KINDS;
 use crate::kinds::schema::kind::CheckCx;
 use crate::model::issue::{PlacedIssue, Severity};
-use crate::spec::documents::document::ReadContext;
+use crate::spec::document::ReadContext;
 
 /// Configuration of signed approvals, which each examination checks again.
 #[derive(Debug, Clone)]

@@ -3,8 +3,8 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::*;
-use crate::kinds::schema::open_variables::EnvPattern;
+use crate::cli::context::secrets::*;
+use crate::kinds::schema::kind::EnvPattern;
 
 fn opened(files: Option<PathBuf>) -> OpenedSecrets {
     OpenedSecrets {

@@ -7,12 +7,12 @@ mod state;
 
 use serde_json::{Value, json};
 
-use crate::api::problem::ProblemMessage;
+use crate::api::rules::ProblemMessage;
 use crate::effects::core::row::RemoteAnswer;
 use crate::effects::register::effect_row;
 use crate::effects::testing::{intent, judged};
-use crate::model::intents::effect::Effect;
-use crate::model::service::outcome::ServiceProblem;
+use crate::model::effect::Effect;
+use crate::model::outcome::ServiceProblem;
 
 /// Judges the answers for this effect, given its baseline.
 fn check(effect: &str, expect: &Value, before: Value, answers: &[RemoteAnswer]) -> String {

@@ -7,18 +7,17 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::*;
 use crate::api::call::{Auth, Host, Method};
 use crate::base::clock::VirtualClock;
 use crate::base::hash::{SourceId, sha256};
 use crate::base::id::{Key, Mode};
 use crate::base::money::{Currency, Money};
 use crate::engine::handles::shared::EngineSettings;
-use crate::model::intents::effect::EffectRequest;
-use crate::model::intents::exposure::{ExposureCounts, MoneyMove};
-use crate::model::intents::intent::{Cause, Intent, IntentProgress, StoredBody, StoredRequest};
+use crate::engine::limits::budget::*;
+use crate::model::effect::{EffectRequest, ExposureCounts, MoneyMove};
+use crate::model::intent::{Cause, Intent, IntentProgress, StoredBody, StoredRequest};
 use crate::model::manifest::{Deletion, OnDoubt};
-use crate::model::operator::approval::PlanApproval;
+use crate::model::operator::PlanApproval;
 use crate::model::record::Record;
 use crate::model::state::observed::AppliedSpec;
 use crate::policy::PolicyRules;

@@ -9,13 +9,13 @@ use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tower::ServiceExt;
 
-use super::*;
 use crate::control::testing::{engine, overview};
-use crate::engine::protocol::queries::intents::IntentsView;
-use crate::engine::protocol::queries::metrics::{EventTotals, Metrics};
-use crate::engine::protocol::queries::views::{PlanView, ResourceView};
+use crate::engine::protocol::diagnostics::{EventTotals, Metrics};
+use crate::engine::protocol::intents::IntentsView;
 use crate::engine::protocol::query::{EngineQuery, Reply};
-use crate::http::serve::listener::{Serving, serve, start};
+use crate::engine::protocol::views::{PlanView, ResourceView};
+use crate::http::listener::{Serving, serve, start};
+use crate::http::private::router::*;
 use crate::model::events::event::EventLedger;
 use crate::model::events::hook_run::ActionCounts;
 use crate::model::issue::ProblemCounts;

@@ -6,12 +6,12 @@ use axum::http::{Method, Request};
 use tokio::sync::{mpsc, watch};
 use tower::ServiceExt;
 
-use super::*;
 use crate::base::secret::Secret;
 use crate::engine::protocol::input::EngineInput;
+use crate::http::private::auth::Tokens;
 use crate::http::private::router::router;
-use crate::http::private::tokens::Tokens;
 use crate::http::public::ingress::{Ingress, IngressRules, PostRate};
+use crate::http::public::webhooks::*;
 
 const PAGE: &str = "https://service.example/merchant_applications/sign_up/once";
 
@@ -97,7 +97,7 @@ async fn what_could_not_be_stored_is_to_be_sent_again() {
 #[tokio::test]
 async fn a_body_that_is_too_large_reaches_nobody() {
     let (router, mut events) = door();
-    let large = vec![b' '; body::BODY_BYTES_MAX + 1];
+    let large = vec![b' '; BODY_BYTES_MAX + 1];
     let mut told = hook(&token(), large.clone());
     told.headers_mut().insert("content-length", large.len().into());
     assert_eq!(status(&router, told).await, 413);
@@ -163,7 +163,7 @@ async fn a_body_that_trickles_is_ended_in_a_fixed_time() {
         (slow.status(), &slow.headers()["connection"]),
         (StatusCode::REQUEST_TIMEOUT, &"close".parse().unwrap())
     );
-    assert_eq!(start.elapsed().as_secs(), body::BODY_MAX.as_secs());
+    assert_eq!(start.elapsed().as_secs(), BODY_MAX.as_secs());
     let body = Body::from_stream(futures::stream::unfold((), drip));
     let link = format!("/intake/{}", "x".repeat(20));
     assert_eq!(status(&router, post(&link, body)).await, 408, "a payer's, too");

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use server::{Reply, Server};
 use tokio::net::TcpSocket;
 
-use super::*;
 use crate::base::clock::SystemClock;
-use crate::notify::target::{SmtpEncryption, SmtpLogin};
-use server::{Reply, Server};
+use crate::notify::deliver::*;
+use crate::notify::message::{SmtpEncryption, SmtpLogin};
 
 /// A word that must not appear anywhere.
 const CANARY: &str = "canary";

@@ -1,13 +1,13 @@
 //! The records of absences and names, and the counts of removals.
 
-use super::facts::*;
-use super::removal::{allowed, marked};
-use super::*;
-use crate::model::plans::removal::Removal;
+use crate::model::change::Removal;
 use crate::model::record::Record;
 use crate::model::state::orphan::{
     MarkedForPrune, MissingDocument, MissingDocumentChange, MissingDocumentRecord, MovedRecord,
 };
+use crate::plan::planner::tests::facts::*;
+use crate::plan::planner::tests::removal::{allowed, marked};
+use crate::plan::planner::tests::*;
 
 const CARD: &str = "SavedMethod/card";
 

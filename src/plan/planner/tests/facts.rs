@@ -1,13 +1,13 @@
 //! Documents and facts of which the tables are made.
 
-use super::*;
 use crate::api::call::{Auth, Host, Method};
 use crate::base::hash::{SourceId, sha256};
 use crate::base::id::Mode;
-use crate::model::intents::exposure::Exposure;
-use crate::model::intents::intent::{Cause, Intent, StoredBody, StoredRequest};
-use crate::model::plans::change::{LimitScope, PlannedAction};
+use crate::model::change::{LimitScope, PlannedAction};
+use crate::model::effect::Exposure;
+use crate::model::intent::{Cause, Intent, StoredBody, StoredRequest};
 use crate::model::state::observed::AppliedSpec;
+use crate::plan::planner::tests::*;
 
 pub(super) fn document(kind: &str, name: &str, spec: &str) -> Manifest {
     Arc::unwrap_or_clone(manifest(kind, name, spec))

@@ -1,10 +1,10 @@
 //! The guards' view of missing documents, and the steps that it changes.
 
-use super::facts::*;
-use super::removal::allowed;
-use super::*;
-use crate::model::plans::removal::{GuardTripped, RemovalStatus};
+use crate::model::change::{GuardTripped, RemovalStatus};
 use crate::model::state::orphan::MissingDocument;
+use crate::plan::planner::tests::facts::*;
+use crate::plan::planner::tests::removal::allowed;
+use crate::plan::planner::tests::*;
 
 /// Returns the guard that stops a removal, with its counts.
 fn trip(rig: &Rig, name: &str) -> GuardTripped {

@@ -1,9 +1,9 @@
 //! The parts of its steps that a planner stores, and those that it recomputes on request.
 
-use super::facts::*;
-use super::*;
-use crate::model::intents::effect::StepWork;
+use crate::model::effect::StepWork;
 use crate::model::state::credentials::RefusedCredentials;
+use crate::plan::planner::tests::facts::*;
+use crate::plan::planner::tests::*;
 
 fn stalled(rig: &Rig) -> Vec<String> {
     rig.planner.account_blocked_merchants().map(Key::short).collect()

@@ -1,12 +1,12 @@
 //! The requests that limits receive, and the step that a limit stops.
 
-use super::facts::*;
-use super::*;
 use crate::base::id::Mode;
-use crate::model::intents::exposure::ExposureCounts;
-use crate::model::plans::change::PlannedAction;
+use crate::model::change::PlannedAction;
+use crate::model::effect::ExposureCounts;
 use crate::model::state::observed::AppliedSpec;
 use crate::plan::blocks::generation_of;
+use crate::plan::planner::tests::facts::*;
+use crate::plan::planner::tests::*;
 
 const CLUB: &str = "RecurringCharge/club";
 

@@ -1,8 +1,8 @@
 //! Documents that take over the state known under another name.
 
-use super::facts::*;
-use super::*;
-use crate::model::plans::removal::RemovalStatus;
+use crate::model::change::RemovalStatus;
+use crate::plan::planner::tests::facts::*;
+use crate::plan::planner::tests::*;
 
 const JANE: &str = "Contact/jane";
 const NEW: &str = "Contact/new";

@@ -1,9 +1,9 @@
 //! A refused effect is not sent again, and one that may have happened before a restore is on hold.
 
-use super::facts::*;
-use super::*;
-use crate::api::problem::ProblemMessage;
+use crate::api::rules::ProblemMessage;
 use crate::base::hash::sha256;
+use crate::plan::planner::tests::facts::*;
+use crate::plan::planner::tests::*;
 
 /// Returns the step of a contact that does not exist yet, after a refusal of the effect with this
 /// digest.

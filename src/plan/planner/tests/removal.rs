@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use super::facts::*;
-use super::*;
 use crate::base::id::Mode;
-use crate::model::intents::effect::StepWork;
-use crate::model::plans::removal::RemovalStatus;
+use crate::model::change::RemovalStatus;
+use crate::model::effect::StepWork;
 use crate::model::state::orphan::{MarkedForPrune, MissingDocument, PruneAllowed};
+use crate::plan::planner::tests::facts::*;
+use crate::plan::planner::tests::*;
 use crate::policy::prune::Configured;
 
 const CARD: &str = "SavedMethod/card";

@@ -1,10 +1,10 @@
 //! New documents with the essence of an object without document.
 
-use super::facts::*;
-use super::removal::allowed;
-use super::*;
-use crate::model::plans::removal::RemovalStatus;
+use crate::model::change::RemovalStatus;
 use crate::model::state::orphan::MissingDocument;
+use crate::plan::planner::tests::facts::*;
+use crate::plan::planner::tests::removal::allowed;
+use crate::plan::planner::tests::*;
 
 const CLUB: &str = "RecurringCharge/club";
 const GYM: &str = "RecurringCharge/gym";

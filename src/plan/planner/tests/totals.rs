@@ -1,12 +1,12 @@
 //! Sums over steps: each amount counted in is counted out again.
 
-use super::*;
 use crate::base::id::Mode;
 use crate::base::money::Money;
-use crate::model::intents::exposure::MoneyMove;
-use crate::model::plans::change::PlannedAction;
-use crate::model::plans::plan::Plan;
-use crate::plan::totals::{PlanTotals, summary};
+use crate::model::change::PlannedAction;
+use crate::model::effect::MoneyMove;
+use crate::model::plan::Plan;
+use crate::plan::incremental::{PlanTotals, summary};
+use crate::plan::planner::tests::*;
 
 fn money(amount: &str, mode: Mode, meaning: &'static str) -> MoneyMove {
     MoneyMove { amount: amount.parse::<Money>().unwrap(), mode, meaning }
@@ -69,7 +69,9 @@ fn the_money_of_what_is_blocked_is_no_part_of_a_sum() {
 
 #[test]
 fn verdicts_are_counted_in_and_out() {
-    use PlannedAction::{Blocked, Create, Delete, Orphan, Read, Settled, Update, Wait};
+    use crate::model::change::PlannedAction::{
+        Blocked, Create, Delete, Orphan, Read, Settled, Update, Wait,
+    };
     let each = [Create, Create, Update, Delete, Read, Settled, Orphan, Wait, Blocked]
         .map(|verdict| step(verdict, false, Vec::new()));
     let mut totals = counted(&each);
@@ -103,7 +105,7 @@ fn what_is_not_ready_and_what_waits_for_a_person_are_counted_in_and_out() {
 
 #[test]
 fn a_summary_counts_all_but_what_is_settled() {
-    use PlannedAction::{Blocked, Create, Settled};
+    use crate::model::change::PlannedAction::{Blocked, Create, Settled};
     let steps = [Create, Settled, Create, Blocked, Settled];
     let steps = steps.map(|verdict| step(verdict, false, Vec::new())).to_vec();
     let told = summary(&Plan { steps, totals: BTreeMap::new() });

@@ -1,5 +1,5 @@
-use super::*;
-use crate::sim::plan::faults::Crash;
+use crate::sim::machine::disk::*;
+use crate::sim::plan::chance::Crash;
 
 const PLACES: DiskCrashPoints = DiskCrashPoints { write: "write", sync: "sync", change: "change" };
 

@@ -1,11 +1,15 @@
-//! The open collections of the pass.
+//! The parts of the pass: the open collections, the parser's complaints as findings with a fitting
+//! help, and the parser's places, in characters, as bytes of the whole text.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::spec::text::finding::Finding;
+use saphyr_parser::Span;
+
+use crate::spec::text::decode::Finding;
 use crate::spec::text::node::{Node, NodeEntry, NodeValue};
+use crate::spec::text::source::{Slice, next_line};
 
 /// Beyond this many keys a mapping looks them up by hash.
 const FEW_KEYS: usize = 16;
@@ -181,4 +185,125 @@ fn is_number(plain: &str) -> bool {
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let any = !whole.is_empty() || !part.is_empty();
     any && digits(whole) && digits(part) && !exponent.is_empty() && digits(exponent)
+}
+
+/// Returns the finding for a complaint at byte `at` of the text.
+pub(super) fn syntax_finding(text: &str, slice: &Slice, at: usize, complaint: &str) -> Finding {
+    if let Some(tab) = tab_indentation(text, slice, at) {
+        return Finding::error(
+            "reckon::yaml::tab",
+            tab,
+            "the indentation contains a tab",
+            "indent with spaces",
+        );
+    }
+    let span = character_at(text, slice, at);
+    if complaint.contains("unknown anchor") {
+        return Finding::error(
+            "reckon::yaml::alias",
+            span,
+            "anchors and aliases are not supported",
+            "write the value where it is used",
+        );
+    }
+    Finding::error(
+        "reckon::yaml::syntax",
+        span,
+        format!("invalid YAML: {}", complaint.replace('`', "'")),
+        help(complaint),
+    )
+}
+
+fn help(complaint: &str) -> &'static str {
+    if complaint.contains("mapping values are not allowed") {
+        "quote a text that holds `: `, or check the indentation of this line"
+    } else if complaint.contains("quoted scalar") && complaint.contains("escape") {
+        "inside double quotes write `\\\\` for a backslash, or use single quotes"
+    } else if complaint.contains("quoted scalar") {
+        "close the quote"
+    } else if complaint.contains("unexpected character") {
+        "quote a text that starts with this character"
+    } else if complaint.contains("flow") || complaint.contains("']'") || complaint.contains("'}'") {
+        "close every `[` and `{`, and put `,` between the items"
+    } else {
+        "check the indentation, the quotes and the `:` around this place"
+    }
+}
+
+/// Finds the first tab in the white space before a line's text, on the line of `at` or the next
+/// one.
+fn tab_indentation(text: &str, slice: &Slice, at: usize) -> Option<Range<usize>> {
+    let document = text.get(slice.range.start..at.min(slice.range.end))?;
+    let line = document.rfind(['\n', '\r']).map_or(0, |before| before.saturating_add(1));
+    let line = slice.range.start.saturating_add(line);
+    let next = next_line(text, line);
+    [line, next].into_iter().filter(|start| *start < slice.range.end).find_map(|start| {
+        let content = text.get(start..slice.range.end)?;
+        let indent = content.len().saturating_sub(content.trim_start_matches([' ', '\t']).len());
+        let tab = content.get(..indent)?.find('\t')?;
+        let tab = start.saturating_add(tab);
+        Some(tab..tab.saturating_add(1))
+    })
+}
+
+/// Returns the character at `at`, or the last visible one before it.
+fn character_at(text: &str, slice: &Slice, at: usize) -> Range<usize> {
+    let rest = text.get(at..slice.range.end).unwrap_or_default();
+    match rest.chars().next().filter(|found| !found.is_whitespace()) {
+        Some(found) => at..at.saturating_add(found.len_utf8()),
+        None => last_before(text, slice, at),
+    }
+}
+
+fn last_before(text: &str, slice: &Slice, at: usize) -> Range<usize> {
+    let before = text.get(slice.range.start..at).unwrap_or_default().trim_end();
+    let width = before.chars().next_back().map_or(0, char::len_utf8);
+    let end = slice.range.start.saturating_add(before.len());
+    end.saturating_sub(width)..end
+}
+
+/// Walks along with the parser, so that neighbouring places are found in a few steps.
+pub(super) struct Offsets<'a> {
+    document: &'a str,
+    base: usize,
+    ascii: bool,
+    character: usize,
+    byte: usize,
+}
+
+impl<'a> Offsets<'a> {
+    /// `base` is the document's first byte in the whole text.
+    pub(super) fn new(document: &'a str, base: usize) -> Self {
+        Self { document, base, ascii: document.is_ascii(), character: 0, byte: 0 }
+    }
+
+    pub(super) fn bytes(&mut self, span: Span) -> Range<usize> {
+        let start = self.byte(span.start.index());
+        start..self.byte(span.end.index()).max(start)
+    }
+
+    /// Returns the byte at which a character starts; the end for characters that do not exist.
+    pub(super) fn byte(&mut self, character: usize) -> usize {
+        let within =
+            if self.ascii { character.min(self.document.len()) } else { self.walk(character) };
+        self.base.saturating_add(within)
+    }
+
+    fn walk(&mut self, character: usize) -> usize {
+        let (before, after) = self.document.split_at_checked(self.byte).unwrap_or_default();
+        if character >= self.character {
+            let steps = character.saturating_sub(self.character);
+            let mut rest = after.chars();
+            let walked = rest.by_ref().take(steps).count();
+            self.character = self.character.saturating_add(walked);
+            self.byte = self.document.len().saturating_sub(rest.as_str().len());
+        } else {
+            let steps = self.character.saturating_sub(character);
+            let mut rest = before.chars();
+            let walked = rest.by_ref().rev().take(steps).count();
+            self.character = self.character.saturating_sub(walked);
+            self.byte = rest.as_str().len();
+        }
+        self.byte
+    }
 }

@@ -8,8 +8,8 @@
 
 use proptest::prelude::*;
 
-use super::*;
-use crate::spec::text::split::split;
+use crate::spec::text::lint::*;
+use crate::spec::text::source::split;
 
 fn first(text: &str) -> Linted {
     let (slices, _) = split(text);

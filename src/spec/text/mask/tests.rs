@@ -1,9 +1,9 @@
 //! Laws of the mask.
 
-use super::*;
 use crate::kinds::schema::kind::Mutability;
 use crate::spec::text::lint::{Keep, lint};
-use crate::spec::text::split::split;
+use crate::spec::text::mask::*;
+use crate::spec::text::source::split;
 
 const fn field(path: &'static str, privacy: Privacy) -> SpecField {
     SpecField { path, privacy, mutability: Mutability::LocalOnly, doc: "" }

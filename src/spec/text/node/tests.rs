@@ -8,9 +8,9 @@
 use proptest::prelude::*;
 use serde_yaml::Value;
 
-use super::*;
 use crate::spec::text::lint::{Keep, lint};
-use crate::spec::text::split::split;
+use crate::spec::text::node::*;
+use crate::spec::text::source::split;
 
 /// A value in the form in which it is written.
 #[derive(Debug, Clone)]

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 
-use super::*;
 use crate::model::issue::TreeProblems;
-use crate::spec::documents::document::PROBLEMS_OF_FILE_MAX;
+use crate::spec::document::PROBLEMS_OF_FILE_MAX;
 use crate::spec::testing::{Tree, cx, document};
+use crate::spec::tree::loader::*;
 
 fn names(keys: impl IntoIterator<Item = Key>) -> Vec<String> {
     keys.into_iter().map(|key| key.short()).collect()

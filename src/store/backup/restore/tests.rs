@@ -47,9 +47,9 @@ async fn backed_up(dir: &Path, to: &Path) {
     };
     state.writer.append(Commit::of(vec![hold("a"), hold("b")])).await.unwrap();
     let source = BackupSource {
-        journal: std::sync::Arc::new(RealDisk::open(&dir.join("journal")).unwrap()),
+        journal: Arc::new(RealDisk::open(&dir.join("journal")).unwrap()),
         archive: None,
-        vault: std::sync::Arc::new(RealDisk::open(&dir.join("vault")).unwrap()),
+        vault: Arc::new(RealDisk::open(&dir.join("vault")).unwrap()),
         head: state.writer.head(),
         at,
         compactions: None,

@@ -3,21 +3,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::*;
 use crate::model::record::{Record, StateOwner};
-use crate::store::backup::kept::ExistingBackup;
-use crate::store::backup::proof::verify;
-use crate::store::backup::write::{BackupSource, Compactions, contents, write};
+use crate::store::backup::manifest::ExistingBackup;
+use crate::store::backup::restore::verify;
+use crate::store::backup::write::{BackupSource, Compactions, contents, write, *};
 use crate::store::disk::real::RealDisk;
 use crate::store::index::ordered::MemoryIndex;
 use crate::store::journal::chain::Head;
+use crate::store::journal::files::JournalOptions;
 use crate::store::journal::log::Journal;
-use crate::store::journal::open::JournalOptions;
 use crate::store::tests::support::seeded_rng;
 use crate::store::vault::key::MasterKey;
 use crate::store::vault::values::Vault;
+use crate::store::writer::core::Commit;
 use crate::store::writer::handle::Writer;
-use crate::store::writer::parts::Commit;
 
 fn key() -> MasterKey {
     MasterKey::new([3; 32])

@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::*;
 use crate::base::id::{IntentId, Mode};
-use crate::model::intents::intent::{EffectProof, Intent, IntentProgress};
+use crate::model::intent::{EffectProof, Intent, IntentProgress};
 use crate::model::state::observed::{FactSource, Observation};
 use crate::store::disk::traits::MemoryDisk;
 use crate::store::history::entries::{EffectHistory, decision_text, observation_entry};
-use crate::store::journal::files::{archive_segments, write_snapshot};
+use crate::store::history::reader::*;
+use crate::store::journal::files::{JournalOptions, archive_segments, write_snapshot};
 use crate::store::journal::log::Journal;
-use crate::store::journal::open::JournalOptions;
 use crate::store::tests::support::old_intent;
 
 /// Two records that a compaction archived or dropped, and one after it.
@@ -126,7 +125,7 @@ fn an_effect_is_known_by_what_it_made_changed_and_was_marked_with() {
 fn each_progress_has_a_word_and_what_there_is_to_say() {
     let reason = || "no proof".to_owned();
     let problem =
-        crate::model::service::outcome::ServiceProblem::from_code("card_declined", "Card declined");
+        crate::model::outcome::ServiceProblem::from_code("card_declined", "Card declined");
     let story = told(vec![
         IntentProgress::Doubt { reason: reason(), unsent: false },
         IntentProgress::Resent,

@@ -3,7 +3,6 @@ use std::sync::Arc;
 use chrono::DateTime;
 use serde_json::json;
 
-use super::*;
 use crate::base::hash::sha256;
 use crate::model::events::hook::HookRun;
 use crate::model::events::hook_run::FAILED_MAX;
@@ -12,10 +11,11 @@ use crate::store::error::StoreError;
 use crate::store::index::ordered::MemoryIndex;
 use crate::store::journal::chain::Head;
 use crate::store::projection::fold::IndexFold;
+use crate::store::projection::hooks::*;
 use crate::store::projection::ledger::queue_merchant;
 use crate::store::read_model::events::number_key;
 use crate::store::read_model::model::ReadModel;
-use crate::store::writer::parts::Fold as _;
+use crate::store::writer::core::Fold as _;
 
 fn merchant() -> Key {
     "Merchant/acme".parse().unwrap()

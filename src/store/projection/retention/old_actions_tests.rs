@@ -10,8 +10,8 @@ use crate::model::events::hook_run::{ActionOutcome, ActionResult, PendingAction}
 use crate::model::record::Record;
 use crate::model::state::lifecycle::EventsDropped;
 use crate::store::index::ordered::{Batch, Index, MemoryIndex};
-use crate::store::projection::carried::tests::opened;
 use crate::store::projection::fold::fold;
+use crate::store::projection::migration::tests::opened;
 use crate::store::read_model::hooks::request_key;
 use crate::store::read_model::model::{ReadModel, decode_entry, entries, write};
 
@@ -44,7 +44,7 @@ fn done(index: &MemoryIndex) -> Vec<(ActionResult, Key)> {
     let done = all.filter(|granted| granted.outcome == ActionOutcome::Done);
     let of = |granted: ActionResult| {
         let name = granted.id.action_name().unwrap();
-        let key = crate::model::action::Action::key(&granted.id.merchant, &name);
+        let key = crate::model::effect::Action::key(&granted.id.merchant, &name);
         (granted, key)
     };
     done.map(of).collect()

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::*;
 use crate::base::id::{Kind, Name};
 use crate::model::events::hook_run::ActionRequestId;
-use crate::model::operator::rotation::WebhookAddress;
+use crate::model::operator::WebhookAddress;
 use crate::store::read_model::events::{
     event_key, forged_key, ledger_key, malformed_key, newest_page_key, number_key, object_key,
     waiting_key,
@@ -21,6 +20,7 @@ use crate::store::read_model::hooks::{
 use crate::store::read_model::journal_refs::{
     intent_position_key, page_key, remote_key, sequences_key,
 };
+use crate::store::read_model::model::*;
 use crate::store::read_model::operator::{
     absence_key, disowned_key, release_key, rotation_key, unknown_object_key,
 };

@@ -3,18 +3,16 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use super::*;
 use crate::store::disk::directory::LockOwner;
 use crate::store::disk::real::RealDisk;
 use crate::store::disk::traits::Disk;
+use crate::store::error::{OpenError, OpenReport};
 use crate::store::index::ordered::{Index, MemoryIndex};
-use crate::store::state::assemble::{AssembledState, StateParts, assemble};
-use crate::store::state::error::{OpenError, OpenReport};
-use crate::store::state::open::StateOptions;
+use crate::store::state::open::{AssembledState, StateOptions, StateParts, assemble};
+use crate::store::state::rekey::*;
 use crate::store::tests::support::{FullDisk, seeded_rng};
-use crate::store::vault::cipher::VaultRef;
-use crate::store::vault::key::KEY_FILE;
-use crate::store::vault::keys::identity;
+use crate::store::vault::key::{KEY_FILE, VaultRef};
+use crate::store::vault::keys::state_identity;
 
 /// A state with one sealed value, in a folder with its key file.
 struct Place {
@@ -58,7 +56,7 @@ impl Place {
     /// Tries this key on the vault; the rest of the state stays closed.
     fn opens(&self, key: &MasterKey) -> bool {
         let vault = RealDisk::open(&self.state().join("vault")).unwrap();
-        identity(&vault, key).is_ok()
+        state_identity(&vault, key).is_ok()
     }
 
     fn key(&self) -> MasterKey {

@@ -1,7 +1,7 @@
 //! Compactions that stop at any step, or run beside everything else.
 
-use super::*;
-use crate::store::vault::cipher::VaultRef;
+use crate::store::tests::trouble::*;
+use crate::store::vault::key::VaultRef;
 
 /// An observation that names a sealed value.
 fn fact(name: &str, sealed: &VaultRef) -> Record {

@@ -4,12 +4,12 @@
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::*;
 use crate::base::id::Mode;
-use crate::store::journal::high_water::HighWater;
-use crate::store::state::error::RollbackDetected;
-use crate::store::state::watch::StateMark;
+use crate::store::error::RollbackDetected;
+use crate::store::journal::log::HighWater;
+use crate::store::state::rollback::StateMark;
 use crate::store::tests::support::{TestDisk, old_intent};
+use crate::store::tests::trouble::*;
 
 fn watch(marks: Arc<dyn Disk>) -> StateMark {
     let mark = HighWater::open(marks, "id").unwrap();

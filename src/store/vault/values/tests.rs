@@ -1,8 +1,8 @@
-use super::*;
 use crate::store::disk::traits::MemoryDisk;
 use crate::store::tests::support::{TestDisk, seeded_rng};
-use crate::store::vault::cipher::VaultRefError;
+use crate::store::vault::key::VaultRefError;
 use crate::store::vault::upkeep::ValueSurvey;
+use crate::store::vault::values::*;
 
 mod rekeying;
 mod rewriting;

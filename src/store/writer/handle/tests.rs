@@ -5,12 +5,12 @@ use futures::FutureExt;
 use futures::future::join_all;
 use tokio::task::{unconstrained, yield_now};
 
-use super::*;
 use crate::store::journal::chain::JournalError;
+use crate::store::journal::files::JournalOptions;
 use crate::store::journal::log::BODY_BYTES_MAX;
-use crate::store::journal::open::JournalOptions;
 use crate::store::tests::support::{TestDisk, seeded_rng};
 use crate::store::vault::key::MasterKey;
+use crate::store::writer::handle::*;
 
 /// A fold that remembers its records, waits at a gate, and fails on one word.
 #[derive(Debug, Default)]

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use crate::api::call::Method;
 use crate::base::id::RemoteId;
 use crate::effects::core::row::{Baseline, LostReply, RemoteQuery};
-use crate::effects::payments::void::void;
+use crate::effects::payments::transactions::void;
 use crate::effects::register::{EFFECTS, READINGS};
 use crate::effects::testing::{intent, obligation};
-use crate::model::intents::effect::Effect;
-use crate::model::intents::intent::{Intent, StoredBody};
+use crate::model::effect::Effect;
+use crate::model::intent::{Intent, StoredBody};
 
 /// Returns every field that a query may need.
 fn about() -> Value {

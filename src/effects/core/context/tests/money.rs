@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{body, check, event, intent, no_item, refused};
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
-use crate::effects::actions::table::action_row;
+use crate::effects::core::context::tests::{body, check, event, intent, no_item, refused};
 use crate::effects::payments::charge::{TransactionRequest, charge, credit};
 use crate::effects::payments::refund::refund;
+use crate::effects::register::action_row;
 use crate::effects::testing::{items, no_path, obligation};
 
 fn usd(text: &str) -> Money {

@@ -2,13 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{body, check, event, intent, kept, no_item, refused};
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
-use crate::effects::payments::capture::{CaptureTime, capture};
-use crate::effects::payments::sign::sign;
-use crate::effects::payments::void::void;
-use crate::effects::recurring::occurrence_pay::pay;
+use crate::effects::core::context::tests::{body, check, event, intent, kept, no_item, refused};
+use crate::effects::payments::transactions::{CaptureTime, capture, sign, void};
+use crate::effects::recurring::occurrences::pay;
 use crate::effects::register::effect_row;
 use crate::effects::testing::{items, no_path, obligation};
 

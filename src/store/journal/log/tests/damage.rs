@@ -10,8 +10,8 @@ fn a_torn_tail_is_cut_at_every_byte() {
     add(&mut journal, &["the last record"]);
     for kept in before.ends..journal.position().ends {
         let torn = disk.copy();
-        torn.cut(&segment::name(1), kept).unwrap();
-        torn.allocate(&segment::name(1), SMALL).unwrap();
+        torn.cut(&segment::segment_name(1), kept).unwrap();
+        torn.allocate(&segment::segment_name(1), SMALL).unwrap();
         let (mut again, opened) = open(&torn).unwrap();
         assert_eq!(opened.head, before.head, "{kept} bytes");
         assert_eq!(opened.cut.is_some(), kept > before.ends, "{kept} bytes");
@@ -24,10 +24,10 @@ fn a_torn_tail_is_cut_at_every_byte() {
 #[test]
 fn a_cut_is_reported_with_its_place() {
     let (disk, journal) = written(&[&["first"]]);
-    disk.write_at(&segment::name(1), journal.position().ends, b"garbage").unwrap();
+    disk.write_at(&segment::segment_name(1), journal.position().ends, b"garbage").unwrap();
     let cut = open(&disk).unwrap().1.cut.unwrap();
     let offset = journal.position().ends;
-    assert_eq!(cut, CutTail { segment: segment::name(1), offset, bytes: SMALL - offset });
+    assert_eq!(cut, CutTail { segment: segment::segment_name(1), offset, bytes: SMALL - offset });
     assert_eq!(open(&disk).unwrap().1.cut, None);
 }
 
@@ -41,7 +41,7 @@ fn a_flipped_byte_before_a_later_record_fails_with_its_place_and_changes_nothing
         let before = file(&damaged, 1);
         match open(&damaged).unwrap_err() {
             JournalError::Damaged { file, offset: at, sequence, follows, .. } => {
-                assert_eq!(file, segment::name(1));
+                assert_eq!(file, segment::segment_name(1));
                 assert!(at <= offset && (1..=2).contains(&sequence));
                 assert!(
                     matches!(follows, DamageEvidence::Record { sequence: found, .. } if found > sequence)
@@ -71,7 +71,7 @@ fn with_a_hole(later: &[&str]) -> Result<(Journal, JournalOpening), JournalError
     for body in later {
         add(&mut journal, &[body]);
     }
-    disk.write_at(&segment::name(1), 512, &[0; 1024]).unwrap();
+    disk.write_at(&segment::segment_name(1), 512, &[0; 1024]).unwrap();
     Journal::open(Arc::new(disk), options)
 }
 
@@ -92,7 +92,7 @@ fn the_same_hole_before_a_later_batch_is_damage() {
 fn damage_in_a_segment_that_has_a_successor_is_never_cut() {
     let large = "x".repeat(300);
     let (disk, _) = written(&[&[&large], &[&large], &[&large]]);
-    assert_eq!(segment::list(&disk).unwrap(), [1, 3]);
+    assert_eq!(segment::list_segments(&disk).unwrap(), [1, 3]);
     let last = file(&disk, 1).iter().rposition(|byte| *byte == b'x').unwrap();
     flip(&disk, 1, to_u64(last));
     assert!(matches!(

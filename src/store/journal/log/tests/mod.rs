@@ -8,12 +8,11 @@ mod damage;
 
 use proptest::prelude::*;
 
-use super::*;
-use crate::store::disk::bytes::to_usize;
 use crate::store::disk::real::RealDisk;
-use crate::store::disk::traits::MemoryDisk;
+use crate::store::disk::traits::{MemoryDisk, to_usize};
 use crate::store::journal::chain::HEADER_BYTES;
-use crate::store::journal::open::{CutTail, JournalOpening, JournalOptions};
+use crate::store::journal::files::{CutTail, JournalOpening, JournalOptions};
+use crate::store::journal::log::*;
 use crate::store::tests::support::TestDisk;
 
 /// Small enough that a few records fill a segment.
@@ -49,12 +48,12 @@ fn bodies(journal: &Journal) -> Vec<String> {
 }
 
 fn file(disk: &MemoryDisk, first: u64) -> Vec<u8> {
-    disk.read_at(&segment::name(first), 0, usize::MAX).unwrap()
+    disk.read_at(&segment::segment_name(first), 0, usize::MAX).unwrap()
 }
 
 fn flip(disk: &MemoryDisk, first: u64, offset: u64) {
-    let byte = disk.read_at(&segment::name(first), offset, 1).unwrap()[0];
-    disk.write_at(&segment::name(first), offset, &[byte ^ 0x41]).unwrap();
+    let byte = disk.read_at(&segment::segment_name(first), offset, 1).unwrap()[0];
+    disk.write_at(&segment::segment_name(first), offset, &[byte ^ 0x41]).unwrap();
 }
 
 /// A copy of the journal with one byte of a record changed and its checksum adjusted.
@@ -66,7 +65,7 @@ fn forged(disk: &MemoryDisk, begins: u64, offset: u64) -> MemoryDisk {
     let length = u32::from_le_bytes(bytes[start + 8..start + 12].try_into().unwrap());
     let end = start + 12 + usize::try_from(length).unwrap();
     let crc = crc32fast::hash(&bytes[start + 8..end]).to_le_bytes();
-    forged.write_at(&segment::name(1), begins + 4, &crc).unwrap();
+    forged.write_at(&segment::segment_name(1), begins + 4, &crc).unwrap();
     forged
 }
 
@@ -111,8 +110,8 @@ fn a_full_segment_is_followed_by_another() {
     let large = "x".repeat(300);
     let (disk, mut journal) = written(&[&[&large, &large, &large], &[&large, &large]]);
     add(&mut journal, &[&"y".repeat(5000)]);
-    assert_eq!(segment::list(&disk).unwrap(), [1, 3, 5, 6]);
-    assert_eq!(disk.len(&segment::name(1)).unwrap(), SMALL);
+    assert_eq!(segment::list_segments(&disk).unwrap(), [1, 3, 5, 6]);
+    assert_eq!(disk.len(&segment::segment_name(1)).unwrap(), SMALL);
     let (again, opened) = open(&disk).unwrap();
     assert_eq!((opened.head, bodies(&again).len()), (journal.head(), 6));
     assert_eq!(
@@ -139,7 +138,7 @@ fn opening_from_a_trusted_position_reads_only_what_follows() {
 fn each_thing_out_of_place_has_its_own_error() {
     let large = "x".repeat(300);
     let (disk, _) = written(&[&[large.as_str(); 6]]);
-    assert_eq!(segment::list(&disk).unwrap(), [1, 3, 5]);
+    assert_eq!(segment::list_segments(&disk).unwrap(), [1, 3, 5]);
     let with = |change: &dyn Fn(&MemoryDisk)| {
         let disk = disk.copy();
         change(&disk);
@@ -147,15 +146,17 @@ fn each_thing_out_of_place_has_its_own_error() {
     };
     let foreign = with(&|disk| disk.write_at("notes.txt", 0, b"hi").unwrap());
     assert!(matches!(foreign, JournalError::Foreign { file } if file == "notes.txt"));
-    let missing = with(&|disk| disk.remove(&segment::name(3)).unwrap());
+    let missing = with(&|disk| disk.remove(&segment::segment_name(3)).unwrap());
     assert!(matches!(missing, JournalError::MissingSegment { expected: 3, found: Some(_) }));
-    let first = with(&|disk| disk.remove(&segment::name(1)).unwrap());
+    let first = with(&|disk| disk.remove(&segment::segment_name(1)).unwrap());
     assert!(matches!(first, JournalError::MissingSegment { expected: 1, .. }));
     let header = with(&|disk| flip(disk, 3, 20));
-    assert!(matches!(header, JournalError::Header { file, .. } if file == segment::name(3)));
+    assert!(
+        matches!(header, JournalError::Header { file, .. } if file == segment::segment_name(3))
+    );
     let swapped = with(&|disk| {
         let bytes = file(disk, 5);
-        disk.replace(&segment::name(3), &bytes).unwrap();
+        disk.replace(&segment::segment_name(3), &bytes).unwrap();
     });
     assert!(matches!(swapped, JournalError::Header { .. }));
 }
@@ -170,7 +171,7 @@ fn a_later_format_is_left_alone() {
     header[8] = 2;
     let crc = crc32fast::hash(&header).to_le_bytes();
     header.extend_from_slice(&crc);
-    disk.write_at(&segment::name(1), 0, &header).unwrap();
+    disk.write_at(&segment::segment_name(1), 0, &header).unwrap();
     assert!(matches!(open(&disk), Err(JournalError::Version { offset: 0, found: 2, .. })));
 }
 
@@ -180,14 +181,14 @@ fn a_segment_whose_making_was_interrupted_is_made_again() {
     let (disk, journal) = written(&[&[&large, &large]]);
     for partial in [&b""[..], b"RECK", &[0; 700]] {
         let crashed = disk.copy();
-        crashed.replace(&segment::name(3), partial).unwrap();
+        crashed.replace(&segment::segment_name(3), partial).unwrap();
         let (mut again, opened) = open(&crashed).unwrap();
         assert_eq!(opened.head, journal.head());
         add(&mut again, &[&large]);
         assert_eq!(open(&crashed).unwrap().1.head.sequence, 3);
     }
     let fresh = MemoryDisk::new();
-    fresh.allocate(&segment::name(1), 10).unwrap();
+    fresh.allocate(&segment::segment_name(1), 10).unwrap();
     assert_eq!(open(&fresh).unwrap().1.head, Head::EMPTY);
 }
 
@@ -246,7 +247,7 @@ proptest! {
 
         let last = journal.position();
         let kept = last.ends.saturating_sub(torn).max(HEADER_BYTES);
-        disk.cut(&segment::name(last.segment), kept).unwrap();
+        disk.cut(&segment::segment_name(last.segment), kept).unwrap();
         let (journal, _) = open(&disk).unwrap();
         let prefix: Vec<Vec<u8>> = journal.read_from(1).map(|record| record.unwrap().body).collect();
         prop_assert_eq!(&prefix[..], &read[..prefix.len()]);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::store::tests::support::FullDisk;
 
-const KEYS: &str = keys::FILE;
+const KEYS: &str = keys::KEYS_FILE;
 
 fn at() -> chrono::DateTime<chrono::Utc> {
     "2026-11-21T12:00:00Z".parse().unwrap()

@@ -1,0 +1,308 @@
+//! Numbers of cards and banks: parsing, check digits, brands and masks.
+//!
+//! A card number is a secret from the moment it is read: no error and no `Debug` shows a digit of
+//! it. Only the service's published test numbers may be written in the open. A routing number names
+//! a bank and is no secret.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::secret::Secret;
+
+/// Fewest digits of a card number (service-facts, 31).
+pub const CARD_DIGITS_MIN: usize = 12;
+
+/// Most digits of a card number (service-facts, 31).
+pub const CARD_DIGITS_MAX: usize = 19;
+
+const VISIBLE_ACCOUNT_DIGITS: usize = 4;
+const VISIBLE_ROUTING_DIGITS: usize = 3;
+
+/// The test numbers that the service publishes, the declining ones included (service-facts, part 3).
+const PUBLISHED_TEST_NUMBERS: [&str; 29] = [
+    "4242424242424242",
+    "4012888888881881",
+    "4012000010000",
+    "4111111111111111",
+    "5105105105105100",
+    "5499740000000057",
+    "378282246310005",
+    "371449635398431",
+    "6011111111111117",
+    "6011000990139424",
+    "30569309025904",
+    "38520000023237",
+    "3530111333300000",
+    "3566002020360505",
+    "4000000000000002",
+    "4000000000000010",
+    "4000000000000028",
+    "4000000000000036",
+    "4000000000000044",
+    "4000000000000051",
+    "4000000000000069",
+    "4000000000000077",
+    "4000000000000085",
+    "4000000000000093",
+    "4000000000000101",
+    "4000000000000119",
+    "4000000000000127",
+    "4000000000000135",
+    "4242424242424241",
+];
+
+/// Reasons why a text is no card number; none shows a digit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CardNumberError {
+    #[error("the card number is blank")]
+    Blank,
+    #[error("the card number holds something other than digits, spaces and dashes")]
+    Character,
+    #[error(
+        "the card number has {digits} digits; it must have {min} to {max}",
+        min = CARD_DIGITS_MIN,
+        max = CARD_DIGITS_MAX
+    )]
+    Length { digits: usize },
+    /// The last digit does not fit the others (Luhn).
+    #[error("the card number has a wrong digit: its check digit does not fit")]
+    CheckDigit,
+}
+
+/// Brand of a card, in the service's words (service-facts, 29).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Brand {
+    Visa,
+    Mastercard,
+    AmericanExpress,
+    Discover,
+    DinersClub,
+    Jcb,
+    /// None of the others.
+    Unknown,
+}
+
+impl Brand {
+    /// Returns the brand's word on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Visa => "VISA",
+            Self::Mastercard => "MASTERCARD",
+            Self::AmericanExpress => "AMERICAN_EXPRESS",
+            Self::Discover => "DISCOVER",
+            Self::DinersClub => "DINERS_CLUB",
+            Self::Jcb => "JCB",
+            Self::Unknown => "UNKNOWN",
+        }
+    }
+
+    /// Returns the brand of a number by its first digits (ISO/IEC 7812 ranges), even if the number
+    /// is incomplete or wrong.
+    pub fn of(number: &str) -> Self {
+        let mut digits = number.chars().filter_map(|c| c.to_digit(10)).chain(std::iter::repeat(0));
+        let head = digits
+            .by_ref()
+            .take(6)
+            .fold(0_u32, |head, digit| head.saturating_mul(10).saturating_add(digit));
+        match head {
+            400_000..=499_999 => Self::Visa,
+            510_000..=559_999 | 222_100..=272_099 => Self::Mastercard,
+            340_000..=349_999 | 370_000..=379_999 => Self::AmericanExpress,
+            352_800..=358_999 => Self::Jcb,
+            300_000..=305_999 | 309_500..=309_599 | 360_000..=369_999 | 380_000..=399_999 => {
+                Self::DinersClub
+            }
+            601_100..=601_199 | 622_126..=622_925 | 644_000..=659_999 => Self::Discover,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl std::fmt::Display for Brand {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A well-formed card number: 12 to 19 digits with a fitting check digit. Secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardNumber(Secret);
+
+impl CardNumber {
+    /// Reads digits, which spaces and dashes may divide.
+    ///
+    /// # Errors
+    /// Every [`CardNumberError`].
+    pub fn parse(text: &str) -> Result<Self, CardNumberError> {
+        let digits = Secret::from(without_separators(text));
+        check(digits.expose())?;
+        Ok(Self(digits))
+    }
+
+    /// Returns the bare digits; the caller keeps them out of logs, errors and answers.
+    pub fn expose(&self) -> &str {
+        self.0.expose()
+    }
+
+    /// Returns the brand of the card.
+    pub fn brand(&self) -> Brand {
+        Brand::of(self.expose())
+    }
+
+    /// Returns asterisks for all but the last four digits, same length (service-facts, 27).
+    pub fn mask(&self) -> String {
+        mask_account(self.expose())
+    }
+}
+
+impl std::str::FromStr for CardNumber {
+    type Err = CardNumberError;
+
+    fn from_str(text: &str) -> Result<Self, CardNumberError> {
+        Self::parse(text)
+    }
+}
+
+fn without_separators(text: &str) -> String {
+    let mut digits = String::with_capacity(text.len());
+    digits.extend(text.chars().filter(|c| *c != ' ' && *c != '-'));
+    digits
+}
+
+fn check(digits: &str) -> Result<(), CardNumberError> {
+    if digits.is_empty() {
+        return Err(CardNumberError::Blank);
+    }
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(CardNumberError::Character);
+    }
+    if !(CARD_DIGITS_MIN..=CARD_DIGITS_MAX).contains(&digits.len()) {
+        return Err(CardNumberError::Length { digits: digits.len() });
+    }
+    if !luhn3::decimal::valid(digits.as_bytes()) {
+        return Err(CardNumberError::CheckDigit);
+    }
+    Ok(())
+}
+
+/// Returns whether a text is one of the service's published test numbers (service-facts, part 3).
+/// Spaces and dashes may divide it. One of them fails Luhn on purpose, so ask this before
+/// [`CardNumber::parse`].
+pub fn is_published_test_number(text: &str) -> bool {
+    PUBLISHED_TEST_NUMBERS.contains(&without_separators(text).as_str())
+}
+
+/// Returns asterisks for all but the last four characters, same length (service-facts, 27).
+pub fn mask_account(number: &str) -> String {
+    mask_all_but(number, VISIBLE_ACCOUNT_DIGITS)
+}
+
+/// Returns asterisks for all but the last three characters, same length: `******013`
+/// (service-facts, 27).
+pub fn mask_routing(number: &str) -> String {
+    mask_all_but(number, VISIBLE_ROUTING_DIGITS)
+}
+
+/// Masks all but the last `shown` characters; hides a text of at most that length entirely.
+fn mask_all_but(number: &str, shown: usize) -> String {
+    let length = number.chars().count();
+    let hidden = if length > shown { length.saturating_sub(shown) } else { length };
+    let masked = std::iter::repeat_n('*', hidden);
+    masked.chain(number.chars().skip(hidden)).collect()
+}
+
+pub const ROUTING_DIGITS: usize = 9;
+
+const WEIGHTS: [u32; ROUTING_DIGITS] = [3, 7, 1, 3, 7, 1, 3, 7, 1];
+
+/// Routing numbers that the service publishes for tests; 000000001 fails on purpose (service-facts,
+/// part 3).
+const PUBLISHED_TEST_ROUTINGS: [&str; 4] = ["000000000", "000000013", "000000001", "111000025"];
+
+/// Reasons why a text is no routing number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RoutingNumberError {
+    #[error("the routing number is not nine digits")]
+    Shape,
+    /// The last digit does not fit the others (weights 3, 7, 1).
+    #[error("the routing number has a wrong digit: its check digit does not fit")]
+    CheckDigit,
+}
+
+/// A routing number whose check digit fits. It names a bank, not a person: not secret, but masked
+/// in answers (see [`crate::base::account_number::mask_routing`]).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RoutingNumber(String);
+
+impl RoutingNumber {
+    /// Reads nine digits. Published test numbers need not pass: ask [`is_published_test_routing`]
+    /// first.
+    ///
+    /// # Errors
+    /// Every [`RoutingNumberError`].
+    pub fn parse(text: &str) -> Result<Self, RoutingNumberError> {
+        let digits: Option<Vec<u32>> = text.chars().map(|c| c.to_digit(10)).collect();
+        let digits = digits
+            .filter(|digits| digits.len() == ROUTING_DIGITS)
+            .ok_or(RoutingNumberError::Shape)?;
+        let weighted =
+            digits.iter().zip(WEIGHTS).map(|(digit, weight)| digit.saturating_mul(weight));
+        if weighted.sum::<u32>().is_multiple_of(10) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(RoutingNumberError::CheckDigit)
+        }
+    }
+
+    /// Returns the nine digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::str::FromStr for RoutingNumber {
+    type Err = RoutingNumberError;
+
+    fn from_str(text: &str) -> Result<Self, RoutingNumberError> {
+        Self::parse(text)
+    }
+}
+
+/// Returns whether a text is a routing number that the service publishes for tests (service-facts,
+/// part 3).
+pub fn is_published_test_routing(text: &str) -> bool {
+    PUBLISHED_TEST_ROUTINGS.contains(&text)
+}
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(test)]
+mod routing_tests {
+    use super::*;
+
+    #[test]
+    fn a_fitting_check_digit_is_accepted_and_another_refused() {
+        for good in ["111000025", "021000021", "011401533", "000000000", "000000013"] {
+            assert_eq!(RoutingNumber::parse(good).unwrap().as_str(), good);
+        }
+        for bad in ["111000026", "121000021", "000000001"] {
+            assert_eq!(RoutingNumber::parse(bad), Err(RoutingNumberError::CheckDigit), "{bad}");
+        }
+    }
+
+    #[test]
+    fn anything_but_nine_digits_is_refused() {
+        for bad in ["", "11100002", "1110000250", "11100002x", "111 00025", "١١١٠٠٠٠٢٥"] {
+            assert_eq!(RoutingNumber::parse(bad), Err(RoutingNumberError::Shape), "{bad}");
+        }
+    }
+
+    #[test]
+    fn published_test_numbers_are_known_whether_or_not_they_fit() {
+        for number in ["000000000", "000000013", "000000001", "111000025"] {
+            assert!(is_published_test_routing(number));
+        }
+        assert!(!is_published_test_routing("021000021"));
+    }
+}

@@ -1,0 +1,351 @@
+//! `store backup` writes a verified copy of the state, beside the daemon or without one; `store
+//! restore` puts a backup in the place of a state, and `store release` ends the doubt about effects
+//! since the backup. Progress is shown once copying or reading takes a while.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use tokio::time::Instant;
+
+use crate::base::clock::{Clock, SystemClock};
+use crate::base::id::Key;
+use crate::base::wording::count_noun;
+use crate::cli::args::store::{BackupArgs, ReleaseArgs, RestoreArgs};
+use crate::cli::commands::get;
+use crate::cli::context::machine;
+use crate::cli::context::machine::counter;
+use crate::cli::context::open::Context;
+use crate::cli::context::session::{StateSession, daemon};
+use crate::cli::context::state_handle::make_dir;
+use crate::cli::exit::{CommandFailure, Exit, local_only};
+use crate::cli::print::Printer;
+use crate::cli::remote::Daemon;
+use crate::control::requests::Release;
+use crate::engine::protocol::query::OverviewQuery;
+use crate::model::effect::is_action;
+use crate::model::state::lifecycle::{ReleaseRequest, Restored};
+use crate::render::progress::Counter;
+use crate::store::backup::manifest::{BackupError, BackupManifest, ExistingBackup};
+use crate::store::backup::restore::{
+    RestoreError, RestoreRequest, RestoreResult, VerifiedBackup, restore,
+};
+use crate::store::backup::write;
+use crate::store::backup::write::{BackupSource, Compactions};
+use crate::store::disk::real::RealDisk;
+use crate::store::disk::traits::Disk;
+use crate::store::journal::chain::Head;
+
+/// Attempts of one copy, at most.
+const TRIES_MAX: usize = 5;
+
+/// Output of `store backup`.
+#[derive(Debug, Serialize)]
+struct BackupOutput {
+    backup: String,
+    resources: usize,
+    open_intents: usize,
+    bytes: u64,
+    #[serde(rename = "manifest")]
+    manifest: BackupManifest,
+}
+
+/// Runs the command.
+pub(crate) async fn run(
+    setup: &Context,
+    args: &BackupArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    if setup.server.is_some() {
+        return Err(local_only(
+            "`store backup`",
+            "it copies the files of the state on the daemon's machine",
+        ));
+    }
+    let (manifest, proof) = if let Some(client) = daemon(setup).await? {
+        copy_beside_daemon(setup, &client, &args.to).await?
+    } else {
+        let open = setup.open_state(false).await?;
+        let copied = copy(setup, (open.state.writer.head(), None), &args.to);
+        open.state.close().await?;
+        copied?.map_err(backup_failure)?
+    };
+    let report = BackupOutput {
+        backup: args.to.display().to_string(),
+        resources: proof.resources,
+        open_intents: proof.open_intents,
+        bytes: manifest.bytes(),
+        manifest,
+    };
+    out.result(&report, || backup_text(&report))?;
+    Ok(Exit::Done)
+}
+
+/// Copies the state beside the daemon; tries again if the daemon compacts it meanwhile.
+async fn copy_beside_daemon(
+    setup: &Context,
+    client: &Daemon,
+    to: &Path,
+) -> Result<(BackupManifest, VerifiedBackup), CommandFailure> {
+    for _ in 1..TRIES_MAX {
+        let compactions = compactions(setup)?;
+        let copied = copy(setup, (head(client).await?, Some(compactions)), to)?;
+        if !matches!(copied, Err(BackupError::Compacted)) {
+            return copied.map_err(backup_failure);
+        }
+    }
+    let compactions = compactions(setup)?;
+    copy(setup, (head(client).await?, Some(compactions)), to)?.map_err(backup_failure)
+}
+
+fn compactions(setup: &Context) -> Result<Compactions, CommandFailure> {
+    Compactions::of(&disk(setup, "journal")?, &disk(setup, "vault")?).map_err(backup_failure)
+}
+
+/// Returns the daemon's last durable record.
+async fn head(client: &Daemon) -> Result<Head, CommandFailure> {
+    let overview = client.send(OverviewQuery).await?;
+    let hash = data_encoding::HEXLOWER.decode(overview.head.as_bytes()).unwrap_or_default();
+    let hash = hash.try_into().map_err(|_| {
+        CommandFailure::bug(
+            "internal error: the head is not a \
+        hash",
+        )
+    })?;
+    Ok(Head { sequence: overview.position, hash })
+}
+
+/// Copies the state up to this head.
+fn copy(
+    setup: &Context,
+    (head, compactions): (Head, Option<Compactions>),
+    to: &Path,
+) -> Result<Result<(BackupManifest, VerifiedBackup), BackupError>, CommandFailure> {
+    let source = BackupSource {
+        journal: disk(setup, "journal")?,
+        archive: if setup.state.join("archive").is_dir() {
+            Some(disk(setup, "archive")?)
+        } else {
+            None
+        },
+        vault: disk(setup, "vault")?,
+        head,
+        at: SystemClock.now(),
+        compactions,
+    };
+    let mut slow = SlowProgress::new("MiB copied");
+    Ok(write::write(&source, to, &setup.existing_key()?, &mut |done, of| slow.set(done, of)))
+}
+
+fn disk(setup: &Context, part: &str) -> Result<Arc<dyn Disk>, CommandFailure> {
+    let path = setup.state.join(part);
+    let opened = RealDisk::open(&path).map_err(|error| {
+        CommandFailure::environment(
+            "reckon::state::dir",
+            format!("open {}: {error}", path.display()),
+        )
+    })?;
+    Ok(Arc::new(opened))
+}
+
+/// Returns the failure of a backup that cannot be written or read.
+pub(crate) fn backup_failure(error: BackupError) -> CommandFailure {
+    match error {
+        BackupError::Occupied { .. } | BackupError::Unreadable { .. } => {
+            CommandFailure::input("reckon::backup::place", error)
+        }
+        BackupError::Empty => CommandFailure::input("reckon::backup::empty", error),
+        BackupError::Io { .. }
+        | BackupError::Journal(_)
+        | BackupError::Compacted
+        | BackupError::Unverified { .. } => {
+            CommandFailure::environment("reckon::backup::failed", error)
+        }
+    }
+}
+
+/// Formats the report for people.
+fn backup_text(report: &BackupOutput) -> String {
+    let manifest = &report.manifest;
+    let lines = [
+        format!("backup        {}", report.backup),
+        format!("partner       {}, epoch {}", manifest.partner, manifest.epoch),
+        format!(
+            "journal       {}, every one verified in the copy",
+            count_noun(manifest.sequence, "record")
+        ),
+        format!("head          {}", manifest.head),
+        format!("state digest  {}", manifest.state_digest),
+        format!(
+            "resources     {}, {}",
+            report.resources,
+            count_noun(report.open_intents, "open intent")
+        ),
+        format!("key           {} (it is not in the backup: keep it elsewhere)", manifest.key),
+    ];
+    lines.join("\n")
+}
+
+// Progress of copying or reading many bytes: shown only once it takes a while.
+
+/// Time before progress is shown.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Counts mebibytes at a terminal.
+pub(crate) struct SlowProgress {
+    started: Instant,
+    what: &'static str,
+    shown: Option<(u64, Counter)>,
+}
+
+impl SlowProgress {
+    /// Creates a counter that shows nothing yet.
+    pub(crate) fn new(what: &'static str) -> Self {
+        Self { started: Instant::now(), what, shown: None }
+    }
+
+    /// Sets the bytes that are done, and their total.
+    pub(crate) fn set(&mut self, done: u64, of: u64) {
+        if self.started.elapsed() < PATIENCE {
+            return;
+        }
+        let (done, of) = (mebibytes(done), mebibytes(of));
+        if self.shown.as_ref().is_none_or(|(total, _)| *total != of) {
+            // The previous counter is removed first.
+            self.shown = None;
+            self.shown = Some((of, counter(of, self.what)));
+        }
+        if let Some((_, counter)) = &self.shown {
+            counter.set(done);
+        }
+    }
+}
+
+fn mebibytes(bytes: u64) -> u64 {
+    bytes.checked_shr(20).unwrap_or(0)
+}
+
+/// Output of `store restore`.
+#[derive(Debug, Serialize)]
+struct RestoreOutput {
+    #[serde(rename = "restored")]
+    began: Restored,
+    records: u64,
+    moved_aside: Option<String>,
+    nothing_since: bool,
+}
+
+/// Runs `store restore`.
+pub(crate) async fn restore_backup(
+    setup: &Context,
+    args: &RestoreArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    if daemon(setup).await?.is_some() {
+        let what = format!("a running daemon holds the state {}", setup.state.display());
+        return Err(CommandFailure::environment("reckon::state::locked", what)
+            .help("stop the daemon first"));
+    }
+    let kept = ExistingBackup::open(&args.from).map_err(backup_failure)?;
+    let wanted = RestoreRequest {
+        opening: setup.opening(true)?,
+        partner: setup.partner().ok(),
+        replace: args.replace,
+        nothing_since: args.nothing_since,
+        at: SystemClock.now(),
+        actor: machine::actor(),
+    };
+    let key = setup.existing_key()?;
+    make_dir(&setup.state)?;
+    let mut slow = SlowProgress::new("MiB read or copied");
+    let done = restore(&kept, &wanted, &key, &mut |done, of| slow.set(done, of)).await;
+    drop(slow);
+    let RestoreResult { epoch: began, aside, sequence } = done.map_err(restore_failure)?;
+    let report = RestoreOutput {
+        began,
+        records: sequence,
+        moved_aside: aside.map(|path| path.display().to_string()),
+        nothing_since: args.nothing_since,
+    };
+    out.result(&report, || restore_text(&report))?;
+    Ok(Exit::Done)
+}
+
+/// Returns the failure of a restore.
+fn restore_failure(error: RestoreError) -> CommandFailure {
+    match error {
+        RestoreError::Backup(error) => backup_failure(error),
+        RestoreError::Open(error) => error.into(),
+        RestoreError::Occupied { .. } => CommandFailure::input("reckon::restore::occupied", error)
+            .help("add --replace to move the present state aside; nothing is deleted"),
+        RestoreError::Unverified { .. } => {
+            CommandFailure::environment("reckon::restore::unproved", error)
+                .help("use another backup, or the key that this one was made with")
+        }
+        RestoreError::Io { .. } => CommandFailure::environment("reckon::restore::failed", error),
+    }
+}
+
+/// Formats the report for people.
+fn restore_text(report: &RestoreOutput) -> String {
+    let RestoreOutput { began, records, moved_aside, nothing_since } = report;
+    let mut lines = vec![
+        format!("restored      epoch {}, from the backup of {}", began.epoch, began.backup_at),
+        format!("journal       {}", count_noun(*records, "record")),
+    ];
+    if let Some(path) = moved_aside {
+        lines.push(format!("moved aside   {path}"));
+    }
+    lines.push(if *nothing_since {
+        "since then    nothing was sent, as you declared".to_owned()
+    } else {
+        "since then    unknown: reckon reads every merchant again, looks for each effect at the \
+        service before sending it, and holds effects that cannot be looked for. `reckon plan` \
+        lists them; `reckon store release` releases them."
+            .to_owned()
+    });
+    lines.join("\n")
+}
+
+/// Parses `KIND/NAME` as `get` does, and `Action/NAME` as `events failed` writes it.
+fn parse_key(text: &str) -> Result<Key, CommandFailure> {
+    match text.parse::<Key>() {
+        Ok(key) if is_action(&key) => Ok(key),
+        Ok(_) | Err(_) => get::parse_resource(text),
+    }
+}
+
+/// Runs `store release`.
+pub(crate) async fn release(
+    setup: &Context,
+    args: &ReleaseArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let keys: Vec<Key> = args.what.iter().map(|text| parse_key(text)).collect::<Result<_, _>>()?;
+    if let Some(other) = keys.iter().find(|key| args.done && !is_action(key)) {
+        let what = format!("{} is not an action of a hook", other.short());
+        let failure = CommandFailure::input("reckon::release::done", what);
+        return Err(
+            failure.help("list waiting actions (Action/hook-…) with `reckon events failed`")
+        );
+    }
+    let said = ReleaseRequest { keys: keys.clone(), done: args.done };
+    let mut session = StateSession::open(setup).await?;
+    let done = session.record(Release(said)).await;
+    let done = session.end(setup, done).await?;
+    if !done {
+        let what = "nothing to release: no backup was ever restored into this state";
+        return Err(CommandFailure::input("reckon::release::none", what));
+    }
+    let told = if args.done {
+        "recorded: done since the backup; not done again".to_owned()
+    } else if keys.is_empty() {
+        "recorded: nothing was sent since the backup".to_owned()
+    } else {
+        let names: Vec<String> = keys.iter().map(Key::short).collect();
+        format!("recorded: not made since the backup: {}", names.join(", "))
+    };
+    out.result(&keys, || told)?;
+    Ok(Exit::Done)
+}

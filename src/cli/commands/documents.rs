@@ -1,0 +1,231 @@
+//! Documents, without the state: `validate`, `explain` and `schema` check them, with all problems in
+//! one run, and describe their fields; `seal` seals a secret for one field of one document. The value
+//! of a secret comes from standard input, never from an argument, which other users of the machine
+//! could read.
+
+use std::io;
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use zeroize::Zeroizing;
+
+use crate::base::id::Key;
+use crate::base::secret::Secret;
+use crate::base::wording;
+use crate::base::wording::count_noun;
+use crate::cli::args::options::{ExplainArgs, Output, PathArgs, SchemaArgs, SealArgs};
+use crate::cli::context::machine::below;
+use crate::cli::context::open::Context;
+use crate::cli::context::secrets::place;
+use crate::cli::context::selection::check_paths;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
+use crate::config::schema::CONFIG;
+use crate::kinds::planning::step::MERCHANT;
+use crate::kinds::register::{KINDS, KindRow};
+use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, TreeProblems};
+use crate::render::diagnostic;
+use crate::render::diagnostic::OutputStyle;
+use crate::spec::tree::loader::Loader;
+use crate::spec::{explain, header};
+use crate::{config, render};
+
+/// Output of `validate -o json` (design.md part 4).
+#[derive(Debug, Serialize)]
+struct ValidateOutput<'a> {
+    version: u32,
+    documents: usize,
+    problems: &'a [PlacedIssue],
+    /// The count of the problems that are not listed.
+    #[serde(skip_serializing_if = "ProblemCounts::is_zero")]
+    omitted: ProblemCounts,
+}
+
+/// Runs the command.
+pub(crate) fn validate(
+    setup: &Context,
+    args: &PathArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    check_paths(setup, &args.paths)?;
+    let mut loader = setup.loader();
+    loader.load_all();
+    let mut problems = problems_in(setup, &loader, &args.paths);
+    problems.shown.extend(live_warnings(setup, &loader, &args.paths));
+    let TreeProblems { shown, omitted } = &problems;
+    let documents = loader.documents();
+    let report = ValidateOutput { version: 1, documents, problems: shown, omitted: *omitted };
+    out.result(&report, || problems_text(&loader, &problems, out))?;
+    let verdict = exit_for(problems.has_errors());
+    // The process ends now, and its memory with it: freeing a large tree first takes time.
+    std::mem::forget(loader);
+    Ok(verdict)
+}
+
+/// Returns the exit code for trees with or without errors.
+pub(crate) fn exit_for(errors: bool) -> Exit {
+    if errors { Exit::Input } else { Exit::Done }
+}
+
+/// Formats problems for people, with their places and snippets.
+pub(crate) fn problems_text(loader: &Loader, problems: &TreeProblems, out: Printer) -> String {
+    let documents = count_noun(loader.documents(), "document");
+    let total = problems.total();
+    if total.is_zero() {
+        return format!("{documents}, no problems");
+    }
+    let sources = loader.sources(&problems.shown);
+    let color = out.color && out.form == Output::Text;
+    let errors = count_noun(total.errors, "error");
+    let warnings = count_noun(total.warnings, "warning");
+    let look = OutputStyle { color, unicode: true, width: out.width };
+    let report = diagnostic::text(&problems.shown, &sources, look);
+    let rest = omitted_line(problems.omitted);
+    format!("{report}{rest}\n{documents}, {errors}, {warnings}")
+}
+
+/// Formats the count of the problems that are not listed, as a line of its own.
+fn omitted_line(omitted: ProblemCounts) -> String {
+    if omitted.is_zero() {
+        return String::new();
+    }
+    let ProblemCounts { errors, warnings } = omitted;
+    format!("not listed: {}, {}\n", count_noun(errors, "error"), count_noun(warnings, "warning"))
+}
+
+/// Returns a warning at the mode of each live merchant that this configuration does not let act;
+/// `plan` blocks these merchants.
+fn live_warnings(setup: &Context, loader: &Loader, paths: &[PathBuf]) -> Vec<PlacedIssue> {
+    let manifests = loader.desired().manifests.iter();
+    let live: Vec<&Key> = manifests
+        .filter(|(key, _)| key.kind.as_str() == MERCHANT)
+        .filter(|(_, kept)| kept.unpack().spec.get("mode").is_some_and(|mode| mode == "live"))
+        .map(|(key, _)| key)
+        .collect();
+    let why = if live.is_empty() { None } else { setup.live_refused() };
+    let Some(why) = why else { return Vec::new() };
+    let help = "keep reckon.yaml outside this repository and name it with --config FILE";
+    let issue = Issue::error("reckon::merchant::live_refused", "spec.mode", why, help).as_warning();
+    let found = live.into_iter().filter_map(|key| loader.place_issue(key, &issue));
+    found.filter(|problem| is_chosen(setup, paths, &problem.file)).collect()
+}
+
+/// Returns the problems in these files and folders; all of them where none is named.
+fn problems_in(setup: &Context, loader: &Loader, paths: &[PathBuf]) -> TreeProblems {
+    loader.problems_where(|file| is_chosen(setup, paths, file))
+}
+
+/// Returns true if a file is in one of these files and folders; for every file where none is named.
+fn is_chosen(setup: &Context, paths: &[PathBuf], file: &str) -> bool {
+    paths.is_empty()
+        || paths.iter().any(|path| Path::new(file).starts_with(below(&setup.root, path)))
+}
+
+// `explain` and `schema`: the fields of documents, for people and for editors. Neither needs a
+// configuration.
+
+/// Runs `explain`.
+pub(crate) fn explain(args: &ExplainArgs, out: Printer) -> Result<Exit, CommandFailure> {
+    let (kind, path) = args.what.split_once('.').unwrap_or((&args.what, ""));
+    let (name, explained) = if kind.eq_ignore_ascii_case(CONFIG) {
+        (CONFIG, config::schema::explain(path))
+    } else {
+        let row = kind_row(kind)?;
+        (row.name, explain::explain(row, path))
+    };
+    let explained = explained.map_err(|help| {
+        let what = format!("{name} has no field {path:?}");
+        CommandFailure::input("reckon::usage::field", what).help(help)
+    })?;
+    out.result(&explained, || render::documents::explanation(&explained, out.color))?;
+    Ok(Exit::Done)
+}
+
+/// Runs `schema`. Prints JSON in every form but YAML.
+pub(crate) fn schema(args: &SchemaArgs, out: Printer) -> Result<Exit, CommandFailure> {
+    let schema = match &args.kind {
+        Some(kind) if kind.eq_ignore_ascii_case(CONFIG) => config::schema::schema(),
+        Some(kind) => header::of_kind(kind_row(kind)?),
+        None => header::document(KINDS),
+    };
+    out.result(&schema, || render::json(&schema))?;
+    Ok(Exit::Done)
+}
+
+/// Returns the kind of this name, in any case.
+fn kind_row(name: &str) -> Result<&'static KindRow, CommandFailure> {
+    let found = KINDS.iter().find(|row| row.name.eq_ignore_ascii_case(name));
+    found.ok_or_else(|| {
+        CommandFailure::input("reckon::usage::kind", format!("there is no kind {name:?}"))
+            .help(wording::suggestion_help(name, KINDS.iter().map(|row| row.name).chain([CONFIG])))
+    })
+}
+
+/// Bytes of a value, at most.
+const VALUE_BYTES_MAX: u64 = 64 * 1024;
+
+/// Output of `seal -o json`.
+#[derive(Debug, Serialize)]
+struct SealOutput {
+    r#for: String,
+    field: String,
+    age: String,
+}
+
+/// Runs the command.
+pub(crate) fn seal(setup: &Context, args: &SealArgs, out: Printer) -> Result<Exit, CommandFailure> {
+    let field = secret_field(args)?;
+    if setup.config.secrets.age.is_none() {
+        let what = format!("`secrets.age` is missing in {}", setup.config.file);
+        return Err(CommandFailure::input("reckon::config::missing", what).help(
+            "create an identity with `age-keygen -o age.key`, keep it out of git, and name it: \
+            `secrets: {age: {file: age.key}}`",
+        ));
+    }
+    let broken = |why: String| CommandFailure::environment("reckon::seal::identity", why);
+    let keyring = setup.secrets()?.keyring().map_err(broken)?;
+    let place = place(&args.key, &field);
+    let sealed = keyring.seal(&place, &read_secret(out)?);
+    let age = sealed.map_err(|error| CommandFailure::environment("reckon::seal::failed", error))?;
+    let sealed = SealOutput { r#for: place, field, age };
+    out.result(&sealed, || {
+        render::documents::sealed_yaml(&sealed.r#for, &sealed.field, &sealed.age)
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Returns the path of the named field.
+fn secret_field(args: &SealArgs) -> Result<String, CommandFailure> {
+    let kind = args.key.kind.as_str();
+    let row = KINDS.iter().find(|row| row.name == kind).ok_or_else(|| {
+        CommandFailure::input("reckon::usage::kind", format!("there is no kind {kind:?}"))
+            .help(wording::suggestion_help(kind, KINDS.iter().map(|row| row.name)))
+    })?;
+    explain::secret_place(row.fields, &args.field).map_err(|help| {
+        let what = format!("{kind} has no secret field {:?}", args.field);
+        CommandFailure::input("reckon::usage::field", what).help(help)
+    })
+}
+
+/// Reads the value from standard input, without one newline at its end.
+fn read_secret(out: Printer) -> Result<Secret, CommandFailure> {
+    let stdin = io::stdin().lock();
+    if stdin.is_terminal() {
+        out.note("type the value (it is shown) and end with Ctrl-D; piping it in is safer");
+    }
+    let mut bytes = Zeroizing::new(Vec::new());
+    let read = stdin.take(VALUE_BYTES_MAX.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|error| CommandFailure::environment("reckon::seal::input", error))?;
+    let wrong = |what: &str| CommandFailure::input("reckon::seal::value", what);
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > VALUE_BYTES_MAX {
+        return Err(wrong("the value is longer than 64 KiB"));
+    }
+    let text = std::str::from_utf8(&bytes).map_err(|_| wrong("the value is not valid UTF-8"))?;
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    let text = text.strip_suffix('\r').unwrap_or(text);
+    if text.trim().is_empty() {
+        return Err(wrong("the value is empty").help("pipe it in: `printf %s … | reckon seal …`"));
+    }
+    Ok(Secret::from(text))
+}

@@ -1,0 +1,324 @@
+//! `events`: received events, their status and their hook runs; `events trigger`, by which the
+//! sandbox sends an event, so that operators see the answer of their scripts.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::base::clock::{Clock, SystemClock, timestamp};
+use crate::base::id::{Key, Mode};
+use crate::base::wording;
+use crate::base::wording::count_verb;
+use crate::cli::args::events::{EventsCommand, EventsListArgs, ResyncArgs, TriggerArgs};
+use crate::cli::args::options::Output;
+use crate::cli::commands::sandbox::env::control;
+use crate::cli::commands::{gateway_actions, webhook_urls};
+use crate::cli::context::open::Context;
+use crate::cli::context::session::StateSession;
+use crate::cli::context::{machine, selection};
+use crate::cli::exit::{CommandFailure, Exit, local_only};
+use crate::cli::print::Printer;
+use crate::control::requests::{Dismiss, Replay, Resync};
+use crate::engine::protocol::events::{EventsView, EventsWanted, ResyncEvents};
+use crate::engine::protocol::hooks::HooksView;
+use crate::engine::protocol::query::{EventQuery, EventsQuery, HooksQuery};
+use crate::render;
+use crate::scripting::language::names::EVENTS;
+
+/// Interval at which `events tail` asks for new events.
+const TAIL_EVERY: Duration = Duration::from_secs(1);
+
+/// Runs the command.
+pub(crate) async fn run(
+    setup: &Context,
+    command: &EventsCommand,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    match command {
+        EventsCommand::Urls(args) => webhook_urls::run(setup, args, out).await,
+        EventsCommand::List(args) => {
+            let view = newest_events(setup, args).await?;
+            out.result(&view, || render::events::text(&view, out.color))?;
+            Ok(Exit::Done)
+        }
+        EventsCommand::Show { id } => show(setup, id, out).await,
+        EventsCommand::Failed { ack: Some(id), .. } => acknowledge(setup, id, out).await,
+        EventsCommand::Failed { ack_script: Some(script), .. } => {
+            acknowledge_all(setup, script, out).await
+        }
+        EventsCommand::Failed { .. } => list_failed(setup, out).await,
+        EventsCommand::Trigger(args) => trigger(setup, args, out).await,
+        EventsCommand::Resync(args) => run_resync(setup, args, out).await,
+        EventsCommand::Replay { id: Some(id), .. } => replay(setup, id, out).await,
+        EventsCommand::Replay { script, .. } => {
+            replay_all(setup, script.as_deref().unwrap_or_default(), out).await
+        }
+        EventsCommand::Tail(args) => tail(setup, args, out).await,
+    }
+}
+
+/// Returns the newest events.
+async fn newest_events(
+    setup: &Context,
+    args: &EventsListArgs,
+) -> Result<EventsView, CommandFailure> {
+    let merchant = args.merchant.as_deref().map(gateway_actions::merchant).transpose()?;
+    let wanted = EventsWanted { merchant, most: args.limit };
+    StateSession::open_view(setup).await?.ask_once(setup, EventsQuery(wanted)).await
+}
+
+async fn show(setup: &Context, id: &str, out: Printer) -> Result<Exit, CommandFailure> {
+    let session = StateSession::open_view(setup).await?;
+    let event = session.ask_once(setup, EventQuery(id.to_owned())).await?;
+    let Some(event) = event else {
+        let failure =
+            CommandFailure::input("reckon::events::unknown", format!("there is no event {id}"));
+        return Err(failure.help("list the newest events with `reckon events list`"));
+    };
+    out.result(&event, || render::events::event_detail(&event))?;
+    Ok(Exit::Done)
+}
+
+/// Lists failed hooks, actions that were not done, and those that wait. Exits with 3 if a person
+/// has to act: a hook failed for good, or an action was not done or is on hold.
+async fn list_failed(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
+    let view = hooks(setup).await?;
+    out.result(&view, || render::events::failed_runs(&view))?;
+    let held = view.waiting.iter().any(|wish| wish.on_hold.is_some());
+    let waited_for = render::hooks::known_scripts::needs_attention(&view.known);
+    let quiet = !waited_for && view.totals.dead == 0 && view.undone.is_empty() && !held;
+    Ok(if quiet { Exit::Done } else { Exit::NeedsAttention })
+}
+
+async fn hooks(setup: &Context) -> Result<HooksView, CommandFailure> {
+    StateSession::open_view(setup).await?.ask_once(setup, HooksQuery).await
+}
+
+/// Returns the listed events for which a script failed for good.
+async fn failed_events(setup: &Context, script: &str) -> Result<BTreeSet<String>, CommandFailure> {
+    let view = hooks(setup).await?;
+    let dead = view.dead.into_iter().filter(|one| one.script == script);
+    let dead: BTreeSet<String> = dead.map(|one| one.event).collect();
+    if dead.is_empty() {
+        let message = format!("the script `{script}` has no failed hook run");
+        let failure = CommandFailure::input("reckon::events::script", message);
+        return Err(failure.help("list failed hook runs with `reckon events failed`"));
+    }
+    Ok(dead)
+}
+
+/// Acknowledges every event for which a script failed for good.
+async fn acknowledge_all(
+    setup: &Context,
+    script: &str,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let mut forgotten: usize = 0;
+    for event in failed_events(setup, script).await? {
+        let found = StateSession::open(setup).await?.send(setup, Dismiss(event)).await?;
+        forgotten = forgotten.saturating_add(found);
+    }
+    out.result(&serde_json::json!({ "forgotten": forgotten }), || {
+        format!("{forgotten} acknowledged: no longer listed, still in the journal")
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Runs every failed hook again of the events for which this script failed for good.
+async fn replay_all(setup: &Context, script: &str, out: Printer) -> Result<Exit, CommandFailure> {
+    let mut hooks: usize = 0;
+    for event in failed_events(setup, script).await? {
+        let found = StateSession::open(setup).await?.send(setup, Replay(event)).await?;
+        hooks = hooks.saturating_add(found);
+    }
+    out.result(&serde_json::json!({ "hooks": hooks }), || {
+        format!("{hooks} hooks will run again; a running daemon starts them at once")
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Acknowledges the failed hooks of an event, on a person's word.
+async fn acknowledge(setup: &Context, id: &str, out: Printer) -> Result<Exit, CommandFailure> {
+    let session = StateSession::open(setup).await?;
+    let found = session.send(setup, Dismiss(id.to_owned())).await?;
+    if found == 0 {
+        let message = format!("event {id} has nothing to acknowledge");
+        let failure = CommandFailure::input("reckon::events::forget", message);
+        return Err(failure.help("list failed hook runs and actions with `reckon events failed`"));
+    }
+    out.result(&serde_json::json!({ "forgotten": found }), || {
+        format!(
+            "{} acknowledged: no longer listed, still in the journal",
+            count_verb(found, "item", "items")
+        )
+    })?;
+    Ok(Exit::Done)
+}
+
+async fn replay(setup: &Context, id: &str, out: Printer) -> Result<Exit, CommandFailure> {
+    let session = StateSession::open(setup).await?;
+    let hooks = session.send(setup, Replay(id.to_owned())).await?;
+    if hooks == 0 {
+        let message = format!("event {id} has no failed hook run");
+        let failure = CommandFailure::input("reckon::events::replay", message);
+        return Err(failure.help("list failed hook runs with `reckon events failed`"));
+    }
+    out.result(&serde_json::json!({ "hooks": hooks }), || {
+        let hooks = count_verb(hooks, "hook", "hooks");
+        format!("{hooks} will run again; a running daemon starts them at once")
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Prints the newest events, and follows new ones until it is interrupted.
+async fn tail(
+    setup: &Context,
+    args: &EventsListArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    if setup.server.is_none() {
+        setup.require_state()?;
+    }
+    let mut seen = BTreeSet::new();
+    loop {
+        let mut view = newest_events(setup, args).await?;
+        view.items.retain(|item| seen.insert((item.merchant.clone(), item.id.clone())));
+        match out.form {
+            Output::Json | Output::Yaml => {
+                for item in view.items.iter().rev() {
+                    out.text(&serde_json::to_string(item).map_err(CommandFailure::bug)?)?;
+                }
+            }
+            Output::Text | Output::Markdown => {
+                out.text(&render::events::event_lines(&view.items, out.color))?;
+            }
+        }
+        tokio::select! {
+            exit = machine::stop() => return Ok(exit),
+            () = tokio::time::sleep(TAIL_EVERY) => {}
+        }
+    }
+}
+
+// `events resync`: reads the merchants' lists of events again from some moment on.
+
+/// Runs the command. A list that could not be read is a failure of the environment (exit 4).
+pub(crate) async fn run_resync(
+    setup: &Context,
+    args: &ResyncArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let merchant = args.merchant.as_deref().map(gateway_actions::merchant).transpose()?;
+    let since = selection::parse_since(&args.since, SystemClock.now())?;
+    let asked = ResyncEvents { merchant, since, without_hooks: args.without_hooks };
+    let read = StateSession::open(setup).await?.send(setup, Resync(asked)).await?;
+    let read = read.map_err(|why| CommandFailure::input("reckon::events::recover", why))?;
+    let told = serde_json::json!({ "since": timestamp(&since), "merchants": read });
+    out.result(&told, || render::events::resync_result(&read, &timestamp(&since)))?;
+    let whole = read.iter().all(|one| one.trouble.is_none());
+    Ok(if whole { Exit::Done } else { Exit::Environment })
+}
+
+/// Prefixes of types that the service sends to the partner, when an application is decided.
+const PARTNERS: [&str; 2] = ["merchant.", "merchant_application."];
+
+/// Runs the command.
+pub(crate) async fn trigger(
+    setup: &Context,
+    args: &TriggerArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    if setup.server.is_some() {
+        return Err(local_only("`events trigger`", "it uses the sandbox on this machine"));
+    }
+    check_type(&args.event)?;
+    let (merchant, mode) = chosen_merchant(setup, args.merchant.as_deref())?;
+    let set = args.set.iter().map(|field| parse_pair(field)).collect::<Result<Map<_, _>, _>>()?;
+    let order = json!({"merchant": merchant.name, "mode": mode, "type": args.event, "set": set});
+    let event = control(setup, "events", &order).await?;
+    let id = event.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+    out.result(&event, || {
+        format!(
+            "{} was sent as {id}; see `reckon events show {id}` and `reckon events failed`",
+            args.event
+        )
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Checks that this type exists, and that the service sends it to a merchant's address.
+fn check_type(kind: &str) -> Result<(), CommandFailure> {
+    let names = EVENTS.iter().map(|row| row.name);
+    if !names.clone().any(|name| name == kind) {
+        let failure =
+            CommandFailure::input("reckon::events::type", format!("there is no event type {kind}"));
+        return Err(failure.help(wording::suggestion_help(kind, names)));
+    }
+    if PARTNERS.iter().any(|begin| kind.starts_with(begin)) {
+        let message = format!(
+            "{kind} cannot be fired: the service sends it to the partner when an application \
+            is decided"
+        );
+        return Err(CommandFailure::input("reckon::events::type", message)
+            .help("decide an application: POST /_sandbox/applications/ID/decision"));
+    }
+    Ok(())
+}
+
+/// Returns the named merchant, or the only one, with its mode.
+fn chosen_merchant(setup: &Context, named: Option<&str>) -> Result<(Key, Mode), CommandFailure> {
+    let all = webhook_urls::merchants(setup);
+    let named = named.map(gateway_actions::merchant).transpose()?;
+    let wrong = |what: String| {
+        let list: Vec<String> = all.iter().map(|(key, _)| key.name.to_string()).collect();
+        let failure = CommandFailure::input("reckon::events::merchant", what);
+        failure.help(format!("name one: --merchant {}", list.join(", --merchant ")))
+    };
+    match (&named, all.as_slice()) {
+        (None, [one]) => Ok(one.clone()),
+        (None, []) => Err(CommandFailure::input(
+            "reckon::events::merchant",
+            "the documents contain no merchant",
+        )),
+        (None, _) => Err(wrong("no merchant named: the documents contain several".to_owned())),
+        (Some(named), all) => {
+            let found = all.iter().find(|(key, _)| key == named).cloned();
+            found.ok_or_else(|| wrong(format!("there is no merchant {}", named.short())))
+        }
+    }
+}
+
+/// Parses `path=value`; the value is JSON, or else a text.
+fn parse_pair(text: &str) -> Result<(String, Value), CommandFailure> {
+    let (path, value) =
+        text.split_once('=').filter(|(path, _)| !path.is_empty()).ok_or_else(|| {
+            CommandFailure::input("reckon::events::set", format!("--set {text}: there is no `=`")).help(
+                "write the field and its value, such as --set amount=1200 or --set status=FAILED",
+            )
+        })?;
+    let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+    Ok((path.to_owned(), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_that_is_misspelt_is_told_with_the_one_that_was_meant() {
+        assert!(check_type("transaction.failed").is_ok());
+        let help = |kind: &str| check_type(kind).unwrap_err().help.unwrap_or_default();
+        assert_eq!(help("transaction.fialed"), "did you mean `transaction.failed`?");
+        assert!(help("merchant.provisioned").contains("decision"));
+    }
+
+    #[test]
+    fn a_field_is_json_or_else_a_text() {
+        let read = |text: &str| parse_pair(text).ok();
+        assert_eq!(read("amount=1200"), Some(("amount".to_owned(), json!(1200))));
+        assert_eq!(read("status=FAILED"), Some(("status".to_owned(), json!("FAILED"))));
+        assert_eq!(read("method.name=a=b"), Some(("method.name".to_owned(), json!("a=b"))));
+        assert_eq!((read("amount"), read("=1")), (None, None));
+    }
+}

@@ -1,0 +1,232 @@
+//! `get` and `describe`: list resources and show their state. `intents`: unsettled effects, contacts
+//! that were created again, and their settlement by a person.
+
+use serde::Serialize;
+
+use crate::base::id::Key;
+use crate::base::wording::nearest;
+use crate::cli::args::options::{GetArgs, ResourceArgs};
+use crate::cli::args::resources::{DismissArgs, IntentsArgs, IntentsCommand, ResolveArgs};
+use crate::cli::context::open::Context;
+use crate::cli::context::session::StateSession;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
+use crate::control::requests::{DismissOrphan, Resolve};
+use crate::engine::protocol::actions::{ManualResolution, ResolveResult};
+use crate::engine::protocol::query::{IntentsQuery, ResourceQuery, ResourcesQuery};
+use crate::engine::protocol::views::ResourceView;
+use crate::kinds::register::KINDS;
+use crate::render;
+
+/// Output of `get -o json` (design.md part 4).
+#[derive(Debug, Serialize)]
+struct GetOutput {
+    items: Vec<ResourceView>,
+}
+
+/// Runs `get`.
+pub(crate) async fn run(
+    setup: &Context,
+    args: &GetArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let wanted = args.what.as_deref().map(parse_filter).transpose()?;
+    let session = StateSession::open_view(setup).await?;
+    let mut items = session.ask_once(setup, ResourcesQuery).await?;
+    if let Some(wanted) = wanted {
+        wanted.check(&items)?;
+        items.retain(|item| wanted.matches(item));
+    }
+    let items = GetOutput { items };
+    out.result(&items, || render::resources::table(&items.items, out.color))?;
+    Ok(Exit::Done)
+}
+
+/// Argument of `get`.
+enum GetFilter {
+    Kind(&'static str),
+    One(Key),
+}
+
+impl GetFilter {
+    /// Refuses a name that no resource has.
+    fn check(&self, items: &[ResourceView]) -> Result<(), CommandFailure> {
+        match self {
+            Self::One(key) if !items.iter().any(|item| self.matches(item)) => {
+                Err(unknown_resource(key, items))
+            }
+            Self::One(_) | Self::Kind(_) => Ok(()),
+        }
+    }
+
+    /// Returns true for a resource that matches the argument.
+    fn matches(&self, item: &ResourceView) -> bool {
+        match self {
+            Self::Kind(kind) => item.kind == *kind,
+            Self::One(key) => item.is_of(key),
+        }
+    }
+}
+
+/// Returns the failure of an unknown name, with the nearest name of its kind.
+fn unknown_resource(key: &Key, items: &[ResourceView]) -> CommandFailure {
+    let same_kind = items.iter().filter(|item| item.kind == key.kind.as_str());
+    let keys = same_kind.filter_map(|item| {
+        format!("{}/{}/{}", item.kind, item.namespace, item.name).parse::<Key>().ok()
+    });
+    let names: Vec<String> = keys.map(|key| key.short()).collect();
+    let help = match nearest(&key.short(), names.iter().map(String::as_str)) {
+        Some(name) => format!("did you mean {name}?"),
+        None => format!("list its resources: `reckon get {}`", key.kind),
+    };
+    let what = format!("no such resource: {}", key.short());
+    CommandFailure::input("reckon::usage::unknown_resource", what).help(help)
+}
+
+/// Parses `KIND` or `KIND/NAME`; a kind in any case, singular or plural.
+fn parse_filter(text: &str) -> Result<GetFilter, CommandFailure> {
+    let (kind, rest) = text.split_once('/').map_or((text, None), |(kind, rest)| (kind, Some(rest)));
+    let plain = |name: &str| name.to_lowercase().trim_end_matches('s').replace(['-', '_'], "");
+    let row = KINDS.iter().find(|row| plain(row.name) == plain(kind));
+    let row = row.ok_or_else(|| {
+        let names: Vec<&str> = KINDS.iter().map(|row| row.name).collect();
+        CommandFailure::input("reckon::usage::kind", format!("there is no kind {kind:?}"))
+            .help(format!("write one of {}", names.join(", ")))
+    })?;
+    let Some(rest) = rest else { return Ok(GetFilter::Kind(row.name)) };
+    let key = format!("{}/{rest}", row.name).parse();
+    let key = key.map_err(|error| CommandFailure::input("reckon::usage::key", error))?;
+    Ok(GetFilter::One(key))
+}
+
+/// Parses `KIND/NAME` as `get` does.
+pub(crate) fn parse_resource(text: &str) -> Result<Key, CommandFailure> {
+    match parse_filter(text)? {
+        GetFilter::One(key) => Ok(key),
+        GetFilter::Kind(kind) => {
+            let failure = CommandFailure::input(
+                "reckon::usage::key",
+                format!(
+                    "{kind} is a kind, and one resource is \
+                    needed"
+                ),
+            );
+            Err(failure.help(format!("write {kind}/NAME or {kind}/NAMESPACE/NAME")))
+        }
+    }
+}
+
+/// Runs `describe`.
+pub(crate) async fn describe(
+    setup: &Context,
+    args: &ResourceArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let session = StateSession::open_view(setup).await?;
+    let found = session.ask_once(setup, ResourceQuery(args.key.clone())).await?;
+    let Some(found) = found else {
+        let key = args.key.short();
+        return Err(CommandFailure::input(
+            "reckon::usage::unknown_resource",
+            format!("no such resource: {key}"),
+        )
+        .help("list all resources with `reckon get`"));
+    };
+    out.result(&found, || render::resources::describe(&found, out.color))?;
+    Ok(Exit::Done)
+}
+
+/// Runs the command.
+pub(crate) async fn intents(
+    setup: &Context,
+    args: &IntentsArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    match &args.command {
+        None => list_intents(setup, out).await,
+        Some(IntentsCommand::Resolve(args)) => resolve(setup, args, out).await,
+        Some(IntentsCommand::Dismiss(args)) => dismiss(setup, args, out).await,
+    }
+}
+
+async fn list_intents(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
+    let view = StateSession::open_view(setup).await?.ask_once(setup, IntentsQuery).await?;
+    out.result(&view, || render::intents::text(&view, out.color))?;
+    Ok(if view.items.is_empty() && view.unknown_objects.is_empty() {
+        Exit::Done
+    } else {
+        Exit::NeedsAttention
+    })
+}
+
+/// Records that a person reviewed an object that was created again.
+async fn dismiss(
+    setup: &Context,
+    args: &DismissArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let session = StateSession::open(setup).await?;
+    let found = session.send(setup, DismissOrphan(args.id, args.reason.clone())).await?;
+    let Some(key) = found else {
+        let message = format!("intent {} is not listed under MADE AGAIN", args.id);
+        let failure = CommandFailure::input("reckon::intents::not_listed", message);
+        return Err(failure.help("list objects that were created again with `reckon intents`"));
+    };
+    let text =
+        || format!("{} of {} is no longer listed; the journal keeps it", args.id, key.short());
+    out.result(&serde_json::json!({ "dismissed": args.id, "key": key }), text)?;
+    Ok(Exit::Done)
+}
+
+/// Records a person's resolution.
+async fn resolve(
+    setup: &Context,
+    args: &ResolveArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let session = StateSession::open(setup).await?;
+    let resolved = session.send(setup, Resolve(args.id, args.said.0.clone())).await?;
+    let exit = match &resolved {
+        ResolveResult::Unknown => {
+            let message = format!("there is no unsettled intent {}", args.id);
+            let failure = CommandFailure::input("reckon::intents::unknown", message);
+            return Err(failure.help("list unsettled intents with `reckon intents`"));
+        }
+        ResolveResult::Settled(_) => Exit::Done,
+        ResolveResult::Busy(_) | ResolveResult::Unsettled(..) => Exit::NeedsAttention,
+        ResolveResult::Differs(key, why) => return Err(other_object(&key.short(), why)),
+        ResolveResult::Unverified(key, why) => {
+            return Err(unreadable_object(&key.short(), why, args));
+        }
+    };
+    out.result(&resolved, || render::intents::resolve_result(&resolved))?;
+    Ok(exit)
+}
+
+/// Returns the failure where the id names another object.
+fn other_object(name: &str, why: &str) -> CommandFailure {
+    let failure =
+        CommandFailure::input("reckon::intents::differs", format!("{name} is not settled: {why}"));
+    let failure = failure.help(
+        "look for the object by the mark in `reckon intents`; if it does not exist, use `--as \
+        not-done`",
+    );
+    CommandFailure { exit: Exit::NeedsAttention, ..failure }
+}
+
+/// Returns the failure where the object cannot be read.
+fn unreadable_object(name: &str, why: &str, args: &ResolveArgs) -> CommandFailure {
+    let id = match &args.said.0 {
+        ManualResolution::Done(id) | ManualResolution::Unverified(id) => id.to_string(),
+        ManualResolution::NotDone | ManualResolution::Retry => "REMOTE_ID".to_owned(),
+    };
+    let failure = CommandFailure::input(
+        "reckon::intents::unverified",
+        format!("{name} is not settled: {why}"),
+    );
+    failure.help(format!(
+        "check the object in the portal of the service, then run `reckon intents resolve {} --as \
+        unverified:{id}`; reckon records that you vouch for it",
+        args.id
+    ))
+}

@@ -1,0 +1,295 @@
+//! `hooks check`, `hooks test`, `hooks doc`, `hooks list` and `hooks forget`. Only `hooks forget`
+//! changes the state; no command changes the service.
+
+use serde_json::json;
+
+use crate::base::folder_location::FolderLocation;
+use crate::base::wording;
+use crate::cli::args::events::{HooksForgetArgs, HooksTestArgs};
+use crate::cli::args::options::Output;
+use crate::cli::commands::documents::exit_for;
+use crate::cli::context::machine::below;
+use crate::cli::context::open::Context;
+use crate::cli::context::session::StateSession;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print;
+use crate::cli::print::Printer;
+use crate::config::notify::NotifyTarget;
+use crate::config::setting::ProcessEnv;
+use crate::config::settings::Config;
+use crate::control::requests::ForgetScript;
+use crate::engine::protocol::hooks::{HooksView, ScriptView};
+use crate::engine::protocol::query::HooksQuery;
+use crate::kinds::register::KINDS;
+use crate::model::issue::{PlacedIssue, Severity};
+use crate::render;
+use crate::render::diagnostic::OutputStyle;
+use crate::render::hooks as shown;
+use crate::render::hooks::{known_scripts, known_scripts as script_list};
+use crate::scripting::folder;
+use crate::scripting::folder::ScriptFolder;
+use crate::scripting::hooks::Hooks;
+use crate::scripting::language::names::ConfiguredNames;
+use crate::scripting::language::source::ScriptSource;
+use crate::scripting::tools::testcases::{Case, CaseResult};
+use crate::scripting::tools::{former_names, testcases};
+
+/// Runs `hooks check`.
+pub(crate) fn check(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
+    let folder = folder(setup)?;
+    let (_, mut problems) = load(setup, &folder)?;
+    problems.extend(folder.cases.iter().flat_map(former_names::warnings));
+    problems.sort();
+    let report = render::diagnostic::json(folder.script_count(), &problems);
+    out.result(&report, || shown::check_report(&folder, &problems, diagnostic_look(out)))?;
+    Ok(exit_for(problems.iter().any(|problem| problem.severity == Severity::Error)))
+}
+
+/// Returns the appearance of printed problems.
+pub(crate) fn diagnostic_look(out: Printer) -> OutputStyle {
+    let color = out.color && out.form == Output::Text;
+    OutputStyle { color, unicode: true, width: out.width }
+}
+
+/// Reads the scripts folder of the configuration.
+pub(crate) fn folder(setup: &Context) -> Result<ScriptFolder, CommandFailure> {
+    let path = setup.config.scripts.get(&ProcessEnv)?;
+    let name = below(&setup.root, &path);
+    let place = FolderLocation::from_config(&setup.root, &path);
+    folder::read(&place, &name.to_string_lossy()).map_err(|error| {
+        let what = format!("read the scripts in {place}: {error}");
+        CommandFailure::environment("reckon::hooks::folder", what)
+            .help("write the real path of the folder, without links: `scripts: /PATH/TO/SCRIPTS`")
+    })
+}
+
+/// Loads the set of scripts: returns the set if it is valid, and every warning and error.
+pub(crate) fn load(
+    setup: &Context,
+    folder: &ScriptFolder,
+) -> Result<(Option<Hooks>, Vec<PlacedIssue>), CommandFailure> {
+    let mut problems = folder.problems.clone();
+    let hooks = match Hooks::load(&folder.scripts, &known_names(&setup.config)?) {
+        Ok(hooks) => {
+            problems.extend(hooks.warnings().iter().cloned());
+            Some(hooks)
+        }
+        Err(found) => {
+            problems.extend(found);
+            None
+        }
+    };
+    problems.sort();
+    Ok((hooks.filter(|_| folder.problems.is_empty()), problems))
+}
+
+/// Returns the folder and its valid set.
+///
+/// # Errors
+/// The failure lists everything that is wrong with the set.
+pub(crate) fn load_valid(
+    setup: &Context,
+    out: Printer,
+) -> Result<(ScriptFolder, Hooks), CommandFailure> {
+    let folder = folder(setup)?;
+    let (hooks, problems) = load(setup, &folder)?;
+    match hooks {
+        Some(hooks) => Ok((folder, hooks)),
+        None => Err(invalid_scripts(&folder, problems, "nothing was run", out)),
+    }
+}
+
+/// Returns the failure of an invalid set, with all its problems.
+pub(crate) fn invalid_scripts(
+    folder: &ScriptFolder,
+    problems: Vec<PlacedIssue>,
+    so: &str,
+    out: Printer,
+) -> CommandFailure {
+    let message = shown::check_report(folder, &problems, diagnostic_look(out));
+    let what = format!("{so}: the scripts have errors\n{message}");
+    CommandFailure { problems, ..CommandFailure::input("reckon::hooks::broken", what) }
+}
+
+/// Checks that the set has the named script, if one is named.
+///
+/// # Errors
+/// There is none of that name.
+pub(crate) fn check_script(hooks: &Hooks, name: Option<&str>) -> Result<(), CommandFailure> {
+    let Some(name) = name.filter(|name| !hooks.scripts().any(|known| known == *name)) else {
+        return Ok(());
+    };
+    let failure =
+        CommandFailure::input("reckon::hooks::script", format!("there is no script `{name}`"));
+    Err(failure.help(wording::suggestion_help(name, hooks.scripts().collect::<Vec<_>>())))
+}
+
+/// Returns the names that scripts may use.
+fn known_names(config: &Config) -> Result<ConfiguredNames, CommandFailure> {
+    let mail = config.notify.iter().filter_map(|(name, target)| match target {
+        NotifyTarget::Mail(mail) => Some((name.to_string(), mail.allows_any_recipient)),
+        NotifyTarget::Web { .. } => None,
+    });
+    Ok(ConfiguredNames {
+        targets: config.notify.keys().map(ToString::to_string).collect(),
+        mail: mail.collect(),
+        rights: config.policy.scripts.get(&ProcessEnv)?,
+        kinds: KINDS.iter().map(|row| row.name.to_owned()).collect(),
+    })
+}
+
+/// Runs `hooks doc`.
+pub(crate) fn doc(out: Printer) -> Result<Exit, CommandFailure> {
+    if out.form == Output::Markdown {
+        out.text(&shown::markdown())?;
+    } else {
+        out.result(&shown::doc_json(), shown::terminal_doc)?;
+    }
+    Ok(Exit::Done)
+}
+
+// `hooks list` and `hooks forget`: the scripts that the state knows, and the end of one whose file
+// is gone.
+
+/// Runs `hooks list`. A script that is absent or stopped needs attention (exit 3).
+pub(crate) async fn list(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
+    let HooksView { known, quotas, .. } = view(setup).await?;
+    let shown =
+        || format!("{}{}", script_list::script_lines(&known), known_scripts::quota_lines(&quotas));
+    out.result(&json!({ "version": 1, "scripts": known, "quotas": quotas }), shown)?;
+    Ok(if script_list::needs_attention(&known) { Exit::NeedsAttention } else { Exit::Done })
+}
+
+async fn known_scripts(setup: &Context) -> Result<Vec<ScriptView>, CommandFailure> {
+    Ok(view(setup).await?.known)
+}
+
+async fn view(setup: &Context) -> Result<HooksView, CommandFailure> {
+    StateSession::open_view(setup).await?.ask_once(setup, HooksQuery).await
+}
+
+/// Runs `hooks forget`.
+pub(crate) async fn forget(
+    setup: &Context,
+    args: &HooksForgetArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let known = known_scripts(setup).await?;
+    let named = known.iter().find(|one| one.script == args.script);
+    let script =
+        named.filter(|one| one.absent.is_some()).ok_or_else(|| cannot_forget(&known, args))?;
+    if !confirm(script, args.yes, out)? {
+        return Ok(Exit::Done);
+    }
+    let session = StateSession::open(setup).await?;
+    let kept = session.send(setup, ForgetScript(args.script.clone())).await?;
+    let kept = kept.ok_or_else(|| cannot_forget(&known, args))?;
+    out.result(&json!({ "script": args.script, "events": script.waiting, "kept": kept }), || {
+        format!("{} is forgotten", args.script)
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Returns the failure of a script that cannot be forgotten: it is in use, or the state does not
+/// know it.
+fn cannot_forget(known: &[ScriptView], args: &HooksForgetArgs) -> CommandFailure {
+    let name = &args.script;
+    if known.iter().any(|one| one.script == *name) {
+        let failure = CommandFailure::input(
+            "reckon::hooks::in_use",
+            format!("the script `{name}` is in use"),
+        );
+        return failure.help("remove its file first; its events then wait until you forget it");
+    }
+    let failure =
+        CommandFailure::input("reckon::hooks::script", format!("there is no script `{name}`"));
+    let absent = known.iter().filter(|one| one.absent.is_some());
+    let absent: Vec<&str> = absent.map(|one| one.script.as_str()).collect();
+    failure.help(if absent.is_empty() {
+        "list all scripts with `reckon hooks list`; none is absent".to_owned()
+    } else {
+        wording::suggestion_help(name, absent)
+    })
+}
+
+/// Asks for agreement, unless `--yes` is set. Without a terminal `--yes` is required.
+fn confirm(script: &ScriptView, yes: bool, out: Printer) -> Result<bool, CommandFailure> {
+    let refusal = (
+        "reckon::hooks::unconfirmed",
+        "review what would be forgotten, then repeat the command with --yes",
+    );
+    out.agree(yes, || script_list::forget_request(script), refusal, "Forget it?")
+}
+
+/// Mode of a report: programs of other users may read it.
+const REPORT: u32 = 0o644;
+
+/// Runs the cases. A set that does not load has none.
+pub(crate) fn test(
+    setup: &Context,
+    args: &HooksTestArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let folder = folder(setup)?;
+    let (hooks, mut problems) = load(setup, &folder)?;
+    let files = read_cases(&folder, hooks.as_ref(), &mut problems);
+    let Some(hooks) = hooks.filter(|_| files.is_some()) else {
+        return Err(invalid_scripts(&folder, problems, "no case was run", out));
+    };
+    let wanted = |script: &str, case: &Case| {
+        args.filter
+            .as_deref()
+            .is_none_or(|filter| script.contains(filter) || case.name.contains(filter))
+    };
+    let all = files.iter().flatten();
+    let cases = all.flat_map(|(script, cases)| cases.iter().map(move |case| (script, case)));
+    let cases = cases.filter(|(script, case)| wanted(script, case));
+    let verdicts: Vec<CaseResult> =
+        cases.map(|(script, case)| testcases::run(&hooks, script, case)).collect();
+    if let Some(path) = &args.junit {
+        print::write(path, &shown::junit(&verdicts), REPORT).map_err(|error| {
+            let what = format!("write {}: {error}", path.display());
+            CommandFailure::environment("reckon::hooks::junit", what)
+        })?;
+    }
+    out.result(&shown::case_results_json(&verdicts), || shown::case_results(&verdicts))?;
+    let failed = verdicts.iter().any(|verdict| verdict.difference.is_some());
+    Ok(if failed { Exit::Input } else { Exit::Done })
+}
+
+type ScriptCases = Vec<(String, Vec<Case>)>;
+
+/// Reads the cases of every file, by script; `None` where one file cannot be read.
+fn read_cases(
+    folder: &ScriptFolder,
+    hooks: Option<&Hooks>,
+    problems: &mut Vec<PlacedIssue>,
+) -> Option<ScriptCases> {
+    let mut files = Vec::new();
+    let mut good = true;
+    for source in &folder.cases {
+        let script = source.path.strip_suffix(testcases::ENDING).unwrap_or(&source.path).to_owned();
+        let known = hooks.is_none_or(|hooks| hooks.scripts().any(|name| name == script));
+        match testcases::parse_cases(source) {
+            Ok(_) if !known => problems.push(cases_without_script(source, &script)),
+            Ok(cases) => files.push((script, cases)),
+            Err(problem) => problems.push(*problem),
+        }
+        good = good && known;
+    }
+    (good && files.len() == folder.cases.len()).then_some(files)
+}
+
+fn cases_without_script(source: &ScriptSource, script: &str) -> PlacedIssue {
+    PlacedIssue {
+        file: source.display_path.clone(),
+        line: 1,
+        column: 1,
+        length: 1,
+        code: "reckon::hooks::cases".to_owned(),
+        severity: Severity::Error,
+        message: format!("there is no script `{script}.rhai` for these cases"),
+        help: "name the file after its script: `NAME.test.yaml`".to_owned(),
+        related: Vec::new(),
+    }
+}

@@ -1,0 +1,238 @@
+//! The output of `apply`: the plan with a question, each effect as it happens, and their totals; the
+//! refusal of a saved plan that does not fit any more, and of a plan that exceeds a limit as a whole.
+
+use std::path::Path;
+
+use serde::Serialize;
+use tokio::sync::mpsc;
+
+use crate::base::clock::timestamp;
+use crate::base::id::Key;
+use crate::base::wording::{count_noun, count_verb};
+use crate::cli::args::options::{ApplyArgs, Output};
+use crate::cli::commands::planning::plan;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
+use crate::cli::remote::Daemon;
+use crate::engine::commands::saved_plan::SAVED_PLAN;
+use crate::engine::core::coordinator::Engine;
+use crate::engine::protocol::actions::EffectReport;
+use crate::engine::protocol::approvals::{PlanChange, PlanUnfit, UsedBefore};
+use crate::engine::protocol::query::EffectsQuery;
+use crate::engine::protocol::views::PlanView;
+use crate::model::issue::{PlacedIssue, Severity};
+use crate::model::operator::StepSelection;
+use crate::render;
+
+/// Output of `apply -o json`: the remaining plan and the effects that were done.
+#[derive(Debug, Serialize)]
+struct ApplyOutput<'a> {
+    #[serde(flatten)]
+    plan: &'a PlanView,
+    done: &'a [EffectReport],
+}
+
+/// Prints each effect as it happens, until the last one, and returns all of them.
+pub(crate) async fn print_effects(
+    mut effects: mpsc::UnboundedReceiver<EffectReport>,
+    out: Printer,
+) -> Vec<EffectReport> {
+    let mut done = Vec::new();
+    while let Some(happened) = effects.recv().await {
+        print_effect(&happened, out);
+        done.push(happened);
+    }
+    done
+}
+
+/// Prints and returns the effects that a daemon did after this record of its journal.
+pub(crate) async fn print_effects_since(
+    client: &Daemon,
+    position: u64,
+    out: Printer,
+) -> Result<Vec<EffectReport>, CommandFailure> {
+    let done = client.send(EffectsQuery(position)).await?;
+    for one in &done {
+        print_effect(one, out);
+    }
+    Ok(done)
+}
+
+fn print_effect(happened: &EffectReport, out: Printer) {
+    match out.form {
+        // A closed reader is no failure.
+        Output::Text => drop(out.text(&render::overview::effect_line(happened))),
+        Output::Markdown => out.note(&render::overview::effect_line(happened)),
+        Output::Json | Output::Yaml => {}
+    }
+}
+
+/// Shows the plan and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
+/// required.
+pub(crate) fn confirm(
+    before: &PlanView,
+    args: &ApplyArgs,
+    out: Printer,
+) -> Result<bool, CommandFailure> {
+    let refusal = ("reckon::apply::unconfirmed", "review the plan, then run `reckon apply --yes`");
+    out.agree(args.yes, || render::plan::text(before, out.color), refusal, "Apply this plan?")
+}
+
+/// Shows the effects that were done, and the plan of what remains.
+pub(crate) fn show(
+    plan: &PlanView,
+    done: &[EffectReport],
+    out: Printer,
+) -> Result<(), CommandFailure> {
+    if matches!(out.form, Output::Json | Output::Yaml) {
+        return out.result(&ApplyOutput { plan, done }, String::new);
+    }
+    if !done.is_empty() {
+        out.text(&render::overview::applied_summary(done))?;
+    }
+    plan::show(plan, out)
+}
+
+/// Changes and names that a message lists, at most.
+const LISTED_MAX: usize = 20;
+
+/// Returns the help for a plan in this file that cannot be applied any more.
+fn new_plan_help(file: &Path) -> String {
+    format!("make a new plan: `reckon plan --out {}`", file.display())
+}
+
+/// Returns the failure of an apply of the plan in this file.
+pub(crate) fn unfit_failure(unfit: &PlanUnfit, file: &Path) -> CommandFailure {
+    match unfit {
+        PlanUnfit::Form(version) => CommandFailure::input(
+            "reckon::plan_file::form",
+            format!("the plan has format {version}; this program reads format {SAVED_PLAN}"),
+        )
+        .help("apply it with the program that made it, or make a new plan"),
+        PlanUnfit::Partner(partner) => CommandFailure::environment(
+            "reckon::plan_file::partner",
+            format!("the plan was made for the partner {partner:?}"),
+        )
+        .help("apply it with the configuration that it was made with"),
+        PlanUnfit::State => CommandFailure::environment(
+            "reckon::plan_file::other_state",
+            "the plan was made with another state",
+        )
+        .help("apply it with that state, or make a new plan with this state"),
+        PlanUnfit::Edited => CommandFailure::input(
+            "reckon::plan_file::edited",
+            "the plan was edited: its seal does not match its content",
+        )
+        .help(new_plan_help(file)),
+        PlanUnfit::Epoch { plan, state } => CommandFailure::environment(
+            "reckon::plan_file::epoch",
+            format!(
+                "the state was restored since: the plan has epoch {plan}, the state has epoch \
+                {state}"
+            ),
+        )
+        .help(new_plan_help(file)),
+        PlanUnfit::Ahead { plan, state } => CommandFailure::environment(
+            "reckon::plan_file::ahead",
+            format!(
+                "the state is an older copy: it ends at record {state}, and the plan was made \
+                at record {plan}"
+            ),
+        )
+        .help("use the state that made the plan, or run `reckon store restore`"),
+        PlanUnfit::Used(used) => used_failure(used, file),
+        PlanUnfit::Stale(moved) => stale_failure(moved, file),
+    }
+}
+
+/// Returns the failure of a used plan, with the outcome of its steps.
+fn used_failure(used: &UsedBefore, file: &Path) -> CommandFailure {
+    let UsedBefore { plan, actor, at, done, open, left } = used;
+    let steps = done.len().saturating_add(open.len()).saturating_add(left.len());
+    let mut parts = vec![format!(
+        "{plan} was already applied at {} by {actor}; of its {} {} done",
+        timestamp(at),
+        count_noun(steps, "step"),
+        count_verb(done.len(), "is", "are"),
+    )];
+    let others = [(open, "in flight or in doubt"), (left, "not done")];
+    let others = others.iter().filter(|(list, _)| !list.is_empty());
+    parts.extend(
+        others.map(|(list, what)| format!("{} {what} ({})", list.len(), first_names(list))),
+    );
+    let help = if open.is_empty() && left.is_empty() {
+        "make a new plan for other changes; this one is done".to_owned()
+    } else {
+        let file = file.display();
+        format!(
+            "make a new plan of the rest: `reckon plan --out {file}`; list unsettled effects with \
+            `reckon intents`"
+        )
+    };
+    CommandFailure::input("reckon::plan_file::used", parts.join(", ")).help(help)
+}
+
+/// Returns the failure of a plan whose basis has changed.
+fn stale_failure(moved: &[PlanChange], file: &Path) -> CommandFailure {
+    let said =
+        |one: &PlanChange| format!("{}{}: {}", place_of_change(one), one.key.short(), one.what);
+    let mut lines = vec!["the plan is out of date; since it was made".to_owned()];
+    lines.extend(moved.iter().take(LISTED_MAX).map(said));
+    let more = moved.len().saturating_sub(LISTED_MAX);
+    lines.extend((more > 0).then(|| format!("and {more} more")));
+    let message = lines.join("\n  ");
+    let mut failure =
+        CommandFailure::input("reckon::plan_file::stale", message).help(new_plan_help(file));
+    failure.problems = moved.iter().map(|one| problem_of_change(one, file)).collect();
+    failure
+}
+
+/// Formats `specs/acme.yaml:14 `, as far as the place is known.
+fn place_of_change(moved: &PlanChange) -> String {
+    match (&moved.file, moved.line) {
+        (Some(file), Some(line)) => format!("{file}:{line} "),
+        (Some(file), None) => format!("{file} "),
+        (None, _) => String::new(),
+    }
+}
+
+/// Returns a change as a problem, for programs.
+fn problem_of_change(moved: &PlanChange, file: &Path) -> PlacedIssue {
+    PlacedIssue {
+        file: moved.file.clone().unwrap_or_default(),
+        line: moved.line.unwrap_or(1),
+        column: 1,
+        length: 1,
+        code: "reckon::plan_file::moved".to_owned(),
+        severity: Severity::Error,
+        message: format!("{}: {}", moved.key.short(), moved.what),
+        help: new_plan_help(file),
+        related: Vec::new(),
+    }
+}
+
+/// Lists the first names, and the number of the others.
+fn first_names(keys: &[Key]) -> String {
+    let shown: Vec<String> = keys.iter().take(LISTED_MAX).map(Key::short).collect();
+    match keys.len().saturating_sub(shown.len()) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+// Refusal of a plan that exceeds a limit as a whole: `apply` then does nothing.
+
+/// Refuses a plan before its first effect, and shows the limits that it exceeds and the way past
+/// them. Returns `None` for a plan within the limits.
+pub(crate) fn refuse_whole_plan(
+    scope: &StepSelection,
+    out: Printer,
+    engine: &Engine,
+) -> Result<Option<Exit>, CommandFailure> {
+    if engine.exceeded_limits().is_empty() {
+        return Ok(None);
+    }
+    plan::show(&engine.view().plan_of(scope), out)?;
+    out.note("nothing was done: a limit in reckon.yaml blocks the whole plan");
+    Ok(Some(Exit::NeedsAttention))
+}

@@ -1,0 +1,354 @@
+//! `why`: the history of money or a resource, back to the intent, its approval, commit, file and
+//! line, and author.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::base::id::{IntentId, Key};
+use crate::cli::args::options::WhyArgs;
+use crate::cli::commands::get;
+use crate::cli::context::git::program::Git;
+use crate::cli::context::open::Context;
+use crate::cli::context::session::{StateSession, daemon};
+use crate::cli::context::state_handle::StateHandle;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::print::Printer;
+use crate::cli::remote::Daemon;
+use crate::control::local::LocalQuery;
+use crate::control::protocol::ControlRequest;
+use crate::control::requests::requests;
+use crate::engine::handles::shared::EngineShared;
+use crate::engine::protocol::diagnostics::{LocalReply, Provenances, WhySubject};
+use crate::engine::protocol::query::{JournalRefsQuery, PlanQuery, Reply};
+use crate::engine::protocol::views::{PlanView, StepView};
+use crate::engine::queries::journal_refs::locate;
+use crate::kinds::planning::step::MERCHANT;
+use crate::model::effect::is_action;
+use crate::model::intent::Cause;
+use crate::render::why;
+use crate::render::why::{
+    ApprovalView, AuthorView, EffectHistoryView, ResourceHistoryView, WhyView,
+};
+use crate::spec::text::decode::decode;
+use crate::spec::text::source::split;
+use crate::store::disk::real::RealDisk;
+use crate::store::history::entries::{EffectHistory, ResourceHistory};
+use crate::store::history::reader::JournalSet;
+use crate::store::journal::read::JournalReader;
+
+requests! {
+    pub(crate) Why(what: String, verify: bool) -> Option<WhyView>:
+        ControlRequest::Local(Box::new(LocalQuery::Why { what, verify })),
+        Reply::Local(LocalReply(value)) => serde_json::from_value(value).ok();
+}
+
+/// Runs the command.
+pub(crate) async fn run(
+    setup: &Context,
+    args: &WhyArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    parse_subject(&args.what)?;
+    let view = match &setup.server {
+        Some(server) => server.send(Why(args.what.clone(), args.verify)).await?,
+        None => view_here(setup, args).await?,
+    };
+    let view: WhyView = match view {
+        Some(view) => view,
+        None => {
+            unsent_view(setup, &parse_subject(&args.what)?).await?.ok_or_else(|| unknown(args))?
+        }
+    };
+    out.result(&view, || why::text(&view, out.color))?;
+    Ok(Exit::Done)
+}
+
+fn unknown(args: &WhyArgs) -> CommandFailure {
+    let what = format!("neither the journal nor the documents contain {:?}", args.what);
+    CommandFailure::input("reckon::why::unknown", what).help(
+        "write an id of the service, a mark, an event, an intent such as i-000012, an approval, \
+        or KIND/NAME; list all resources with `reckon get`",
+    )
+}
+
+/// Returns the history in the state on this machine.
+async fn view_here(setup: &Context, args: &WhyArgs) -> Result<Option<WhyView>, CommandFailure> {
+    let way = TrailSource::open(setup).await?;
+    let told = collect(setup, args, &way).await;
+    way.close().await?;
+    told
+}
+
+/// Returns the history in a daemon's own state; `None` if its journal has none.
+pub(crate) fn of_daemon(
+    setup: &Context,
+    shared: &Arc<EngineShared>,
+    what: &str,
+    verify: bool,
+) -> Result<Option<WhyView>, CommandFailure> {
+    let args = WhyArgs { what: what.to_owned(), verify };
+    let way = TrailSource::InDaemon(shared.clone());
+    tokio::runtime::Handle::current().block_on(collect(setup, &args, &way))
+}
+
+/// Collects the history of the named thing.
+async fn collect(
+    setup: &Context,
+    args: &WhyArgs,
+    way: &TrailSource,
+) -> Result<Option<WhyView>, CommandFailure> {
+    let wanted = parse_subject(&args.what)?;
+    let sought = way.locate(wanted.clone()).await?;
+    if sought.resources.is_empty() && sought.about.is_empty() {
+        return Ok(None);
+    }
+    let books = open_journals(setup)?;
+    let mut resources = Vec::new();
+    for trail in &sought.resources {
+        let story = books.history(&trail.key, &trail.sequences).map_err(journal_failure)?;
+        let merchant = merchant(way, &books, &story).await?;
+        resources.push(view(setup, &wanted, &story, merchant.as_ref()));
+    }
+    let whole =
+        if args.verify { Some(books.verify(sought.head).map_err(journal_failure)?) } else { None };
+    let head = data_encoding::HEXLOWER.encode(&sought.head.hash);
+    let (about, position) = (sought.about, sought.head.sequence);
+    Ok(Some(WhyView { version: 1, about, resources, verified_from: whole, position, head }))
+}
+
+/// Parses the argument.
+fn parse_subject(text: &str) -> Result<WhySubject, CommandFailure> {
+    if let Some(key) = resource(text)? {
+        return Ok(WhySubject::Resource(key));
+    }
+    match text.strip_prefix("i-").and_then(|_| text.parse::<IntentId>().ok()) {
+        Some(id) => Ok(WhySubject::Intent(id)),
+        None => Ok(WhySubject::Remote(text.to_owned())),
+    }
+}
+
+/// Parses `KIND/NAME`, `Action/NAME`, or the name of an obligation, such as
+/// `acme:Invoice/default/jane;r2`.
+fn resource(text: &str) -> Result<Option<Key>, CommandFailure> {
+    if !text.contains('/') {
+        return Ok(None);
+    }
+    let named = text.split_once(':').map_or(text, |(_, named)| named);
+    let named = named.split_once(';').map_or(named, |(named, _)| named);
+    match named.parse::<Key>() {
+        Ok(key) if is_action(&key) => Ok(Some(key)),
+        Ok(_) | Err(_) => get::parse_resource(named).map(Some),
+    }
+}
+
+/// Source of journal positions: the daemon, or the state's own index.
+enum TrailSource {
+    Daemon(Daemon),
+    Own(Box<StateHandle>),
+    /// The state of this process, which is the daemon.
+    InDaemon(Arc<EngineShared>),
+}
+
+impl TrailSource {
+    async fn open(setup: &Context) -> Result<Self, CommandFailure> {
+        match daemon(setup).await? {
+            Some(client) => Ok(Self::Daemon(client)),
+            None => Ok(Self::Own(Box::new(setup.view_state().await?))),
+        }
+    }
+
+    /// Returns the journal positions of a subject.
+    async fn locate(&self, wanted: WhySubject) -> Result<Provenances, CommandFailure> {
+        match self {
+            Self::Daemon(client) => Ok(client.send(JournalRefsQuery(wanted)).await?),
+            Self::Own(open) => Ok(locate(&open.state.facts, &wanted, open.state.writer.head())?),
+            Self::InDaemon(shared) => Ok(locate(&shared.facts, &wanted, shared.writer.head())?),
+        }
+    }
+
+    async fn close(self) -> Result<(), CommandFailure> {
+        if let Self::Own(open) = self {
+            open.state.close().await?;
+        }
+        Ok(())
+    }
+}
+
+/// Opens the journal's files.
+pub(crate) fn open_journals(setup: &Context) -> Result<JournalSet, CommandFailure> {
+    let reader = |path: &Path| {
+        let opened = RealDisk::open(path).map_err(|error| {
+            CommandFailure::environment(
+                "reckon::state::dir",
+                format!("open {}: {error}", path.display()),
+            )
+        })?;
+        Ok::<_, CommandFailure>(JournalReader::over(Arc::new(opened)))
+    };
+    let archive = setup.state.join("archive");
+    let archive = if archive.is_dir() { Some(reader(&archive)?) } else { None };
+    Ok(JournalSet { journal: reader(&setup.state.join("journal"))?, archive })
+}
+
+/// Returns the history of the merchant that the effects belong to, where that is another resource.
+async fn merchant(
+    way: &TrailSource,
+    books: &JournalSet,
+    story: &ResourceHistory,
+) -> Result<Option<ResourceHistory>, CommandFailure> {
+    let merchant = story.effects.first().map(|effect| effect.intent.merchant.clone());
+    let Some(merchant) = merchant.filter(|key| key.kind.as_str() == MERCHANT && *key != story.key)
+    else {
+        return Ok(None);
+    };
+    let sought = way.locate(WhySubject::Resource(merchant.clone())).await?;
+    let Some(trail) = sought.resources.first() else { return Ok(None) };
+    books.history(&merchant, &trail.sequences).map(Some).map_err(journal_failure)
+}
+
+pub(crate) fn journal_failure(error: crate::store::error::StoreError) -> CommandFailure {
+    CommandFailure::environment("reckon::why::journal", error)
+        .help("run `reckon store check` for details")
+}
+
+/// Returns the view of a resource's history.
+fn view(
+    setup: &Context,
+    wanted: &WhySubject,
+    story: &ResourceHistory,
+    merchant: Option<&ResourceHistory>,
+) -> ResourceHistoryView {
+    let meant = |effect: &&EffectHistory| match wanted {
+        WhySubject::Resource(_) => true,
+        WhySubject::Intent(id) => effect.intent.id == *id,
+        WhySubject::Remote(id) => effect.concerns(id),
+    };
+    let chosen: Vec<&EffectHistory> = story.effects.iter().filter(meant).collect();
+    let chosen = if chosen.is_empty() { story.effects.iter().collect() } else { chosen };
+    let approvals = merchant.unwrap_or(story).approvals.iter();
+    let approvals: Vec<_> = approvals.collect();
+    let effects = chosen.into_iter().map(|effect| EffectHistoryView {
+        author: author(&setup.root, &effect.intent.cause),
+        approval: approvals
+            .iter()
+            .rev()
+            .find(|(stands, _)| stands.record < effect.record_ref.record)
+            .map(|(stands, approval)| ApprovalView {
+                record: *stands,
+                at: approval.at,
+                actor: approval.actor.clone(),
+            }),
+        ..EffectHistoryView::from(effect)
+    });
+    ResourceHistoryView {
+        key: Key::clone(&story.key),
+        effects: effects.collect(),
+        others: story.others.clone(),
+        verified: story.verified.clone(),
+        dropped: story.dropped.clone(),
+        not_sent: None,
+    }
+}
+
+// The author of lines, from git, where the repository is present.
+
+/// Returns the author of the lines that caused an effect: of the newest change among its changed
+/// fields, or of the complete document. Files are relative to `root`. Returns `None` where the
+/// change was in no commit, or where git, the repository or the commit is missing.
+pub(crate) fn author(root: &Path, cause: &Cause) -> Option<AuthorView> {
+    let (commit, file, line) = (cause.commit.as_ref()?, cause.file.as_ref()?, cause.line?);
+    let plain = !commit.is_empty() && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !plain || cause.uncommitted {
+        return None;
+    }
+    let git = Git::at(root);
+    let lines = match cause.changed.as_slice() {
+        [] => vec![document(&git, commit, file, line)?],
+        changed => changed.to_vec(),
+    };
+    let ranges = lines.iter().map(|(first, last)| format!("-L{first},{last}:{file}"));
+    let ranges: Vec<String> = ranges.collect();
+    let mut arguments = vec!["log", "-1", "--no-patch", "--no-textconv", "--no-ext-diff"];
+    arguments.push("--format=%H%x00%an%x00%ae%x00%aI%x00%s");
+    arguments.extend(ranges.iter().map(String::as_str));
+    arguments.push(commit);
+    let said = git.line(&arguments).ok()?;
+    let mut parts = said.split('\0').map(str::to_owned);
+    Some(AuthorView {
+        commit: parts.next()?,
+        name: parts.next()?,
+        email: parts.next()?,
+        at: parts.next()?,
+        subject: parts.next()?,
+    })
+}
+
+/// Returns the first and last line of the document that begins on this line of a file.
+fn document(git: &Git, commit: &str, file: &str, line: usize) -> Option<(usize, usize)> {
+    let bytes = git.output(&["cat-file", "blob", &format!("{commit}:./{file}")], &[]).ok()?;
+    let text = decode(bytes).text;
+    let (slices, _) = split(&text);
+    let slice = slices.into_iter().find(|slice| slice.line == line)?;
+    let content = text.get(slice.range)?.trim_end();
+    Some((line, line.saturating_add(content.matches('\n').count())))
+}
+
+// The plan's answer about an argument that the journal does not know: a document of which nothing
+// was sent, or the plan itself.
+
+/// The fewest characters of a checksum that name a plan.
+const CHECKSUM_MIN: usize = 16;
+
+/// Returns the plan's answer; `None` if the plan does not know the argument either.
+pub(crate) async fn unsent_view(
+    setup: &Context,
+    wanted: &WhySubject,
+) -> Result<Option<WhyView>, CommandFailure> {
+    let plan = StateSession::open_view(setup).await?.ask_once(setup, PlanQuery).await?;
+    Ok(match wanted {
+        WhySubject::Resource(key) => {
+            let step = plan.steps.iter().find(|step| step.key().as_ref() == Some(key));
+            step.map(|step| make_view(&plan, Vec::new(), vec![unsent_resource(key, step)]))
+        }
+        WhySubject::Remote(word)
+            if word.len() >= CHECKSUM_MIN && plan.checksum.starts_with(word) =>
+        {
+            let about =
+                format!("the checksum of the present plan, {}: not approved", plan.checksum);
+            Some(make_view(&plan, vec![about], Vec::new()))
+        }
+        WhySubject::Remote(word) => {
+            saved_plan_name(word).map(|about| make_view(&plan, vec![about], Vec::new()))
+        }
+        WhySubject::Intent(_) => None,
+    })
+}
+
+/// Returns the answer for an argument that has the form of a saved plan's name.
+fn saved_plan_name(word: &str) -> Option<String> {
+    let digits = word.strip_prefix("plan-")?;
+    let is_name = digits.len() == 12 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_name.then(|| {
+        format!(
+            "saved plan {word}: not applied to this state; `reckon plan show FILE` shows its steps"
+        )
+    })
+}
+
+fn make_view(plan: &PlanView, about: Vec<String>, resources: Vec<ResourceHistoryView>) -> WhyView {
+    let (position, head) = (plan.position, plan.head.clone());
+    WhyView { version: 1, about, resources, verified_from: None, position, head }
+}
+
+fn unsent_resource(key: &Key, step: &StepView) -> ResourceHistoryView {
+    let place = step.file.as_ref().zip(step.line);
+    let place = place.map(|(file, line)| format!(" ({file}:{line})")).unwrap_or_default();
+    ResourceHistoryView {
+        key: key.clone(),
+        effects: Vec::new(),
+        others: Vec::new(),
+        verified: Vec::new(),
+        dropped: Vec::new(),
+        not_sent: Some(format!("{}{place}", step.message)),
+    }
+}

@@ -1,0 +1,347 @@
+//! Approvals in signed commits: `policy.approvals.signed`, their source and allowed signers, and
+//! the file that approves a plan.
+//!
+//! The form of the file is that of `reckon.yaml`, but without variables: the signed text alone
+//! counts. Each mistake is reported with its place.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
+use schemars::JsonSchema;
+use serde_json::Value;
+
+use crate::base::clock::timestamp;
+use crate::base::money::Money;
+use crate::base::wording;
+use crate::config::reader::ConfigReader;
+use crate::config::setting::{
+    ConfigError, EnvSource, FromText, InvalidValue, Setting, word_schema,
+};
+use crate::model::issue::{PlacedIssue, Severity};
+use crate::spec::header::API_VERSION;
+use crate::spec::text::decode::decode;
+use crate::spec::text::lint::{Keep, lint};
+use crate::spec::text::node::{Node, NodeValue};
+use crate::spec::text::source::{SourceText, split};
+
+const SIGNED_KEYS: [&str; 3] = ["folder", "signers", "authors"];
+
+/// Approvals in signed commits.
+#[derive(Debug, Clone, JsonSchema)]
+pub struct SignedSection {
+    /// The folder of the approvals; none: `approvals` beside the specs.
+    folder: Option<Setting<PathBuf>>,
+    /// The file of allowed signers, in the form of `ssh-keygen`.
+    #[schemars(with = "Setting<PathBuf>")]
+    signers: Option<Setting<PathBuf>>,
+    /// The evidence for the author of a document: the signatures of the commits that changed it, or
+    /// the names in those commits, which anyone can write.
+    #[schemars(extend("default" = "signed"))]
+    authors: Option<Setting<AuthorEvidence>>,
+    #[schemars(skip)]
+    place: String,
+}
+
+/// The way to identify the author of a document.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AuthorEvidence {
+    /// By the signatures of the commits that changed it.
+    #[default]
+    Signed,
+    /// By the names in those commits, which anyone can write.
+    Named,
+}
+
+/// The operator's rules for approvals in signed commits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignedRules {
+    /// The folder of the approvals; none: `approvals` beside the specs.
+    pub folder: Option<PathBuf>,
+    /// The file of allowed signers, in the form of `ssh-keygen`.
+    pub signers: PathBuf,
+    pub authors: AuthorEvidence,
+    /// The place where the section names the signers, such as `reckon.yaml:14`.
+    pub place: String,
+}
+
+impl FromText for AuthorEvidence {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
+        match text {
+            "signed" => Ok(Self::Signed),
+            "named" => Ok(Self::Named),
+            _ => Err(InvalidValue::new(
+                format!("unknown value `{text}`"),
+                wording::suggestion_help(text, ["signed", "named"]),
+            )),
+        }
+    }
+
+    fn schema() -> Value {
+        word_schema(&["signed", "named"])
+    }
+}
+
+impl SignedSection {
+    /// Returns the rules, or `None` where the section has a mistake that is reported elsewhere.
+    ///
+    /// # Errors
+    /// As [`Setting::get`].
+    pub fn get(&self, env: &dyn EnvSource) -> Result<Option<SignedRules>, ConfigError> {
+        let Some(signers) = &self.signers else { return Ok(None) };
+        let authors = self.authors.as_ref().map(|authors| authors.get(env)).transpose()?;
+        Ok(Some(SignedRules {
+            folder: self.folder.as_ref().map(|folder| folder.get(env)).transpose()?,
+            signers: signers.get(env)?,
+            authors: authors.unwrap_or_default(),
+            place: self.place.clone(),
+        }))
+    }
+}
+
+impl ConfigReader<'_> {
+    /// Reads `policy.approvals.signed`.
+    pub(crate) fn read_signed_section(&mut self, approvals: &Node) -> Option<SignedSection> {
+        let node = self.section(approvals, "signed", &SIGNED_KEYS)?;
+        let place = node.entry("signers").map_or(node.span.start, |entry| entry.key_span.start);
+        let (line, _) = self.source.position(place);
+        let section = SignedSection {
+            folder: self.setting(node, "folder"),
+            signers: self.setting(node, "signers"),
+            authors: self.setting(node, "authors"),
+            place: format!("{}:{line}", self.source.file),
+        };
+        if node.entry("signers").is_none_or(|entry| entry.value.is_null()) {
+            let help = "write `signers: /etc/reckon/signers`, a file of allowed signers as ssh-keygen reads it";
+            let message = "`signers` is missing, so no person can sign an approval";
+            self.report("reckon::config::missing", node.span.clone(), message, help);
+        }
+        Some(section)
+    }
+}
+
+/// The head of an approval file.
+const FILE_HEAD: &str = "apiVersion: reckon.dev/v1\nkind: PlanApproval\n";
+
+const KIND: &str = "PlanApproval";
+const FILE_KEYS: [&str; 5] = ["apiVersion", "kind", "plan", "ceilings", "expires"];
+/// Length of a checksum, in characters.
+const CHECKSUM: usize = 64;
+
+/// The content of an approval file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalFile {
+    /// The checksum of the plan.
+    pub plan: String,
+    /// The largest amount that the plan may move in each currency; none sets no ceiling.
+    pub ceilings: Vec<Money>,
+    /// The end of the approval.
+    pub expires: Option<DateTime<Utc>>,
+}
+
+#[derive(Debug, Clone)]
+struct Checksum(String);
+
+impl FromText for Checksum {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
+        let whole = text.len() == CHECKSUM && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let wrong = || {
+            let message =
+                format!("`{text}` is not the checksum of a plan, which has {CHECKSUM} characters");
+            InvalidValue::new(message, "write the file with `reckon approve CHECKSUM --write FILE`")
+        };
+        whole.then(|| Self(text.to_ascii_lowercase())).ok_or_else(wrong)
+    }
+}
+
+#[derive(Debug, Clone)]
+struct ExpiryTime(DateTime<Utc>);
+
+impl FromText for ExpiryTime {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
+        let date = || text.parse::<NaiveDate>().ok().map(|date| date.and_time(NaiveTime::MIN));
+        let moment = text.parse::<DateTime<Utc>>().ok();
+        let moment = moment.or_else(|| Some(date()?.and_utc()));
+        moment.map(Self).ok_or_else(|| {
+            let help =
+                "write a moment such as 2026-11-30T12:00:00Z, or a date: its first moment in UTC";
+            InvalidValue::new(format!("`{text}` is not a time"), help)
+        })
+    }
+}
+
+impl ApprovalFile {
+    /// Parses the file. `name` is the file's name in problems.
+    ///
+    /// # Errors
+    /// Every mistake, each with its place.
+    pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Self, Vec<PlacedIssue>> {
+        let decoded = decode(bytes);
+        let source = SourceText::new(Arc::from(name), Arc::from(decoded.text.as_str()));
+        let mut reader = ConfigReader {
+            source: &source,
+            dir: Arc::from(Path::new("")),
+            findings: decoded.findings.clone(),
+            variables: BTreeSet::new(),
+        };
+        let read = if decoded.is_good() { reader.read_approval() } else { None };
+        let problems = reader.findings.iter().map(|finding| source.problem(finding));
+        let mut problems: Vec<PlacedIssue> = problems.collect();
+        problems.sort();
+        let good = problems.iter().all(|problem| problem.severity == Severity::Warning);
+        read.filter(|_| good).ok_or(problems)
+    }
+
+    /// Returns the text of such a file.
+    pub fn text(&self) -> String {
+        let Self { plan, ceilings, expires } = self;
+        let ceilings: Vec<String> = ceilings.iter().map(|one| format!("\"{one}\"")).collect();
+        let ceilings = match ceilings.as_slice() {
+            [] => String::new(),
+            all => format!("ceilings: [{}]\n", all.join(", ")),
+        };
+        let expires = expires.map(|at| format!("expires: {}\n", timestamp(&at)));
+        format!("{FILE_HEAD}plan: \"{plan}\"\n{ceilings}{}", expires.unwrap_or_default())
+    }
+}
+
+impl ConfigReader<'_> {
+    fn read_approval(&mut self) -> Option<ApprovalFile> {
+        let help = "write the file with `reckon approve CHECKSUM --write FILE`";
+        let (slices, findings) = split(&self.source.text);
+        self.findings.extend(findings);
+        let [slice] = slices.as_slice() else {
+            self.report(
+                "reckon::approval::form",
+                0..0,
+                "an approval file must have exactly one document",
+                help,
+            );
+            return None;
+        };
+        let linted = lint(&self.source.text, slice, Keep::All);
+        let clean = linted.findings.is_empty();
+        self.findings.extend(linted.findings);
+        let root = linted.root.filter(|_| clean)?;
+        if !matches!(root.value, NodeValue::Map(_)) {
+            self.report("reckon::approval::form", root.span, "an approval must be a mapping", help);
+            return None;
+        }
+        self.report_unknown_keys(&root, &FILE_KEYS);
+        self.expect_constant(&root, "apiVersion", API_VERSION);
+        self.expect_constant(&root, "kind", KIND);
+        if root.entry("plan").is_none_or(|entry| entry.value.is_null()) {
+            let first = root.span.start..root.span.start.saturating_add(1);
+            self.report("reckon::approval::form", first, "`plan` is missing", help);
+        }
+        let ceilings = self.items(&root, "ceilings").iter();
+        let ceilings: Vec<Option<Money>> = ceilings.map(|one| self.literal(one)).collect();
+        let expires = match root.entry("expires").filter(|entry| !entry.value.is_null()) {
+            Some(entry) => Some(self.literal::<ExpiryTime>(&entry.value)?.0),
+            None => None,
+        };
+        let Checksum(plan) = self.literal(root.get("plan")?)?;
+        Some(ApprovalFile { plan, ceilings: ceilings.into_iter().collect::<Option<_>>()?, expires })
+    }
+
+    /// Returns a value that is written in the file itself.
+    fn literal<T: FromText>(&mut self, node: &Node) -> Option<T> {
+        match self.scalar(node, node.span.clone())? {
+            Setting::Literal(value) => Some(value),
+            Setting::Env(_) => {
+                let message = "an approval cannot name a variable: only the signed text counts";
+                let help = "write the value itself";
+                self.report("reckon::approval::form", node.span.clone(), message, help);
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::settings::Config;
+
+    fn check(signed: &str) -> Result<SignedRules, Vec<String>> {
+        let head = "apiVersion: reckon.dev/v1\nkind: Config\npolicy:\n  approvals:\n    signed:";
+        let text = format!("{head} {signed}\n").into_bytes();
+        match Config::parse("reckon.yaml", Path::new("/etc/reckon"), text) {
+            Ok(config) => {
+                Ok(config.policy.approvals.signed.unwrap().get(&|_: &str| None).unwrap().unwrap())
+            }
+            Err(broken) => Err(broken.problems.iter().map(|one| one.message.clone()).collect()),
+        }
+    }
+
+    #[test]
+    fn names_are_believed_only_where_the_operator_says_so() {
+        let rules = check("{signers: signers}").unwrap();
+        let place = "reckon.yaml:5".to_owned();
+        let signers = PathBuf::from("/etc/reckon/signers");
+        assert_eq!(
+            rules,
+            SignedRules { folder: None, signers, authors: AuthorEvidence::Signed, place }
+        );
+        let rules = check("{signers: /s, folder: /b/approvals, authors: named}").unwrap();
+        assert_eq!(
+            (rules.authors, rules.folder),
+            (AuthorEvidence::Named, Some("/b/approvals".into()))
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        assert_eq!(check("{signers: s, authors: any, keys: 1}").unwrap_err().len(), 2);
+        let missing = check("{folder: approvals}").unwrap_err();
+        assert_eq!(missing, ["`signers` is missing, so no person can sign an approval"]);
+    }
+}
+
+#[cfg(test)]
+mod approval_file_tests {
+    use super::*;
+
+    fn check(text: &str) -> Result<ApprovalFile, Vec<String>> {
+        let read = ApprovalFile::parse("approvals/a.yaml", text.as_bytes().to_vec());
+        read.map_err(|problems| {
+            let told = |one: &PlacedIssue| format!("{}:{} {}", one.line, one.column, one.message);
+            problems.iter().map(told).collect()
+        })
+    }
+
+    #[test]
+    fn what_was_written_is_read_back() {
+        let file = ApprovalFile {
+            plan: "ab".repeat(32),
+            ceilings: vec!["12.50 USD".parse().unwrap(), "3.00 EUR".parse().unwrap()],
+            expires: Some("2030-01-02T03:04:05Z".parse().unwrap()),
+        };
+        assert_eq!(check(&file.text()).as_ref(), Ok(&file));
+        let least = ApprovalFile { ceilings: Vec::new(), expires: None, ..file };
+        assert_eq!(check(&least.text()).as_ref(), Ok(&least));
+    }
+
+    #[test]
+    fn every_mistake_has_its_place() {
+        let plan = "0".repeat(64);
+        for (body, expect) in [
+            ("plam: 1", "3:1"),
+            ("plan: abc", "3:7"),
+            (&format!("plan: \"{plan}\"\nceilings: [\"12.50\"]"), "4:12"),
+            (&format!("plan: \"{plan}\"\nceilings: 3.00 EUR"), "4:11"),
+            (&format!("plan: \"{plan}\"\nexpires: soon"), "4:10"),
+            (&format!("plan: \"{plan}\"\nexpires: {{env: WHEN}}"), "4:10"),
+            (&format!("plan: \"{plan}\"\nplan: \"{plan}\""), "4:1"),
+            ("plan: {env: PLAN}", "3:7"),
+        ] {
+            let told = check(&format!("{FILE_HEAD}{body}\n")).unwrap_err();
+            assert!(told.iter().any(|one| one.starts_with(expect)), "{body}: {told:?}");
+        }
+        let (two, open) = (format!("{FILE_HEAD}---\na: 1\n"), format!("{FILE_HEAD}plan: [\n"));
+        for text in ["", "plan: abc", "- 1", "\u{0}", &two, &open] {
+            assert!(check(text).is_err(), "{text:?}");
+        }
+    }
+}

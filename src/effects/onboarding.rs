@@ -1,0 +1,90 @@
+//! Effects on merchant applications: a complete one is submitted, or its applicant gets a page on
+//! which to complete it (partner-api, `POST …/merchant_applications`, `POST …/sign_up`).
+//!
+//! No list shows applications. The webhook of the decision carries the mark in `reference` and
+//! settles a lost submission; if none arrives in time, the application needs attention. A page
+//! submits nothing by itself, so its lost answer is settled by sending again. Its address is valid
+//! for five minutes and one use: it is sealed, and created anew at each click.
+
+use serde_json::{Map, Value, json};
+
+use crate::api::onboarding::application::{ApplicationId, StartSignUp, SubmitApplication};
+use crate::api::onboarding::fields::{
+    ApplicationField, ApplicationPrivacy, FIELDS, SECOND_OWNER, SECOND_OWNER_FIELDS,
+};
+use crate::base::id::RemoteId;
+use crate::base::secret::Secret;
+use crate::effects::core::context::{EffectBuilder, EffectContext};
+use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply};
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+
+/// Submits the application of a spec.
+pub fn submit_application(obligation: EffectContext, spec: &Value) -> Effect {
+    let mut fields = fields(FIELDS, spec);
+    if let Some(second) = spec.get(SECOND_OWNER) {
+        let second = self::fields(SECOND_OWNER_FIELDS, second);
+        fields.insert(SECOND_OWNER.to_owned(), second.into());
+    }
+    fields.insert("reference".to_owned(), json!(obligation.source_id.mark()));
+    let body = json!({ "merchant_application": fields });
+    obligation.effect::<SubmitApplication>(APPLICATION_SUBMIT.name, &[], body).with_sealed_body()
+}
+
+/// Returns the fields of a table that a spec has. Secrets stay references, which are resolved as
+/// late as possible.
+pub(crate) fn fields(table: &[ApplicationField], spec: &Value) -> Map<String, Value> {
+    let written = |field: &ApplicationField| {
+        let value = spec.get(field.name)?;
+        let value = match field.privacy {
+            ApplicationPrivacy::Secret => json!({ "$secret": value }),
+            ApplicationPrivacy::Plain | ApplicationPrivacy::Personal => value.clone(),
+        };
+        Some((field.name.to_owned(), value))
+    };
+    table.iter().filter_map(written).collect()
+}
+
+/// Stores only the application's number: an underwriting decision may be known already, and stays.
+fn learn_submission(_: &Intent, reply: &Value) -> Result<Learned, String> {
+    let id = reply.pointer("/merchant_application/id").and_then(ApplicationId::read);
+    let id = id.and_then(|id| RemoteId::new(&id.to_string()).ok());
+    let remote_id = match (id, reply) {
+        (None, Value::Null) => None,
+        (None, _) => return Err("the answer holds no number of an application".to_owned()),
+        (id, _) => id,
+    };
+    Ok(Learned { remote_id, exists: true, facts: json!({}), secrets: Vec::new() })
+}
+
+pub(crate) const APPLICATION_SUBMIT: EffectRow = EffectRow::new(
+    "application.submit",
+    LostReply::AwaitWebhook,
+    Isolation::None,
+    learn_submission,
+);
+
+/// Fact that names the sealed address of the page.
+pub const PAGE: &str = "page";
+
+/// Creates a sign-up page that is filled in from a spec.
+pub fn start_sign_up(obligation: EffectContext, spec: &Value) -> Effect {
+    let mut body: Map<String, Value> = fields(FIELDS, spec);
+    if let Some(second) = spec.get(SECOND_OWNER) {
+        body.insert(SECOND_OWNER.to_owned(), fields(SECOND_OWNER_FIELDS, second).into());
+    }
+    body.insert("reference".to_owned(), json!(obligation.source_id.mark()));
+    obligation.effect::<StartSignUp>(APPLICATION_SIGN_UP.name, &[], body.into()).with_sealed_body()
+}
+
+fn learn_page(_: &Intent, reply: &Value) -> Result<Learned, String> {
+    let page = reply.pointer("/merchant_application/redirect_uri").and_then(Value::as_str);
+    let page = page.ok_or("the answer names no page")?;
+    let id = reply.pointer("/merchant_application/id").and_then(ApplicationId::read);
+    let remote_id = id.and_then(|id| RemoteId::new(&id.to_string()).ok());
+    let secrets = vec![(PAGE, Secret::from(page))];
+    Ok(Learned { remote_id, exists: true, facts: json!({}), secrets })
+}
+
+pub(crate) const APPLICATION_SIGN_UP: EffectRow =
+    EffectRow::resent("application.sign_up", Isolation::None, learn_page);

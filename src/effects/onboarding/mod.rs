@@ -1,4 +1,0 @@
-//! Effects on merchant applications.
-
-pub mod sign_up;
-pub mod submit;

@@ -1,0 +1,190 @@
+//! Links for people: a payer's links and the addresses in the message of a notification, and the address
+//! of a page that is made for one person.
+
+use std::sync::Arc;
+
+use chrono::{Days, Utc};
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use crate::base::id::Key;
+use crate::effects::onboarding::PAGE;
+use crate::engine::executor::perform;
+use crate::engine::handles::shared::{EngineError, EngineShared};
+use crate::engine::handles::task_result::{EffectJob, TaskResult};
+use crate::engine::hooks::notify::NotificationSender;
+use crate::engine::protocol::payers::{IntakeLink, PageLink};
+use crate::engine::view::EngineView;
+use crate::kinds::planning::step::MERCHANT;
+use crate::kinds::schema::text;
+use crate::model::effect::Effect;
+use crate::model::events::hook_run::PendingAction;
+use crate::notify::message::OutgoingNotification;
+use crate::plan::state_view::StateView;
+use crate::scripting::language::template::escape_html;
+
+/// Placeholder of a payer's link in a text.
+const LINK_PLACEHOLDER: (&str, &str) = ("{{intake:", "}}");
+/// Days for which such a link is valid.
+const LINK_DAYS: Days = Days::new(7);
+/// Largest number of links in one notification.
+const LINKS_MAX: usize = 16;
+
+impl EngineView<'_> {
+    /// Builds the message of a notification.
+    ///
+    /// # Errors
+    /// It cannot be built.
+    pub(crate) fn notification(
+        &self,
+        pending: &PendingAction,
+        courier: &dyn NotificationSender,
+    ) -> Result<OutgoingNotification, String> {
+        let fields = &pending.request.fields;
+        let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
+        let key = pending.id.action_name().map_err(|error| error.to_string())?;
+        let body = fields.get("body").cloned().unwrap_or_default();
+        let target = text("target").ok_or("it names no target")?;
+        let whose = (!courier.allows_any_address(&target)).then_some(&pending.id.merchant);
+        let links = PayerLinks { engine: self, notifier: courier, merchant: &pending.id.merchant };
+        Ok(OutgoingNotification {
+            key: key.to_string(),
+            target,
+            body: if let Value::String(body) = body {
+                Value::String(links.fill(body, str::to_owned)?)
+            } else {
+                body
+            },
+            html: text("html").map(|html| links.fill(html, escape_html)).transpose()?,
+            subject: text("subject"),
+            to: text("to").map(|to| self.addresses(&to, whose)).transpose()?,
+        })
+    }
+
+    /// Returns the addresses of a contact, or the written address. `whose` is the merchant that the
+    /// contact must belong to; without one any address is permitted.
+    ///
+    /// # Errors
+    /// The contact has no address, or belongs to another merchant.
+    fn addresses(&self, to: &str, whose: Option<&Key>) -> Result<Vec<String>, String> {
+        if to.contains('@') {
+            let closed =
+                || "a mail of a script goes to contacts of the event's merchant alone".to_owned();
+            return whose.is_none().then(|| vec![to.to_owned()]).ok_or_else(closed);
+        }
+        let key: Key =
+            to.parse().map_err(|_| "its `to` is neither an address nor a contact".to_owned())?;
+        let manifest = self.known_state.desired().manifest(&key);
+        let of = manifest.as_ref().and_then(|one| merchant_of(&key, &one.spec));
+        if whose.is_some_and(|whose| of.as_ref() != Some(whose)) {
+            let name = key.short();
+            return Err(format!(
+                "{name} is no contact of the event's merchant: no mail is sent to it"
+            ));
+        }
+        let list = manifest.and_then(|one| one.spec.get("email_addresses").cloned());
+        let addresses: Vec<String> = list
+            .as_ref()
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(|one| one.get("address")?.as_str().map(str::to_owned))
+            .collect();
+        if addresses.is_empty() {
+            return Err(format!("{} has no e-mail address", key.short()));
+        }
+        Ok(addresses)
+    }
+}
+
+/// Returns the merchant that a document names.
+fn merchant_of(key: &Key, spec: &Value) -> Option<Key> {
+    text::resolve_reference(MERCHANT, spec.get("merchant")?.as_str()?, &key.namespace).ok()
+}
+
+/// Builds the payers' links of a notification.
+struct PayerLinks<'a> {
+    engine: &'a EngineView<'a>,
+    notifier: &'a dyn NotificationSender,
+    /// The event's merchant: links are made for its methods alone.
+    merchant: &'a Key,
+}
+
+impl PayerLinks<'_> {
+    /// Returns a text with its placeholders replaced by payers' links, each passed through
+    /// `written`.
+    ///
+    /// # Errors
+    /// A link cannot be made now.
+    fn fill(&self, mut text: String, written: fn(&str) -> String) -> Result<String, String> {
+        let (open, close) = LINK_PLACEHOLDER;
+        for _ in 0..LINKS_MAX {
+            let Some((before, rest)) = text.split_once(open) else { return Ok(text) };
+            let Some((key, after)) = rest.split_once(close) else { return Ok(text) };
+            let key: Key = key.parse().map_err(|_| "its link names no saved method".to_owned())?;
+            text = [before, written(&self.link(key)?).as_str(), after].concat();
+        }
+        Err(format!("it asks for more than {LINKS_MAX} links"))
+    }
+
+    fn link(&self, key: Key) -> Result<String, String> {
+        let terms = self.engine.intake_link(&key)?;
+        let manifest = self.engine.known_state.desired().manifest(&key);
+        let of = manifest.and_then(|one| merchant_of(&key, &one.spec));
+        if of.as_ref() != Some(self.merchant) {
+            return Err(format!(
+                "{} is no method of the event's merchant: no link is made",
+                key.short()
+            ));
+        }
+        let until = self.engine.shared.now().checked_add_days(LINK_DAYS);
+        let until = until.unwrap_or(chrono::DateTime::<Utc>::MAX_UTC);
+        Ok(self.notifier.intake_address(&IntakeLink { key, terms, until }))
+    }
+}
+
+impl EngineView<'_> {
+    /// Returns the effect that the resource's step offers to a visitor, unless the resource is
+    /// busy.
+    pub(crate) fn offered_effect(&self, key: &Key) -> Option<Effect> {
+        let free = !self.scheduler.busy.contains(key) && !self.stopping;
+        let step = free.then(|| self.planner.full_step(self.known_state, key)).flatten()?;
+        let offer = step.on_demand.map(Arc::unwrap_or_clone);
+        offer.or_else(|| self.planner.on_demand(self.known_state, key))
+    }
+}
+
+pub(crate) async fn make_page(
+    shared: &EngineShared,
+    job: EffectJob,
+    reply: oneshot::Sender<PageLink>,
+) -> TaskResult {
+    let (key, before) = (job.effect.key.clone(), last_page(shared, &job.effect.key));
+    let mut finished = perform::perform(shared, job).await;
+    if matches!(finished, TaskResult::RetryLater(..)) {
+        // The engine does not retry: the visitor opens the link again.
+        finished = TaskResult::Changed(key.clone());
+    }
+    let made = match (before, last_page(shared, &key)) {
+        (Ok(before), Ok(after)) => Ok(after.filter(|after| before.as_ref() != Some(after))),
+        (Err(error), _) | (_, Err(error)) => Err(error),
+    };
+    let opened = made.and_then(|made| made.map(|name| shared.credential(&name)).transpose());
+    match opened {
+        Ok(opened) => {
+            // A visitor who has gone away opens the link again.
+            reply.send(opened).unwrap_or_default();
+            finished
+        }
+        Err(error) => TaskResult::Broken(error),
+    }
+}
+
+/// Returns the vault's name of the page made last.
+fn last_page(shared: &EngineShared, key: &Key) -> Result<Option<String>, EngineError> {
+    let known = shared.facts.observed_state(key)?;
+    let name = known.and_then(|known| {
+        known.fact(PAGE).get("sealed").and_then(Value::as_str).map(str::to_owned)
+    });
+    Ok(name)
+}

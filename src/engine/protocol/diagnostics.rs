@@ -1,0 +1,128 @@
+//! Answers about the process and its state on disk: metrics, positions in the journal for `why`, and
+//! data of other parts of the process.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::base::id::{IntentId, Key};
+use crate::engine::protocol::views::Overview;
+use crate::model::events::event::EventLedger;
+use crate::model::events::scripts::ScriptValuesSize;
+use crate::store::journal::chain::Head;
+
+/// Counts for a monitor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metrics {
+    pub overview: Overview,
+    /// Intents that are not closed, by state, with the age of the oldest of each in seconds.
+    pub intents: BTreeMap<String, (u64, i64)>,
+    /// Resources that are not ready or differ from their file, by reason.
+    pub reasons: BTreeMap<String, u64>,
+    /// Resources by each condition and its status.
+    #[serde(default)]
+    pub conditions: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Resources that a limit blocks.
+    pub over_limit: u64,
+    /// Resources that wait for another try.
+    pub backoff: u64,
+    /// Objects that may exist twice.
+    pub possible_orphans: u64,
+    /// Syncs of the journal: for each upper bound in microseconds, the number that took no longer.
+    pub sync_within_us: Vec<(u64, u64)>,
+    /// Number of syncs, and their total duration in microseconds.
+    pub syncs: (u64, u64),
+    /// State of events and of their hooks.
+    pub events: EventTotals,
+    /// Posts answered since the process began, by answer; the HTTP server adds them.
+    pub posts: BTreeMap<String, u64>,
+}
+
+/// Events and hooks of all merchants and applications together.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventTotals {
+    pub ledger: EventLedger,
+    /// Seconds since the newest event, by the service's clock and ours; `None`: there is no event.
+    pub age_seconds: Option<i64>,
+    /// Seconds since the last read of a merchant's list: the greatest of all merchants.
+    pub lag_seconds: Option<i64>,
+    /// Actions that hooks requested and that are not settled.
+    pub actions_waiting: u64,
+    /// Hooks that failed and are run again.
+    pub hooks_again: u64,
+    /// Hooks that failed for good.
+    pub hooks_dead: u64,
+    /// Partner webhooks that were ignored.
+    #[serde(default)]
+    pub notices_ignored: u64,
+    /// Scripts whose file is missing and whose place is kept.
+    #[serde(default)]
+    pub hooks_absent: u64,
+    /// Scripts that receive no further events of a merchant, since too many of their runs failed:
+    /// one for each merchant.
+    #[serde(default)]
+    pub hooks_stopped: u64,
+    /// Values that scripts keep.
+    #[serde(default)]
+    pub kept: ScriptValuesSize,
+    /// Seconds since the horizon up to which settled events are dropped, of the merchant that is
+    /// furthest behind.
+    #[serde(default)]
+    pub horizon_age_seconds: Option<i64>,
+}
+
+/// The subject of a question for a reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhySubject {
+    Resource(Key),
+    /// An intent, settled or not.
+    Intent(IntentId),
+    /// Any other word that a command prints: an id of the service, a mark, an event, an approval, a
+    /// plan.
+    Remote(String),
+}
+
+/// The positions of a subject.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenances {
+    /// The resources of the subject; empty if the journal does not know it.
+    pub resources: Vec<RecordRefs>,
+    /// The meaning of the word, in sentences, if it is no resource itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub about: Vec<String>,
+    /// The last record.
+    pub head: Head,
+}
+
+/// The records about one resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordRefs {
+    pub key: Key,
+    /// The sequences of all records about it, rising.
+    pub sequences: Vec<u64>,
+}
+
+/// The value. It may hold secrets, such as addresses that are given to the service, so `Debug`
+/// shows nothing of it.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LocalReply(pub Value);
+
+impl fmt::Debug for LocalReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Told(…)")
+    }
+}
+
+/// An answer about the state on disk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StateReply {
+    /// The release is recorded; false if no backup was restored.
+    Released(bool),
+    /// Positions in the journal for `why`.
+    Trail(Provenances),
+}

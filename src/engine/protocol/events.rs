@@ -1,0 +1,118 @@
+//! The gateway's events, the state of their receiver, and the request to read their lists again. Names
+//! and addresses of payers stay sealed.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::base::id::Key;
+use crate::model::events::event::{EventLedger, Via};
+use crate::model::remote_object::{Freshness, RemoteObject};
+
+/// The requested events.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventsWanted {
+    /// Events of this merchant alone.
+    pub merchant: Option<Key>,
+    /// Largest number of events, the newest ones.
+    pub most: usize,
+}
+
+/// Events, and the state of their receiver.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct EventsView {
+    /// One for each merchant.
+    pub receivers: Vec<ReceiverView>,
+    /// A message if the receiver was absent for a while before this process began.
+    pub away: Option<String>,
+    /// The newest events, newest first.
+    pub items: Vec<EventView>,
+    /// Posts that wait to be looked up.
+    pub waiting: Vec<EventView>,
+    /// Posts whose event the service does not have: they are forged.
+    pub forged: Vec<EventView>,
+    /// Ignored partner webhooks, newest first.
+    #[serde(default)]
+    pub ignored: Vec<IgnoredView>,
+}
+
+/// A partner webhook that was ignored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IgnoredView {
+    /// Time of arrival.
+    pub at: String,
+    /// The reference that it was posted to.
+    pub reference: String,
+    /// The reason why it was ignored.
+    pub reason: String,
+}
+
+/// The state of a merchant's events.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceiverView {
+    pub merchant: String,
+    /// Seconds since the newest event, by the service's clock and ours.
+    pub age_seconds: Option<i64>,
+    /// Seconds since the list was last read.
+    pub lag_seconds: Option<i64>,
+    /// Counts and times.
+    pub ledger: EventLedger,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EventView {
+    pub merchant: String,
+    /// The service's id of the event.
+    pub id: String,
+    /// Its type, once the service showed it.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// The time of the event, by the service's clock.
+    pub created: Option<String>,
+    /// `told`, `waiting`, `forged` or `other_mode`.
+    #[serde(rename = "stands")]
+    pub status: String,
+    /// Freshness compared with the object's version known before.
+    #[serde(rename = "standing")]
+    pub freshness: Option<Freshness>,
+    /// The way by which it was read.
+    pub via: Option<Via>,
+    /// Number of posts.
+    pub posts: u32,
+    /// Time of its first arrival.
+    pub first: String,
+    /// The resources that it concerns.
+    pub about: Vec<String>,
+    /// The object that it shows.
+    pub object: Option<RemoteObject>,
+}
+
+/// The lists to read, and from which time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResyncEvents {
+    /// The merchant of the list; `None`: all merchants.
+    pub merchant: Option<Key>,
+    /// Earliest time of events, by the service's clock.
+    pub since: DateTime<Utc>,
+    /// New events are only recorded: no hook runs for them.
+    pub without_hooks: bool,
+}
+
+/// The content of one merchant's list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResyncedEvents {
+    pub merchant: String,
+    /// Events that the service listed.
+    pub read: u64,
+    /// Events among them that were not known.
+    pub new: u64,
+    /// The time of the oldest one.
+    pub oldest: Option<String>,
+    /// Events up to this time were dropped once they were settled: none of them is new, whatever
+    /// the list contains.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<String>,
+    /// The reason why there is no list yet, such as a merchant that is not connected.
+    pub waits: Option<String>,
+    /// The reason why the list was not read to its end.
+    pub trouble: Option<String>,
+}

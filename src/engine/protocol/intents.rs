@@ -1,0 +1,211 @@
+//! Open intents, possible orphans, and unknown objects with marks of ours, as plain data.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::base::id::{Key, Mode};
+use crate::base::money::Currency;
+use crate::base::wording::count_noun;
+use crate::effects::core::row::LostReply;
+use crate::effects::register::effect_row;
+use crate::engine::protocol::views::MoneyView;
+use crate::model::effect::PER_OCCURRENCE;
+use crate::model::intent::{Cause, Intent};
+use crate::store::read_model::model::{ReadModel, ReadModelError};
+
+/// One intent that is not closed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntentView {
+    /// Its number.
+    pub id: String,
+    pub key: Key,
+    pub effect: String,
+    /// `open`, `in_doubt` or `held`.
+    pub state: String,
+    /// Number of times it was sent.
+    pub attempts: u32,
+    /// The reason why it is not settled.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reason: Option<String>,
+    /// The effect's own name at the service.
+    pub source_id: String,
+    /// The same name as fields of the service hold it.
+    pub mark: String,
+    /// The time of its record.
+    pub at: String,
+    /// Evidence for a person who settles it.
+    #[serde(default)]
+    pub evidence: IntentEvidence,
+}
+
+/// The known parts of an effect without a known result, and the places where it would show.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntentEvidence {
+    /// The object that it changes.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub target: Option<String>,
+    /// The expected values of its answer for money and state; nothing private.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub asked: BTreeMap<String, Value>,
+    /// The baseline, read just before it was sent.
+    #[serde(skip_serializing_if = "Value::is_null", default)]
+    pub before: Value,
+    /// Method and path of the reads that would show it; empty if the service cannot show it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub shows_at: Vec<String>,
+    /// The way in which a lost answer of it is settled, in a sentence.
+    pub settled_by: String,
+    /// Its origin: a document's file, line and commit, or a person.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub caused_by: Option<String>,
+}
+
+/// Fields of an answer that may be displayed: money and state.
+const ASKED: [&str; 9] = [
+    "amount",
+    "total_amount",
+    "currency",
+    "status",
+    "type",
+    "id",
+    "charge_id",
+    "account_id",
+    "schedule",
+];
+
+/// Open intents, and resources that were made again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntentsView {
+    /// Intents that are not closed, oldest first.
+    pub items: Vec<IntentView>,
+    /// Resources that were made again although nothing proved that the first try failed.
+    pub remade: Vec<RemadeView>,
+    /// Unknown objects with marks of ours that block a resource.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(rename = "strays")]
+    pub unknown_objects: Vec<UnknownObjectView>,
+    /// The dangerous last resort, which disowns every unknown object at once; `None` if there is no
+    /// such object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_resort: Option<DisownPreview>,
+}
+
+/// A resource that was made again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemadeView {
+    /// The intent whose result is not known.
+    pub intent: String,
+    pub key: Key,
+}
+
+/// Returns the evidence for a person who settles an intent.
+pub(crate) fn evidence(intent: &Intent) -> IntentEvidence {
+    let row = effect_row(&intent.effect);
+    let (settled_by, shows_at) =
+        row.map_or_else(Default::default, |row| settlement(row.lost_reply, intent));
+    let asked = intent.expect.iter().filter(|(name, _)| ASKED.contains(&name.as_str()));
+    IntentEvidence {
+        target: intent.target.as_ref().map(ToString::to_string),
+        asked: asked.map(|(name, value)| (name.clone(), value.clone())).collect(),
+        before: intent.baseline.clone(),
+        shows_at,
+        settled_by,
+        caused_by: caused_by(&intent.cause),
+    }
+}
+
+/// Returns the settlement of a lost answer, and the reads that would show the effect.
+fn settlement(doubt: LostReply, intent: &Intent) -> (String, Vec<String>) {
+    let told = match doubt {
+        LostReply::Retry { max_sends: most, refusal_settles: _ } => {
+            let most = count_noun(most, "time");
+            format!(
+                "the same bytes are sent again, at most {most} in total; this cannot create a \
+                duplicate"
+            )
+        }
+        LostReply::RetryUntilGone { max_sends: most, gone_statuses: _ } => {
+            let most = count_noun(most, "time");
+            format!("it is sent again, at most {most} in total; an ended object cannot end twice")
+        }
+        LostReply::Lookup(search) => {
+            let paths = (search.queries)(intent).into_iter();
+            let paths =
+                paths.map(|query| format!("{} {}", query.call.method.as_str(), query.call.path));
+            return ("by a lookup at the service".to_owned(), paths.collect());
+        }
+        LostReply::AwaitWebhook => "by a webhook of the service".to_owned(),
+        LostReply::Undecidable => "nothing the service shows can prove it".to_owned(),
+    };
+    (told, Vec::new())
+}
+
+fn caused_by(cause: &Cause) -> Option<String> {
+    let place = cause.file.as_ref().zip(cause.line).map(|(file, line)| format!("{file}:{line}"));
+    let state = if cause.uncommitted { "uncommitted change after " } else { "" };
+    let commit = cause.commit.as_ref().map(|commit| format!("{state}commit {commit}"));
+    let parts: Vec<String> = [cause.actor.clone(), place, commit].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// One unknown object that blocks a resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnknownObjectView {
+    pub id: String,
+    /// The list that contains it.
+    pub list: String,
+    /// The mark of ours that it carries.
+    pub mark: String,
+    /// The resource that it blocks.
+    pub key: Key,
+    /// True if it is a second object with that mark.
+    pub second: bool,
+    /// Commands that resolve it, as alternatives.
+    pub way_out: Vec<String>,
+}
+
+/// Every object with an unknown mark that one command would disown.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DisownPreview {
+    pub command: String,
+    /// The objects, by id.
+    pub objects: Vec<DisownedView>,
+    /// Money that the service goes on collecting for them: the `ACTIVE` recurring charges, one
+    /// occurrence of each.
+    pub totals: Vec<MoneyView>,
+    /// Number of those recurring charges.
+    pub active: usize,
+}
+
+/// One object with an unknown mark.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DisownedView {
+    pub id: String,
+    /// The list that contains it.
+    pub list: String,
+    pub merchant: Key,
+    /// Its status at the service, if it collects money.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// The money that it collects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub money: Option<MoneyView>,
+}
+
+pub(crate) fn collected_money(currency: Currency, mode: Mode, amount: i64) -> MoneyView {
+    MoneyView { currency: currency.to_string(), mode, meaning: PER_OCCURRENCE.to_owned(), amount }
+}
+
+/// Returns the mode that a merchant was connected in; live if that is not known, the more cautious
+/// assumption.
+pub(crate) fn merchant_mode(facts: &ReadModel, merchant: &Key) -> Result<Mode, ReadModelError> {
+    let known = facts.observed_state(merchant)?;
+    let mode = |known: &crate::model::state::observed::Observed| {
+        let fact = Some(known.fact("mode")).filter(|mode| !mode.is_null());
+        let applied = || known.applied.as_ref().and_then(|applied| applied.spec.get("mode"));
+        serde_json::from_value::<Mode>(fact.or_else(applied).cloned().unwrap_or(Value::Null)).ok()
+    };
+    Ok(known.as_ref().and_then(mode).unwrap_or(Mode::Live))
+}

@@ -1,0 +1,165 @@
+//! Payers: their links and tokens, pages that are made for one person, and payments.
+//!
+//! Opening a link changes nothing. A link asks for the details that a generation of the document
+//! does not have yet, or for a replacement of the saved ones; a replacement link is valid only
+//! while exactly those details are saved. A token is accepted only while the method asks for one.
+
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::base::id::{Key, Mode};
+use crate::base::secret::Secret;
+use crate::model::state::health::PaymentResult;
+
+/// A payer's link with a verified signature.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IntakeLink {
+    /// The saved method.
+    pub key: Key,
+    pub terms: IntakeTerms,
+    /// End of the link's validity.
+    pub until: DateTime<Utc>,
+}
+
+/// The terms of a payer's link.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntakeTerms {
+    /// The generation of the saved method's document.
+    pub generation: u32,
+    /// The name of the saved details that the payer's details replace, 12 hexadecimal digits or
+    /// `0`; `None` while the generation has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
+}
+
+/// The present state of a payer's link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Intake {
+    /// The details are requested.
+    Requested(Box<IntakePage>),
+    /// A token has arrived, and is being saved.
+    Received,
+    /// The details are saved: the link has served its purpose.
+    Stored,
+    /// The link has expired, or the details are no longer requested.
+    Expired,
+    /// The details are requested, but cannot be accepted yet.
+    NotYet,
+}
+
+/// The data of a payer's page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IntakePage {
+    /// `card` or `bank`.
+    pub sort: &'static str,
+    /// The merchant's public key.
+    pub public_key: String,
+    /// The merchant's name, if known.
+    pub merchant: Option<String>,
+    /// Test or live.
+    pub mode: Mode,
+    /// Address from which the service's own fields are loaded.
+    pub service: String,
+    /// The reason why the previous token failed.
+    pub trouble: Option<String>,
+    /// True if saved details exist that these replace.
+    pub replaces: bool,
+    /// Number of tokens needed for the details: one for the method, and one for each recurring
+    /// charge that it pays.
+    pub tokens: usize,
+}
+
+/// A token on its way to the engine. It crosses the control socket, and is displayed nowhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttachToken {
+    /// The saved method.
+    pub key: Key,
+    #[serde(serialize_with = "serialize_exposed")]
+    pub token: Secret,
+    /// Further tokens of the same details, one for each recurring charge that the method pays.
+    #[serde(
+        default,
+        serialize_with = "serialize_all_exposed",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub more: Vec<Secret>,
+    /// True if the token may replace the saved details. A payer's link contains this itself.
+    #[serde(default)]
+    pub replace: bool,
+}
+
+/// A token with its actor and its origin.
+#[derive(Debug)]
+pub struct SubmitToken {
+    /// The token and its method.
+    pub attaching: AttachToken,
+    /// The payer's link by which the token arrived, if any.
+    pub link: Option<IntakeLink>,
+    pub actor: String,
+}
+
+fn serialize_exposed<S: Serializer>(token: &Secret, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(token.expose())
+}
+
+fn serialize_all_exposed<S: Serializer>(
+    tokens: &[Secret],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(tokens.iter().map(Secret::expose))
+}
+
+/// The address; `None`: there is no page to open now.
+pub type PageLink = Option<Secret>;
+
+/// A link on its way to the person who asked for it: it crosses the control socket, and nothing
+/// else.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct SecretLink(pub Secret);
+
+impl fmt::Debug for SecretLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Link(***)")
+    }
+}
+
+impl Serialize for SecretLink {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.expose())
+    }
+}
+
+/// The newest payment of a resource, and the next one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PaymentsView {
+    /// The newest try to collect money; `None` until an event reports one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub last: Option<PaymentView>,
+    /// Failed tries since the last successful one.
+    pub failures: u32,
+    /// The date of the next payment, as the service last showed it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub next: Option<String>,
+}
+
+/// One try to collect money.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PaymentView {
+    /// The transaction, or the occurrence.
+    pub id: String,
+    pub result: PaymentResult,
+    /// In minor units.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub amount: Option<i64>,
+    /// ISO 4217.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub currency: Option<String>,
+    /// The service's code of a failure.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reason: Option<String>,
+    /// By the service's clock.
+    pub at: String,
+}

@@ -1,0 +1,326 @@
+//! The overview, resources and plans as plain data: the source of JSON, of terminal output and of pages.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::base::hash::Digest;
+use crate::base::id::{Key, Mode};
+use crate::engine::protocol::payers::PaymentsView;
+use crate::model::change::{LimitExceeded, MonthlyDue, PlannedAction, Removal, Replaced};
+use crate::model::issue::{PlacedIssue, ProblemCounts, TreeProblems};
+use crate::model::manifest::{Desired, TreeState};
+use crate::model::state::drift::FieldChange;
+use crate::model::state::health::Condition;
+use crate::policy::PolicyRules;
+
+/// Number of characters of a checksum that name a plan.
+pub const CHECKSUM_SHORT: usize = 16;
+
+/// Overview of the whole state: `/api/v1/status`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overview {
+    pub resources: usize,
+    pub ready: usize,
+    /// Resources that would change.
+    pub changes: usize,
+    /// Resources that need attention.
+    pub stuck: usize,
+    /// Orphans: remote objects whose document is missing and that are left as they are.
+    pub orphaned: usize,
+    /// Names that a person suspended; for a merchant, everything of it is suspended.
+    #[serde(default)]
+    pub suspended: usize,
+    /// Resources with a task under way or queued.
+    pub under_way: usize,
+    /// Intents that are not closed.
+    pub open_intents: usize,
+    /// Unusable documents.
+    pub broken: usize,
+    /// State of the tree: a missing document counts only if every file parsed.
+    pub coverage: TreeState,
+    /// Sequence of the last journal record.
+    pub position: u64,
+    /// Hash of the last journal record: an outside anchor for the chain.
+    pub head: String,
+    /// Delays of calls, if any.
+    #[serde(default, skip_serializing_if = "TrafficView::is_free")]
+    pub traffic: TrafficView,
+}
+
+impl Overview {
+    /// Returns true if no task is under way: an unready resource then waits for a person or an
+    /// outside event.
+    pub fn is_at_rest(&self) -> bool {
+        self.under_way == 0
+    }
+}
+
+/// One resource: an item of `/api/v1/resources` (design.md part 4).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResourceView {
+    pub kind: String,
+    pub namespace: String,
+    pub name: String,
+    /// True if it matches its file, nothing of it is in doubt, and it has no problem.
+    pub ready: bool,
+    /// A CamelCase word.
+    pub reason: String,
+    /// One sentence.
+    pub message: String,
+    /// The service's id.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub remote_id: Option<String>,
+    /// Its conditions, each with status, reason and time.
+    #[serde(default)]
+    pub conditions: Vec<Condition>,
+    /// The planned action.
+    pub verdict: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub line: Option<usize>,
+    /// Time of the newest known fact; later changes at the service are not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub last_known: Option<String>,
+    /// Confidence in that fact now; only if there is an object.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub confidence: Option<Confidence>,
+    /// Time at which the service last showed the known state; only if this process read it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub verified_at: Option<String>,
+    /// The newest payment or attempt, and the next payment; only for resources that collect money.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub payments: Option<Box<PaymentsView>>,
+    /// Number of times it was made again without proof that the first try failed.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub possible_orphans: u32,
+    /// Its known properties; only in an answer about one resource.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub facts: BTreeMap<String, Value>,
+}
+
+impl ResourceView {
+    /// Returns true if it has no document; a broken one counts as a document.
+    pub fn has_no_document(&self) -> bool {
+        self.file.is_none() && self.reason != "BrokenDocument"
+    }
+
+    /// Returns true if this is the view of that resource.
+    pub fn is_of(&self, key: &Key) -> bool {
+        self.kind == key.kind.as_str()
+            && self.namespace == key.namespace.as_str()
+            && self.name == key.name.as_str()
+    }
+}
+
+/// Confidence in the known state of an object (design.md part 3, Kinds without read-back).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// It was read since, and its visible part is as applied.
+    Verified,
+    /// It can be read, but was not since this process began: it may have been changed.
+    LastKnown,
+    /// The service does not show it, so a change cannot be detected.
+    CannotBeVerified,
+}
+
+/// One list of the service that was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListReadView {
+    pub merchant: String,
+    pub list: String,
+    /// Time of the read; `None` if the service has no such list.
+    pub at: Option<String>,
+}
+
+/// The plan and its basis: `plan -o json` and `/api/v1/plan` (design.md part 4).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanView {
+    /// The version of this form.
+    pub version: u32,
+    /// State of the tree: a missing document counts only if every file parsed.
+    pub coverage: TreeState,
+    /// Sequence of the last journal record behind the plan.
+    pub position: u64,
+    /// Hash of that record.
+    pub head: String,
+    /// The git commit of the tree.
+    pub commit: Option<String>,
+    /// A digest of the paths and bytes of the files behind the plan.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub files: Option<Digest>,
+    /// The checksum that an approval names: plans with equal checksums do the same.
+    #[serde(default)]
+    pub checksum: String,
+    /// Lists that were read at the service; everything else is as last known.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub looked_at: Vec<ListReadView>,
+    /// The compared trees, if the plan does not concern the service.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub against: Option<Box<Against>>,
+    /// Number of resources, settled ones included.
+    pub resources: usize,
+    /// Every step that is not settled, in dependency order.
+    pub steps: Vec<StepView>,
+    /// Sums of the steps' money.
+    pub totals: Vec<MoneyView>,
+    /// Money due by month, before and after these steps, for the resources that they change.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub due: Vec<DueView>,
+    /// The first problems of the files.
+    pub problems: Vec<PlacedIssue>,
+    /// The count of the files' other problems.
+    #[serde(skip_serializing_if = "ProblemCounts::is_zero", default)]
+    pub omitted: ProblemCounts,
+}
+
+impl PlanView {
+    /// Returns true if a document of the tree is unusable.
+    pub fn has_errors(&self) -> bool {
+        self.all_problems().errors > 0
+    }
+
+    /// Counts all problems of the files, listed or not.
+    pub fn all_problems(&self) -> ProblemCounts {
+        self.problems.iter().collect::<ProblemCounts>().plus(self.omitted)
+    }
+}
+
+/// Two trees that are compared without a service: `plan --against`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Against {
+    /// The commit that is assumed to be applied.
+    pub before: String,
+    /// The wanted commit; `None` if it is the present tree.
+    pub after: Option<String>,
+}
+
+/// One step of a plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepView {
+    pub kind: String,
+    pub namespace: String,
+    pub name: String,
+    /// The planned action.
+    pub verdict: PlannedAction,
+    /// The reason, as a CamelCase word.
+    pub reason: String,
+    /// The reason, as a sentence.
+    pub message: String,
+    /// True if a person has to act.
+    pub stuck: bool,
+    pub file: Option<String>,
+    pub line: Option<usize>,
+    /// Field by field, private values masked.
+    pub changes: Vec<FieldChange>,
+    /// Money that the step moves.
+    pub money: Vec<MoneyView>,
+    /// Change of the money due in each month; the plan has the sums.
+    #[serde(skip)]
+    pub due: Vec<MonthlyDue>,
+    /// The limit that blocks it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub limit: Option<Box<LimitExceeded>>,
+    /// The replaced invoice, which stays payable.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub replaces: Option<Box<Replaced>>,
+    /// The form of its removal, if its document is missing.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub removal: Option<Removal>,
+    /// The service's refusals, and warnings of dates that are over, each at its field.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub problems: Vec<PlacedIssue>,
+    /// Unready resources that it needs.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub waits_for: Vec<Key>,
+}
+
+/// An amount of money and its purpose.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct MoneyView {
+    /// ISO 4217.
+    pub currency: String,
+    pub mode: Mode,
+    /// The purpose of the money.
+    pub meaning: String,
+    /// In minor units.
+    pub amount: i64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// The money of one month.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DueView {
+    /// The month: `2030-01`.
+    pub month: String,
+    /// ISO 4217.
+    pub currency: String,
+    pub mode: Mode,
+    /// Minor units in the present state.
+    pub before: i64,
+    /// Minor units once the steps are done.
+    pub after: i64,
+    /// The difference in minor units; negative if less is due.
+    pub difference: i64,
+}
+
+/// Delays of calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrafficView {
+    /// Merchants whose calls the service throttles; the partner's own calls count as one.
+    #[serde(default)]
+    pub slowed: usize,
+    /// Answers 429 since the process began.
+    #[serde(default)]
+    pub throttled: u64,
+    /// Hosts that are down and not called for a while.
+    #[serde(default)]
+    pub silent: Vec<DownHostView>,
+}
+
+/// A host that is down.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DownHostView {
+    /// Name and port.
+    pub host: String,
+    /// Start of the failures.
+    pub since: String,
+    /// Time of the next call.
+    pub next: String,
+}
+
+impl TrafficView {
+    /// Returns true if no call is delayed.
+    pub fn is_free(&self) -> bool {
+        let Self { slowed, throttled, silent } = self;
+        *slowed == 0 && *throttled == 0 && silent.is_empty()
+    }
+}
+
+/// A selected name that no resource has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnknownName {
+    pub key: Key,
+    /// The most similar name, if there is one.
+    pub nearest: Option<String>,
+}
+
+/// Two trees to compare.
+#[derive(Debug)]
+pub struct ComparedTrees<'a> {
+    /// The tree that is assumed to be applied.
+    pub before: &'a Desired,
+    /// The wanted tree.
+    pub after: &'a Desired,
+    pub against: Against,
+    /// The problems of both trees' files.
+    pub problems: TreeProblems,
+    pub rules: &'a PolicyRules,
+}

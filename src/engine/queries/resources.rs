@@ -1,0 +1,170 @@
+//! Resources as plain data, with their payments, and the suspensions in effect.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::base::clock::timestamp;
+use crate::base::id::Key;
+use crate::engine::protocol::payers::{PaymentView, PaymentsView};
+use crate::engine::protocol::views::ResourceView;
+use crate::engine::queries::conditions;
+use crate::engine::queries::conditions::failure_reason;
+use crate::engine::scheduler::backoff::{instant_of, time_to_next_quarter};
+use crate::engine::view::EngineView;
+use crate::kinds::planning::step::{MERCHANT, merchant_of};
+use crate::model::operator::Suspension;
+use crate::model::plan::{Reason, Step};
+use crate::model::state::health::{ConditionStatus, ConditionType, Payment, Payments};
+use crate::model::state::observed::Observed;
+use crate::plan::state_view::StateView;
+
+impl EngineView<'_> {
+    /// Returns one resource with all its properties, without secrets.
+    pub(crate) fn resource(&self, key: &Key) -> Option<ResourceView> {
+        let mut view = self.resource_view(self.planner.step(key)?);
+        if let Some(observed) = self.known_state.observed(key) {
+            let facts = observed.facts.as_object().into_iter().flatten();
+            let open = facts.filter(|(_, value)| value.get("sealed").is_none());
+            view.facts = open.map(|(name, value)| (name.clone(), value.clone())).collect();
+        }
+        Some(view)
+    }
+
+    /// Returns the status of each condition of a resource, without messages.
+    pub(crate) fn statuses(&self, step: &Step) -> [(ConditionType, ConditionStatus); 4] {
+        let unable = self
+            .scheduler
+            .failures
+            .get(&step.key)
+            .filter(|_| self.known_state.open_intent(&step.key).is_none());
+        conditions::statuses(step, self.is_suspended(&step.key), unable)
+    }
+
+    /// Returns one resource as in a list.
+    pub(crate) fn resource_view(&self, step: &Step) -> ResourceView {
+        let observed = self.known_state.observed(&step.key);
+        let confidence =
+            observed.as_ref().and_then(|known| self.readers.sweeps.confidence(&step.key, known));
+        let open = self.known_state.open_intent(&step.key);
+        let suspension = self.suspension(&step.key);
+        let known = conditions::ConditionInputs {
+            step,
+            observed: observed.as_deref(),
+            open: open.as_deref(),
+            suspension: suspension.as_deref(),
+            suspended: self.is_suspended(&step.key),
+            unable: self.scheduler.failures.get(&step.key).filter(|_| open.is_none()),
+            confidence: confidence.as_ref().map(|(confidence, _)| *confidence),
+        };
+        let (reason, message) = headline(&known);
+        ResourceView {
+            kind: step.key.kind.to_string(),
+            namespace: step.key.namespace.to_string(),
+            name: step.key.name.to_string(),
+            ready: step.is_ready(),
+            reason,
+            message,
+            remote_id: step.remote_id.clone(),
+            conditions: conditions::conditions(&known),
+            verdict: format!("{:?}", step.action).to_lowercase(),
+            file: step.place.as_ref().map(|(file, _)| file.to_string()),
+            line: step.place.as_ref().map(|(_, line)| *line),
+            last_known: observed.as_ref().map(|observed| timestamp(&observed.at)),
+            confidence: known.confidence,
+            verified_at: confidence.and_then(|(_, at)| at),
+            payments: observed.as_deref().and_then(payments_view),
+            possible_orphans: observed.as_ref().map_or(0, |observed| observed.recreated),
+            facts: BTreeMap::new(),
+        }
+    }
+}
+
+/// Returns the headline of a resource: the failure of its last attempt, its problem, or its last
+/// known state.
+fn headline(known: &conditions::ConditionInputs<'_>) -> (String, String) {
+    if let Some(unable) = known.unable {
+        return (failure_reason(unable).to_owned(), unable.message().to_owned());
+    }
+    let (word, message) = known.step.headline();
+    if known.step.is_ready() && known.step.reason == Reason::Settled {
+        return (word.to_owned(), conditions::in_sync(known).1);
+    }
+    (word.to_owned(), message)
+}
+
+/// Returns the known payments of a resource; `None`: it collects nothing.
+pub(crate) fn payments_view(known: &Observed) -> Option<Box<PaymentsView>> {
+    let next = known.text("next_payment").map(str::to_owned);
+    let payments = known.payments.as_deref();
+    let last = payments.map(|Payments { last, .. }| {
+        let Payment { id, result, amount, currency, reason, at } = last.clone();
+        let currency = currency.or_else(|| known.text("currency").map(str::to_owned));
+        PaymentView { id, result, amount, currency, reason, at: timestamp(&at) }
+    });
+    let failures = payments.map_or(0, |payments| payments.failures);
+    (last.is_some() || next.is_some()).then(|| Box::new(PaymentsView { last, failures, next }))
+}
+
+/// Longest wait for the end of a suspension: the clock may have been set.
+const LOOK_EVERY: Duration = Duration::from_hours(1);
+
+impl EngineView<'_> {
+    /// Returns the suspension of a resource, or of its merchant, that is now in effect.
+    pub(crate) fn suspension(&self, key: &Key) -> Option<Arc<Suspension>> {
+        self.known_state.suspensions().next()?;
+        let said = self.known_state.desired().manifests.get(key).and_then(|one| merchant_of(one));
+        let known = || self.known_state.observed(key).map(|known| known.merchant.clone());
+        let names = [Some(key.clone()), said.or_else(known)].into_iter().flatten();
+        let mut words = names.filter_map(|name| self.known_state.suspension(&name));
+        words.find(|word| word.is_in_force(self.shared.now()))
+    }
+
+    /// Returns true if a resource is suspended, by a person or by its document.
+    pub(crate) fn is_suspended(&self, key: &Key) -> bool {
+        let document = self.known_state.desired().manifests.get(key);
+        document.is_some_and(|one| one.annotations.suspend) || self.suspension(key).is_some()
+    }
+
+    /// Counts the names that are suspended now.
+    pub(crate) fn suspended_count(&self) -> usize {
+        let now = self.shared.now();
+        self.known_state.suspensions().filter(|one| one.is_in_force(now)).count()
+    }
+
+    /// Returns the resources that a suspension of this one affects: for a merchant, also those
+    /// without a document.
+    pub(crate) fn affected_resources(&self, key: &Key) -> BTreeSet<Key> {
+        let whole = key.kind.as_str() == MERCHANT;
+        let absent = self.planner.steps().filter(|step| whole && step.place.is_none());
+        absent.map(|step| step.key.clone()).chain([key.clone()]).collect()
+    }
+
+    /// Returns the resources whose suspension ended by itself.
+    pub(crate) fn ended_suspensions(&self) -> BTreeSet<Key> {
+        let now = self.shared.now();
+        let over = self.known_state.suspensions().filter(|one| !one.is_in_force(now));
+        over.flat_map(|one| self.affected_resources(&one.key)).collect()
+    }
+
+    /// Returns the time at which the next suspension ends by itself.
+    pub(crate) fn next_resumption(&self) -> Option<Instant> {
+        let now = self.shared.now();
+        let ends = self.known_state.suspensions().filter_map(|one| one.until);
+        let next = ends.filter(|until| *until > now).min()?;
+        let wait = next.signed_duration_since(now).to_std().ok()?;
+        Instant::now().checked_add(wait.min(LOOK_EVERY))
+    }
+
+    /// Returns the time at which dated steps are planned again, if any step waits for a date.
+    pub(crate) fn next_dates(&self) -> Option<Instant> {
+        let waits = !self.planner.date_dependent().is_empty();
+        let quarter =
+            waits.then(|| Instant::now().checked_add(time_to_next_quarter(self.shared.now())));
+        let turn = self.planner.next_health_change();
+        let turn = turn.and_then(|turn| instant_of(self.shared.now(), turn));
+        [quarter.flatten(), self.next_resumption(), turn].into_iter().flatten().min()
+    }
+}

@@ -1,0 +1,156 @@
+//! YAML shape of a contact, its checks without the service, and its steps: it is created once, and
+//! the service can never change it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::base::id::{Key, Name};
+use crate::base::secret::Personal;
+use crate::effects::invoices::create_contact;
+use crate::kinds::manifest_kind::ManifestKind;
+use crate::kinds::merchant::shape::MerchantKind;
+use crate::kinds::planning::object_step::{ObjectEffects, plan_object};
+use crate::kinds::planning::step::{
+    MERCHANT, StepCx, StepDecision, orphan, ready_state, reference,
+};
+use crate::kinds::schema::kind::{CheckCx, Find, Mutability, Privacy, SpecField, SpecSchema};
+use crate::kinds::schema::text;
+use crate::kinds::schema::values::RefusedField;
+use crate::model::issue::Issue;
+use crate::model::manifest::{Manifest, Reference};
+use crate::model::plan::Reason;
+use crate::model::state::observed::Observed;
+
+#[derive(Debug, Clone, Copy)]
+pub struct ContactKind;
+
+/// Contact of a merchant, who receives invoices (partner-api, POST /contacts).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Spec")]
+pub struct ContactSpec {
+    /// The merchant that the contact belongs to.
+    pub merchant: String,
+    /// Given name.
+    #[serde(serialize_with = "text::serialize_exposed")]
+    pub first_name: Personal,
+    /// Family name.
+    #[serde(serialize_with = "text::serialize_exposed")]
+    pub last_name: Personal,
+    /// E-mail addresses, at least one.
+    pub email_addresses: Vec<EmailAddressSpec>,
+    /// Not accepted: follows the merchant's mode.
+    #[serde(default, skip_serializing)]
+    pub test_mode: RefusedField,
+}
+
+/// One e-mail address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "EmailAddress")]
+pub struct EmailAddressSpec {
+    /// The address itself.
+    #[serde(serialize_with = "text::serialize_exposed")]
+    pub address: Personal,
+}
+
+const fn field(path: &'static str, privacy: Privacy, doc: &'static str) -> SpecField {
+    SpecField { path, privacy, mutability: Mutability::Immutable, doc }
+}
+
+impl SpecSchema for ContactKind {
+    const NAME: &'static str = "Contact";
+    const FIELDS: &'static [SpecField] = &[
+        field(
+            "merchant",
+            Privacy::Plain,
+            "The merchant that the contact belongs to, NAME or NAMESPACE/NAME (design, Files).",
+        ),
+        field("first_name", Privacy::Personal, "Given name (partner-api, POST /contacts)."),
+        field("last_name", Privacy::Personal, "Family name (partner-api, POST /contacts)."),
+        field(
+            "email_addresses",
+            Privacy::Personal,
+            "A list of at least one `{address: …}` (partner-api, POST /contacts).",
+        ),
+        field(
+            "email_addresses[].address",
+            Privacy::Personal,
+            "An e-mail address (partner-api, Contact).",
+        ),
+    ];
+    type Spec = ContactSpec;
+
+    fn check(spec: &ContactSpec, _cx: &CheckCx) -> Vec<Issue> {
+        let ContactSpec { merchant, first_name, last_name, email_addresses, test_mode } = spec;
+        let mut issues = Vec::new();
+        issues.extend(text::reference_issue("spec.merchant", MerchantKind::NAME, merchant));
+        issues.extend(text::not_blank("spec.first_name", first_name.expose(), "Jane"));
+        issues.extend(text::not_blank("spec.last_name", last_name.expose(), "Doe"));
+        issues.extend(addresses(email_addresses));
+        issues.extend(test_mode.issue(
+            "spec.test_mode",
+            "the merchant's mode decides whether a contact is for tests",
+            "leave it out, or write `mode` in the merchant",
+        ));
+        issues
+    }
+
+    fn references(spec: &ContactSpec, namespace: &Name) -> Vec<Reference> {
+        text::read_reference("spec.merchant", MerchantKind::NAME, &spec.merchant, namespace)
+            .into_iter()
+            .collect()
+    }
+
+    fn check_links(_spec: &ContactSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
+        text::bearer_token_issue(manifest, "a contact", find).into_iter().collect()
+    }
+}
+
+fn addresses(list: &[EmailAddressSpec]) -> Vec<Issue> {
+    if list.is_empty() {
+        let help = "write at least one, such as `[{address: jane@example.com}]`";
+        let message = "the service wants an e-mail address";
+        return vec![Issue::error(
+            "reckon::contact::no_address",
+            "spec.email_addresses",
+            message,
+            help,
+        )];
+    }
+    let issues = list.iter().enumerate().filter_map(|(index, one)| {
+        text::email(&format!("spec.email_addresses[{index}].address"), &one.address)
+    });
+    issues.collect()
+}
+
+fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
+    let kind = ObjectEffects {
+        create: &|new| {
+            let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
+            ready_state(cx, &merchant)?;
+            Ok(create_contact(new, &manifest.spec))
+        },
+        change: &|_, _, changes| {
+            Err(Reason::CannotChange(changes.iter().map(|change| change.path.clone()).collect()))
+        },
+        money: Vec::new(),
+        unready: &|_| None,
+    };
+    plan_object(cx, ContactKind::FIELDS, manifest, have, &kind)
+}
+
+/// Returns the step of a contact whose document was removed.
+fn plan_removal(_: &StepCx<'_>, _: &Key, _: &Observed) -> StepDecision {
+    orphan()
+}
+
+impl ManifestKind for ContactKind {
+    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
+        step(cx, manifest, have)
+    }
+
+    fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
+        plan_removal(cx, key, have)
+    }
+}

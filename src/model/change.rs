@@ -1,0 +1,374 @@
+//! The planned change of one resource: its action, the invoice that it replaces, the money that
+//! falls due by it in a month, the limit that it exceeds, and the status of a removal or a rename.
+
+use std::fmt;
+
+use chrono::{DateTime, NaiveDate, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::base::clock::timestamp;
+use crate::base::id::{Key, Mode};
+use crate::base::money::Currency;
+use crate::base::wording::count_verb;
+
+/// The action of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PlannedAction {
+    /// The service matches; no action.
+    #[serde(rename = "settled")]
+    Settled,
+    /// A remote object is created.
+    Create,
+    /// A remote object is changed in place.
+    Update,
+    /// A remote object is removed.
+    Delete,
+    /// The service is read, to learn more.
+    Read,
+    /// The document is missing; the remote object is left unchanged.
+    Orphan,
+    /// The step waits for another event.
+    Wait,
+    /// A person has to change something first.
+    Blocked,
+}
+
+impl PlannedAction {
+    /// Returns whether a step of this verdict is a change that `apply` would make.
+    pub fn is_change(self) -> bool {
+        match self {
+            Self::Create | Self::Update | Self::Delete | Self::Read => true,
+            Self::Settled | Self::Orphan | Self::Wait | Self::Blocked => false,
+        }
+    }
+}
+
+/// An invoice that a new one replaces. The service cannot end it: anyone with its link can pay it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replaced {
+    /// The name of the new one on the service.
+    pub source_id: String,
+    /// The old one's number, where it is known.
+    pub old_number: Option<String>,
+    /// The old one's id, where it is known.
+    pub old_id: Option<String>,
+    /// Always true.
+    pub old_stays_payable: bool,
+}
+
+impl fmt::Display for Replaced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let old = self.old_number.as_ref().or(self.old_id.as_ref());
+        let old = old.map_or("(number unknown)", String::as_str);
+        write!(f, "old invoice {old} stays payable; the new one is {}", self.source_id)
+    }
+}
+
+/// The change of one month's due money by one step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MonthlyDue {
+    /// The first day of the month.
+    pub month: NaiveDate,
+    pub currency: Currency,
+    pub mode: Mode,
+    /// Minor units that are due before the step.
+    pub before: i64,
+    /// Minor units that are due after the step.
+    pub after: i64,
+}
+
+/// A limit that a step would exceed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LimitExceeded {
+    /// The limit's name, such as `policy.limits.per_day`.
+    pub limit: String,
+    /// The allowed value, such as `5000.00 USD` or `10 deletes`.
+    #[serde(rename = "allows")]
+    pub allowed: String,
+    /// The value that the step would cause.
+    #[serde(rename = "would")]
+    pub resulting: String,
+    /// The place of the limit, such as `reckon.yaml:14`.
+    pub place: String,
+    pub scope: LimitScope,
+    /// The step's action without this limit.
+    #[serde(rename = "wants")]
+    pub intended: PlannedAction,
+    /// The people who approved it so far.
+    pub approved_by: Vec<String>,
+    /// Number of necessary approvers, as far as it is known.
+    pub approvers: usize,
+}
+
+/// The part of a plan that a limit applies to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LimitScope {
+    /// One amount by itself.
+    Object,
+    /// A sum, with this step added.
+    Sum,
+    /// A sum, with all steps of the plan added: none of them is done.
+    Plan,
+}
+
+impl LimitExceeded {
+    /// Returns the sentence with the command that approves the plan of this checksum.
+    pub fn for_plan(&self, checksum: &str) -> String {
+        self.sentence(&format!("`reckon approve {checksum}`"))
+    }
+
+    fn sentence(&self, command: &str) -> String {
+        let Self { limit, allowed: allows, resulting: would, place, approvers, .. } = self;
+        let what = if self.scope == LimitScope::Plan { "the whole plan" } else { "this step" };
+        let who = if *approvers > 1 {
+            format!("have {approvers} people approve")
+        } else {
+            "approve".to_owned()
+        };
+        format!(
+            "{limit} allows {allows} ({place}), and {what} would make it {would}; raise the limit there, or {who} \
+             the plan: {command}{}",
+            self.approval_progress()
+        )
+    }
+
+    /// Formats the people who approved the plan already, and the number of missing approvals.
+    fn approval_progress(&self) -> String {
+        let Self { approved_by, approvers, .. } = self;
+        let missing = approvers.saturating_sub(approved_by.len());
+        if approved_by.is_empty() || missing == 0 {
+            return String::new();
+        }
+        let more = count_verb(missing, "more person has", "more people have");
+        format!(" ({} approved; {more} to approve)", approved_by.join(", "))
+    }
+}
+
+/// Formats the sentence without the checksum of the plan.
+impl fmt::Display for LimitExceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sentence("`reckon plan` shows the command"))
+    }
+}
+
+/// Effect of a removal on the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Removal {
+    /// The object is deleted at the service.
+    Delete,
+    /// The object collects no more money; the service keeps it.
+    Neutralise,
+    /// The authorisation is withdrawn, and the credentials are erased.
+    Deauthorise,
+    /// The object stays unchanged and is unmanaged.
+    Orphan,
+}
+
+impl Removal {
+    /// Returns the word for a sum: `3 deleted`.
+    pub fn past_participle(self) -> &'static str {
+        match self {
+            Self::Delete => "deleted",
+            Self::Neutralise => "neutralised",
+            Self::Deauthorise => "deauthorised",
+            Self::Orphan => "orphaned",
+        }
+    }
+}
+
+/// A tripped guard that blocks removals (`policy.prune`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GuardTripped {
+    /// The guard's key in `reckon.yaml`, such as `policy.prune.percent`.
+    pub guard: &'static str,
+    /// The guard's finding, and its limit.
+    pub why: String,
+    /// The origin of the limit: file and line, or `default`.
+    pub set_at: String,
+}
+
+/// Removal status of a resource without a document, or with a new name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RemovalStatus {
+    /// Its collection is ended; holds the necessary steps and the amount that is not collected.
+    Neutralised(String),
+    /// Its authorisation is withdrawn.
+    Deauthorised,
+    /// Its document returned after the object was ended, in this way.
+    Ended(String),
+    /// A guard blocks its removal.
+    Guarded {
+        /// The resource, for the command that permits the removal.
+        key: Key,
+        trip: GuardTripped,
+    },
+    /// It is live, and its missing document is not marked yet.
+    Unmarked {
+        /// The wait after the mark, in words.
+        delay: String,
+    },
+    /// It is live and marked, and is removed after this time if its document is still missing then.
+    Marked {
+        /// Earliest time of the removal.
+        until: DateTime<Utc>,
+        /// Time since which its document is known to be missing.
+        since: DateTime<Utc>,
+    },
+    /// It is new, and equal to a resource whose document is missing.
+    LooksRenamed {
+        key: Key,
+        /// The resource without a document.
+        from: Key,
+    },
+    /// It takes over the known facts of another name.
+    Moved { from: Key },
+    /// Its name belongs to another resource, which was moved from it.
+    MovedAway { to: Key },
+    /// It cannot take over the facts of the name in its annotation; holds the reason.
+    CannotMove(String),
+}
+
+impl RemovalStatus {
+    /// Returns the word for programs.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Neutralised(_) => "Neutralised",
+            Self::Deauthorised => "Deauthorised",
+            Self::Ended(_) => "Ended",
+            Self::Guarded { .. } => "Guarded",
+            Self::Unmarked { .. } => "Unmarked",
+            Self::Marked { .. } => "Marked",
+            Self::LooksRenamed { .. } => "LooksRenamed",
+            Self::Moved { .. } => "Moved",
+            Self::MovedAway { .. } => "MovedAway",
+            Self::CannotMove(_) => "CannotMove",
+        }
+    }
+
+    /// Returns whether a person has to act: exit code 3.
+    pub fn needs_operator(&self) -> bool {
+        match self {
+            Self::Ended(_)
+            | Self::Guarded { .. }
+            | Self::LooksRenamed { .. }
+            | Self::MovedAway { .. }
+            | Self::CannotMove(_) => true,
+            Self::Neutralised(_)
+            | Self::Deauthorised
+            | Self::Unmarked { .. }
+            | Self::Marked { .. }
+            | Self::Moved { .. } => false,
+        }
+    }
+
+    /// Returns the kind of removal that is in progress, if any.
+    pub fn removal(&self) -> Option<Removal> {
+        match self {
+            Self::Neutralised(_) => Some(Removal::Neutralise),
+            Self::Deauthorised => Some(Removal::Deauthorise),
+            Self::Ended(_)
+            | Self::Guarded { .. }
+            | Self::Unmarked { .. }
+            | Self::Marked { .. }
+            | Self::LooksRenamed { .. }
+            | Self::Moved { .. }
+            | Self::MovedAway { .. }
+            | Self::CannotMove(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for RemovalStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Neutralised(how) => {
+                write!(f, "document missing (reckon.dev/deletion: delete); {how}")
+            }
+            Self::Deauthorised => write!(
+                f,
+                "document missing (reckon.dev/deletion: delete); the authorisation is withdrawn and the credentials \
+                 are erased"
+            ),
+            Self::Ended(how) => write!(
+                f,
+                "the object was ended while its document was missing ({how}); raise reckon.dev/generation to create \
+                 a new one"
+            ),
+            Self::Guarded { key, trip } => write!(
+                f,
+                "document missing, but {} blocks the removal: {} (set at {}); if you want the removal, run `reckon \
+                 apply --allow-prune {}`, or `--allow-prune all` for all blocked ones",
+                trip.guard,
+                trip.why,
+                trip.set_at,
+                key.short()
+            ),
+            Self::Unmarked { delay } => write!(
+                f,
+                "document missing: `apply` marks it now, and removes the object if the document is still missing \
+                 after {delay} (policy.prune.delay)"
+            ),
+            Self::Marked { until, since } => write!(
+                f,
+                "document missing since {}: an `apply` after {} removes the object, if the document is still \
+                 missing then",
+                timestamp(since),
+                timestamp(until)
+            ),
+            Self::LooksRenamed { key, from } => write!(
+                f,
+                "same content as {}, whose document is missing; to keep that object, write `reckon.dev/moved-from: \
+                 {}`; to have both, run `reckon apply --allow-prune {}`",
+                from.short(),
+                former_name(key, from),
+                key.short()
+            ),
+            Self::Moved { from } => write!(
+                f,
+                "takes over the object of {}; nothing changes at the service",
+                from.short()
+            ),
+            Self::MovedAway { to } => write!(
+                f,
+                "this name belongs to the object of {}, which was moved from it; to move the object back, remove \
+                 that document and write `reckon.dev/moved-from: {}` here; otherwise choose another name",
+                to.short(),
+                whole_name(to)
+            ),
+            Self::CannotMove(why) => write!(f, "{why}"),
+        }
+    }
+}
+
+/// Formats a name for the annotation of a document in any namespace.
+fn whole_name(key: &Key) -> String {
+    format!("{}/{}", key.namespace, key.name)
+}
+
+/// Formats a former name for the annotation.
+fn former_name(key: &Key, from: &Key) -> String {
+    if key.namespace == from.namespace {
+        return from.name.to_string();
+    }
+    format!("{}/{}", from.namespace, from.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Closes M15: the message of a name that moved away contains the way back and the name to
+    /// write.
+    #[test]
+    fn m15_a_move_back_is_told_how() {
+        let to: Key = "Contact/team-b/jane".parse().unwrap();
+        let told = RemovalStatus::MovedAway { to }.to_string();
+        assert!(
+            told.contains("remove that document and write `reckon.dev/moved-from: team-b/jane`"),
+            "{told}"
+        );
+    }
+}

@@ -1,0 +1,256 @@
+//! Parts of the incremental planner: sums over all steps, updated step by step; dependency order,
+//! in which a resource precedes those that need it; and steps that change without a document: with
+//! the date, such as the health of a card that expires, and with the service's answers about a
+//! merchant's accounts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+
+use crate::base::id::{Key, Mode};
+use crate::model::change::PlannedAction;
+use crate::model::plan::{Plan, Step};
+
+#[derive(Debug, Clone, Default)]
+pub struct PlanTotals {
+    money: BTreeMap<(String, Mode, &'static str), i64>,
+    verdicts: BTreeMap<PlannedAction, usize>,
+    unready: usize,
+    needing_attention: usize,
+}
+
+impl PlanTotals {
+    /// Replaces one step's share by another's.
+    pub(crate) fn replace(&mut self, before: Option<&Step>, after: Option<&Step>) {
+        if let Some(step) = before {
+            self.count(step, -1);
+        }
+        if let Some(step) = after {
+            self.count(step, 1);
+        }
+    }
+
+    /// Counts one step in, or out with a sign of -1.
+    fn count(&mut self, step: &Step, sign: i64) {
+        let moved = |count: &mut usize| {
+            *count = count.checked_add_signed(if sign < 0 { -1 } else { 1 }).unwrap_or(0);
+        };
+        moved(self.verdicts.entry(step.action).or_default());
+        if !step.is_ready() {
+            moved(&mut self.unready);
+        }
+        if step.needs_operator() {
+            moved(&mut self.needing_attention);
+        }
+        let wanted =
+            if step.action == PlannedAction::Blocked { &[] } else { step.money.as_slice() };
+        for money in wanted {
+            let name = (money.amount.currency().to_string(), money.mode, money.meaning);
+            let sum = self.money.entry(name.clone()).or_default();
+            *sum = sum.saturating_add(money.amount.minor().saturating_mul(sign));
+            if *sum == 0 {
+                self.money.remove(&name);
+            }
+        }
+    }
+
+    /// Returns sums of money by currency, mode and meaning, in minor units.
+    pub fn money(&self) -> &BTreeMap<(String, Mode, &'static str), i64> {
+        &self.money
+    }
+
+    /// Returns the number of steps with this verdict.
+    pub fn count_of(&self, verdict: PlannedAction) -> usize {
+        self.verdicts.get(&verdict).copied().unwrap_or(0)
+    }
+
+    /// Returns the number of steps that would change something.
+    pub fn changes(&self) -> usize {
+        self.verdicts
+            .iter()
+            .filter(|(verdict, _)| verdict.is_change())
+            .map(|(_, count)| count)
+            .sum()
+    }
+
+    /// Returns the number of resources that are not ready.
+    pub fn unready_count(&self) -> usize {
+        self.unready
+    }
+
+    /// Returns the number of resources that need attention.
+    pub fn needing_attention(&self) -> usize {
+        self.needing_attention
+    }
+}
+
+/// Counts a plan's verdicts, in their order, without the settled ones.
+pub fn summary(plan: &Plan) -> BTreeMap<PlannedAction, usize> {
+    let mut counts = BTreeMap::new();
+    for step in plan.steps.iter().filter(|step| step.action != PlannedAction::Settled) {
+        let count: &mut usize = counts.entry(step.action).or_default();
+        *count = count.saturating_add(1);
+    }
+    counts
+}
+
+/// Sorts the keys in dependency order, equal ones by name. Only edges between the given keys count.
+/// A cycle, which files cannot hold, would be cut at its first member.
+pub(crate) fn in_dependency_order(
+    keys: impl IntoIterator<Item = Key>,
+    needs: &BTreeMap<Key, Box<[Key]>>,
+) -> Vec<Key> {
+    let keys: BTreeSet<Key> = keys.into_iter().collect();
+    let mut walk = DependencyWalk { keys: &keys, needs, seen: BTreeSet::new(), order: Vec::new() };
+    for key in &keys {
+        walk.visit(key);
+    }
+    walk.order
+}
+
+/// A walk over the keys, deepest need first.
+struct DependencyWalk<'a> {
+    keys: &'a BTreeSet<Key>,
+    needs: &'a BTreeMap<Key, Box<[Key]>>,
+    seen: BTreeSet<&'a Key>,
+    order: Vec<Key>,
+}
+
+impl<'a> DependencyWalk<'a> {
+    /// Visits a key after all its needs, without recursion: chains may be long.
+    fn visit(&mut self, key: &'a Key) {
+        let mut path = vec![(key, false)];
+        while let Some((key, done)) = path.pop() {
+            if done {
+                self.order.push(key.clone());
+                continue;
+            }
+            if !self.seen.insert(key) {
+                continue;
+            }
+            path.push((key, true));
+            let needs = self.needs.get(key).into_iter().flatten();
+            path.extend(needs.filter_map(|need| self.keys.get(need)).map(|need| (need, false)));
+        }
+    }
+}
+
+/// The time of the next change, by resource.
+#[derive(Debug, Default)]
+pub(crate) struct HealthChanges {
+    moments: BTreeMap<Key, DateTime<Utc>>,
+    due: BTreeSet<(DateTime<Utc>, Key)>,
+}
+
+impl HealthChanges {
+    /// Notes a resource's next change; `None`: it does not change by itself.
+    pub(crate) fn note(&mut self, key: &Key, moment: Option<DateTime<Utc>>) {
+        if let Some(before) = self.moments.remove(key) {
+            self.due.remove(&(before, key.clone()));
+        }
+        if let Some(moment) = moment {
+            self.moments.insert(key.clone(), moment);
+            self.due.insert((moment, key.clone()));
+        }
+    }
+
+    /// Returns the first time.
+    pub(crate) fn next(&self) -> Option<DateTime<Utc>> {
+        self.due.first().map(|(moment, _)| *moment)
+    }
+
+    /// Returns the resources whose time has passed.
+    pub(crate) fn due(&self, now: DateTime<Utc>) -> impl Iterator<Item = &Key> {
+        self.due.iter().take_while(move |(moment, _)| *moment <= now).map(|(_, key)| key)
+    }
+}
+
+/// The blocked resources, each with its merchant.
+#[derive(Debug, Default)]
+pub(crate) struct AccountBlocked {
+    by_resource: BTreeMap<Key, Key>,
+    merchants: BTreeMap<Key, usize>,
+}
+
+impl AccountBlocked {
+    /// Notes the merchant whose accounts block a resource; `None`: no longer blocked.
+    pub(crate) fn note(&mut self, key: &Key, merchant: Option<Key>) {
+        if let Some(before) = self.by_resource.remove(key)
+            && let Some(count) = self.merchants.get_mut(&before)
+        {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                self.merchants.remove(&before);
+            }
+        }
+        if let Some(merchant) = merchant {
+            let count = self.merchants.entry(merchant.clone()).or_default();
+            *count = count.saturating_add(1);
+            self.by_resource.insert(key.clone(), merchant);
+        }
+    }
+
+    /// Returns the merchants that block a resource.
+    pub(crate) fn merchants(&self) -> impl Iterator<Item = &Key> {
+        self.merchants.keys()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(text: &str) -> Key {
+        text.parse().expect("a key")
+    }
+
+    #[test]
+    fn what_is_needed_comes_first_whatever_the_names() {
+        let needs = BTreeMap::from([
+            (key("A/a"), Box::from([key("Z/z")])),
+            (key("Z/z"), Box::from([key("M/m"), key("Q/not-asked")])),
+        ]);
+        let order = in_dependency_order(["A/a", "M/m", "Z/z"].map(key), &needs);
+        assert_eq!(order, ["M/m", "Z/z", "A/a"].map(key));
+    }
+
+    /// Returns the order of these keys, each of which needs some others.
+    fn order(edges: &[(&str, &[&str])]) -> Vec<String> {
+        let needs = edges.iter().map(|(of, needs)| (key(of), needs.iter().map(|of| key(of))));
+        let needs: BTreeMap<Key, Box<[Key]>> =
+            needs.map(|(of, needs)| (of, needs.collect())).collect();
+        in_dependency_order(needs.keys().cloned(), &needs).iter().map(Key::short).collect()
+    }
+
+    #[test]
+    fn what_two_need_comes_once_and_before_both() {
+        let diamond =
+            [("A/a", &["B/b", "C/c"][..]), ("B/b", &["D/d"]), ("C/c", &["D/d"]), ("D/d", &[])];
+        let order = order(&diamond);
+        assert_eq!(order.len(), 4);
+        assert_eq!((order[0].as_str(), order[3].as_str()), ("D/d", "A/a"));
+    }
+
+    #[test]
+    fn what_needs_nothing_comes_in_the_order_of_names_and_a_cycle_ends() {
+        assert_eq!(order(&[("C/c", &[]), ("A/a", &[]), ("B/b", &[])]), ["A/a", "B/b", "C/c"]);
+        let cycle = order(&[("A/a", &["B/b"]), ("B/b", &["A/a"]), ("C/c", &["C/c"])]);
+        assert_eq!(cycle, ["B/b", "A/a", "C/c"]);
+    }
+
+    #[test]
+    fn a_merchant_is_in_the_way_as_long_as_anyone_is_blocked_by_it() {
+        let key = |text: &str| -> Key { text.parse().unwrap() };
+        let (acme, other) = (key("Merchant/acme"), key("Merchant/other"));
+        let mut stalled = AccountBlocked::default();
+        stalled.note(&key("Invoice/a"), Some(acme.clone()));
+        stalled.note(&key("Invoice/b"), Some(acme.clone()));
+        stalled.note(&key("Invoice/a"), Some(acme.clone()));
+        stalled.note(&key("Invoice/a"), None);
+        assert_eq!(stalled.merchants().collect::<Vec<_>>(), [&acme]);
+        stalled.note(&key("Invoice/b"), Some(other.clone()));
+        assert_eq!(stalled.merchants().collect::<Vec<_>>(), [&other]);
+        stalled.note(&key("Invoice/b"), None);
+        assert_eq!(stalled.merchants().count(), 0);
+    }
+}

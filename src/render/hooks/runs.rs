@@ -1,0 +1,312 @@
+//! Renders runs of scripts: trial runs with the actions that they would request, interactively
+//! typed lines, and the differences between the present scripts' actions and the real ones.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::base::wording::count_noun;
+use crate::model::events::hook::{ActionRequest, HookRun};
+use crate::model::issue::PlacedIssue;
+use crate::render::diagnostic;
+use crate::render::diagnostic::{OutputStyle, Sources};
+use crate::render::words::{Paint, clean, push_line};
+use crate::scripting::engine::{RunFailure, function_name};
+use crate::scripting::language::source::ScriptSource;
+use crate::scripting::tools::comparison::RunDifferences;
+use crate::scripting::tools::repl::{Evaluated, SOURCE_NAME};
+use crate::scripting::tools::testcases::render_named_action;
+use crate::spec::text::mask::MaskedSource;
+use crate::spec::text::source;
+
+/// Outcome of a run.
+pub type TrialOutcome = Result<HookRun, Box<RunFailure>>;
+
+/// Renders runs for programs: `{version, event, runs: [{script, function, actions, kept, log,
+/// reads, operations}], failures}`.
+pub fn trial_json(event: &Value, ends: &[TrialOutcome], sources: &[ScriptSource]) -> Value {
+    let runs: Vec<Value> = ends.iter().flatten().map(run_json).collect();
+    let failures: Vec<Value> = ends
+        .iter()
+        .filter_map(|end| end.as_ref().err())
+        .map(|failure| failure_json(failure, sources))
+        .collect();
+    let field = |name: &str| event.get(name).cloned().unwrap_or_default();
+    let event = json!({"id": field("id"), "type": field("type"), "merchant": field("merchant"),
+        "created": field("created")});
+    json!({ "version": 1, "event": event, "runs": runs, "failures": failures })
+}
+
+fn run_json(run: &HookRun) -> Value {
+    let actions: Vec<Value> = run.requests.iter().map(render_named_action).collect();
+    let kept: Map<String, Value> = run.kept.iter().cloned().collect();
+    let reads: Vec<Value> = run
+        .reads
+        .iter()
+        .map(|look| json!({"read": look.what, "arguments": look.arguments, "answer": look.answer}))
+        .collect();
+    json!({
+        "script": run.script,
+        "function": run.function,
+        "hash": run.hash,
+        "actions": actions,
+        "kept": kept,
+        "added": run.added.iter().cloned().collect::<Map<_, _>>(),
+        "log": run.log,
+        "reads": reads,
+        "operations": run.operations,
+    })
+}
+
+fn failure_json(failure: &RunFailure, sources: &[ScriptSource]) -> Value {
+    json!({
+        "script": failure.script,
+        "function": failure.function,
+        "why": failure.cause,
+        "log": failure.log,
+        "problem": failure.problem(sources),
+    })
+}
+
+/// Renders one run for people.
+pub fn run_text(run: &HookRun) -> String {
+    let mut out = String::new();
+    let reads = run.reads.len();
+    let (script, function) = (clean(&run.script), clean(&run.function));
+    let (operations, reads) = (count_noun(run.operations, "operation"), count_noun(reads, "read"));
+    push_line(&mut out, &format!("{script}: {function} ({operations}, {reads})"));
+    for look in &run.reads {
+        let arguments = look.arguments.as_array().into_iter().flatten().map(ToString::to_string);
+        let arguments: Vec<String> = arguments.collect();
+        let (read, arguments) = (function_name(&look.what), arguments.join(", "));
+        push_line(&mut out, &clean(&format!("  reads {read}({arguments})")));
+    }
+    if run.requests.is_empty() {
+        push_line(&mut out, "  requests nothing");
+    }
+    for wish in &run.requests {
+        push_line(&mut out, &format!("  requests {}", action_line(wish)));
+    }
+    for (key, value) in &run.kept {
+        push_line(&mut out, &clean(&format!("  keeps {key}: {value}")));
+    }
+    for (key, number) in &run.added {
+        push_line(&mut out, &clean(&format!("  adds to {key}: {number}")));
+    }
+    for line in &run.log {
+        push_line(&mut out, &clean(&format!("  log: {line}")));
+    }
+    out
+}
+
+/// Renders an action in a line: `refund give-back {merchant: acme, …}`.
+pub(super) fn action_line(wish: &ActionRequest) -> String {
+    let Value::Object(mut fields) = render_named_action(wish) else { return String::new() };
+    fields.shift_remove("do");
+    fields.shift_remove("name");
+    let fields = fields.iter().map(|(name, value)| match value {
+        Value::String(text) => format!("{name}: {text}"),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            format!("{name}: {value}")
+        }
+    });
+    let fields: Vec<String> = fields.collect();
+    clean(&format!("{} {} {{{}}}", wish.verb, wish.name, fields.join(", ")))
+}
+
+/// Renders one line's result for people.
+pub fn evaluated_text(done: &Evaluated) -> String {
+    let mut out = String::new();
+    if let Some(value) = &done.value {
+        push_line(&mut out, &clean(value));
+    }
+    for line in &done.log {
+        push_line(&mut out, &clean(&format!("  log: {line}")));
+    }
+    out.push_str(&request_lines(
+        &done.actions,
+        done.stored.iter().map(|(key, value)| (key, value)),
+    ));
+    out
+}
+
+/// Renders all requests so far.
+pub fn requests_text(wishes: &[ActionRequest], kept: &BTreeMap<String, Value>) -> String {
+    let out = request_lines(wishes, kept.iter());
+    if out.is_empty() { "no requested actions\n".to_owned() } else { out }
+}
+
+fn request_lines<'a>(
+    wishes: &[ActionRequest],
+    kept: impl Iterator<Item = (&'a String, &'a Value)>,
+) -> String {
+    let mut out = String::new();
+    for wish in wishes {
+        push_line(&mut out, &format!("  requests {}", action_line(wish)));
+    }
+    for (key, value) in kept {
+        push_line(&mut out, &clean(&format!("  keeps {key}: {value}")));
+    }
+    out
+}
+
+/// Renders one line's result for programs: `{value, actions, kept, log, reads}`.
+pub fn evaluated_json(done: &Evaluated) -> Value {
+    let kept: Map<String, Value> = done.stored.iter().cloned().collect();
+    let mut shown = requests_json(&done.actions, &kept);
+    if let Some(shown) = shown.as_object_mut() {
+        shown.insert("value".to_owned(), json!(done.value));
+        shown.insert("log".to_owned(), json!(done.log));
+        shown.insert("reads".to_owned(), json!(done.reads));
+    }
+    shown
+}
+
+/// Renders actions and stored values for programs.
+pub fn requests_json(requests: &[ActionRequest], kept: &Map<String, Value>) -> Value {
+    json!({ "actions": requests.iter().map(render_named_action).collect::<Vec<Value>>(), "kept": kept })
+}
+
+/// Renders a problem with a snippet of the typed text.
+pub fn typed_problem(typed: &str, problem: &PlacedIssue, look: OutputStyle) -> String {
+    let text = source::SourceText::new(Arc::from(SOURCE_NAME), Arc::from(typed));
+    let sources: Sources = [(SOURCE_NAME.to_owned(), MaskedSource::new(&text, &[]))].into();
+    diagnostic::text(std::slice::from_ref(problem), &sources, look)
+}
+
+/// Result of a comparison.
+#[derive(Debug, Default, Serialize)]
+pub struct HooksDiff {
+    /// Version of this form.
+    pub version: u8,
+    /// Start of the compared events.
+    pub since: String,
+    /// Compared events.
+    pub events: usize,
+    /// Events with unchanged results.
+    pub same: usize,
+    /// Events whose body was erased.
+    pub unreadable: usize,
+    /// Reads with a recorded answer.
+    #[serde(rename = "reads_of_then")]
+    pub recorded_reads: usize,
+    /// Reads without a recorded answer, which used the present state.
+    #[serde(rename = "reads_of_now")]
+    pub present_reads: usize,
+    /// Events with changed results.
+    pub items: Vec<EventDiff>,
+}
+
+/// One event with a changed result.
+#[derive(Debug, Serialize)]
+pub struct EventDiff {
+    pub event: String,
+    /// Type of the event.
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub merchant: String,
+    /// Time of the event.
+    pub created: String,
+    /// Reads of this event that used the present state.
+    #[serde(rename = "reads_of_now")]
+    pub present_reads: usize,
+    /// Actions and stored values that differ.
+    #[serde(serialize_with = "serialize_differences")]
+    pub differences: RunDifferences,
+    /// Scripts that fail only now, with their messages.
+    pub fails: Vec<(String, String)>,
+    /// Scripts that failed before and succeed now.
+    #[serde(rename = "mended")]
+    pub fixed: Vec<String>,
+}
+
+fn serialize_differences<S: serde::Serializer>(
+    found: &RunDifferences,
+    out: S,
+) -> Result<S::Ok, S::Error> {
+    let RunDifferences { added, removed: gone, changed, kept } = found;
+    let all = |wishes: &[_]| wishes.iter().map(render_named_action).collect::<Vec<Value>>();
+    let changed: Vec<Value> = changed
+        .iter()
+        .map(|(one, other)| json!({"before": render_named_action(one), "after": render_named_action(other)}))
+        .collect();
+    let kept: Vec<Value> = kept
+        .iter()
+        .map(|(script, key, one, other)| json!({"script": script, "key": key, "before": one, "after": other}))
+        .collect();
+    json!({"added": all(added), "gone": all(gone), "changed": changed, "kept": kept}).serialize(out)
+}
+
+impl HooksDiff {
+    /// Returns true if no result differs.
+    pub fn is_unchanged(&self) -> bool {
+        self.items.is_empty()
+    }
+}
+
+/// Renders for people: each changed event as a diff, then the counts.
+pub fn comparison_text(shadow: &HooksDiff, color: bool) -> String {
+    let paint = Paint { color };
+    let mut out = String::new();
+    for item in &shadow.items {
+        event_diff(&mut out, paint, item);
+    }
+    let (events, differ) = (count_noun(shadow.events, "event"), shadow.items.len());
+    let since = &shadow.since;
+    push_line(
+        &mut out,
+        &format!("{events} since {since}: {} the same, {differ} different.", shadow.same),
+    );
+    if shadow.unreadable > 0 {
+        push_line(
+            &mut out,
+            &format!("{} can no longer be read.", count_noun(shadow.unreadable, "event")),
+        );
+    }
+    if shadow.present_reads > 0 {
+        let (now, then) = (shadow.present_reads, shadow.recorded_reads);
+        let text = format!(
+            "{} answered from the present state, {then} as recorded: the former can cause \
+            differences.",
+            count_noun(now, "read")
+        );
+        push_line(&mut out, &text);
+    }
+    out
+}
+
+fn event_diff(out: &mut String, paint: Paint, item: &EventDiff) {
+    let EventDiff { event, kind, merchant, created, .. } = item;
+    push_line(out, &paint.bold(&clean(&format!("{created} {kind} {event} {merchant}"))));
+    let RunDifferences { added, removed: gone, changed, kept } = &item.differences;
+    for wish in gone {
+        push_line(out, &format!("  - {}", action_line(wish)));
+    }
+    for (before, after) in changed {
+        push_line(out, &format!("  - {}", action_line(before)));
+        push_line(out, &format!("  + {}", action_line(after)));
+    }
+    for wish in added {
+        push_line(out, &format!("  + {}", action_line(wish)));
+    }
+    let value =
+        |value: &Option<Value>| value.as_ref().map_or("nothing".to_owned(), Value::to_string);
+    for (script, key, before, after) in kept {
+        let text = format!("  ~ {script} keeps {key}: {} → {}", value(before), value(after));
+        push_line(out, &clean(&text));
+    }
+    for (script, why) in &item.fails {
+        push_line(out, &clean(&format!("  ! {script} fails now: {why}")));
+    }
+    for script in &item.fixed {
+        push_line(out, &clean(&format!("  ! {script} failed then, and succeeds now")));
+    }
+    if item.present_reads > 0 {
+        push_line(
+            out,
+            &format!("    ({} from the present state)", count_noun(item.present_reads, "read")),
+        );
+    }
+}

@@ -1,0 +1,281 @@
+//! Stored recurring charges and occurrences: states, look-ups, schedule, the expiry of the method,
+//! and slow payments.
+//!
+//! With `paying_minutes` in `/_sandbox/settings`, a due occurrence is `PAYING` for these minutes,
+//! and then paid or declined (service-facts, 59; docs/design/assumptions.md). A payment in
+//! progress cannot be stopped, neither by another payment nor by a change or the end of its
+//! recurring charge.
+
+use chrono::{NaiveDate, TimeDelta};
+use serde::{Deserialize, Serialize};
+
+use crate::api::recurring::{Occurrence, OccurrenceStatus, RecurringCharge, RecurringStatus};
+use crate::api::schedule::RecurringSchedule;
+use crate::api::wire::Timestamp;
+use crate::base::schedule::{Day, IntervalUnit, Schedule as Calendar};
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::merchants::events;
+use crate::sandbox::methods::payment_methods;
+use crate::sandbox::methods::payment_methods::StoredMethod;
+use crate::sandbox::request::ParsedRequest;
+use crate::sandbox::state::objects;
+use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
+use crate::sandbox::state::store::ChangeUnit;
+
+/// Private part of a recurring charge.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct RecurringInternals {
+    pub(crate) method: StoredMethod,
+    /// The pending occurrence.
+    pub(crate) pending: Option<String>,
+    /// Due date of the last occurrence that was paid, failed or ignored.
+    #[serde(rename = "closed")]
+    pub(crate) last_closed_date: Option<NaiveDate>,
+    /// Number of scheduled payments tried, each counted once; `max_occurrences` limits it.
+    #[serde(default)]
+    pub(crate) tried: i64,
+}
+
+pub(crate) type StoredRecurring = Stored<RecurringCharge, RecurringInternals>;
+
+/// A transition of a recurring charge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RecurringTransition {
+    /// A request changes it.
+    Update,
+    /// Limits are reached, or no date is left.
+    Complete,
+    /// A request ends it.
+    Cancel,
+    /// A request removes it.
+    Delete,
+}
+
+/// Returns the status after a change; `None` for a change that the status does not allow.
+pub(crate) fn step_charge(
+    status: &RecurringStatus,
+    change: RecurringTransition,
+) -> Option<RecurringStatus> {
+    use RecurringStatus as S;
+    match (status, change) {
+        (S::Active, RecurringTransition::Update) => Some(S::Active),
+        (S::Active, RecurringTransition::Complete | RecurringTransition::Cancel) => {
+            Some(S::Completed)
+        }
+        (S::Active | S::Completed, RecurringTransition::Delete) => Some(S::Deleted),
+        (
+            S::Completed,
+            RecurringTransition::Update
+            | RecurringTransition::Complete
+            | RecurringTransition::Cancel,
+        )
+        | (
+            S::Deleted | S::Other(_),
+            RecurringTransition::Update
+            | RecurringTransition::Complete
+            | RecurringTransition::Cancel
+            | RecurringTransition::Delete,
+        ) => None,
+    }
+}
+
+/// Returns a recurring charge of this owner.
+pub(crate) fn find_charge(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    id: &str,
+) -> Result<StoredRecurring, SandboxRefusal> {
+    cx.find(ObjectKind::RECURRING_CHARGE, owner, id)
+}
+
+/// Refuses a start today (service-facts, 63).
+pub(crate) fn refuse_today(
+    schedule: &RecurringSchedule,
+    today: NaiveDate,
+) -> Result<(), SandboxRefusal> {
+    if schedule.start == Some(today) {
+        let text = "The first occurrence would be due immediately";
+        return Err(SandboxRefusal::rule("first_occurrence_due_immediately", text));
+    }
+    Ok(())
+}
+
+/// Converts the schedule to a calendar.
+///
+/// # Errors
+///
+/// 422 for an invalid schedule.
+pub(crate) fn calendar(schedule: &RecurringSchedule) -> Result<Calendar, SandboxRefusal> {
+    let wrong = || SandboxRefusal::field("schedule", "invalid", "Schedule is invalid");
+    let unit = match schedule.interval_unit.as_deref() {
+        Some("DAY") => IntervalUnit::Day,
+        Some("WEEK") => IntervalUnit::Week,
+        Some("MONTH") => IntervalUnit::Month,
+        Some(_) | None => return Err(wrong()),
+    };
+    let days = schedule.days.iter().flatten().map(|day| day.parse::<Day>());
+    let mut days = days.collect::<Result<Vec<_>, _>>().map_err(|_| wrong())?;
+    days.sort_unstable();
+    days.dedup();
+    let delay = schedule.interval_delay.and_then(|delay| u32::try_from(delay).ok());
+    Ok(Calendar {
+        start: schedule.start.ok_or_else(wrong)?,
+        interval_unit: unit,
+        interval_delay: delay.ok_or_else(wrong)?,
+        end: schedule.end,
+        days,
+    })
+}
+
+/// Schedules the expiry events of the current method.
+pub(crate) fn schedule_expiry(
+    cx: &mut ChangeUnit<'_>,
+    charge: &StoredRecurring,
+) -> Result<(), SandboxRefusal> {
+    let id = charge.object.id.clone();
+    let entry = |expired| TimerEntry::Expiry { id: id.clone(), expired };
+    payment_methods::schedule_expiry(cx, &charge.owner, &id, &charge.internal.method.shown, entry)
+}
+
+/// Records an expiry event if the charge is still active with a method of this expiry.
+pub(crate) fn run_due_expiry(
+    cx: &mut ChangeUnit<'_>,
+    id: &str,
+    expired: bool,
+) -> Result<(), SandboxRefusal> {
+    let kept: Option<StoredRecurring> = cx.find_any_owner(ObjectKind::RECURRING_CHARGE, id)?;
+    let Some(kept) = kept.filter(|kept| kept.object.status == RecurringStatus::Active) else {
+        return Ok(());
+    };
+    match payment_methods::expiry_event_due(cx, &kept.owner, &kept.internal.method.shown, expired)?
+    {
+        Some(word) => {
+            let kind = format!("recurring_charge.payment_method.{word}");
+            events::emit(cx, &kept.owner, &kind, &kept.object)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Builds the 422 of a change that the status does not allow.
+pub(crate) fn status_refusal() -> SandboxRefusal {
+    SandboxRefusal::rule("unavailable_for_current_status", "Not available for the current status")
+}
+
+/// Private part of an occurrence.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct OccurrenceInternals {
+    /// Ids of its transactions, oldest first.
+    pub(crate) transactions: Vec<String>,
+    /// End of the payment in progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) paying_until: Option<Timestamp>,
+}
+
+pub(crate) type StoredOccurrence = Stored<Occurrence, OccurrenceInternals>;
+
+/// A transition of an occurrence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OccurrenceTransition {
+    /// A payment is in progress.
+    Begin,
+    /// A payment was made.
+    Pay,
+    /// A payment was declined.
+    Decline,
+    /// A request excludes it from the automatic collection.
+    Ignore,
+}
+
+/// Returns the status after a change; `None` for a change that the status does not allow.
+pub(crate) fn step_occurrence(
+    status: &OccurrenceStatus,
+    change: OccurrenceTransition,
+) -> Option<OccurrenceStatus> {
+    use OccurrenceStatus as S;
+    match (status, change) {
+        (S::Pending, OccurrenceTransition::Begin) => Some(S::Paying),
+        (S::Pending | S::Failed | S::Ignored | S::Paying, OccurrenceTransition::Pay) => {
+            Some(S::Paid)
+        }
+        (S::Pending | S::Failed | S::Ignored | S::Paying, OccurrenceTransition::Decline) => {
+            Some(S::Failed)
+        }
+        (S::Pending | S::Failed | S::Ignored, OccurrenceTransition::Ignore) => Some(S::Ignored),
+        (S::Failed | S::Ignored | S::Paying, OccurrenceTransition::Begin)
+        | (S::Paying, OccurrenceTransition::Ignore)
+        | (
+            S::Paid | S::Other(_),
+            OccurrenceTransition::Begin
+            | OccurrenceTransition::Pay
+            | OccurrenceTransition::Decline
+            | OccurrenceTransition::Ignore,
+        ) => None,
+    }
+}
+
+/// Returns the event type of a change.
+pub(crate) fn occurrence_event(change: OccurrenceTransition) -> &'static str {
+    match change {
+        OccurrenceTransition::Begin => "recurring_charge.occurrence.updated",
+        OccurrenceTransition::Pay => "recurring_charge.occurrence.paid",
+        OccurrenceTransition::Decline => "recurring_charge.occurrence.failed",
+        OccurrenceTransition::Ignore => "recurring_charge.occurrence.ignored",
+    }
+}
+
+pub(crate) fn find_occurrence(
+    cx: &ChangeUnit<'_>,
+    id: &str,
+) -> Result<StoredOccurrence, SandboxRefusal> {
+    cx.find_any_owner(ObjectKind::OCCURRENCE, id)?
+        .ok_or_else(|| SandboxRefusal::not_found(ObjectKind::OCCURRENCE.name, id))
+}
+
+/// Returns the recurring charge and the occurrence that a path names.
+pub(crate) fn find_pair(
+    cx: &ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<(StoredRecurring, StoredOccurrence), SandboxRefusal> {
+    let owner: ObjectOwner = asked.owner()?;
+    let charge = find_charge(cx, &owner, asked.parameter(0))?;
+    let kept: StoredOccurrence = cx.find(ObjectKind::OCCURRENCE, &owner, asked.parameter(1))?;
+    if kept.object.recurring_charge_id != charge.object.id {
+        return Err(SandboxRefusal::not_found(ObjectKind::OCCURRENCE.name, asked.parameter(1)));
+    }
+    Ok((charge, kept))
+}
+
+pub(crate) fn refuse_deleted(charge: &StoredRecurring) -> Result<(), SandboxRefusal> {
+    if charge.object.status == RecurringStatus::Deleted { Err(status_refusal()) } else { Ok(()) }
+}
+
+/// Returns true while its payment is in progress.
+pub(crate) fn is_paying(kept: &StoredOccurrence) -> bool {
+    kept.object.status == OccurrenceStatus::Paying
+}
+
+/// Returns true once its payment in progress has reached its end.
+pub(crate) fn is_payment_over(cx: &ChangeUnit<'_>, kept: &StoredOccurrence) -> bool {
+    is_paying(kept) && kept.internal.paying_until.is_some_and(|end| end.0 <= cx.now)
+}
+
+/// Begins the payment of an occurrence; returns false if it takes no time or was begun before.
+pub(crate) fn begin_payment(
+    cx: &mut ChangeUnit<'_>,
+    kept: &mut StoredOccurrence,
+) -> Result<bool, SandboxRefusal> {
+    let minutes = cx.settings.paying_minutes;
+    if minutes == 0 || is_paying(kept) {
+        return Ok(false);
+    }
+    kept.object.status = step_occurrence(&kept.object.status, OccurrenceTransition::Begin)
+        .ok_or_else(status_refusal)?;
+    kept.object.modified = Some(Timestamp(cx.now));
+    let end = cx.now.checked_add_signed(TimeDelta::minutes(minutes.into())).unwrap_or(cx.now);
+    kept.internal.paying_until = Some(Timestamp(end));
+    cx.update(ObjectKind::OCCURRENCE, &kept.object.id, kept)?;
+    objects::schedule_timer(cx, end, &TimerEntry::Occurrence { id: kept.object.id.clone() })?;
+    events::emit(cx, &kept.owner, occurrence_event(OccurrenceTransition::Begin), &kept.object)?;
+    Ok(true)
+}

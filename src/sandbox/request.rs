@@ -1,0 +1,235 @@
+//! A parsed request, as the handlers receive it: no sockets, no framework.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use http::HeaderMap;
+use serde_json::{Map, Value};
+
+use crate::api::call::{PAGE_SIZE_MAX, Page};
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::state::objects;
+use crate::sandbox::state::objects::ObjectOwner;
+use crate::sandbox::state::store::ChangeUnit;
+
+/// The caller, after its credential was checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SandboxCaller {
+    /// No checked caller: the endpoint reads its credentials from the body, or needs none.
+    Anyone,
+    /// The partner itself.
+    Partner,
+    /// The partner, acting for a merchant.
+    Authorized { merchant: String },
+    /// A key of a merchant, valid for one mode.
+    Key {
+        owner: ObjectOwner,
+        /// The account that the key belongs to, for an account's own key.
+        account: Option<String>,
+    },
+}
+
+/// A request to the emulated service.
+#[derive(Debug)]
+pub(crate) struct ParsedRequest {
+    pub(crate) caller: SandboxCaller,
+    pub(crate) parameters: Vec<String>,
+    pub(crate) query: BTreeMap<String, Vec<String>>,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+impl ParsedRequest {
+    /// Returns the n-th path parameter, or an empty text.
+    pub(crate) fn parameter(&self, at: usize) -> &str {
+        self.parameters.get(at).map_or("", String::as_str)
+    }
+
+    /// Returns the first value of a query parameter, unless empty.
+    pub(crate) fn query(&self, name: &str) -> Option<&str> {
+        let values = self.query.get(name)?;
+        values.first().map(String::as_str).filter(|text| !text.is_empty())
+    }
+
+    /// Returns the owner of the caller's key.
+    pub(crate) fn owner(&self) -> Result<ObjectOwner, SandboxRefusal> {
+        match &self.caller {
+            SandboxCaller::Key { owner, account: _ } => Ok(owner.clone()),
+            SandboxCaller::Anyone | SandboxCaller::Partner | SandboxCaller::Authorized { .. } => {
+                Err(SandboxRefusal::not_authorized())
+            }
+        }
+    }
+
+    /// Returns the account of the caller's key, for an account's own key.
+    pub(crate) fn account_of_key(&self) -> Option<&str> {
+        match &self.caller {
+            SandboxCaller::Key { owner: _, account } => account.as_deref(),
+            SandboxCaller::Anyone | SandboxCaller::Partner | SandboxCaller::Authorized { .. } => {
+                None
+            }
+        }
+    }
+
+    /// Returns the merchant of the caller's bearer token.
+    pub(crate) fn merchant(&self) -> Result<&str, SandboxRefusal> {
+        match &self.caller {
+            SandboxCaller::Authorized { merchant } => Ok(merchant),
+            SandboxCaller::Anyone | SandboxCaller::Partner | SandboxCaller::Key { .. } => {
+                Err(SandboxRefusal::not_authorized())
+            }
+        }
+    }
+
+    /// Returns true for a form-encoded body.
+    pub(crate) fn is_form(&self) -> bool {
+        content_type(&self.headers) == Some("application/x-www-form-urlencoded")
+    }
+
+    /// Returns the JSON body; an absent body is an empty object.
+    pub(crate) fn json(&self) -> Result<Value, SandboxRefusal> {
+        if self.body.iter().all(u8::is_ascii_whitespace) {
+            return Ok(Value::Object(Map::new()));
+        }
+        match content_type(&self.headers) {
+            None | Some("application/json") => {}
+            Some(_) => return Err(SandboxRefusal::invalid("Content type is not supported")),
+        }
+        serde_json::from_slice(&self.body)
+            .map_err(|_| SandboxRefusal::malformed_body("Body is not JSON"))
+    }
+
+    /// Returns the form body as an object; a repeated key becomes an array.
+    pub(crate) fn form(&self) -> Value {
+        let mut object = Map::new();
+        for (key, values) in pairs(&String::from_utf8_lossy(&self.body)) {
+            let mut values: Vec<Value> = values.into_iter().map(Value::String).collect();
+            let value = match values.len() {
+                1 => values.remove(0),
+                _ => Value::Array(values),
+            };
+            object.insert(key, value);
+        }
+        Value::Object(object)
+    }
+}
+
+fn content_type(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(http::header::CONTENT_TYPE)?.to_str().ok()?;
+    value.split(';').next().map(str::trim)
+}
+
+/// Parses a query or form, percent-decoded; values of one name stay in order.
+pub(crate) fn pairs(text: &str) -> BTreeMap<String, Vec<String>> {
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for pair in text.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        found.entry(decode(name)).or_default().push(decode(value));
+    }
+    found
+}
+
+/// Decodes percent-encoding, and `+` as a space.
+pub(crate) fn decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, tail)) = rest.split_first() {
+        let (byte, after) = match (first, tail) {
+            (b'%', [high, low, after @ ..]) => match (hex(*high), hex(*low)) {
+                (Some(high), Some(low)) => (high.wrapping_shl(4) | low, after),
+                _ => (b'%', tail),
+            },
+            (b'+', _) => (b' ', tail),
+            (other, _) => (*other, tail),
+        };
+        bytes.push(byte);
+        rest = after;
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+}
+
+/// The requested page (gateway-api, Endpoints: `page` from 1, `page_size` 20 to 100).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PageQuery {
+    pub(crate) page: u64,
+    pub(crate) size: u64,
+}
+
+const PAGE_SIZE_DEFAULT: u64 = 20;
+
+impl PageQuery {
+    pub(crate) fn of(asked: &ParsedRequest) -> Result<Self, SandboxRefusal> {
+        let page = number(asked, "page", 1, u64::MAX)?.unwrap_or(1);
+        let size = number(asked, "page_size", 1, PAGE_SIZE_MAX)?.unwrap_or(PAGE_SIZE_DEFAULT);
+        Ok(Self { page, size })
+    }
+
+    pub(crate) fn skip(self) -> u64 {
+        self.page.saturating_sub(1).saturating_mul(self.size)
+    }
+
+    /// Returns a page of a list whose entries can be shown by id.
+    pub(crate) fn of_list<T>(
+        self,
+        cx: &ChangeUnit<'_>,
+        list: &str,
+        show: impl Fn(&str) -> Result<T, SandboxRefusal>,
+    ) -> Result<Page<T>, SandboxRefusal> {
+        let ids = cx.ids(list, self.skip(), self.size)?;
+        let results = ids.iter().map(|id| show(id)).collect::<Result<_, _>>()?;
+        Ok(self.page_of(cx.count(list)?, results))
+    }
+
+    /// Returns a page of results that were filtered before.
+    pub(crate) fn of_vec<T>(self, all: Vec<T>) -> Page<T> {
+        let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
+        let results =
+            all.into_iter().skip(objects::to_usize(self.skip())).take(objects::to_usize(self.size));
+        let results = results.collect();
+        self.page_of(total, results)
+    }
+
+    pub(crate) fn page_of<T>(self, total_entries: u64, results: Vec<T>) -> Page<T> {
+        Page { page: self.page, page_size: self.size, total_entries, results }
+    }
+}
+
+/// Parses a number of the query within bounds.
+pub(crate) fn number(
+    asked: &ParsedRequest,
+    name: &str,
+    min: u64,
+    max: u64,
+) -> Result<Option<u64>, SandboxRefusal> {
+    let Some(text) = asked.query(name) else {
+        return Ok(None);
+    };
+    match text.parse::<u64>() {
+        Ok(number) if number > max => {
+            Err(SandboxRefusal::field(name, "exceeds_maximum_value", "Value exceeds the maximum"))
+        }
+        Ok(number) if number < min => Err(SandboxRefusal::field(
+            name,
+            "below_minimum_value",
+            "Value is less than the minimum",
+        )),
+        Ok(number) => Ok(Some(number)),
+        Err(_) => Err(SandboxRefusal::field(name, "invalid", "Value is invalid")),
+    }
+}
+
+/// Parses a moment of the query.
+pub(crate) fn moment(
+    asked: &ParsedRequest,
+    name: &str,
+) -> Result<Option<DateTime<Utc>>, SandboxRefusal> {
+    let Some(text) = asked.query(name) else {
+        return Ok(None);
+    };
+    let time = DateTime::parse_from_rfc3339(text).map(|time| time.with_timezone(&Utc));
+    time.map(Some).map_err(|_| SandboxRefusal::field(name, "invalid", "Date is invalid"))
+}

@@ -1,0 +1,308 @@
+//! Stored objects: their kinds, owners, ids and lists, and the timers that name them.
+//!
+//! Each object is kept once, and listed newest first by owner. The cost of a page depends on its
+//! size and the entries skipped, not on the list; the number of entries is stored. Ids, keys and
+//! codes are derived from the seed and a counter, so the same scenario gives the same ids.
+//!
+//! Timers are a queue ordered by moment, processed before every request. An entry is a hint: its
+//! handler reads the object's current state, so entries are not removed when an object changes.
+
+use chrono::{DateTime, Utc};
+use data_encoding::BASE64URL_NOPAD;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::base::hash::keyed_digest;
+use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::state::store::{ChangeUnit, millis, sortable_key};
+
+/// Test or live; separates all data of a merchant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum MerchantMode {
+    Test,
+    Live,
+}
+
+impl MerchantMode {
+    pub(crate) fn of_test(test: bool) -> Self {
+        if test { Self::Test } else { Self::Live }
+    }
+
+    pub(crate) fn other(self) -> Self {
+        if self == Self::Test { Self::Live } else { Self::Test }
+    }
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Test => "test",
+            Self::Live => "live",
+        }
+    }
+}
+
+/// Merchant and mode of an object.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ObjectOwner {
+    pub(crate) merchant: String,
+    pub(crate) mode: MerchantMode,
+}
+
+impl ObjectOwner {
+    pub(crate) fn key(&self) -> String {
+        format!("{}.{}", self.merchant, self.mode.as_str())
+    }
+}
+
+/// A stored object: the visible object, its owner, and its private part.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Stored<T, X> {
+    pub(crate) owner: ObjectOwner,
+    pub(crate) sequence: u64,
+    pub(crate) object: T,
+    #[serde(rename = "inside")]
+    pub(crate) internal: X,
+}
+
+/// A kind of object: its word in keys, and its type name in a 404.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ObjectKind {
+    pub(crate) word: &'static str,
+    pub(crate) name: &'static str,
+}
+
+impl ObjectKind {
+    pub(crate) const APPLICATION: Self = Self::new("application", "MerchantApplication");
+    pub(crate) const BANK: Self = Self::new("bank", "Bank");
+    pub(crate) const CARD: Self = Self::new("card", "Card");
+    pub(crate) const CONTACT: Self = Self::new("contact", "Contact");
+    pub(crate) const CONTACT_HASH: Self = Self::new("contact-hash", "ContactHash");
+    pub(crate) const EVENT: Self = Self::new("event", "Event");
+    pub(crate) const FILE: Self = Self::new("file", "File");
+    pub(crate) const INVOICE: Self = Self::new("invoice", "Invoice");
+    pub(crate) const OCCURRENCE: Self = Self::new("occurrence", "Occurrence");
+    pub(crate) const RECURRING_CHARGE: Self = Self::new("recurring", "RecurringCharge");
+    pub(crate) const SIGNATURE: Self = Self::new("signature", "Signature");
+    pub(crate) const TOKEN: Self = Self::new("token", "Token");
+    pub(crate) const TRANSACTION: Self = Self::new("transaction", "Transaction");
+    pub(crate) const VAULT_METHOD: Self = Self::new("payment-method", "PaymentMethod");
+
+    const fn new(word: &'static str, name: &'static str) -> Self {
+        Self { word, name }
+    }
+
+    fn object(self, id: &str) -> String {
+        format!("o/{}/{id}", self.word)
+    }
+}
+
+impl ChangeUnit<'_> {
+    /// Stores a new object and adds it to the list `under` (an owner or a parent).
+    pub(crate) fn create<T: Serialize, X: Serialize>(
+        &mut self,
+        kind: ObjectKind,
+        under: &str,
+        id: &str,
+        kept: &Stored<T, X>,
+    ) -> Result<(), SandboxRefusal> {
+        self.update(kind, id, kept)?;
+        self.list_add(&format!("{}/{under}", kind.word), kept.sequence, id)
+    }
+
+    /// Stores a new or changed object.
+    pub(crate) fn update<T: Serialize, X: Serialize>(
+        &mut self,
+        kind: ObjectKind,
+        id: &str,
+        kept: &Stored<T, X>,
+    ) -> Result<(), SandboxRefusal> {
+        self.put(&kind.object(id), kept)
+    }
+
+    /// Deletes an object and its list entry.
+    pub(crate) fn delete(
+        &mut self,
+        kind: ObjectKind,
+        under: &str,
+        id: &str,
+        sequence: u64,
+    ) -> Result<(), SandboxRefusal> {
+        self.remove(&kind.object(id));
+        self.list_remove(&format!("{}/{under}", kind.word), sequence)
+    }
+
+    /// Returns an object of this owner.
+    ///
+    /// # Errors
+    ///
+    /// 404 for an unknown object and for one of another owner.
+    pub(crate) fn find<T: DeserializeOwned, X: DeserializeOwned>(
+        &self,
+        kind: ObjectKind,
+        owner: &ObjectOwner,
+        id: &str,
+    ) -> Result<Stored<T, X>, SandboxRefusal> {
+        let kept: Option<Stored<T, X>> = self.find_any_owner(kind, id)?;
+        kept.filter(|kept| kept.owner == *owner)
+            .ok_or_else(|| SandboxRefusal::not_found(kind.name, id))
+    }
+
+    /// Returns an object of any owner.
+    pub(crate) fn find_any_owner<T: DeserializeOwned, X: DeserializeOwned>(
+        &self,
+        kind: ObjectKind,
+        id: &str,
+    ) -> Result<Option<Stored<T, X>>, SandboxRefusal> {
+        self.get(&kind.object(id))
+    }
+
+    /// Adds an id to the top of a list.
+    pub(crate) fn list_add(&mut self, list: &str, at: u64, id: &str) -> Result<(), SandboxRefusal> {
+        self.put(&newest_first(list, at), &id)?;
+        let count = self.count(list)?.saturating_add(1);
+        self.put(&format!("n/{list}"), &count)
+    }
+
+    /// Removes an entry from a list.
+    pub(crate) fn list_remove(&mut self, list: &str, at: u64) -> Result<(), SandboxRefusal> {
+        self.remove(&newest_first(list, at));
+        let count = self.count(list)?.saturating_sub(1);
+        self.put(&format!("n/{list}"), &count)
+    }
+
+    /// Returns the list entry that was added as `at`.
+    pub(crate) fn list_entry(&self, list: &str, at: u64) -> Result<Option<String>, SandboxRefusal> {
+        self.get(&newest_first(list, at))
+    }
+
+    /// Returns every object of a kind and any owner, in order of creation.
+    pub(crate) fn all<T: DeserializeOwned, X: DeserializeOwned>(
+        &self,
+        kind: ObjectKind,
+    ) -> Result<Vec<Stored<T, X>>, SandboxRefusal> {
+        let all = self.scan(&kind.object(""), None, usize::MAX)?;
+        let all = all.into_iter().map(|(_, value)| Ok(serde_json::from_value(value)?));
+        let mut all: Vec<Stored<T, X>> = all.collect::<Result<_, SandboxRefusal>>()?;
+        all.sort_by_key(|kept| kept.sequence);
+        Ok(all)
+    }
+
+    /// Returns the number of entries of a list.
+    pub(crate) fn count(&self, list: &str) -> Result<u64, SandboxRefusal> {
+        Ok(self.get(&format!("n/{list}"))?.unwrap_or(0))
+    }
+
+    /// Returns `take` ids of a list, newest first, after the first `skip`.
+    pub(crate) fn ids(
+        &self,
+        list: &str,
+        skip: u64,
+        take: u64,
+    ) -> Result<Vec<String>, SandboxRefusal> {
+        let all = skip.saturating_add(take);
+        let entries = self.scan(&format!("l/{list}/"), None, to_usize(all))?;
+        let ids = entries.into_iter().skip(to_usize(skip));
+        Ok(ids.filter_map(|(_, id)| id.as_str().map(str::to_owned)).collect())
+    }
+}
+
+fn newest_first(list: &str, at: u64) -> String {
+    format!("l/{list}/{}", sortable_key(u64::MAX.saturating_sub(at)))
+}
+
+pub(crate) fn to_usize(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/// Length of a partner's id and secret, of a bearer token and of a secret key.
+pub(crate) const LONG_LENGTH: usize = 64;
+
+/// Length of a merchant's public key (partner-api, Limits).
+pub(crate) const PUBLIC_KEY_LENGTH: usize = 24;
+
+/// Derives an id of 22 characters of URL-safe base64 (service-facts, 18).
+pub(crate) fn derive_id(seed: &[u8; 32], label: &str, data: &str) -> String {
+    let digest = keyed_digest(seed, label, data.as_bytes());
+    let (head, _) = digest.as_bytes().split_at(16);
+    BASE64URL_NOPAD.encode(head)
+}
+
+/// Derives `length` letters and digits.
+pub(crate) fn alphanumerics(seed: &[u8; 32], label: &str, data: &str, length: usize) -> String {
+    let mut text = String::with_capacity(length);
+    let mut block: u32 = 0;
+    while text.len() < length {
+        let digest = keyed_digest(seed, label, format!("{block}/{data}").as_bytes());
+        let letters = digest.as_bytes().iter().filter_map(|byte| {
+            let at = usize::from(*byte).checked_rem(ALPHABET.len())?;
+            ALPHABET.get(at).copied().map(char::from)
+        });
+        text.extend(letters.take(length.saturating_sub(text.len())));
+        block = block.saturating_add(1);
+    }
+    text
+}
+
+impl ChangeUnit<'_> {
+    /// Returns a fresh id of the gateway.
+    pub(crate) fn fresh_gateway_id(&mut self) -> String {
+        let at = self.next();
+        derive_id(&self.environment.seed, "id", &sortable_key(at))
+    }
+
+    /// Returns a fresh id with a prefix of the partner API.
+    pub(crate) fn id_with_prefix(&mut self, prefix: &str) -> String {
+        let id = self.fresh_gateway_id();
+        format!("{prefix}{id}")
+    }
+
+    /// Returns a fresh secret of `length` letters and digits.
+    pub(crate) fn fresh_secret(&mut self, label: &str, length: usize) -> String {
+        let at = self.next();
+        alphanumerics(&self.environment.seed, label, &sortable_key(at), length)
+    }
+}
+
+/// An entry of the queue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum TimerEntry {
+    /// A one-time token's five minutes are over.
+    TokenExpiry { id: String },
+    /// The daily run captures a charge.
+    Capture { id: String },
+    /// A hold's seven days are over.
+    HoldEnd { id: String },
+    /// An occurrence is to be paid.
+    Occurrence { id: String },
+    /// The sandbox decides on an application.
+    Decision { id: String },
+    /// The outcome of a test application is notified.
+    TestOutcome { id: u64, reference: String, provisioned: bool },
+    /// The processing of an uploaded file ends.
+    FileProcessed { id: String },
+    /// The card of a recurring charge expires in this month, or expired in the last.
+    Expiry { id: String, expired: bool },
+    /// A saved card expires in this month, or expired in the last.
+    SavedExpiry { id: String, expired: bool },
+}
+
+pub(crate) const TIMERS: &str = "due/";
+
+/// Adds an entry to the queue; a past moment becomes now.
+pub(crate) fn schedule_timer(
+    cx: &mut ChangeUnit<'_>,
+    time: DateTime<Utc>,
+    due: &TimerEntry,
+) -> Result<(), SandboxRefusal> {
+    let at = cx.next();
+    let time = time.max(cx.now);
+    cx.put(&format!("{TIMERS}{}/{}", millis(time), sortable_key(at)), due)
+}
+
+/// Parses the moment of a queue key.
+pub(crate) fn timer_moment(key: &str) -> Option<DateTime<Utc>> {
+    let text = key.strip_prefix(TIMERS)?.split('/').next()?;
+    DateTime::from_timestamp_millis(i64::from_str_radix(text, 16).ok()?)
+}

@@ -1,0 +1,375 @@
+//! Chance in a run: the seeded dice, the faults between us and the service, call by call, and the
+//! crashes of the machine at chosen points.
+
+use std::fmt;
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::{Rng, SeedableRng};
+use serde_json::Value;
+
+/// A way in which one call fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CallFault {
+    /// The effect happens, and the answer is lost.
+    LostAnswer,
+    /// The service answers 500, and the effect does not happen.
+    ErrorBefore,
+    /// The effect happens, and the service answers 500.
+    ErrorAfter,
+    /// The effect happens, and the answer arrives after the caller has given up.
+    LateAnswer,
+    /// The effect happens after the caller has given up, within the grace.
+    LateEffect,
+    /// The connection breaks before the service gets the request.
+    Reset,
+    /// The service answers 429 with `Retry-After`, and the effect does not happen.
+    Throttle,
+    /// The effect happens, and the answer names another amount.
+    OtherAmount,
+}
+
+/// Every fault.
+pub const FAULTS: &[CallFault] = &[
+    CallFault::LostAnswer,
+    CallFault::ErrorBefore,
+    CallFault::ErrorAfter,
+    CallFault::LateAnswer,
+    CallFault::LateEffect,
+    CallFault::Reset,
+    CallFault::Throttle,
+    CallFault::OtherAmount,
+];
+
+/// Name of a call that changes nothing.
+pub const READ: &str = "read";
+
+/// Calls of every effect: name, method, path. A path that ends in `/` takes an id after it, and `*`
+/// matches one id.
+pub const CALLS: &[(&str, &str, &str)] = &[
+    ("application.submit", "POST", "/api/v1/merchant_applications"),
+    ("application.sign_up", "POST", "/api/v1/merchant_applications/sign_up"),
+    ("code.exchange", "POST", "/oauth/token"),
+    ("contact.create", "POST", "/contacts"),
+    ("invoice.create", "POST", "/invoices"),
+    ("card.save", "POST", "/v1/cards"),
+    ("card.change", "PATCH", "/v1/cards/"),
+    ("card.delete", "DELETE", "/v1/cards/"),
+    ("bank.save", "POST", "/v1/banks"),
+    ("bank.change", "PATCH", "/v1/banks/"),
+    ("bank.delete", "DELETE", "/v1/banks/"),
+    ("token.create", "POST", "/v1/tokens"),
+    ("recurring.create", "POST", "/v1/recurring/charges"),
+    ("recurring.change", "PATCH", "/v1/recurring/charges/"),
+    ("charge.recur", "POST", "/v1/charges"),
+    ("charge.schedule", "POST", "/v1/charges/*/schedule"),
+    ("charge.create", "POST", "/v1/charges"),
+    ("charge.capture", "POST", "/v1/charges/*/capture"),
+    ("charge.refund", "POST", "/v1/charges/*/refund"),
+    ("credit.create", "POST", "/v1/credits"),
+    ("transaction.void", "POST", "/v1/transactions/*/void"),
+    ("transaction.sign", "POST", "/v1/transactions/*/sign"),
+    ("recurring.cancel", "POST", "/v1/recurring/charges/*/cancel"),
+    ("recurring.end", "PATCH", "/v1/recurring/charges/"),
+    ("occurrence.pay", "POST", "/v1/recurring/charges/*/occurrences/*/pay"),
+    ("occurrence.ignore", "POST", "/v1/recurring/charges/*/occurrences/*/ignore"),
+    ("merchant.deauthorise", "DELETE", "/api/v1/merchants/*/deauthorize_application"),
+    ("file.upload", "POST", "/contacts/*/files"),
+    ("contact.hash", "POST", "/contacts/*/hash"),
+    ("merchant.change", "PATCH", "/v1/merchant"),
+    ("account.change", "PATCH", "/v1/accounts/"),
+    ("ach_account.change", "PATCH", "/v1/ach-accounts/"),
+    ("merchant.purge", "POST", "/v1/merchant/purge-test-data"),
+    ("vault.save", "POST", "/contacts/*/payment-methods"),
+    ("recurring.delete", "DELETE", "/v1/recurring/charges/"),
+];
+
+/// Effects with an amount in the answer, and its field.
+pub const AMOUNTS: &[(&str, &str)] = &[
+    ("invoice.create", "total_amount"),
+    ("recurring.create", "amount"),
+    ("recurring.change", "amount"),
+    ("charge.recur", "amount"),
+    ("charge.create", "amount"),
+    ("charge.capture", "amount"),
+    ("charge.refund", "amount"),
+    ("credit.create", "amount"),
+    ("occurrence.pay", "amount"),
+    ("charge.schedule", "amount"),
+];
+
+/// Returns the effect of a request, or `None` for a request that we must never send.
+pub fn effect_of(method: &str, path: &str) -> Option<&'static str> {
+    if method == "GET" {
+        return Some(READ);
+    }
+    let fits = |pattern: &str| {
+        let (wanted, parts) = (pattern.split('/'), path.split('/'));
+        let mut both = wanted.clone().zip(parts.clone()).skip(1);
+        wanted.count() == parts.count()
+            && both.all(|(wanted, part)| match wanted {
+                "*" | "" => !part.is_empty(),
+                word => word == part,
+            })
+    };
+    let call = CALLS.iter().find(|(_, verb, pattern)| *verb == method && fits(pattern));
+    call.map(|(effect, _, _)| *effect)
+}
+
+/// Returns the effect of a request, also by its body: a charge that begins a recurring charge is an
+/// effect of its own.
+pub fn effect_of_call(method: &str, path: &str, body: &[u8]) -> Option<&'static str> {
+    let effect = effect_of(method, path);
+    if effect != Some("charge.recur") {
+        return effect;
+    }
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    if body.get("recur").is_some_and(|recur| !recur.is_null()) {
+        effect
+    } else {
+        Some("charge.create")
+    }
+}
+
+impl CallFault {
+    /// Returns true if the fault can strike a call of this effect.
+    pub fn strikes(self, effect: &str) -> bool {
+        match self {
+            Self::OtherAmount => AMOUNTS.iter().any(|(name, _)| *name == effect),
+            Self::LateEffect => effect != READ,
+            Self::LostAnswer
+            | Self::ErrorBefore
+            | Self::ErrorAfter
+            | Self::LateAnswer
+            | Self::Reset
+            | Self::Throttle => true,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LostAnswer => "lost answer",
+            Self::ErrorBefore => "error before",
+            Self::ErrorAfter => "error after",
+            Self::LateAnswer => "late answer",
+            Self::LateEffect => "late effect",
+            Self::Reset => "reset before",
+            Self::Throttle => "throttled",
+            Self::OtherAmount => "other amount",
+        }
+    }
+}
+
+impl fmt::Display for CallFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A fault that strikes one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Strike {
+    /// Effect of the call.
+    pub effect: &'static str,
+    /// Number of the call among those of its effect, from 1; 0 for every call.
+    pub nth: u32,
+    pub fault: CallFault,
+    /// Duration of the fault, in seconds, if it takes time.
+    pub seconds: u64,
+}
+
+impl fmt::Display for Strike {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { effect, nth, fault, seconds } = self;
+        match nth {
+            0 => write!(f, "{effect} every time: {fault} ({seconds} s)"),
+            nth => write!(f, "{effect} number {nth}: {fault} ({seconds} s)"),
+        }
+    }
+}
+
+/// Returns the effect of a request where the path alone is ambiguous: a change of nothing but the
+/// schedule's last day ends a recurring charge.
+pub(crate) fn refine_effect(effect: Option<&'static str>, body: &[u8]) -> Option<&'static str> {
+    if effect != Some("recurring.change") {
+        return effect;
+    }
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let is_alone = |object: &Value, field: &str| {
+        object.as_object().is_some_and(|fields| fields.len() == 1 && fields.contains_key(field))
+    };
+    let ends = is_alone(&body, "schedule")
+        && body.get("schedule").is_some_and(|schedule| is_alone(schedule, "end"));
+    if ends { Some("recurring.end") } else { effect }
+}
+
+/// Side of a place, before or after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CrashSide {
+    Before,
+    After,
+}
+
+/// A place at which a process can die.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CrashPoint {
+    pub when: CrashSide,
+    /// Operation at the place: `journal.write`, or `send` with the name of an effect.
+    pub place: &'static str,
+    /// Effect that is sent; empty for the disk.
+    pub effect: &'static str,
+}
+
+impl fmt::Display for CrashPoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let when = match self.when {
+            CrashSide::Before => "before",
+            CrashSide::After => "after",
+        };
+        let space = if self.effect.is_empty() { "" } else { " " };
+        write!(f, "{when} {}{space}{}", self.place, self.effect)
+    }
+}
+
+/// Kind of death.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Death {
+    /// The process alone dies: its writes reach the disk, and the index stays as it was.
+    Process,
+    /// The power fails: any part of the unsynced bytes may be lost, and the index is not trusted.
+    Power,
+}
+
+/// A planned crash, counted from the last start of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Crash {
+    pub point: CrashPoint,
+    /// Number of the passing of that place, from 1.
+    pub nth: u32,
+    pub death: Death,
+    /// Seconds that the machine stays down.
+    pub down_s: u64,
+}
+
+impl fmt::Display for Crash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { point, nth, death, down_s } = self;
+        let what = match death {
+            Death::Process => "the process dies",
+            Death::Power => "the power fails",
+        };
+        write!(f, "{what} {point} number {nth}, down for {down_s} s")
+    }
+}
+
+/// Crash points of the disk, with the number of times that a short life passes each.
+pub const DISK_PLACES: &[(&str, u64)] = &[
+    ("journal.write", 30),
+    ("journal.sync", 30),
+    ("journal.change", 2),
+    ("vault.write", 8),
+    ("vault.sync", 8),
+    ("vault.change", 2),
+];
+
+/// Name of the crash point at the sending of a call.
+pub const SEND_POINT: &str = "send";
+
+/// Crash point at which a notification leaves the machine.
+pub const NOTIFY_POINT: &str = "tell";
+
+/// Generator of small decisions. Equal seeds and labels give equal decisions.
+#[derive(Debug, Clone)]
+pub(crate) struct Dice(ChaCha20Rng);
+
+impl Dice {
+    /// Returns the generator of one part of a run; each label has a sequence of its own.
+    pub(crate) fn new(seed: u64, label: u64) -> Self {
+        let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17) ^ label;
+        Self(ChaCha20Rng::seed_from_u64(mixed))
+    }
+
+    /// Returns the random number generator itself.
+    pub(crate) fn into_rng(self) -> ChaCha20Rng {
+        self.0
+    }
+
+    /// Returns a number below `end`, or 0 if `end` is 0.
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.0.next_u64().checked_rem(end).unwrap_or(0)
+    }
+
+    /// Returns a number from `from` to `to`, both included.
+    pub(crate) fn between(&mut self, from: u64, to: u64) -> u64 {
+        let span = to.saturating_sub(from).saturating_add(1);
+        from.saturating_add(self.below(span))
+    }
+
+    /// Returns true with a probability of `percent` in 100.
+    pub(crate) fn percent(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+
+    /// Returns one element, or `None` if there is none.
+    pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
+        let length = u64::try_from(from.len()).unwrap_or(u64::MAX);
+        let at = usize::try_from(self.below(length)).unwrap_or(0);
+        from.get(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::effects::register::EFFECTS;
+
+    #[test]
+    fn every_effect_of_the_register_has_its_call_here() {
+        let known: std::collections::BTreeSet<&str> =
+            CALLS.iter().map(|(name, _, _)| *name).collect();
+        let registered = EFFECTS.iter().map(|row| row.name).collect();
+        assert_eq!(known, registered);
+    }
+
+    #[test]
+    fn a_request_is_known_by_method_and_path() {
+        assert_eq!(effect_of("POST", "/v1/cards"), Some("card.save"));
+        assert_eq!(effect_of("DELETE", "/v1/cards/abc"), Some("card.delete"));
+        assert_eq!(effect_of("GET", "/v1/cards"), Some(READ));
+        assert_eq!(effect_of("POST", "/v1/charges"), Some("charge.recur"));
+        assert_eq!(effect_of("POST", "/v1/charges/abc/schedule"), Some("charge.schedule"));
+        assert_eq!(effect_of("POST", "/contacts"), Some("contact.create"));
+        assert_eq!(effect_of("POST", "/contacts/p_1/files"), Some("file.upload"));
+        assert_eq!(effect_of("PATCH", "/v1/recurring/charges/a"), Some("recurring.change"));
+        let ignore = "/v1/recurring/charges/a/occurrences/b/ignore";
+        assert_eq!(effect_of("POST", ignore), Some("occurrence.ignore"));
+        assert_eq!(effect_of("PATCH", "/v1/merchant"), Some("merchant.change"));
+        assert_eq!(effect_of("PATCH", "/v1/ach-accounts/a"), Some("ach_account.change"));
+        assert_eq!(effect_of("POST", "/v1/merchant/purge-test-data"), Some("merchant.purge"));
+        assert_eq!(effect_of("DELETE", "/v1/recurring/charges/a"), Some("recurring.delete"));
+        assert_eq!(effect_of("POST", "/contacts/a/payment-methods"), Some("vault.save"));
+        for (method, path) in [
+            ("POST", "/v1/charges/"),
+            ("PATCH", "/v1/cards"),
+            ("DELETE", "/v1/cards/a/b"),
+            ("DELETE", "/v1/cards/"),
+        ] {
+            assert_eq!(effect_of(method, path), None, "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn a_last_day_is_set_by_a_change_of_nothing_else() {
+        let told = |body: &str| refine_effect(Some("recurring.change"), body.as_bytes());
+        assert_eq!(told(r#"{"schedule": {"end": "2030-01-01"}}"#), Some("recurring.end"));
+        for other in [
+            r#"{"schedule": {"end": "2030-01-01", "interval_delay": 1}}"#,
+            r#"{"schedule": {"end": "2030-01-01"}, "amount": 1}"#,
+            r#"{"amount": 1}"#,
+            "",
+        ] {
+            assert_eq!(told(other), Some("recurring.change"), "{other}");
+        }
+        let end = br#"{"schedule": {"end": "2030-01-01"}}"#;
+        assert_eq!(refine_effect(Some("recurring.create"), end), Some("recurring.create"));
+    }
+}

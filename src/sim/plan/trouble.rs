@@ -1,0 +1,370 @@
+//! Trouble that lasts longer than one call, decided before a run begins.
+//!
+//! Of the machine: a state is lost and an old backup restored, files are lost, disks are full, or the
+//! clock jumps. Of the service: storms, in which it answers only 429, 503 or 401 for minutes, or
+//! breaks every connection, and lists that are cut into short pages and change while they are read.
+
+use std::fmt;
+
+use crate::sim::plan::chance::{CALLS, CallFault, Dice, READ};
+use crate::sim::plan::requests;
+use crate::sim::plan::requests::ScriptStep;
+
+/// Reason for which a disk refuses operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiskRefusal {
+    /// The disk is full: no file grows, and existing bytes can be synced.
+    Full,
+    /// The disk is read-only.
+    ReadOnly,
+}
+
+/// Trouble that befalls the machine. Steps are counted from 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Incident {
+    /// The state is lost, and a person restores a backup.
+    Restore {
+        /// Step before which the backup was taken.
+        kept: usize,
+        /// Step at which the state is restored.
+        at: usize,
+        /// Set if a person then looks at the service and reports missing objects.
+        asks: bool,
+    },
+    /// The state is lost, and a person begins with an empty one.
+    Forget { at: usize },
+    /// Some files are lost or damaged between two lives.
+    Lose { at: usize, what: StateLoss },
+    /// The clock jumps.
+    Jump {
+        at: usize,
+        /// Distance, negative for a jump back.
+        seconds: i64,
+    },
+    /// The disks refuse operations for a while.
+    Refuse {
+        at: usize,
+        /// Operations that the disks refuse.
+        what: DiskRefusal,
+        seconds: u64,
+    },
+}
+
+/// Lost part of a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StateLoss {
+    Index,
+    /// File of the vault's keys.
+    Keys,
+    /// Every sealed value.
+    Sealed,
+    /// Newest segment of the journal.
+    Segment,
+    /// End of the newest segment, which was acknowledged.
+    Tail,
+    /// The journal, replaced by the journal of an older backup.
+    Older,
+}
+
+impl StateLoss {
+    /// Returns true if the loss can be detected: only a trusted index knows the end of the journal.
+    pub(crate) fn is_detectable(self, believed: bool) -> bool {
+        believed || matches!(self, Self::Index | Self::Keys | Self::Sealed)
+    }
+}
+
+const LOSSES: &[StateLoss] = &[
+    StateLoss::Index,
+    StateLoss::Keys,
+    StateLoss::Sealed,
+    StateLoss::Segment,
+    StateLoss::Tail,
+    StateLoss::Older,
+];
+
+/// Worlds with such trouble, in percent.
+const TROUBLED: u64 = 30;
+
+/// Longest jump of a clock, in seconds: one day.
+const JUMP_MAX_S: u64 = 86_400;
+
+impl Incident {
+    /// Returns the step at which the trouble happens.
+    pub(crate) fn at(&self) -> usize {
+        match self {
+            Self::Restore { at: step, .. }
+            | Self::Forget { at: step }
+            | Self::Lose { at: step, .. }
+            | Self::Jump { at: step, .. }
+            | Self::Refuse { at: step, .. } => *step,
+        }
+    }
+
+    /// Returns true if the trouble happens between two lives of the machine.
+    pub(crate) fn is_between_lives(&self) -> bool {
+        !matches!(self, Self::Jump { .. } | Self::Refuse { .. })
+    }
+}
+
+/// Draws the trouble of these steps, and marks a restart at each step that needs one.
+pub(crate) fn draw_incidents(steps: &mut [ScriptStep], dice: &mut Dice) -> Vec<Incident> {
+    let mut all = Vec::new();
+    if !dice.percent(TROUBLED) {
+        return all;
+    }
+    for _ in 0..dice.between(1, 2) {
+        let count = u64::try_from(steps.len()).unwrap_or(0);
+        let at = usize::try_from(dice.below(count)).unwrap_or(0);
+        let mishap = draw_incident(at, dice);
+        if let Some(step) = steps.get_mut(at).filter(|_| mishap.is_between_lives()) {
+            step.restart = true;
+        }
+        all.push(mishap);
+    }
+    all
+}
+
+fn draw_incident(at: usize, dice: &mut Dice) -> Incident {
+    match dice.below(10) {
+        0..=3 => {
+            let until = u64::try_from(at).unwrap_or(0);
+            let kept = usize::try_from(dice.between(0, until)).unwrap_or(0);
+            Incident::Restore { kept, at, asks: dice.percent(60) }
+        }
+        4 => Incident::Forget { at },
+        5 | 6 => {
+            let far = i64::try_from(dice.between(60, JUMP_MAX_S)).unwrap_or(60);
+            Incident::Jump {
+                at,
+                seconds: if dice.percent(50) { far } else { far.saturating_neg() },
+            }
+        }
+        7 | 8 => {
+            let what = if dice.percent(60) { DiskRefusal::Full } else { DiskRefusal::ReadOnly };
+            Incident::Refuse { at, what, seconds: dice.between(1, 300) }
+        }
+        _ => Incident::Lose { at, what: dice.pick(LOSSES).copied().unwrap_or(StateLoss::Index) },
+    }
+}
+
+impl fmt::Display for Incident {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "step {}: ", self.at())?;
+        match self {
+            Self::Restore { kept, asks, .. } => {
+                let then = if *asks { ", and a person refreshes from the service" } else { "" };
+                write!(f, "a backup from before step {kept} is restored{then}")
+            }
+            Self::Forget { .. } => f.write_str("the state is lost, and an empty one begins"),
+            Self::Lose { what, .. } => write!(f, "lost or damaged: {what:?}"),
+            Self::Jump { seconds, .. } => write!(f, "the clock jumps by {seconds} s"),
+            Self::Refuse { what, seconds, .. } => {
+                write!(f, "the disks refuse ({what:?}) for {seconds} s")
+            }
+        }
+    }
+}
+
+/// Changes that use a one-time token: a storm that outlives the token leaves them in doubt.
+const BY_TOKEN: [&str; 3] = ["card.change", "bank.change", "recurring.change"];
+
+/// Calls with a merchant's credential.
+const OF_MERCHANTS: [&str; 6] = [
+    "contact.create",
+    "invoice.create",
+    "card.save",
+    "bank.save",
+    "card.change",
+    "recurring.create",
+];
+
+/// Answer of the service in a storm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StormAnswer {
+    /// 429, with a wait in seconds or without one.
+    Throttled(Option<u64>),
+    /// 503.
+    Error,
+    /// The connection breaks.
+    Reset,
+    /// 401: the credential is refused.
+    Refused,
+}
+
+/// Calls that a storm meets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StormScope {
+    /// All calls.
+    All,
+    /// Calls with the credential of the call with which the storm began.
+    Caller,
+    /// Calls beyond this number within one second.
+    Beyond(u32),
+}
+
+/// One storm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Storm {
+    /// Effect of the call that starts the storm.
+    pub effect: &'static str,
+    /// Number of that call among those of its effect, from 1.
+    pub nth: u32,
+    /// Set if the storm also meets that call, and not only later ones.
+    pub with_it: bool,
+    /// Duration in seconds.
+    pub seconds: u64,
+    pub scope: StormScope,
+    pub answer: StormAnswer,
+}
+
+/// Draws the storms of a seed.
+pub(crate) fn draw_storms(dice: &mut Dice) -> Vec<Storm> {
+    let count = if dice.percent(35) { dice.between(1, 2) } else { 0 };
+    (0..count).map(|_| draw_storm(dice)).collect()
+}
+
+fn draw_storm(dice: &mut Dice) -> Storm {
+    if dice.percent(15) {
+        return draw_refusal(dice);
+    }
+    let gust = if dice.percent(50) { StormAnswer::Error } else { StormAnswer::Reset };
+    if dice.percent(60) {
+        let effect = dice.pick(&BY_TOKEN).copied().unwrap_or(READ);
+        let (nth, seconds) = (u32::from(dice.percent(30)), dice.between(330, 900));
+        let nth = nth.saturating_add(1);
+        let with_it = dice.percent(75);
+        return Storm { effect, nth, with_it, seconds, scope: StormScope::All, answer: gust };
+    }
+    let (effect, most) = if dice.percent(50) {
+        (dice.pick(&start_effects()).copied().unwrap_or(READ), 3)
+    } else {
+        (READ, 30)
+    };
+    let nth = u32::try_from(dice.between(1, most)).unwrap_or(1);
+    let (with_it, seconds) = (dice.percent(50), dice.between(20, 600));
+    if dice.percent(35) {
+        return Storm { effect, nth, with_it, seconds, scope: StormScope::All, answer: gust };
+    }
+    let gust = StormAnswer::Throttled(dice.percent(50).then(|| dice.between(1, 90)));
+    let whose = match dice.below(3) {
+        0 => StormScope::All,
+        1 => StormScope::Caller,
+        _ => StormScope::Beyond(u32::try_from(dice.between(1, 4)).unwrap_or(1)),
+    };
+    Storm { effect, nth, with_it, seconds, scope: whose, answer: gust }
+}
+
+/// Returns the effects that may start a storm. Rare effects are left to the storms that other
+/// effects start.
+fn start_effects() -> Vec<&'static str> {
+    let all = CALLS.iter().map(|(effect, _, _)| *effect);
+    all.filter(|effect| !requests::MERCHANT_EFFECTS.contains(effect)).collect()
+}
+
+/// Draws a storm in which a merchant's credential is refused for a while.
+fn draw_refusal(dice: &mut Dice) -> Storm {
+    let effect = dice.pick(&OF_MERCHANTS).copied().unwrap_or(READ);
+    let nth = u32::try_from(dice.between(1, 3)).unwrap_or(1);
+    let (with_it, seconds) = (dice.percent(50), dice.between(30, 2_400));
+    Storm { effect, nth, with_it, seconds, scope: StormScope::Caller, answer: StormAnswer::Refused }
+}
+
+impl StormAnswer {
+    /// Returns the fault as which the answer counts.
+    pub(crate) fn fault(self) -> CallFault {
+        match self {
+            Self::Throttled(_) => CallFault::Throttle,
+            Self::Error | Self::Refused => CallFault::ErrorBefore,
+            Self::Reset => CallFault::Reset,
+        }
+    }
+}
+
+impl fmt::Display for Storm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { effect, nth, with_it, seconds, scope: whose, answer: gust } = self;
+        let begins = if *with_it { "with" } else { "after" };
+        write!(f, "{begins} {effect} number {nth}, for {seconds} s, ")?;
+        match whose {
+            StormScope::All => f.write_str("all calls: ")?,
+            StormScope::Caller => f.write_str("all calls with its credential: ")?,
+            StormScope::Beyond(most) => write!(f, "calls beyond {most} a second: ")?,
+        }
+        match gust {
+            StormAnswer::Throttled(Some(asked)) => write!(f, "429, retry after {asked} s"),
+            StormAnswer::Throttled(None) => f.write_str("429"),
+            StormAnswer::Error => f.write_str("503"),
+            StormAnswer::Reset => f.write_str("the connection breaks"),
+            StormAnswer::Refused => f.write_str("401"),
+        }
+    }
+}
+
+/// Change of a list between two pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListChange {
+    /// The second page fails.
+    Cut,
+    /// An entry of the first page is removed, so the first entry of the second page is never shown.
+    Removed,
+    /// An entry is added to the first page, so its last entry is shown again.
+    Added,
+    /// One entry is removed and one added: the count stays the same, and one entry is never shown.
+    Swapped,
+}
+
+/// A list that changes while it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChangedReading {
+    /// Number of the reading among those of several pages, from 1.
+    pub nth: u32,
+    pub change: ListChange,
+}
+
+/// Paging of a run's lists.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PagingPlan {
+    /// Most entries of a page.
+    pub size: u64,
+    /// Readings in which a list changes.
+    pub shifts: Vec<ChangedReading>,
+}
+
+/// Draws the paging of a seed; some seeds have none.
+pub(crate) fn draw_paging(dice: &mut Dice) -> Option<PagingPlan> {
+    if !dice.percent(30) {
+        return None;
+    }
+    let mut paging = PagingPlan { size: dice.between(1, 3), shifts: Vec::new() };
+    let mut swapped = false;
+    for _ in 0..dice.between(1, 6) {
+        let nth = u32::try_from(dice.between(1, 40)).unwrap_or(1);
+        // Two complete readings are a proof only because no list loses an entry in the same way
+        // twice.
+        let how = match dice.below(4) {
+            0 => ListChange::Cut,
+            1 => ListChange::Removed,
+            2 if !swapped => ListChange::Swapped,
+            _ => ListChange::Added,
+        };
+        swapped |= how == ListChange::Swapped;
+        paging.shifts.push(ChangedReading { nth, change: how });
+    }
+    Some(paging)
+}
+
+impl fmt::Display for PagingPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "pages   of {} entries at most", self.size)?;
+        for ChangedReading { nth, change: how } in &self.shifts {
+            let what = match how {
+                ListChange::Cut => "is cut off after its first page",
+                ListChange::Removed => "loses an entry that was read already",
+                ListChange::Added => "gets an entry before the position of the reader",
+                ListChange::Swapped => "loses an entry that was read already, and gets another",
+            };
+            writeln!(f, "pages   reading {nth} of several pages {what}")?;
+        }
+        Ok(())
+    }
+}

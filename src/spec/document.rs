@@ -1,0 +1,377 @@
+//! Reads one document into a manifest, or into its problems.
+//!
+//! The order: the lint pass, the header, the kind's own reader. Issues name paths; only a document
+//! with an issue becomes a whole tree, to give its issues their places. A document whose header
+//! names it keeps its key even when the rest is bad, so that its dependants are known.
+
+use std::cell::{Cell, OnceCell};
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::base::decode::problem::DecodeProblem;
+use crate::base::hash::{Digest, canonical_object, sha256};
+use crate::base::id::{Key, Name};
+use crate::base::wording;
+use crate::kinds::register::KindRow;
+use crate::kinds::schema::kind::{CheckCx, DecodeError, DecodedSpec, InspectedFile, UniqueField};
+use crate::model::issue::{
+    Issue, PathSegment, PlacedIssue, ProblemCounts, Severity, UnderlinedPart,
+};
+use crate::model::manifest::{Annotations, AttachedFile, DocumentPlace, Manifest, PackedManifest};
+use crate::spec::header;
+use crate::spec::header::DocumentHead;
+use crate::spec::text::decode::Finding;
+use crate::spec::text::lint::{Keep, Linted, lint};
+use crate::spec::text::mask::{PrivacyRules, mask_words, private_lines};
+use crate::spec::text::node::{Node, locate, nearest_span};
+use crate::spec::text::source::{Slice, SourceText};
+
+/// The context for reading a document.
+#[derive(Debug, Clone)]
+pub struct ReadContext {
+    /// All kinds.
+    pub kinds: &'static [KindRow],
+    /// The context of their checks.
+    pub check: CheckCx,
+}
+
+/// The field of a document that its kind reads.
+const SPEC: &str = "spec";
+
+/// One document as read.
+#[derive(Debug, Clone)]
+pub struct ParsedDocument {
+    pub place: DocumentPlace,
+    /// The key, where the header gives one.
+    pub key: Option<Key>,
+    /// The content, where it fits its kind; not to be used while there are errors.
+    pub manifest: Option<Arc<PackedManifest>>,
+    /// The unique property of this document, if it has one: only one document of a tree may have
+    /// it.
+    pub unique_field: Option<&'static UniqueField>,
+    /// The document's own problems, with their places; none beyond [`PROBLEMS_OF_FILE_MAX`] of the
+    /// file.
+    pub problems: Vec<PlacedIssue>,
+    /// The document's own problems beyond that bound.
+    pub omitted: ProblemCounts,
+    /// The files that the document names, in their state at reading.
+    pub attached: Vec<InspectedFile>,
+}
+
+impl ParsedDocument {
+    /// Returns whether the document may be used, apart from its dependencies.
+    pub fn is_good(&self) -> bool {
+        let errors = self.problems.iter().any(|problem| problem.severity == Severity::Error);
+        self.key.is_some() && self.manifest.is_some() && !errors && self.omitted.errors == 0
+    }
+}
+
+/// Reads one document. `shift` is the number of bytes before the text in the file.
+pub fn read(
+    cx: &ReadContext,
+    source: &LazySource<'_>,
+    slice: &Slice,
+    shift: usize,
+) -> ParsedDocument {
+    let place = DocumentPlace {
+        file: source.file.clone(),
+        line: slice.line,
+        offset: slice.range.start.saturating_add(shift),
+        length: slice.range.len(),
+    };
+    let linted = lint(source.text, slice, Keep::Head);
+    let header = header::read_head(cx.kinds, linted.root.as_ref());
+    if linted.findings.is_empty() {
+        return read_clean(cx, source, slice, header, place);
+    }
+    let (problems, omitted) = findings_with_places(cx, source, slice, &linted, &header);
+    let looked = Vec::new();
+    ParsedDocument {
+        place,
+        key: header.key,
+        manifest: None,
+        unique_field: None,
+        problems,
+        omitted,
+        attached: looked,
+    }
+}
+
+/// Problems of one file that get a place; the rest is only counted.
+pub const PROBLEMS_OF_FILE_MAX: usize = 200;
+
+/// The text of one file while its documents are read. Its line table is built once, with the first
+/// problem.
+#[derive(Debug)]
+pub struct LazySource<'a> {
+    file: Arc<str>,
+    text: &'a str,
+    lines: OnceCell<SourceText>,
+    /// The number of problems that may still get a place.
+    room: Cell<usize>,
+}
+
+impl<'a> LazySource<'a> {
+    /// Returns a file's text, under its name in reports.
+    pub fn new(file: Arc<str>, text: &'a str) -> Self {
+        Self { file, text, lines: OnceCell::new(), room: Cell::new(PROBLEMS_OF_FILE_MAX) }
+    }
+
+    /// Returns the text with its line table.
+    pub fn source(&self) -> &SourceText {
+        self.lines.get_or_init(|| SourceText::new(self.file.clone(), Arc::from(self.text)))
+    }
+
+    /// Splits problems into those that still get a place and the count of the rest.
+    pub(crate) fn admit<T>(
+        &self,
+        found: Vec<T>,
+        severity: impl Fn(&T) -> Severity,
+    ) -> (Vec<T>, ProblemCounts) {
+        let mut found = found;
+        let rest = found.split_off(found.len().min(self.room.get()));
+        self.room.set(self.room.get().saturating_sub(found.len()));
+        let mut omitted = ProblemCounts::default();
+        for one in &rest {
+            omitted.add(severity(one));
+        }
+        (found, omitted)
+    }
+}
+
+fn read_clean(
+    cx: &ReadContext,
+    source: &LazySource<'_>,
+    slice: &Slice,
+    header: DocumentHead,
+    place: DocumentPlace,
+) -> ParsedDocument {
+    let DocumentHead { row, key, namespace, labels, annotations, mut issues } = header;
+    let text = source.text.get(slice.range.clone()).unwrap_or_default();
+    let namespace = namespace.unwrap_or_else(Name::default_namespace);
+    let read = row.map(|row| (row.read)(text, &namespace, &cx.check));
+    let mut misfits = Vec::new();
+    let (mut manifest, mut sole, mut looked) = (None, None, Vec::new());
+    match read {
+        None => {}
+        Some(Err(errors)) => misfits = without_mistyped_spec(errors, &issues),
+        Some(Ok(DecodedSpec { spec, references, issues: own, files })) => {
+            issues.extend(own);
+            looked = files;
+            let files: Vec<_> = looked.iter().filter_map(|one| one.file.clone()).collect();
+            let digest = digest(&spec, &annotations, &files);
+            manifest = key.clone().map(|key| {
+                let place = place.clone();
+                let manifest =
+                    Manifest { key, labels, annotations, spec, references, files, digest, place };
+                sole = row.and_then(|row| (row.unique_field)(&manifest));
+                Arc::new(manifest.pack())
+            });
+        }
+    }
+    let (problems, omitted) = with_places(cx, source, slice, issues, misfits);
+    ParsedDocument { place, key, manifest, unique_field: sole, problems, omitted, attached: looked }
+}
+
+/// Places the issues while there is room, and counts the rest.
+fn with_places(
+    cx: &ReadContext,
+    source: &LazySource<'_>,
+    slice: &Slice,
+    issues: Vec<Issue>,
+    misfits: Vec<DecodeError>,
+) -> (Vec<PlacedIssue>, ProblemCounts) {
+    let misfits = misfits.into_iter().map(DocumentFault::Decode);
+    let faults = misfits.chain(issues.into_iter().map(DocumentFault::Issue)).collect();
+    let (faults, omitted) = source.admit(faults, DocumentFault::severity);
+    if faults.is_empty() {
+        return (Vec::new(), omitted);
+    }
+    (PlacedDocument::new(cx, source.source(), slice).all(&faults), omitted)
+}
+
+/// Drops a missing `spec` where an unknown field of the header was probably meant to be it.
+fn without_mistyped_spec(mut misfits: Vec<DecodeError>, issues: &[Issue]) -> Vec<DecodeError> {
+    let is_spec = |issue: &Issue| match issue.path.0.as_slice() {
+        [PathSegment::Key(name)] => wording::nearest(name, [SPEC]).is_some(),
+        _ => false,
+    };
+    if issues.iter().any(|issue| issue.code == header::UNKNOWN_FIELD && is_spec(issue)) {
+        let spec = DecodeProblem::MissingField { name: SPEC.to_owned() };
+        misfits.retain(|misfit| misfit.path != "." || misfit.problem != spec);
+    }
+    misfits
+}
+
+/// One reason why a document is refused or warned of.
+enum DocumentFault {
+    Issue(Issue),
+    Decode(DecodeError),
+}
+
+impl DocumentFault {
+    fn severity(&self) -> Severity {
+        match self {
+            Self::Issue(issue) => issue.severity,
+            Self::Decode(_) => Severity::Error,
+        }
+    }
+}
+
+fn digest(spec: &Value, annotations: &Annotations, files: &[AttachedFile]) -> Digest {
+    let annotations = json!(annotations);
+    let attached: Value = files.iter().map(|file| json!([file.path, file.sha256])).collect();
+    let whole = [("spec", spec), ("annotations", &annotations)];
+    let files = (!files.is_empty()).then_some(("files", &attached));
+    sha256(&canonical_object(whole.into_iter().chain(files)))
+}
+
+/// A document with an issue: its tree, and its private words.
+pub(crate) struct PlacedDocument<'a> {
+    source: &'a SourceText,
+    slice: &'a Slice,
+    root: Option<Node>,
+    private: Vec<String>,
+}
+
+impl<'a> PlacedDocument<'a> {
+    pub(crate) fn new(cx: &ReadContext, source: &'a SourceText, slice: &'a Slice) -> Self {
+        let root = lint(&source.text, slice, Keep::All).root;
+        let rules = rules(cx.kinds, root.as_ref());
+        let words = root.iter().flat_map(|root| rules.private_leaves(root));
+        let private = words.map(|(_, word)| word.to_owned()).collect();
+        Self { source, slice, root, private }
+    }
+
+    fn all(&self, faults: &[DocumentFault]) -> Vec<PlacedIssue> {
+        let placed = |fault: &DocumentFault| match fault {
+            DocumentFault::Issue(issue) => self.issue(issue),
+            DocumentFault::Decode(misfit) => self.decode_problem(misfit),
+        };
+        let mut problems: Vec<_> = faults.iter().map(placed).collect();
+        problems.sort();
+        problems.dedup();
+        problems
+    }
+
+    /// Returns the issue with its place; related places of other documents are left out.
+    pub(crate) fn issue(&self, issue: &Issue) -> PlacedIssue {
+        let mut finding = self.finding(issue);
+        for related in issue.related.iter().filter(|related| related.key.is_none()) {
+            let span = self.span(&related.path, UnderlinedPart::Value);
+            finding.related.push((span, related.message.clone()));
+        }
+        self.problem(&finding)
+    }
+
+    fn finding(&self, issue: &Issue) -> Finding {
+        Finding {
+            code: issue.code,
+            severity: issue.severity,
+            span: self.span(&issue.path, issue.underlined),
+            message: issue.message.clone(),
+            help: issue.help.clone(),
+            related: Vec::new(),
+        }
+    }
+
+    /// Returns the bytes of a path.
+    pub(crate) fn span(
+        &self,
+        path: &crate::model::issue::Path,
+        at: UnderlinedPart,
+    ) -> Range<usize> {
+        match &self.root {
+            Some(root) => locate(root, &self.source.text, path, at),
+            None => self.slice.range.clone(),
+        }
+    }
+
+    /// Returns the first and last line of a path, or of the smallest existing part of the document
+    /// around it.
+    pub(crate) fn lines(&self, path: &crate::model::issue::Path) -> (usize, usize) {
+        let span = match &self.root {
+            Some(root) => nearest_span(root, path),
+            None => self.slice.range.clone(),
+        };
+        let text = self.source.text.get(span.clone()).unwrap_or_default().trim_end();
+        let last = span.start.saturating_add(text.len());
+        (self.position(span.start).0, self.position(last).0)
+    }
+
+    /// Returns the line and column of a byte, both from 1.
+    pub(crate) fn position(&self, byte: usize) -> (usize, usize) {
+        self.source.position(byte)
+    }
+
+    fn decode_problem(&self, misfit: &DecodeError) -> PlacedIssue {
+        let issue = misfit.issue();
+        let mut finding = self.finding(&issue);
+        let offset = misfit.offset.filter(|_| issue.path.0.is_empty());
+        if let Some(offset) = offset {
+            let at = self.slice.range.start.saturating_add(offset).min(self.slice.range.end);
+            let rest = self.source.text.get(at..self.slice.range.end).unwrap_or_default();
+            let length = rest.find([' ', '\n', '\r', ',', ':']).unwrap_or(rest.len());
+            finding.span = at..at.saturating_add(length);
+        }
+        self.problem(&finding)
+    }
+
+    fn problem(&self, finding: &Finding) -> PlacedIssue {
+        let words: Vec<_> = self.private.iter().map(String::as_str).collect();
+        without_private_words(self.source.problem(finding), &words)
+    }
+}
+
+fn findings_with_places(
+    cx: &ReadContext,
+    source: &LazySource<'_>,
+    slice: &Slice,
+    linted: &Linted,
+    header: &DocumentHead,
+) -> (Vec<PlacedIssue>, ProblemCounts) {
+    let (found, omitted) =
+        source.admit(linted.findings.iter().collect(), |finding| finding.severity);
+    let place = |finding: &Finding| without_private_words(source.source().problem(finding), &[]);
+    let mut problems: Vec<_> = found.into_iter().map(place).collect();
+    if !linted.complete {
+        return (problems, omitted);
+    }
+    let (more, rest) = with_places(cx, source, slice, header.issues.clone(), Vec::new());
+    problems.extend(more);
+    (problems, omitted.plus(rest))
+}
+
+/// Removes private words from the texts of the problem.
+pub(crate) fn without_private_words(mut problem: PlacedIssue, words: &[&str]) -> PlacedIssue {
+    problem.message = mask_words(&problem.message, words);
+    problem.help = mask_words(&problem.help, words);
+    for related in &mut problem.related {
+        related.message = mask_words(&related.message, words);
+    }
+    problem
+}
+
+fn rules(kinds: &'static [KindRow], root: Option<&Node>) -> PrivacyRules<'static> {
+    let kind = root.and_then(|root| root.get("kind")).and_then(Node::text);
+    let row = kinds.iter().find(|row| Some(row.name) == kind);
+    PrivacyRules::for_manifest(row.map(|row| row.fields), kinds.iter().map(|row| row.fields))
+}
+
+/// Returns the bytes of one document that must not be shown.
+pub fn private_ranges(kinds: &'static [KindRow], text: &str, slice: &Slice) -> Vec<Range<usize>> {
+    let linted = lint(text, slice, Keep::All);
+    let rules = rules(kinds, linted.root.as_ref());
+    match &linted.root {
+        Some(root) if linted.complete => {
+            rules.private_leaves(root).into_iter().map(|(range, _)| range).collect()
+        }
+        root => {
+            let metadata = root.as_ref().and_then(|root| root.get("metadata"));
+            let open = metadata.map_or(0..0, |node| node.span.clone());
+            private_lines(text, &slice.range, rules.names(), &open)
+        }
+    }
+}
