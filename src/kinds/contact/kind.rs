@@ -13,7 +13,7 @@ use crate::kinds::planning::object_step::{ObjectEffects, plan_object};
 use crate::kinds::planning::step::{
     MERCHANT, StepCx, StepDecision, orphan, ready_state, reference,
 };
-use crate::kinds::schema::kind::{CheckCx, Find, Mutability, Privacy, SpecField, SpecSchema};
+use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema, spec_fields};
 use crate::kinds::schema::text;
 use crate::kinds::schema::values::RefusedField;
 use crate::model::issue::Issue;
@@ -54,31 +54,15 @@ pub struct EmailAddressSpec {
     pub address: Personal,
 }
 
-const fn field(path: &'static str, privacy: Privacy, doc: &'static str) -> SpecField {
-    SpecField { path, privacy, mutability: Mutability::Immutable, doc }
-}
-
 impl SpecSchema for ContactKind {
     const NAME: &'static str = "Contact";
-    const FIELDS: &'static [SpecField] = &[
-        field(
-            "merchant",
-            Privacy::Plain,
-            "The merchant that the contact belongs to, NAME or NAMESPACE/NAME (design, Files).",
-        ),
-        field("first_name", Privacy::Personal, "Given name (partner-api, POST /contacts)."),
-        field("last_name", Privacy::Personal, "Family name (partner-api, POST /contacts)."),
-        field(
-            "email_addresses",
-            Privacy::Personal,
-            "A list of at least one `{address: …}` (partner-api, POST /contacts).",
-        ),
-        field(
-            "email_addresses[].address",
-            Privacy::Personal,
-            "An e-mail address (partner-api, Contact).",
-        ),
-    ];
+    const FIELDS: &'static [SpecField] = spec_fields! {
+        Plain Immutable "merchant": "The merchant that the contact belongs to, NAME or NAMESPACE/NAME (design, Files).";
+        Personal Immutable "first_name": "Given name (partner-api, POST /contacts).";
+        Personal Immutable "last_name": "Family name (partner-api, POST /contacts).";
+        Personal Immutable "email_addresses": "A list of at least one `{address: …}` (partner-api, POST /contacts).";
+        Personal Immutable "email_addresses[].address": "An e-mail address (partner-api, Contact).";
+    };
     type Spec = ContactSpec;
 
     fn check(spec: &ContactSpec, _cx: &CheckCx) -> Vec<Issue> {

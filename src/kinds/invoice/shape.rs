@@ -9,9 +9,7 @@ use crate::kinds::invoice::spec::{
     AttachmentSpec, InvoiceSpec, LineItemSpec, MessageSpec, QUANTITY, RATE_TYPE,
 };
 use crate::kinds::merchant::shape::MerchantKind;
-use crate::kinds::schema::kind::{
-    CheckCx, FileRef, Find, Mutability, Privacy, SpecField, SpecSchema,
-};
+use crate::kinds::schema::kind::{CheckCx, FileRef, Find, SpecField, SpecSchema, spec_fields};
 use crate::kinds::schema::text;
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
@@ -24,77 +22,28 @@ const FILE_ID_PREFIX: &str = "fref_";
 #[derive(Debug, Clone, Copy)]
 pub struct InvoiceKind;
 
-const fn plain(path: &'static str, doc: &'static str) -> SpecField {
-    SpecField { path, privacy: Privacy::Plain, mutability: Mutability::Immutable, doc }
-}
-
 impl SpecSchema for InvoiceKind {
     const NAME: &'static str = "Invoice";
-    const FIELDS: &'static [SpecField] = &[
-        plain("merchant", "The merchant that is paid, NAME or NAMESPACE/NAME (design, Files)."),
-        plain(
-            "contact",
-            "The contact that pays, NAME or NAMESPACE/NAME (partner-api, POST /invoices, contact_id).",
-        ),
-        plain(
-            "bank_account",
-            "The deposit account: its name or its `bank_` id (partner-api, POST /invoices, bank_account_id).",
-        ),
-        plain(
-            "invoice_date",
-            "A date (12:00 in the merchant's zone) or an RFC 3339 timestamp (partner-api, POST /invoices).",
-        ),
-        plain(
-            "currency",
-            "The 3-letter code of every amount's currency (partner-api, POST /invoices).",
-        ),
-        plain("reference", "A text that the portal shows (partner-api, POST /invoices)."),
-        plain(
-            "line_items",
-            "A list of at least one line; their total is more than zero (partner-api, POST /invoices).",
-        ),
-        plain("line_items[].description", "What the line is for (partner-api, POST /invoices)."),
-        plain(
-            "line_items[].rate_per_quantity",
-            "The line's whole amount, such as `\"125.00 USD\"` (partner-api, POST /invoices).",
-        ),
-        plain("line_items[].quantity", "Always 1, and filled in (partner-api, POST /invoices)."),
-        plain(
-            "line_items[].rate_type",
-            "Always `units`, and filled in (partner-api, POST /invoices).",
-        ),
-        plain(
-            "invoice_messages",
-            "E-mails with the portal link, sent when the invoice is created (partner-api, POST /invoices).",
-        ),
-        SpecField {
-            path: "invoice_messages[].email_addresses",
-            privacy: Privacy::Personal,
-            mutability: Mutability::Immutable,
-            doc: "A list of at least one e-mail address (partner-api, POST /invoices).",
-        },
-        plain(
-            "invoice_messages[].subject",
-            "Replaces the service's subject (partner-api, POST /invoices).",
-        ),
-        plain(
-            "invoice_messages[].message",
-            "Replaces the service's text (partner-api, POST /invoices).",
-        ),
-        plain(
-            "attachments",
-            "Files for the payer, each as `id` or as `file` (partner-api, POST /invoices).",
-        ),
-        plain(
-            "attachments[].id",
-            "The `fref_` id of a file that was uploaded under the contact and processed (partner-api, POST /invoices).",
-        ),
-        plain(
-            "attachments[].file",
-            "A path below the folder of `secrets.attachments`: uploaded under the contact before the invoice is \
-             created; a later change of the file has no effect (design, part 5).",
-        ),
-    ];
+    const FIELDS: &'static [SpecField] = spec_fields! {
+        Plain Immutable "merchant": "The merchant that is paid, NAME or NAMESPACE/NAME (design, Files).";
+        Plain Immutable "contact": "The contact that pays, NAME or NAMESPACE/NAME (partner-api, POST /invoices, contact_id).";
+        Plain Immutable "bank_account": "The deposit account: its name or its `bank_` id (partner-api, POST /invoices, bank_account_id).";
+        Plain Immutable "invoice_date": "A date (12:00 in the merchant's zone) or an RFC 3339 timestamp (partner-api, POST /invoices).";
+        Plain Immutable "currency": "The 3-letter code of every amount's currency (partner-api, POST /invoices).";
+        Plain Immutable "reference": "A text that the portal shows (partner-api, POST /invoices).";
+        Plain Immutable "line_items": "A list of at least one line; their total is more than zero (partner-api, POST /invoices).";
+        Plain Immutable "line_items[].description": "What the line is for (partner-api, POST /invoices).";
+        Plain Immutable "line_items[].rate_per_quantity": "The line's whole amount, such as `\"125.00 USD\"` (partner-api, POST /invoices).";
+        Plain Immutable "line_items[].quantity": "Always 1, and filled in (partner-api, POST /invoices).";
+        Plain Immutable "line_items[].rate_type": "Always `units`, and filled in (partner-api, POST /invoices).";
+        Plain Immutable "invoice_messages": "E-mails with the portal link, sent when the invoice is created (partner-api, POST /invoices).";
+        Personal Immutable "invoice_messages[].email_addresses": "A list of at least one e-mail address (partner-api, POST /invoices).";
+        Plain Immutable "invoice_messages[].subject": "Replaces the service's subject (partner-api, POST /invoices).";
+        Plain Immutable "invoice_messages[].message": "Replaces the service's text (partner-api, POST /invoices).";
+        Plain Immutable "attachments": "Files for the payer, each as `id` or as `file` (partner-api, POST /invoices).";
+        Plain Immutable "attachments[].id": "The `fref_` id of a file that was uploaded under the contact and processed (partner-api, POST /invoices).";
+        Plain Immutable "attachments[].file": "A path below the folder of `secrets.attachments`: uploaded under the contact before the invoice is created; a later change of the file has no effect (design, part 5).";
+    };
     type Spec = InvoiceSpec;
 
     fn check(spec: &InvoiceSpec, cx: &CheckCx) -> Vec<Issue> {

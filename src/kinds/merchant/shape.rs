@@ -9,7 +9,7 @@ use crate::base::id::{Mode, Name};
 use crate::kinds::json_schema::HiddenSecret;
 use crate::kinds::merchant::zone;
 use crate::kinds::merchant_application::MerchantApplicationKind;
-use crate::kinds::schema::kind::{CheckCx, Find, Mutability, Privacy, SpecField, SpecSchema};
+use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema, spec_fields};
 use crate::kinds::schema::text;
 use crate::kinds::secrets::secret_source::SecretSource;
 use crate::model::issue::Issue;
@@ -81,65 +81,20 @@ fn iana<S: Serializer>(zone: &Option<String>, serializer: S) -> Result<S::Ok, S:
     serializer.serialize_some(&known.or(zone.as_deref()))
 }
 
-const fn local(path: &'static str, privacy: Privacy, doc: &'static str) -> SpecField {
-    SpecField { path, privacy, mutability: Mutability::LocalOnly, doc }
-}
-
 impl SpecSchema for MerchantKind {
     const NAME: &'static str = "Merchant";
-    const FIELDS: &'static [SpecField] = &[
-        SpecField {
-            path: "mode",
-            privacy: Privacy::Plain,
-            mutability: Mutability::Immutable,
-            doc: "`test` or `live`: which keys and accounts are used (gateway-api, Authentication).",
-        },
-        local(
-            "timezone",
-            Privacy::Plain,
-            "The zone of the merchant's days, an IANA name such as `America/Chicago` (partner-api, Gateway credentials).",
-        ),
-        local(
-            "web_url",
-            Privacy::Plain,
-            "The host of the merchant's product brand (partner-api, {web_url}).",
-        ),
-        local(
-            "credentials",
-            Privacy::Plain,
-            "Exactly one of `authorization_code`, `application`, `access_token` and `keys` (partner-api, Authentication).",
-        ),
-        local(
-            "credentials.authorization_code",
-            Privacy::Secret,
-            "A code that is exchanged once for a token (partner-api, POST /oauth/token).",
-        ),
-        local(
-            "credentials.application",
-            Privacy::Plain,
-            "The MerchantApplication whose approval brings the code, NAME or NAMESPACE/NAME; a live merchant then waits for `reckon approve` (partner-api, Events).",
-        ),
-        local(
-            "credentials.access_token",
-            Privacy::Secret,
-            "A `payments` token, 64 characters (partner-api, Access token response).",
-        ),
-        local(
-            "credentials.keys",
-            Privacy::Plain,
-            "Gateway keys; they cannot make contacts or invoices (gateway-api, Authentication).",
-        ),
-        local(
-            "credentials.keys.public_key",
-            Privacy::Plain,
-            "The account's public key, 24 characters (partner-api, Account object).",
-        ),
-        local(
-            "credentials.keys.secret_key",
-            Privacy::Secret,
-            "The account's secret key (partner-api, Account object).",
-        ),
-    ];
+    const FIELDS: &'static [SpecField] = spec_fields! {
+        Plain Immutable "mode": "`test` or `live`: which keys and accounts are used (gateway-api, Authentication).";
+        Plain LocalOnly "timezone": "The zone of the merchant's days, an IANA name such as `America/Chicago` (partner-api, Gateway credentials).";
+        Plain LocalOnly "web_url": "The host of the merchant's product brand (partner-api, {web_url}).";
+        Plain LocalOnly "credentials": "Exactly one of `authorization_code`, `application`, `access_token` and `keys` (partner-api, Authentication).";
+        Secret LocalOnly "credentials.authorization_code": "A code that is exchanged once for a token (partner-api, POST /oauth/token).";
+        Plain LocalOnly "credentials.application": "The MerchantApplication whose approval brings the code, NAME or NAMESPACE/NAME; a live merchant then waits for `reckon approve` (partner-api, Events).";
+        Secret LocalOnly "credentials.access_token": "A `payments` token, 64 characters (partner-api, Access token response).";
+        Plain LocalOnly "credentials.keys": "Gateway keys; they cannot make contacts or invoices (gateway-api, Authentication).";
+        Plain LocalOnly "credentials.keys.public_key": "The account's public key, 24 characters (partner-api, Account object).";
+        Secret LocalOnly "credentials.keys.secret_key": "The account's secret key (partner-api, Account object).";
+    };
     type Spec = MerchantSpec;
 
     fn check(spec: &MerchantSpec, cx: &CheckCx) -> Vec<Issue> {

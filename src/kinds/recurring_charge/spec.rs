@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
 use crate::base::schedule::{Day, IntervalUnit, Schedule};
-use crate::kinds::schema::kind::{Mutability, Privacy, SpecField};
+use crate::kinds::schema::kind::{SpecField, spec_fields};
 use crate::kinds::schema::values::{Amount, RefusedField, WholeNumber};
 use crate::kinds::secrets::redact::field_of;
 use crate::model::issue::Issue;
@@ -187,99 +187,25 @@ fn day(index: usize, text: &str) -> Result<Day, Issue> {
     })
 }
 
-const fn plain(path: &'static str, change: Mutability, doc: &'static str) -> SpecField {
-    SpecField { path, privacy: Privacy::Plain, mutability: change, doc }
-}
-
-pub(super) const FIELDS: &[SpecField] = &[
-    plain(
-        "merchant",
-        Mutability::Immutable,
-        "The merchant that is paid, NAME or NAMESPACE/NAME (design, Files).",
-    ),
-    plain(
-        "method",
-        Mutability::ReplaceByToken,
-        "The saved method that pays, NAME or NAMESPACE/NAME; not with `from_charge` (gateway-api, POST /v1/recurring/charges).",
-    ),
-    plain(
-        "amount",
-        Mutability::InPlace,
-        "Amount that each occurrence collects, such as `\"50.00 USD\"` (gateway-api, Recurring charge).",
-    ),
-    plain(
-        "first_amount",
-        Mutability::Immutable,
-        "Amount of the first charge, where it differs from \
-         `amount`; only with `first_charge: now` (gateway-api, POST /v1/charges and its recur object).",
-    ),
-    plain(
-        "description",
-        Mutability::InPlace,
-        "A text of the merchant's own (gateway-api, Recurring charge).",
-    ),
-    plain(
-        "account",
-        Mutability::Immutable,
-        "The account that is paid, its name or id; left out, the primary one (gateway-api, POST /v1/recurring/charges, account_id).",
-    ),
-    plain(
-        "max_occurrences",
-        Mutability::InPlace,
-        "Number of scheduled payments after which the charge is complete (gateway-api, recur object).",
-    ),
-    plain(
-        "max_amount",
-        Mutability::InPlace,
-        "Total to collect before the charge is complete, at least `amount` (gateway-api, recur object).",
-    ),
-    plain(
-        "schedule",
-        Mutability::InPlace,
-        "Dates on which payments are due (gateway-api, recur object).",
-    ),
-    plain(
-        "schedule.start",
-        Mutability::InPlace,
-        "The first date that may be due, `YYYY-MM-DD`; not the day of creation, and none with `first_charge: now` (gateway-api, POST /v1/recurring/charges).",
-    ),
-    plain(
-        "schedule.interval_unit",
-        Mutability::InPlace,
-        "`DAY`, `WEEK` or `MONTH` (service-facts, 58).",
-    ),
-    plain(
-        "schedule.interval_delay",
-        Mutability::InPlace,
-        "1 for every unit, 2 for every other (gateway-api, recur object).",
-    ),
-    plain(
-        "schedule.end",
-        Mutability::InPlace,
-        "The last date that may be due, `YYYY-MM-DD` (gateway-api, recur object).",
-    ),
-    plain(
-        "schedule.days",
-        Mutability::InPlace,
-        "With every WEEK `\"1\"` (Monday) to `\"7\"`, with every MONTH `\"1\"` to `\"31\"` and `LAST` (gateway-api, recur object).",
-    ),
-    plain(
-        "first_charge",
-        Mutability::Immutable,
-        "`scheduled` waits for the first date; `now` charges at once, and that payment is the first (gateway-api, POST /v1/charges, recur).",
-    ),
-    plain(
-        "surcharge",
-        Mutability::Immutable,
-        "`apply` adds the merchant's surcharge to the charge made now, and to it alone; `none` adds nothing (gateway-api, GET /bank-accounts/{bank_account_id}/surcharge).",
-    ),
-    plain(
-        "from_charge",
-        Mutability::Immutable,
-        "The id of an earlier charge, whose method and customer are used; replaces `method`, `account`, limits and \
-         `first_charge` (gateway-api, POST /v1/charges/{chargeId}/schedule).",
-    ),
-];
+pub(super) const FIELDS: &[SpecField] = spec_fields! {
+    Plain Immutable "merchant": "The merchant that is paid, NAME or NAMESPACE/NAME (design, Files).";
+    Plain ReplaceByToken "method": "The saved method that pays, NAME or NAMESPACE/NAME; not with `from_charge` (gateway-api, POST /v1/recurring/charges).";
+    Plain InPlace "amount": "Amount that each occurrence collects, such as `\"50.00 USD\"` (gateway-api, Recurring charge).";
+    Plain Immutable "first_amount": "Amount of the first charge, where it differs from `amount`; only with `first_charge: now` (gateway-api, POST /v1/charges and its recur object).";
+    Plain InPlace "description": "A text of the merchant's own (gateway-api, Recurring charge).";
+    Plain Immutable "account": "The account that is paid, its name or id; left out, the primary one (gateway-api, POST /v1/recurring/charges, account_id).";
+    Plain InPlace "max_occurrences": "Number of scheduled payments after which the charge is complete (gateway-api, recur object).";
+    Plain InPlace "max_amount": "Total to collect before the charge is complete, at least `amount` (gateway-api, recur object).";
+    Plain InPlace "schedule": "Dates on which payments are due (gateway-api, recur object).";
+    Plain InPlace "schedule.start": "The first date that may be due, `YYYY-MM-DD`; not the day of creation, and none with `first_charge: now` (gateway-api, POST /v1/recurring/charges).";
+    Plain InPlace "schedule.interval_unit": "`DAY`, `WEEK` or `MONTH` (service-facts, 58).";
+    Plain InPlace "schedule.interval_delay": "1 for every unit, 2 for every other (gateway-api, recur object).";
+    Plain InPlace "schedule.end": "The last date that may be due, `YYYY-MM-DD` (gateway-api, recur object).";
+    Plain InPlace "schedule.days": "With every WEEK `\"1\"` (Monday) to `\"7\"`, with every MONTH `\"1\"` to `\"31\"` and `LAST` (gateway-api, recur object).";
+    Plain Immutable "first_charge": "`scheduled` waits for the first date; `now` charges at once, and that payment is the first (gateway-api, POST /v1/charges, recur).";
+    Plain Immutable "surcharge": "`apply` adds the merchant's surcharge to the charge made now, and to it alone; `none` adds nothing (gateway-api, GET /bank-accounts/{bank_account_id}/surcharge).";
+    Plain Immutable "from_charge": "The id of an earlier charge, whose method and customer are used; replaces `method`, `account`, limits and `first_charge` (gateway-api, POST /v1/charges/{chargeId}/schedule).";
+};
 
 /// Returns the issue of a missing field, worded as by the decoder.
 pub(super) fn missing_field_issue(path: &str) -> Issue {

@@ -84,6 +84,19 @@ pub struct SpecField {
     pub doc: &'static str,
 }
 
+/// Table of [`SpecField`]s, one row each: `PRIVACY MUTABILITY "path": "doc";`.
+macro_rules! spec_fields {
+    ($($privacy:ident $mutability:ident $path:literal: $doc:literal;)*) => {
+        &[$($crate::kinds::schema::kind::SpecField {
+            path: $path,
+            privacy: $crate::kinds::schema::kind::Privacy::$privacy,
+            mutability: $crate::kinds::schema::kind::Mutability::$mutability,
+            doc: $doc,
+        }),*]
+    };
+}
+pub(crate) use spec_fields;
+
 /// Inputs of a check beside the document.
 #[derive(Debug, Clone)]
 pub struct CheckCx {
