@@ -14,6 +14,7 @@ use crate::base::hash::keyed_digest;
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext};
 use crate::effects::core::expect;
+use crate::effects::core::expect::text;
 use crate::effects::core::row::{
     EffectRow, Isolation, Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery,
 };
@@ -52,42 +53,36 @@ pub fn known_upload(known: &Observed, about: &Value) -> Option<KnownUpload> {
     Some(KnownUpload { id: text("id")?.to_owned(), processed }).filter(|_| same)
 }
 
-/// Uploads a file under a contact. The obligation's `applied` is the current state on the service;
-/// its spec is null while no invoice exists.
+/// Uploads a file under a contact. The context's `applied` is the current state on the service; its
+/// spec is null while no invoice exists.
 pub fn upload_file(
-    obligation: EffectContext,
+    cx: EffectContext,
     contact: &RemoteId,
     file: &AttachedFile,
     about: Value,
 ) -> Effect {
     let content = json!({"$file": file.path, "sha256": file.sha256});
-    let body = json!({"file_name": file.name, "content": content});
-    obligation
-        .effect::<UploadFile>(ROW.name, &[contact.as_str()], body)
-        .with_sealed_body()
-        .with_subject(about)
+    upload(cx, contact, json!({"file_name": file.name, "content": content}), about)
 }
 
 /// Uploads content that a person supplied, as base64. No two commands upload the same file.
-pub fn upload_content(obligation: EffectContext, contact: &RemoteId, new: NewFile) -> Effect {
-    let about = json!({"contact": contact, "file": obligation.source_id.mark()});
+pub fn upload_content(cx: EffectContext, contact: &RemoteId, new: NewFile) -> Effect {
+    let about = json!({"contact": contact, "file": cx.source_id.mark()});
     let NewFile { file_name, content } = new;
-    let body = json!({"file_name": file_name, "content": content});
-    obligation
-        .effect::<UploadFile>(ROW.name, &[contact.as_str()], body)
-        .with_sealed_body()
-        .with_subject(about)
+    upload(cx, contact, json!({"file_name": file_name, "content": content}), about)
+}
+
+fn upload(cx: EffectContext, contact: &RemoteId, body: Value, about: Value) -> Effect {
+    let effect = cx.effect::<UploadFile>(ROW.name, &[contact.as_str()], body);
+    effect.with_sealed_body().with_subject(about)
 }
 
 fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
     if is_action(&intent.key) {
-        let facts = json!({"processing_state": state_word(reply)});
-        let remote_id = Some(expect::id(reply)?);
-        return Ok(Learned { remote_id, exists: true, facts, secrets: Vec::new() });
+        return Learned::object(reply, json!({"processing_state": state_word(reply)}));
     }
     let facts = file_fact(&intent.subject, &expect::id(reply)?, reply);
-    let exists = !intent.applied.spec.is_null();
-    Ok(Learned { remote_id: None, exists, facts, secrets: Vec::new() })
+    Ok(Learned { exists: !intent.applied.spec.is_null(), facts, ..Learned::default() })
 }
 
 /// Returns the fact of a file, as an answer shows it.
@@ -101,16 +96,11 @@ fn state_word(reply: &Value) -> &'static str {
 }
 
 fn is_processed(reply: &Value) -> bool {
-    let state = reply.get("processing_state").and_then(Value::as_str).unwrap_or_default();
-    state.eq_ignore_ascii_case(COMPLETED)
+    text(reply, "processing_state").eq_ignore_ascii_case(COMPLETED)
 }
 
 fn fact_name(about: &Value) -> String {
     format!("{FACT}{}", text(about, "file"))
-}
-
-fn text<'a>(value: &'a Value, field: &str) -> &'a str {
-    value.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
 pub(crate) const ROW: EffectRow = EffectRow::resent("file.upload", Isolation::Dedup, learn);

@@ -15,8 +15,7 @@ use crate::api::contact::{CreateContact, CreateContactHash};
 use crate::api::invoice::CreateInvoice;
 use crate::base::id::{Mode, RemoteId};
 use crate::base::secret::Secret;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put};
-use crate::effects::core::expect;
+use crate::effects::core::context::{EffectBuilder, EffectContext, put, put_fields};
 use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, ProvenState};
 use crate::effects::onboarding::PAGE;
 use crate::model::effect::Effect;
@@ -29,24 +28,15 @@ const COMPARED_FIELDS: [&str; 6] =
 
 /// Creates an invoice from its body; `files` are its attachments, each with its id, and `total` is
 /// the sum of its lines in minor units.
-pub fn create_invoice(
-    obligation: EffectContext,
-    mut body: Value,
-    files: &[Value],
-    total: i64,
-) -> Effect {
+pub fn create_invoice(cx: EffectContext, mut body: Value, files: &[Value], total: i64) -> Effect {
     if !files.is_empty() {
         put(&mut body, "attachments", files);
     }
-    put(&mut body, "source_id", json!(obligation.source_id.as_str()));
+    put(&mut body, "source_id", json!(cx.source_id.as_str()));
     let asked = body.clone();
-    let mut effect =
-        obligation.effect::<CreateInvoice>(INVOICE_CREATE.name, &[], body).with_sealed_body();
+    let mut effect = cx.effect::<CreateInvoice>(INVOICE_CREATE.name, &[], body).with_sealed_body();
     effect.counts.emails = count_addresses(asked.get("invoice_messages"));
-    for field in COMPARED_FIELDS {
-        effect = effect.expecting(field, asked.get(field).cloned().unwrap_or_default());
-    }
-    effect.expecting("total_amount", total)
+    effect.expecting_fields(&asked, &COMPARED_FIELDS).expecting("total_amount", total)
 }
 
 /// Counts the addresses of an invoice's messages: the service sends an e-mail to each (partner-api,
@@ -64,10 +54,8 @@ const STORED_FIELDS: [&str; 6] =
 fn learn_invoice(_: &Intent, reply: &Value) -> Result<Learned, String> {
     // A portal link that was created for an earlier invoice is forgotten.
     let mut facts = json!({PAGE: null});
-    for field in STORED_FIELDS {
-        put(&mut facts, field, reply.get(field).cloned().unwrap_or_default());
-    }
-    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
+    put_fields(&mut facts, reply, &STORED_FIELDS);
+    Learned::object(reply, facts)
 }
 
 /// Detects a refusal because the `source_id` is taken: then the invoice exists, id unknown.
@@ -90,22 +78,18 @@ pub(crate) const INVOICE_CREATE: EffectRow =
         .with_proven_state(proves_exists);
 
 /// Creates the contact of a spec.
-pub fn create_contact(obligation: EffectContext, spec: &Value) -> Effect {
-    let test = obligation.mode == Mode::Test;
+pub fn create_contact(cx: EffectContext, spec: &Value) -> Effect {
+    let test = cx.mode == Mode::Test;
     let mut body = json!({"type": "person", "test_mode": test});
-    for field in ["first_name", "last_name", "email_addresses"] {
-        put(&mut body, field, spec.get(field).cloned().unwrap_or_default());
-    }
-    obligation
-        .effect::<CreateContact>(CONTACT_CREATE.name, &[], body)
+    put_fields(&mut body, spec, &["first_name", "last_name", "email_addresses"]);
+    cx.effect::<CreateContact>(CONTACT_CREATE.name, &[], body)
         .with_sealed_body()
         .expecting("test_mode", test)
         .expecting("type", "person")
 }
 
 fn learn_contact(_: &Intent, reply: &Value) -> Result<Learned, String> {
-    let facts = json!({"test_mode": reply.get("test_mode")});
-    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
+    Learned::object(reply, json!({"test_mode": reply.get("test_mode")}))
 }
 
 pub(crate) const CONTACT_CREATE: EffectRow =
@@ -114,11 +98,10 @@ pub(crate) const CONTACT_CREATE: EffectRow =
 /// Places of the link in an answer: no document shows this endpoint.
 const LINK_PLACES: [&str; 2] = ["/url", "/contact_hash/url"];
 
-/// Creates a portal link of a contact. The obligation's `applied` is the state already on the
+/// Creates a portal link of a contact. The context's `applied` is the state already on the
 /// service.
-pub fn make_link(obligation: EffectContext, contact: &RemoteId) -> Effect {
-    obligation
-        .effect::<CreateContactHash>(CONTACT_HASH.name, &[contact.as_str()], json!({}))
+pub fn make_link(cx: EffectContext, contact: &RemoteId) -> Effect {
+    cx.effect::<CreateContactHash>(CONTACT_HASH.name, &[contact.as_str()], json!({}))
         .with_subject(json!({"contact": contact}))
 }
 
@@ -126,7 +109,7 @@ fn learn_link(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let mut found = LINK_PLACES.iter().filter_map(|place| reply.pointer(place)?.as_str());
     let url = found.find(|url| !url.is_empty()).ok_or("the answer names no link")?;
     let secrets = vec![(PAGE, Secret::from(url))];
-    Ok(Learned { remote_id: None, exists: true, facts: json!({}), secrets })
+    Ok(Learned { secrets, ..Learned::existing(json!({})) })
 }
 
 pub(crate) const CONTACT_HASH: EffectRow =

@@ -20,15 +20,19 @@ use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
 /// Submits the application of a spec.
-pub fn submit_application(obligation: EffectContext, spec: &Value) -> Effect {
-    let mut fields = fields(FIELDS, spec);
+pub fn submit_application(cx: EffectContext, spec: &Value) -> Effect {
+    let body = json!({ "merchant_application": marked_fields(&cx, spec) });
+    cx.effect::<SubmitApplication>(APPLICATION_SUBMIT.name, &[], body).with_sealed_body()
+}
+
+/// Returns the fields of a spec, with the mark.
+fn marked_fields(cx: &EffectContext, spec: &Value) -> Map<String, Value> {
+    let mut all = fields(FIELDS, spec);
     if let Some(second) = spec.get(SECOND_OWNER) {
-        let second = self::fields(SECOND_OWNER_FIELDS, second);
-        fields.insert(SECOND_OWNER.to_owned(), second.into());
+        all.insert(SECOND_OWNER.to_owned(), fields(SECOND_OWNER_FIELDS, second).into());
     }
-    fields.insert("reference".to_owned(), json!(obligation.source_id.mark()));
-    let body = json!({ "merchant_application": fields });
-    obligation.effect::<SubmitApplication>(APPLICATION_SUBMIT.name, &[], body).with_sealed_body()
+    all.insert("reference".to_owned(), json!(cx.source_id.mark()));
+    all
 }
 
 /// Returns the fields of a table that a spec has. Secrets stay references, which are resolved as
@@ -47,14 +51,16 @@ pub(crate) fn fields(table: &[ApplicationField], spec: &Value) -> Map<String, Va
 
 /// Stores only the application's number: an underwriting decision may be known already, and stays.
 fn learn_submission(_: &Intent, reply: &Value) -> Result<Learned, String> {
-    let id = reply.pointer("/merchant_application/id").and_then(ApplicationId::read);
-    let id = id.and_then(|id| RemoteId::new(&id.to_string()).ok());
-    let remote_id = match (id, reply) {
-        (None, Value::Null) => None,
-        (None, _) => return Err("the answer holds no number of an application".to_owned()),
-        (id, _) => id,
-    };
-    Ok(Learned { remote_id, exists: true, facts: json!({}), secrets: Vec::new() })
+    let remote_id = application_id(reply);
+    if remote_id.is_none() && !reply.is_null() {
+        return Err("the answer holds no number of an application".to_owned());
+    }
+    Ok(Learned { remote_id, ..Learned::existing(json!({})) })
+}
+
+fn application_id(reply: &Value) -> Option<RemoteId> {
+    let id = ApplicationId::read(reply.pointer("/merchant_application/id")?)?;
+    RemoteId::new(&id.to_string()).ok()
 }
 
 pub(crate) const APPLICATION_SUBMIT: EffectRow = EffectRow::new(
@@ -68,22 +74,16 @@ pub(crate) const APPLICATION_SUBMIT: EffectRow = EffectRow::new(
 pub const PAGE: &str = "page";
 
 /// Creates a sign-up page that is filled in from a spec.
-pub fn start_sign_up(obligation: EffectContext, spec: &Value) -> Effect {
-    let mut body: Map<String, Value> = fields(FIELDS, spec);
-    if let Some(second) = spec.get(SECOND_OWNER) {
-        body.insert(SECOND_OWNER.to_owned(), fields(SECOND_OWNER_FIELDS, second).into());
-    }
-    body.insert("reference".to_owned(), json!(obligation.source_id.mark()));
-    obligation.effect::<StartSignUp>(APPLICATION_SIGN_UP.name, &[], body.into()).with_sealed_body()
+pub fn start_sign_up(cx: EffectContext, spec: &Value) -> Effect {
+    let body = marked_fields(&cx, spec).into();
+    cx.effect::<StartSignUp>(APPLICATION_SIGN_UP.name, &[], body).with_sealed_body()
 }
 
 fn learn_page(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let page = reply.pointer("/merchant_application/redirect_uri").and_then(Value::as_str);
     let page = page.ok_or("the answer names no page")?;
-    let id = reply.pointer("/merchant_application/id").and_then(ApplicationId::read);
-    let remote_id = id.and_then(|id| RemoteId::new(&id.to_string()).ok());
-    let secrets = vec![(PAGE, Secret::from(page))];
-    Ok(Learned { remote_id, exists: true, facts: json!({}), secrets })
+    let (remote_id, secrets) = (application_id(reply), vec![(PAGE, Secret::from(page))]);
+    Ok(Learned { remote_id, secrets, ..Learned::existing(json!({})) })
 }
 
 pub(crate) const APPLICATION_SIGN_UP: EffectRow =

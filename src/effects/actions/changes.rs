@@ -2,14 +2,13 @@
 //! earlier charge, change an existing one.
 
 use chrono::NaiveDate;
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
 use crate::base::schedule::{Day, IntervalUnit, Schedule};
 use crate::effects::actions::fields::{
-    ActionEffect, Changeable, decode, money_move, positive, without_money,
+    ActionEffect, Changeable, action, decode, money_move, positive, without_money,
 };
 use crate::effects::core::context::{EffectContext, put};
 use crate::effects::merchants::settings::{CARD_DATE, METHOD_TEXTS, RECURRING_SETTINGS, check};
@@ -22,52 +21,45 @@ use crate::model::effect::MoneyMove;
 /// Meaning of a recurring charge's payment in the plan and in limits.
 const PER_OCCURRENCE: &str = "collected_per_occurrence";
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ScheduleFields {
-    charge: RemoteId,
-    amount: Money,
-    start: NaiveDate,
-    interval_unit: IntervalUnit,
-    interval_delay: u32,
-    end: Option<NaiveDate>,
-    #[serde(default)]
-    days: Vec<Day>,
-}
-
-pub(crate) fn schedule(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
-    let ScheduleFields { charge, amount, start, interval_unit, interval_delay, end, days } =
-        decode(fields)?;
-    let money = money_move(positive(amount)?, new.mode, PER_OCCURRENCE);
-    let schedule = Schedule { start, interval_unit, interval_delay, end, days };
-    let wrong = schedule.problems();
-    if !wrong.is_empty() {
-        let told = wrong.iter().map(|one| format!("{}: {}; {}", one.field, one.message, one.help));
-        return Err(told.collect::<Vec<_>>().join("; "));
+action! {
+    fn schedule(new, ScheduleFields {
+        charge: RemoteId,
+        amount: Money,
+        start: NaiveDate,
+        interval_unit: IntervalUnit,
+        interval_delay: u32,
+        end: Option<NaiveDate>,
+        #[serde(default)]
+        days: Vec<Day>,
+    }) {
+        let money = money_move(positive(amount)?, new.mode, PER_OCCURRENCE);
+        let schedule = Schedule { start, interval_unit, interval_delay, end, days };
+        let wrong = schedule.problems();
+        if !wrong.is_empty() {
+            let told = wrong.iter().map(|one| format!("{}: {}; {}", one.field, one.message, one.help));
+            return Err(told.collect::<Vec<_>>().join("; "));
+        }
+        let body = json!({"amount": amount.minor(), "schedule": schedule});
+        let effect = schedule_charge(new, &charge, body, amount.currency().code());
+        Ok(ActionEffect { effect, money })
     }
-    let body = json!({"amount": amount.minor(), "schedule": schedule});
-    let effect = schedule_charge(new, &charge, body, amount.currency().code());
-    Ok(ActionEffect { effect, money })
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ChangeFields {
-    #[serde(rename = "type")]
-    kind: Changeable,
-    id: RemoteId,
-    set: Map<String, Value>,
-}
-
-pub(crate) fn change(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
-    let ChangeFields { kind, id, set } = decode(fields)?;
-    let sort = match kind {
-        Changeable::Card => PaymentMethodType::Card,
-        Changeable::Bank => PaymentMethodType::Bank,
-        Changeable::Recurring => return change_recurring_charge(new, &id, &set),
-    };
-    check(&METHOD_TEXTS, &set)?;
-    Ok(without_money(set_method(new, sort, &id, set)))
+action! {
+    fn change(new, ChangeFields {
+        #[serde(rename = "type")]
+        kind: Changeable,
+        id: RemoteId,
+        set: Map<String, Value>,
+    }) {
+        let sort = match kind {
+            Changeable::Card => PaymentMethodType::Card,
+            Changeable::Bank => PaymentMethodType::Bank,
+            Changeable::Recurring => return change_recurring_charge(new, &id, &set),
+        };
+        check(&METHOD_TEXTS, &set)?;
+        Ok(without_money(set_method(new, sort, &id, set)))
+    }
 }
 
 /// Changes a recurring charge, which has one currency: every amount must be in it.

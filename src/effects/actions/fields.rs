@@ -26,6 +26,29 @@ pub(crate) fn decode<T: DeserializeOwned>(fields: &Value) -> Result<T, String> {
     T::deserialize(fields).map_err(|error| error.to_string())
 }
 
+/// Defines an action: its fields, which deny unknown ones, and the function that builds its effect.
+macro_rules! action {
+    ($(#[$doc:meta])* fn $name:ident($cx:ident, $fields:ident {
+        $($(#[$attribute:meta])* $field:ident: $type:ty),* $(,)?
+    }) $body:block) => {
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct $fields {
+            $($(#[$attribute])* $field: $type),*
+        }
+
+        $(#[$doc])*
+        pub(crate) fn $name(
+            $cx: $crate::effects::core::context::EffectContext,
+            fields: &serde_json::Value,
+        ) -> Result<$crate::effects::actions::fields::ActionEffect, String> {
+            let $fields { $($field),* } = $crate::effects::actions::fields::decode(fields)?;
+            $body
+        }
+    };
+}
+pub(crate) use action;
+
 /// Returns `amount` as the money of an effect.
 pub(crate) fn money_move(amount: Money, mode: Mode, meaning: &'static str) -> Vec<MoneyMove> {
     vec![MoneyMove { amount, mode, meaning }]

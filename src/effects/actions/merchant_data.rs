@@ -2,16 +2,15 @@
 //! document manages, and what it stores at the service (files, methods of a contact, saved cards
 //! and banks).
 
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::api::invoice::{NewFile, file_bytes};
 use crate::api::merchant::Purge;
 use crate::base::id::{Mode, PublicKey, RemoteId};
-use crate::effects::actions::fields::{ActionEffect, Changeable, decode, without_money};
-use crate::effects::core::context::EffectContext;
+use crate::effects::actions::fields::{Changeable, action, without_money};
 use crate::effects::files::upload_content;
 use crate::effects::merchants::accounts::change_account;
+use crate::effects::merchants::authorization::deauthorise_merchant;
 use crate::effects::merchants::change::{change_merchant, purge_test_data};
 use crate::effects::merchants::settings::{
     BANK_SETTINGS, CARD_SETTINGS, MERCHANT_SETTINGS, RemoteSetting, check,
@@ -21,147 +20,104 @@ use crate::effects::methods::method::PaymentMethodType;
 use crate::effects::methods::save::{save_in_vault, save_token};
 use crate::effects::recurring::end::delete_recurring;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct MerchantFields {
-    set: Map<String, Value>,
-}
-
-pub(crate) fn merchant(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
-    let MerchantFields { set } = decode(fields)?;
-    check(&MERCHANT_SETTINGS, &set)?;
-    Ok(without_money(change_merchant(new, set)))
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AccountFields {
-    account: RemoteId,
-    #[serde(rename = "type")]
-    sort: PaymentMethodType,
-    set: Map<String, Value>,
-}
-
-pub(crate) fn account(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
-    let AccountFields { account, sort, set } = decode(fields)?;
-    let settings: &'static [RemoteSetting] = match sort {
-        PaymentMethodType::Card => &CARD_SETTINGS,
-        PaymentMethodType::Bank => &BANK_SETTINGS,
-    };
-    check(settings, &set)?;
-    Ok(without_money(change_account(new, sort, &account, set)))
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PurgeFields {
-    #[serde(default)]
-    transactions: bool,
-    #[serde(default)]
-    methods: bool,
-}
-
-/// Purges test data. A request that names neither type means both, and reckon sends both
-/// explicitly.
-pub(crate) fn purge(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
-    let PurgeFields { transactions, methods } = decode(fields)?;
-    if new.mode != Mode::Test {
-        let name = new.merchant.short();
-        return Err(format!("only test data can be purged, and {name} is a live merchant"));
+action! {
+    fn merchant(new, MerchantFields { set: Map<String, Value> }) {
+        check(&MERCHANT_SETTINGS, &set)?;
+        Ok(without_money(change_merchant(new, set)))
     }
-    let all = !transactions && !methods;
-    let what = Purge {
-        delete_transactions: (all || transactions).then_some(true),
-        delete_payment_methods: (all || methods).then_some(true),
-    };
-    Ok(without_money(purge_test_data(new, &what)))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DeleteFields {
-    #[serde(rename = "type")]
-    kind: Changeable,
-    id: RemoteId,
+action! {
+    fn account(new, AccountFields {
+        account: RemoteId,
+        #[serde(rename = "type")]
+        sort: PaymentMethodType,
+        set: Map<String, Value>,
+    }) {
+        let settings: &'static [RemoteSetting] = match sort {
+            PaymentMethodType::Card => &CARD_SETTINGS,
+            PaymentMethodType::Bank => &BANK_SETTINGS,
+        };
+        check(settings, &set)?;
+        Ok(without_money(change_account(new, sort, &account, set)))
+    }
 }
 
-pub(crate) fn delete(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
-    let DeleteFields { kind, id } = decode(fields)?;
-    Ok(without_money(match kind {
-        Changeable::Card => delete_method(new, PaymentMethodType::Card, &id),
-        Changeable::Bank => delete_method(new, PaymentMethodType::Bank, &id),
-        Changeable::Recurring => delete_recurring(new, &id),
-    }))
+action! {
+    /// Purges test data. A request that names neither type means both, and reckon sends both
+    /// explicitly.
+    fn purge(new, PurgeFields {
+        #[serde(default)]
+        transactions: bool,
+        #[serde(default)]
+        methods: bool,
+    }) {
+        if new.mode != Mode::Test {
+            let name = new.merchant.short();
+            return Err(format!("only test data can be purged, and {name} is a live merchant"));
+        }
+        let all = !transactions && !methods;
+        let what = Purge {
+            delete_transactions: (all || transactions).then_some(true),
+            delete_payment_methods: (all || methods).then_some(true),
+        };
+        Ok(without_money(purge_test_data(new, &what)))
+    }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DeauthoriseFields {
-    public_key: PublicKey,
+action! {
+    fn delete(new, DeleteFields { #[serde(rename = "type")] kind: Changeable, id: RemoteId }) {
+        Ok(without_money(match kind {
+            Changeable::Card => delete_method(new, PaymentMethodType::Card, &id),
+            Changeable::Bank => delete_method(new, PaymentMethodType::Bank, &id),
+            Changeable::Recurring => delete_recurring(new, &id),
+        }))
+    }
 }
 
-pub(crate) fn deauthorise(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
-    let DeauthoriseFields { public_key } = decode(fields)?;
-    Ok(ActionEffect {
-        effect: crate::effects::merchants::authorization::deauthorise_merchant(new, &public_key),
-        money: Vec::new(),
-    })
+action! {
+    fn deauthorise(new, DeauthoriseFields { public_key: PublicKey }) {
+        Ok(without_money(deauthorise_merchant(new, &public_key)))
+    }
 }
 
 /// Minimum length of a one-time token (service-facts, 18): longer than a card number.
 const TOKEN_LENGTH_MIN: usize = 20;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct UploadFields {
-    contact: RemoteId,
-    file_name: String,
-    content: String,
-}
-
-pub(crate) fn upload(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
-    let UploadFields { contact, file_name, content } = decode(fields)?;
-    let file = NewFile { file_name, content };
-    if let Err(problems) = file_bytes(&file) {
-        let told = problems.iter().map(|one| format!("{}: {}", one.context, one.message));
-        return Err(told.collect::<Vec<_>>().join("; "));
+action! {
+    fn upload(new, UploadFields { contact: RemoteId, file_name: String, content: String }) {
+        let file = NewFile { file_name, content };
+        if let Err(problems) = file_bytes(&file) {
+            let told = problems.iter().map(|one| format!("{}: {}", one.context, one.message));
+            return Err(told.collect::<Vec<_>>().join("; "));
+        }
+        Ok(without_money(upload_content(new, &contact, file)))
     }
-    Ok(without_money(upload_content(new, &contact, file)))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct VaultFields {
-    contact: RemoteId,
-    #[serde(rename = "type")]
-    sort: PaymentMethodType,
-    token: Value,
+action! {
+    fn vault(new, VaultFields {
+        contact: RemoteId,
+        #[serde(rename = "type")]
+        sort: PaymentMethodType,
+        token: Value,
+    }) {
+        Ok(without_money(save_in_vault(new, &contact, sort, parse_token(&token)?)))
+    }
 }
 
-pub(crate) fn vault(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
-    let VaultFields { contact, sort, token } = decode(fields)?;
-    Ok(without_money(save_in_vault(new, &contact, sort, parse_token(&token)?)))
+action! {
+    fn save(new, SaveFields {
+        #[serde(rename = "type")]
+        sort: PaymentMethodType,
+        token: Value,
+        description: Option<String>,
+    }) {
+        Ok(without_money(save_token(new, sort, parse_token(&token)?, description.as_deref())))
+    }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SaveFields {
-    #[serde(rename = "type")]
-    sort: PaymentMethodType,
-    token: Value,
-    description: Option<String>,
-}
-
-pub(crate) fn save(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
-    let SaveFields { sort, token, description } = decode(fields)?;
-    Ok(without_money(save_token(new, sort, parse_token(&token)?, description.as_deref())))
-}
-
-/// Returns a one-time token.
-///
-/// # Errors
-///
-/// The value cannot be a token. The message never contains it.
+/// Returns the value if it can be a one-time token. The message never contains the value.
 fn parse_token(token: &Value) -> Result<&str, String> {
     let fits = |text: &&str| text.len() >= TOKEN_LENGTH_MIN && RemoteId::new(text).is_ok();
     token.as_str().filter(fits).ok_or_else(|| {
@@ -177,6 +133,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::effects::actions::fields::ActionEffect;
+    use crate::effects::core::context::EffectContext;
     use crate::effects::testing::obligation;
 
     /// Returns the name of the effect, its path and its body.

@@ -6,10 +6,18 @@ use serde_json::Value;
 
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
-use crate::effects::actions::fields::{ActionEffect, decode, money_move, positive};
+use crate::effects::actions::fields::{
+    ActionEffect, action, decode, money_move, positive, without_money,
+};
 use crate::effects::core::context::EffectContext;
-use crate::effects::payments::charge::TransactionRequest;
+use crate::effects::payments::charge::{
+    TransactionRequest, charge as charge_method, credit as credit_method,
+};
+use crate::effects::payments::refund::refund as refund_charge;
+use crate::effects::payments::transactions;
 use crate::effects::payments::transactions::CaptureTime;
+use crate::effects::recurring::end::cancel_recurring;
+use crate::effects::recurring::occurrences;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,12 +66,8 @@ pub(crate) fn charge(new: EffectContext, fields: &Value) -> Result<ActionEffect,
     let fields: MovementFields = decode(fields)?;
     let meaning = if fields.hold { "held" } else { "charged_now" };
     let money = money_move(fields.amount, new.mode, meaning);
-    let effect = crate::effects::payments::charge::charge(
-        with_account_key(new, &fields),
-        &fields.movement()?,
-        fields.hold,
-    );
-    Ok(ActionEffect { effect, money })
+    let new = with_account_key(new, &fields);
+    Ok(ActionEffect { effect: charge_method(new, &fields.movement()?, fields.hold), money })
 }
 
 pub(crate) fn credit(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
@@ -75,127 +79,60 @@ pub(crate) fn credit(new: EffectContext, fields: &Value) -> Result<ActionEffect,
         return Err("a credit has no surcharge".to_owned());
     }
     let money = money_move(fields.amount, new.mode, "credited");
-    Ok(ActionEffect {
-        effect: crate::effects::payments::charge::credit(
-            with_account_key(new, &fields),
-            &fields.movement()?,
-        ),
-        money,
-    })
+    let new = with_account_key(new, &fields);
+    Ok(ActionEffect { effect: credit_method(new, &fields.movement()?), money })
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RefundFields {
-    charge: RemoteId,
-    amount: Money,
-    method: Option<String>,
+action! {
+    fn refund(new, RefundFields { charge: RemoteId, amount: Money, method: Option<String> }) {
+        let money = money_move(positive(amount)?, new.mode, "refunded");
+        let effect = refund_charge(new, &charge, amount, method.as_deref());
+        Ok(ActionEffect { effect, money })
+    }
 }
 
-pub(crate) fn refund(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
-    let RefundFields { charge, amount, method } = decode(fields)?;
-    let money = money_move(positive(amount)?, new.mode, "refunded");
-    Ok(ActionEffect {
-        effect: crate::effects::payments::refund::refund(new, &charge, amount, method.as_deref()),
-        money,
-    })
+action! {
+    fn void(new, VoidFields { transaction: RemoteId, reference: Option<String> }) {
+        Ok(without_money(transactions::void(new, &transaction, reference.as_deref())))
+    }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct VoidFields {
-    transaction: RemoteId,
-    reference: Option<String>,
+action! {
+    fn capture(new, CaptureFields {
+        charge: RemoteId,
+        amount: Money,
+        reference: Option<String>,
+        #[serde(default)]
+        next_run: bool,
+    }) {
+        let money = money_move(positive(amount)?, new.mode, "captured");
+        let time = if next_run { CaptureTime::NextRun } else { CaptureTime::Immediate };
+        let effect = transactions::capture(new, &charge, amount, time, reference.as_deref());
+        Ok(ActionEffect { effect, money })
+    }
 }
 
-pub(crate) fn void(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
-    let VoidFields { transaction, reference } = decode(fields)?;
-    let effect =
-        crate::effects::payments::transactions::void(new, &transaction, reference.as_deref());
-    Ok(ActionEffect { effect, money: Vec::new() })
+action! {
+    fn sign(new, SignFields { transaction: RemoteId, mime_type: String, data: Value }) {
+        Ok(without_money(transactions::sign(new, &transaction, &mime_type, &data)))
+    }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CaptureFields {
-    charge: RemoteId,
-    amount: Money,
-    reference: Option<String>,
-    #[serde(default)]
-    next_run: bool,
+action! {
+    fn pay(new, PayFields { recurring: RemoteId, occurrence: RemoteId, amount: Money }) {
+        let money = money_move(positive(amount)?, new.mode, "charged_now");
+        Ok(ActionEffect { effect: occurrences::pay(new, &recurring, &occurrence, amount), money })
+    }
 }
 
-pub(crate) fn capture(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
-    let CaptureFields { charge, amount, reference, next_run } = decode(fields)?;
-    let money = money_move(positive(amount)?, new.mode, "captured");
-    let time = if next_run { CaptureTime::NextRun } else { CaptureTime::Immediate };
-    let effect = crate::effects::payments::transactions::capture(
-        new,
-        &charge,
-        amount,
-        time,
-        reference.as_deref(),
-    );
-    Ok(ActionEffect { effect, money })
+action! {
+    fn ignore(new, IgnoreFields { recurring: RemoteId, occurrence: RemoteId }) {
+        Ok(without_money(occurrences::ignore_occurrence(new, &recurring, &occurrence)))
+    }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SignFields {
-    transaction: RemoteId,
-    mime_type: String,
-    data: Value,
-}
-
-pub(crate) fn sign(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
-    let SignFields { transaction, mime_type, data } = decode(fields)?;
-    Ok(ActionEffect {
-        effect: crate::effects::payments::transactions::sign(new, &transaction, &mime_type, &data),
-        money: Vec::new(),
-    })
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PayFields {
-    recurring: RemoteId,
-    occurrence: RemoteId,
-    amount: Money,
-}
-
-pub(crate) fn pay(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
-    let PayFields { recurring, occurrence, amount } = decode(fields)?;
-    let money = money_move(positive(amount)?, new.mode, "charged_now");
-    Ok(ActionEffect {
-        effect: crate::effects::recurring::occurrences::pay(new, &recurring, &occurrence, amount),
-        money,
-    })
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct IgnoreFields {
-    recurring: RemoteId,
-    occurrence: RemoteId,
-}
-
-pub(crate) fn ignore(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
-    let IgnoreFields { recurring, occurrence } = decode(fields)?;
-    let effect =
-        crate::effects::recurring::occurrences::ignore_occurrence(new, &recurring, &occurrence);
-    Ok(ActionEffect { effect, money: Vec::new() })
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CancelFields {
-    recurring: RemoteId,
-}
-
-pub(crate) fn cancel(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
-    let CancelFields { recurring } = decode(fields)?;
-    Ok(ActionEffect {
-        effect: crate::effects::recurring::end::cancel_recurring(new, &recurring),
-        money: Vec::new(),
-    })
+action! {
+    fn cancel(new, CancelFields { recurring: RemoteId }) {
+        Ok(without_money(cancel_recurring(new, &recurring)))
+    }
 }

@@ -1,5 +1,5 @@
-//! Effects on the service: one file for each, and one line each in the register. The effects on
-//! saved cards and on saved banks differ only in their endpoints, and share their files.
+//! Effects on the service: one file for each family, and one line for each effect in the register.
+//! The effects on saved cards and on saved banks differ only in their endpoints.
 //!
 //! An effect's file defines its request, the required answer, and the settlement of a lost answer
 //! (design.md part 3). Nothing else in the crate builds a request that changes the service.
@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::api::call::{Call, Endpoint, Method};
 use crate::base::hash::SourceId;
 use crate::base::id::{Key, Mode, RemoteId};
-use crate::model::effect::{Effect, EffectRequest, ExposureCounts, SingleUse};
+use crate::model::effect::{Effect, EffectRequest, ExposureCounts, RemoteReading, SingleUse};
 use crate::model::manifest::OnDoubt;
 use crate::model::state::observed::AppliedSpec;
 
@@ -38,6 +38,12 @@ pub struct EffectContext {
 }
 
 impl EffectContext {
+    /// Builds a reading for the resource.
+    pub fn reading(self, name: &'static str, subject: Value) -> RemoteReading {
+        let Self { key, merchant, mode, applied, .. } = self;
+        RemoteReading { name, key, merchant, mode, applied, subject }
+    }
+
     /// Builds an effect of endpoint `E` with this body.
     pub(crate) fn effect<E: Endpoint>(
         self,
@@ -77,10 +83,35 @@ impl EffectContext {
     }
 }
 
+/// Builds a reading that precedes an effect; `applied` is the state on the service.
+pub fn read_before(
+    effect: &Effect,
+    name: &'static str,
+    applied: AppliedSpec,
+    subject: Value,
+) -> RemoteReading {
+    let (key, merchant) = (effect.key.clone(), effect.merchant.clone());
+    RemoteReading { name, key, merchant, mode: effect.mode, applied, subject }
+}
+
 /// Sets a field of a JSON object under construction.
 pub fn put(object: &mut Value, name: &str, value: impl Into<Value>) {
     if let Some(fields) = object.as_object_mut() {
         fields.insert(name.to_owned(), value.into());
+    }
+}
+
+/// Sets a field of a JSON object, if there is a value.
+pub fn put_some(object: &mut Value, name: &str, value: Option<impl Into<Value>>) {
+    if let Some(value) = value {
+        put(object, name, value);
+    }
+}
+
+/// Copies these fields of another JSON object; a field that it lacks becomes null.
+pub fn put_fields(object: &mut Value, from: &Value, fields: &[&str]) {
+    for field in fields {
+        put(object, field, from.get(*field).cloned().unwrap_or_default());
     }
 }
 
@@ -96,6 +127,8 @@ pub(crate) trait EffectBuilder: Sized {
     fn with_subject(self, about: Value) -> Self;
     /// Requires `value` at `path` of the answer; null requires nothing.
     fn expecting(self, path: &str, value: impl Into<Value>) -> Self;
+    /// Requires these fields of `asked` in the answer; an absent one requires nothing.
+    fn expecting_fields(self, asked: &Value, fields: &[&str]) -> Self;
 }
 
 impl EffectBuilder for Effect {
@@ -125,5 +158,10 @@ impl EffectBuilder for Effect {
             self.expect.insert(path.to_owned(), value);
         }
         self
+    }
+
+    fn expecting_fields(self, asked: &Value, fields: &[&str]) -> Self {
+        let field = |name: &str| asked.get(name).cloned().unwrap_or_default();
+        fields.iter().fold(self, |effect, name| effect.expecting(name, field(name)))
     }
 }

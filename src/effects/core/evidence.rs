@@ -9,11 +9,13 @@ use serde_json::{Value, json};
 
 use crate::api::call::{Call, Method};
 use crate::api::event::ListEvents;
+use crate::effects::core::expect::text;
 use crate::effects::core::row::{
     Baseline, EffectRow, LookupResult, LostReply, RemoteAnswer, RemoteQuery, accept_any,
 };
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
+use crate::model::outcome::ServiceProblem;
 
 /// Baseline before sending: the newest event. Later events are new.
 pub(crate) const NEWEST_EVENT: Baseline = Baseline {
@@ -72,9 +74,20 @@ pub(crate) fn new_event_data<'a>(
     let known = intent.baseline.pointer("/results/0/id").and_then(Value::as_str);
     let items = events.items();
     let at = items.iter().position(|event| known.is_some() && known == Some(text(event, "id")));
-    let after = items.iter().skip(at.map_or(0, |at| at.saturating_add(1)));
-    let after = after.filter(|event| text(event, "type").starts_with(kind));
-    after.filter_map(|event| event.get("data")).collect()
+    let after = items.get(at.map_or(0, |at| at.saturating_add(1))..).unwrap_or_default();
+    event_data(after, kind).collect()
+}
+
+/// Returns the data of the events whose type starts with `kind`.
+pub(crate) fn event_data<'a>(events: &'a [Value], kind: &str) -> impl Iterator<Item = &'a Value> {
+    let events = events.iter().filter(move |event| text(event, "type").starts_with(kind));
+    events.filter_map(|event| event.get("data"))
+}
+
+/// Reports a refusal with the failure code that a transaction shows.
+pub(crate) fn declined(transaction: &Value, what: &str) -> LookupResult {
+    let code = text(transaction, "failure_code");
+    LookupResult::Refused(ServiceProblem::from_code(code, &format!("{what}: {code}")))
 }
 
 /// Reports that events are the only evidence, and do not show the effect.
@@ -82,11 +95,6 @@ pub(crate) fn not_visible(events: &RemoteAnswer, why: &str) -> LookupResult {
     let time = |event: &Value| text(event, "created").parse::<DateTime<Utc>>().ok();
     let newest = events.items().iter().filter_map(time).max();
     LookupResult::NotVisibleYet { newest, why: why.to_owned() }
-}
-
-/// Returns a text field; empty if missing.
-pub(crate) fn text<'a>(item: &'a Value, field: &str) -> &'a str {
-    item.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Consequence of executing an effect again that was executed before.

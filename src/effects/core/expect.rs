@@ -47,11 +47,7 @@ fn put_at(object: &mut Map<String, Value>, path: &str, value: &Value) {
     }
 }
 
-/// Returns the id in an answer.
-///
-/// # Errors
-///
-/// The reason why the id cannot be used.
+/// Returns the id in an answer, which must be usable.
 pub(crate) fn id(reply: &Value) -> Result<RemoteId, String> {
     usable_id(text(reply, "id")).map_err(|error| format!("the answer has no usable id: {error}"))
 }
@@ -89,9 +85,9 @@ pub(crate) fn render_id(object: &Value) -> String {
     usable_id(text(object, "id")).map_or_else(|_| "without an id".to_owned(), |id| id.to_string())
 }
 
-/// Returns a text field of an answer; empty if missing.
-pub(crate) fn text<'a>(reply: &'a Value, field: &str) -> &'a str {
-    reply.get(field).and_then(Value::as_str).unwrap_or_default()
+/// Returns a text field; empty if missing.
+pub(crate) fn text<'a>(object: &'a Value, field: &str) -> &'a str {
+    object.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Returns the value at a dotted path; null if missing.

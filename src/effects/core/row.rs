@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::api::call::Call;
 use crate::base::id::{Key, RemoteId};
 use crate::base::secret::Secret;
+use crate::effects::core::expect;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 use crate::model::outcome::ServiceProblem;
@@ -21,6 +22,19 @@ pub struct Learned {
     pub facts: Value,
     /// Secrets to be sealed; the fact of each name becomes a reference to it.
     pub secrets: Vec<(&'static str, Secret)>,
+}
+
+impl Learned {
+    /// Stores an object with the id in `reply`, which must be usable.
+    pub(crate) fn object(reply: &Value, facts: Value) -> Result<Self, String> {
+        let remote_id = Some(expect::id(reply)?);
+        Ok(Self { remote_id, ..Self::existing(facts) })
+    }
+
+    /// Stores facts of a resource that exists.
+    pub(crate) fn existing(facts: Value) -> Self {
+        Self { exists: true, facts, ..Self::default() }
+    }
 }
 
 /// Read at the service that changes nothing.
@@ -97,6 +111,16 @@ pub enum LookupResult {
     Superseded(String),
     /// The service shows nothing that could settle the effect.
     Inconclusive(String),
+}
+
+impl LookupResult {
+    pub(crate) fn inconclusive(why: &str) -> Self {
+        Self::Inconclusive(why.to_owned())
+    }
+
+    pub(crate) fn not_asked() -> Self {
+        Self::inconclusive("the service was not asked")
+    }
 }
 
 /// Reaction to confirmed absence.

@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::api::call::{Call, Endpoint};
+use crate::api::call::Call;
 use crate::api::merchant::{GetMerchant, PatchAccount, PatchAchAccount};
 use crate::base::id::RemoteId;
 use crate::base::secret::Secret;
-use crate::effects::core::context::{EffectBuilder, EffectContext};
-use crate::effects::core::expect;
+use crate::effects::core::context::{EffectBuilder, EffectContext, put};
+use crate::effects::core::expect::text;
 use crate::effects::core::row::{
     EffectRow, Isolation, Learned, LookupResult, ReadingCx, ReadingError, ReadingRow, RemoteAnswer,
     RemoteQuery,
@@ -37,14 +37,16 @@ pub(crate) const CARDS: &str = "MerchantAccount";
 /// Type of an account that takes electronic checks.
 const CHECKS: &str = "AchAccount";
 
-pub(crate) const ACCOUNTS_ROW: ReadingRow = ReadingRow { name: ACCOUNTS, queries, learn };
+pub(crate) const ACCOUNTS_ROW: ReadingRow =
+    ReadingRow { name: ACCOUNTS, queries: account_queries, learn: learn_accounts };
 
-fn queries(_: &Value) -> Vec<RemoteQuery> {
+/// Reads the merchant's own record.
+pub(crate) fn account_queries(_: &Value) -> Vec<RemoteQuery> {
     vec![RemoteQuery::one(Call::to::<GetMerchant>(&[]))]
 }
 
 /// A service without this record marks no account as primary.
-fn learn(_: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, ReadingError> {
+fn learn_accounts(_: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, ReadingError> {
     let primary = match answers.first() {
         Some(RemoteAnswer::Body(merchant)) => primary_ids(merchant),
         Some(RemoteAnswer::Missing(_)) => json!([]),
@@ -53,7 +55,7 @@ fn learn(_: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, Reading
             return Err(ReadingError::RetryLater(why.to_owned()));
         }
     };
-    Ok(Learned { exists: true, facts: json!({ PRIMARY: primary }), ..Learned::default() })
+    Ok(Learned::existing(json!({ PRIMARY: primary })))
 }
 
 /// Returns the ids of the accounts that a merchant's own record marks as primary.
@@ -69,7 +71,7 @@ pub(crate) fn usable_accounts(merchant: &Value) -> Vec<Value> {
     let of = |field: &str, kind: &'static str| {
         let accounts = list(merchant.get(field)).to_vec().into_iter();
         accounts.map(move |mut account| {
-            crate::effects::core::context::put(&mut account, "type", kind);
+            put(&mut account, "type", kind);
             account
         })
     };
@@ -105,39 +107,21 @@ pub(crate) fn list(value: Option<&Value>) -> &[Value] {
     value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Returns a text field; empty if missing.
-pub(crate) fn text<'a>(object: &'a Value, field: &str) -> &'a str {
-    object.get(field).and_then(Value::as_str).unwrap_or_default()
-}
-
 /// Fields of a merchant's own record that list its accounts.
 const ACCOUNT_LISTS: [&str; 2] = ["merchant_accounts", "ach_accounts"];
 
-/// Sets the fields in `set` of the account `account`, which takes methods of type `sort`.
+/// Sets the fields in `set` of the account `account`, which takes methods of this type.
 pub fn change_account(
-    obligation: EffectContext,
-    sort: PaymentMethodType,
+    cx: EffectContext,
+    method_type: PaymentMethodType,
     account: &RemoteId,
     set: Map<String, Value>,
 ) -> Effect {
-    match sort {
-        PaymentMethodType::Card => {
-            change::<PatchAccount>(ACCOUNT_CHANGE.name, obligation, account, set)
-        }
-        PaymentMethodType::Bank => {
-            change::<PatchAchAccount>(ACH_ACCOUNT_CHANGE.name, obligation, account, set)
-        }
-    }
-}
-
-fn change<E: Endpoint>(
-    name: &'static str,
-    obligation: EffectContext,
-    account: &RemoteId,
-    set: Map<String, Value>,
-) -> Effect {
-    let about = json!({ "set": set });
-    let effect = obligation.effect::<E>(name, &[account.as_str()], Value::Object(set));
+    let (id, about, body) = ([account.as_str()], json!({ "set": set }), Value::Object(set));
+    let effect = match method_type {
+        PaymentMethodType::Card => cx.effect::<PatchAccount>(ACCOUNT_CHANGE.name, &id, body),
+        PaymentMethodType::Bank => cx.effect::<PatchAchAccount>(ACH_ACCOUNT_CHANGE.name, &id, body),
+    };
     effect.targeting(account).expecting("id", account.as_str()).with_subject(about)
 }
 
@@ -152,12 +136,11 @@ fn learn_change(intent: &Intent, reply: &Value) -> Result<Learned, String> {
     if !unlike.is_empty() {
         return Err(format!("the answer is not what was asked: {}", unlike.join("; ")));
     }
-    let remote_id = Some(expect::id(reply)?);
-    Ok(Learned { remote_id, exists: true, facts: json!({}), ..Learned::default() })
+    Learned::object(reply, json!({}))
 }
 
 fn change_queries(_: &Intent) -> Vec<RemoteQuery> {
-    vec![RemoteQuery::one(Call::to::<GetMerchant>(&[]))]
+    account_queries(&Value::Null)
 }
 
 fn judge_change(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
@@ -165,13 +148,11 @@ fn judge_change(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
         Some(RemoteAnswer::Body(merchant)) => merchant,
         // A service without this record has no such change: the next attempt gets that answer.
         Some(RemoteAnswer::Missing(_)) => &Value::Null,
-        Some(RemoteAnswer::Items(_)) | None => {
-            return LookupResult::Inconclusive("the service was not asked".to_owned());
-        }
+        Some(RemoteAnswer::Items(_)) | None => return LookupResult::not_asked(),
     };
     let id = intent.target.as_ref().map_or("", RemoteId::as_str);
     let mut accounts = ACCOUNT_LISTS.iter().flat_map(|name| list(merchant.get(*name)));
-    match accounts.find(|account| expect::text(account, "id") == id) {
+    match accounts.find(|account| text(account, "id") == id) {
         Some(account) if mismatches(intent, account).is_empty() => {
             LookupResult::Applied(account.clone())
         }

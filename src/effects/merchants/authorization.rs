@@ -21,7 +21,8 @@ use crate::api::credentials::ExchangeToken;
 use crate::api::merchant::Deauthorise;
 use crate::base::id::PublicKey;
 use crate::base::secret::Secret;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put};
+use crate::effects::core::context::{EffectBuilder, EffectContext, put_fields};
+use crate::effects::core::expect::text;
 use crate::effects::core::row::{
     EffectRow, Isolation, Learned, LostReply, ReadingCx, ReadingError,
 };
@@ -35,7 +36,7 @@ pub const APPLICATION: &str = "application";
 
 /// Exchanges a code: `{"$secret": SOURCE}` or `{"$sealed": REFERENCE}`. The engine fills in the
 /// partner's own values.
-pub fn exchange_code(obligation: EffectContext, code: &Value) -> Effect {
+pub fn exchange_code(cx: EffectContext, code: &Value) -> Effect {
     let body = json!({
         "client_id": {"$partner": "client_id"},
         "client_secret": {"$partner": "client_secret"},
@@ -44,8 +45,7 @@ pub fn exchange_code(obligation: EffectContext, code: &Value) -> Effect {
         "redirect_uri": {"$partner": "redirect_uri"},
         "code": code,
     });
-    obligation
-        .effect::<ExchangeToken>(CODE_EXCHANGE.name, &[], body)
+    cx.effect::<ExchangeToken>(CODE_EXCHANGE.name, &[], body)
         .with_sealed_body()
         .expecting("scope", "payments")
 }
@@ -53,7 +53,7 @@ pub fn exchange_code(obligation: EffectContext, code: &Value) -> Effect {
 /// Stores the token, and the application that supplied the code, if any. Facts that an older token
 /// gave are read anew.
 fn learn_token(intent: &Intent, reply: &Value) -> Result<Learned, String> {
-    let token = reply.get("access_token").and_then(Value::as_str).unwrap_or_default();
+    let token = text(reply, "access_token");
     if token.is_empty() {
         return Err("the answer holds no access token".to_owned());
     }
@@ -65,7 +65,7 @@ fn learn_token(intent: &Intent, reply: &Value) -> Result<Learned, String> {
         "merchant_name": null,
         "surveyed": null,
     });
-    Ok(Learned { exists: true, facts, secrets, remote_id: None })
+    Ok(Learned { secrets, ..Learned::existing(facts) })
 }
 
 pub(crate) const CODE_EXCHANGE: EffectRow = EffectRow::new(
@@ -75,11 +75,8 @@ pub(crate) const CODE_EXCHANGE: EffectRow = EffectRow::new(
     learn_token,
 );
 
-/// Returns the fact [`crate::model::state::credentials::BINDING`] of these public keys.
-///
-/// # Errors
-///
-/// None of the keys is valid, or the merchant is bound to other keys.
+/// Returns the fact [`crate::model::state::credentials::BINDING`] of these public keys, unless none
+/// of them is valid, or the merchant is bound to other keys.
 pub(crate) fn bind_keys<'a>(
     cx: &ReadingCx<'_>,
     public_keys: impl IntoIterator<Item = &'a str>,
@@ -120,8 +117,8 @@ const CREDENTIAL_FACTS: [&str; 9] = [
 ];
 
 /// Gives a merchant's authorisation back.
-pub fn deauthorise_merchant(obligation: EffectContext, public_key: &PublicKey) -> Effect {
-    obligation.effect::<Deauthorise>(MERCHANT_DEAUTHORISE.name, &[public_key.as_str()], Value::Null)
+pub fn deauthorise_merchant(cx: EffectContext, public_key: &PublicKey) -> Effect {
+    cx.effect::<Deauthorise>(MERCHANT_DEAUTHORISE.name, &[public_key.as_str()], Value::Null)
 }
 
 /// A merchant without a document ceases to exist. After a person's command the document stays, but
@@ -129,17 +126,15 @@ pub fn deauthorise_merchant(obligation: EffectContext, public_key: &PublicKey) -
 #[expect(clippy::unnecessary_wraps, reason = "other effects' answers may be of no use")]
 fn learn_deauthorised(intent: &Intent, _: &Value) -> Result<Learned, String> {
     if is_action(&intent.key) {
-        return Ok(Learned { exists: true, facts: json!({}), ..Learned::default() });
+        return Ok(Learned::existing(json!({})));
     }
-    Ok(Learned { exists: false, facts: cleared_credentials(), ..Learned::default() })
+    Ok(Learned { facts: cleared_credentials(), ..Learned::default() })
 }
 
 /// Returns the facts that clear a merchant's credentials.
 pub(crate) fn cleared_credentials() -> Value {
     let mut facts = json!({});
-    for name in CREDENTIAL_FACTS {
-        put(&mut facts, name, Value::Null);
-    }
+    put_fields(&mut facts, &Value::Null, &CREDENTIAL_FACTS);
     facts
 }
 

@@ -12,23 +12,21 @@ use serde_json::{Map, Value, json};
 
 use crate::api::merchant::{PatchMerchant, Purge, PurgeTestData};
 use crate::effects::core::context::{EffectBuilder, EffectContext};
-use crate::effects::core::expect;
 use crate::effects::core::row::{EffectRow, Isolation, Learned};
 use crate::model::effect::{Effect, ExposureCounts};
 use crate::model::intent::Intent;
 
 /// Sets the fields in `set` of a merchant's own details.
-pub fn change_merchant(obligation: EffectContext, set: Map<String, Value>) -> Effect {
+pub fn change_merchant(cx: EffectContext, set: Map<String, Value>) -> Effect {
     let names: Vec<&String> = set.keys().collect();
     let about = json!({ "set": names });
-    let effect = obligation.effect::<PatchMerchant>(MERCHANT_CHANGE.name, &[], Value::Object(set));
+    let effect = cx.effect::<PatchMerchant>(MERCHANT_CHANGE.name, &[], Value::Object(set));
     effect.with_sealed_body().with_subject(about)
 }
 
 /// Stores only the id of the merchant's record, which the service answers.
 fn learn_record(_: &Intent, reply: &Value) -> Result<Learned, String> {
-    let remote_id = Some(expect::id(reply)?);
-    Ok(Learned { remote_id, exists: true, facts: json!({}), ..Learned::default() })
+    Learned::object(reply, json!({}))
 }
 
 pub(crate) const MERCHANT_CHANGE: EffectRow =
@@ -36,8 +34,8 @@ pub(crate) const MERCHANT_CHANGE: EffectRow =
 
 /// Clears the parts of a merchant's test data in `what`. As a rule this removes more than one
 /// object; their number at the service is unknown.
-pub fn purge_test_data(obligation: EffectContext, what: &Purge) -> Effect {
-    let effect = obligation.effect::<PurgeTestData>(MERCHANT_PURGE.name, &[], json!(what));
+pub fn purge_test_data(cx: EffectContext, what: &Purge) -> Effect {
+    let effect = cx.effect::<PurgeTestData>(MERCHANT_PURGE.name, &[], json!(what));
     Effect { counts: ExposureCounts { deletes: 1, ..effect.counts }, ..effect }
 }
 
@@ -50,7 +48,7 @@ pub fn purge_of(effect: &Effect) -> Option<Purge> {
 
 #[expect(clippy::unnecessary_wraps, reason = "other effects' answers may be of no use")]
 fn learn_purge(_: &Intent, _: &Value) -> Result<Learned, String> {
-    Ok(Learned { exists: true, facts: json!({}), ..Learned::default() })
+    Ok(Learned::existing(json!({})))
 }
 
 pub(crate) const MERCHANT_PURGE: EffectRow =

@@ -11,19 +11,20 @@ use serde_json::{Value, json};
 
 use crate::api::call::Call;
 use crate::api::credentials::GetCredentials;
-use crate::api::merchant::{GetMerchant, ListBankAccounts};
+use crate::api::merchant::ListBankAccounts;
 use crate::api::recurring::ListRecurring;
 use crate::api::saved_method::{ListBanks, ListCards};
 use crate::base::hash::Mark;
 use crate::base::id::Mode;
 use crate::base::money::Money;
 use crate::base::secret::Secret;
-use crate::effects::core::context::put;
+use crate::effects::core::context::{put, put_fields};
+use crate::effects::core::expect::text;
 use crate::effects::core::row::{
     Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery,
 };
 use crate::effects::merchants::accounts::{
-    ACCOUNT_KEYS, CARDS, PRIMARY, account_keys, list, primary_ids, text, usable_accounts,
+    ACCOUNT_KEYS, CARDS, PRIMARY, account_keys, account_queries, list, primary_ids, usable_accounts,
 };
 use crate::effects::merchants::authorization::{APPLICATION, bind_keys};
 use crate::model::state::credentials::BINDING;
@@ -39,15 +40,11 @@ pub(crate) const CREDENTIALS_ROW: ReadingRow =
     ReadingRow { name: CREDENTIALS, queries: credential_queries, learn: learn_credentials };
 
 pub(crate) const KEYS_ROW: ReadingRow =
-    ReadingRow { name: KEYS, queries: key_queries, learn: learn_keys };
+    ReadingRow { name: KEYS, queries: account_queries, learn: learn_keys };
 
 fn credential_queries(_: &Value) -> Vec<RemoteQuery> {
     let credentials = RemoteQuery::one(Call::to::<GetCredentials>(&[]));
     vec![credentials, RemoteQuery::one(Call::to::<ListBankAccounts>(&[]))]
-}
-
-fn key_queries(_: &Value) -> Vec<RemoteQuery> {
-    vec![RemoteQuery::one(Call::to::<GetMerchant>(&[]))]
 }
 
 fn learn_credentials(
@@ -84,7 +81,7 @@ fn learn_credentials(
     }
     let key = Secret::from(text(first, "secret_key").to_owned());
     let secrets = vec![("secret_key", key), (ACCOUNT_KEYS, account_keys(accounts))];
-    Ok(Learned { exists: true, facts, secrets, remote_id: None })
+    Ok(Learned { secrets, ..Learned::existing(facts) })
 }
 
 /// Returns the account whose keys represent the merchant: the one bound first, while it exists,
@@ -142,23 +139,18 @@ fn learn_keys(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, R
     let name = read.and_then(|merchant| merchant.get("name")).and_then(Value::as_str);
     let bound = bind_keys(cx, keys, name)?;
     let mut facts = json!({BINDING: bound, "connected": true, "mode": cx.mode, "public_key": own});
-    for older in OPENED_BY_TOKEN {
-        put(&mut facts, older, Value::Null);
-    }
+    put_fields(&mut facts, &Value::Null, &OPENED_BY_TOKEN);
     if opens_new_account(cx) {
         put(&mut facts, "surveyed", Value::Null);
     }
     if let Some(merchant) = read {
         put(&mut facts, "public_key", json!(text(merchant, "public_key")));
         put(&mut facts, "timezone", json!(merchant.get("timezone")));
-        put(
-            &mut facts,
-            "accounts",
-            usable_accounts(merchant).iter().map(account).collect::<Vec<_>>(),
-        );
+        let accounts: Value = usable_accounts(merchant).iter().map(account).collect();
+        put(&mut facts, "accounts", accounts);
         put(&mut facts, PRIMARY, primary_ids(merchant));
     }
-    Ok(Learned { exists: true, facts, ..Learned::default() })
+    Ok(Learned::existing(facts))
 }
 
 /// Returns the stored fields of an account: nothing secret.
@@ -194,18 +186,19 @@ fn pick(object: &Value, fields: &[&str]) -> Value {
 /// Reading that searches for marks of ours.
 pub const SURVEY: &str = "merchant.survey";
 
-pub(crate) const SURVEY_ROW: ReadingRow = ReadingRow { name: SURVEY, queries, learn };
+pub(crate) const SURVEY_ROW: ReadingRow =
+    ReadingRow { name: SURVEY, queries: survey_queries, learn: learn_survey };
 
 /// Names of the lists, in reading order.
 const SURVEYED_LISTS: [&str; 3] = ["cards", "banks", "recurring charges"];
 
-fn queries(_: &Value) -> Vec<RemoteQuery> {
+fn survey_queries(_: &Value) -> Vec<RemoteQuery> {
     let lists =
         [Call::to::<ListCards>(&[]), Call::to::<ListBanks>(&[]), Call::to::<ListRecurring>(&[])];
     lists.into_iter().map(RemoteQuery::list).collect()
 }
 
-fn learn(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, ReadingError> {
+fn learn_survey(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, ReadingError> {
     let lists = SURVEYED_LISTS.iter().zip(answers);
     let items = lists.flat_map(|(list, answer)| answer.items().iter().map(move |one| (*list, one)));
     let marked = items.filter_map(|(list, item)| marked_object(list, item));
@@ -214,19 +207,17 @@ fn learn(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, Readin
     if !unknown.is_empty() {
         return Err(ReadingError::UnknownObjects(unknown));
     }
-    Ok(Learned { exists: true, facts: json!({"surveyed": true}), ..Learned::default() })
+    Ok(Learned::existing(json!({"surveyed": true})))
 }
 
 /// Returns the object if it carries a mark.
 fn marked_object(list: &str, item: &Value) -> Option<UnknownObject> {
-    let id = item.get("id").and_then(Value::as_str)?.parse().ok()?;
-    let collects = collection_of(item);
     Some(UnknownObject {
-        id,
+        id: text(item, "id").parse().ok()?,
         mark: mark_of(item)?,
         list: list.to_owned(),
         is_duplicate: false,
-        collection: collects,
+        collection: collection_of(item),
     })
 }
 
@@ -241,8 +232,7 @@ pub fn collection_of(item: &Value) -> Option<Collection> {
 
 /// Returns the mark that an object carries in its reference or its description.
 pub fn mark_of(item: &Value) -> Option<Mark> {
-    let text = |field: &str| item.get(field).and_then(Value::as_str).unwrap_or_default();
-    Mark::parse(text("reference")).or_else(|| Mark::find_in(text("description")))
+    Mark::parse(text(item, "reference")).or_else(|| Mark::find_in(text(item, "description")))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::api::saved_method::{DeleteBank, DeleteCard};
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::evidence::modified_time;
@@ -30,54 +31,35 @@ use crate::model::outcome::ServiceProblem;
 use crate::model::state::token_attachment::SuppliedToken;
 
 /// Sets the description of a saved method in place; a missing one becomes empty.
-pub fn change_method(
-    obligation: EffectContext,
-    source: MethodSource<'_>,
-    target: &RemoteId,
-) -> Effect {
-    match source.method_type {
-        PaymentMethodType::Card => change::<CardEndpoints>(obligation, source, target),
-        PaymentMethodType::Bank => change::<BankEndpoints>(obligation, source, target),
-    }
+pub fn change_method(cx: EffectContext, source: MethodSource<'_>, target: &RemoteId) -> Effect {
+    let description = source.description.cloned().unwrap_or_else(|| json!(""));
+    let mark = json!(cx.source_id.mark());
+    let body = json!({"description": description, "reference": mark});
+    let asked = if description == json!("") { Value::Null } else { description };
+    let effect = source.method_type.change(cx, target, body);
+    effect.expecting("description", asked).expecting("reference", mark)
 }
 
 /// Sets only the texts in `set` of a saved method; an empty text removes it.
 pub fn set_method(
-    obligation: EffectContext,
-    sort: PaymentMethodType,
+    cx: EffectContext,
+    method_type: PaymentMethodType,
     target: &RemoteId,
     set: Map<String, Value>,
 ) -> Effect {
-    match sort {
-        PaymentMethodType::Card => set_texts::<CardEndpoints>(obligation, target, set),
-        PaymentMethodType::Bank => set_texts::<BankEndpoints>(obligation, target, set),
-    }
-}
-
-fn set_texts<S: MethodEndpoints>(
-    obligation: EffectContext,
-    target: &RemoteId,
-    set: Map<String, Value>,
-) -> Effect {
-    let asked = set.clone();
-    let body = Value::Object(set);
-    let effect =
-        obligation.effect::<S::Patch>(S::CHANGE, &[target.as_str()], body).targeting(target);
-    let effect = effect.expecting("id", target.as_str());
-    asked
-        .into_iter()
-        .filter(|(_, value)| *value != json!(""))
-        .fold(effect, |effect, (field, value)| effect.expecting(&field, value))
+    let effect = method_type.change(cx, target, Value::Object(set.clone()));
+    let asked = set.into_iter().filter(|(_, value)| *value != json!(""));
+    asked.fold(effect, |effect, (field, value)| effect.expecting(&field, value))
 }
 
 /// Replaces everything in a saved method with the details that a fresh token holds.
 pub fn renew_method(
-    obligation: EffectContext,
+    cx: EffectContext,
     source: MethodSource<'_>,
     target: &RemoteId,
     token: &FreshToken,
 ) -> Effect {
-    let mut effect = change_method(obligation, source, target);
+    let mut effect = change_method(cx, source, target);
     put(&mut effect.request.body, "token_id", json!({"$sealed": token.sealed}));
     let effect = effect.with_sealed_body().with_single_use(token.single_use());
     source.expect_visible(effect.expecting("fingerprint", token.fingerprint.clone()))
@@ -86,31 +68,14 @@ pub fn renew_method(
 /// Replaces everything in a saved method with the details of a token that was supplied for this
 /// method.
 pub fn renew_by_token(
-    obligation: EffectContext,
+    cx: EffectContext,
     source: MethodSource<'_>,
     target: &RemoteId,
     brought: &SuppliedToken,
 ) -> Effect {
-    let mut effect = change_method(obligation, source, target);
+    let mut effect = change_method(cx, source, target);
     put(&mut effect.request.body, "token_id", json!({"$sealed": brought.sealed}));
     effect.with_sealed_body().with_single_use(single_use(brought))
-}
-
-fn change<S: MethodEndpoints>(
-    obligation: EffectContext,
-    source: MethodSource<'_>,
-    target: &RemoteId,
-) -> Effect {
-    let description = source.description.cloned().unwrap_or_else(|| json!(""));
-    let mark = json!(obligation.source_id.mark());
-    let body = json!({"description": description, "reference": mark});
-    let asked = if description == json!("") { Value::Null } else { description };
-    obligation
-        .effect::<S::Patch>(S::CHANGE, &[target.as_str()], body)
-        .targeting(target)
-        .expecting("id", target.as_str())
-        .expecting("description", asked)
-        .expecting("reference", mark)
 }
 
 /// Reads when the object was last modified, for a change that nothing else shows.
@@ -162,18 +127,16 @@ pub(crate) const BANK_CHANGE: EffectRow = change_row::<BankEndpoints>();
 
 /// Removes a saved method.
 pub fn delete_method(
-    obligation: EffectContext,
-    sort: PaymentMethodType,
+    cx: EffectContext,
+    method_type: PaymentMethodType,
     target: &RemoteId,
 ) -> Effect {
-    match sort {
-        PaymentMethodType::Card => delete::<CardEndpoints>(obligation, target),
-        PaymentMethodType::Bank => delete::<BankEndpoints>(obligation, target),
+    let id = [target.as_str()];
+    match method_type {
+        PaymentMethodType::Card => cx.effect::<DeleteCard>(CardEndpoints::DELETE, &id, Value::Null),
+        PaymentMethodType::Bank => cx.effect::<DeleteBank>(BankEndpoints::DELETE, &id, Value::Null),
     }
-}
-
-fn delete<S: MethodEndpoints>(obligation: EffectContext, target: &RemoteId) -> Effect {
-    obligation.effect::<S::Delete>(S::DELETE, &[target.as_str()], Value::Null).targeting(target)
+    .targeting(target)
 }
 
 #[expect(
@@ -183,13 +146,9 @@ fn delete<S: MethodEndpoints>(obligation: EffectContext, target: &RemoteId) -> E
 fn learn_removal(intent: &Intent, _: &Value) -> Result<Learned, String> {
     if is_action(&intent.key) {
         let remote_id = intent.target.clone();
-        return Ok(Learned { remote_id, exists: true, facts: json!({}), ..Learned::default() });
+        return Ok(Learned { remote_id, ..Learned::existing(json!({})) });
     }
-    Ok(Learned { exists: false, facts: cleared_token(), ..Learned::default() })
-}
-
-fn removal_queries<S: MethodEndpoints>(intent: &Intent) -> Vec<RemoteQuery> {
-    vec![read_target::<S>(intent.target.as_ref())]
+    Ok(Learned { facts: cleared_token(), ..Learned::default() })
 }
 
 fn judge_removal<S: MethodEndpoints>(_: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
@@ -215,7 +174,7 @@ const fn delete_row<S: MethodEndpoints>() -> EffectRow {
     EffectRow::looked_up(
         S::DELETE,
         Isolation::None,
-        removal_queries::<S>,
+        target_queries::<S>,
         judge_removal::<S>,
         learn_removal,
     )

@@ -7,12 +7,10 @@ use serde_json::{Value, json};
 
 use crate::api::call::{Call, Endpoint};
 use crate::api::saved_method::{
-    CreateBank, CreateCard, DeleteBank, DeleteCard, GetBank, GetCard, ListBanks, ListCards,
-    PatchBank, PatchCard,
+    CreateBank, CreateCard, GetBank, GetCard, ListBanks, ListCards, PatchBank, PatchCard,
 };
 use crate::base::id::{Key, RemoteId};
-use crate::effects::core::context::{EffectBuilder, EffectContext, put};
-use crate::effects::core::expect;
+use crate::effects::core::context::{EffectBuilder, EffectContext, put, put_fields, put_some};
 use crate::effects::core::row::{Learned, RemoteQuery};
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
@@ -25,10 +23,7 @@ pub(crate) trait MethodEndpoints {
     const SAVE: &'static str;
     const CHANGE: &'static str;
     const DELETE: &'static str;
-    type Create: Endpoint;
-    type Patch: Endpoint;
     type Get: Endpoint;
-    type Delete: Endpoint;
     /// Lists them, by reference.
     type List: Endpoint;
 }
@@ -40,10 +35,7 @@ impl MethodEndpoints for CardEndpoints {
     const SAVE: &'static str = "card.save";
     const CHANGE: &'static str = "card.change";
     const DELETE: &'static str = "card.delete";
-    type Create = CreateCard;
-    type Patch = PatchCard;
     type Get = GetCard;
-    type Delete = DeleteCard;
     type List = ListCards;
 }
 
@@ -54,10 +46,7 @@ impl MethodEndpoints for BankEndpoints {
     const SAVE: &'static str = "bank.save";
     const CHANGE: &'static str = "bank.change";
     const DELETE: &'static str = "bank.delete";
-    type Create = CreateBank;
-    type Patch = PatchBank;
     type Get = GetBank;
-    type Delete = DeleteBank;
     type List = ListBanks;
 }
 
@@ -79,6 +68,26 @@ impl PaymentMethodType {
             Self::Card => CardEndpoints::WORD,
             Self::Bank => BankEndpoints::WORD,
         }
+    }
+
+    /// Builds the effect that saves a method from this body.
+    pub(crate) fn save(self, cx: EffectContext, body: Value) -> Effect {
+        match self {
+            Self::Card => cx.effect::<CreateCard>(CardEndpoints::SAVE, &[], body),
+            Self::Bank => cx.effect::<CreateBank>(BankEndpoints::SAVE, &[], body),
+        }
+        .with_sealed_body()
+    }
+
+    /// Builds the effect that changes a saved method by this body.
+    pub(crate) fn change(self, cx: EffectContext, target: &RemoteId, body: Value) -> Effect {
+        let id = target.as_str();
+        match self {
+            Self::Card => cx.effect::<PatchCard>(CardEndpoints::CHANGE, &[id], body),
+            Self::Bank => cx.effect::<PatchBank>(BankEndpoints::CHANGE, &[id], body),
+        }
+        .targeting(target)
+        .expecting("id", id)
     }
 
     /// Returns the field that holds a secret.
@@ -110,21 +119,19 @@ pub struct MethodSource<'a> {
 
 impl MethodSource<'_> {
     /// Returns the complete body of a creation or of a token, with the mark in `reference`.
-    pub(crate) fn body(self, obligation: &EffectContext) -> Value {
+    pub(crate) fn body(self, cx: &EffectContext) -> Value {
         let (mut body, secret) = (self.details.clone(), self.method_type.secret());
         put(&mut body, secret, json!({"$secret": self.details.get(secret)}));
         put(&mut body, "type", json!(self.method_type.word()));
-        put(&mut body, "reference", json!(obligation.source_id.mark()));
-        if let Some(description) = self.description {
-            put(&mut body, "description", description.clone());
-        }
+        put(&mut body, "reference", json!(cx.source_id.mark()));
+        put_some(&mut body, "description", self.description.cloned());
         body
     }
 
     /// Returns the same body for another resource, which borrows the details: their secrets are
     /// resolved as those of `owner`.
-    pub(crate) fn body_for_borrower(self, obligation: &EffectContext, owner: &Key) -> Value {
-        let mut body = Self { description: None, ..self }.body(obligation);
+    pub(crate) fn body_for_borrower(self, cx: &EffectContext, owner: &Key) -> Value {
+        let mut body = Self { description: None, ..self }.body(cx);
         let secret = self.method_type.secret();
         let source = self.details.get(secret);
         put(&mut body, secret, json!({"$secret": source, "$of": owner.to_string()}));
@@ -144,6 +151,10 @@ impl MethodSource<'_> {
     }
 }
 
+/// Stored fields of an answer.
+const SHOWN_FIELDS: [&str; 6] =
+    ["card_type", "exp_month", "exp_year", "bank_name", "account_type", "fingerprint"];
+
 /// Reads the object that an intent changes.
 pub(crate) fn read_target<S: MethodEndpoints>(target: Option<&RemoteId>) -> RemoteQuery {
     RemoteQuery::one(Call::to::<S::Get>(&[target.map_or("", RemoteId::as_str)]))
@@ -154,20 +165,14 @@ pub fn method_facts(reply: &Value) -> Value {
     let text = |field: &str| reply.get(field).and_then(Value::as_str);
     let number = text("number").or(text("account_number")).unwrap_or_default();
     let last4: String = number.chars().skip(number.chars().count().saturating_sub(4)).collect();
-    let mut facts = cleared_token();
-    put(&mut facts, ATTACHED, Value::Null);
-    put(&mut facts, "last4", json!(last4));
-    for field in ["card_type", "exp_month", "exp_year", "bank_name", "account_type", "fingerprint"]
-    {
-        put(&mut facts, field, reply.get(field).cloned().unwrap_or_default());
-    }
+    let mut facts = json!({TOKEN: null, ABOUT: null, ATTACHED: null, "last4": last4});
+    put_fields(&mut facts, reply, &SHOWN_FIELDS);
     facts
 }
 
 /// Stores the last digits, brand or bank, and expiry only. An existing token is of no further use.
 pub(crate) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
-    let facts = method_facts(reply);
-    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
+    Learned::object(reply, method_facts(reply))
 }
 
 /// Fact that names the sealed token.

@@ -19,8 +19,9 @@ use crate::base::clock::timestamp;
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode, RemoteId};
 use crate::base::secret::Secret;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put};
+use crate::effects::core::context::{EffectBuilder, EffectContext, put_fields, put_some};
 use crate::effects::core::expect;
+use crate::effects::core::expect::text;
 use crate::effects::core::row::{
     EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery,
 };
@@ -34,66 +35,39 @@ use crate::model::state::observed::{AppliedSpec, Observed};
 use crate::model::state::token_attachment::{ATTACHED, SuppliedToken};
 
 /// Saves the card or bank account of a spec.
-pub fn save_method(obligation: EffectContext, source: MethodSource<'_>) -> Effect {
-    match source.method_type {
-        PaymentMethodType::Card => save::<CardEndpoints>(obligation, source),
-        PaymentMethodType::Bank => save::<BankEndpoints>(obligation, source),
-    }
-}
-
-fn save<S: MethodEndpoints>(obligation: EffectContext, source: MethodSource<'_>) -> Effect {
-    let mark = json!(obligation.source_id.mark());
-    let body = source.body(&obligation);
-    let effect = obligation.effect::<S::Create>(S::SAVE, &[], body).with_sealed_body();
+pub fn save_method(cx: EffectContext, source: MethodSource<'_>) -> Effect {
+    let mark = json!(cx.source_id.mark());
+    let body = source.body(&cx);
+    let effect = source.method_type.save(cx, body);
     source.expect_visible(effect.expecting("reference", mark))
 }
 
 /// Saves the method of a one-time token; the token is sealed with the body, and used up by this
 /// effect.
 pub fn save_token(
-    obligation: EffectContext,
-    sort: PaymentMethodType,
+    cx: EffectContext,
+    method_type: PaymentMethodType,
     token: &str,
     description: Option<&str>,
 ) -> Effect {
-    match sort {
-        PaymentMethodType::Card => {
-            save_one_time_token::<CardEndpoints>(obligation, token, description)
-        }
-        PaymentMethodType::Bank => {
-            save_one_time_token::<BankEndpoints>(obligation, token, description)
-        }
-    }
-}
-
-fn save_one_time_token<S: MethodEndpoints>(
-    obligation: EffectContext,
-    token: &str,
-    description: Option<&str>,
-) -> Effect {
-    let mark = json!(obligation.source_id.mark());
-    let mut body = json!({"type": S::WORD, "token_id": token, "reference": mark});
-    if let Some(text) = description {
-        put(&mut body, "description", text);
-    }
-    obligation
-        .effect::<S::Create>(S::SAVE, &[], body)
-        .with_sealed_body()
-        .expecting("type", S::WORD)
-        .expecting("reference", mark)
-        .expecting("description", description)
+    let mark = json!(cx.source_id.mark());
+    let mut body = json!({"type": method_type.word(), "token_id": token, "reference": mark});
+    put_some(&mut body, "description", description);
+    let effect = method_type.save(cx, body).expecting("type", method_type.word());
+    effect.expecting("reference", mark).expecting("description", description)
 }
 
 /// Saves the method of a token that was supplied for this resource.
 pub fn save_by_token(
-    obligation: EffectContext,
+    cx: EffectContext,
     source: MethodSource<'_>,
     brought: &SuppliedToken,
 ) -> Effect {
-    match source.method_type {
-        PaymentMethodType::Card => by_token::<CardEndpoints>(obligation, source, brought),
-        PaymentMethodType::Bank => by_token::<BankEndpoints>(obligation, source, brought),
-    }
+    let mark = json!(cx.source_id.mark());
+    let mut body = json!({"token_id": {"$sealed": brought.sealed}, "reference": mark});
+    put_some(&mut body, "description", source.description.cloned());
+    let effect = source.method_type.save(cx, body).with_single_use(single_use(brought));
+    effect.expecting("reference", mark).expecting("type", source.method_type.word())
 }
 
 /// Returns until when a supplied token may be sent. Its life counts from before its arrival.
@@ -111,31 +85,14 @@ pub(crate) fn single_use(brought: &SuppliedToken) -> SingleUse {
     }
 }
 
-fn by_token<S: MethodEndpoints>(
-    obligation: EffectContext,
-    source: MethodSource<'_>,
-    brought: &SuppliedToken,
-) -> Effect {
-    let mark = json!(obligation.source_id.mark());
-    let mut body = json!({"token_id": {"$sealed": brought.sealed}, "reference": mark});
-    if let Some(description) = source.description {
-        put(&mut body, "description", description.clone());
-    }
-    let effect = obligation.effect::<S::Create>(S::SAVE, &[], body).with_sealed_body();
-    let effect = effect.with_single_use(single_use(brought));
-    effect.expecting("reference", mark).expecting("type", S::WORD)
-}
-
 fn save_queries<S: MethodEndpoints>(intent: &Intent) -> Vec<RemoteQuery> {
     vec![RemoteQuery::list(Call::to::<S::List>(&[]).query("reference", &intent.mark))]
 }
 
 fn judge_save<S: MethodEndpoints>(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
-    let marked =
-        |item: &&Value| item.get("reference").and_then(Value::as_str) == Some(intent.mark.as_str());
     let items = answers.first().map_or(&[][..], RemoteAnswer::items);
-    let found: Vec<&Value> = items.iter().filter(marked).collect();
-    match found.as_slice() {
+    let marked = items.iter().filter(|item| text(item, "reference") == intent.mark.as_str());
+    match marked.collect::<Vec<_>>().as_slice() {
         [] => LookupResult::NotFound,
         [one] => LookupResult::Applied((*one).clone()),
         more => {
@@ -154,7 +111,7 @@ pub(crate) const BANK_SAVE: EffectRow = save_row::<BankEndpoints>();
 
 /// Saves the method of a token for a contact; the token is sealed with the body.
 pub fn save_in_vault(
-    obligation: EffectContext,
+    cx: EffectContext,
     contact: &RemoteId,
     sort: PaymentMethodType,
     token: &str,
@@ -163,15 +120,14 @@ pub fn save_in_vault(
         PaymentMethodType::Card => "credit_card",
         PaymentMethodType::Bank => "bank_account",
     };
-    let test_mode = obligation.mode == Mode::Test;
+    let test_mode = cx.mode == Mode::Test;
     let body = json!({
         "payment_type": payment_type,
         "one_time_token": token,
         "authorized_uses": ["all"],
         "test_mode": test_mode,
     });
-    obligation
-        .effect::<CreateVaultMethod>(VAULT_SAVE.name, &[contact.as_str()], body)
+    cx.effect::<CreateVaultMethod>(VAULT_SAVE.name, &[contact.as_str()], body)
         .with_sealed_body()
         .expecting("contact_id", contact.as_str())
         .expecting("payment_type", payment_type)
@@ -181,8 +137,8 @@ pub fn save_in_vault(
 /// Stores the id, and the visible fields of the method.
 fn learn_vault(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let mut facts = method_facts(reply.get("method").unwrap_or(&Value::Null));
-    put(&mut facts, "payment_type", reply.get("payment_type").cloned().unwrap_or_default());
-    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
+    put_fields(&mut facts, reply, &["payment_type"]);
+    Learned::object(reply, facts)
 }
 
 fn vault_queries(_: &Intent) -> Vec<RemoteQuery> {
@@ -191,9 +147,10 @@ fn vault_queries(_: &Intent) -> Vec<RemoteQuery> {
 
 /// Only the token is evidence, and only while it is unused.
 fn judge_vault(_: &Intent, _: &[RemoteAnswer]) -> LookupResult {
-    let why = "no service shows what a contact's vault holds, and the token cannot be read any more: it was used, or \
-               its five minutes are over";
-    LookupResult::Inconclusive(why.to_owned())
+    LookupResult::inconclusive(
+        "no service shows what a contact's vault holds, and the token cannot be read any more: it was used, or \
+         its five minutes are over",
+    )
 }
 
 pub(crate) const VAULT_SAVE: EffectRow =
@@ -235,33 +192,28 @@ impl FreshToken {
 
 /// Creates a token from a spec's details. It changes no saved object: `known` stays the state on
 /// the service.
-pub fn create_token(
-    obligation: EffectContext,
-    source: MethodSource<'_>,
-    known: &AppliedSpec,
-) -> Effect {
-    let body = source.body(&obligation);
-    token_of(obligation, body, known)
+pub fn create_token(cx: EffectContext, source: MethodSource<'_>, known: &AppliedSpec) -> Effect {
+    let body = source.body(&cx);
+    token_of(cx, body, known)
 }
 
 /// Creates a token from another document's details, for a resource that copied them: `owner` is the
 /// resource whose secrets they are.
 pub fn create_token_for(
-    obligation: EffectContext,
+    cx: EffectContext,
     source: MethodSource<'_>,
     known: &AppliedSpec,
     owner: &Key,
 ) -> Effect {
-    let body = source.body_for_borrower(&obligation, owner);
-    token_of(obligation, body, known)
+    let body = source.body_for_borrower(&cx, owner);
+    token_of(cx, body, known)
 }
 
-fn token_of(obligation: EffectContext, body: Value, known: &AppliedSpec) -> Effect {
-    let applied = AppliedSpec { digest: obligation.applied.digest, ..known.clone() };
-    let obligation = EffectContext { applied, ..obligation };
+fn token_of(cx: EffectContext, body: Value, known: &AppliedSpec) -> Effect {
+    let applied = AppliedSpec { digest: cx.applied.digest, ..known.clone() };
+    let cx = EffectContext { applied, ..cx };
     let sort = body.get("type").cloned().unwrap_or_default();
-    obligation
-        .effect::<CreateToken>(TOKEN_CREATE.name, &[], body)
+    cx.effect::<CreateToken>(TOKEN_CREATE.name, &[], body)
         .with_sealed_body()
         .expecting("type", sort)
 }
@@ -274,7 +226,7 @@ fn learn_token(intent: &Intent, reply: &Value) -> Result<Learned, String> {
         "fingerprint": reply.get("fingerprint"),
     });
     let secrets = vec![(TOKEN, Secret::from(id.as_str()))];
-    Ok(Learned { remote_id: None, exists: true, facts: json!({ABOUT: about}), secrets })
+    Ok(Learned { secrets, ..Learned::existing(json!({ABOUT: about})) })
 }
 
 pub(crate) const TOKEN_CREATE: EffectRow =

@@ -15,20 +15,19 @@ use crate::api::call::Call;
 use crate::api::transaction::{CreateCharge, GetSurcharge, SearchTransactions};
 use crate::api::transaction_action::CreateCredit;
 use crate::base::money::Money;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put};
+use crate::effects::core::context::{EffectBuilder, EffectContext, put, put_some};
 use crate::effects::core::evidence::{
-    NEWEST_EVENT, events_since, new_event_data, not_visible, text, was_looked_up_first,
+    NEWEST_EVENT, declined, events_since, new_event_data, not_visible, was_looked_up_first,
 };
 use crate::effects::core::expect;
+use crate::effects::core::expect::text;
 use crate::effects::core::row::{
     EffectRow, Isolation, Learned, LookupResult, ReadingCx, ReadingError, ReadingRow, RemoteAnswer,
     RemoteQuery,
 };
-use crate::effects::payments::transactions;
-use crate::effects::payments::transactions::{carries, reference};
+use crate::effects::payments::transactions::{carries, learn, reference};
 use crate::model::effect::Effect;
 use crate::model::intent::{Intent, StoredBody};
-use crate::model::outcome::ServiceProblem;
 
 /// Money that moves between an account and a payment method.
 #[derive(Debug, Clone, Copy)]
@@ -45,35 +44,31 @@ pub struct TransactionRequest<'a> {
 }
 
 /// Takes money; `hold` only reserves it, for seven days.
-pub fn charge(obligation: EffectContext, movement: &TransactionRequest<'_>, hold: bool) -> Effect {
-    let (mut body, reference) = body(&obligation, movement);
+pub fn charge(cx: EffectContext, movement: &TransactionRequest<'_>, hold: bool) -> Effect {
+    let (mut body, reference) = body(&cx, movement);
     put(&mut body, "auto_capture", !hold);
-    if let Some(surcharge) = movement.surcharge {
-        put(&mut body, "surcharge_amount", surcharge.minor());
-    }
-    let effect = obligation.effect::<CreateCharge>(CHARGE.name, &[], body);
+    put_some(&mut body, "surcharge_amount", movement.surcharge.map(Money::minor));
+    let effect = cx.effect::<CreateCharge>(CHARGE.name, &[], body);
     expect_request(effect, movement, "CHARGE")
         .expecting("reference", reference)
         .expecting("auto_capture", !hold)
 }
 
 /// Pays money out without an earlier charge.
-pub fn credit(obligation: EffectContext, movement: &TransactionRequest<'_>) -> Effect {
-    let (body, _) = body(&obligation, movement);
+pub fn credit(cx: EffectContext, movement: &TransactionRequest<'_>) -> Effect {
+    let (body, _) = body(&cx, movement);
     let alike = json!({"account": movement.account, "method": movement.method,
         "amount": movement.amount.minor(), "currency": movement.amount.currency()});
-    let effect = obligation.effect::<CreateCredit>(CREDIT.name, &[], body).with_subject(alike);
+    let effect = cx.effect::<CreateCredit>(CREDIT.name, &[], body).with_subject(alike);
     expect_request(effect, movement, "CREDIT")
 }
 
 /// Returns the body, and the reference in it.
-fn body(obligation: &EffectContext, movement: &TransactionRequest<'_>) -> (Value, Value) {
-    let reference = reference(&obligation.source_id.mark(), movement.reference_text);
+fn body(cx: &EffectContext, movement: &TransactionRequest<'_>) -> (Value, Value) {
+    let reference = reference(&cx.source_id.mark(), movement.reference_text);
     let mut body = json!({"amount": movement.amount.minor(), "method": movement.method,
         "currency": movement.amount.currency(), "reference": reference});
-    if let Some(account) = movement.account {
-        put(&mut body, "account_id", account);
-    }
+    put_some(&mut body, "account_id", movement.account);
     (body, reference)
 }
 
@@ -99,7 +94,7 @@ fn charge_queries(intent: &Intent) -> Vec<RemoteQuery> {
 
 fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let [search, events] = answers else {
-        return LookupResult::Inconclusive("the service was not asked".to_owned());
+        return LookupResult::not_asked();
     };
     let marked = |one: &&Value| carries(one, "reference", &intent.mark);
     let told = new_event_data(intent, events, "transaction.");
@@ -130,8 +125,8 @@ fn judge_credit(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     match succeeded(alike.iter().copied()).as_slice() {
         [] if alike.is_empty() => found,
         // After a restore, each match may belong to another action from before.
-        _ if was_looked_up_first(intent) => LookupResult::Inconclusive(
-            "credits of this amount carry no mark, and any of them may be an older one".to_owned(),
+        _ if was_looked_up_first(intent) => LookupResult::inconclusive(
+            "credits of this amount carry no mark, and any of them may be an older one",
         ),
         [] => judge_unsuccessful(&RemoteAnswer::Items(Vec::new()), events, &alike),
         [one] if same_method(intent, one) => LookupResult::Applied((*one).clone()),
@@ -164,11 +159,7 @@ fn judge_unsuccessful(
     news: &[&Value],
 ) -> LookupResult {
     if let Some(failed) = news.iter().find(|one| text(one, "status") == "FAILED") {
-        let code = text(failed, "failure_code");
-        return LookupResult::Refused(ServiceProblem::from_code(
-            code,
-            &format!("It was declined: {code}"),
-        ));
+        return declined(failed, "It was declined");
     }
     match (news.first(), search) {
         (Some(one), _) => LookupResult::Inconclusive(format!(
@@ -182,46 +173,41 @@ fn judge_unsuccessful(
     }
 }
 
-pub(crate) const CHARGE: EffectRow = EffectRow::looked_up(
-    "charge.create",
-    Isolation::None,
-    charge_queries,
-    judge,
-    transactions::learn,
-)
-.with_baseline(NEWEST_EVENT);
+pub(crate) const CHARGE: EffectRow =
+    EffectRow::looked_up("charge.create", Isolation::None, charge_queries, judge, learn)
+        .with_baseline(NEWEST_EVENT);
 
 pub(crate) const CREDIT: EffectRow = EffectRow::looked_up(
     "credit.create",
     Isolation::PerContent,
     charge_queries,
     judge_credit,
-    transactions::learn,
+    learn,
 )
 .with_baseline(NEWEST_EVENT);
 
 /// Reading of a surcharge, about `{bank_account, type, amount}`.
 pub const SURCHARGE: &str = "charge.surcharge";
 
-pub(crate) const SURCHARGE_ROW: ReadingRow = ReadingRow { name: SURCHARGE, queries, learn };
+pub(crate) const SURCHARGE_ROW: ReadingRow =
+    ReadingRow { name: SURCHARGE, queries: surcharge_queries, learn: learn_surcharge };
 
-fn queries(about: &Value) -> Vec<RemoteQuery> {
-    let account = entry_text(about, "bank_account");
-    vec![RemoteQuery::one(
-        Call::to::<GetSurcharge>(&[account]).query("amount", whole(about, "amount")),
-    )]
+fn surcharge_queries(about: &Value) -> Vec<RemoteQuery> {
+    let account = text(about, "bank_account");
+    let call = Call::to::<GetSurcharge>(&[account]).query("amount", whole(about, "amount"));
+    vec![RemoteQuery::one(call)]
 }
 
 /// Returns the fact `surcharge`: the question and its result. No entry of the type means that
 /// nothing is added.
-fn learn(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, ReadingError> {
+fn learn_surcharge(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, ReadingError> {
     let Some(RemoteAnswer::Body(entries)) = answers.first() else {
         let why = "the service knows no surcharge of the bank account";
         return Err(ReadingError::RetryLater(why.to_owned()));
     };
-    let wanted = entry_text(cx.about, "type");
+    let wanted = text(cx.about, "type");
     let entries = entries.as_array().map_or(&[][..], Vec::as_slice);
-    let entry = entries.iter().find(|entry| entry_text(entry, "type") == wanted);
+    let entry = entries.iter().find(|entry| text(entry, "type") == wanted);
     let amount = whole(cx.about, "amount");
     let (surcharge, total) = match entry {
         Some(entry) => (whole(entry, "surcharge_amount"), whole(entry, "total_amount")),
@@ -235,11 +221,6 @@ fn learn(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, Readin
     let fact = json!({"about": cx.about, "surcharge_amount": surcharge, "total_amount": total});
     let exists = cx.observed.is_some_and(|observed| observed.exists);
     Ok(Learned { exists, facts: json!({"surcharge": fact}), ..Learned::default() })
-}
-
-/// Returns a text field; empty if missing.
-fn entry_text<'a>(item: &'a Value, field: &str) -> &'a str {
-    item.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Returns a whole number; 0 if missing.
@@ -263,7 +244,7 @@ mod tests {
             about: &about,
             knows_mark: &|_| true,
         };
-        let learned = learn(&cx, &[RemoteAnswer::Body(entries)])?;
+        let learned = learn_surcharge(&cx, &[RemoteAnswer::Body(entries)])?;
         assert!(!learned.exists && learned.facts["surcharge"]["about"] == about);
         Ok(json!([
             learned.facts["surcharge"]["surcharge_amount"],

@@ -9,33 +9,25 @@ use serde_json::{Value, json};
 use crate::api::transaction_action::RefundCharge;
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put};
-use crate::effects::core::evidence::{new_event_data, not_visible, text, was_looked_up_first};
+use crate::effects::core::context::{EffectBuilder, EffectContext, put_some};
+use crate::effects::core::evidence::{declined, new_event_data, not_visible, was_looked_up_first};
 use crate::effects::core::expect;
+use crate::effects::core::expect::text;
 use crate::effects::core::row::{Baseline, EffectRow, Isolation, LookupResult, RemoteAnswer};
 use crate::effects::payments::transactions::{TRANSACTION_BASELINE, learn, queries};
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
-use crate::model::outcome::ServiceProblem;
 
 /// Field of `data` that holds the mark.
 const MARK: &str = "reckon";
 
 /// Refunds `amount` of a charge: to the method that paid, or to another one of its type, where the
 /// tenant allows that (service-facts, 54).
-pub fn refund(
-    obligation: EffectContext,
-    charge: &RemoteId,
-    amount: Money,
-    method: Option<&str>,
-) -> Effect {
+pub fn refund(cx: EffectContext, charge: &RemoteId, amount: Money, method: Option<&str>) -> Effect {
     let mut body = json!({"amount": amount.minor(), "currency": amount.currency(),
-        "data": {MARK: obligation.source_id.mark()}});
-    if let Some(method) = method {
-        put(&mut body, "method", method);
-    }
-    obligation
-        .effect::<RefundCharge>(ROW.name, &[charge.as_str()], body)
+        "data": {MARK: cx.source_id.mark()}});
+    put_some(&mut body, "method", method);
+    cx.effect::<RefundCharge>(ROW.name, &[charge.as_str()], body)
         .targeting(charge)
         .expecting("type", "REFUND")
         .expecting("amount", amount.minor())
@@ -57,7 +49,7 @@ fn refuse(effect: &Effect, before: &Value) -> Option<String> {
 
 fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let [charge, events, _] = answers else {
-        return LookupResult::Inconclusive("the service was not asked".to_owned());
+        return LookupResult::not_asked();
     };
     match (charge, intent.baseline.get("target")) {
         (RemoteAnswer::Body(charge), Some(before)) => by_charge(intent, charge, before),
@@ -65,7 +57,7 @@ fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
             by_marks(intent, charge)
         }
         (RemoteAnswer::Missing(_), _) if charge.is_unknown_path() => by_events(intent, events),
-        _ => LookupResult::Inconclusive("the charge cannot be read, or was not before".to_owned()),
+        _ => LookupResult::inconclusive("the charge cannot be read, or was not before"),
     }
 }
 
@@ -79,8 +71,8 @@ fn by_charge(intent: &Intent, charge: &Value, before: &Value) -> LookupResult {
     match judge_new_refunds(intent, &new) {
         Some(finding) => finding,
         None if same || refunded_sum(charge) == valid_refunds_sum(charge) => LookupResult::NotFound,
-        None => LookupResult::Inconclusive(
-            "the charge's amount_refunded changed, and no refund shows it".into(),
+        None => LookupResult::inconclusive(
+            "the charge's amount_refunded changed, and no refund shows it",
         ),
     }
 }
@@ -92,9 +84,7 @@ fn by_marks(intent: &Intent, charge: &Value) -> LookupResult {
     match judge_new_refunds(intent, &all) {
         Some(finding) => finding,
         None if refunded_sum(charge) == valid_refunds_sum(charge) => LookupResult::NotFound,
-        None => {
-            LookupResult::Inconclusive("the charge does not show all of its refunds".to_owned())
-        }
+        None => LookupResult::inconclusive("the charge does not show all of its refunds"),
     }
 }
 
@@ -144,19 +134,15 @@ fn judge_new_refunds(intent: &Intent, new: &[&Value]) -> Option<LookupResult> {
         ([one], _) => judge_refund(one),
         ([], []) => return None,
         ([], [one]) if amount(one) && !was_looked_up_first(intent) => judge_refund(one),
-        _ => LookupResult::Inconclusive(
-            "new refunds of the charge carry no mark, and none is surely this one".into(),
+        _ => LookupResult::inconclusive(
+            "new refunds of the charge carry no mark, and none is surely this one",
         ),
     })
 }
 
 fn judge_refund(refund: &Value) -> LookupResult {
     if text(refund, "status") == "FAILED" {
-        let code = text(refund, "failure_code");
-        return LookupResult::Refused(ServiceProblem::from_code(
-            code,
-            &format!("The refund failed: {code}"),
-        ));
+        return declined(refund, "The refund failed");
     }
     LookupResult::Applied(refund.clone())
 }

@@ -16,11 +16,12 @@ use crate::api::transaction_action::{CaptureCharge, ListHolds, SignTransaction, 
 use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put};
+use crate::effects::core::context::{EffectBuilder, EffectContext, put, put_fields};
 use crate::effects::core::evidence::{
-    events_since, first_item, new_event_data, newest_event, not_visible, text,
+    events_since, first_item, new_event_data, newest_event, not_visible,
 };
 use crate::effects::core::expect;
+use crate::effects::core::expect::text;
 use crate::effects::core::row::{
     Baseline, EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery, accept_any,
 };
@@ -45,21 +46,21 @@ const STORED_FIELDS: [&str; 14] = [
     "recurring_charge_id",
     "recurring_charge_occurrence_id",
 ];
+/// Fields of the baseline.
+const COMPARED_FIELDS: [&str; 5] =
+    ["status", "amount", "currency", "amount_refunded", "signature_id"];
 /// Code of a change that does not fit the status (service-facts, part 2).
 const WRONG_STATUS: &str = "not_valid_for_transaction_status";
 
 /// Stores the transaction that an answer shows.
 pub(crate) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
-    let facts = transaction_facts(reply);
-    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
+    Learned::object(reply, transaction_facts(reply))
 }
 
 /// Returns the stored fields of a transaction that the service shows.
 pub fn transaction_facts(shown: &Value) -> Value {
     let mut facts = json!({});
-    for field in STORED_FIELDS {
-        put(&mut facts, field, shown.get(field).cloned().unwrap_or_default());
-    }
+    put_fields(&mut facts, shown, &STORED_FIELDS);
     facts
 }
 
@@ -99,9 +100,7 @@ fn compared_fields(one: &Value) -> Value {
     let refunds = one.get("refunds").and_then(Value::as_array).into_iter().flatten();
     let refunds: Vec<&Value> = refunds.filter_map(|refund| refund.get("id")).collect();
     let mut seen = json!({"refunds": refunds});
-    for field in ["status", "amount", "currency", "amount_refunded", "signature_id"] {
-        put(&mut seen, field, one.get(field).cloned().unwrap_or_default());
-    }
+    put_fields(&mut seen, one, &COMPARED_FIELDS);
     seen
 }
 
@@ -111,6 +110,8 @@ pub(crate) fn queries(intent: &Intent) -> Vec<RemoteQuery> {
     let holds = RemoteQuery::list(Call::to::<ListHolds>(&[]));
     vec![transaction_query(intent.target.as_ref()), events_since(intent), holds]
 }
+
+const NOT_FOUND: &str = "the transaction cannot be found any more";
 
 /// Meaning of a transaction's state for a change of it.
 pub(crate) enum StatusMeaning {
@@ -128,16 +129,14 @@ pub(crate) fn judge(
     meaning: fn(&Value) -> StatusMeaning,
 ) -> LookupResult {
     let [now, events, holds] = answers else {
-        return LookupResult::Inconclusive("the service was not asked".to_owned());
+        return LookupResult::not_asked();
     };
     match now {
         RemoteAnswer::Body(one) => judge_transaction(one, meaning),
         RemoteAnswer::Missing(_) if now.is_unknown_path() => {
             by_events(intent, events, holds, meaning)
         }
-        RemoteAnswer::Missing(_) | RemoteAnswer::Items(_) => {
-            LookupResult::Inconclusive("the transaction cannot be found any more".to_owned())
-        }
+        RemoteAnswer::Missing(_) | RemoteAnswer::Items(_) => LookupResult::inconclusive(NOT_FOUND),
     }
 }
 
@@ -161,7 +160,7 @@ fn by_events(
     meaning: fn(&Value) -> StatusMeaning,
 ) -> LookupResult {
     let Some(target) = &intent.target else {
-        return LookupResult::Inconclusive("the intent names no transaction".to_owned());
+        return LookupResult::inconclusive("the intent names no transaction");
     };
     let about = |one: &&&Value| text(one, "id") == target.as_str();
     let told = new_event_data(intent, events, "transaction.");
@@ -191,20 +190,19 @@ pub enum CaptureTime {
 
 /// Captures a hold; `amount` must be the authorised one.
 pub fn capture(
-    obligation: EffectContext,
+    cx: EffectContext,
     charge: &RemoteId,
     amount: Money,
     time: CaptureTime,
     words: Option<&str>,
 ) -> Effect {
-    let reference = reference(&obligation.source_id.mark(), words);
+    let reference = reference(&cx.source_id.mark(), words);
     let time = match time {
         CaptureTime::Immediate => "IMMEDIATE",
         CaptureTime::NextRun => "NEXT_AUTO_CAPTURE",
     };
     let body = json!({"amount": amount.minor(), "reference": reference, "capture_time": time});
-    obligation
-        .effect::<CaptureCharge>(CHARGE_CAPTURE.name, &[charge.as_str()], body)
+    cx.effect::<CaptureCharge>(CHARGE_CAPTURE.name, &[charge.as_str()], body)
         .targeting(charge)
         .expecting("id", charge.as_str())
         .expecting("amount", amount.minor())
@@ -241,10 +239,9 @@ pub(crate) const CHARGE_CAPTURE: EffectRow =
         .with_baseline(Baseline { refuse, ..TRANSACTION_BASELINE });
 
 /// Voids a charge, refund or credit.
-pub fn void(obligation: EffectContext, transaction: &RemoteId, words: Option<&str>) -> Effect {
-    let body = json!({"reference": reference(&obligation.source_id.mark(), words)});
-    obligation
-        .effect::<VoidTransaction>(TRANSACTION_VOID.name, &[transaction.as_str()], body)
+pub fn void(cx: EffectContext, transaction: &RemoteId, words: Option<&str>) -> Effect {
+    let body = json!({"reference": reference(&cx.source_id.mark(), words)});
+    cx.effect::<VoidTransaction>(TRANSACTION_VOID.name, &[transaction.as_str()], body)
         .targeting(transaction)
         .expecting("id", transaction.as_str())
         .expecting("status", "VOIDED")
@@ -268,15 +265,9 @@ pub(crate) const TRANSACTION_VOID: EffectRow =
 
 /// Stores a signature of a transaction; `data` is the reference to its sealed or stored strokes,
 /// never the strokes.
-pub fn sign(
-    obligation: EffectContext,
-    transaction: &RemoteId,
-    mime_type: &str,
-    data: &Value,
-) -> Effect {
+pub fn sign(cx: EffectContext, transaction: &RemoteId, mime_type: &str, data: &Value) -> Effect {
     let body = json!({"mime_type": mime_type, "data": data});
-    obligation
-        .effect::<SignTransaction>(TRANSACTION_SIGN.name, &[transaction.as_str()], body)
+    cx.effect::<SignTransaction>(TRANSACTION_SIGN.name, &[transaction.as_str()], body)
         .targeting(transaction)
         .with_sealed_body()
 }
@@ -297,7 +288,7 @@ fn judge_signature(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
             LookupResult::NotFound
         }
         Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => {
-            LookupResult::Inconclusive("the transaction cannot be found any more".to_owned())
+            LookupResult::inconclusive(NOT_FOUND)
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::api::call::Call;
 use crate::api::recurring::{GetRecurring, PatchRecurring};
 use crate::base::id::RemoteId;
 use crate::base::money::Currency;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put};
+use crate::effects::core::context::{EffectBuilder, EffectContext, put, put_fields, put_some};
 use crate::effects::core::evidence::modified_time;
 use crate::effects::core::expect;
 use crate::effects::core::row::{
@@ -30,41 +30,35 @@ use crate::model::state::token_attachment::{ATTACHED, SuppliedToken};
 
 /// Changes fields of a recurring charge. `text`, where given, is the new description.
 pub fn change_recurring(
-    obligation: EffectContext,
+    cx: EffectContext,
     charge: &RemoteId,
     mut body: Value,
     text: Option<&str>,
 ) -> Effect {
-    if let Some(text) = text {
-        put(&mut body, "description", json!(obligation.source_id.mark().tag(text)));
-    }
+    let description = text.map(|text| cx.source_id.mark().tag(text));
+    put_some(&mut body, "description", description);
     let asked = body.as_object().cloned().unwrap_or_default();
-    let effect = obligation.effect::<PatchRecurring>(ROW.name, &[charge.as_str()], body);
+    let effect = cx.effect::<PatchRecurring>(ROW.name, &[charge.as_str()], body);
     let effect = effect.targeting(charge).expecting("id", charge.as_str());
     asked.into_iter().fold(effect, |effect, (field, value)| effect.expecting(&field, value))
 }
 
 /// Sets only these fields of a recurring charge; `currency` is that of its amounts.
 pub fn set_recurring(
-    obligation: EffectContext,
+    cx: EffectContext,
     charge: &RemoteId,
     body: Value,
     currency: Option<&str>,
 ) -> Effect {
-    let effect = change_recurring(obligation, charge, body, None);
+    let effect = change_recurring(cx, charge, body, None);
     let effect = effect.expecting("currency", currency).with_subject(json!({"currency": currency}));
-    let emptied = effect.expect.get("description").is_some_and(|text| *text == json!(""));
-    let mut effect = if emptied { without_expected(effect, "description") } else { effect };
+    let mut effect = effect;
+    // The service omits empty texts from its answers.
+    effect.expect.retain(|field, text| field != "description" || *text != json!(""));
     // An answer shows the whole method, masked.
     let method = effect.expect.remove("method").unwrap_or_default();
     let parts = method.as_object().cloned().into_iter().flatten();
     parts.fold(effect, |effect, (name, part)| effect.expecting(&format!("method.{name}"), part))
-}
-
-/// Drops an expected field: the service omits empty texts from its answers.
-fn without_expected(mut effect: Effect, field: &str) -> Effect {
-    effect.expect.remove(field);
-    effect
 }
 
 /// Extends the change by a method replacement from a fresh token.
@@ -110,7 +104,7 @@ fn named_currency(effect: &Effect) -> Option<&str> {
 fn keep(answers: &[RemoteAnswer]) -> Value {
     let mut kept = modified_time(answers);
     if let Some(RemoteAnswer::Body(charge)) = answers.first() {
-        put(&mut kept, "currency", charge.get("currency").cloned().unwrap_or_default());
+        put_fields(&mut kept, charge, &["currency"]);
     }
     kept
 }
@@ -154,16 +148,12 @@ pub(crate) fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
             LookupResult::Applied(charge.clone())
         }
         Some(answer @ RemoteAnswer::Missing(_)) if answer.is_unknown_path() => {
-            LookupResult::Superseded(
-                "the service shows no recurring charge; the next change says all of it again"
-                    .to_owned(),
-            )
+            let why = "the service shows no recurring charge; the next change says all of it again";
+            LookupResult::Superseded(why.to_owned())
         }
         // A removed charge cannot be changed: the next attempt gets that answer.
         Some(RemoteAnswer::Body(_) | RemoteAnswer::Missing(_)) => LookupResult::NotFound,
-        Some(RemoteAnswer::Items(_)) | None => {
-            LookupResult::Inconclusive("the service was not asked".to_owned())
-        }
+        Some(RemoteAnswer::Items(_)) | None => LookupResult::not_asked(),
     }
 }
 

@@ -18,9 +18,10 @@ use crate::api::recurring::{CreateRecurring, ListRecurring, ScheduleCharge};
 use crate::base::fault_injection;
 use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put};
+use crate::effects::core::context::{EffectBuilder, EffectContext, put, put_fields};
 use crate::effects::core::evidence::{NEWEST_EVENT, events_since, first_item};
 use crate::effects::core::expect;
+use crate::effects::core::expect::text;
 use crate::effects::core::row::{
     Baseline, EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery, accept_any,
 };
@@ -31,19 +32,25 @@ use crate::model::intent::Intent;
 /// Event that reports a creation (service-facts, 72).
 const CREATED: &str = "recurring_charge.created";
 
+/// Fields that an answer must repeat.
+const EXPECTED_FIELDS: [&str; 7] = [
+    "amount",
+    "currency",
+    "account_id",
+    "max_occurrences",
+    "max_amount",
+    "description",
+    "schedule",
+];
+
 /// Creates a recurring charge from its complete body, without description and reference.
-pub fn create_recurring(obligation: EffectContext, mut body: Value, text: &str) -> Effect {
-    let mark = obligation.source_id.mark();
-    put(&mut body, "description", json!(mark.tag(text)));
+pub fn create_recurring(cx: EffectContext, mut body: Value, description: &str) -> Effect {
+    let mark = cx.source_id.mark();
+    put(&mut body, "description", json!(mark.tag(description)));
     put(&mut body, "reference", json!(mark));
     let asked = body.clone();
-    let mut effect = obligation.effect::<CreateRecurring>(RECURRING_CREATE.name, &[], body);
-    for field in
-        ["amount", "currency", "account_id", "max_occurrences", "max_amount", "description"]
-    {
-        effect = effect.expecting(field, asked.get(field).cloned().unwrap_or_default());
-    }
-    effect.expecting("schedule", asked.get("schedule").cloned().unwrap_or_default())
+    let effect = cx.effect::<CreateRecurring>(RECURRING_CREATE.name, &[], body);
+    effect.expecting_fields(&asked, &EXPECTED_FIELDS)
 }
 
 /// Facts about the end of the previous charge, cleared by an answer about an active one.
@@ -52,19 +59,14 @@ pub(crate) const ENDING_FACTS: [&str; 5] = ["status", "next_payment", "ended", "
 /// Returns the stored fields of a recurring charge that the service shows.
 pub fn recurring_facts(shown: &Value) -> Value {
     let mut facts = json!({});
-    for field in ENDING_FACTS {
-        put(&mut facts, field, Value::Null);
-    }
-    for field in ["status", "next_payment", "currency", "account_id", "amount"] {
-        put(&mut facts, field, shown.get(field).cloned().unwrap_or_default());
-    }
+    put_fields(&mut facts, &Value::Null, &ENDING_FACTS);
+    put_fields(&mut facts, shown, &["status", "next_payment", "currency", "account_id", "amount"]);
     facts
 }
 
 /// Stores the fields of a recurring charge.
 pub(crate) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
-    let facts = recurring_facts(reply);
-    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
+    Learned::object(reply, recurring_facts(reply))
 }
 
 fn create_queries(intent: &Intent) -> Vec<RemoteQuery> {
@@ -73,10 +75,10 @@ fn create_queries(intent: &Intent) -> Vec<RemoteQuery> {
 
 fn judge_creation(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let (Some(list), Some(events)) = (answers.first(), answers.get(1)) else {
-        return LookupResult::Inconclusive("the service was not asked".to_owned());
+        return LookupResult::not_asked();
     };
     let listed = list.items().iter().filter(|item| carries(item, &intent.mark));
-    let created = events.items().iter().filter(|event| type_of(event) == CREATED);
+    let created = events.items().iter().filter(|event| text(event, "type") == CREATED);
     let reported = created.filter_map(|event| event.get("data"));
     let mut found: Vec<&Value> =
         listed.chain(reported.filter(|data| carries(data, &intent.mark))).collect();
@@ -84,8 +86,8 @@ fn judge_creation(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     match (found.as_slice(), list) {
         ([one], _) => LookupResult::Applied((*one).clone()),
         ([], RemoteAnswer::Items(_)) => LookupResult::NotFound,
-        ([], RemoteAnswer::Missing(_) | RemoteAnswer::Body(_)) => LookupResult::Inconclusive(
-            "this service lists no recurring charges and reports none of their events".to_owned(),
+        ([], RemoteAnswer::Missing(_) | RemoteAnswer::Body(_)) => LookupResult::inconclusive(
+            "this service lists no recurring charges and reports none of their events",
         ),
         (more, _) => LookupResult::Inconclusive(format!(
             "{} recurring charges carry {}",
@@ -97,12 +99,8 @@ fn judge_creation(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
 
 /// Returns whether a recurring charge carries a mark in either of its two places.
 pub(crate) fn carries(item: &Value, mark: &Mark) -> bool {
-    let text = |field: &str| item.get(field).and_then(Value::as_str).unwrap_or_default();
-    text("reference") == mark.as_str() || Mark::find_in(text("description")).as_ref() == Some(mark)
-}
-
-fn type_of(event: &Value) -> &str {
-    event.get("type").and_then(Value::as_str).unwrap_or_default()
+    text(item, "reference") == mark.as_str()
+        || Mark::find_in(text(item, "description")).as_ref() == Some(mark)
 }
 
 pub(crate) const RECURRING_CREATE: EffectRow = EffectRow::looked_up(
@@ -117,22 +115,19 @@ pub(crate) const RECURRING_CREATE: EffectRow = EffectRow::looked_up(
 /// Creates a recurring charge from an earlier charge; `currency` is that of its amount. The
 /// description is not sent: a later change sets it.
 pub fn schedule_charge(
-    mut obligation: EffectContext,
+    mut cx: EffectContext,
     charge: &RemoteId,
     body: Value,
     currency: &str,
 ) -> Effect {
-    if let Some(spec) = obligation.applied.spec.as_object_mut() {
+    if let Some(spec) = cx.applied.spec.as_object_mut() {
         spec.remove("description");
     }
-    let field = |name: &str| body.get(name).cloned().unwrap_or_default();
-    let (amount, schedule) = (field("amount"), field("schedule"));
-    obligation
-        .effect::<ScheduleCharge>(CHARGE_SCHEDULE.name, &[charge.as_str()], body)
+    let asked = body.clone();
+    cx.effect::<ScheduleCharge>(CHARGE_SCHEDULE.name, &[charge.as_str()], body)
         .targeting(charge)
-        .expecting("amount", amount)
+        .expecting_fields(&asked, &["amount", "schedule"])
         .expecting("currency", currency)
-        .expecting("schedule", schedule)
 }
 
 /// Reads the newest recurring charge before sending: everything above it is new.
@@ -145,11 +140,12 @@ fn schedule_queries(_: &Intent) -> Vec<RemoteQuery> {
 }
 
 fn judge_scheduled(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
-    let unknown = |why: &str| LookupResult::Inconclusive(why.to_owned());
     let (Some(RemoteAnswer::Items(items)), Some(newest)) =
         (answers.first(), intent.baseline.pointer("/results/0"))
     else {
-        return unknown("this service lists no recurring charges, and this one carries no mark");
+        return LookupResult::inconclusive(
+            "this service lists no recurring charges, and this one carries no mark",
+        );
     };
     let before = newest.get("id").filter(|id| !id.is_null());
     let at = before.map(|id| items.iter().position(|item| item.get("id") == Some(id)));
@@ -157,7 +153,9 @@ fn judge_scheduled(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
         None => items.as_slice(),
         Some(Some(at)) => items.get(..at).unwrap_or_default(),
         Some(None) => {
-            return unknown("the newest recurring charge of before is gone from the list");
+            return LookupResult::inconclusive(
+                "the newest recurring charge of before is gone from the list",
+            );
         }
     };
     let mut unmarked: Vec<&Value> = newer.iter().filter(|item| mark_of(item).is_none()).collect();
@@ -169,7 +167,9 @@ fn judge_scheduled(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
         [one] if expect::mismatches(&intent.expect, one).is_empty() => {
             LookupResult::Applied((*one).clone())
         }
-        _ => unknown("there are new recurring charges without a mark, and none is surely this one"),
+        _ => LookupResult::inconclusive(
+            "there are new recurring charges without a mark, and none is surely this one",
+        ),
     }
 }
 

@@ -18,6 +18,7 @@ use crate::api::recurring::{
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext, put};
 use crate::effects::core::expect;
+use crate::effects::core::expect::text;
 use crate::effects::core::row::{
     EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery,
 };
@@ -28,12 +29,9 @@ use crate::model::outcome::ServiceMessage;
 use crate::model::state::observed::ServiceRefusal;
 
 /// Cancels a recurring charge.
-pub fn cancel_recurring(obligation: EffectContext, charge: &RemoteId) -> Effect {
-    let effect = obligation.effect::<CancelRecurring>(
-        RECURRING_CANCEL.name,
-        &[charge.as_str()],
-        Value::Null,
-    );
+pub fn cancel_recurring(cx: EffectContext, charge: &RemoteId) -> Effect {
+    let effect =
+        cx.effect::<CancelRecurring>(RECURRING_CANCEL.name, &[charge.as_str()], Value::Null);
     effect.targeting(charge).expecting("id", charge.as_str())
 }
 
@@ -52,7 +50,7 @@ fn learn_cancelled(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let facts = json!({
         "status": status, "next_payment": null, "looked": null, "ended": "it was cancelled",
     });
-    Ok(Learned { exists: true, facts, ..Learned::default() })
+    Ok(Learned::existing(facts))
 }
 
 /// Returns whether a recurring charge of this status collects no more.
@@ -62,8 +60,7 @@ pub(crate) fn is_over(status: &str) -> bool {
 
 /// Returns whether an occurrence may still be collected automatically.
 pub(crate) fn may_be_collected(occurrence: &Value) -> bool {
-    let status = occurrence.get("status").and_then(Value::as_str).unwrap_or_default();
-    matches!(status, "PENDING" | "PAYING")
+    matches!(text(occurrence, "status"), "PENDING" | "PAYING")
 }
 
 /// Reads the charge and its occurrences.
@@ -78,18 +75,14 @@ fn cancel_queries(intent: &Intent) -> Vec<RemoteQuery> {
 
 fn judge_cancel(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let [charge, occurrences] = answers else {
-        return LookupResult::Inconclusive("the service was not asked".to_owned());
+        return LookupResult::not_asked();
     };
     let id = intent.target.as_ref().map_or("", RemoteId::as_str);
     match (charge, occurrences) {
-        (RemoteAnswer::Body(charge), _) => {
-            let status = expect::text(charge, "status");
-            if is_over(status) {
-                LookupResult::Applied(charge.clone())
-            } else {
-                LookupResult::NotFound
-            }
+        (RemoteAnswer::Body(charge), _) if is_over(text(charge, "status")) => {
+            LookupResult::Applied(charge.clone())
         }
+        (RemoteAnswer::Body(_), _) => LookupResult::NotFound,
         (missing, _) if !missing.is_unknown_path() => LookupResult::Applied(json!({ "id": id })),
         (_, RemoteAnswer::Items(items)) if items.iter().any(may_be_collected) => {
             LookupResult::NotFound
@@ -98,9 +91,7 @@ fn judge_cancel(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
             LookupResult::Applied(json!({ "id": id }))
         }
         (_, RemoteAnswer::Items(_) | RemoteAnswer::Body(_) | RemoteAnswer::Missing(_)) => {
-            LookupResult::Inconclusive(
-                "the service shows neither the charge nor its occurrences".to_owned(),
-            )
+            LookupResult::inconclusive("the service shows neither the charge nor its occurrences")
         }
     }
 }
@@ -114,12 +105,12 @@ pub(crate) const RECURRING_CANCEL: EffectRow = EffectRow::looked_up(
 );
 
 /// Sets the last day of a recurring charge, also in the spec that it puts on the service.
-pub fn end_recurring(mut obligation: EffectContext, charge: &RemoteId, end: NaiveDate) -> Effect {
-    if let Some(schedule) = obligation.applied.spec.get_mut("schedule") {
+pub fn end_recurring(mut cx: EffectContext, charge: &RemoteId, end: NaiveDate) -> Effect {
+    if let Some(schedule) = cx.applied.spec.get_mut("schedule") {
         put(schedule, "end", json!(end));
     }
     let body = json!({"schedule": {"end": end}});
-    let effect = obligation.effect::<PatchRecurring>(RECURRING_END.name, &[charge.as_str()], body);
+    let effect = cx.effect::<PatchRecurring>(RECURRING_END.name, &[charge.as_str()], body);
     effect
         .targeting(charge)
         .expecting("id", charge.as_str())
@@ -132,7 +123,7 @@ pub fn end_recurring(mut obligation: EffectContext, charge: &RemoteId, end: Naiv
 fn learn_end(intent: &Intent, _: &Value) -> Result<Learned, String> {
     let end = intent.subject.get("end");
     let facts = json!({"end": end, "looked": null});
-    Ok(Learned { exists: true, facts, ..Learned::default() })
+    Ok(Learned::existing(facts))
 }
 
 pub(crate) const RECURRING_END: EffectRow = EffectRow::looked_up(
@@ -147,12 +138,9 @@ pub(crate) const RECURRING_END: EffectRow = EffectRow::looked_up(
 const DELETED: &str = "DELETED";
 
 /// Deletes a recurring charge.
-pub fn delete_recurring(obligation: EffectContext, charge: &RemoteId) -> Effect {
-    let effect = obligation.effect::<DeleteRecurring>(
-        RECURRING_DELETE.name,
-        &[charge.as_str()],
-        Value::Null,
-    );
+pub fn delete_recurring(cx: EffectContext, charge: &RemoteId) -> Effect {
+    let effect =
+        cx.effect::<DeleteRecurring>(RECURRING_DELETE.name, &[charge.as_str()], Value::Null);
     effect.targeting(charge).expecting("id", charge.as_str())
 }
 
@@ -163,33 +151,26 @@ fn learn_deleted(intent: &Intent, reply: &Value) -> Result<Learned, String> {
         return Err(format!("it was deleted, and is {}", expect::render_field(reply, "status")));
     }
     let remote_id = intent.target.clone();
-    Ok(Learned { remote_id, exists: true, facts: json!({"status": DELETED}), ..Learned::default() })
-}
-
-fn delete_queries(intent: &Intent) -> Vec<RemoteQuery> {
-    let id = intent.target.as_ref().map_or("", RemoteId::as_str);
-    vec![RemoteQuery::one(Call::to::<GetRecurring>(&[id]))]
+    Ok(Learned { remote_id, ..Learned::existing(json!({"status": DELETED})) })
 }
 
 fn judge_delete(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     match answers.first() {
-        Some(RemoteAnswer::Body(charge)) if expect::text(charge, "status") == DELETED => {
+        Some(RemoteAnswer::Body(charge)) if text(charge, "status") == DELETED => {
             LookupResult::Applied(charge.clone())
         }
         Some(answer @ RemoteAnswer::Missing(_)) if !answer.is_unknown_path() => {
             LookupResult::Applied(json!({ "id": intent.target }))
         }
         Some(RemoteAnswer::Body(_) | RemoteAnswer::Missing(_)) => LookupResult::NotFound,
-        Some(RemoteAnswer::Items(_)) | None => {
-            LookupResult::Inconclusive("the service was not asked".to_owned())
-        }
+        Some(RemoteAnswer::Items(_)) | None => LookupResult::not_asked(),
     }
 }
 
 pub(crate) const RECURRING_DELETE: EffectRow = EffectRow::looked_up(
     "recurring.delete",
     Isolation::PerObject,
-    delete_queries,
+    change::queries,
     judge_delete,
     learn_deleted,
 );

@@ -13,31 +13,31 @@ use serde_json::{Value, json};
 use crate::api::call::Call;
 use crate::api::recurring::ListRecurring;
 use crate::api::transaction::{CreateCharge, SearchTransactions};
-use crate::effects::core::context::{EffectBuilder, EffectContext, put};
-use crate::effects::core::evidence::{NEWEST_EVENT, events_since, text};
+use crate::effects::core::context::{EffectBuilder, EffectContext, put, put_fields};
+use crate::effects::core::evidence::{
+    NEWEST_EVENT, declined, event_data, events_since, new_event_data,
+};
 use crate::effects::core::expect;
+use crate::effects::core::expect::text;
 use crate::effects::core::row::{
     EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery,
 };
 use crate::effects::recurring::create::{ENDING_FACTS, carries};
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
-use crate::model::outcome::ServiceProblem;
 
 /// Charges now and starts a recurring charge. `body` is complete but for description and reference.
-pub fn charge_now(obligation: EffectContext, mut body: Value, text: &str) -> Effect {
-    let mark = obligation.source_id.mark();
+pub fn charge_now(cx: EffectContext, mut body: Value, text: &str) -> Effect {
+    let mark = cx.source_id.mark();
     put(&mut body, "reference", json!(mark));
     put(&mut body, "auto_capture", true);
     if let Some(recur) = body.get_mut("recur") {
         put(recur, "description", json!(mark.tag(text)));
     }
     let asked = body.clone();
-    let mut effect = obligation.effect::<CreateCharge>(ROW.name, &[], body);
-    for field in ["amount", "currency", "account_id", "surcharge_amount", "reference"] {
-        effect = effect.expecting(field, asked.get(field).cloned().unwrap_or_default());
-    }
-    effect.expecting("type", "CHARGE")
+    let effect = cx.effect::<CreateCharge>(ROW.name, &[], body);
+    let fields = ["amount", "currency", "account_id", "surcharge_amount", "reference"];
+    effect.expecting_fields(&asked, &fields).expecting("type", "CHARGE")
 }
 
 /// Stores the recurring charge as the object; of the charge itself only id and amount.
@@ -45,13 +45,9 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let id = expect::usable_id(text(reply, "recurring_charge_id"))
         .map_err(|error| format!("the answer names no recurring charge: {error}"))?;
     let mut facts = json!({"first_charge": reply.get("id"), "first_amount": reply.get("amount")});
-    for field in ENDING_FACTS {
-        put(&mut facts, field, Value::Null);
-    }
-    for field in ["currency", "account_id"] {
-        put(&mut facts, field, reply.get(field).cloned().unwrap_or_default());
-    }
-    Ok(Learned { remote_id: Some(id), exists: true, facts, secrets: Vec::new() })
+    put_fields(&mut facts, &Value::Null, &ENDING_FACTS);
+    put_fields(&mut facts, reply, &["currency", "account_id"]);
+    Ok(Learned { remote_id: Some(id), ..Learned::existing(facts) })
 }
 
 fn queries(intent: &Intent) -> Vec<RemoteQuery> {
@@ -65,12 +61,10 @@ fn queries(intent: &Intent) -> Vec<RemoteQuery> {
 
 fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let [list, search, events] = answers else {
-        return LookupResult::Inconclusive("the service was not asked".to_owned());
+        return LookupResult::not_asked();
     };
     let marked = |item: &&Value| text(item, "reference") == intent.mark.as_str();
-    let told =
-        events.items().iter().filter(|event| text(event, "type").starts_with("transaction."));
-    let told = told.filter_map(|event| event.get("data"));
+    let told = event_data(events.items(), "transaction.");
     let made = succeeded_charges(search.items().iter().chain(told).filter(marked));
     match made.as_slice() {
         [charge] if charge.get("recurring_charge_id").is_some() => {
@@ -111,11 +105,12 @@ fn judge_unsuccessful(
             "{id} carries the mark, and its charge is not shown"
         ));
     }
-    let news: Vec<&Value> = new_transactions(intent, events.items());
+    // An earlier attempt may have been declined under the same mark.
+    let news = new_event_data(intent, events, "").into_iter();
+    let news = news.filter(|data| text(data, "reference") == intent.mark.as_str());
+    let news: Vec<&Value> = news.collect();
     if let Some(charge) = news.iter().find(|charge| text(charge, "status") == "FAILED") {
-        let code = text(charge, "failure_code");
-        let said = format!("The first charge was declined: {code}");
-        return LookupResult::Refused(ServiceProblem::from_code(code, &said));
+        return declined(charge, "The first charge was declined");
     }
     match (news.first(), list, search) {
         (Some(charge), _, _) => LookupResult::Inconclusive(format!(
@@ -123,22 +118,10 @@ fn judge_unsuccessful(
             expect::render_id(charge)
         )),
         (None, RemoteAnswer::Items(_), RemoteAnswer::Items(_)) => LookupResult::NotFound,
-        (None, _, _) => LookupResult::Inconclusive(
-            "this service lists neither its transactions nor its recurring charges".to_owned(),
+        (None, _, _) => LookupResult::inconclusive(
+            "this service lists neither its transactions nor its recurring charges",
         ),
     }
-}
-
-/// Returns the transactions with the intent's mark in events after the baseline. An earlier attempt
-/// may have been declined under the same mark.
-fn new_transactions<'a>(intent: &Intent, events: &'a [Value]) -> Vec<&'a Value> {
-    let known = intent.baseline.pointer("/results/0/id").and_then(Value::as_str);
-    let at = events
-        .iter()
-        .position(|event| known.is_some() && event.get("id").and_then(Value::as_str) == known);
-    let news = events.iter().skip(at.map_or(0, |at| at.saturating_add(1)));
-    let data = news.filter_map(|event| event.get("data"));
-    data.filter(|data| text(data, "reference") == intent.mark.as_str()).collect()
 }
 
 pub(crate) const ROW: EffectRow =

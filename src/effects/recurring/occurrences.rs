@@ -15,9 +15,10 @@ use crate::api::recurring::{GetOccurrence, IgnoreOccurrence, PayOccurrence};
 use crate::base::fault_injection;
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put};
-use crate::effects::core::evidence::text;
+use crate::effects::core::context::{EffectBuilder, EffectContext, put, put_fields, put_some};
+use crate::effects::core::evidence::declined;
 use crate::effects::core::expect;
+use crate::effects::core::expect::text;
 use crate::effects::core::row::{
     Baseline, EffectRow, Isolation, Learned, LookupResult, ReadingCx, ReadingError, ReadingRow,
     RemoteAnswer, RemoteQuery,
@@ -25,18 +26,16 @@ use crate::effects::core::row::{
 use crate::effects::recurring::end::{charge_and_occurrences, is_over, may_be_collected};
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
-use crate::model::outcome::ServiceProblem;
 
 /// Pays an occurrence; `amount` is its expected amount.
 pub fn pay(
-    obligation: EffectContext,
+    cx: EffectContext,
     recurring: &RemoteId,
     occurrence: &RemoteId,
     amount: Money,
 ) -> Effect {
     let path = [recurring.as_str(), occurrence.as_str()];
-    obligation
-        .effect::<PayOccurrence>(OCCURRENCE_PAY.name, &path, Value::Null)
+    cx.effect::<PayOccurrence>(OCCURRENCE_PAY.name, &path, Value::Null)
         .targeting(occurrence)
         .with_subject(json!({"recurring": recurring}))
         .expecting("id", occurrence.as_str())
@@ -45,9 +44,8 @@ pub fn pay(
 }
 
 fn read_occurrence(recurring: &Value, occurrence: Option<&RemoteId>) -> RemoteQuery {
-    let recurring = recurring.get("recurring").and_then(Value::as_str).unwrap_or_default();
-    let occurrence = occurrence.map_or("", RemoteId::as_str);
-    RemoteQuery::one(Call::to::<GetOccurrence>(&[recurring, occurrence]))
+    let path = [text(recurring, "recurring"), occurrence.map_or("", RemoteId::as_str)];
+    RemoteQuery::one(Call::to::<GetOccurrence>(&path))
 }
 
 fn before(effect: &Effect) -> Vec<RemoteQuery> {
@@ -71,44 +69,43 @@ fn refuse(effect: &Effect, before: &Value) -> Option<String> {
     (text(before, "status") == "PAID").then(|| "the occurrence is paid already".to_owned())
 }
 
+const NOT_FOUND: &str = "the occurrence cannot be found any more";
+
 fn pay_queries(intent: &Intent) -> Vec<RemoteQuery> {
     vec![read_occurrence(&intent.subject, intent.target.as_ref())]
 }
 
 fn judge_payment(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let Some(RemoteAnswer::Body(now)) = answers.first() else {
-        return LookupResult::Inconclusive("the occurrence cannot be found any more".to_owned());
+        return LookupResult::inconclusive(NOT_FOUND);
     };
     let attempts = |one: &Value| one.get("attempts").and_then(Value::as_i64);
     match (text(now, "status"), attempts(&intent.baseline), attempts(now)) {
         ("PAID", _, _) => LookupResult::Applied(now.clone()),
-        ("PAYING", _, _) => LookupResult::Inconclusive("the occurrence is being paid".to_owned()),
+        ("PAYING", _, _) => LookupResult::inconclusive("the occurrence is being paid"),
         (_, Some(before), Some(after)) if before == after => LookupResult::NotFound,
         // No baseline was read, and no payment was ever attempted.
         (_, None, Some(0)) => LookupResult::NotFound,
-        (_, Some(_), Some(_)) => LookupResult::Refused(decline_problem(now)),
-        _ => LookupResult::Inconclusive("the occurrence does not tell its attempts".to_owned()),
+        (_, Some(_), Some(_)) => {
+            declined(last_attempt(now).unwrap_or(&Value::Null), "The payment was declined")
+        }
+        _ => LookupResult::inconclusive("the occurrence does not tell its attempts"),
     }
 }
 
-/// Returns the reason why the last attempt failed.
-fn decline_problem(now: &Value) -> ServiceProblem {
-    let last = now.get("transactions").and_then(Value::as_array).and_then(|all| all.last());
-    let code = last.map_or("", |last| text(last, "failure_code"));
-    ServiceProblem::from_code(code, &format!("The payment was declined: {code}"))
+fn last_attempt(occurrence: &Value) -> Option<&Value> {
+    occurrence.get("transactions")?.as_array()?.last()
 }
 
+/// Stored fields of a paid occurrence.
+const STORED_FIELDS: [&str; 5] =
+    ["status", "amount", "attempts", "due_date", "recurring_charge_id"];
+
 fn learn_payment(_: &Intent, reply: &Value) -> Result<Learned, String> {
-    let last = reply.get("transactions").and_then(Value::as_array).and_then(|all| all.last());
-    let facts = json!({
-        "status": reply.get("status"),
-        "amount": reply.get("amount"),
-        "attempts": reply.get("attempts"),
-        "due_date": reply.get("due_date"),
-        "recurring_charge_id": reply.get("recurring_charge_id"),
-        "transaction": last.and_then(|last| last.get("id")),
-    });
-    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
+    let mut facts = json!({});
+    put_fields(&mut facts, reply, &STORED_FIELDS);
+    put(&mut facts, "transaction", json!(last_attempt(reply).and_then(|last| last.get("id"))));
+    Learned::object(reply, facts)
 }
 
 pub(crate) const OCCURRENCE_PAY: EffectRow = EffectRow::looked_up(
@@ -122,13 +119,9 @@ pub(crate) const OCCURRENCE_PAY: EffectRow = EffectRow::looked_up(
 
 /// Ignores an occurrence of a recurring charge. The obligation names the merchant and the
 /// requesting resource.
-pub fn ignore_occurrence(
-    obligation: EffectContext,
-    charge: &RemoteId,
-    occurrence: &RemoteId,
-) -> Effect {
+pub fn ignore_occurrence(cx: EffectContext, charge: &RemoteId, occurrence: &RemoteId) -> Effect {
     let path = [charge.as_str(), occurrence.as_str()];
-    let effect = obligation.effect::<IgnoreOccurrence>(OCCURRENCE_SKIP.name, &path, Value::Null);
+    let effect = cx.effect::<IgnoreOccurrence>(OCCURRENCE_SKIP.name, &path, Value::Null);
     effect
         .targeting(occurrence)
         .with_subject(json!({"charge": charge, "occurrence": occurrence}))
@@ -139,19 +132,19 @@ pub fn ignore_occurrence(
 /// The resource is the charge, or a command: its own id is not the occurrence's.
 #[expect(clippy::unnecessary_wraps, reason = "other effects' answers may be of no use")]
 fn learn_skip(_: &Intent, _: &Value) -> Result<Learned, String> {
-    Ok(Learned { exists: true, facts: json!({ "looked": null }), ..Learned::default() })
+    Ok(Learned::existing(json!({ "looked": null })))
 }
 
 fn skip_queries(intent: &Intent) -> Vec<RemoteQuery> {
-    let part = |name: &str| intent.subject.get(name).and_then(Value::as_str).unwrap_or_default();
-    vec![RemoteQuery::one(Call::to::<GetOccurrence>(&[part("charge"), part("occurrence")]))]
+    let path = [text(&intent.subject, "charge"), text(&intent.subject, "occurrence")];
+    vec![RemoteQuery::one(Call::to::<GetOccurrence>(&path))]
 }
 
 fn judge_skip(_: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let Some(RemoteAnswer::Body(occurrence)) = answers.first() else {
-        return LookupResult::Inconclusive("the occurrence cannot be found any more".to_owned());
+        return LookupResult::inconclusive(NOT_FOUND);
     };
-    match expect::text(occurrence, "status") {
+    match text(occurrence, "status") {
         "IGNORED" => LookupResult::Applied(occurrence.clone()),
         "PENDING" | "PAID" | "FAILED" => LookupResult::NotFound,
         _ => LookupResult::Inconclusive(format!(
@@ -173,13 +166,14 @@ pub(crate) const OCCURRENCE_SKIP: EffectRow = EffectRow::looked_up(
 /// its last day was set.
 pub const RECURRING_STATE: &str = "recurring.look";
 
-pub(crate) const STATE_ROW: ReadingRow = ReadingRow { name: RECURRING_STATE, queries, learn };
+pub(crate) const STATE_ROW: ReadingRow =
+    ReadingRow { name: RECURRING_STATE, queries: state_queries, learn: learn_state };
 
-fn queries(about: &Value) -> Vec<RemoteQuery> {
-    charge_and_occurrences(expect::text(about, "charge"))
+fn state_queries(about: &Value) -> Vec<RemoteQuery> {
+    charge_and_occurrences(text(about, "charge"))
 }
 
-fn learn(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, ReadingError> {
+fn learn_state(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, ReadingError> {
     let [charge, occurrences] = answers else {
         return Err(ReadingError::RetryLater("the service was not asked".to_owned()));
     };
@@ -208,25 +202,21 @@ fn learn(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, Readin
         return Ok(ended_charge(status, before.unwrap_or(how)));
     }
     let facts = json!({"looked": {"about": cx.about, "status": status, "pending": pending}});
-    Ok(Learned { exists: true, facts, ..Learned::default() })
+    Ok(Learned::existing(facts))
 }
 
 /// Returns the facts of a charge that collects nothing more.
 fn ended_charge(status: Option<&str>, how: &str) -> Learned {
     let mut facts = json!({"looked": null, "next_payment": null, "ended": how});
-    if let Some(status) = status {
-        put(&mut facts, "status", status);
-    }
-    Learned { exists: false, facts, ..Learned::default() }
+    put_some(&mut facts, "status", status);
+    Learned { facts, ..Learned::default() }
 }
 
 /// Returns the stored fields of an occurrence.
 fn stored_occurrence(occurrence: &Value) -> Value {
-    let field = |name: &str| occurrence.get(name).cloned().unwrap_or_default();
-    json!({
-        "id": field("id"), "due_date": field("due_date"), "amount": field("amount"),
-        "status": field("status"), "attempts": field("attempts"),
-    })
+    let mut stored = json!({});
+    put_fields(&mut stored, occurrence, &["id", "due_date", "amount", "status", "attempts"]);
+    stored
 }
 
 #[cfg(test)]
@@ -261,7 +251,7 @@ mod tests {
             about: &about,
             knows_mark: &|_| true,
         };
-        let learned = learn(&cx, &[charge, occurrences]).unwrap();
+        let learned = learn_state(&cx, &[charge, occurrences]).unwrap();
         let pending = learned.facts["looked"]["pending"].as_array().map_or(0, Vec::len);
         (learned.exists, pending)
     }
