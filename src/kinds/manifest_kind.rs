@@ -22,8 +22,10 @@ pub trait ManifestKind: SpecSchema {
         manifest: &Manifest,
         have: Option<&Observed>,
     ) -> step::StepDecision;
-    /// Returns the step of a resource whose document was removed.
-    fn plan_removal(cx: &step::StepCx<'_>, key: &Key, have: &Observed) -> step::StepDecision;
+    /// Returns the step of a resource whose document was removed; by default the object stays.
+    fn plan_removal(_: &step::StepCx<'_>, _: &Key, _: &Observed) -> step::StepDecision {
+        step::orphan()
+    }
     /// Returns the resources, beside its merchant, that an object without a document still uses:
     /// they are removed after it.
     fn dependencies(_: &Key, _: &AppliedSpec) -> Vec<Key> {

@@ -4,21 +4,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::base::id::{Key, Name};
+use crate::base::id::Name;
 use crate::base::secret::Personal;
 use crate::effects::invoices::create_contact;
 use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::merchant::shape::MerchantKind;
-use crate::kinds::planning::object_step::{ObjectEffects, plan_object};
-use crate::kinds::planning::step::{
-    MERCHANT, StepCx, StepDecision, orphan, ready_state, reference,
-};
+use crate::kinds::planning::object_step::{ObjectEffects, plan_object, refuse_change};
+use crate::kinds::planning::step::{MERCHANT, StepCx, StepDecision, ready_state, reference};
 use crate::kinds::schema::kind::{CheckCx, Find, SpecField, SpecSchema, spec_fields};
 use crate::kinds::schema::text;
 use crate::kinds::schema::values::RefusedField;
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
-use crate::model::plan::Reason;
 use crate::model::state::observed::Observed;
 
 #[derive(Debug, Clone, Copy)]
@@ -108,33 +105,19 @@ fn addresses(list: &[EmailAddressSpec]) -> Vec<Issue> {
     issues.collect()
 }
 
-fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
-    let kind = ObjectEffects {
-        create: &|new| {
-            let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
-            ready_state(cx, &merchant)?;
-            Ok(create_contact(new, &manifest.spec))
-        },
-        change: &|_, _, changes| {
-            Err(Reason::CannotChange(changes.iter().map(|change| change.path.clone()).collect()))
-        },
-        money: Vec::new(),
-        unready: &|_| None,
-    };
-    plan_object(cx, ContactKind::FIELDS, manifest, have, &kind)
-}
-
-/// Returns the step of a contact whose document was removed.
-fn plan_removal(_: &StepCx<'_>, _: &Key, _: &Observed) -> StepDecision {
-    orphan()
-}
-
 impl ManifestKind for ContactKind {
     fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
-        step(cx, manifest, have)
-    }
-
-    fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
-        plan_removal(cx, key, have)
+        let kind = ObjectEffects {
+            create: &|new| {
+                let merchant =
+                    reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
+                ready_state(cx, &merchant)?;
+                Ok(create_contact(new, &manifest.spec))
+            },
+            change: &refuse_change,
+            money: Vec::new(),
+            unready: &|_| None,
+        };
+        plan_object(cx, ContactKind::FIELDS, manifest, have, &kind)
     }
 }

@@ -9,14 +9,16 @@ use serde_json::{Value, json};
 
 use crate::base::id::{Key, Mode, RemoteId};
 use crate::base::money::Money;
-use crate::effects::core::context::{EffectContext, put};
+use crate::effects::core::context::{EffectContext, put, read_before};
 use crate::effects::files::{FILE_STATE, KnownUpload, file_identity, known_upload, upload_file};
 use crate::kinds::contact::ContactKind;
 use crate::kinds::invoice::shape::InvoiceKind;
-use crate::kinds::planning::step::{StepCx, StepDecision, find_account, ready_id, reference, text};
+use crate::kinds::planning::step::{
+    StepCx, StepDecision, find_account, ready_id, reference, text, unsuitable,
+};
 use crate::kinds::schema::kind::SpecSchema;
 use crate::model::change::PlannedAction;
-use crate::model::effect::{Effect, RemoteReading, StepWork};
+use crate::model::effect::{Effect, StepWork};
 use crate::model::manifest::{AttachedFile, Manifest};
 use crate::model::plan::Reason;
 use crate::model::state::drift::FieldChange;
@@ -33,11 +35,7 @@ pub(super) enum AttachmentState {
     Processing(Value),
 }
 
-/// Returns the progress of the attachments.
-///
-/// # Errors
-///
-/// The resources for which they wait.
+/// Returns the progress of the attachments, or the resources for which they wait.
 pub(super) fn attachment_state(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -54,8 +52,7 @@ pub(super) fn attachment_state(
         let file = manifest.files.iter().find(|file| file.path == path);
         let file = file.ok_or_else(|| Reason::Unsuitable(format!("unknown file {path}")))?;
         let contact = reference(manifest, ContactKind::NAME);
-        let contact =
-            contact.ok_or_else(|| Reason::Unsuitable("the invoice names no contact".to_owned()))?;
+        let contact = contact.ok_or_else(|| unsuitable("the invoice names no contact"))?;
         let contact_id = ready_id(cx, &contact)?;
         let mut about = file_identity(&contact_id, file, cx.digest_key);
         match attached_upload(cx, have, &contact, &about) {
@@ -114,15 +111,9 @@ pub(super) fn read_state_first(
     else {
         return draft;
     };
-    let reading = RemoteReading {
-        name: FILE_STATE,
-        key: effect.key.clone(),
-        merchant: effect.merchant.clone(),
-        mode: effect.mode,
-        applied: applied_before(&effect.applied, have),
-        subject: about.clone(),
-    };
-    StepDecision { work: Some(StepWork::Read(reading)), ..draft }
+    let applied = applied_before(&effect.applied, have);
+    let reading = read_before(effect, FILE_STATE, applied, about.clone());
+    draft.with_work(StepWork::Read(reading))
 }
 
 /// Adds the planned uploads of a new invoice to its changes: size, and digest as `sha256sum` prints

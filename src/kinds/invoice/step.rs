@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::base::clock::timestamp;
 use crate::base::id::{Key, Mode, RemoteId};
 use crate::base::money::Money;
-use crate::effects::core::context::{EffectContext, put};
+use crate::effects::core::context::{EffectContext, put_some};
 use crate::effects::invoices::{count_addresses, create_invoice, make_link};
 use crate::kinds::contact::ContactKind;
 use crate::kinds::invoice::prerequisites;
@@ -15,10 +15,10 @@ use crate::kinds::invoice::shape::InvoiceKind;
 use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::merchant::step::noon;
 use crate::kinds::planning::diff::amount;
-use crate::kinds::planning::object_step::{ObjectEffects, plan_object};
+use crate::kinds::planning::object_step::{ObjectEffects, plan_object, refuse_change};
 use crate::kinds::planning::step::{
-    MERCHANT, StepCx, StepDecision, effect_context, mode_of, orphan, ready_id, ready_state,
-    reference, source_id,
+    MERCHANT, StepCx, StepDecision, effect_context, mode_of, ready_id, ready_state, reference,
+    source_id, text, unsuitable,
 };
 use crate::kinds::planning::{diff, health};
 use crate::kinds::schema::kind::SpecSchema;
@@ -29,52 +29,7 @@ use crate::model::manifest::Manifest;
 use crate::model::plan::Reason;
 use crate::model::state::observed::Observed;
 
-fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
-    let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
-    let total = total(&manifest.spec);
-    let mode = mode_of(cx.view, &merchant);
-    let trust = prerequisites::deposits_in_trust(cx, &manifest.spec, &merchant);
-    let meaning = if trust { "invoiced_into_trust" } else { "invoiced" };
-    let money = total.zip(mode).map(|(amount, mode)| MoneyMove { amount, mode, meaning });
-    let is_there = exists_in_generation(manifest, have);
-    let attached = if is_there {
-        Ok(AttachmentState::Ready(Vec::new()))
-    } else {
-        prerequisites::attachment_state(cx, manifest, have)
-    };
-    let money: Vec<MoneyMove> = money.into_iter().collect();
-    let kind = ObjectEffects {
-        create: &|new| {
-            let attached = attached.as_ref().map_err(Clone::clone)?;
-            let effect = create(cx, manifest, have, attached, new)?;
-            let makes = !matches!(attached, AttachmentState::Missing(..));
-            Ok(Effect { moves: if makes { money.clone() } else { Vec::new() }, ..effect })
-        },
-        change: &|_, _, changes| {
-            Err(Reason::CannotChange(changes.iter().map(|change| change.path.clone()).collect()))
-        },
-        money: money.clone(),
-        unready: &unready,
-    };
-    let mut draft = plan_object(cx, InvoiceKind::FIELDS, manifest, have, &kind);
-    if draft.verdict == PlannedAction::Blocked {
-        draft.money.clear();
-    } else if draft.verdict == PlannedAction::Create {
-        draft.counts.emails = count_addresses(manifest.spec.get("invoice_messages"));
-    }
-    draft.replaces =
-        have.filter(|_| !is_there).and_then(|have| replaced_invoice(cx, manifest, have));
-    prerequisites::with_planned_uploads(
-        prerequisites::read_state_first(draft, &attached, have),
-        manifest,
-    )
-}
-
 /// Returns the effect that creates the invoice, or an upload that must precede it.
-///
-/// # Errors
-///
-/// The obstacle.
 fn create(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -83,8 +38,7 @@ fn create(
     new: EffectContext,
 ) -> Result<Effect, Reason> {
     let total = total(&manifest.spec);
-    let total = total
-        .ok_or_else(|| Reason::Unsuitable("the lines of the invoice have no sum".to_owned()))?;
+    let total = total.ok_or_else(|| unsuitable("the lines of the invoice have no sum"))?;
     let body = body(cx, manifest, &new.merchant, total, new.mode)?;
     Ok(match attached {
         AttachmentState::Missing(file, contact, about) => {
@@ -121,37 +75,13 @@ fn replaced_invoice(
     })
 }
 
-/// Returns the effect for the portal link of an existing invoice, which a person may request.
-fn portal_link(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Effect> {
-    let contact = have.text("contact_id").and_then(|id| RemoteId::new(id).ok());
-    let contact = contact.or_else(|| {
-        let contact = reference(manifest, ContactKind::NAME)?;
-        cx.view.observed_state(&contact)?.remote_id.clone()
-    })?;
-    let merchant = reference(manifest, MERCHANT)?;
-    let applied = have.applied.clone().filter(|_| have.exists)?;
-    let new = effect_context(cx, manifest, &merchant, &Value::Null).ok()?;
-    Some(make_link(EffectContext { applied, ..new }, &contact))
-}
-
-/// Returns the step of an invoice whose document was removed.
-fn plan_removal(_: &StepCx<'_>, _: &Key, _: &Observed) -> StepDecision {
-    orphan()
-}
-
 /// Returns the reason why an invoice is not ready: its messages, if any, were not sent, as far as
 /// the service reported.
 fn unready(have: &Observed) -> Option<Reason> {
-    let wants = have.applied.as_ref().is_some_and(|applied| {
-        applied
-            .spec
-            .get("invoice_messages")
-            .and_then(Value::as_array)
-            .is_some_and(|m| !m.is_empty())
-    });
+    let messages = have.applied.as_ref().and_then(|applied| applied.spec.get("invoice_messages"));
+    let wants = messages.and_then(Value::as_array).is_some_and(|messages| !messages.is_empty());
     let unsent = have.text("presentment_status").is_some_and(|status| status != "sent");
-    (wants && unsent)
-        .then(|| Reason::Unsuitable("the messages of the invoice were not sent".to_owned()))
+    (wants && unsent).then(|| unsuitable("the messages of the invoice were not sent"))
 }
 
 /// Returns the sum of all lines; `None` without a single currency.
@@ -172,8 +102,7 @@ fn body(
 ) -> Result<Value, Reason> {
     let owner = ready_state(cx, merchant)?;
     let contact = reference(manifest, ContactKind::NAME);
-    let contact =
-        contact.ok_or_else(|| Reason::Unsuitable("the invoice names no contact".to_owned()))?;
+    let contact = contact.ok_or_else(|| unsuitable("the invoice names no contact"))?;
     let spec = &manifest.spec;
     let mut body = json!({
         "contact_id": contact_id(cx, &contact, mode)?,
@@ -184,9 +113,7 @@ fn body(
         "test_mode": mode == Mode::Test,
     });
     for field in ["reference", "invoice_messages"] {
-        if let Some(value) = spec.get(field) {
-            put(&mut body, field, value.clone());
-        }
+        put_some(&mut body, field, spec.get(field).cloned());
     }
     Ok(body)
 }
@@ -224,7 +151,7 @@ fn invoice_date(
     merchant: &Key,
     owner: &Observed,
 ) -> Result<String, Reason> {
-    let written = spec.get("invoice_date").and_then(Value::as_str).unwrap_or_default();
+    let written = text(spec, "invoice_date");
     let Ok(date) = written.parse::<NaiveDate>() else {
         return Ok(written.to_owned());
     };
@@ -242,7 +169,42 @@ fn invoice_date(
 
 impl ManifestKind for InvoiceKind {
     fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
-        step(cx, manifest, have)
+        let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
+        let total = total(&manifest.spec);
+        let mode = mode_of(cx.view, &merchant);
+        let trust = prerequisites::deposits_in_trust(cx, &manifest.spec, &merchant);
+        let meaning = if trust { "invoiced_into_trust" } else { "invoiced" };
+        let money = total.zip(mode).map(|(amount, mode)| MoneyMove { amount, mode, meaning });
+        let is_there = exists_in_generation(manifest, have);
+        let attached = if is_there {
+            Ok(AttachmentState::Ready(Vec::new()))
+        } else {
+            prerequisites::attachment_state(cx, manifest, have)
+        };
+        let money: Vec<MoneyMove> = money.into_iter().collect();
+        let kind = ObjectEffects {
+            create: &|new| {
+                let attached = attached.as_ref().map_err(Clone::clone)?;
+                let effect = create(cx, manifest, have, attached, new)?;
+                let makes = !matches!(attached, AttachmentState::Missing(..));
+                Ok(Effect { moves: if makes { money.clone() } else { Vec::new() }, ..effect })
+            },
+            change: &refuse_change,
+            money: money.clone(),
+            unready: &unready,
+        };
+        let mut draft = plan_object(cx, InvoiceKind::FIELDS, manifest, have, &kind);
+        if draft.verdict == PlannedAction::Blocked {
+            draft.money.clear();
+        } else if draft.verdict == PlannedAction::Create {
+            draft.counts.emails = count_addresses(manifest.spec.get("invoice_messages"));
+        }
+        draft.replaces =
+            have.filter(|_| !is_there).and_then(|have| replaced_invoice(cx, manifest, have));
+        prerequisites::with_planned_uploads(
+            prerequisites::read_state_first(draft, &attached, have),
+            manifest,
+        )
     }
 
     fn overdue(spec: &Value, today: NaiveDate) -> Vec<Issue> {
@@ -255,12 +217,16 @@ impl ManifestKind for InvoiceKind {
         day.zip(total(spec)).into_iter().collect()
     }
 
-    fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
-        plan_removal(cx, key, have)
-    }
-
     fn on_demand(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Effect> {
-        portal_link(cx, manifest, have)
+        let contact = have.text("contact_id").and_then(|id| RemoteId::new(id).ok());
+        let contact = contact.or_else(|| {
+            let contact = reference(manifest, ContactKind::NAME)?;
+            cx.view.observed_state(&contact)?.remote_id.clone()
+        })?;
+        let merchant = reference(manifest, MERCHANT)?;
+        let applied = have.applied.clone().filter(|_| have.exists)?;
+        let new = effect_context(cx, manifest, &merchant, &Value::Null).ok()?;
+        Some(make_link(EffectContext { applied, ..new }, &contact))
     }
 
     fn assume_applied(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {

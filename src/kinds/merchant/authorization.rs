@@ -16,7 +16,8 @@ use crate::effects::merchants::authorization::{APPLICATION, deauthorise_merchant
 use crate::effects::merchants::read::CREDENTIALS;
 use crate::kinds::merchant::shape::APPLICATION_KIND;
 use crate::kinds::planning::step::{
-    StepCx, StepDecision, deletion_of, orphan, reference, removal_context, wait, wait_for_users,
+    StepCx, StepDecision, deletion_of, orphan, reference, removal_context, unsuitable, wait,
+    wait_for_users,
 };
 use crate::kinds::schema::text::resolve_reference;
 use crate::model::change::{PlannedAction, RemovalStatus};
@@ -129,7 +130,7 @@ fn require_authorization(
         return draft;
     }
     let help = format!("restore the document, and {}", help(&applied.spec));
-    StepDecision::idle(PlannedAction::Blocked, Reason::AwaitsAuthorization(help))
+    StepDecision::blocked(Reason::AwaitsAuthorization(help))
 }
 
 /// Returns the step of a merchant whose document was removed. Other removals that need its
@@ -160,7 +161,7 @@ fn deauthorise(
 ) -> StepDecision {
     if let Some(rival) = &have.rival {
         let theirs = Reason::BoundElsewhere((**rival).clone());
-        return StepDecision { ready: true, ..StepDecision::idle(PlannedAction::Orphan, theirs) };
+        return StepDecision::idle(PlannedAction::Orphan, theirs).ready();
     }
     let new = match removal_context(cx, key, have, applied) {
         Ok(new) => new,
@@ -173,11 +174,8 @@ fn deauthorise(
     let web_url = web_url.map(|url| url.trim_end_matches('/').to_owned());
     let effect = deauthorise_merchant(EffectContext { web_url, ..new }, public_key);
     let reason = Reason::Removal(Box::new(RemovalStatus::Deauthorised));
-    StepDecision {
-        work: Some(StepWork::Effect(effect)),
-        ready: true,
-        ..StepDecision::idle(PlannedAction::Delete, reason)
-    }
+    let draft = StepDecision::idle(PlannedAction::Delete, reason);
+    draft.with_work(StepWork::Effect(effect)).ready()
 }
 
 /// Reads a merchant whose code was exchanged, and whose document was removed before the first
@@ -190,20 +188,26 @@ fn read_first(cx: &StepCx<'_>, key: &Key, applied: &AppliedSpec) -> StepDecision
     if let Some(draft) = refuse_live(cx, mode) {
         return draft;
     }
-    let (merchant, applied) = (key.clone(), applied.clone());
-    let (name, key, about) = (CREDENTIALS, key.clone(), Value::Null);
-    let reading =
-        StepWork::Read(RemoteReading { name, key, merchant, mode, applied, subject: about });
-    StepDecision {
-        work: Some(reading),
-        ..StepDecision::idle(PlannedAction::Read, Reason::NotConnected)
-    }
+    let reading = reading(CREDENTIALS, key, mode, applied);
+    let draft = StepDecision::idle(PlannedAction::Read, Reason::NotConnected);
+    draft.with_work(StepWork::Read(reading))
+}
+
+/// Builds a reading for this merchant.
+pub(super) fn reading(
+    name: &'static str,
+    key: &Key,
+    mode: Mode,
+    applied: &AppliedSpec,
+) -> RemoteReading {
+    let (key, merchant, applied) = (key.clone(), key.clone(), applied.clone());
+    RemoteReading { name, key, merchant, mode, applied, subject: Value::Null }
 }
 
 /// Blocks the step if live merchants are refused.
-fn refuse_live(cx: &StepCx<'_>, mode: Mode) -> Option<StepDecision> {
+pub(super) fn refuse_live(cx: &StepCx<'_>, mode: Mode) -> Option<StepDecision> {
     let why = cx.live_refused.filter(|_| mode == Mode::Live)?;
-    Some(StepDecision::idle(PlannedAction::Blocked, Reason::Unsuitable(why.to_owned())))
+    Some(StepDecision::blocked(unsuitable(why)))
 }
 
 #[cfg(test)]

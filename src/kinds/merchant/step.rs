@@ -7,7 +7,6 @@ use chrono::{DateTime, NaiveDate, TimeDelta, TimeZone, Utc};
 use serde_json::{Value, json};
 
 use crate::base::id::{Key, Mode};
-use crate::effects::core::context::EffectContext;
 use crate::effects::merchants::accounts::{ACCOUNTS, has_several};
 use crate::effects::merchants::authorization::exchange_code;
 use crate::effects::merchants::read::{CREDENTIALS, KEYS, SURVEY};
@@ -32,59 +31,6 @@ use crate::model::plan::Reason;
 use crate::model::state::credentials::BINDING;
 use crate::model::state::observed::Observed;
 
-fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
-    let spec = redact(MerchantKind::FIELDS, &manifest.spec, cx.digest_key);
-    let new = match effect_context(cx, manifest, &manifest.key, &spec) {
-        Ok(new) => new,
-        Err(reason) => return StepDecision::idle(PlannedAction::Blocked, reason),
-    };
-    if let Some(why) = cx.live_refused.filter(|_| new.mode == Mode::Live) {
-        return StepDecision::idle(PlannedAction::Blocked, Reason::Unsuitable(why.to_owned()));
-    }
-    let applied = have.and_then(|have| have.applied.as_ref());
-    let changes = changes(applied.map(|applied| &applied.spec), &spec, MerchantKind::FIELDS);
-    if let Some(fixed) = applied.and_then(|_| changes.first()) {
-        let moved = Reason::CannotChange(vec![fixed.path.clone()]);
-        return StepDecision { changes, ..StepDecision::idle(PlannedAction::Blocked, moved) };
-    }
-    let renewed = applied.is_some_and(|old| old.generation < new.applied.generation);
-    let have = have.filter(|_| !renewed);
-    let have = match have.map(|have| authorization_of(manifest, &spec, have)) {
-        Some(Authorization::Refused(reason)) => {
-            return StepDecision { changes, ..StepDecision::idle(PlannedAction::Blocked, reason) };
-        }
-        Some(Authorization::Renewed) => None,
-        Some(Authorization::Valid) | None => have,
-    };
-    if let Some(reason) = have.and_then(|have| foreign_reason(cx, manifest, have)) {
-        return StepDecision { changes, ..StepDecision::idle(PlannedAction::Blocked, reason) };
-    }
-    let draft = match next_missing(cx, manifest, have) {
-        Ok(Missing::Token(code)) => {
-            let effect = exchange_code(new, &code);
-            StepDecision {
-                work: Some(StepWork::Effect(effect)),
-                ..StepDecision::idle(PlannedAction::Create, Reason::NotConnected)
-            }
-        }
-        Ok(Missing::Reading(name, reason)) => StepDecision {
-            work: Some(reading_work(name, new, manifest)),
-            ..StepDecision::idle(PlannedAction::Read, reason)
-        },
-        Ok(Missing::Nothing) => {
-            let noted = applied.is_some_and(|applied| *applied == new.applied);
-            let work = (!noted).then(|| StepWork::Record(new.applied));
-            StepDecision {
-                work,
-                ready: true,
-                ..StepDecision::idle(PlannedAction::Settled, Reason::Settled)
-            }
-        }
-        Err(reason) => StepDecision::idle(verdict_for(&reason), reason),
-    };
-    StepDecision { changes, ..draft }
-}
-
 /// The next missing item.
 enum Missing {
     /// A token; holds the placeholder of its code.
@@ -93,11 +39,7 @@ enum Missing {
     Nothing,
 }
 
-/// Returns the first missing item.
-///
-/// # Errors
-///
-/// The reason why it is not available yet.
+/// Returns the first missing item, or the reason why it is not available yet.
 fn next_missing(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -146,44 +88,6 @@ fn approved_code(cx: &StepCx<'_>, application: &Key) -> Result<Value, Reason> {
     code.map(|code| json!({ "$sealed": code })).ok_or_else(|| Reason::Unsuitable(why()))
 }
 
-/// Returns the readings of facts that may have changed: accounts, and their permissions.
-fn refresh_reads(cx: &StepCx<'_>, key: &Key, spec: &Value, have: &Observed) -> Vec<RemoteReading> {
-    let (Some(applied), Some(mode)) = (&have.applied, mode_of(cx.view, key)) else {
-        return Vec::new();
-    };
-    if mode == Mode::Live && cx.live_refused.is_some() {
-        return Vec::new();
-    }
-    let keys = spec.pointer("/credentials/keys").is_some();
-    let asked = !have.fact("primary_accounts").is_null();
-    let names = if keys { vec![KEYS] } else { vec![CREDENTIALS, ACCOUNTS] };
-    let names = names.into_iter().filter(|name| *name != ACCOUNTS || asked);
-    let reading = |name| RemoteReading {
-        name,
-        key: key.clone(),
-        merchant: key.clone(),
-        mode,
-        applied: applied.clone(),
-        subject: Value::Null,
-    };
-    names.map(reading).collect()
-}
-
-/// Builds a reading for this merchant.
-fn reading_work(name: &'static str, new: EffectContext, manifest: &Manifest) -> StepWork {
-    let (key, merchant, mode) = (new.key, new.merchant, new.mode);
-    let public_key = manifest.spec.pointer("/credentials/keys/public_key");
-    let about = json!({ "public_key": public_key });
-    StepWork::Read(RemoteReading {
-        name,
-        key,
-        merchant,
-        mode,
-        applied: new.applied,
-        subject: about,
-    })
-}
-
 /// Returns noon of a date in a merchant's zone, as UTC: the meaning of a bare date (design.md part
 /// 4). `None` for an unknown zone. A noon that does not exist becomes the first moment after it.
 pub(crate) fn noon(date: NaiveDate, zone: &str) -> Option<DateTime<Utc>> {
@@ -197,7 +101,51 @@ pub(crate) fn noon(date: NaiveDate, zone: &str) -> Option<DateTime<Utc>> {
 
 impl ManifestKind for MerchantKind {
     fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
-        step(cx, manifest, have)
+        let spec = redact(MerchantKind::FIELDS, &manifest.spec, cx.digest_key);
+        let new = match effect_context(cx, manifest, &manifest.key, &spec) {
+            Ok(new) => new,
+            Err(reason) => return StepDecision::blocked(reason),
+        };
+        if let Some(refused) = authorization::refuse_live(cx, new.mode) {
+            return refused;
+        }
+        let applied = have.and_then(|have| have.applied.as_ref());
+        let changes = changes(applied.map(|applied| &applied.spec), &spec, MerchantKind::FIELDS);
+        if let Some(fixed) = applied.and_then(|_| changes.first()) {
+            let moved = Reason::CannotChange(vec![fixed.path.clone()]);
+            return StepDecision::blocked(moved).with_changes(changes);
+        }
+        let renewed = applied.is_some_and(|old| old.generation < new.applied.generation);
+        let have = have.filter(|_| !renewed);
+        let have = match have.map(|have| authorization_of(manifest, &spec, have)) {
+            Some(Authorization::Refused(reason)) => {
+                return StepDecision::blocked(reason).with_changes(changes);
+            }
+            Some(Authorization::Renewed) => None,
+            Some(Authorization::Valid) | None => have,
+        };
+        if let Some(reason) = have.and_then(|have| foreign_reason(cx, manifest, have)) {
+            return StepDecision::blocked(reason).with_changes(changes);
+        }
+        let draft = match next_missing(cx, manifest, have) {
+            Ok(Missing::Token(code)) => {
+                let work = StepWork::Effect(exchange_code(new, &code));
+                StepDecision::idle(PlannedAction::Create, Reason::NotConnected).with_work(work)
+            }
+            Ok(Missing::Reading(name, reason)) => {
+                let public_key = manifest.spec.pointer("/credentials/keys/public_key");
+                let reading = new.reading(name, json!({ "public_key": public_key }));
+                StepDecision::idle(PlannedAction::Read, reason).with_work(StepWork::Read(reading))
+            }
+            Ok(Missing::Nothing) => {
+                let noted = applied.is_some_and(|applied| *applied == new.applied);
+                let work = (!noted).then(|| StepWork::Record(new.applied));
+                let settled = StepDecision::idle(PlannedAction::Settled, Reason::Settled);
+                StepDecision { work, ..settled.ready() }
+            }
+            Err(reason) => StepDecision::idle(verdict_for(&reason), reason),
+        };
+        draft.with_changes(changes)
     }
 
     fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
@@ -205,7 +153,28 @@ impl ManifestKind for MerchantKind {
     }
 
     fn assume_applied(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
-        assumed_state(cx, manifest)
+        let accounts = named_accounts(cx, manifest, "account").into_iter();
+        let accounts = accounts.map(|name| json!({"id": name, "name": name}));
+        let own = [(ASSUMED_CARDS, "MerchantAccount"), (ASSUMED_CHECKS, "AchAccount")];
+        let own = own.map(|(id, sort)| json!({"id": id, "name": id, "type": sort}));
+        let banks = named_accounts(cx, manifest, "bank_account").into_iter();
+        let banks = banks.map(|name| json!({"id": name, "name": name}));
+        let fed = json!({"id": "assumed_bank", "name": "assumed_bank", "processing_accounts": [ASSUMED_CARDS, ASSUMED_CHECKS]});
+        let facts = json!({
+            "token": true,
+            "connected": true,
+            "accounts": own.into_iter().chain(accounts).collect::<Vec<_>>(),
+            "primary_accounts": [ASSUMED_CARDS, ASSUMED_CHECKS],
+            "bank_accounts": banks.chain([fed]).collect::<Vec<_>>(),
+            "surveyed": true,
+            BINDING: {
+                "generation": manifest.annotations.generation,
+                "mode": "test",
+                "name": applied_name(cx, manifest),
+                "public_keys": ["assumed"],
+            },
+        });
+        Observed { facts, ..diff::applied_state(MerchantKind::FIELDS, cx, manifest) }
     }
 
     fn import_checks(_: &StepCx<'_>, _: &Manifest) -> Result<Vec<ImportCheck>, &'static str> {
@@ -220,39 +189,24 @@ impl ManifestKind for MerchantKind {
         spec: &Value,
         have: &Observed,
     ) -> Vec<RemoteReading> {
-        refresh_reads(cx, key, spec, have)
+        let (Some(applied), Some(mode)) = (&have.applied, mode_of(cx.view, key)) else {
+            return Vec::new();
+        };
+        if mode == Mode::Live && cx.live_refused.is_some() {
+            return Vec::new();
+        }
+        let keys = spec.pointer("/credentials/keys").is_some();
+        let asked = !have.fact("primary_accounts").is_null();
+        let names = if keys { vec![KEYS] } else { vec![CREDENTIALS, ACCOUNTS] };
+        let names = names.into_iter().filter(|name| *name != ACCOUNTS || asked);
+        let reading = |name| authorization::reading(name, key, mode, applied);
+        names.map(reading).collect()
     }
 }
 
 /// Ids of the default accounts, for documents that name none.
 const ASSUMED_CARDS: &str = "assumed_cards";
 const ASSUMED_CHECKS: &str = "assumed_checks";
-
-/// Returns the assumed state.
-pub(super) fn assumed_state(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
-    let accounts = named_accounts(cx, manifest, "account").into_iter();
-    let accounts = accounts.map(|name| json!({"id": name, "name": name}));
-    let own = [(ASSUMED_CARDS, "MerchantAccount"), (ASSUMED_CHECKS, "AchAccount")];
-    let own = own.map(|(id, sort)| json!({"id": id, "name": id, "type": sort}));
-    let banks = named_accounts(cx, manifest, "bank_account").into_iter();
-    let banks = banks.map(|name| json!({"id": name, "name": name}));
-    let fed = json!({"id": "assumed_bank", "name": "assumed_bank", "processing_accounts": [ASSUMED_CARDS, ASSUMED_CHECKS]});
-    let facts = json!({
-        "token": true,
-        "connected": true,
-        "accounts": own.into_iter().chain(accounts).collect::<Vec<_>>(),
-        "primary_accounts": [ASSUMED_CARDS, ASSUMED_CHECKS],
-        "bank_accounts": banks.chain([fed]).collect::<Vec<_>>(),
-        "surveyed": true,
-        BINDING: {
-            "generation": manifest.annotations.generation,
-            "mode": "test",
-            "name": applied_name(cx, manifest),
-            "public_keys": ["assumed"],
-        },
-    });
-    Observed { facts, ..diff::applied_state(MerchantKind::FIELDS, cx, manifest) }
-}
 
 /// Returns the names that the merchant's documents use in this field.
 fn named_accounts(cx: &StepCx<'_>, manifest: &Manifest, field: &str) -> BTreeSet<String> {

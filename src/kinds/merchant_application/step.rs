@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::base::id::{Key, Mode};
+use crate::base::id::Mode;
 use crate::effects::core::context::EffectContext;
 use crate::effects::onboarding::{start_sign_up, submit_application};
 use crate::kinds::manifest_kind::ManifestKind;
@@ -13,7 +13,9 @@ use crate::kinds::merchant_application::MerchantApplicationKind;
 use crate::kinds::merchant_application::shape::is_sign_up_test;
 use crate::kinds::planning::diff;
 use crate::kinds::planning::diff::changes;
-use crate::kinds::planning::step::{MERCHANT, StepCx, StepDecision, orphan, source_id, text};
+use crate::kinds::planning::step::{
+    MERCHANT, StepCx, StepDecision, effect_context_in, source_id, text, unsuitable,
+};
 use crate::kinds::remote::import_check::ImportCheck;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::kinds::secrets::redact::redact;
@@ -43,51 +45,6 @@ impl<'a> UnderwritingDecision<'a> {
     }
 }
 
-fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
-    let spec = redact(MerchantApplicationKind::FIELDS, &manifest.spec, cx.digest_key);
-    let generation = manifest.annotations.generation;
-    let mark = source_id(cx, &manifest.key, generation).mark();
-    let decision = UnderwritingDecision::of(have, mark.as_str());
-    let applied = have.filter(|have| have.exists).and_then(|have| have.applied.as_ref());
-    let applied = applied.filter(|applied| applied.generation >= generation);
-    let web_url = match brand(cx, manifest) {
-        Err(why) if applied.is_none() => {
-            return StepDecision::idle(PlannedAction::Blocked, Reason::Unsuitable(why));
-        }
-        brand => brand.unwrap_or_default(),
-    };
-    let new = EffectContext { web_url, ..effect_context(cx, manifest, &spec) };
-    let changes =
-        changes(applied.map(|applied| &applied.spec), &spec, MerchantApplicationKind::FIELDS);
-    let draft = match (applied, &decision) {
-        (_, UnderwritingDecision::Open)
-            if is_sign_up_test(manifest) && have.is_some_and(was_decided) =>
-        {
-            let why = "a test of the sign-up is submitted only once, and an older generation of this one was \
-                       submitted";
-            StepDecision::idle(PlannedAction::Blocked, Reason::Unsuitable(why.to_owned()))
-        }
-        (applied, UnderwritingDecision::Open) if is_sign_up(manifest) && !is_submitted(applied) => {
-            let offer = start_sign_up(new, &manifest.spec);
-            StepDecision {
-                on_demand: Some(offer),
-                ..StepDecision::idle(PlannedAction::Wait, Reason::AwaitsApplicant)
-            }
-        }
-        (Some(_), _) if !changes.is_empty() => {
-            let fixed = changes.iter().map(|change| change.path.clone()).collect();
-            StepDecision::idle(PlannedAction::Blocked, Reason::CannotChange(fixed))
-        }
-        (Some(_), decision) => decided_step(manifest, decision),
-        (None, _) => {
-            let effect = submit_application(new, &manifest.spec);
-            let work = Some(StepWork::Effect(effect));
-            StepDecision { work, ..StepDecision::idle(PlannedAction::Create, Reason::NotCreated) }
-        }
-    };
-    StepDecision { changes, ..draft }
-}
-
 /// Returns whether underwriting decided on any submission of this application, of an older
 /// generation too.
 fn was_decided(have: &Observed) -> bool {
@@ -95,11 +52,7 @@ fn was_decided(have: &Observed) -> bool {
 }
 
 /// Returns the web host of the application's product brand: that of the merchant that names it
-/// (partner-api, `{web_url}`).
-///
-/// # Errors
-///
-/// Merchants of several brands name it.
+/// (partner-api, `{web_url}`). Fails if merchants of several brands name it.
 fn brand(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Option<String>, String> {
     let users = cx.view.users(&manifest.key).into_iter().filter_map(|user| cx.view.manifest(&user));
     let merchants = users.filter(|user| user.key.kind.as_str() == MERCHANT);
@@ -150,33 +103,55 @@ fn decided_step(manifest: &Manifest, decision: &UnderwritingDecision<'_>) -> Ste
     StepDecision { ready, ..StepDecision::idle(verdict, reason) }
 }
 
-fn effect_context(cx: &StepCx<'_>, manifest: &Manifest, redacted: &Value) -> EffectContext {
-    let annotations = &manifest.annotations;
-    let is_test = manifest.spec.get("test").is_some();
-    EffectContext {
-        key: manifest.key.clone(),
-        merchant: manifest.key.clone(),
-        mode: if is_test { Mode::Test } else { Mode::Live },
-        source_id: source_id(cx, &manifest.key, annotations.generation),
-        applied: AppliedSpec {
-            spec: redacted.clone(),
-            digest: manifest.digest,
-            generation: annotations.generation,
-            deletion: annotations.deletion,
-        },
-        on_doubt: annotations.on_doubt.unwrap_or(cx.on_doubt),
-        account: None,
-        web_url: None,
-    }
-}
-
 impl ManifestKind for MerchantApplicationKind {
     fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
-        step(cx, manifest, have)
-    }
-
-    fn plan_removal(_: &StepCx<'_>, _: &Key, _: &Observed) -> StepDecision {
-        orphan()
+        let spec = redact(MerchantApplicationKind::FIELDS, &manifest.spec, cx.digest_key);
+        let generation = manifest.annotations.generation;
+        let mark = source_id(cx, &manifest.key, generation).mark();
+        let decision = UnderwritingDecision::of(have, mark.as_str());
+        let applied = have.filter(|have| have.exists).and_then(|have| have.applied.as_ref());
+        let applied = applied.filter(|applied| applied.generation >= generation);
+        let web_url = match brand(cx, manifest) {
+            Err(why) if applied.is_none() => {
+                return StepDecision::blocked(Reason::Unsuitable(why));
+            }
+            brand => brand.unwrap_or_default(),
+        };
+        let is_test = manifest.spec.get("test").is_some();
+        let mode = if is_test { Mode::Test } else { Mode::Live };
+        let new = effect_context_in(cx, manifest, &manifest.key, mode, &spec);
+        let new = EffectContext { web_url, ..new };
+        let changes =
+            changes(applied.map(|applied| &applied.spec), &spec, MerchantApplicationKind::FIELDS);
+        let draft = match (applied, &decision) {
+            (_, UnderwritingDecision::Open)
+                if is_sign_up_test(manifest) && have.is_some_and(was_decided) =>
+            {
+                let why = "a test of the sign-up is submitted only once, and an older generation of this one was \
+                           submitted";
+                StepDecision::blocked(unsuitable(why))
+            }
+            (applied, UnderwritingDecision::Open)
+                if is_sign_up(manifest) && !is_submitted(applied) =>
+            {
+                let offer = start_sign_up(new, &manifest.spec);
+                StepDecision {
+                    on_demand: Some(offer),
+                    ..StepDecision::idle(PlannedAction::Wait, Reason::AwaitsApplicant)
+                }
+            }
+            (Some(_), _) if !changes.is_empty() => {
+                let fixed = changes.iter().map(|change| change.path.clone()).collect();
+                StepDecision::blocked(Reason::CannotChange(fixed))
+            }
+            (Some(_), decision) => decided_step(manifest, decision),
+            (None, _) => {
+                let effect = submit_application(new, &manifest.spec);
+                let draft = StepDecision::idle(PlannedAction::Create, Reason::NotCreated);
+                draft.with_work(StepWork::Effect(effect))
+            }
+        };
+        draft.with_changes(changes)
     }
 
     fn import_checks(_: &StepCx<'_>, _: &Manifest) -> Result<Vec<ImportCheck>, &'static str> {

@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use crate::base::hash::sha256;
 use crate::base::id::RemoteId;
 use crate::base::money::{Currency, Money};
-use crate::kinds::planning::step::{StepCx, merchant_of};
+use crate::kinds::planning::step::{StepCx, applied_spec, merchant_of};
 use crate::kinds::schema::kind::{Mutability, SpecField};
 use crate::kinds::secrets::redact::{field_of, redact};
 use crate::model::manifest::Manifest;
 use crate::model::state::drift::{FieldChange, is_leaf, is_unknown};
-use crate::model::state::observed::{AppliedSpec, Observed};
+use crate::model::state::observed::Observed;
 
 /// Replacement for a private value.
 const HIDDEN: &str = "•••";
@@ -67,6 +67,11 @@ pub(crate) fn flatten<'a>(path: &str, value: &'a Value, leaves: &mut BTreeMap<St
     }
 }
 
+/// Returns the JSON pointer of a path without entries of a list.
+pub(crate) fn pointer(path: &str) -> String {
+    format!("/{}", path.replace('.', "/"))
+}
+
 /// Renders a leaf for people: an amount in its currency, a private value as dots.
 fn render_leaf(value: Option<&Value>) -> Value {
     let Some(value) = value else {
@@ -102,19 +107,13 @@ pub fn applied_state(
     cx: &StepCx<'_>,
     manifest: &Manifest,
 ) -> Observed {
-    let Manifest { key, annotations, spec, digest, .. } = manifest;
-    let applied = AppliedSpec {
-        spec: redact(fields, spec, cx.digest_key),
-        digest: *digest,
-        generation: annotations.generation,
-        deletion: annotations.deletion,
-    };
+    let key = &manifest.key;
     let merchant = merchant_of(manifest).unwrap_or_else(|| key.clone());
     let name = format!("assumed_{}", sha256(key.to_string().as_bytes()).short());
     Observed {
         exists: true,
         remote_id: RemoteId::new(&name).ok(),
-        applied: Some(applied),
+        applied: Some(applied_spec(manifest, redact(fields, &manifest.spec, cx.digest_key))),
         facts: json!({}),
         ..Observed::unknown(merchant, cx.now)
     }

@@ -5,10 +5,10 @@
 
 use serde_json::Value;
 
-use crate::base::id::RemoteId;
+use crate::base::id::{Name, RemoteId};
 use crate::effects::core::context::EffectContext;
-use crate::kinds::planning::diff::{changes, mutability_of};
-use crate::kinds::planning::step::{StepCx, StepDecision, effect_context, merchant_of};
+use crate::kinds::planning::diff::{changes, mutability_of, pointer};
+use crate::kinds::planning::step::{StepCx, StepDecision, effect_context, merchant_of, unsuitable};
 use crate::kinds::schema::kind::{Mutability, SpecField};
 use crate::kinds::schema::text::resolve_reference;
 use crate::kinds::secrets::redact::redact;
@@ -19,21 +19,13 @@ use crate::model::plan::Reason;
 use crate::model::state::drift::{Drift, FieldChange, vanished_reason};
 use crate::model::state::observed::Observed;
 
-/// Returns the effect that changes these fields of a remote object.
-///
-/// # Errors
-///
-/// The reason why no effect can.
+/// Returns the effect that changes these fields of a remote object, or the reason why none can.
 pub type ChangeEffect<'a> =
     &'a dyn Fn(EffectContext, &RemoteId, &[FieldChange]) -> Result<Effect, Reason>;
 
 /// Creation and changes of a kind's remote object.
 pub struct ObjectEffects<'a> {
-    /// Returns the effect that creates it.
-    ///
-    /// # Errors
-    ///
-    /// The missing prerequisite.
+    /// Returns the effect that creates it, or the missing prerequisite.
     pub create: &'a dyn Fn(EffectContext) -> Result<Effect, Reason>,
     /// Returns the effect that changes these fields of it.
     pub change: ChangeEffect<'a>,
@@ -58,10 +50,7 @@ pub fn plan_object(
     kind: &ObjectEffects<'_>,
 ) -> StepDecision {
     let Some(merchant) = merchant_of(manifest) else {
-        return StepDecision::idle(
-            PlannedAction::Blocked,
-            Reason::Unsuitable("the document names no merchant".to_owned()),
-        );
+        return StepDecision::blocked(unsuitable("the document names no merchant"));
     };
     let made =
         have.filter(|have| have.exists && generation(have) >= manifest.annotations.generation);
@@ -69,7 +58,7 @@ pub fn plan_object(
     let after = redact(fields, &manifest.spec, cx.digest_key);
     let after = with_former_references(cx, manifest, made, after);
     let changes = changes(before, &after, fields);
-    let obligation = || effect_context(cx, manifest, &merchant, &after);
+    let context = || effect_context(cx, manifest, &merchant, &after);
     match made {
         None => {
             let reason = if have.is_some_and(|have| have.exists) {
@@ -78,22 +67,19 @@ pub fn plan_object(
                 Reason::NotCreated
             };
             let there = import_required(manifest, have);
-            let effect = obligation().and_then(|new| there.map_or_else(|| (kind.create)(new), Err));
+            let effect = context().and_then(|new| there.map_or_else(|| (kind.create)(new), Err));
             let (reason, work) = work_or_reason(effect, reason);
             let verdict = verdict_of(&reason, PlannedAction::Create);
-            let draft = StepDecision::idle(verdict, reason);
-            StepDecision { changes, money: kind.money.clone(), work, ..draft }
+            let money = kind.money.clone();
+            StepDecision { changes, money, work, ..StepDecision::idle(verdict, reason) }
         }
         Some(have) if vanished_reason(have).is_some() => {
             let why = vanished_reason(have).unwrap_or_default().to_owned();
-            StepDecision {
-                changes,
-                ..StepDecision::idle(PlannedAction::Blocked, Reason::Vanished(why))
-            }
+            StepDecision::blocked(Reason::Vanished(why)).with_changes(changes)
         }
-        Some(have) if changes.is_empty() => unchanged_step(have, obligation(), manifest, kind),
+        Some(have) if changes.is_empty() => unchanged_step(have, context(), manifest, kind),
         Some(have) => {
-            let draft = changed_step(have, obligation(), changes, fields, kind);
+            let draft = changed_step(have, context(), changes, fields, kind);
             with_drift(have, manifest, draft)
         }
     }
@@ -122,8 +108,7 @@ fn with_drift(have: &Observed, manifest: &Manifest, draft: StepDecision) -> Step
     let paths = || draft.changes.iter().map(|change| change.path.as_str());
     let returning = known.often_returned(paths());
     if !returning.is_empty() {
-        let blocked = StepDecision::idle(PlannedAction::Blocked, Reason::DriftReturns(returning));
-        return StepDecision { changes: draft.changes, ..blocked };
+        return StepDecision::blocked(Reason::DriftReturns(returning)).with_changes(draft.changes);
     }
     let drifted: Vec<String> =
         paths().filter(|path| known.times.contains_key(*path)).map(str::to_owned).collect();
@@ -156,14 +141,14 @@ fn work_or_reason(effect: Result<Effect, Reason>, reason: Reason) -> (Reason, Op
 /// comment in a label), the new one is noted without any call.
 fn unchanged_step(
     have: &Observed,
-    obligation: Result<EffectContext, Reason>,
+    context: Result<EffectContext, Reason>,
     manifest: &Manifest,
     kind: &ObjectEffects<'_>,
 ) -> StepDecision {
     let known = have.applied.as_ref().is_some_and(|applied| {
         applied.digest == manifest.digest && applied.deletion == manifest.annotations.deletion
     });
-    let work = obligation.ok().filter(|_| !known).map(|new| StepWork::Record(new.applied));
+    let work = context.ok().filter(|_| !known).map(|new| StepWork::Record(new.applied));
     let unready = (kind.unready)(have);
     let ready = unready.is_none();
     let reason = unready.unwrap_or(Reason::Settled);
@@ -174,34 +159,44 @@ fn unchanged_step(
 /// together.
 fn changed_step(
     have: &Observed,
-    obligation: Result<EffectContext, Reason>,
+    context: Result<EffectContext, Reason>,
     changes: Vec<FieldChange>,
     fields: &'static [SpecField],
     kind: &ObjectEffects<'_>,
 ) -> StepDecision {
-    let fixed: Vec<String> = changes
-        .iter()
-        .filter(|change| mutability_of(fields, &change.path) == Mutability::Immutable)
-        .map(|change| change.path.clone())
-        .collect();
+    let is_fixed = |path: &str| mutability_of(fields, path) == Mutability::Immutable;
+    let fixed: Vec<String> = paths_of(&changes).filter(|path| is_fixed(path)).collect();
     if !fixed.is_empty() {
-        let draft = StepDecision::idle(PlannedAction::Blocked, Reason::CannotChange(fixed));
-        return StepDecision { changes, ready: (kind.unready)(have).is_none(), ..draft };
-    }
-    let Some(target) = have.remote_id.clone() else {
-        let why =
-            "the id of the object at the service is unknown, so it cannot be changed".to_owned();
+        let ready = (kind.unready)(have).is_none();
         return StepDecision {
             changes,
-            ..StepDecision::idle(PlannedAction::Blocked, Reason::Unsuitable(why))
+            ready,
+            ..StepDecision::blocked(Reason::CannotChange(fixed))
         };
+    }
+    let Some(target) = have.remote_id.clone() else {
+        let why = "the id of the object at the service is unknown, so it cannot be changed";
+        return StepDecision::blocked(unsuitable(why)).with_changes(changes);
     };
-    let effect = obligation.and_then(|new| (kind.change)(new, &target, &changes));
+    let effect = context.and_then(|new| (kind.change)(new, &target, &changes));
     let renewed = needs_token(fields, &changes);
     let (reason, work) =
         work_or_reason(effect, if renewed { Reason::Renewed } else { Reason::Changed });
     let verdict = verdict_of(&reason, PlannedAction::Update);
     StepDecision { changes, work, ..StepDecision::idle(verdict, reason) }
+}
+
+fn paths_of(changes: &[FieldChange]) -> impl Iterator<Item = String> {
+    changes.iter().map(|change| change.path.clone())
+}
+
+/// Refuses every change, for an object that the service can never change.
+pub fn refuse_change(
+    _: EffectContext,
+    _: &RemoteId,
+    changes: &[FieldChange],
+) -> Result<Effect, Reason> {
+    Err(Reason::CannotChange(paths_of(changes).collect()))
 }
 
 /// Returns whether any of these changes takes a fresh token.
@@ -228,7 +223,7 @@ pub(crate) fn with_former_references(
     let namespaces: Vec<_> = former.chain([&manifest.key.namespace]).collect();
     for reference in &manifest.references {
         let Some(path) = reference.path.strip_prefix("spec.") else { continue };
-        let place = format!("/{}", path.replace('.', "/"));
+        let place = pointer(path);
         let (Some(old), Some(new)) =
             (before.pointer(&place).and_then(Value::as_str), after.pointer_mut(&place))
         else {
@@ -239,7 +234,7 @@ pub(crate) fn with_former_references(
         }
         let kind = reference.key.kind.as_str();
         let known = cx.view.observed_state(&reference.key);
-        let was = |namespace: &&crate::base::id::Name| {
+        let was = |namespace: &&Name| {
             let name = resolve_reference(kind, old, namespace).ok();
             name.zip(known.as_ref()).is_some_and(|(name, known)| known.former.contains(&name))
         };

@@ -99,6 +99,29 @@ impl StepDecision {
             counts: ExposureCounts::default(),
         }
     }
+
+    /// Returns a step that is impossible now.
+    pub fn blocked(reason: Reason) -> Self {
+        Self::idle(PlannedAction::Blocked, reason)
+    }
+
+    /// Adds the work that can be done now.
+    pub fn with_work(self, work: StepWork) -> Self {
+        Self { work: Some(work), ..self }
+    }
+
+    pub fn with_changes(self, changes: Vec<FieldChange>) -> Self {
+        Self { changes, ..self }
+    }
+
+    /// Marks the resource as ready.
+    pub fn ready(self) -> Self {
+        Self { ready: true, ..self }
+    }
+}
+
+pub(crate) fn unsuitable(why: &str) -> Reason {
+    Reason::Unsuitable(why.to_owned())
 }
 
 /// Returns the merchant of a manifest: itself, or its first reference of that kind.
@@ -106,9 +129,7 @@ pub fn merchant_of<S>(manifest: &Manifest<S>) -> Option<Key> {
     if manifest.key.kind.as_str() == MERCHANT {
         return Some(manifest.key.clone());
     }
-    let reference =
-        |reference: &&crate::model::manifest::Reference| reference.key.kind.as_str() == MERCHANT;
-    manifest.references.iter().find(reference).map(|reference| reference.key.clone())
+    reference(manifest, MERCHANT)
 }
 
 /// The kind that owns credentials and a mode.
@@ -131,22 +152,47 @@ pub fn effect_context(
 ) -> Result<EffectContext, Reason> {
     let mode = mode_of(cx.view, merchant);
     let mode = mode.ok_or_else(|| Reason::WaitsFor(vec![merchant.clone()]))?;
-    let annotations = &manifest.annotations;
-    Ok(EffectContext {
-        key: manifest.key.clone(),
-        merchant: merchant.clone(),
+    Ok(effect_context_in(cx, manifest, merchant, mode, redacted))
+}
+
+/// Returns the same inputs in this mode.
+pub fn effect_context_in(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    merchant: &Key,
+    mode: Mode,
+    redacted: &Value,
+) -> EffectContext {
+    let applied = applied_spec(manifest, redacted.clone());
+    let on_doubt = manifest.annotations.on_doubt.unwrap_or(cx.on_doubt);
+    let new = context_of(cx, &manifest.key, merchant.clone(), mode, applied);
+    EffectContext { on_doubt, ..new }
+}
+
+fn context_of(
+    cx: &StepCx<'_>,
+    key: &Key,
+    merchant: Key,
+    mode: Mode,
+    applied: AppliedSpec,
+) -> EffectContext {
+    EffectContext {
+        key: key.clone(),
+        merchant,
         mode,
-        source_id: source_id(cx, &manifest.key, annotations.generation),
-        applied: AppliedSpec {
-            spec: redacted.clone(),
-            digest: manifest.digest,
-            generation: annotations.generation,
-            deletion: annotations.deletion,
-        },
-        on_doubt: annotations.on_doubt.unwrap_or(cx.on_doubt),
+        source_id: source_id(cx, key, applied.generation),
+        applied,
+        on_doubt: cx.on_doubt,
         account: None,
         web_url: None,
-    })
+    }
+}
+
+/// Returns the state on the service once it matches this manifest; `spec` is its redacted spec.
+pub(crate) fn applied_spec(manifest: &Manifest, spec: Value) -> AppliedSpec {
+    let Manifest { annotations, digest, .. } = manifest;
+    let (generation, deletion) = (annotations.generation, annotations.deletion);
+    AppliedSpec { spec, digest: *digest, generation, deletion }
 }
 
 /// Returns the name of a resource at the service: that of its first name, even after a rename.
@@ -202,7 +248,7 @@ pub fn text<'a>(item: &'a Value, field: &str) -> &'a str {
 
 /// Returns the step of a resource without a document whose policy keeps the object.
 pub fn orphan() -> StepDecision {
-    StepDecision { ready: true, ..StepDecision::idle(PlannedAction::Orphan, Reason::Orphaned) }
+    StepDecision::idle(PlannedAction::Orphan, Reason::Orphaned).ready()
 }
 
 /// Returns the last applied state, if its document requested that the object be deleted with it.
@@ -210,11 +256,8 @@ pub fn deletion_of(have: &Observed) -> Option<&AppliedSpec> {
     have.applied.as_ref().filter(|applied| applied.deletion == Deletion::Delete)
 }
 
-/// Returns the inputs that all effects on the resource share, once its merchant is connected.
-///
-/// # Errors
-///
-/// The resources for which the removal waits.
+/// Returns the inputs that all effects on the resource share, once its merchant is connected; else
+/// the resources for which the removal waits.
 pub fn removal_context(
     cx: &StepCx<'_>,
     key: &Key,
@@ -232,21 +275,12 @@ pub fn removal_context(
         }
     };
     let mode = mode_of(cx.view, &merchant).filter(|_| connected).ok_or_else(waits)?;
-    Ok(EffectContext {
-        key: key.clone(),
-        merchant,
-        mode,
-        source_id: source_id(cx, key, applied.generation),
-        applied: applied.clone(),
-        on_doubt: cx.on_doubt,
-        account: None,
-        web_url: None,
-    })
+    Ok(context_of(cx, key, merchant, mode, applied.clone()))
 }
 
 /// Returns the decision to leave the resource unchanged until then.
 pub fn wait(reason: Reason) -> StepDecision {
-    StepDecision { ready: true, ..StepDecision::idle(PlannedAction::Wait, reason) }
+    StepDecision::idle(PlannedAction::Wait, reason).ready()
 }
 
 /// Returns the current name of a resource.
@@ -266,7 +300,7 @@ pub fn current_key(cx: &StepCx<'_>, key: &Key) -> Key {
 pub fn wait_for_users(cx: &StepCx<'_>, key: &Key) -> Option<StepDecision> {
     let users = cx.view.users(key);
     if !users.is_empty() {
-        return Some(StepDecision::idle(PlannedAction::Blocked, Reason::InUse(users)));
+        return Some(StepDecision::blocked(Reason::InUse(users)));
     }
     let mut first = cx.view.removable_users(key);
     first.extend(cx.view.unsettled_keys(key));

@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 
 use crate::base::money::Money;
 use crate::kinds::planning::diff::amount;
-use crate::kinds::planning::step::{MERCHANT, StepCx, find_account, ready_state, reference, text};
+use crate::kinds::planning::step::{
+    MERCHANT, StepCx, find_account, ready_state, reference, text, unsuitable,
+};
 use crate::kinds::saved_method::shape::SavedMethodKind;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::model::manifest::Manifest;
@@ -41,11 +43,8 @@ fn unfit<T>(why: String) -> Result<T, Reason> {
 }
 
 /// Returns the account that is paid. `None` if the merchant's accounts are unknown, or if an
-/// earlier charge supplies its own.
-///
-/// # Errors
-///
-/// No account exists, the named one does not fit, or several are possible.
+/// earlier charge supplies its own. Fails if no account exists, the named one does not fit, or
+/// several are possible.
 pub(super) fn select<'a>(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -244,14 +243,13 @@ pub(super) fn quote(
 
 /// Returns the subject of the reading.
 fn reading_subject(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Value, Reason> {
-    let unfit = |why: &str| Reason::Unsuitable(why.to_owned());
-    let merchant =
-        reference(manifest, MERCHANT).ok_or_else(|| unfit("the charge names no merchant"))?;
+    let merchant = reference(manifest, MERCHANT);
+    let merchant = merchant.ok_or_else(|| unsuitable("the charge names no merchant"))?;
     let owner = ready_state(cx, &merchant)?;
     let kind = method_type(cx, manifest);
-    let kind = kind.ok_or_else(|| unfit("the type of the method is unknown"))?;
-    let first =
-        amount_before_surcharge(&manifest.spec).ok_or_else(|| unfit("the charge has no amount"))?;
+    let kind = kind.ok_or_else(|| unsuitable("the type of the method is unknown"))?;
+    let first = amount_before_surcharge(&manifest.spec);
+    let first = first.ok_or_else(|| unsuitable("the charge has no amount"))?;
     let bank_account = deposit(cx, manifest, &owner)?;
     Ok(json!({"bank_account": bank_account, "type": kind, "amount": first.minor()}))
 }

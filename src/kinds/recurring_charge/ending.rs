@@ -16,12 +16,12 @@ use crate::effects::recurring::end::{cancel_recurring, end_recurring, has_no_pat
 use crate::effects::recurring::occurrences::{RECURRING_STATE, ignore_occurrence};
 use crate::kinds::planning::diff::amount;
 use crate::kinds::planning::step::{
-    StepCx, StepDecision, deletion_of, orphan, removal_context, step_digest, text, wait,
-    with_step_digest,
+    StepCx, StepDecision, deletion_of, orphan, removal_context, step_digest, text, unsuitable,
+    wait, with_step_digest,
 };
 use crate::kinds::recurring_charge::request::today_of;
 use crate::model::change::{PlannedAction, RemovalStatus};
-use crate::model::effect::{Effect, MoneyMove, RemoteReading, StepWork};
+use crate::model::effect::{Effect, MoneyMove, StepWork};
 use crate::model::manifest::Manifest;
 use crate::model::plan::Reason;
 use crate::model::state::observed::{AppliedSpec, Observed};
@@ -40,9 +40,8 @@ const FRESH_S: i64 = 15 * 60;
 pub(super) fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
     let Some(applied) = deletion_of(have) else { return orphan() };
     let Some(charge) = &have.remote_id else {
-        let why =
-            "the id of the charge at the service is unknown, so it cannot be ended".to_owned();
-        return StepDecision::idle(PlannedAction::Blocked, Reason::Unsuitable(why));
+        let why = "the id of the charge at the service is unknown, so it cannot be ended";
+        return StepDecision::blocked(unsuitable(why));
     };
     let new = match removal_context(cx, key, have, applied) {
         Ok(new) => new,
@@ -55,13 +54,9 @@ pub(super) fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepD
     let draft = match ending.next_work(new) {
         Ok(work) => {
             let reason = Reason::Removal(Box::new(RemovalStatus::Neutralised(ending.describe())));
-            StepDecision {
-                work: Some(work),
-                ready: true,
-                ..StepDecision::idle(PlannedAction::Delete, reason)
-            }
+            StepDecision::idle(PlannedAction::Delete, reason).with_work(work).ready()
         }
-        Err(reason) => StepDecision::idle(PlannedAction::Blocked, reason),
+        Err(reason) => StepDecision::blocked(reason),
     };
     StepDecision { money, ..draft }
 }
@@ -96,14 +91,10 @@ struct ChargeEnding<'a> {
 }
 
 impl ChargeEnding<'_> {
-    /// Returns the next work.
-    ///
-    /// # Errors
-    ///
-    /// The reason why none is possible now.
+    /// Returns the next work, or the reason why none is possible now.
     fn next_work(&self, new: EffectContext) -> Result<StepWork, Reason> {
         let Some(looked) = self.latest_reading() else {
-            return Ok(StepWork::Read(self.reading(new)));
+            return Ok(StepWork::Read(new.reading(RECURRING_STATE, self.reading_subject())));
         };
         let pending = self.pending();
         self.check_not_due(&pending, &new)?;
@@ -116,21 +107,21 @@ impl ChargeEnding<'_> {
             None => {
                 let why = "the service shows no pending occurrence of the charge, so its last day is unknown: end \
                            the charge at the service";
-                return Err(Reason::Unsuitable(why.to_owned()));
+                return Err(unsuitable(why));
             }
             Some(one) if over || self.end_was_set() => self.ignore(new, one)?,
-            Some(one) => end_recurring(
-                with_step_digest(new, END),
-                self.charge,
-                due(one).ok_or_else(no_due_date)?,
-            ),
+            Some(one) => {
+                let why =
+                    "the pending payment has no date, so the last day of the charge is unknown";
+                let last_day = due(one).ok_or_else(|| unsuitable(why))?;
+                end_recurring(with_step_digest(new, END), self.charge, last_day)
+            }
         }))
     }
 
     fn ignore(&self, new: EffectContext, occurrence: &Value) -> Result<Effect, Reason> {
         let id = text(occurrence, "id");
-        let occurrence =
-            RemoteId::new(id).map_err(|error| Reason::Unsuitable(error.to_string()))?;
+        let occurrence = RemoteId::new(id).map_err(|error| unsuitable(&error.to_string()))?;
         Ok(ignore_occurrence(with_step_digest(new, id), self.charge, &occurrence))
     }
 
@@ -174,17 +165,6 @@ impl ChargeEnding<'_> {
             "after": refusal,
             "at": self.cx.now.timestamp().div_euclid(FRESH_S),
         })
-    }
-
-    fn reading(&self, new: EffectContext) -> RemoteReading {
-        RemoteReading {
-            name: RECURRING_STATE,
-            key: new.key,
-            merchant: new.merchant,
-            mode: new.mode,
-            applied: new.applied,
-            subject: self.reading_subject(),
-        }
     }
 
     /// Returns whether its last day was set because its document was removed, and is still the
@@ -244,12 +224,6 @@ fn due(occurrence: &Value) -> Option<NaiveDate> {
 fn latest_today(cx: &StepCx<'_>) -> NaiveDate {
     let ahead = cx.now.checked_add_signed(TimeDelta::hours(14)).unwrap_or(cx.now);
     ahead.date_naive()
-}
-
-fn no_due_date() -> Reason {
-    Reason::Unsuitable(
-        "the pending payment has no date, so the last day of the charge is unknown".to_owned(),
-    )
 }
 
 #[cfg(test)]

@@ -10,9 +10,9 @@ use crate::api::call::Call;
 use crate::api::recurring::{GetRecurring, ListRecurring};
 use crate::base::hash::Mark;
 use crate::base::money::{Currency, Money};
-use crate::effects::core::context::put;
+use crate::effects::core::context::{put_fields, put_some};
 use crate::effects::recurring::create::recurring_facts;
-use crate::kinds::planning::step::{MERCHANT, StepCx, reference};
+use crate::kinds::planning::step::{MERCHANT, StepCx, reference, text};
 use crate::kinds::recurring_charge::account;
 use crate::kinds::recurring_charge::checks::RecurringChargeKind;
 use crate::kinds::recurring_charge::request::amount_per_occurrence;
@@ -33,8 +33,7 @@ const fn same(path: &'static str) -> ReadBackField {
 
 /// Detects a charge that a person ended, or removed.
 fn ended_reason(item: &Value) -> Option<String> {
-    let text = |field: &str| item.get(field).and_then(Value::as_str).unwrap_or_default();
-    match (text("status"), text("status_reason")) {
+    match (text(item, "status"), text(item, "status_reason")) {
         ("DELETED", _) => Some("it was deleted on the service".to_owned()),
         ("COMPLETED", "user_canceled") => Some("it was cancelled on the service".to_owned()),
         _ => None,
@@ -44,9 +43,7 @@ fn ended_reason(item: &Value) -> Option<String> {
 /// Returns the facts of an imported charge.
 fn import_facts(item: &Value) -> Value {
     let mut facts = recurring_facts(item);
-    for name in ["status_reason", "total_amount", "total_occurrences"] {
-        put(&mut facts, name, item.get(name).cloned().unwrap_or_default());
-    }
+    put_fields(&mut facts, item, &["status_reason", "total_amount", "total_occurrences"]);
     facts
 }
 
@@ -95,18 +92,11 @@ pub(super) fn import_template(
         "schedule": schedule(item)?,
     });
     let description = text("description").map(Mark::strip_tag).filter(|one| !one.is_empty());
-    if let Some(description) = &description {
-        put(&mut spec, "description", description.as_str());
-    }
-    if let Some(most) = money("max_amount") {
-        put(&mut spec, "max_amount", most);
-    }
-    if let Some(account) = text("account_id").filter(|_| cx.several_accounts) {
-        put(&mut spec, "account", account);
-    }
-    if let Some(most) = item.get("max_occurrences").filter(|most| most.is_u64()) {
-        put(&mut spec, "max_occurrences", most.clone());
-    }
+    put_some(&mut spec, "description", description.clone());
+    put_some(&mut spec, "max_amount", money("max_amount"));
+    put_some(&mut spec, "account", text("account_id").filter(|_| cx.several_accounts));
+    let most = item.get("max_occurrences").filter(|most| most.is_u64());
+    put_some(&mut spec, "max_occurrences", most.cloned());
     let name = description.or_else(|| amount.as_str().map(str::to_owned)).unwrap_or_default();
     Ok(ImportTemplate { kind: RecurringChargeKind::NAME, name, spec })
 }

@@ -19,7 +19,9 @@ use crate::effects::methods::save::{FreshToken, create_token_for, good_until};
 use crate::effects::recurring::change::{
     change_recurring, change_recurring_by_intake, renew_recurring,
 };
-use crate::kinds::planning::step::{MERCHANT, StepCx, StepDecision, ready_state, reference};
+use crate::kinds::planning::step::{
+    MERCHANT, StepCx, StepDecision, ready_state, reference, unsuitable,
+};
 use crate::kinds::recurring_charge::account;
 use crate::kinds::recurring_charge::checks::RecurringChargeKind;
 use crate::kinds::recurring_charge::request::ChangeBody;
@@ -121,7 +123,7 @@ pub(super) fn renew(
     new: EffectContext,
     (target, changed): (&RemoteId, ChangeBody<'_>),
 ) -> Result<Effect, Reason> {
-    let unknown = || Reason::Unsuitable("the applied state of the charge is unknown".to_owned());
+    let unknown = || unsuitable("the applied state of the charge is unknown");
     let known = have.ok_or_else(unknown)?;
     let applied = known.applied.as_ref().ok_or_else(unknown)?;
     let owner = reference(manifest, MERCHANT).ok_or_else(unknown)?;

@@ -9,10 +9,10 @@ use crate::base::id::Key;
 use crate::base::money::Money;
 use crate::base::schedule::Schedule;
 use crate::base::schedule::problems::{RecurrenceLimits, occurrences};
-use crate::effects::core::context::put;
+use crate::effects::core::context::{put, put_fields, put_some};
 use crate::kinds::merchant::zone;
 use crate::kinds::planning::diff::amount;
-use crate::kinds::planning::step::{MERCHANT, StepCx, ready_id, reference, text};
+use crate::kinds::planning::step::{MERCHANT, StepCx, ready_id, reference, text, unsuitable};
 use crate::kinds::recurring_charge::account;
 use crate::kinds::recurring_charge::account::{SurchargeQuote, amount_before_surcharge};
 use crate::kinds::saved_method::shape::SavedMethodKind;
@@ -22,13 +22,9 @@ use crate::model::plan::Reason;
 use crate::model::state::drift::FieldChange;
 use crate::model::state::observed::Observed;
 
-fn unfit(why: &str) -> Reason {
-    Reason::Unsuitable(why.to_owned())
-}
-
 /// Returns the amount of each occurrence.
 pub(super) fn amount_per_occurrence(spec: &Value) -> Result<Money, Reason> {
-    spec.get("amount").and_then(amount).ok_or_else(|| unfit("the charge has no amount"))
+    spec.get("amount").and_then(amount).ok_or_else(|| unsuitable("the charge has no amount"))
 }
 
 /// Builds the body of POST /v1/recurring/charges, but for description and reference.
@@ -40,7 +36,7 @@ pub(super) fn scheduled_body(
     let spec = &manifest.spec;
     let money = amount_per_occurrence(spec)?;
     let mut body = payment(cx, manifest, owner, money)?;
-    put(&mut body, "schedule", spec.get("schedule").cloned().unwrap_or_default());
+    put_fields(&mut body, spec, &["schedule"]);
     limits(spec, &mut body);
     Ok(body)
 }
@@ -55,7 +51,8 @@ pub(super) fn charge_now_body(
 ) -> Result<Value, Reason> {
     let spec = &manifest.spec;
     let money = amount_per_occurrence(spec)?;
-    let first = amount_before_surcharge(spec).ok_or_else(|| unfit("the charge has no amount"))?;
+    let first =
+        amount_before_surcharge(spec).ok_or_else(|| unsuitable("the charge has no amount"))?;
     let mut body = payment(cx, manifest, owner, first)?;
     let mut charged = first.minor();
     if let SurchargeQuote::Known { surcharge, total } = quote
@@ -88,26 +85,20 @@ fn payment(
     money: Money,
 ) -> Result<Value, Reason> {
     let method = reference(manifest, SavedMethodKind::NAME)
-        .ok_or_else(|| unfit("the charge names no method"))?;
+        .ok_or_else(|| unsuitable("the charge names no method"))?;
     let mut body = json!({
         "method": ready_id(cx, &method)?,
         "amount": money.minor(),
         "currency": money.currency(),
     });
-    if let Some(account) = account::id(cx, manifest, owner, money)? {
-        put(&mut body, "account_id", json!(account));
-    }
+    put_some(&mut body, "account_id", account::id(cx, manifest, owner, money)?);
     Ok(body)
 }
 
 /// Adds the limits, where the spec sets any.
 fn limits(spec: &Value, body: &mut Value) {
-    if let Some(most) = spec.get("max_occurrences") {
-        put(body, "max_occurrences", most.clone());
-    }
-    if let Some(most) = spec.get("max_amount").and_then(amount) {
-        put(body, "max_amount", json!(most.minor()));
-    }
+    put_some(body, "max_occurrences", spec.get("max_occurrences").cloned());
+    put_some(body, "max_amount", spec.get("max_amount").and_then(amount).map(Money::minor));
 }
 
 /// Body of a PATCH, but for a method.
@@ -137,10 +128,10 @@ pub(super) fn change_body<'a>(
     }
     if touched("schedule") {
         refuse_start_today(cx, manifest)?;
-        put(&mut body, "schedule", spec.get("schedule").cloned().unwrap_or_default());
+        put_fields(&mut body, spec, &["schedule"]);
     }
     if touched("max_occurrences") {
-        put(&mut body, "max_occurrences", spec.get("max_occurrences").cloned().unwrap_or_default());
+        put_fields(&mut body, spec, &["max_occurrences"]);
     }
     if touched("max_amount") {
         let most = spec.get("max_amount").and_then(amount).map(Money::minor);
@@ -156,7 +147,7 @@ fn check_changeable(spec: &Value, have: Option<&Observed>) -> Result<(), Reason>
     let before = have.and_then(|have| have.applied.as_ref()).map(|applied| &applied.spec);
     let currency = |spec: &Value| spec.get("amount").and_then(amount).map(Money::currency);
     if before.and_then(currency).is_some_and(|before| Some(before) != currency(spec)) {
-        return Err(unfit("amount: the service cannot change a recurring charge's currency"));
+        return Err(unsuitable("amount: the service cannot change a recurring charge's currency"));
     }
     let gone = ["/max_occurrences", "/max_amount", "/schedule/end", "/schedule/days"];
     let gone = gone.iter().find(|path| {

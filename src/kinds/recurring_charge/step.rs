@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::base::id::{Key, RemoteId};
 use crate::base::money::Money;
-use crate::effects::core::context::EffectContext;
+use crate::effects::core::context::{EffectContext, read_before};
 use crate::effects::payments::charge::SURCHARGE;
 use crate::effects::recurring::change::change_recurring;
 use crate::effects::recurring::create::{create_recurring, schedule_charge};
@@ -15,7 +15,7 @@ use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::planning::diff::amount;
 use crate::kinds::planning::object_step::{ObjectEffects, needs_token, plan_object};
 use crate::kinds::planning::step::{
-    MERCHANT, StepCx, StepDecision, mode_of, ready_state, reference, text,
+    MERCHANT, StepCx, StepDecision, mode_of, ready_state, reference, text, unsuitable,
 };
 use crate::kinds::planning::{diff, health, step};
 use crate::kinds::recurring_charge::account::{SurchargeQuote, amount_before_surcharge, quote};
@@ -27,7 +27,7 @@ use crate::kinds::remote::readback::ReadBack;
 use crate::kinds::saved_method::shape::SavedMethodKind;
 use crate::kinds::schema::kind::SpecSchema;
 use crate::model::change::PlannedAction;
-use crate::model::effect::{Effect, MoneyMove, RemoteReading, StepWork};
+use crate::model::effect::{Effect, MoneyMove, StepWork};
 use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
 use crate::model::plan::Reason;
@@ -43,46 +43,6 @@ const NOW: [&str; 2] = ["charged_now", "charged_now_into_trust"];
 const NOW_AND_MORE: [&str; 2] =
     ["charged_now_before_surcharge", "charged_now_into_trust_before_surcharge"];
 
-fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
-    if let Some(reason) = ending::ended_reason(have, manifest) {
-        return StepDecision::idle(PlannedAction::Blocked, reason);
-    }
-    let manifest = &method::with_details_digest(cx, manifest, have);
-    let quote = quote(cx, manifest, have);
-    let money = money(cx, manifest, have, &quote);
-    let kind = ObjectEffects {
-        create: &|new| Ok(Effect { moves: money.clone(), ..create(cx, manifest, &quote, new)? }),
-        change: &|new, target, changes| {
-            let changed = request::change_body(cx, manifest, have, changes)?;
-            let account = have.and_then(|have| have.text("account_id")).map(str::to_owned);
-            let new = EffectContext { account, ..new };
-            let effect = if needs_token(RecurringChargeKind::FIELDS, changes) {
-                method::renew(cx, manifest, have, new, (target, changed))?
-            } else {
-                change_recurring(new, target, changed.body, changed.text)
-            };
-            let collects = effect.request.body.get("amount").is_some();
-            let moves = if collects { per_occurrence(&money) } else { Vec::new() };
-            Ok(Effect { moves, ..effect })
-        },
-        money: money.clone(),
-        unready: &unready,
-    };
-    let mut draft = plan_object(cx, RecurringChargeKind::FIELDS, manifest, have, &kind);
-    let collects = draft.changes.iter().any(|change| change.path == "amount");
-    if draft.verdict == PlannedAction::Update && collects {
-        draft.money = per_occurrence(&money);
-    }
-    if draft.verdict == PlannedAction::Blocked {
-        draft.money.clear();
-    }
-    let draft = method::wait_for_details(cx, manifest, have, draft);
-    if draft.reason == Reason::Renewed && method::payer_method(cx, manifest).is_some() {
-        return StepDecision { reason: Reason::DetailsGiven, ..draft };
-    }
-    read_surcharge_first(draft, quote, have)
-}
-
 /// Returns the reason why the charge is not ready. Ready means active, or completed by its own
 /// limits.
 fn unready(have: &Observed) -> Option<Reason> {
@@ -92,11 +52,7 @@ fn unready(have: &Observed) -> Option<Reason> {
     }
 }
 
-/// Returns the effect that creates it.
-///
-/// # Errors
-///
-/// The obstacle.
+/// Returns the effect that creates it, or the obstacle.
 fn create(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -106,15 +62,13 @@ fn create(
     let spec = &manifest.spec;
     request::refuse_start_today(cx, manifest)?;
     let merchant = reference(manifest, MERCHANT);
-    let merchant =
-        merchant.ok_or_else(|| Reason::Unsuitable("the charge names no merchant".to_owned()))?;
+    let merchant = merchant.ok_or_else(|| unsuitable("the charge names no merchant"))?;
     let owner = ready_state(cx, &merchant)?;
     account::allow(cx, manifest, &owner)?;
     let new = method::with_saved_details(cx, manifest, new);
     let description = text(spec, "description");
     if let Some(charge) = spec.get("from_charge").and_then(Value::as_str) {
-        let charge =
-            RemoteId::new(charge).map_err(|error| Reason::Unsuitable(error.to_string()))?;
+        let charge = RemoteId::new(charge).map_err(|error| unsuitable(&error.to_string()))?;
         let body = request::from_charge_body(spec)?;
         let currency = request::amount_per_occurrence(spec)?.currency();
         return Ok(schedule_charge(new, &charge, body, currency.code()));
@@ -153,14 +107,8 @@ fn read_surcharge_first(
         return draft;
     };
     let known = have.filter(|have| have.exists).and_then(|have| have.applied.clone());
-    let reading = RemoteReading {
-        name: SURCHARGE,
-        key: effect.key.clone(),
-        merchant: effect.merchant.clone(),
-        mode: effect.mode,
-        applied: known.unwrap_or_else(|| effect.applied.clone()),
-        subject: about,
-    };
+    let applied = known.unwrap_or_else(|| effect.applied.clone());
+    let reading = read_before(effect, SURCHARGE, applied, about);
     StepDecision { verdict: PlannedAction::Read, work: Some(StepWork::Read(reading)), ..draft }
 }
 
@@ -202,7 +150,45 @@ fn money(
 
 impl ManifestKind for RecurringChargeKind {
     fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
-        step(cx, manifest, have)
+        if let Some(reason) = ending::ended_reason(have, manifest) {
+            return StepDecision::blocked(reason);
+        }
+        let manifest = &method::with_details_digest(cx, manifest, have);
+        let quote = quote(cx, manifest, have);
+        let money = money(cx, manifest, have, &quote);
+        let kind = ObjectEffects {
+            create: &|new| {
+                Ok(Effect { moves: money.clone(), ..create(cx, manifest, &quote, new)? })
+            },
+            change: &|new, target, changes| {
+                let changed = request::change_body(cx, manifest, have, changes)?;
+                let account = have.and_then(|have| have.text("account_id")).map(str::to_owned);
+                let new = EffectContext { account, ..new };
+                let effect = if needs_token(RecurringChargeKind::FIELDS, changes) {
+                    method::renew(cx, manifest, have, new, (target, changed))?
+                } else {
+                    change_recurring(new, target, changed.body, changed.text)
+                };
+                let collects = effect.request.body.get("amount").is_some();
+                let moves = if collects { per_occurrence(&money) } else { Vec::new() };
+                Ok(Effect { moves, ..effect })
+            },
+            money: money.clone(),
+            unready: &unready,
+        };
+        let mut draft = plan_object(cx, RecurringChargeKind::FIELDS, manifest, have, &kind);
+        let collects = draft.changes.iter().any(|change| change.path == "amount");
+        if draft.verdict == PlannedAction::Update && collects {
+            draft.money = per_occurrence(&money);
+        }
+        if draft.verdict == PlannedAction::Blocked {
+            draft.money.clear();
+        }
+        let draft = method::wait_for_details(cx, manifest, have, draft);
+        if draft.reason == Reason::Renewed && method::payer_method(cx, manifest).is_some() {
+            return StepDecision { reason: Reason::DetailsGiven, ..draft };
+        }
+        read_surcharge_first(draft, quote, have)
     }
 
     fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {

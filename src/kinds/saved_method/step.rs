@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::api::call::Call;
 use crate::api::saved_method::{GetBank, GetCard, ListBanks, ListCards};
 use crate::base::id::{Key, RemoteId};
-use crate::effects::core::context::{EffectContext, put};
+use crate::effects::core::context::{EffectContext, put_some};
 use crate::effects::methods::change::{change_method, delete_method, renew_by_token, renew_method};
 use crate::effects::methods::method::{MethodSource, method_facts};
 use crate::effects::methods::save::{FreshToken, create_token, save_by_token, save_method};
@@ -22,7 +22,7 @@ use crate::kinds::planning::health;
 use crate::kinds::planning::object_step::{ObjectEffects, needs_token, plan_object};
 use crate::kinds::planning::step::{
     MERCHANT, StepCx, StepDecision, deletion_of, orphan, ready_state, reference, removal_context,
-    text, wait, wait_for_users,
+    text, unsuitable, wait, wait_for_users,
 };
 use crate::kinds::remote::readback::{
     ImportTemplate, ImportTemplateCx, ReadBack, ReadBackField, WireForm,
@@ -40,40 +40,6 @@ use crate::model::plan::Reason;
 use crate::model::state::health::Health;
 use crate::model::state::observed::Observed;
 
-fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
-    let manifest = &*with_given_details(cx, manifest, have);
-    let source = source(&manifest.spec);
-    let kind = ObjectEffects {
-        create: &|new| {
-            let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
-            ready_state(cx, &merchant)?;
-            if is_intake(&manifest.spec) {
-                return Ok(save_by_token(new, source, &usable_token(cx, manifest, have)?));
-            }
-            require_details(source)?;
-            Ok(save_method(new, source))
-        },
-        change: &|new, target, changes| {
-            if needs_token(SavedMethodKind::FIELDS, changes) {
-                if is_intake(&manifest.spec) {
-                    let brought = usable_token(cx, manifest, have)?;
-                    return Ok(renew_by_token(new, source, target, &brought));
-                }
-                require_details(source)?;
-                return renew(new, source, target, have);
-            }
-            Ok(change_method(new, source, target))
-        },
-        money: Vec::new(),
-        unready: &|_| None,
-    };
-    let draft = plan_object(cx, SavedMethodKind::FIELDS, manifest, have, &kind);
-    if draft.reason == Reason::Renewed && is_intake(&manifest.spec) {
-        return StepDecision { reason: Reason::DetailsGiven, ..draft };
-    }
-    draft
-}
-
 /// Checks that the document contains the details, which must be sent.
 fn require_details(source: MethodSource<'_>) -> Result<(), Reason> {
     if source.details.is_object() {
@@ -81,7 +47,7 @@ fn require_details(source: MethodSource<'_>) -> Result<(), Reason> {
     }
     let why = "the document lacks the details: write them there, or run `reckon import` once more to keep the saved \
                ones";
-    Err(Reason::Unsuitable(why.to_owned()))
+    Err(unsuitable(why))
 }
 
 /// Returns the first or second of two effects: a token of the current document, then the change by
@@ -92,7 +58,7 @@ fn renew(
     target: &RemoteId,
     have: Option<&Observed>,
 ) -> Result<Effect, Reason> {
-    let unknown = || Reason::Unsuitable("the saved details are unknown".to_owned());
+    let unknown = || unsuitable("the saved details are unknown");
     let known = have.ok_or_else(unknown)?;
     let applied = known.applied.as_ref().ok_or_else(unknown)?;
     Ok(match FreshToken::of(known, new.applied.digest) {
@@ -101,32 +67,57 @@ fn renew(
     })
 }
 
-/// Returns the step of a saved method whose document was removed: the method is deleted if the
-/// document requested that and no resource uses it any more.
-fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
-    let (Some(applied), Some(target)) = (deletion_of(have), &have.remote_id) else {
-        return orphan();
-    };
-    if let Some(draft) = wait_for_users(cx, key) {
-        return draft;
-    }
-    match removal_context(cx, key, have, applied) {
-        Ok(new) => {
-            let work =
-                Some(StepWork::Effect(delete_method(new, method_type(&applied.spec), target)));
-            StepDecision { work, ..StepDecision::idle(PlannedAction::Delete, Reason::Removed) }
-        }
-        Err(reason) => wait(reason),
-    }
-}
-
 impl ManifestKind for SavedMethodKind {
     fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
-        step(cx, manifest, have)
+        let manifest = &*with_given_details(cx, manifest, have);
+        let source = source(&manifest.spec);
+        let kind = ObjectEffects {
+            create: &|new| {
+                let merchant =
+                    reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
+                ready_state(cx, &merchant)?;
+                if is_intake(&manifest.spec) {
+                    return Ok(save_by_token(new, source, &usable_token(cx, manifest, have)?));
+                }
+                require_details(source)?;
+                Ok(save_method(new, source))
+            },
+            change: &|new, target, changes| {
+                if needs_token(SavedMethodKind::FIELDS, changes) {
+                    if is_intake(&manifest.spec) {
+                        let brought = usable_token(cx, manifest, have)?;
+                        return Ok(renew_by_token(new, source, target, &brought));
+                    }
+                    require_details(source)?;
+                    return renew(new, source, target, have);
+                }
+                Ok(change_method(new, source, target))
+            },
+            money: Vec::new(),
+            unready: &|_| None,
+        };
+        let draft = plan_object(cx, SavedMethodKind::FIELDS, manifest, have, &kind);
+        if draft.reason == Reason::Renewed && is_intake(&manifest.spec) {
+            return StepDecision { reason: Reason::DetailsGiven, ..draft };
+        }
+        draft
     }
 
     fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
-        plan_removal(cx, key, have)
+        let (Some(applied), Some(target)) = (deletion_of(have), &have.remote_id) else {
+            return orphan();
+        };
+        if let Some(draft) = wait_for_users(cx, key) {
+            return draft;
+        }
+        match removal_context(cx, key, have, applied) {
+            Ok(new) => {
+                let effect = delete_method(new, method_type(&applied.spec), target);
+                let draft = StepDecision::idle(PlannedAction::Delete, Reason::Removed);
+                draft.with_work(StepWork::Effect(effect))
+            }
+            Err(reason) => wait(reason),
+        }
     }
 
     fn read_back(spec: &Value) -> Option<&'static ReadBack> {
@@ -225,13 +216,9 @@ fn import_template(
     named_by: &str,
 ) -> ImportTemplate {
     let mut spec = json!({"merchant": cx.merchant, "type": word, "source": {}});
-    if let Some(text) =
-        item.get("description").and_then(Value::as_str).filter(|one| !one.is_empty())
-    {
-        put(&mut spec, "description", text);
-    }
-    let facts = method_facts(item);
-    let text = |name: &str| facts.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let sort = item.get(named_by).and_then(Value::as_str).unwrap_or(word).to_owned();
-    ImportTemplate { kind: SavedMethodKind::NAME, name: format!("{sort} {}", text("last4")), spec }
+    let description = Some(text(item, "description")).filter(|one| !one.is_empty());
+    put_some(&mut spec, "description", description);
+    let sort = item.get(named_by).and_then(Value::as_str).unwrap_or(word);
+    let name = format!("{sort} {}", text(&method_facts(item), "last4"));
+    ImportTemplate { kind: SavedMethodKind::NAME, name, spec }
 }
