@@ -96,11 +96,7 @@ pub fn verifying_query(effect: &str, id: &RemoteId) -> Option<RemoteQuery> {
 pub struct ActionRow {
     /// Name of the action in requests.
     pub verb: &'static str,
-    /// Builds the effect.
-    ///
-    /// # Errors
-    ///
-    /// The problems of the fields, for the author of the request.
+    /// Builds the effect, or returns the problems of the fields for the author of the request.
     pub make: fn(EffectContext, &Value) -> Result<ActionEffect, String>,
     /// Fields that are sealed and never stored in plain text.
     pub secret: &'static [&'static str],

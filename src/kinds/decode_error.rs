@@ -72,7 +72,7 @@ fn meant_path(error: &DecodeError) -> Option<String> {
 pub(crate) fn clean(fields: &[SpecField], path: &str, problem: DecodeProblem) -> DecodeError {
     let private = touches_private(fields, path);
     let (mut shown, mut doc) = (path.to_owned(), "");
-    let problem = match problem {
+    let mut problem = match problem {
         DecodeProblem::UnknownField { name, known } => {
             let (path, problem) = clean_unknown(fields, path, &name, known);
             shown = path;
@@ -98,43 +98,36 @@ pub(crate) fn clean(fields: &[SpecField], path: &str, problem: DecodeProblem) ->
         | DecodeProblem::UnknownWord { .. }
         | DecodeProblem::Other(_)) => other,
     };
-    DecodeError { path: mask_digits(&shown), offset: None, problem: masked(problem), doc }
+    mask_text(&mut problem);
+    DecodeError { path: mask_digits(&shown), offset: None, problem, doc }
 }
 
-/// Masks card numbers in the texts that the document wrote.
-fn masked(problem: DecodeProblem) -> DecodeProblem {
-    match problem {
-        DecodeProblem::UnknownField { name, known } => {
-            DecodeProblem::UnknownField { name: mask_digits(&name), known }
+/// Masks card numbers in the text that the document wrote.
+fn mask_text(problem: &mut DecodeProblem) {
+    let text = match problem {
+        DecodeProblem::UnknownField { name: text, known: _ }
+        | DecodeProblem::UnknownWord { found: text, known: _ }
+        | DecodeProblem::WrongType {
+            found:
+                FoundValue::Text(Some(text))
+                | FoundValue::Integer(Some(text))
+                | FoundValue::Float(Some(text)),
+            expected: _,
         }
-        DecodeProblem::UnknownWord { found, known } => {
-            DecodeProblem::UnknownWord { found: mask_digits(&found), known }
+        | DecodeProblem::WrongValue {
+            found:
+                FoundValue::Text(Some(text))
+                | FoundValue::Integer(Some(text))
+                | FoundValue::Float(Some(text)),
+            expected: _,
         }
-        DecodeProblem::WrongType { found, expected } => {
-            DecodeProblem::WrongType { found: masked_value(found), expected }
-        }
-        DecodeProblem::WrongValue { found, expected } => {
-            DecodeProblem::WrongValue { found: masked_value(found), expected }
-        }
-        DecodeProblem::Other(message) => DecodeProblem::Other(mask_digits(&message)),
-        other @ (DecodeProblem::MissingField { .. } | DecodeProblem::DuplicateField { .. }) => {
-            other
-        }
-    }
-}
-
-fn masked_value(found: FoundValue) -> FoundValue {
-    let mask = |text: Option<String>| text.map(|text| mask_digits(&text));
-    match found {
-        FoundValue::Text(text) => FoundValue::Text(mask(text)),
-        FoundValue::Integer(number) => FoundValue::Integer(mask(number)),
-        FoundValue::Float(number) => FoundValue::Float(mask(number)),
-        other @ (FoundValue::Bool(_)
-        | FoundValue::Mapping
-        | FoundValue::Sequence
-        | FoundValue::Nothing
-        | FoundValue::Other) => other,
-    }
+        | DecodeProblem::Other(text) => text,
+        DecodeProblem::WrongType { .. }
+        | DecodeProblem::WrongValue { .. }
+        | DecodeProblem::MissingField { .. }
+        | DecodeProblem::DuplicateField { .. } => return,
+    };
+    *text = mask_digits(text);
 }
 
 /// Drops known names that are declared only to be refused, and shows the offending name only if

@@ -109,81 +109,69 @@ fn form(name: &str, value: &Value) -> Value {
     })
 }
 
+const AGE_PATTERN: &str = "^\\s*-----BEGIN AGE ENCRYPTED FILE-----";
+
 /// Returns the schemas of the four forms of a secret.
 fn forms() -> Vec<Value> {
     vec![
         form("env", &json!({"type": "string", "pattern": "^[A-Z_][A-Z0-9_]*$"})),
         form("file", &json!({"type": "string", "minLength": 1})),
         form("exec", &json!({"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*$"})),
-        form(
-            "age",
-            &json!({"type": "string", "pattern": "^\\s*-----BEGIN AGE ENCRYPTED FILE-----"}),
-        ),
+        form("age", &json!({"type": "string", "pattern": AGE_PATTERN})),
     ]
 }
 
-impl JsonSchema for HiddenSecret {
-    fn schema_name() -> Cow<'static, str> {
-        "Hidden".into()
-    }
+/// Implements [`JsonSchema`] for a type with a fixed schema.
+macro_rules! fixed_schema {
+    ($type:ty, $name:literal, $schema:expr) => {
+        impl JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                $name.into()
+            }
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "x-own": true, "title": "SECRET", "anyOf": forms() })
-    }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                $schema
+            }
+        }
+    };
 }
 
-impl JsonSchema for SecretSource {
-    fn schema_name() -> Cow<'static, str> {
-        "SecretSource".into()
-    }
+fixed_schema!(
+    HiddenSecret,
+    "Hidden",
+    json_schema!({ "x-own": true, "title": "SECRET", "anyOf": forms() })
+);
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let open = json!({ "type": ["string", "integer"] });
-        let all: Vec<Value> = forms().into_iter().chain([open]).collect();
-        json_schema!({ "x-own": true, "title": "SECRET", "anyOf": all })
-    }
-}
+fixed_schema!(SecretSource, "SecretSource", {
+    let open = json!({ "type": ["string", "integer"] });
+    let all: Vec<Value> = forms().into_iter().chain([open]).collect();
+    json_schema!({ "x-own": true, "title": "SECRET", "anyOf": all })
+});
 
-impl JsonSchema for Amount {
-    fn schema_name() -> Cow<'static, str> {
-        "Amount".into()
-    }
+fixed_schema!(
+    Amount,
+    "Amount",
+    json_schema!({
+        "x-own": true,
+        "title": "amount",
+        "anyOf": [
+            { "type": "string", "pattern": "^\\s*-?[0-9]+(\\.[0-9]+)?\\s+[A-Za-z]{3}\\s*$" },
+            { "type": "integer" },
+        ],
+    })
+);
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "x-own": true,
-            "title": "amount",
-            "anyOf": [
-                { "type": "string", "pattern": "^\\s*-?[0-9]+(\\.[0-9]+)?\\s+[A-Za-z]{3}\\s*$" },
-                { "type": "integer" },
-            ],
-        })
-    }
-}
+fixed_schema!(
+    WholeNumber,
+    "Whole",
+    json_schema!({
+        "x-own": true,
+        "title": "whole number",
+        "anyOf": [
+            { "type": "integer", "minimum": 0, "maximum": u32::MAX },
+            { "type": "string", "pattern": "^[0-9]+$" },
+        ],
+    })
+);
 
-impl JsonSchema for WholeNumber {
-    fn schema_name() -> Cow<'static, str> {
-        "Whole".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "x-own": true,
-            "title": "whole number",
-            "anyOf": [
-                { "type": "integer", "minimum": 0, "maximum": u32::MAX },
-                { "type": "string", "pattern": "^[0-9]+$" },
-            ],
-        })
-    }
-}
-
-impl JsonSchema for RefusedField {
-    fn schema_name() -> Cow<'static, str> {
-        "Refused".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        false.into()
-    }
-}
+fixed_schema!(RefusedField, "Refused", false.into());

@@ -48,11 +48,7 @@ pub trait ManifestKind: SpecSchema {
     }
 
     /// Returns the requirements on an object, beyond the fields of its list, for its import under
-    /// this document.
-    ///
-    /// # Errors
-    ///
-    /// The reason why no object can be imported for a document of this kind, and the alternative.
+    /// this document; or the reason why none of this kind can be imported, and the alternative.
     fn import_checks(
         _: &step::StepCx<'_>,
         _: &Manifest,

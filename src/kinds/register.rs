@@ -35,7 +35,7 @@ use crate::model::manifest::Manifest;
 use crate::model::state::health::Health;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
-/// One kind, without its types.
+/// One kind: the functions of [`SpecSchema`] and [`ManifestKind`], without their types.
 #[derive(Debug)]
 pub struct KindRow {
     /// Name in YAML.
@@ -44,38 +44,20 @@ pub struct KindRow {
     /// The JSON Schema of its spec, every field with its text.
     pub schema: fn() -> Value,
     /// Decodes one complete YAML document of this kind.
-    ///
-    /// # Errors
-    ///
-    /// The document does not fit the kind's shape.
     pub read:
         fn(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<DecodedSpec, Vec<DecodeError>>,
-    /// Compares a valid manifest of this kind with the ones that it refers to.
     pub check_links: fn(&Manifest, Find<'_>) -> Vec<Issue>,
-    /// Returns the property of a manifest that only one document of a tree may have.
     pub unique_field: fn(&Manifest) -> Option<&'static UniqueField>,
-    /// Returns the step of a resource that has a document.
     pub step: fn(&StepCx<'_>, &Manifest, Option<&Observed>) -> StepDecision,
-    /// Returns the step of a resource whose document was removed.
     pub plan_removal: fn(&StepCx<'_>, &Key, &Observed) -> StepDecision,
-    /// Returns the resources, beside its merchant, that an object without a document still uses.
     pub dependencies: fn(&Key, &AppliedSpec) -> Vec<Key>,
-    /// Returns the effect that a person may request for a resource on the service.
     pub on_demand: fn(&StepCx<'_>, &Manifest, &Observed) -> Option<Effect>,
-    /// Returns the description of reading an object of this spec; `None` if the service never shows
-    /// it.
     pub read_back: fn(&Value) -> Option<&'static ReadBack>,
-    /// Returns the state of a resource as if the service matched its document exactly.
     pub assume_applied: fn(&StepCx<'_>, &Manifest) -> Observed,
-    /// Returns the requirements on an object, beyond the fields of its list, for its import.
     pub import_checks: fn(&StepCx<'_>, &Manifest) -> Result<Vec<ImportCheck>, &'static str>,
-    /// Returns the health of an object, apart from drift against its document.
     pub health: fn(&StepCx<'_>, Option<&Manifest>, &Observed) -> Health,
-    /// Returns the days on which money of a spec is due, from a day on.
     pub due_payments: fn(&Value, NaiveDate) -> Vec<(NaiveDate, Money)>,
-    /// Warns of dates in a spec that are before a day, where its object is to be created.
     pub overdue: fn(&Value, NaiveDate) -> Vec<Issue>,
-    /// Returns the readings, in order, of facts that may have changed at the service.
     pub refresh_reads: fn(&StepCx<'_>, &Key, &Value, &Observed) -> Vec<RemoteReading>,
 }
 

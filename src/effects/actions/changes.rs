@@ -91,11 +91,7 @@ fn change_recurring_charge(
     Ok(ActionEffect { effect: set_recurring(new, id, body, currency.as_deref()), money })
 }
 
-/// Returns the card with its new date, if one is named.
-///
-/// # Errors
-///
-/// Half of a date.
+/// Returns the card with its new date, if one is named; half of a date is an error.
 fn card_with_date(set: &Map<String, Value>) -> Result<Option<Value>, String> {
     let named = CARD_DATE.iter().filter(|name| set.contains_key(**name)).count();
     if named == 0 {

@@ -216,11 +216,7 @@ pub struct EffectRow {
     pub baseline: Option<Baseline>,
     /// Exclusion while the effect is in flight or not settled.
     pub isolation: Isolation,
-    /// Returns the results of an answer.
-    ///
-    /// # Errors
-    ///
-    /// The reason why the answer does not match the request (law 4).
+    /// Returns the results of an answer, or the reason why it does not match the request (law 4).
     pub learn: fn(&Intent, &Value) -> Result<Learned, String>,
     /// Returns the state of the object if a refusal proves that the effect happened before.
     pub proven_state: fn(&ServiceProblem) -> Option<ProvenState>,
@@ -288,11 +284,7 @@ pub struct ReadingRow {
     pub name: &'static str,
     /// Returns the queries for the subject of the reading.
     pub queries: fn(about: &Value) -> Vec<RemoteQuery>,
-    /// Returns the results for the resource.
-    ///
-    /// # Errors
-    ///
-    /// The reason why the answers cannot be used.
+    /// Returns the results for the resource, or the reason why the answers cannot be used.
     pub learn: fn(&ReadingCx<'_>, &[RemoteAnswer]) -> Result<Learned, ReadingError>,
 }
 

@@ -105,11 +105,7 @@ pub fn sets_date_alone(fields: &Value) -> bool {
 }
 
 impl RemoteSetting {
-    /// Parses the value of a text.
-    ///
-    /// # Errors
-    ///
-    /// The required form of the value.
+    /// Parses the value of a text; the error is the required form.
     pub fn value(&self, text: &str) -> Result<Value, String> {
         let value = match (self.value_type, text) {
             (SettingType::Flag, "true") => json!(true),
@@ -190,11 +186,7 @@ fn find_setting(settings: &'static [RemoteSetting], name: &str) -> Option<&'stat
     settings.iter().find(|setting| setting.name == name)
 }
 
-/// Checks that every entry of `set` can be set.
-///
-/// # Errors
-///
-/// All problems of `set`.
+/// Checks that every entry of `set` can be set; the error names all problems.
 pub(crate) fn check(
     settings: &'static [RemoteSetting],
     set: &Map<String, Value>,

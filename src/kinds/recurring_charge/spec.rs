@@ -39,10 +39,10 @@ pub struct RecurringChargeSpec {
     /// The due dates of payments.
     pub schedule: ScheduleSpec,
     /// The time of the first payment.
-    #[serde(default, skip_serializing_if = "FirstCharge::is_scheduled")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub first_charge: FirstCharge,
     /// `apply` adds a surcharge to a charge made now.
-    #[serde(default, skip_serializing_if = "Surcharge::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub surcharge: Surcharge,
     /// The earlier charge whose method and customer are used.
     pub from_charge: Option<String>,
@@ -73,18 +73,8 @@ pub enum Surcharge {
     Apply,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands the field by reference")]
-impl FirstCharge {
-    fn is_scheduled(&self) -> bool {
-        *self == Self::Scheduled
-    }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands the field by reference")]
-impl Surcharge {
-    fn is_none(&self) -> bool {
-        *self == Self::None
-    }
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Days within which every day of a week or month occurs.

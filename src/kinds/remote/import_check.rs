@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::base::hash::Mark;
 use crate::base::secret::Secret;
 use crate::effects::merchants::read::mark_of;
-use crate::kinds::planning::diff::{changes, flatten, mutability_of};
+use crate::kinds::planning::diff::{changes, flatten, mutability_of, pointer};
 use crate::kinds::remote::readback::{
     ReadBack, WireForm, is_same, redact_field, shown_value, with_currency,
 };
@@ -82,6 +82,14 @@ pub struct ImportCandidate<'a> {
     pub item: &'a Value,
 }
 
+/// Results of a comparison so far.
+struct Findings {
+    /// The spec as the service shows it.
+    spec: Value,
+    immutable: Vec<String>,
+    unverified: Vec<String>,
+}
+
 /// Fields that the path of the reading itself proves.
 const PROVED: [&str; 2] = ["merchant", "type"];
 /// A digest that is in no document (the details of the method that pays).
@@ -90,52 +98,49 @@ const DETAILS: &str = "method.details";
 impl ImportCandidate<'_> {
     /// Compares the object with the document.
     pub fn compare(&self) -> ImportComparison {
-        let mut before = self.assumed.spec.clone();
-        let (mut fixed, mut believed) = (Vec::new(), Vec::new());
-        self.compare_listed_fields(&mut before, (&mut fixed, &mut believed));
-        self.compare_checks(&mut before, (&mut fixed, &mut believed));
-        let changes = changes(Some(&before), &self.assumed.spec, self.fields);
+        let spec = self.assumed.spec.clone();
+        let mut found = Findings { spec, immutable: Vec::new(), unverified: Vec::new() };
+        self.compare_listed_fields(&mut found);
+        self.compare_checks(&mut found);
+        let Findings { spec, mut immutable, mut unverified } = found;
+        let changes = changes(Some(&spec), &self.assumed.spec, self.fields);
         let never = changes.iter().map(|change| change.path.clone());
-        fixed
+        immutable
             .extend(never.filter(|path| mutability_of(self.fields, path) == Mutability::Immutable));
-        believed.extend(self.unverifiable_fields());
-        for list in [&mut fixed, &mut believed] {
+        unverified.extend(self.unverifiable_fields());
+        for list in [&mut immutable, &mut unverified] {
             list.sort();
             list.dedup();
         }
         ImportComparison {
-            applied: AppliedSpec { spec: before, ..self.assumed.clone() },
+            applied: AppliedSpec { spec, ..self.assumed.clone() },
             changes,
-            immutable: fixed,
-            unverified: believed,
+            immutable,
+            unverified,
             facts: (self.read_back.import_facts)(self.item),
             mark: mark_of(self.item),
         }
     }
 
     /// Compares the fields that the list of the kind shows.
-    fn compare_listed_fields(
-        &self,
-        before: &mut Value,
-        (fixed, believed): (&mut Vec<String>, &mut Vec<String>),
-    ) {
+    fn compare_listed_fields(&self, found: &mut Findings) {
         for shown in self.read_back.fields {
-            let pointer = format!("/{}", shown.path.replace('.', "/"));
-            let Some(said) = before.pointer(&pointer).cloned() else { continue };
+            let pointer = pointer(shown.path);
+            let Some(said) = found.spec.pointer(&pointer).cloned() else { continue };
             if shown.form == WireForm::Fingerprint {
                 match self.same_number(shown.path) {
                     Some(true) => {}
-                    Some(false) => fixed.push(shown.path.to_owned()),
-                    None => believed.push(shown.path.to_owned()),
+                    Some(false) => found.immutable.push(shown.path.to_owned()),
+                    None => found.unverified.push(shown.path.to_owned()),
                 }
                 continue;
             }
             match shown_value(shown, self.item).filter(|now| !now.is_null()) {
-                None => remove(before, &pointer),
+                None => remove(&mut found.spec, &pointer),
                 Some(now) => {
                     let now = redact_field(self.fields, self.key, shown.path, now);
                     if !is_same(shown.form, &said, &now) {
-                        set(before, &pointer, with_currency(&said, now));
+                        set(&mut found.spec, &pointer, with_currency(&said, now));
                     }
                 }
             }
@@ -152,11 +157,7 @@ impl ImportCandidate<'_> {
     }
 
     /// Checks the further requirements.
-    fn compare_checks(
-        &self,
-        before: &mut Value,
-        (fixed, believed): (&mut Vec<String>, &mut Vec<String>),
-    ) {
+    fn compare_checks(&self, found: &mut Findings) {
         for ImportCheck { path, at, expected: want, on_mismatch: how } in self.checks {
             let now = self.item.pointer(at).filter(|now| !now.is_null());
             let attempted = self.item.get("total_occurrences").and_then(Value::as_i64) > Some(0);
@@ -170,14 +171,14 @@ impl ImportCandidate<'_> {
             };
             match (same, how) {
                 (Some(true), _) => {}
-                (Some(false), OnMismatch::Reject) => fixed.push((*path).to_owned()),
+                (Some(false), OnMismatch::Reject) => found.immutable.push((*path).to_owned()),
                 (Some(false), OnMismatch::ChangeBeforeFirstPayment) => {
-                    set(before, &pointer(path), now.cloned().unwrap_or_default());
+                    set(&mut found.spec, &pointer(path), now.cloned().unwrap_or_default());
                 }
                 (Some(false), OnMismatch::Change | OnMismatch::ChangeByLastDigits) => {
-                    set(before, &pointer(path), json!({"digest": "another"}));
+                    set(&mut found.spec, &pointer(path), json!({"digest": "another"}));
                 }
-                (None, _) => believed.push((*path).to_owned()),
+                (None, _) => found.unverified.push((*path).to_owned()),
             }
         }
     }
@@ -215,10 +216,6 @@ fn last_digits(number: &str) -> Option<String> {
     let digits: Vec<char> = number.chars().collect();
     let tail = digits.get(digits.len().checked_sub(4)?..)?;
     tail.iter().all(char::is_ascii_digit).then(|| tail.iter().collect())
-}
-
-fn pointer(path: &str) -> String {
-    format!("/{}", path.replace('.', "/"))
 }
 
 fn set(spec: &mut Value, pointer: &str, value: Value) {

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use crate::api::call::Call;
 use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
+use crate::effects::core::context::put;
+use crate::kinds::planning::diff::pointer;
 use crate::kinds::schema::kind::SpecField;
 use crate::kinds::secrets::redact::redact;
 use crate::model::state::observed::{AppliedSpec, Observed};
@@ -31,11 +33,7 @@ pub struct ReadBack {
     pub facts: &'static [&'static str],
     /// Returns the facts of an imported object: the same as after its creation.
     pub import_facts: fn(&Value) -> Value,
-    /// Creates a document from an object.
-    ///
-    /// # Errors
-    ///
-    /// The reason why this is impossible.
+    /// Creates a document from an object, or returns the reason why this is impossible.
     pub import_template: fn(&ImportTemplateCx<'_>, &Value) -> Result<ImportTemplate, String>,
     /// Returns the reason if the object has ended, by its visible fields: it is then treated as
     /// gone.
@@ -67,29 +65,6 @@ pub enum WireForm {
     Fingerprint,
 }
 
-/// Readability of a field, which limits the claims about it (design.md part 3, Kinds without
-/// read-back).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Readability {
-    Read,
-    /// The service shows a mask or a fingerprint of it.
-    Masked,
-    /// The service never shows it.
-    WriteOnly,
-}
-
-/// Returns the readability of a field of the document.
-pub fn readability(back: Option<&ReadBack>, path: &str) -> Readability {
-    let shown = back.and_then(|back| back.fields.iter().find(|field| field.path == path));
-    match shown.map(|shown| shown.form) {
-        Some(WireForm::Fingerprint) => Readability::Masked,
-        Some(WireForm::Same | WireForm::Minor | WireForm::Year | WireForm::Tagged) => {
-            Readability::Read
-        }
-        None => Readability::WriteOnly,
-    }
-}
-
 /// Returns the spec as the service shows it, and the paths that drifted from the applied one;
 /// `None` without drift.
 pub fn detect_drift(
@@ -103,7 +78,7 @@ pub fn detect_drift(
     let mut spec = applied.spec.clone();
     let mut paths = Vec::new();
     for shown in back.fields {
-        let pointer = format!("/{}", shown.path.replace('.', "/"));
+        let pointer = pointer(shown.path);
         let now = shown_value(shown, item).map(|now| redact_field(fields, key, shown.path, now));
         let (Some(before), Some(now)) = (spec.pointer_mut(&pointer), now) else { continue };
         if shown.form == WireForm::Fingerprint {
@@ -140,7 +115,7 @@ pub(crate) fn redact_field(
     let names: Vec<&str> = path.split('.').collect();
     let nested = names.iter().rev().fold(value, |value, name| json!({ *name: value }));
     let redacted = redact(fields, &nested, key);
-    redacted.pointer(&format!("/{}", path.replace('.', "/"))).cloned().unwrap_or_default()
+    redacted.pointer(&pointer(path)).cloned().unwrap_or_default()
 }
 
 /// Returns whether two values mean the same.
@@ -182,10 +157,8 @@ pub fn changed_facts(back: &ReadBack, known: &Observed, item: &Value) -> Value {
     let mut news = json!({});
     for name in back.facts {
         let now = item.get(*name).cloned().unwrap_or_default();
-        if known.fact(name) != &now
-            && let Some(news) = news.as_object_mut()
-        {
-            news.insert((*name).to_owned(), now);
+        if known.fact(name) != &now {
+            put(&mut news, name, now);
         }
     }
     news

@@ -201,11 +201,7 @@ pub(crate) fn awaited_intake(
     }
 }
 
-/// Returns the supplied token while it may be sent.
-///
-/// # Errors
-///
-/// The details for which the method waits.
+/// Returns the supplied token while it may be sent, else the details for which the method waits.
 pub(super) fn usable_token(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -238,11 +234,8 @@ pub(super) fn with_given_details<'a>(
     Cow::Owned(manifest)
 }
 
-/// Returns the supplied token.
-///
-/// # Errors
-///
-/// `None` if no token exists, else the reason why it cannot be used, for people.
+/// Returns the supplied token. The error is `None` if no token exists, else the reason why it
+/// cannot be used, for people.
 fn attached_token(
     manifest: &Manifest,
     have: Option<&Observed>,

@@ -189,11 +189,7 @@ pub struct DecodeError {
 
 /// Inspects files beneath the one folder that the operator opened.
 pub trait AttachmentFiles: fmt::Debug + Send + Sync {
-    /// Returns the file at a path below the folder.
-    ///
-    /// # Errors
-    ///
-    /// The file is missing, or may not be used.
+    /// Returns the file at a path below the folder, unless it is missing or may not be used.
     fn inspect(&self, path: &str) -> Result<AttachedFile, FileProblem>;
     /// Returns the stamp of a file, without reading it; `None` if the file is missing.
     fn stamp(&self, path: &str) -> Option<Stamp>;

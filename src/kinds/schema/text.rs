@@ -100,10 +100,6 @@ pub fn serialize_exposed_list<S: Serializer>(
 pub(crate) const MERCHANT_FIELD: &str = "spec.merchant";
 
 /// Returns the key that `text` names, seen from `namespace`.
-///
-/// # Errors
-///
-/// A part that breaks the rule of names.
 pub fn resolve_reference(kind: &str, text: &str, namespace: &Name) -> Result<Key, NameError> {
     let kind = Kind::new(kind);
     match text.split_once('/') {

@@ -13,10 +13,10 @@
 
 use std::fmt;
 
-use serde::de;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, IgnoredAny, Unexpected, Visitor};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::de::{Deserializer, IgnoredAny, Unexpected, Visitor};
+use serde::{Deserialize, Serialize, de};
+use serde_with::skip_serializing_none;
 
 use crate::base::money::{AMOUNT_MAX, Currency, Money, MoneyError};
 use crate::kinds::schema::kind::CheckCx;
@@ -37,12 +37,14 @@ pub enum AmountNotation {
 }
 
 /// Amount in a spec.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Amount {
     /// Minor units (cents for USD).
     pub minor: i64,
     /// The currency, where one was written.
     pub currency: Option<Currency>,
+    #[serde(skip)]
     pub notation: AmountNotation,
 }
 
@@ -127,18 +129,6 @@ pub fn money_issue(path: &str, error: &MoneyError) -> Issue {
     Issue::error(code, path, message, help)
 }
 
-impl Serialize for Amount {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { minor, currency, notation: _ } = self;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("minor", minor)?;
-        if let Some(currency) = currency {
-            map.serialize_entry("currency", currency)?;
-        }
-        map.end()
-    }
-}
-
 impl<'de> Deserialize<'de> for Amount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(AmountVisitor)
@@ -146,7 +136,7 @@ impl<'de> Deserialize<'de> for Amount {
 }
 
 /// Canonical form, for reading.
-#[derive(serde::Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CanonicalAmount {
     minor: i64,
@@ -192,14 +182,8 @@ impl<'de> Visitor<'de> for AmountVisitor {
 pub(crate) const EXPECTED_WHOLE_NUMBER: &str = "a whole number";
 
 /// Whole number from 0 on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct WholeNumber(pub u32);
-
-impl Serialize for WholeNumber {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_u32(self.0)
-    }
-}
 
 impl<'de> Deserialize<'de> for WholeNumber {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
