@@ -15,7 +15,7 @@ use crate::api::contact::{CreateContact, CreateContactHash};
 use crate::api::invoice::CreateInvoice;
 use crate::base::id::{Mode, RemoteId};
 use crate::base::secret::Secret;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put, put_fields};
+use crate::effects::core::context::{EffectBuilder, EffectContext, copy_fields, set_field};
 use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply, ProvenState};
 use crate::effects::onboarding::PAGE;
 use crate::model::effect::Effect;
@@ -30,9 +30,9 @@ const COMPARED_FIELDS: [&str; 6] =
 /// the sum of its lines in minor units.
 pub fn create_invoice(cx: EffectContext, mut body: Value, files: &[Value], total: i64) -> Effect {
     if !files.is_empty() {
-        put(&mut body, "attachments", files);
+        set_field(&mut body, "attachments", files);
     }
-    put(&mut body, "source_id", json!(cx.source_id.as_str()));
+    set_field(&mut body, "source_id", json!(cx.source_id.as_str()));
     let asked = body.clone();
     let mut effect = cx.effect::<CreateInvoice>(INVOICE_CREATE.name, &[], body).with_sealed_body();
     effect.counts.emails = count_addresses(asked.get("invoice_messages"));
@@ -54,7 +54,7 @@ const STORED_FIELDS: [&str; 6] =
 fn learn_invoice(_: &Intent, reply: &Value) -> Result<Learned, String> {
     // A portal link that was created for an earlier invoice is forgotten.
     let mut facts = json!({PAGE: null});
-    put_fields(&mut facts, reply, &STORED_FIELDS);
+    copy_fields(&mut facts, reply, &STORED_FIELDS);
     Learned::object(reply, facts)
 }
 
@@ -81,7 +81,7 @@ pub(crate) const INVOICE_CREATE: EffectRow =
 pub fn create_contact(cx: EffectContext, spec: &Value) -> Effect {
     let test = cx.mode == Mode::Test;
     let mut body = json!({"type": "person", "test_mode": test});
-    put_fields(&mut body, spec, &["first_name", "last_name", "email_addresses"]);
+    copy_fields(&mut body, spec, &["first_name", "last_name", "email_addresses"]);
     cx.effect::<CreateContact>(CONTACT_CREATE.name, &[], body)
         .with_sealed_body()
         .expecting("test_mode", test)

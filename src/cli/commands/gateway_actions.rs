@@ -22,7 +22,7 @@ use crate::cli::context::session::StateSession;
 use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::print::Printer;
 use crate::control::requests::{Act, ServiceRead};
-use crate::effects::core::context::put;
+use crate::effects::core::context::set_field;
 use crate::effects::register::{
     ACCOUNT, CHANGE, DEAUTHORISE, DELETE, MERCHANT, PURGE, SAVE, SCHEDULE, UPLOAD, VAULT,
 };
@@ -157,7 +157,7 @@ fn action(command: &GatewayChange) -> Result<Action, CommandFailure> {
 fn charge(args: &ChargeArgs) -> Value {
     let mut fields = movement(&args.movement, args.hold);
     if let Some(surcharge) = args.surcharge {
-        put(&mut fields, "surcharge", json!(surcharge));
+        set_field(&mut fields, "surcharge", json!(surcharge));
     }
     fields
 }
@@ -166,7 +166,7 @@ fn charge(args: &ChargeArgs) -> Value {
 fn refund(args: &RefundArgs) -> Value {
     let mut fields = json!({"charge": args.charge, "amount": args.amount});
     if let Some(method) = &args.method {
-        put(&mut fields, "method", json!(method));
+        set_field(&mut fields, "method", json!(method));
     }
     fields
 }

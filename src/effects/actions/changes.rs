@@ -10,7 +10,7 @@ use crate::base::schedule::{Day, IntervalUnit, Schedule};
 use crate::effects::actions::fields::{
     ActionEffect, Changeable, action, decode, money_move, positive, without_money,
 };
-use crate::effects::core::context::{EffectContext, put};
+use crate::effects::core::context::{EffectContext, set_field};
 use crate::effects::merchants::settings::{CARD_DATE, METHOD_TEXTS, RECURRING_SETTINGS, check};
 use crate::effects::methods::change::set_method;
 use crate::effects::methods::method::PaymentMethodType;
@@ -72,7 +72,7 @@ fn change_recurring_charge(
     let (mut body, mut currency, mut money) = (json!({}), None, Vec::<MoneyMove>::new());
     for (name, value) in set.iter().filter(|(name, _)| !CARD_DATE.contains(&name.as_str())) {
         let Ok(amount) = decode::<Money>(value) else {
-            put(&mut body, name, value.clone());
+            set_field(&mut body, name, value.clone());
             continue;
         };
         let amount = positive(amount)?;
@@ -82,10 +82,10 @@ fn change_recurring_charge(
         if name == "amount" {
             money = money_move(amount, new.mode, PER_OCCURRENCE);
         }
-        put(&mut body, name, amount.minor());
+        set_field(&mut body, name, amount.minor());
     }
     if let Some(card) = card_with_date(set)? {
-        put(&mut body, "method", card);
+        set_field(&mut body, "method", card);
     }
     let currency = currency.map(|currency| currency.code().to_owned());
     Ok(ActionEffect { effect: set_recurring(new, id, body, currency.as_deref()), money })
@@ -102,7 +102,7 @@ fn card_with_date(set: &Map<String, Value>) -> Result<Option<Value>, String> {
     }
     let mut card = json!({"type": "card"});
     for name in CARD_DATE {
-        put(&mut card, name, set.get(name).cloned().unwrap_or_default());
+        set_field(&mut card, name, set.get(name).cloned().unwrap_or_default());
     }
     Ok(Some(card))
 }

@@ -51,34 +51,25 @@ impl EffectContext {
         parameters: &[&str],
         body: Value,
     ) -> Effect {
-        let call = Call::to::<E>(parameters);
-        let removes = call.method == Method::Delete;
-        let request = EffectRequest {
-            endpoint: call.endpoint,
-            method: call.method,
-            host: call.host,
-            path: call.path,
-            auth: call.auth,
-            account: self.account,
-            web_url: self.web_url,
-            body,
-        };
+        let Self { key, merchant, mode, source_id, applied, on_doubt, account, web_url } = self;
+        let Call { endpoint, method, host, path, auth, .. } = Call::to::<E>(parameters);
+        let deletes = u32::from(method == Method::Delete);
         Effect {
             name,
-            key: self.key,
-            merchant: self.merchant,
-            mode: self.mode,
+            key,
+            merchant,
+            mode,
             target: None,
-            source_id: self.source_id,
-            request,
+            source_id,
+            request: EffectRequest { endpoint, method, host, path, auth, account, web_url, body },
             sealed: false,
             expect: BTreeMap::new(),
-            applied: self.applied,
+            applied,
             single_use: None,
             subject: Value::Null,
-            on_doubt: self.on_doubt,
+            on_doubt,
             moves: Vec::new(),
-            counts: ExposureCounts { deletes: u32::from(removes), emails: 0 },
+            counts: ExposureCounts { deletes, emails: 0 },
         }
     }
 }
@@ -95,23 +86,23 @@ pub fn read_before(
 }
 
 /// Sets a field of a JSON object under construction.
-pub fn put(object: &mut Value, name: &str, value: impl Into<Value>) {
+pub fn set_field(object: &mut Value, name: &str, value: impl Into<Value>) {
     if let Some(fields) = object.as_object_mut() {
         fields.insert(name.to_owned(), value.into());
     }
 }
 
 /// Sets a field of a JSON object, if there is a value.
-pub fn put_some(object: &mut Value, name: &str, value: Option<impl Into<Value>>) {
+pub fn set_optional(object: &mut Value, name: &str, value: Option<impl Into<Value>>) {
     if let Some(value) = value {
-        put(object, name, value);
+        set_field(object, name, value);
     }
 }
 
 /// Copies these fields of another JSON object; a field that it lacks becomes null.
-pub fn put_fields(object: &mut Value, from: &Value, fields: &[&str]) {
+pub fn copy_fields(object: &mut Value, from: &Value, fields: &[&str]) {
     for field in fields {
-        put(object, field, from.get(*field).cloned().unwrap_or_default());
+        set_field(object, field, from.get(*field).cloned().unwrap_or_default());
     }
 }
 

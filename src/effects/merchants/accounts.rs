@@ -15,7 +15,7 @@ use crate::api::call::Call;
 use crate::api::merchant::{GetMerchant, PatchAccount, PatchAchAccount};
 use crate::base::id::RemoteId;
 use crate::base::secret::Secret;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put};
+use crate::effects::core::context::{EffectBuilder, EffectContext, set_field};
 use crate::effects::core::expect::text;
 use crate::effects::core::row::{
     EffectRow, Isolation, Learned, LookupResult, ReadingCx, ReadingError, ReadingRow, RemoteAnswer,
@@ -71,7 +71,7 @@ pub(crate) fn usable_accounts(merchant: &Value) -> Vec<Value> {
     let of = |field: &str, kind: &'static str| {
         let accounts = list(merchant.get(field)).to_vec().into_iter();
         accounts.map(move |mut account| {
-            put(&mut account, "type", kind);
+            set_field(&mut account, "type", kind);
             account
         })
     };

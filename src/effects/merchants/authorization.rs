@@ -21,7 +21,7 @@ use crate::api::credentials::ExchangeToken;
 use crate::api::merchant::Deauthorise;
 use crate::base::id::PublicKey;
 use crate::base::secret::Secret;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put_fields};
+use crate::effects::core::context::{EffectBuilder, EffectContext, copy_fields};
 use crate::effects::core::expect::text;
 use crate::effects::core::row::{
     EffectRow, Isolation, Learned, LostReply, ReadingCx, ReadingError,
@@ -134,7 +134,7 @@ fn learn_deauthorised(intent: &Intent, _: &Value) -> Result<Learned, String> {
 /// Returns the facts that clear a merchant's credentials.
 pub(crate) fn cleared_credentials() -> Value {
     let mut facts = json!({});
-    put_fields(&mut facts, &Value::Null, &CREDENTIAL_FACTS);
+    copy_fields(&mut facts, &Value::Null, &CREDENTIAL_FACTS);
     facts
 }
 

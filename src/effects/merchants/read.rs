@@ -18,7 +18,7 @@ use crate::base::hash::Mark;
 use crate::base::id::Mode;
 use crate::base::money::Money;
 use crate::base::secret::Secret;
-use crate::effects::core::context::{put, put_fields};
+use crate::effects::core::context::{copy_fields, set_field};
 use crate::effects::core::expect::text;
 use crate::effects::core::row::{
     Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery,
@@ -77,7 +77,7 @@ fn learn_credentials(
         "merchant_name": name,
     });
     if opens_new_account(cx) {
-        put(&mut facts, "surveyed", Value::Null);
+        set_field(&mut facts, "surveyed", Value::Null);
     }
     let key = Secret::from(text(first, "secret_key").to_owned());
     let secrets = vec![("secret_key", key), (ACCOUNT_KEYS, account_keys(accounts))];
@@ -139,16 +139,16 @@ fn learn_keys(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, R
     let name = read.and_then(|merchant| merchant.get("name")).and_then(Value::as_str);
     let bound = bind_keys(cx, keys, name)?;
     let mut facts = json!({BINDING: bound, "connected": true, "mode": cx.mode, "public_key": own});
-    put_fields(&mut facts, &Value::Null, &OPENED_BY_TOKEN);
+    copy_fields(&mut facts, &Value::Null, &OPENED_BY_TOKEN);
     if opens_new_account(cx) {
-        put(&mut facts, "surveyed", Value::Null);
+        set_field(&mut facts, "surveyed", Value::Null);
     }
     if let Some(merchant) = read {
-        put(&mut facts, "public_key", json!(text(merchant, "public_key")));
-        put(&mut facts, "timezone", json!(merchant.get("timezone")));
+        set_field(&mut facts, "public_key", json!(text(merchant, "public_key")));
+        set_field(&mut facts, "timezone", json!(merchant.get("timezone")));
         let accounts: Value = usable_accounts(merchant).iter().map(account).collect();
-        put(&mut facts, "accounts", accounts);
-        put(&mut facts, PRIMARY, primary_ids(merchant));
+        set_field(&mut facts, "accounts", accounts);
+        set_field(&mut facts, PRIMARY, primary_ids(merchant));
     }
     Ok(Learned::existing(facts))
 }
@@ -171,7 +171,7 @@ fn account(account: &Value) -> Value {
 fn bank_account(account: &Value) -> Value {
     let mut kept = pick(account, &["id", "name", "currency", "trust", "test_mode"]);
     let fed = list(account.get("processing_accounts")).iter().map(|one| text(one, "id"));
-    put(&mut kept, "processing_accounts", json!(fed.collect::<Vec<_>>()));
+    set_field(&mut kept, "processing_accounts", json!(fed.collect::<Vec<_>>()));
     kept
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::saved_method::{DeleteBank, DeleteCard};
 use crate::base::id::RemoteId;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put};
+use crate::effects::core::context::{EffectBuilder, EffectContext, set_field};
 use crate::effects::core::evidence::modified_time;
 use crate::effects::core::expect;
 use crate::effects::core::row::{
@@ -60,7 +60,7 @@ pub fn renew_method(
     token: &FreshToken,
 ) -> Effect {
     let mut effect = change_method(cx, source, target);
-    put(&mut effect.request.body, "token_id", json!({"$sealed": token.sealed}));
+    set_field(&mut effect.request.body, "token_id", json!({"$sealed": token.sealed}));
     let effect = effect.with_sealed_body().with_single_use(token.single_use());
     source.expect_visible(effect.expecting("fingerprint", token.fingerprint.clone()))
 }
@@ -74,7 +74,7 @@ pub fn renew_by_token(
     brought: &SuppliedToken,
 ) -> Effect {
     let mut effect = change_method(cx, source, target);
-    put(&mut effect.request.body, "token_id", json!({"$sealed": brought.sealed}));
+    set_field(&mut effect.request.body, "token_id", json!({"$sealed": brought.sealed}));
     effect.with_sealed_body().with_single_use(single_use(brought))
 }
 

@@ -10,7 +10,9 @@ use crate::api::saved_method::{
     CreateBank, CreateCard, GetBank, GetCard, ListBanks, ListCards, PatchBank, PatchCard,
 };
 use crate::base::id::{Key, RemoteId};
-use crate::effects::core::context::{EffectBuilder, EffectContext, put, put_fields, put_some};
+use crate::effects::core::context::{
+    EffectBuilder, EffectContext, copy_fields, set_field, set_optional,
+};
 use crate::effects::core::row::{Learned, RemoteQuery};
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
@@ -121,10 +123,10 @@ impl MethodSource<'_> {
     /// Returns the complete body of a creation or of a token, with the mark in `reference`.
     pub(crate) fn body(self, cx: &EffectContext) -> Value {
         let (mut body, secret) = (self.details.clone(), self.method_type.secret());
-        put(&mut body, secret, json!({"$secret": self.details.get(secret)}));
-        put(&mut body, "type", json!(self.method_type.word()));
-        put(&mut body, "reference", json!(cx.source_id.mark()));
-        put_some(&mut body, "description", self.description.cloned());
+        set_field(&mut body, secret, json!({"$secret": self.details.get(secret)}));
+        set_field(&mut body, "type", json!(self.method_type.word()));
+        set_field(&mut body, "reference", json!(cx.source_id.mark()));
+        set_optional(&mut body, "description", self.description.cloned());
         body
     }
 
@@ -134,7 +136,7 @@ impl MethodSource<'_> {
         let mut body = Self { description: None, ..self }.body(cx);
         let secret = self.method_type.secret();
         let source = self.details.get(secret);
-        put(&mut body, secret, json!({"$secret": source, "$of": owner.to_string()}));
+        set_field(&mut body, secret, json!({"$secret": source, "$of": owner.to_string()}));
         body
     }
 
@@ -166,7 +168,7 @@ pub fn method_facts(reply: &Value) -> Value {
     let number = text("number").or(text("account_number")).unwrap_or_default();
     let last4: String = number.chars().skip(number.chars().count().saturating_sub(4)).collect();
     let mut facts = json!({TOKEN: null, ABOUT: null, ATTACHED: null, "last4": last4});
-    put_fields(&mut facts, reply, &SHOWN_FIELDS);
+    copy_fields(&mut facts, reply, &SHOWN_FIELDS);
     facts
 }
 

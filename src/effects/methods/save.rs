@@ -19,7 +19,7 @@ use crate::base::clock::timestamp;
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode, RemoteId};
 use crate::base::secret::Secret;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put_fields, put_some};
+use crate::effects::core::context::{EffectBuilder, EffectContext, copy_fields, set_optional};
 use crate::effects::core::expect;
 use crate::effects::core::expect::text;
 use crate::effects::core::row::{
@@ -52,7 +52,7 @@ pub fn save_token(
 ) -> Effect {
     let mark = json!(cx.source_id.mark());
     let mut body = json!({"type": method_type.word(), "token_id": token, "reference": mark});
-    put_some(&mut body, "description", description);
+    set_optional(&mut body, "description", description);
     let effect = method_type.save(cx, body).expecting("type", method_type.word());
     effect.expecting("reference", mark).expecting("description", description)
 }
@@ -65,7 +65,7 @@ pub fn save_by_token(
 ) -> Effect {
     let mark = json!(cx.source_id.mark());
     let mut body = json!({"token_id": {"$sealed": brought.sealed}, "reference": mark});
-    put_some(&mut body, "description", source.description.cloned());
+    set_optional(&mut body, "description", source.description.cloned());
     let effect = source.method_type.save(cx, body).with_single_use(single_use(brought));
     effect.expecting("reference", mark).expecting("type", source.method_type.word())
 }
@@ -137,7 +137,7 @@ pub fn save_in_vault(
 /// Stores the id, and the visible fields of the method.
 fn learn_vault(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let mut facts = method_facts(reply.get("method").unwrap_or(&Value::Null));
-    put_fields(&mut facts, reply, &["payment_type"]);
+    copy_fields(&mut facts, reply, &["payment_type"]);
     Learned::object(reply, facts)
 }
 

@@ -15,7 +15,7 @@ use crate::api::call::Call;
 use crate::api::transaction::{CreateCharge, GetSurcharge, SearchTransactions};
 use crate::api::transaction_action::CreateCredit;
 use crate::base::money::Money;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put, put_some};
+use crate::effects::core::context::{EffectBuilder, EffectContext, set_field, set_optional};
 use crate::effects::core::evidence::{
     NEWEST_EVENT, declined, events_since, new_event_data, not_visible, was_looked_up_first,
 };
@@ -46,8 +46,8 @@ pub struct TransactionRequest<'a> {
 /// Takes money; `hold` only reserves it, for seven days.
 pub fn charge(cx: EffectContext, movement: &TransactionRequest<'_>, hold: bool) -> Effect {
     let (mut body, reference) = body(&cx, movement);
-    put(&mut body, "auto_capture", !hold);
-    put_some(&mut body, "surcharge_amount", movement.surcharge.map(Money::minor));
+    set_field(&mut body, "auto_capture", !hold);
+    set_optional(&mut body, "surcharge_amount", movement.surcharge.map(Money::minor));
     let effect = cx.effect::<CreateCharge>(CHARGE.name, &[], body);
     expect_request(effect, movement, "CHARGE")
         .expecting("reference", reference)
@@ -68,7 +68,7 @@ fn body(cx: &EffectContext, movement: &TransactionRequest<'_>) -> (Value, Value)
     let reference = reference(&cx.source_id.mark(), movement.reference_text);
     let mut body = json!({"amount": movement.amount.minor(), "method": movement.method,
         "currency": movement.amount.currency(), "reference": reference});
-    put_some(&mut body, "account_id", movement.account);
+    set_optional(&mut body, "account_id", movement.account);
     (body, reference)
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::api::transaction_action::RefundCharge;
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put_some};
+use crate::effects::core::context::{EffectBuilder, EffectContext, set_optional};
 use crate::effects::core::evidence::{declined, new_event_data, not_visible, was_looked_up_first};
 use crate::effects::core::expect;
 use crate::effects::core::expect::text;
@@ -26,7 +26,7 @@ const MARK: &str = "reckon";
 pub fn refund(cx: EffectContext, charge: &RemoteId, amount: Money, method: Option<&str>) -> Effect {
     let mut body = json!({"amount": amount.minor(), "currency": amount.currency(),
         "data": {MARK: cx.source_id.mark()}});
-    put_some(&mut body, "method", method);
+    set_optional(&mut body, "method", method);
     cx.effect::<RefundCharge>(ROW.name, &[charge.as_str()], body)
         .targeting(charge)
         .expecting("type", "REFUND")

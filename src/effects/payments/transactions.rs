@@ -16,7 +16,7 @@ use crate::api::transaction_action::{CaptureCharge, ListHolds, SignTransaction, 
 use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put, put_fields};
+use crate::effects::core::context::{EffectBuilder, EffectContext, copy_fields, set_field};
 use crate::effects::core::evidence::{
     events_since, first_item, new_event_data, newest_event, not_visible,
 };
@@ -60,7 +60,7 @@ pub(crate) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
 /// Returns the stored fields of a transaction that the service shows.
 pub fn transaction_facts(shown: &Value) -> Value {
     let mut facts = json!({});
-    put_fields(&mut facts, shown, &STORED_FIELDS);
+    copy_fields(&mut facts, shown, &STORED_FIELDS);
     facts
 }
 
@@ -88,7 +88,7 @@ pub(crate) const TRANSACTION_BASELINE: Baseline = Baseline {
             before = json!({});
         }
         if let Some(RemoteAnswer::Body(one)) = answers.get(1) {
-            put(&mut before, "target", compared_fields(one));
+            set_field(&mut before, "target", compared_fields(one));
         }
         before
     },
@@ -100,7 +100,7 @@ fn compared_fields(one: &Value) -> Value {
     let refunds = one.get("refunds").and_then(Value::as_array).into_iter().flatten();
     let refunds: Vec<&Value> = refunds.filter_map(|refund| refund.get("id")).collect();
     let mut seen = json!({"refunds": refunds});
-    put_fields(&mut seen, one, &COMPARED_FIELDS);
+    copy_fields(&mut seen, one, &COMPARED_FIELDS);
     seen
 }
 

@@ -14,7 +14,9 @@ use crate::api::call::Call;
 use crate::api::recurring::{GetRecurring, PatchRecurring};
 use crate::base::id::RemoteId;
 use crate::base::money::Currency;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put, put_fields, put_some};
+use crate::effects::core::context::{
+    EffectBuilder, EffectContext, copy_fields, set_field, set_optional,
+};
 use crate::effects::core::evidence::modified_time;
 use crate::effects::core::expect;
 use crate::effects::core::row::{
@@ -36,7 +38,7 @@ pub fn change_recurring(
     text: Option<&str>,
 ) -> Effect {
     let description = text.map(|text| cx.source_id.mark().tag(text));
-    put_some(&mut body, "description", description);
+    set_optional(&mut body, "description", description);
     let asked = body.as_object().cloned().unwrap_or_default();
     let effect = cx.effect::<PatchRecurring>(ROW.name, &[charge.as_str()], body);
     let effect = effect.targeting(charge).expecting("id", charge.as_str());
@@ -63,7 +65,7 @@ pub fn set_recurring(
 
 /// Extends the change by a method replacement from a fresh token.
 pub fn renew_recurring(mut effect: Effect, source: MethodSource<'_>, token: &FreshToken) -> Effect {
-    put(&mut effect.request.body, "method", json!({"$sealed": token.sealed}));
+    set_field(&mut effect.request.body, "method", json!({"$sealed": token.sealed}));
     let effect = effect.with_sealed_body().with_single_use(token.single_use());
     source.expect_visible_at(
         "method.",
@@ -79,7 +81,7 @@ pub fn change_recurring_by_intake(
     saved: &Observed,
     brought: &SuppliedToken,
 ) -> Effect {
-    put(&mut effect.request.body, "method", json!({"$sealed": brought.sealed}));
+    set_field(&mut effect.request.body, "method", json!({"$sealed": brought.sealed}));
     let effect = effect
         .with_sealed_body()
         .with_single_use(single_use(brought))
@@ -104,7 +106,7 @@ fn named_currency(effect: &Effect) -> Option<&str> {
 fn keep(answers: &[RemoteAnswer]) -> Value {
     let mut kept = modified_time(answers);
     if let Some(RemoteAnswer::Body(charge)) = answers.first() {
-        put_fields(&mut kept, charge, &["currency"]);
+        copy_fields(&mut kept, charge, &["currency"]);
     }
     kept
 }
@@ -126,7 +128,7 @@ fn read(target: Option<&RemoteId>) -> RemoteQuery {
 fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
     let mut learned = create::learn(intent, reply)?;
     if intent.subject.get(ATTACHED).is_some() {
-        put(&mut learned.facts, ATTACHED, Value::Null);
+        set_field(&mut learned.facts, ATTACHED, Value::Null);
     }
     Ok(learned)
 }

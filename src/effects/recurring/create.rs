@@ -18,7 +18,7 @@ use crate::api::recurring::{CreateRecurring, ListRecurring, ScheduleCharge};
 use crate::base::fault_injection;
 use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put, put_fields};
+use crate::effects::core::context::{EffectBuilder, EffectContext, copy_fields, set_field};
 use crate::effects::core::evidence::{NEWEST_EVENT, events_since, first_item};
 use crate::effects::core::expect;
 use crate::effects::core::expect::text;
@@ -46,8 +46,8 @@ const EXPECTED_FIELDS: [&str; 7] = [
 /// Creates a recurring charge from its complete body, without description and reference.
 pub fn create_recurring(cx: EffectContext, mut body: Value, description: &str) -> Effect {
     let mark = cx.source_id.mark();
-    put(&mut body, "description", json!(mark.tag(description)));
-    put(&mut body, "reference", json!(mark));
+    set_field(&mut body, "description", json!(mark.tag(description)));
+    set_field(&mut body, "reference", json!(mark));
     let asked = body.clone();
     let effect = cx.effect::<CreateRecurring>(RECURRING_CREATE.name, &[], body);
     effect.expecting_fields(&asked, &EXPECTED_FIELDS)
@@ -59,8 +59,8 @@ pub(crate) const ENDING_FACTS: [&str; 5] = ["status", "next_payment", "ended", "
 /// Returns the stored fields of a recurring charge that the service shows.
 pub fn recurring_facts(shown: &Value) -> Value {
     let mut facts = json!({});
-    put_fields(&mut facts, &Value::Null, &ENDING_FACTS);
-    put_fields(&mut facts, shown, &["status", "next_payment", "currency", "account_id", "amount"]);
+    copy_fields(&mut facts, &Value::Null, &ENDING_FACTS);
+    copy_fields(&mut facts, shown, &["status", "next_payment", "currency", "account_id", "amount"]);
     facts
 }
 

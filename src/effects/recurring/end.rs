@@ -16,7 +16,7 @@ use crate::api::recurring::{
     CancelRecurring, DeleteRecurring, GetRecurring, ListOccurrences, PatchRecurring,
 };
 use crate::base::id::RemoteId;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put};
+use crate::effects::core::context::{EffectBuilder, EffectContext, set_field};
 use crate::effects::core::expect;
 use crate::effects::core::expect::text;
 use crate::effects::core::row::{
@@ -107,7 +107,7 @@ pub(crate) const RECURRING_CANCEL: EffectRow = EffectRow::looked_up(
 /// Sets the last day of a recurring charge, also in the spec that it puts on the service.
 pub fn end_recurring(mut cx: EffectContext, charge: &RemoteId, end: NaiveDate) -> Effect {
     if let Some(schedule) = cx.applied.spec.get_mut("schedule") {
-        put(schedule, "end", json!(end));
+        set_field(schedule, "end", json!(end));
     }
     let body = json!({"schedule": {"end": end}});
     let effect = cx.effect::<PatchRecurring>(RECURRING_END.name, &[charge.as_str()], body);

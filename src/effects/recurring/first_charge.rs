@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::api::call::Call;
 use crate::api::recurring::ListRecurring;
 use crate::api::transaction::{CreateCharge, SearchTransactions};
-use crate::effects::core::context::{EffectBuilder, EffectContext, put, put_fields};
+use crate::effects::core::context::{EffectBuilder, EffectContext, copy_fields, set_field};
 use crate::effects::core::evidence::{
     NEWEST_EVENT, declined, event_data, events_since, new_event_data,
 };
@@ -29,10 +29,10 @@ use crate::model::intent::Intent;
 /// Charges now and starts a recurring charge. `body` is complete but for description and reference.
 pub fn charge_now(cx: EffectContext, mut body: Value, text: &str) -> Effect {
     let mark = cx.source_id.mark();
-    put(&mut body, "reference", json!(mark));
-    put(&mut body, "auto_capture", true);
+    set_field(&mut body, "reference", json!(mark));
+    set_field(&mut body, "auto_capture", true);
     if let Some(recur) = body.get_mut("recur") {
-        put(recur, "description", json!(mark.tag(text)));
+        set_field(recur, "description", json!(mark.tag(text)));
     }
     let asked = body.clone();
     let effect = cx.effect::<CreateCharge>(ROW.name, &[], body);
@@ -45,8 +45,8 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let id = expect::usable_id(text(reply, "recurring_charge_id"))
         .map_err(|error| format!("the answer names no recurring charge: {error}"))?;
     let mut facts = json!({"first_charge": reply.get("id"), "first_amount": reply.get("amount")});
-    put_fields(&mut facts, &Value::Null, &ENDING_FACTS);
-    put_fields(&mut facts, reply, &["currency", "account_id"]);
+    copy_fields(&mut facts, &Value::Null, &ENDING_FACTS);
+    copy_fields(&mut facts, reply, &["currency", "account_id"]);
     Ok(Learned { remote_id: Some(id), ..Learned::existing(facts) })
 }
 

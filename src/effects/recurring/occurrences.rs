@@ -15,7 +15,9 @@ use crate::api::recurring::{GetOccurrence, IgnoreOccurrence, PayOccurrence};
 use crate::base::fault_injection;
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
-use crate::effects::core::context::{EffectBuilder, EffectContext, put, put_fields, put_some};
+use crate::effects::core::context::{
+    EffectBuilder, EffectContext, copy_fields, set_field, set_optional,
+};
 use crate::effects::core::evidence::declined;
 use crate::effects::core::expect;
 use crate::effects::core::expect::text;
@@ -103,8 +105,12 @@ const STORED_FIELDS: [&str; 5] =
 
 fn learn_payment(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let mut facts = json!({});
-    put_fields(&mut facts, reply, &STORED_FIELDS);
-    put(&mut facts, "transaction", json!(last_attempt(reply).and_then(|last| last.get("id"))));
+    copy_fields(&mut facts, reply, &STORED_FIELDS);
+    set_field(
+        &mut facts,
+        "transaction",
+        json!(last_attempt(reply).and_then(|last| last.get("id"))),
+    );
     Learned::object(reply, facts)
 }
 
@@ -208,14 +214,14 @@ fn learn_state(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, 
 /// Returns the facts of a charge that collects nothing more.
 fn ended_charge(status: Option<&str>, how: &str) -> Learned {
     let mut facts = json!({"looked": null, "next_payment": null, "ended": how});
-    put_some(&mut facts, "status", status);
+    set_optional(&mut facts, "status", status);
     Learned { facts, ..Learned::default() }
 }
 
 /// Returns the stored fields of an occurrence.
 fn stored_occurrence(occurrence: &Value) -> Value {
     let mut stored = json!({});
-    put_fields(&mut stored, occurrence, &["id", "due_date", "amount", "status", "attempts"]);
+    copy_fields(&mut stored, occurrence, &["id", "due_date", "amount", "status", "attempts"]);
     stored
 }
 

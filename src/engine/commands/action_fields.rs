@@ -7,7 +7,7 @@ use crate::api::call::Endpoint;
 use crate::api::merchant::Deauthorise;
 use crate::base::id::{Key, Kind, RemoteId};
 use crate::base::secret::{is_number, mask_digits};
-use crate::effects::core::context::put;
+use crate::effects::core::context::set_field;
 use crate::effects::register::{CHANGE, DEAUTHORISE, DELETE, PURGE};
 use crate::engine::commands::action::report;
 use crate::engine::protocol::actions::{ActionReport, ActionStatus};
@@ -107,7 +107,7 @@ impl EngineView<'_> {
             format!("{name} gave no authorization: its document brings keys of its own")
         })?;
         let mut fields = action.fields.clone();
-        put(&mut fields, "public_key", json!(public_key));
+        set_field(&mut fields, "public_key", json!(public_key));
         Ok(fields)
     }
 
@@ -120,7 +120,7 @@ impl EngineView<'_> {
         for named in &NAMED {
             let Some(word) = fields.get(named.field).and_then(Value::as_str) else { continue };
             if let Some(id) = self.id_of(&action.merchant, named, word)? {
-                put(&mut fields, named.field, json!(id));
+                set_field(&mut fields, named.field, json!(id));
             }
         }
         Ok(fields)

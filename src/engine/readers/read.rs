@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::client::read::ReadError;
-use crate::effects::core::context::put;
+use crate::effects::core::context::set_field;
 use crate::effects::core::row::{
     Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery,
 };
@@ -164,7 +164,7 @@ async fn write_reading(
     if let Some(token) = token.filter(|_| !learned.secrets.is_empty()) {
         let token = shared.secrets.resolve(token, &reading.key).map_err(CredentialError::Secret)?;
         learned.secrets.push(("token", token));
-        put(&mut learned.facts, APPLICATION, Value::Null);
+        set_field(&mut learned.facts, APPLICATION, Value::Null);
     }
     let (facts, blobs) = seal_facts(shared, &reading.key, learned.facts, &learned.secrets)?;
     let known = shared.facts.observed_state(&reading.key).map_err(EngineError::from)?;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::base::id::{Key, Mode, RemoteId};
 use crate::base::money::Money;
-use crate::effects::core::context::{EffectContext, put, read_before};
+use crate::effects::core::context::{EffectContext, read_before, set_field};
 use crate::effects::files::{FILE_STATE, KnownUpload, file_identity, known_upload, upload_file};
 use crate::kinds::contact::ContactKind;
 use crate::kinds::invoice::shape::InvoiceKind;
@@ -59,7 +59,7 @@ pub(super) fn attachment_state(
             None => return Ok(AttachmentState::Missing(file.clone(), contact_id, about)),
             Some(KnownUpload { id, processed: true }) => named.push(json!({ "id": id })),
             Some(KnownUpload { id, processed: false }) => {
-                put(&mut about, "id", id);
+                set_field(&mut about, "id", id);
                 return Ok(AttachmentState::Processing(about));
             }
         }

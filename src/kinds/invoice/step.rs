@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::base::clock::timestamp;
 use crate::base::id::{Key, Mode, RemoteId};
 use crate::base::money::Money;
-use crate::effects::core::context::{EffectContext, put_some};
+use crate::effects::core::context::{EffectContext, set_optional};
 use crate::effects::invoices::{count_addresses, create_invoice, make_link};
 use crate::kinds::contact::ContactKind;
 use crate::kinds::invoice::prerequisites;
@@ -113,7 +113,7 @@ fn body(
         "test_mode": mode == Mode::Test,
     });
     for field in ["reference", "invoice_messages"] {
-        put_some(&mut body, field, spec.get(field).cloned());
+        set_optional(&mut body, field, spec.get(field).cloned());
     }
     Ok(body)
 }

@@ -10,7 +10,7 @@ use crate::api::call::Call;
 use crate::api::recurring::{GetRecurring, ListRecurring};
 use crate::base::hash::Mark;
 use crate::base::money::{Currency, Money};
-use crate::effects::core::context::{put_fields, put_some};
+use crate::effects::core::context::{copy_fields, set_optional};
 use crate::effects::recurring::create::recurring_facts;
 use crate::kinds::planning::step::{MERCHANT, StepCx, reference, text};
 use crate::kinds::recurring_charge::account;
@@ -43,7 +43,7 @@ fn ended_reason(item: &Value) -> Option<String> {
 /// Returns the facts of an imported charge.
 fn import_facts(item: &Value) -> Value {
     let mut facts = recurring_facts(item);
-    put_fields(&mut facts, item, &["status_reason", "total_amount", "total_occurrences"]);
+    copy_fields(&mut facts, item, &["status_reason", "total_amount", "total_occurrences"]);
     facts
 }
 
@@ -92,11 +92,11 @@ pub(super) fn import_template(
         "schedule": schedule(item)?,
     });
     let description = text("description").map(Mark::strip_tag).filter(|one| !one.is_empty());
-    put_some(&mut spec, "description", description.clone());
-    put_some(&mut spec, "max_amount", money("max_amount"));
-    put_some(&mut spec, "account", text("account_id").filter(|_| cx.several_accounts));
+    set_optional(&mut spec, "description", description.clone());
+    set_optional(&mut spec, "max_amount", money("max_amount"));
+    set_optional(&mut spec, "account", text("account_id").filter(|_| cx.several_accounts));
     let most = item.get("max_occurrences").filter(|most| most.is_u64());
-    put_some(&mut spec, "max_occurrences", most.cloned());
+    set_optional(&mut spec, "max_occurrences", most.cloned());
     let name = description.or_else(|| amount.as_str().map(str::to_owned)).unwrap_or_default();
     Ok(ImportTemplate { kind: RecurringChargeKind::NAME, name, spec })
 }
@@ -166,11 +166,8 @@ fn schedule(item: &Value) -> Result<Value, String> {
 }
 
 pub(super) fn import_checks(cx: &StepCx<'_>, manifest: &Manifest) -> Vec<ImportCheck> {
-    let currency = amount_per_occurrence(&manifest.spec).ok().map(|money| ImportCheck {
-        path: "amount",
-        at: "/currency",
-        expected: json!(money.currency()),
-        on_mismatch: OnMismatch::Reject,
+    let currency = amount_per_occurrence(&manifest.spec).ok().map(|money| {
+        ImportCheck::new("amount", "/currency", json!(money.currency()), OnMismatch::Reject)
     });
     [currency, account_check(cx, manifest), method_check(cx, manifest), start_check(manifest)]
         .into_iter()
@@ -183,23 +180,13 @@ fn account_check(cx: &StepCx<'_>, manifest: &Manifest) -> Option<ImportCheck> {
     manifest.spec.get("account")?;
     let owner = cx.view.observed_state(&reference(manifest, MERCHANT)?)?;
     let id = account::select(cx, manifest, &owner).ok()??.get("id")?.clone();
-    Some(ImportCheck {
-        path: "account",
-        at: "/account_id",
-        expected: id,
-        on_mismatch: OnMismatch::Reject,
-    })
+    Some(ImportCheck::new("account", "/account_id", id, OnMismatch::Reject))
 }
 
 /// Requires the number of the method, by its fingerprint, else by its last digits.
 fn method_check(cx: &StepCx<'_>, manifest: &Manifest) -> Option<ImportCheck> {
     let saved = cx.view.observed_state(&reference(manifest, SavedMethodKind::NAME)?)?;
-    let expect = |at, want: &Value, how| ImportCheck {
-        path: "method",
-        at,
-        expected: want.clone(),
-        on_mismatch: how,
-    };
+    let expect = |at, want: &Value, how| ImportCheck::new("method", at, want.clone(), how);
     let fingerprint = saved.fact("fingerprint");
     if fingerprint.is_string() {
         return Some(expect("/method/fingerprint", fingerprint, OnMismatch::Change));
@@ -216,12 +203,8 @@ fn method_check(cx: &StepCx<'_>, manifest: &Manifest) -> Option<ImportCheck> {
 /// before.
 fn start_check(manifest: &Manifest) -> Option<ImportCheck> {
     let want = manifest.spec.pointer("/schedule/start")?.clone();
-    Some(ImportCheck {
-        path: "schedule.start",
-        at: "/schedule/start",
-        expected: want,
-        on_mismatch: OnMismatch::ChangeBeforeFirstPayment,
-    })
+    let on_mismatch = OnMismatch::ChangeBeforeFirstPayment;
+    Some(ImportCheck::new("schedule.start", "/schedule/start", want, on_mismatch))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::base::id::Key;
 use crate::base::money::Money;
 use crate::base::schedule::Schedule;
 use crate::base::schedule::problems::{RecurrenceLimits, occurrences};
-use crate::effects::core::context::{put, put_fields, put_some};
+use crate::effects::core::context::{copy_fields, set_field, set_optional};
 use crate::kinds::merchant::zone;
 use crate::kinds::planning::diff::amount;
 use crate::kinds::planning::step::{MERCHANT, StepCx, ready_id, reference, text, unsuitable};
@@ -36,7 +36,7 @@ pub(super) fn scheduled_body(
     let spec = &manifest.spec;
     let money = amount_per_occurrence(spec)?;
     let mut body = payment(cx, manifest, owner, money)?;
-    put_fields(&mut body, spec, &["schedule"]);
+    copy_fields(&mut body, spec, &["schedule"]);
     limits(spec, &mut body);
     Ok(body)
 }
@@ -59,15 +59,15 @@ pub(super) fn charge_now_body(
         && *surcharge > 0
     {
         charged = *total;
-        put(&mut body, "amount", charged);
-        put(&mut body, "surcharge_amount", *surcharge);
+        set_field(&mut body, "amount", charged);
+        set_field(&mut body, "surcharge_amount", *surcharge);
     }
     let mut recur = spec.get("schedule").cloned().unwrap_or_default();
     if charged != money.minor() {
-        put(&mut recur, "amount", money.minor());
+        set_field(&mut recur, "amount", money.minor());
     }
     limits(spec, &mut recur);
-    put(&mut body, "recur", recur);
+    set_field(&mut body, "recur", recur);
     Ok(body)
 }
 
@@ -91,14 +91,14 @@ fn payment(
         "amount": money.minor(),
         "currency": money.currency(),
     });
-    put_some(&mut body, "account_id", account::id(cx, manifest, owner, money)?);
+    set_optional(&mut body, "account_id", account::id(cx, manifest, owner, money)?);
     Ok(body)
 }
 
 /// Adds the limits, where the spec sets any.
 fn limits(spec: &Value, body: &mut Value) {
-    put_some(body, "max_occurrences", spec.get("max_occurrences").cloned());
-    put_some(body, "max_amount", spec.get("max_amount").and_then(amount).map(Money::minor));
+    set_optional(body, "max_occurrences", spec.get("max_occurrences").cloned());
+    set_optional(body, "max_amount", spec.get("max_amount").and_then(amount).map(Money::minor));
 }
 
 /// Body of a PATCH, but for a method.
@@ -124,18 +124,18 @@ pub(super) fn change_body<'a>(
     check_changeable(spec, have)?;
     let mut body = json!({});
     if touched("amount") {
-        put(&mut body, "amount", json!(amount_per_occurrence(spec)?.minor()));
+        set_field(&mut body, "amount", json!(amount_per_occurrence(spec)?.minor()));
     }
     if touched("schedule") {
         refuse_start_today(cx, manifest)?;
-        put_fields(&mut body, spec, &["schedule"]);
+        copy_fields(&mut body, spec, &["schedule"]);
     }
     if touched("max_occurrences") {
-        put_fields(&mut body, spec, &["max_occurrences"]);
+        copy_fields(&mut body, spec, &["max_occurrences"]);
     }
     if touched("max_amount") {
         let most = spec.get("max_amount").and_then(amount).map(Money::minor);
-        put(&mut body, "max_amount", json!(most));
+        set_field(&mut body, "max_amount", json!(most));
     }
     let text = touched("description").then(|| text(spec, "description"));
     Ok(ChangeBody { body, text })

@@ -33,6 +33,17 @@ pub struct ImportCheck {
     pub on_mismatch: OnMismatch,
 }
 
+impl ImportCheck {
+    pub(crate) fn new(
+        path: &'static str,
+        at: &'static str,
+        expected: Value,
+        on_mismatch: OnMismatch,
+    ) -> Self {
+        Self { path, at, expected, on_mismatch }
+    }
+}
+
 /// Consequence of another value than the expected one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnMismatch {

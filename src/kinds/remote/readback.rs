@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::api::call::Call;
 use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
-use crate::effects::core::context::put;
+use crate::effects::core::context::set_field;
 use crate::kinds::planning::diff::pointer;
 use crate::kinds::schema::kind::SpecField;
 use crate::kinds::secrets::redact::redact;
@@ -158,7 +158,7 @@ pub fn changed_facts(back: &ReadBack, known: &Observed, item: &Value) -> Value {
     for name in back.facts {
         let now = item.get(*name).cloned().unwrap_or_default();
         if known.fact(name) != &now {
-            put(&mut news, name, now);
+            set_field(&mut news, name, now);
         }
     }
     news

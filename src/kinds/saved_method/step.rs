@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::api::call::Call;
 use crate::api::saved_method::{GetBank, GetCard, ListBanks, ListCards};
 use crate::base::id::{Key, RemoteId};
-use crate::effects::core::context::{EffectContext, put_some};
+use crate::effects::core::context::{EffectContext, set_optional};
 use crate::effects::methods::change::{change_method, delete_method, renew_by_token, renew_method};
 use crate::effects::methods::method::{MethodSource, method_facts};
 use crate::effects::methods::save::{FreshToken, create_token, save_by_token, save_method};
@@ -148,10 +148,6 @@ const fn fingerprint_field(path: &'static str) -> ReadBackField {
     ReadBackField { path, at: "fingerprint", form: WireForm::Fingerprint }
 }
 
-fn never_ended(_: &Value) -> Option<String> {
-    None
-}
-
 pub(crate) static CARDS: ReadBack = ReadBack {
     list_name: "cards",
     list: || Call::to::<ListCards>(&[]),
@@ -170,8 +166,8 @@ pub(crate) static CARDS: ReadBack = ReadBack {
     ],
     facts: &[],
     import_facts: method_facts,
-    import_template: card_template,
-    ended_reason: never_ended,
+    import_template: |cx, item| Ok(import_template(cx, item, "card", "card_type")),
+    ended_reason: |_| None,
 };
 
 pub(crate) static BANKS: ReadBack = ReadBack {
@@ -188,25 +184,9 @@ pub(crate) static BANKS: ReadBack = ReadBack {
     ],
     facts: &[],
     import_facts: method_facts,
-    import_template: bank_template,
-    ended_reason: never_ended,
+    import_template: |cx, item| Ok(import_template(cx, item, "bank", "account_type")),
+    ended_reason: |_| None,
 };
-
-#[expect(clippy::unnecessary_wraps, reason = "other kinds may find nothing to make one of")]
-pub(super) fn card_template(
-    cx: &ImportTemplateCx<'_>,
-    item: &Value,
-) -> Result<ImportTemplate, String> {
-    Ok(import_template(cx, item, "card", "card_type"))
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "other kinds may find nothing to make one of")]
-pub(super) fn bank_template(
-    cx: &ImportTemplateCx<'_>,
-    item: &Value,
-) -> Result<ImportTemplate, String> {
-    Ok(import_template(cx, item, "bank", "account_type"))
-}
 
 /// Creates the document; its name is the brand, or account type, and the last digits.
 fn import_template(
@@ -217,7 +197,7 @@ fn import_template(
 ) -> ImportTemplate {
     let mut spec = json!({"merchant": cx.merchant, "type": word, "source": {}});
     let description = Some(text(item, "description")).filter(|one| !one.is_empty());
-    put_some(&mut spec, "description", description);
+    set_optional(&mut spec, "description", description);
     let sort = item.get(named_by).and_then(Value::as_str).unwrap_or(word);
     let name = format!("{sort} {}", text(&method_facts(item), "last4"));
     ImportTemplate { kind: SavedMethodKind::NAME, name, spec }

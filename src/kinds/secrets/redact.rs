@@ -4,7 +4,7 @@
 //! and the value is not. [`mask`] is for people. Both also remove card numbers from plain texts. A
 //! secret's source (`{env: NAME}`) is no secret and stays.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::base::hash::{canonical, keyed_digest};
 use crate::base::secret::{Personal, mask_digits};
@@ -67,94 +67,79 @@ fn is_beneath(path: &str, above: &str) -> bool {
     rest.is_some_and(|rest| !rest.is_empty() && (above.is_empty() || rest.starts_with(['.', '['])))
 }
 
-/// Replacement of one private value: (its privacy, its place as the table writes it, the value).
-type Replace<'a> = &'a dyn Fn(Privacy, &str, &Value) -> Value;
+/// Result for a leaf: (its privacy, its place as the table writes it, its value). None drops it.
+type Leaf<'a> = &'a dyn Fn(Privacy, &str, &Value) -> Option<Value>;
 
 /// Returns the canonical spec with `{"digest": "…"}`, 12 digits of a keyed hash, in place of
 /// personal values and of secrets in plain text.
 pub fn redact(fields: &[SpecField], spec: &Value, key: &[u8; 32]) -> Value {
-    let digest = |_: Privacy, place: &str, value: &Value| {
+    replace_private(fields, spec, &|_, place, value| {
         let data = canonical(&json!([place, value]));
         json!({ "digest": keyed_digest(key, LABEL, &data).short() })
-    };
-    walk(fields, &mut String::new(), spec, &digest)
+    })
 }
 
 /// Returns the canonical spec for people: `J•••` for a personal text, `•••` for a secret in plain
 /// text.
 pub fn mask(fields: &[SpecField], spec: &Value) -> Value {
-    let masked = |privacy: Privacy, _: &str, value: &Value| match (privacy, value) {
+    replace_private(fields, spec, &|privacy, _, value| match (privacy, value) {
         (Privacy::Personal, Value::String(text)) => json!(Personal::from(text.as_str()).mask()),
         (Privacy::Plain, Value::String(text)) => json!(mask_digits(text)),
         _ => json!(MASK),
-    };
-    walk(fields, &mut String::new(), spec, &masked)
+    })
 }
 
 /// Returns the canonical spec without the private values that `shows` hides; card numbers in plain
 /// texts are masked.
 pub fn without_private(fields: &[SpecField], spec: &Value, shows: fn(Privacy) -> bool) -> Value {
-    visible_part(fields, &mut String::new(), spec, shows).unwrap_or_default()
+    let shown = |privacy: Privacy, _: &str, value: &Value| {
+        shows(privacy).then(|| match value {
+            Value::String(text) if privacy != Privacy::Secret => json!(mask_digits(text)),
+            value => value.clone(),
+        })
+    };
+    walk(fields, &mut String::new(), spec, &shown).unwrap_or_default()
 }
 
-/// Returns the visible part of a value at a place; none if the value is hidden.
-fn visible_part(
+/// Replaces private values: personal ones, secrets in plain text, and plain texts with a card
+/// number.
+fn replace_private(
     fields: &[SpecField],
-    place: &mut String,
-    value: &Value,
-    shows: fn(Privacy) -> bool,
-) -> Option<Value> {
+    spec: &Value,
+    replacement: &dyn Fn(Privacy, &str, &Value) -> Value,
+) -> Value {
+    let replaced = |privacy: Privacy, place: &str, value: &Value| {
+        let is_private = match (privacy, value) {
+            (Privacy::Secret, value) => !is_source(value),
+            (Privacy::Personal, value) => !value.is_null(),
+            (Privacy::Plain, Value::String(text)) => mask_digits(text) != *text,
+            (Privacy::Plain, _) => false,
+        };
+        Some(if is_private { replacement(privacy, place, value) } else { value.clone() })
+    };
+    walk(fields, &mut String::new(), spec, &replaced).unwrap_or_default()
+}
+
+/// Returns a value with the results of its leaves: every secret, and all that is neither a mapping
+/// nor a list. `place` is the current place, which is unchanged at the end.
+fn walk(fields: &[SpecField], place: &mut String, value: &Value, leaf: Leaf<'_>) -> Option<Value> {
     let privacy = covering(fields, place).map_or(Privacy::Plain, |field| field.privacy);
-    if privacy == Privacy::Secret || (!shows(privacy) && !value.is_object() && !value.is_array()) {
-        return shows(privacy).then(|| value.clone());
-    }
-    Some(match value {
+    match value {
+        value if privacy == Privacy::Secret => leaf(privacy, place, value),
         Value::Object(map) => {
             let entries = map.iter().filter_map(|(name, value)| {
                 let dot = if place.is_empty() { "" } else { "." };
-                let value =
-                    descend(place, [dot, name], |place| visible_part(fields, place, value, shows));
+                let value = descend(place, [dot, name], |place| walk(fields, place, value, leaf));
                 Some((name.clone(), value?))
             });
-            Value::Object(entries.collect())
+            Some(Value::Object(entries.collect()))
         }
         Value::Array(items) => descend(place, ["[]", ""], |place| {
-            Value::Array(
-                items.iter().filter_map(|one| visible_part(fields, place, one, shows)).collect(),
-            )
+            Some(items.iter().filter_map(|item| walk(fields, place, item, leaf)).collect())
         }),
-        Value::String(text) => json!(mask_digits(text)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
-    })
-}
-
-/// Replaces private values below `place`, the current place, which is unchanged at the end.
-fn walk(fields: &[SpecField], place: &mut String, value: &Value, replace: Replace<'_>) -> Value {
-    let privacy = covering(fields, place).map_or(Privacy::Plain, |field| field.privacy);
-    match (privacy, value) {
-        (Privacy::Secret, value) if is_source(value) => value.clone(),
-        (Privacy::Secret, value) => replace(privacy, place, value),
-        (Privacy::Plain | Privacy::Personal, Value::Object(map)) => {
-            let mut entries = Map::with_capacity(map.len());
-            for (name, value) in map {
-                let dot = if place.is_empty() { "" } else { "." };
-                let value =
-                    descend(place, [dot, name], |place| walk(fields, place, value, replace));
-                entries.insert(name.clone(), value);
-            }
-            Value::Object(entries)
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            leaf(privacy, place, value)
         }
-        (Privacy::Plain | Privacy::Personal, Value::Array(items)) => {
-            descend(place, ["[]", ""], |place| {
-                items.iter().map(|item| walk(fields, place, item, replace)).collect()
-            })
-        }
-        (_, Value::Null) => Value::Null,
-        (Privacy::Personal, value) => replace(privacy, place, value),
-        (Privacy::Plain, Value::String(text)) if mask_digits(text) != *text => {
-            replace(privacy, place, value)
-        }
-        (Privacy::Plain, value) => value.clone(),
     }
 }
 

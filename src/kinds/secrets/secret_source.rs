@@ -9,9 +9,9 @@
 
 use std::fmt;
 
-use serde::de;
-use serde::de::{Deserialize, Deserializer, Visitor};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::de::{Deserializer, Visitor};
+use serde::{Deserialize, Serialize, Serializer, de};
+use serde_with::skip_serializing_none;
 
 use crate::base::secret::{Secret, is_sealed};
 use crate::model::issue::Issue;
@@ -40,13 +40,15 @@ pub(crate) fn suggestible(mut known: Vec<String>) -> Vec<String> {
 const PROGRAM_LENGTH_MAX: usize = 63;
 
 /// Secret of a spec, unresolved. [`SecretSource::issue`] checks that exactly one source is set.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[skip_serializing_none]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SecretSource {
     env: Option<String>,
     file: Option<String>,
     exec: Option<String>,
     age: Option<String>,
     field: Option<String>,
+    #[serde(serialize_with = "serialize_exposed")]
     literal: Option<Secret>,
 }
 
@@ -181,21 +183,12 @@ pub fn is_program(name: &str) -> bool {
         && name.chars().all(allowed)
 }
 
-impl Serialize for SecretSource {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { env, file, exec, age, field, literal } = self;
-        let names = [("env", env), ("file", file), ("exec", exec), ("age", age), ("field", field)];
-        let mut map = serializer.serialize_map(None)?;
-        for (part, text) in names {
-            if let Some(text) = text {
-                map.serialize_entry(part, text)?;
-            }
-        }
-        if let Some(text) = literal {
-            map.serialize_entry("literal", text.expose())?;
-        }
-        map.end()
-    }
+#[expect(clippy::ref_option, reason = "serde passes the field by reference")]
+fn serialize_exposed<S: Serializer>(
+    literal: &Option<Secret>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    literal.as_ref().map(Secret::expose).serialize(serializer)
 }
 
 impl<'de> Deserialize<'de> for SecretSource {

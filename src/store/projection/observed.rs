@@ -12,7 +12,7 @@
 use std::collections::BTreeSet;
 
 use crate::base::id::{IntentId, Key, PublicKey};
-use crate::effects::core::context::put;
+use crate::effects::core::context::set_field;
 use crate::model::effect::is_action;
 use crate::model::events::event::VerifiedEvent;
 use crate::model::remote_object::Freshness;
@@ -103,7 +103,7 @@ pub(crate) fn attach_token(
     let known: Option<Observed> = read(index, batch, &key)?;
     let unknown = || Observed::unknown(attachment.merchant.clone(), attachment.at);
     let mut known = known.unwrap_or_else(unknown);
-    put(&mut known.facts, ATTACHED, attachment.fact());
+    set_field(&mut known.facts, ATTACHED, attachment.fact());
     known.refusal = None;
     known.at = known.at.max(attachment.at);
     known.source = FactSource::Operator;

@@ -1,5 +1,5 @@
-//! YAML shape of a contact, its checks without the service, and its steps: it is created once, and
-//! the service can never change it.
+//! Contact: the person that invoices are sent to (partner-api, Contact). Its YAML shape, its checks
+//! without the service, and its steps: it is created once, and the service can never change it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -121,3 +121,6 @@ impl ManifestKind for ContactKind {
         plan_object(cx, ContactKind::FIELDS, manifest, have, &kind)
     }
 }
+
+#[cfg(test)]
+mod tests;
