@@ -242,7 +242,7 @@ pub(crate) fn run(
     }
 }
 
-type CallResult = Result<Result<Dynamic, Box<EvalAltResult>>, ()>;
+type CallOutcome = Result<Result<Dynamic, Box<EvalAltResult>>, ()>;
 
 /// Calls the function. The outer error is a panic.
 fn call_function(
@@ -251,7 +251,7 @@ fn call_function(
     argument: Dynamic,
     session: &RunSession,
     time: Option<Duration>,
-) -> (CallResult, u64) {
+) -> (CallOutcome, u64) {
     limits::reset_operations();
     let timed = DeadlineGuard::start(time);
     let ended = catch_unwind(AssertUnwindSafe(|| {

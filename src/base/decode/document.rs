@@ -17,7 +17,7 @@ use serde::de::{
 };
 use serde_yaml::{Number, Value};
 
-use crate::base::decode::problem::{DecodeProblem, Misfit, PathSegment, format_path};
+use crate::base::decode::problem::{DecodeProblem, DocumentSegment, Misfit, format_path};
 
 /// Decodings of one document: each reports a problem, or gives up one level of the tree.
 const DECODINGS_MAX: usize = 100;
@@ -49,7 +49,7 @@ pub fn decode<T: DeserializeOwned>(yaml: &str) -> Result<T, InvalidDocument> {
         Ok(value) => return Ok(value),
         Err(error) => error,
     };
-    let mut tree = Node::parse(yaml).map_err(InvalidDocument::Broken)?;
+    let mut tree = DocumentNode::parse(yaml).map_err(InvalidDocument::Broken)?;
     let misfits = misfits::<T>(&mut tree);
     Err(if misfits.is_empty() {
         InvalidDocument::Broken(error)
@@ -58,7 +58,7 @@ pub fn decode<T: DeserializeOwned>(yaml: &str) -> Result<T, InvalidDocument> {
     })
 }
 
-fn misfits<T: DeserializeOwned>(tree: &mut Node) -> Vec<DocumentMisfit> {
+fn misfits<T: DeserializeOwned>(tree: &mut DocumentNode) -> Vec<DocumentMisfit> {
     let mut found = Vec::new();
     for _ in 0..DECODINGS_MAX {
         let Err(Misfit { mut path, problem }) = T::deserialize(&*tree) else { break };
@@ -72,32 +72,32 @@ fn misfits<T: DeserializeOwned>(tree: &mut Node) -> Vec<DocumentMisfit> {
 
 /// Reports a misfit and makes the next decoding pass its place. Returns false where none can.
 fn repair(
-    tree: &mut Node,
-    path: &[PathSegment],
+    tree: &mut DocumentNode,
+    path: &[DocumentSegment],
     problem: DecodeProblem,
     found: &mut Vec<DocumentMisfit>,
 ) -> bool {
     let depth = tree.depth_of(path);
     let at = path.get(..depth).unwrap_or_default();
     let Some(node) = tree.node_mut(at) else { return false };
-    if depth < path.len() || matches!(node, Node::Hole) {
+    if depth < path.len() || matches!(node, DocumentNode::Hole) {
         return give_up_parent(tree, at);
     }
     match (&problem, &mut *node) {
-        (DecodeProblem::UnknownField { name, .. }, Node::Mapping(entries)) => {
+        (DecodeProblem::UnknownField { name, .. }, DocumentNode::Mapping(entries)) => {
             let before = entries.len();
             entries.retain(|(key, _)| key != name);
-            let name = [PathSegment::Field(name.clone())];
+            let name = [DocumentSegment::Field(name.clone())];
             let path = format_path(path.iter().chain(&name));
             if entries.len() == before {
-                *node = Node::Hole;
+                *node = DocumentNode::Hole;
             }
             found.push(DocumentMisfit { path, problem });
         }
-        (DecodeProblem::MissingField { name }, Node::Mapping(entries))
+        (DecodeProblem::MissingField { name }, DocumentNode::Mapping(entries))
             if entries.iter().all(|(key, _)| key != name) =>
         {
-            entries.push((name.clone(), Node::Hole));
+            entries.push((name.clone(), DocumentNode::Hole));
             found.push(DocumentMisfit { path: format_path(path), problem });
         }
         (_, node) => {
@@ -105,7 +105,7 @@ fn repair(
             if !node.has_hole() {
                 found.push(DocumentMisfit { path: format_path(path), problem });
             }
-            *node = Node::Hole;
+            *node = DocumentNode::Hole;
             return !path.is_empty();
         }
     }
@@ -113,23 +113,23 @@ fn repair(
 }
 
 /// Gives up the value around a hole that does not fit. Returns false at the root.
-fn give_up_parent(tree: &mut Node, hole: &[PathSegment]) -> bool {
+fn give_up_parent(tree: &mut DocumentNode, hole: &[DocumentSegment]) -> bool {
     let Some((_, parent)) = hole.split_last() else { return false };
     if let Some(node) = tree.node_mut(parent) {
-        *node = Node::Hole;
+        *node = DocumentNode::Hole;
     }
     !parent.is_empty()
 }
 
 /// One value of a document.
 #[derive(Debug, Clone)]
-pub(super) enum Node {
+pub(super) enum DocumentNode {
     Scalar {
         value: Scalar,
         text: String,
     },
-    Sequence(Vec<Node>),
-    Mapping(Vec<(String, Node)>),
+    Sequence(Vec<DocumentNode>),
+    Mapping(Vec<(String, DocumentNode)>),
     /// The place of a reported value: it fits every type that it can.
     Hole,
 }
@@ -142,7 +142,7 @@ pub(super) enum Scalar {
     Text,
 }
 
-impl Node {
+impl DocumentNode {
     /// Parses a document.
     ///
     /// # Errors
@@ -152,35 +152,35 @@ impl Node {
         NodeSeed(&value).deserialize(serde_yaml::Deserializer::from_str(yaml))
     }
 
-    fn child(&self, segment: &PathSegment) -> Option<&Self> {
+    fn child(&self, segment: &DocumentSegment) -> Option<&Self> {
         match (self, segment) {
-            (Self::Mapping(entries), PathSegment::Field(name)) => {
+            (Self::Mapping(entries), DocumentSegment::Field(name)) => {
                 entries.iter().find(|(key, _)| key == name).map(|(_, node)| node)
             }
-            (Self::Sequence(items), PathSegment::Item(place)) => items.get(*place),
+            (Self::Sequence(items), DocumentSegment::Item(place)) => items.get(*place),
             (
                 Self::Scalar { .. } | Self::Sequence(_) | Self::Mapping(_) | Self::Hole,
-                PathSegment::Field(_) | PathSegment::Item(_),
+                DocumentSegment::Field(_) | DocumentSegment::Item(_),
             ) => None,
         }
     }
 
-    fn child_mut(&mut self, segment: &PathSegment) -> Option<&mut Self> {
+    fn child_mut(&mut self, segment: &DocumentSegment) -> Option<&mut Self> {
         match (self, segment) {
-            (Self::Mapping(entries), PathSegment::Field(name)) => {
+            (Self::Mapping(entries), DocumentSegment::Field(name)) => {
                 entries.iter_mut().find(|(key, _)| key == name).map(|(_, node)| node)
             }
-            (Self::Sequence(items), PathSegment::Item(place)) => items.get_mut(*place),
+            (Self::Sequence(items), DocumentSegment::Item(place)) => items.get_mut(*place),
             (
                 Self::Scalar { .. } | Self::Sequence(_) | Self::Mapping(_) | Self::Hole,
-                PathSegment::Field(_) | PathSegment::Item(_),
+                DocumentSegment::Field(_) | DocumentSegment::Item(_),
             ) => None,
         }
     }
 
     /// Returns the number of segments of a path that lead to an existing node.
-    pub(super) fn depth_of(&self, path: &[PathSegment]) -> usize {
-        let next = |node: &mut &'_ Self, segment: &PathSegment| {
+    pub(super) fn depth_of(&self, path: &[DocumentSegment]) -> usize {
+        let next = |node: &mut &'_ Self, segment: &DocumentSegment| {
             *node = node.child(segment)?;
             Some(())
         };
@@ -188,7 +188,7 @@ impl Node {
     }
 
     /// Returns the node of a path.
-    pub(super) fn node_mut(&mut self, path: &[PathSegment]) -> Option<&mut Self> {
+    pub(super) fn node_mut(&mut self, path: &[DocumentSegment]) -> Option<&mut Self> {
         path.iter().try_fold(self, |node, segment| node.child_mut(segment))
     }
 
@@ -207,9 +207,9 @@ impl Node {
 struct NodeSeed<'v>(&'v Value);
 
 impl<'de> DeserializeSeed<'de> for NodeSeed<'_> {
-    type Value = Node;
+    type Value = DocumentNode;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<DocumentNode, D::Error> {
         let scalar = match self.0 {
             Value::Null => Scalar::Null,
             Value::Bool(word) => Scalar::Bool(*word),
@@ -222,18 +222,18 @@ impl<'de> DeserializeSeed<'de> for NodeSeed<'_> {
             }
         };
         let text = <String as de::Deserialize>::deserialize(deserializer)?;
-        Ok(Node::Scalar { value: scalar, text })
+        Ok(DocumentNode::Scalar { value: scalar, text })
     }
 }
 
 impl<'de> Visitor<'de> for NodeSeed<'_> {
-    type Value = Node;
+    type Value = DocumentNode;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("a value")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Node, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<DocumentNode, A::Error> {
         let mut nodes = Vec::new();
         for value in self.0.as_sequence().into_iter().flatten() {
             match items.next_element_seed(NodeSeed(value))? {
@@ -242,10 +242,10 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
             }
         }
         while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Node::Sequence(nodes))
+        Ok(DocumentNode::Sequence(nodes))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Node, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<DocumentNode, A::Error> {
         let mut nodes = Vec::new();
         for (_, value) in self.0.as_mapping().into_iter().flatten() {
             match entries.next_key::<String>()? {
@@ -254,7 +254,7 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
             }
         }
         while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Node::Mapping(nodes))
+        Ok(DocumentNode::Mapping(nodes))
     }
 }
 

@@ -6,13 +6,13 @@ use serde::de::{
     Unexpected, VariantAccess, Visitor,
 };
 
-use crate::base::decode::document::{Node, Scalar};
-use crate::base::decode::problem::{ExpectedValue, Misfit, PathSegment};
+use crate::base::decode::document::{DocumentNode, Scalar};
+use crate::base::decode::problem::{DocumentSegment, ExpectedValue, Misfit};
 
-/// Text that a [`Node::Hole`] gives where text is expected: the shortest valid name.
+/// Text that a [`DocumentNode::Hole`] gives where text is expected: the shortest valid name.
 const HOLE_TEXT: &str = "a";
 
-impl Node {
+impl DocumentNode {
     fn unexpected(&self) -> Unexpected<'_> {
         match self {
             Self::Scalar { value: Scalar::Null, .. } | Self::Hole => Unexpected::Unit,
@@ -38,8 +38,8 @@ macro_rules! numbers {
     ($expected:ident: $($method:ident)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
             let number = match self {
-                Node::Hole => visitor.visit_u64(1),
-                node @ (Node::Scalar { .. } | Node::Sequence(_) | Node::Mapping(_)) => {
+                DocumentNode::Hole => visitor.visit_u64(1),
+                node @ (DocumentNode::Scalar { .. } | DocumentNode::Sequence(_) | DocumentNode::Mapping(_)) => {
                     node.deserialize_any(visitor)
                 }
             };
@@ -48,7 +48,7 @@ macro_rules! numbers {
     )*};
 }
 
-impl<'de> Deserializer<'de> for &Node {
+impl<'de> Deserializer<'de> for &DocumentNode {
     type Error = Misfit;
 
     numbers! {
@@ -60,9 +60,9 @@ impl<'de> Deserializer<'de> for &Node {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         match self {
-            Node::Scalar { value: Scalar::Null, .. } => visitor.visit_unit(),
-            Node::Scalar { value: Scalar::Bool(word), .. } => visitor.visit_bool(*word),
-            Node::Scalar { value: Scalar::Number(number), .. } => {
+            DocumentNode::Scalar { value: Scalar::Null, .. } => visitor.visit_unit(),
+            DocumentNode::Scalar { value: Scalar::Bool(word), .. } => visitor.visit_bool(*word),
+            DocumentNode::Scalar { value: Scalar::Number(number), .. } => {
                 if let Some(number) = number.as_u64() {
                     visitor.visit_u64(number)
                 } else if let Some(number) = number.as_i64() {
@@ -71,28 +71,28 @@ impl<'de> Deserializer<'de> for &Node {
                     visitor.visit_f64(number.as_f64().unwrap_or_default())
                 }
             }
-            Node::Scalar { value: Scalar::Text, text } => visitor.visit_str(text),
-            Node::Sequence(items) => visitor.visit_seq(Items { items, next: 0 }),
-            Node::Mapping(entries) => visitor.visit_map(Entries { entries, next: 0 }),
-            Node::Hole => visitor.visit_str(HOLE_TEXT),
+            DocumentNode::Scalar { value: Scalar::Text, text } => visitor.visit_str(text),
+            DocumentNode::Sequence(items) => visitor.visit_seq(Items { items, next: 0 }),
+            DocumentNode::Mapping(entries) => visitor.visit_map(Entries { entries, next: 0 }),
+            DocumentNode::Hole => visitor.visit_str(HOLE_TEXT),
         }
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         let value = match self {
-            Node::Hole => visitor.visit_bool(false),
-            node @ (Node::Scalar { .. } | Node::Sequence(_) | Node::Mapping(_)) => {
-                node.deserialize_any(visitor)
-            }
+            DocumentNode::Hole => visitor.visit_bool(false),
+            node @ (DocumentNode::Scalar { .. }
+            | DocumentNode::Sequence(_)
+            | DocumentNode::Mapping(_)) => node.deserialize_any(visitor),
         };
         value.map_err(|misfit| misfit.of_expected(ExpectedValue::Bool))
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         let value = match self {
-            Node::Scalar { text, .. } => visitor.visit_str(text),
-            Node::Hole => visitor.visit_str(HOLE_TEXT),
-            Node::Sequence(_) | Node::Mapping(_) => Err(self.refuse(&visitor)),
+            DocumentNode::Scalar { text, .. } => visitor.visit_str(text),
+            DocumentNode::Hole => visitor.visit_str(HOLE_TEXT),
+            DocumentNode::Sequence(_) | DocumentNode::Mapping(_) => Err(self.refuse(&visitor)),
         };
         value.map_err(|misfit| misfit.of_expected(ExpectedValue::Text))
     }
@@ -111,19 +111,21 @@ impl<'de> Deserializer<'de> for &Node {
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         match self {
-            Node::Scalar { value: Scalar::Null, .. } | Node::Hole => visitor.visit_none(),
-            node @ (Node::Scalar { .. } | Node::Sequence(_) | Node::Mapping(_)) => {
-                visitor.visit_some(node)
+            DocumentNode::Scalar { value: Scalar::Null, .. } | DocumentNode::Hole => {
+                visitor.visit_none()
             }
+            node @ (DocumentNode::Scalar { .. }
+            | DocumentNode::Sequence(_)
+            | DocumentNode::Mapping(_)) => visitor.visit_some(node),
         }
     }
 
     fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         let value = match self {
-            Node::Hole => visitor.visit_unit(),
-            node @ (Node::Scalar { .. } | Node::Sequence(_) | Node::Mapping(_)) => {
-                node.deserialize_any(visitor)
-            }
+            DocumentNode::Hole => visitor.visit_unit(),
+            node @ (DocumentNode::Scalar { .. }
+            | DocumentNode::Sequence(_)
+            | DocumentNode::Mapping(_)) => node.deserialize_any(visitor),
         };
         value.map_err(|misfit| misfit.of_expected(ExpectedValue::Nothing))
     }
@@ -146,12 +148,12 @@ impl<'de> Deserializer<'de> for &Node {
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         let value = match self {
-            Node::Hole => visitor.visit_seq(Items { items: &[], next: 0 }),
-            Node::Scalar { value: Scalar::Null, text } if text.is_empty() => {
+            DocumentNode::Hole => visitor.visit_seq(Items { items: &[], next: 0 }),
+            DocumentNode::Scalar { value: Scalar::Null, text } if text.is_empty() => {
                 visitor.visit_seq(Items { items: &[], next: 0 })
             }
-            Node::Sequence(items) => visitor.visit_seq(Items { items, next: 0 }),
-            Node::Scalar { .. } | Node::Mapping(_) => Err(self.refuse(&visitor)),
+            DocumentNode::Sequence(items) => visitor.visit_seq(Items { items, next: 0 }),
+            DocumentNode::Scalar { .. } | DocumentNode::Mapping(_) => Err(self.refuse(&visitor)),
         };
         value.map_err(|misfit| misfit.of_expected(ExpectedValue::Sequence))
     }
@@ -171,12 +173,12 @@ impl<'de> Deserializer<'de> for &Node {
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         let value = match self {
-            Node::Hole => visitor.visit_map(Entries { entries: &[], next: 0 }),
-            Node::Scalar { value: Scalar::Null, text } if text.is_empty() => {
+            DocumentNode::Hole => visitor.visit_map(Entries { entries: &[], next: 0 }),
+            DocumentNode::Scalar { value: Scalar::Null, text } if text.is_empty() => {
                 visitor.visit_map(Entries { entries: &[], next: 0 })
             }
-            Node::Mapping(entries) => visitor.visit_map(Entries { entries, next: 0 }),
-            Node::Scalar { .. } | Node::Sequence(_) => Err(self.refuse(&visitor)),
+            DocumentNode::Mapping(entries) => visitor.visit_map(Entries { entries, next: 0 }),
+            DocumentNode::Scalar { .. } | DocumentNode::Sequence(_) => Err(self.refuse(&visitor)),
         };
         value.map_err(|misfit| misfit.of_expected(ExpectedValue::Mapping))
     }
@@ -197,9 +199,11 @@ impl<'de> Deserializer<'de> for &Node {
         visitor: V,
     ) -> Result<V::Value, Misfit> {
         let value = match self {
-            Node::Scalar { text, .. } => visitor.visit_enum(Word(text)),
-            Node::Hole => visitor.visit_enum(Word(variants.first().copied().unwrap_or_default())),
-            Node::Sequence(_) | Node::Mapping(_) => Err(self.refuse(&visitor)),
+            DocumentNode::Scalar { text, .. } => visitor.visit_enum(Word(text)),
+            DocumentNode::Hole => {
+                visitor.visit_enum(Word(variants.first().copied().unwrap_or_default()))
+            }
+            DocumentNode::Sequence(_) | DocumentNode::Mapping(_) => Err(self.refuse(&visitor)),
         };
         value.map_err(|misfit| misfit.of_expected(ExpectedValue::Word))
     }
@@ -219,7 +223,7 @@ impl<'de> Deserializer<'de> for &Node {
 
 /// The items of a sequence.
 struct Items<'n> {
-    items: &'n [Node],
+    items: &'n [DocumentNode],
     next: usize,
 }
 
@@ -234,13 +238,13 @@ impl<'de> SeqAccess<'de> for Items<'_> {
         let Some(node) = self.items.get(place) else { return Ok(None) };
         self.next = place.saturating_add(1);
         let item = seed.deserialize(node);
-        item.map(Some).map_err(|misfit| misfit.beneath(PathSegment::Item(place)))
+        item.map(Some).map_err(|misfit| misfit.beneath(DocumentSegment::Item(place)))
     }
 }
 
 /// The entries of a mapping.
 struct Entries<'n> {
-    entries: &'n [(String, Node)],
+    entries: &'n [(String, DocumentNode)],
     next: usize,
 }
 
@@ -262,7 +266,7 @@ impl<'de> MapAccess<'de> for Entries<'_> {
         };
         self.next = self.next.saturating_add(1);
         let value = seed.deserialize(node);
-        value.map_err(|misfit| misfit.beneath(PathSegment::Field(key.clone())))
+        value.map_err(|misfit| misfit.beneath(DocumentSegment::Field(key.clone())))
     }
 }
 

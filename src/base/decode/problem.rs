@@ -113,12 +113,12 @@ pub enum DecodeProblem {
 /// unknown field or lacks one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Misfit {
-    pub(super) path: Vec<PathSegment>,
+    pub(super) path: Vec<DocumentSegment>,
     pub(super) problem: DecodeProblem,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum PathSegment {
+pub(super) enum DocumentSegment {
     Field(String),
     Item(usize),
 }
@@ -140,23 +140,23 @@ impl Misfit {
     }
 
     /// Returns the same problem, seen from the parent.
-    pub(super) fn beneath(mut self, segment: PathSegment) -> Self {
+    pub(super) fn beneath(mut self, segment: DocumentSegment) -> Self {
         self.path.push(segment);
         self
     }
 }
 
 /// Formats a path as `spec.line_items[0].amount`; the root is `.`.
-pub(super) fn format_path<'p>(path: impl IntoIterator<Item = &'p PathSegment>) -> String {
+pub(super) fn format_path<'p>(path: impl IntoIterator<Item = &'p DocumentSegment>) -> String {
     let mut text = String::new();
     for segment in path {
         match segment {
-            PathSegment::Field(name) if text.is_empty() => text.push_str(name),
-            PathSegment::Field(name) => {
+            DocumentSegment::Field(name) if text.is_empty() => text.push_str(name),
+            DocumentSegment::Field(name) => {
                 text.push('.');
                 text.push_str(name);
             }
-            PathSegment::Item(place) => text.extend(["[", &place.to_string(), "]"]),
+            DocumentSegment::Item(place) => text.extend(["[", &place.to_string(), "]"]),
         }
     }
     if text.is_empty() { ".".to_owned() } else { text }

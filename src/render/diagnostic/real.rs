@@ -28,7 +28,7 @@ fn load(files: &[(&str, &str)]) -> (Tree, Loader) {
     (tree, loader)
 }
 
-fn shown(files: &[(&str, &str)]) -> String {
+fn render_problems(files: &[(&str, &str)]) -> String {
     let (_tree, loader) = load(files);
     let problems = loader.problems().shown;
     let look = OutputStyle { color: false, unicode: true, width: 100 };
@@ -53,7 +53,7 @@ fn a_good_tree_is_whole() {
 #[test]
 fn each_mistake_is_told_once_and_shows_nothing_private() {
     let contact = CONTACT.replace("first_name", "frist_name");
-    assert_snapshot!(shown(&[("m.yaml", MERCHANT), ("c.yaml", &contact)]), @r#"
+    assert_snapshot!(render_problems(&[("m.yaml", MERCHANT), ("c.yaml", &contact)]), @r#"
     reckon::spec::unknown_field
 
       × there is no field `frist_name` here
@@ -65,7 +65,7 @@ fn each_mistake_is_told_once_and_shows_nothing_private() {
       help: write `first_name`
     "#);
     let contact = CONTACT.replace("jane@example.com", "jane.example.com");
-    assert_snapshot!(shown(&[("m.yaml", MERCHANT), ("c.yaml", &contact)]), @r#"
+    assert_snapshot!(render_problems(&[("m.yaml", MERCHANT), ("c.yaml", &contact)]), @r#"
     reckon::text::email
 
       × the text is not an e-mail address
@@ -82,7 +82,7 @@ fn each_mistake_is_told_once_and_shows_nothing_private() {
 fn every_mistake_of_several_documents_is_told_at_its_place() {
     let invoice =
         INVOICE.replace("125.00 USD", "125.00").replace("contact: jane", "contact: [jane]");
-    assert_snapshot!(shown(&[("i.yaml", &invoice)]), @r#"
+    assert_snapshot!(render_problems(&[("i.yaml", &invoice)]), @r#"
     reckon::spec::wrong_type
 
       × expected a text, found a list
@@ -96,7 +96,7 @@ fn every_mistake_of_several_documents_is_told_at_its_place() {
     "#);
     let invoice = INVOICE.replace("125.00 USD", "125.00");
     let extra = format!("{invoice}status: x\n");
-    assert_snapshot!(shown(&[("m.yaml", MERCHANT), ("c.yaml", CONTACT), ("i.yaml", &extra), ("j.yaml", &invoice.replace("2026-11", "x"))]), @r#"
+    assert_snapshot!(render_problems(&[("m.yaml", MERCHANT), ("c.yaml", CONTACT), ("i.yaml", &extra), ("j.yaml", &invoice.replace("2026-11", "x"))]), @r#"
     reckon::amount::no_currency
 
       × `125.00` has no currency

@@ -139,7 +139,7 @@ const VERSION: u32 = 2;
 
 /// The whole state as a document.
 #[derive(Serialize, Deserialize)]
-struct Snapshot {
+struct SandboxSnapshot {
     version: u32,
     seed: u64,
     entries: Map<String, Value>,
@@ -157,7 +157,7 @@ pub(crate) fn snapshot(sandbox: &Sandbox) -> Result<SandboxAnswer, SandboxRefusa
         let key = String::from_utf8_lossy(&key).into_owned();
         entries.insert(key, serde_json::from_slice(&value)?);
     }
-    SandboxAnswer::json(&Snapshot {
+    SandboxAnswer::json(&SandboxSnapshot {
         version: VERSION,
         seed: sandbox.inner.environment.options.seed,
         entries,
@@ -166,7 +166,7 @@ pub(crate) fn snapshot(sandbox: &Sandbox) -> Result<SandboxAnswer, SandboxRefusa
 
 /// Replaces the state by a snapshot's. A snapshot of another seed has other keys and is refused.
 pub(crate) fn restore(sandbox: &Sandbox, body: &[u8]) -> Result<SandboxAnswer, SandboxRefusal> {
-    let snapshot: Snapshot = serde_json::from_slice(body)
+    let snapshot: SandboxSnapshot = serde_json::from_slice(body)
         .map_err(|_| SandboxRefusal::malformed_body("Body is not a snapshot"))?;
     if snapshot.version != VERSION || snapshot.seed != sandbox.inner.environment.options.seed {
         return Err(SandboxRefusal::invalid("The snapshot belongs to another seed or version"));

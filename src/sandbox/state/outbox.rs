@@ -96,7 +96,7 @@ pub(crate) fn send(
     event: PartnerEvent,
 ) -> Result<(), SandboxRefusal> {
     let notification = Notification { events: vec![event] };
-    put(cx, WebhookMessage::Partner { reference: reference.to_owned(), notification })
+    enqueue_message(cx, WebhookMessage::Partner { reference: reference.to_owned(), notification })
 }
 
 /// Adds an event for one URL of a merchant to the outbox, due at once.
@@ -105,10 +105,10 @@ pub(crate) fn announce(
     url: &str,
     event: Event,
 ) -> Result<(), SandboxRefusal> {
-    put(cx, WebhookMessage::Merchant { url: url.to_owned(), event })
+    enqueue_message(cx, WebhookMessage::Merchant { url: url.to_owned(), event })
 }
 
-fn put(cx: &mut ChangeUnit<'_>, message: WebhookMessage) -> Result<(), SandboxRefusal> {
+fn enqueue_message(cx: &mut ChangeUnit<'_>, message: WebhookMessage) -> Result<(), SandboxRefusal> {
     let delivery = Delivery {
         id: cx.fresh_gateway_id(),
         number: cx.next(),

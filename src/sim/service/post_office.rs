@@ -299,21 +299,21 @@ pub(crate) fn forged_posts(
     let with = |body: Vec<u8>| OutgoingWebhook { url: letter.url.clone(), body };
     let mut unknown = event.clone();
     let id: String = text(&event, "id").chars().rev().collect();
-    put(&mut unknown, "id", json!(id));
+    set_field(&mut unknown, "id", json!(id));
     let mut all = vec![with(unknown.to_string().into_bytes()), with(b"{".to_vec())];
     let theirs = earlier.iter().rev().find(|one| one.url != letter.url);
     all.extend(theirs.map(|one| with(one.body.clone())));
     let mut other = event;
     if let Some(data) = other.get_mut("data") {
         let amount = data.get("amount").and_then(Value::as_i64);
-        put(data, "status", json!("VOIDED"));
-        put(data, "amount", json!(amount.unwrap_or(0).saturating_add(1)));
+        set_field(data, "status", json!("VOIDED"));
+        set_field(data, "amount", json!(amount.unwrap_or(0).saturating_add(1)));
     }
     all.push(with(other.to_string().into_bytes()));
     all
 }
 
-fn put(object: &mut Value, field: &str, value: Value) {
+fn set_field(object: &mut Value, field: &str, value: Value) {
     if let Some(object) = object.as_object_mut() {
         object.insert(field.to_owned(), value);
     }

@@ -192,7 +192,7 @@ fn stage(
 ) {
     let before = if chunked.is_empty() { 0 } else { chunked.remove(&key).unwrap_or(0) };
     let after = if let Some(value) = change {
-        put(out, &key, value)
+        stage_value(out, &key, value)
     } else {
         out.remove(entry_key(&key));
         0
@@ -236,7 +236,7 @@ impl<'a> StoredValue<'a> {
 }
 
 /// Stages a value and returns the number of its chunks.
-fn put(out: &mut ::sled::Batch, key: &[u8], value: Vec<u8>) -> u32 {
+fn stage_value(out: &mut ::sled::Batch, key: &[u8], value: Vec<u8>) -> u32 {
     if value.len() <= VALUE_BYTES_MAX {
         let mut stored = value;
         stored.insert(0, WHOLE);
