@@ -3,7 +3,6 @@
 
 pub mod actions;
 pub mod core;
-pub mod files;
 pub mod invoices;
 pub mod merchants;
 pub mod methods;

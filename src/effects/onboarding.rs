@@ -19,7 +19,6 @@ use crate::effects::core::row::{EffectRow, Isolation, Learned, LostReply};
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// Submits the application of a spec.
 pub fn submit_application(cx: EffectContext, spec: &Value) -> Effect {
     let body = json!({ "merchant_application": marked_fields(&cx, spec) });
     cx.effect::<SubmitApplication>(APPLICATION_SUBMIT.name, &[], body).with_sealed_body()

@@ -18,14 +18,13 @@ use crate::effects::core::row::{EffectRow, ReadingRow, RemoteQuery};
 use crate::effects::payments::transactions::transaction_query;
 use crate::effects::payments::{charge, refund, transactions};
 
-/// All effects.
 pub static EFFECTS: &[EffectRow] = &[
     crate::effects::onboarding::APPLICATION_SUBMIT,
     crate::effects::onboarding::APPLICATION_SIGN_UP,
     crate::effects::merchants::authorization::CODE_EXCHANGE,
     crate::effects::invoices::CONTACT_CREATE,
     crate::effects::invoices::CONTACT_HASH,
-    crate::effects::files::ROW,
+    crate::effects::invoices::FILE_UPLOAD,
     crate::effects::invoices::INVOICE_CREATE,
     crate::effects::methods::save::CARD_SAVE,
     crate::effects::methods::change::CARD_CHANGE,
@@ -49,31 +48,28 @@ pub static EFFECTS: &[EffectRow] = &[
     crate::effects::recurring::end::RECURRING_END,
     crate::effects::recurring::occurrences::OCCURRENCE_SKIP,
     crate::effects::merchants::authorization::MERCHANT_DEAUTHORISE,
-    crate::effects::merchants::change::MERCHANT_CHANGE,
-    crate::effects::merchants::accounts::ACCOUNT_CHANGE,
-    crate::effects::merchants::accounts::ACH_ACCOUNT_CHANGE,
-    crate::effects::merchants::change::MERCHANT_PURGE,
+    crate::effects::merchants::details::MERCHANT_CHANGE,
+    crate::effects::merchants::details::ACCOUNT_CHANGE,
+    crate::effects::merchants::details::ACH_ACCOUNT_CHANGE,
+    crate::effects::merchants::details::MERCHANT_PURGE,
     crate::effects::recurring::end::RECURRING_DELETE,
     crate::effects::methods::save::VAULT_SAVE,
 ];
 
-/// All readings.
 pub static READINGS: &[ReadingRow] = &[
     crate::effects::merchants::read::CREDENTIALS_ROW,
     crate::effects::merchants::read::KEYS_ROW,
-    crate::effects::merchants::accounts::ACCOUNTS_ROW,
+    crate::effects::merchants::details::ACCOUNTS_ROW,
     crate::effects::merchants::read::SURVEY_ROW,
     charge::SURCHARGE_ROW,
-    crate::effects::files::STATE_ROW,
+    crate::effects::invoices::FILE_STATE_ROW,
     crate::effects::recurring::occurrences::STATE_ROW,
 ];
 
-/// Returns the row of the effect `name`.
 pub fn effect_row(name: &str) -> Option<&'static EffectRow> {
     EFFECTS.iter().find(|row| row.name == name)
 }
 
-/// Returns the row of the reading `name`.
 pub fn reading_row(name: &str) -> Option<&'static ReadingRow> {
     READINGS.iter().find(|row| row.name == name)
 }
@@ -125,7 +121,6 @@ pub const CHANGE: &str = "change";
 /// Creates a recurring charge from an earlier charge.
 pub const SCHEDULE: &str = "schedule";
 
-/// All actions.
 pub static ACTIONS: &[ActionRow] = &[
     ActionRow { verb: "charge", make: charge, secret: &[] },
     ActionRow { verb: "credit", make: credit, secret: &[] },
@@ -148,7 +143,6 @@ pub static ACTIONS: &[ActionRow] = &[
     ActionRow { verb: SAVE, make: merchant_data::save, secret: &["token"] },
 ];
 
-/// Returns the row of the action `verb`.
 pub fn action_row(verb: &str) -> Option<&'static ActionRow> {
     ACTIONS.iter().find(|row| row.verb == verb)
 }

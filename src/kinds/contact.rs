@@ -78,9 +78,10 @@ impl SpecSchema for ContactKind {
     }
 
     fn references(spec: &ContactSpec, namespace: &Name) -> Vec<Reference> {
-        text::read_reference("spec.merchant", MerchantKind::NAME, &spec.merchant, namespace)
-            .into_iter()
-            .collect()
+        text::references(
+            &[(text::MERCHANT_FIELD, MerchantKind::NAME, Some(&*spec.merchant))],
+            namespace,
+        )
     }
 
     fn check_links(_spec: &ContactSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {

@@ -49,14 +49,9 @@ pub(crate) fn decode_errors(fields: &[SpecField], invalid: InvalidDocument) -> V
 /// Drops a missing field whose name an unknown field beside it was probably meant to be.
 fn without_mistyped(mut errors: Vec<DecodeError>) -> Vec<DecodeError> {
     let meant: Vec<String> = errors.iter().filter_map(meant_path).collect();
-    errors.retain(|error| match &error.problem {
-        DecodeProblem::MissingField { name } => !meant.contains(&join(&error.path, name)),
-        DecodeProblem::UnknownField { .. }
-        | DecodeProblem::DuplicateField { .. }
-        | DecodeProblem::UnknownWord { .. }
-        | DecodeProblem::WrongType { .. }
-        | DecodeProblem::WrongValue { .. }
-        | DecodeProblem::Other(_) => true,
+    errors.retain(|error| {
+        let DecodeProblem::MissingField { name } = &error.problem else { return true };
+        !meant.contains(&join(&error.path, name))
     });
     errors
 }

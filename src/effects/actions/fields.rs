@@ -16,12 +16,10 @@ pub struct ActionEffect {
     pub money: Vec<MoneyMove>,
 }
 
-/// Wraps an effect that moves no money.
 pub(crate) fn without_money(effect: Effect) -> ActionEffect {
     ActionEffect { effect, money: Vec::new() }
 }
 
-/// Decodes the fields of an action into their own type.
 pub(crate) fn decode<T: DeserializeOwned>(fields: &Value) -> Result<T, String> {
     T::deserialize(fields).map_err(|error| error.to_string())
 }
@@ -49,7 +47,6 @@ macro_rules! action {
 }
 pub(crate) use action;
 
-/// Returns `amount` as the money of an effect.
 pub(crate) fn money_move(amount: Money, mode: Mode, meaning: &'static str) -> Vec<MoneyMove> {
     vec![MoneyMove { amount, mode, meaning }]
 }

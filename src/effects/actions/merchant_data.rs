@@ -8,10 +8,9 @@ use crate::api::invoice::{NewFile, file_bytes};
 use crate::api::merchant::Purge;
 use crate::base::id::{Mode, PublicKey, RemoteId};
 use crate::effects::actions::fields::{Changeable, action, without_money};
-use crate::effects::files::upload_content;
-use crate::effects::merchants::accounts::change_account;
+use crate::effects::invoices::upload_content;
 use crate::effects::merchants::authorization::deauthorise_merchant;
-use crate::effects::merchants::change::{change_merchant, purge_test_data};
+use crate::effects::merchants::details::{change_account, change_merchant, purge_test_data};
 use crate::effects::merchants::settings::{
     BANK_SETTINGS, CARD_SETTINGS, MERCHANT_SETTINGS, RemoteSetting, check,
 };

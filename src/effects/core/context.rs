@@ -38,7 +38,6 @@ pub struct EffectContext {
 }
 
 impl EffectContext {
-    /// Builds a reading for the resource.
     pub fn reading(self, name: &'static str, subject: Value) -> RemoteReading {
         let Self { key, merchant, mode, applied, .. } = self;
         RemoteReading { name, key, merchant, mode, applied, subject }
@@ -110,7 +109,6 @@ pub fn copy_fields(object: &mut Value, from: &Value, fields: &[&str]) {
 pub(crate) trait EffectBuilder: Sized {
     /// Sets the remote object that the effect changes.
     fn targeting(self, target: &RemoteId) -> Self;
-    /// Marks the body as private.
     fn with_sealed_body(self) -> Self;
     /// Sets the single-use value that the effect needs.
     fn with_single_use(self, once: SingleUse) -> Self;

@@ -24,7 +24,6 @@ pub(crate) const NEWEST_EVENT: Baseline = Baseline {
     refuse: accept_any,
 };
 
-/// Reads the newest event.
 pub(crate) fn newest_event() -> RemoteQuery {
     RemoteQuery::one(Call::to::<ListEvents>(&[]).query("page", 1).query("page_size", 1))
 }
@@ -46,7 +45,6 @@ pub(crate) fn was_looked_up_first(intent: &Intent) -> bool {
     intent.baseline.get(LOOKED_UP_FIRST).is_some()
 }
 
-/// Returns when an object was last modified.
 pub(crate) fn modified_time(answers: &[RemoteAnswer]) -> Value {
     match answers.first() {
         Some(RemoteAnswer::Body(body)) => json!({"modified": body.get("modified")}),

@@ -80,12 +80,10 @@ pub(crate) fn render_field(object: &Value, field: &str) -> String {
     }
 }
 
-/// Renders the id of an object for a sentence of ours.
 pub(crate) fn render_id(object: &Value) -> String {
     usable_id(text(object, "id")).map_or_else(|_| "without an id".to_owned(), |id| id.to_string())
 }
 
-/// Returns a text field; empty if missing.
 pub(crate) fn text<'a>(object: &'a Value, field: &str) -> &'a str {
     object.get(field).and_then(Value::as_str).unwrap_or_default()
 }

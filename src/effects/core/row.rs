@@ -46,7 +46,6 @@ pub struct RemoteQuery {
 }
 
 impl RemoteQuery {
-    /// Query with one answer.
     pub fn one(call: Call) -> Self {
         Self { call, pages: false }
     }
@@ -258,13 +257,11 @@ impl EffectRow {
         Self::new(name, LostReply::Lookup(lookup), isolation, learn)
     }
 
-    /// Sets the reads just before sending.
     pub(crate) const fn with_baseline(mut self, baseline: Baseline) -> Self {
         self.baseline = Some(baseline);
         self
     }
 
-    /// Sets the state that a refusal proves.
     pub(crate) const fn with_proven_state(
         mut self,
         proven_state: fn(&ServiceProblem) -> Option<ProvenState>,

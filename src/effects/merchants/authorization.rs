@@ -26,7 +26,7 @@ use crate::effects::core::expect::text;
 use crate::effects::core::row::{
     EffectRow, Isolation, Learned, LostReply, ReadingCx, ReadingError,
 };
-use crate::effects::merchants::accounts::{ACCOUNT_KEYS, PRIMARY};
+use crate::effects::merchants::details::{ACCOUNT_KEYS, PRIMARY};
 use crate::model::effect::{Effect, is_action};
 use crate::model::intent::Intent;
 use crate::model::state::credentials::MerchantBinding;
@@ -116,7 +116,6 @@ const CREDENTIAL_FACTS: [&str; 9] = [
     "surveyed",
 ];
 
-/// Gives a merchant's authorisation back.
 pub fn deauthorise_merchant(cx: EffectContext, public_key: &PublicKey) -> Effect {
     cx.effect::<Deauthorise>(MERCHANT_DEAUTHORISE.name, &[public_key.as_str()], Value::Null)
 }

@@ -1,7 +1,6 @@
 //! Effects on merchants, their accounts and settings.
 
-pub mod accounts;
 pub mod authorization;
-pub mod change;
+pub mod details;
 pub mod read;
 pub mod settings;

@@ -23,10 +23,10 @@ use crate::effects::core::expect::text;
 use crate::effects::core::row::{
     Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery,
 };
-use crate::effects::merchants::accounts::{
+use crate::effects::merchants::authorization::{APPLICATION, bind_keys};
+use crate::effects::merchants::details::{
     ACCOUNT_KEYS, CARDS, PRIMARY, account_keys, account_queries, list, primary_ids, usable_accounts,
 };
-use crate::effects::merchants::authorization::{APPLICATION, bind_keys};
 use crate::model::state::credentials::BINDING;
 use crate::model::state::observed::Observed;
 use crate::model::state::orphan::{Collection, UnknownObject};
@@ -189,7 +189,6 @@ pub const SURVEY: &str = "merchant.survey";
 pub(crate) const SURVEY_ROW: ReadingRow =
     ReadingRow { name: SURVEY, queries: survey_queries, learn: learn_survey };
 
-/// Names of the lists, in reading order.
 const SURVEYED_LISTS: [&str; 3] = ["cards", "banks", "recurring charges"];
 
 fn survey_queries(_: &Value) -> Vec<RemoteQuery> {

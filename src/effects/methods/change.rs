@@ -125,7 +125,6 @@ const fn change_row<S: MethodEndpoints>() -> EffectRow {
 pub(crate) const CARD_CHANGE: EffectRow = change_row::<CardEndpoints>();
 pub(crate) const BANK_CHANGE: EffectRow = change_row::<BankEndpoints>();
 
-/// Removes a saved method.
 pub fn delete_method(
     cx: EffectContext,
     method_type: PaymentMethodType,

@@ -72,7 +72,6 @@ impl PaymentMethodType {
         }
     }
 
-    /// Builds the effect that saves a method from this body.
     pub(crate) fn save(self, cx: EffectContext, body: Value) -> Effect {
         match self {
             Self::Card => cx.effect::<CreateCard>(CardEndpoints::SAVE, &[], body),
@@ -81,7 +80,6 @@ impl PaymentMethodType {
         .with_sealed_body()
     }
 
-    /// Builds the effect that changes a saved method by this body.
     pub(crate) fn change(self, cx: EffectContext, target: &RemoteId, body: Value) -> Effect {
         let id = target.as_str();
         match self {
@@ -92,7 +90,6 @@ impl PaymentMethodType {
         .expecting("id", id)
     }
 
-    /// Returns the field that holds a secret.
     const fn secret(self) -> &'static str {
         match self {
             Self::Card => "number",
@@ -115,7 +112,6 @@ pub struct MethodSource<'a> {
     pub method_type: PaymentMethodType,
     /// The canonical `source.card` or `source.bank` of a spec.
     pub details: &'a Value,
-    /// The spec's description.
     pub description: Option<&'a Value>,
 }
 
@@ -153,11 +149,9 @@ impl MethodSource<'_> {
     }
 }
 
-/// Stored fields of an answer.
 const SHOWN_FIELDS: [&str; 6] =
     ["card_type", "exp_month", "exp_year", "bank_name", "account_type", "fingerprint"];
 
-/// Reads the object that an intent changes.
 pub(crate) fn read_target<S: MethodEndpoints>(target: Option<&RemoteId>) -> RemoteQuery {
     RemoteQuery::one(Call::to::<S::Get>(&[target.map_or("", RemoteId::as_str)]))
 }
@@ -183,7 +177,6 @@ pub(super) const TOKEN: &str = "token";
 /// Fact about the purpose and time of the token.
 pub(super) const ABOUT: &str = "token_made";
 
-/// Returns the facts that clear a token.
 pub(crate) fn cleared_token() -> Value {
     json!({TOKEN: null, ABOUT: null})
 }

@@ -34,7 +34,6 @@ use crate::model::intent::Intent;
 use crate::model::state::observed::{AppliedSpec, Observed};
 use crate::model::state::token_attachment::{ATTACHED, SuppliedToken};
 
-/// Saves the card or bank account of a spec.
 pub fn save_method(cx: EffectContext, source: MethodSource<'_>) -> Effect {
     let mark = json!(cx.source_id.mark());
     let body = source.body(&cx);
@@ -134,7 +133,6 @@ pub fn save_in_vault(
         .expecting("test_mode", test_mode)
 }
 
-/// Stores the id, and the visible fields of the method.
 fn learn_vault(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let mut facts = method_facts(reply.get("method").unwrap_or(&Value::Null));
     copy_fields(&mut facts, reply, &["payment_type"]);
@@ -184,7 +182,6 @@ impl FreshToken {
         same.then(|| Self { sealed: sealed.clone(), fingerprint, until })
     }
 
-    /// Returns the single-use rule of an effect that uses the token.
     pub(crate) fn single_use(&self) -> SingleUse {
         SingleUse { expires_at: self.until, clearing_facts: cleared_token(), is_reusable: false }
     }

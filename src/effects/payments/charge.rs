@@ -72,7 +72,6 @@ fn body(cx: &EffectContext, movement: &TransactionRequest<'_>) -> (Value, Value)
     (body, reference)
 }
 
-/// Adds the fields that every answer must repeat.
 fn expect_request(effect: Effect, movement: &TransactionRequest<'_>, kind: &str) -> Effect {
     effect
         .expecting("type", kind)

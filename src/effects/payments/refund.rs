@@ -92,7 +92,6 @@ fn refunds(charge: &Value) -> impl Iterator<Item = &Value> {
     charge.get("refunds").and_then(Value::as_array).into_iter().flatten()
 }
 
-/// Returns the refunded sum that the charge reports.
 fn refunded_sum(charge: &Value) -> Option<i64> {
     charge
         .get("amount_refunded")

@@ -46,18 +46,15 @@ const STORED_FIELDS: [&str; 14] = [
     "recurring_charge_id",
     "recurring_charge_occurrence_id",
 ];
-/// Fields of the baseline.
 const COMPARED_FIELDS: [&str; 5] =
     ["status", "amount", "currency", "amount_refunded", "signature_id"];
 /// Code of a change that does not fit the status (service-facts, part 2).
 const WRONG_STATUS: &str = "not_valid_for_transaction_status";
 
-/// Stores the transaction that an answer shows.
 pub(crate) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     Learned::object(reply, transaction_facts(reply))
 }
 
-/// Returns the stored fields of a transaction that the service shows.
 pub fn transaction_facts(shown: &Value) -> Value {
     let mut facts = json!({});
     copy_fields(&mut facts, shown, &STORED_FIELDS);
@@ -69,7 +66,6 @@ pub(crate) fn reference(mark: &Mark, words: Option<&str>) -> Value {
     json!(mark.tag(words.unwrap_or_default()))
 }
 
-/// Returns whether a text of the service carries the mark.
 pub(crate) fn carries(item: &Value, field: &str, mark: &Mark) -> bool {
     Mark::find_in(text(item, field)).as_ref() == Some(mark)
 }
@@ -238,7 +234,6 @@ pub(crate) const CHARGE_CAPTURE: EffectRow =
     EffectRow::looked_up("charge.capture", Isolation::PerObject, queries, judge_capture, learn)
         .with_baseline(Baseline { refuse, ..TRANSACTION_BASELINE });
 
-/// Voids a charge, refund or credit.
 pub fn void(cx: EffectContext, transaction: &RemoteId, words: Option<&str>) -> Effect {
     let body = json!({"reference": reference(&cx.source_id.mark(), words)});
     cx.effect::<VoidTransaction>(TRANSACTION_VOID.name, &[transaction.as_str()], body)
@@ -272,10 +267,6 @@ pub fn sign(cx: EffectContext, transaction: &RemoteId, mime_type: &str, data: &V
         .with_sealed_body()
 }
 
-fn signature_queries(intent: &Intent) -> Vec<RemoteQuery> {
-    vec![transaction_query(intent.target.as_ref())]
-}
-
 fn judge_signature(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let signature = |one: &Value| one.get("signature_id").cloned().unwrap_or_default();
     let before = intent.baseline.get("target").map(signature).unwrap_or_default();
@@ -296,7 +287,7 @@ fn judge_signature(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
 pub(crate) const TRANSACTION_SIGN: EffectRow = EffectRow::looked_up(
     "transaction.sign",
     Isolation::PerObject,
-    signature_queries,
+    |intent| vec![transaction_query(intent.target.as_ref())],
     judge_signature,
     learn,
 )

@@ -32,7 +32,6 @@ use crate::model::intent::Intent;
 /// Event that reports a creation (service-facts, 72).
 const CREATED: &str = "recurring_charge.created";
 
-/// Fields that an answer must repeat.
 const EXPECTED_FIELDS: [&str; 7] = [
     "amount",
     "currency",
@@ -64,13 +63,8 @@ pub fn recurring_facts(shown: &Value) -> Value {
     facts
 }
 
-/// Stores the fields of a recurring charge.
 pub(crate) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     Learned::object(reply, recurring_facts(reply))
-}
-
-fn create_queries(intent: &Intent) -> Vec<RemoteQuery> {
-    vec![RemoteQuery::list(Call::to::<ListRecurring>(&[])), events_since(intent)]
 }
 
 fn judge_creation(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
@@ -106,7 +100,7 @@ pub(crate) fn carries(item: &Value, mark: &Mark) -> bool {
 pub(crate) const RECURRING_CREATE: EffectRow = EffectRow::looked_up(
     "recurring.create",
     Isolation::None,
-    create_queries,
+    |intent| vec![RemoteQuery::list(Call::to::<ListRecurring>(&[])), events_since(intent)],
     judge_creation,
     learn,
 )
@@ -133,10 +127,6 @@ pub fn schedule_charge(
 /// Reads the newest recurring charge before sending: everything above it is new.
 fn newest(_: &Effect) -> Vec<RemoteQuery> {
     vec![RemoteQuery::one(Call::to::<ListRecurring>(&[]).query("page", 1).query("page_size", 1))]
-}
-
-fn schedule_queries(_: &Intent) -> Vec<RemoteQuery> {
-    vec![RemoteQuery::list(Call::to::<ListRecurring>(&[]))]
 }
 
 fn judge_scheduled(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
@@ -176,7 +166,7 @@ fn judge_scheduled(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
 pub(crate) const CHARGE_SCHEDULE: EffectRow = EffectRow::looked_up(
     "charge.schedule",
     Isolation::PerMerchant,
-    schedule_queries,
+    |_| vec![RemoteQuery::list(Call::to::<ListRecurring>(&[]))],
     judge_scheduled,
     learn,
 )

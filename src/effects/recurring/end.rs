@@ -28,7 +28,6 @@ use crate::model::intent::Intent;
 use crate::model::outcome::ServiceMessage;
 use crate::model::state::observed::ServiceRefusal;
 
-/// Cancels a recurring charge.
 pub fn cancel_recurring(cx: EffectContext, charge: &RemoteId) -> Effect {
     let effect =
         cx.effect::<CancelRecurring>(RECURRING_CANCEL.name, &[charge.as_str()], Value::Null);
@@ -63,14 +62,9 @@ pub(crate) fn may_be_collected(occurrence: &Value) -> bool {
     matches!(text(occurrence, "status"), "PENDING" | "PAYING")
 }
 
-/// Reads the charge and its occurrences.
 pub(crate) fn charge_and_occurrences(charge: &str) -> Vec<RemoteQuery> {
     let occurrences = Call::to::<ListOccurrences>(&[charge]);
     vec![RemoteQuery::one(Call::to::<GetRecurring>(&[charge])), RemoteQuery::list(occurrences)]
-}
-
-fn cancel_queries(intent: &Intent) -> Vec<RemoteQuery> {
-    charge_and_occurrences(intent.target.as_ref().map_or("", RemoteId::as_str))
 }
 
 fn judge_cancel(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
@@ -99,7 +93,7 @@ fn judge_cancel(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
 pub(crate) const RECURRING_CANCEL: EffectRow = EffectRow::looked_up(
     "recurring.cancel",
     Isolation::PerObject,
-    cancel_queries,
+    |intent| charge_and_occurrences(intent.target.as_ref().map_or("", RemoteId::as_str)),
     judge_cancel,
     learn_cancelled,
 );
@@ -134,10 +128,8 @@ pub(crate) const RECURRING_END: EffectRow = EffectRow::looked_up(
     learn_end,
 );
 
-/// Status of a deleted recurring charge.
 const DELETED: &str = "DELETED";
 
-/// Deletes a recurring charge.
 pub fn delete_recurring(cx: EffectContext, charge: &RemoteId) -> Effect {
     let effect =
         cx.effect::<DeleteRecurring>(RECURRING_DELETE.name, &[charge.as_str()], Value::Null);

@@ -73,10 +73,6 @@ fn refuse(effect: &Effect, before: &Value) -> Option<String> {
 
 const NOT_FOUND: &str = "the occurrence cannot be found any more";
 
-fn pay_queries(intent: &Intent) -> Vec<RemoteQuery> {
-    vec![read_occurrence(&intent.subject, intent.target.as_ref())]
-}
-
 fn judge_payment(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let Some(RemoteAnswer::Body(now)) = answers.first() else {
         return LookupResult::inconclusive(NOT_FOUND);
@@ -99,7 +95,6 @@ fn last_attempt(occurrence: &Value) -> Option<&Value> {
     occurrence.get("transactions")?.as_array()?.last()
 }
 
-/// Stored fields of a paid occurrence.
 const STORED_FIELDS: [&str; 5] =
     ["status", "amount", "attempts", "due_date", "recurring_charge_id"];
 
@@ -117,7 +112,7 @@ fn learn_payment(_: &Intent, reply: &Value) -> Result<Learned, String> {
 pub(crate) const OCCURRENCE_PAY: EffectRow = EffectRow::looked_up(
     "occurrence.pay",
     Isolation::PerObject,
-    pay_queries,
+    |intent| vec![read_occurrence(&intent.subject, intent.target.as_ref())],
     judge_payment,
     learn_payment,
 )
@@ -133,12 +128,6 @@ pub fn ignore_occurrence(cx: EffectContext, charge: &RemoteId, occurrence: &Remo
         .with_subject(json!({"charge": charge, "occurrence": occurrence}))
         .expecting("id", occurrence.as_str())
         .expecting("status", "IGNORED")
-}
-
-/// The resource is the charge, or a command: its own id is not the occurrence's.
-#[expect(clippy::unnecessary_wraps, reason = "other effects' answers may be of no use")]
-fn learn_skip(_: &Intent, _: &Value) -> Result<Learned, String> {
-    Ok(Learned::existing(json!({ "looked": null })))
 }
 
 fn skip_queries(intent: &Intent) -> Vec<RemoteQuery> {
@@ -165,7 +154,8 @@ pub(crate) const OCCURRENCE_SKIP: EffectRow = EffectRow::looked_up(
     Isolation::PerObject,
     skip_queries,
     judge_skip,
-    learn_skip,
+    // The resource is the charge, or a command: its own id is not the occurrence's.
+    |_, _| Ok(Learned::existing(json!({ "looked": null }))),
 );
 
 /// Reading of a recurring charge that is to end, about `{charge, ended, …}`: its id, and whether
@@ -218,7 +208,6 @@ fn ended_charge(status: Option<&str>, how: &str) -> Learned {
     Learned { facts, ..Learned::default() }
 }
 
-/// Returns the stored fields of an occurrence.
 fn stored_occurrence(occurrence: &Value) -> Value {
     let mut stored = json!({});
     copy_fields(&mut stored, occurrence, &["id", "due_date", "amount", "status", "attempts"]);

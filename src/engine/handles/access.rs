@@ -9,7 +9,7 @@ use crate::base::secret::Secret;
 use crate::client::gate::{Unavailable, Urgency};
 use crate::client::request::Access;
 use crate::client::service_client::Client;
-use crate::effects::merchants::accounts::{ACCOUNT_KEYS, account_key};
+use crate::effects::merchants::details::{ACCOUNT_KEYS, account_key};
 use crate::engine::handles::shared::{EngineError, EngineShared, SecretError};
 use crate::kinds::merchant::shape::MerchantKind;
 use crate::kinds::schema::kind::SpecSchema;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::base::id::{Key, Mode, RemoteId};
 use crate::base::money::Money;
 use crate::effects::core::context::{EffectContext, read_before, set_field};
-use crate::effects::files::{FILE_STATE, KnownUpload, file_identity, known_upload, upload_file};
+use crate::effects::invoices::{FILE_STATE, KnownUpload, file_identity, known_upload, upload_file};
 use crate::kinds::contact::ContactKind;
 use crate::kinds::invoice::shape::InvoiceKind;
 use crate::kinds::planning::step::{

@@ -60,11 +60,9 @@ impl SpecSchema for InvoiceKind {
     }
 
     fn references(spec: &InvoiceSpec, namespace: &Name) -> Vec<Reference> {
-        let merchant =
-            text::read_reference("spec.merchant", MerchantKind::NAME, &spec.merchant, namespace);
-        let contact =
-            text::read_reference("spec.contact", ContactKind::NAME, &spec.contact, namespace);
-        merchant.into_iter().chain(contact).collect()
+        let merchant = (text::MERCHANT_FIELD, MerchantKind::NAME, Some(&*spec.merchant));
+        let contact = ("spec.contact", ContactKind::NAME, Some(&*spec.contact));
+        text::references(&[merchant, contact], namespace)
     }
 
     fn files(spec: &InvoiceSpec) -> Vec<FileRef> {

@@ -107,9 +107,8 @@ impl SpecSchema for MerchantKind {
     }
 
     fn references(spec: &MerchantSpec, namespace: &Name) -> Vec<Reference> {
-        let name = spec.credentials.application.as_deref();
-        let read = |name| text::read_reference(APPLICATION, APPLICATION_KIND, name, namespace);
-        name.and_then(read).into_iter().collect()
+        let application = spec.credentials.application.as_deref();
+        text::references(&[(APPLICATION, APPLICATION_KIND, application)], namespace)
     }
 
     fn check_links(_: &MerchantSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {

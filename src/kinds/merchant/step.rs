@@ -7,8 +7,8 @@ use chrono::{DateTime, NaiveDate, TimeDelta, TimeZone, Utc};
 use serde_json::{Value, json};
 
 use crate::base::id::{Key, Mode};
-use crate::effects::merchants::accounts::{ACCOUNTS, has_several};
 use crate::effects::merchants::authorization::exchange_code;
+use crate::effects::merchants::details::{ACCOUNTS, has_several};
 use crate::effects::merchants::read::{CREDENTIALS, KEYS, SURVEY};
 use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::merchant::authorization::{

@@ -181,13 +181,9 @@ impl SpecSchema for RecurringChargeKind {
     }
 
     fn references(spec: &RecurringChargeSpec, namespace: &Name) -> Vec<Reference> {
-        let merchant =
-            text::read_reference("spec.merchant", MerchantKind::NAME, &spec.merchant, namespace);
-        let method = spec.method.as_deref();
-        let method = method.and_then(|name| {
-            text::read_reference("spec.method", SavedMethodKind::NAME, name, namespace)
-        });
-        merchant.into_iter().chain(method).collect()
+        let merchant = (text::MERCHANT_FIELD, MerchantKind::NAME, Some(&*spec.merchant));
+        let method = ("spec.method", SavedMethodKind::NAME, spec.method.as_deref());
+        text::references(&[merchant, method], namespace)
     }
 
     fn check_links(_spec: &RecurringChargeSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {

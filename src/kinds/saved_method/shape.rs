@@ -67,9 +67,10 @@ impl SpecSchema for SavedMethodKind {
     }
 
     fn references(spec: &SavedMethodSpec, namespace: &Name) -> Vec<Reference> {
-        text::read_reference("spec.merchant", MerchantKind::NAME, &spec.merchant, namespace)
-            .into_iter()
-            .collect()
+        text::references(
+            &[(text::MERCHANT_FIELD, MerchantKind::NAME, Some(&*spec.merchant))],
+            namespace,
+        )
     }
 
     fn check_links(spec: &SavedMethodSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {

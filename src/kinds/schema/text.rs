@@ -117,10 +117,13 @@ pub fn reference_issue(path: &str, kind: &str, text: &str) -> Option<Issue> {
     Some(Issue::error("reckon::reference::malformed", path, message, help))
 }
 
-/// Returns the reference at `path`, if it is valid.
-pub fn read_reference(path: &str, kind: &str, text: &str, namespace: &Name) -> Option<Reference> {
-    let key = resolve_reference(kind, text, namespace).ok()?;
-    Some(Reference { path: path.to_owned(), key })
+/// Returns the valid references among these: (path, kind, text).
+pub fn references(named: &[(&str, &str, Option<&str>)], namespace: &Name) -> Vec<Reference> {
+    let valid = named.iter().filter_map(|(path, kind, text)| {
+        let key = resolve_reference(kind, (*text)?, namespace).ok()?;
+        Some(Reference { path: (*path).to_owned(), key })
+    });
+    valid.collect()
 }
 
 /// Returns the valid manifest that the field at `path` refers to.

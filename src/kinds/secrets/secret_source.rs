@@ -84,16 +84,8 @@ impl SecretSource {
 
     /// Returns the text, if it is in plain text.
     pub fn literal(&self) -> Option<&Secret> {
-        match self.source() {
-            Some(SecretSourceRef::Literal(text)) => Some(text),
-            Some(
-                SecretSourceRef::Env(_)
-                | SecretSourceRef::File(_)
-                | SecretSourceRef::Exec(_)
-                | SecretSourceRef::Age(_),
-            )
-            | None => None,
-        }
+        let Some(SecretSourceRef::Literal(text)) = self.source() else { return None };
+        Some(text)
     }
 
     /// Returns the issue with the names at `path`. A plain text is only checked for being empty.
