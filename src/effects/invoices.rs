@@ -320,7 +320,7 @@ mod tests {
     fn processing_is_waited_for_and_nothing_else_ends_it() {
         let key: Key = "Invoice/default/it".parse().unwrap();
         let mut about = file_identity(&contact("p_1"), &letter(), &KEY);
-        crate::effects::core::context::set_field(&mut about, "id", "fref_1");
+        set_field(&mut about, "id", "fref_1");
         let cx = ReadingCx {
             key: &key,
             generation: 0,

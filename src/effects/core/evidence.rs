@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use crate::api::call::{Call, Method};
 use crate::api::event::ListEvents;
-use crate::effects::core::expect::text;
+use crate::effects::core::expect::{mismatches, text};
 use crate::effects::core::row::{
     Baseline, EffectRow, LookupResult, LostReply, RemoteAnswer, RemoteQuery, accept_any,
 };
 use crate::model::effect::Effect;
-use crate::model::intent::Intent;
+use crate::model::intent::{Intent, StoredBody};
 use crate::model::outcome::ServiceProblem;
 
 /// Baseline before sending: the newest event. Later events are new.
@@ -50,6 +50,14 @@ pub(crate) fn modified_time(answers: &[RemoteAnswer]) -> Value {
         Some(RemoteAnswer::Body(body)) => json!({"modified": body.get("modified")}),
         Some(RemoteAnswer::Items(_) | RemoteAnswer::Missing(_)) | None => Value::Null,
     }
+}
+
+/// Returns whether every visible field is as requested; for a token, also whether the object was
+/// modified since the read before it. In doubt the change is sent again: it is absolute.
+pub(crate) fn shows_change(intent: &Intent, object: &Value) -> bool {
+    let by_token = matches!(intent.request.body, StoredBody::Sealed { .. });
+    let untouched = object.get("modified") == intent.baseline.get("modified");
+    mismatches(&intent.expect, object).is_empty() && !(by_token && untouched)
 }
 
 /// Reads the events since the baseline, in ascending order; without a baseline all of them, newest

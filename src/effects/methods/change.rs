@@ -14,8 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::api::saved_method::{DeleteBank, DeleteCard};
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext, set_field};
-use crate::effects::core::evidence::modified_time;
-use crate::effects::core::expect;
+use crate::effects::core::evidence::{modified_time, shows_change};
 use crate::effects::core::row::{
     Baseline, EffectRow, Isolation, Learned, LookupResult, ProvenState, RemoteAnswer, RemoteQuery,
     accept_any,
@@ -26,7 +25,7 @@ use crate::effects::methods::method::{
 };
 use crate::effects::methods::save::{FreshToken, single_use};
 use crate::model::effect::{Effect, is_action};
-use crate::model::intent::{Intent, StoredBody};
+use crate::model::intent::Intent;
 use crate::model::outcome::ServiceProblem;
 use crate::model::state::token_attachment::SuppliedToken;
 
@@ -89,7 +88,7 @@ fn target_queries<S: MethodEndpoints>(intent: &Intent) -> Vec<RemoteQuery> {
 
 fn judge_change<S: MethodEndpoints>(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     match answers.first() {
-        Some(RemoteAnswer::Body(object)) if is_applied(intent, object) => {
+        Some(RemoteAnswer::Body(object)) if shows_change(intent, object) => {
             LookupResult::Applied(object.clone())
         }
         Some(RemoteAnswer::Body(_)) => LookupResult::NotFound,
@@ -101,14 +100,6 @@ fn judge_change<S: MethodEndpoints>(intent: &Intent, answers: &[RemoteAnswer]) -
             LookupResult::Inconclusive(format!("the {} cannot be read back", S::WORD))
         }
     }
-}
-
-/// Returns whether every visible field is as requested; for a token, also whether the object was
-/// modified since the read before it. In doubt the change is sent again: it is absolute.
-fn is_applied(intent: &Intent, object: &Value) -> bool {
-    let by_token = matches!(intent.request.body, StoredBody::Sealed { .. });
-    let untouched = object.get("modified") == intent.baseline.get("modified");
-    expect::mismatches(&intent.expect, object).is_empty() && !(by_token && untouched)
 }
 
 const fn change_row<S: MethodEndpoints>() -> EffectRow {

@@ -17,8 +17,7 @@ use crate::base::money::Currency;
 use crate::effects::core::context::{
     EffectBuilder, EffectContext, copy_fields, set_field, set_optional,
 };
-use crate::effects::core::evidence::modified_time;
-use crate::effects::core::expect;
+use crate::effects::core::evidence::{modified_time, shows_change};
 use crate::effects::core::row::{
     Baseline, EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery,
 };
@@ -26,7 +25,7 @@ use crate::effects::methods::method::{MethodSource, PaymentMethodType};
 use crate::effects::methods::save::{FreshToken, single_use};
 use crate::effects::recurring::create;
 use crate::model::effect::Effect;
-use crate::model::intent::{Intent, StoredBody};
+use crate::model::intent::Intent;
 use crate::model::state::observed::Observed;
 use crate::model::state::token_attachment::{ATTACHED, SuppliedToken};
 
@@ -137,16 +136,9 @@ pub(crate) fn queries(intent: &Intent) -> Vec<RemoteQuery> {
     vec![read(intent.target.as_ref())]
 }
 
-/// Returns whether the charge is as requested; for a token, also whether it was modified at all.
-fn is_applied(intent: &Intent, charge: &Value) -> bool {
-    let by_token = matches!(intent.request.body, StoredBody::Sealed { .. });
-    let untouched = charge.get("modified") == intent.baseline.get("modified");
-    expect::mismatches(&intent.expect, charge).is_empty() && !(by_token && untouched)
-}
-
 pub(crate) fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     match answers.first() {
-        Some(RemoteAnswer::Body(charge)) if is_applied(intent, charge) => {
+        Some(RemoteAnswer::Body(charge)) if shows_change(intent, charge) => {
             LookupResult::Applied(charge.clone())
         }
         Some(answer @ RemoteAnswer::Missing(_)) if answer.is_unknown_path() => {

@@ -106,15 +106,18 @@ impl StepDecision {
     }
 
     /// Adds the work that can be done now.
+    #[must_use]
     pub fn with_work(self, work: StepWork) -> Self {
         Self { work: Some(work), ..self }
     }
 
+    #[must_use]
     pub fn with_changes(self, changes: Vec<FieldChange>) -> Self {
         Self { changes, ..self }
     }
 
     /// Marks the resource as ready.
+    #[must_use]
     pub fn ready(self) -> Self {
         Self { ready: true, ..self }
     }

@@ -92,13 +92,12 @@ pub fn mask(fields: &[SpecField], spec: &Value) -> Value {
 /// Returns the canonical spec without the private values that `shows` hides; card numbers in plain
 /// texts are masked.
 pub fn without_private(fields: &[SpecField], spec: &Value, shows: fn(Privacy) -> bool) -> Value {
-    let shown = |privacy: Privacy, _: &str, value: &Value| {
-        shows(privacy).then(|| match value {
-            Value::String(text) if privacy != Privacy::Secret => json!(mask_digits(text)),
-            value => value.clone(),
-        })
+    let leaf = |privacy: Privacy, _: &str, value: &Value| {
+        let text = value.as_str().filter(|_| privacy != Privacy::Secret);
+        let visible = text.map_or_else(|| value.clone(), |text| json!(mask_digits(text)));
+        shows(privacy).then_some(visible)
     };
-    walk(fields, &mut String::new(), spec, &shown).unwrap_or_default()
+    walk(fields, &mut String::new(), spec, &leaf).unwrap_or_default()
 }
 
 /// Replaces private values: personal ones, secrets in plain text, and plain texts with a card
