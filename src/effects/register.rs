@@ -8,11 +8,7 @@ use serde_json::Value;
 
 use crate::base::id::RemoteId;
 use crate::effects::actions::fields::ActionEffect;
-use crate::effects::actions::merchant_data::deauthorise;
-use crate::effects::actions::payments::{
-    cancel, capture, charge, credit, ignore, pay, refund, sign, void,
-};
-use crate::effects::actions::{changes, merchant_data};
+use crate::effects::actions::{changes, merchant_data, payments};
 use crate::effects::core::context::EffectContext;
 use crate::effects::core::row::{EffectRow, ReadingRow, RemoteQuery};
 use crate::effects::payments::transactions::transaction_query;
@@ -122,16 +118,16 @@ pub const CHANGE: &str = "change";
 pub const SCHEDULE: &str = "schedule";
 
 pub static ACTIONS: &[ActionRow] = &[
-    ActionRow { verb: "charge", make: charge, secret: &[] },
-    ActionRow { verb: "credit", make: credit, secret: &[] },
-    ActionRow { verb: "refund", make: refund, secret: &[] },
-    ActionRow { verb: "void", make: void, secret: &[] },
-    ActionRow { verb: "capture", make: capture, secret: &[] },
-    ActionRow { verb: "sign", make: sign, secret: &["data"] },
-    ActionRow { verb: "pay", make: pay, secret: &[] },
-    ActionRow { verb: "ignore", make: ignore, secret: &[] },
-    ActionRow { verb: "cancel", make: cancel, secret: &[] },
-    ActionRow { verb: DEAUTHORISE, make: deauthorise, secret: &[] },
+    ActionRow { verb: "charge", make: payments::charge, secret: &[] },
+    ActionRow { verb: "credit", make: payments::credit, secret: &[] },
+    ActionRow { verb: "refund", make: payments::refund, secret: &[] },
+    ActionRow { verb: "void", make: payments::void, secret: &[] },
+    ActionRow { verb: "capture", make: payments::capture, secret: &[] },
+    ActionRow { verb: "sign", make: payments::sign, secret: &["data"] },
+    ActionRow { verb: "pay", make: payments::pay, secret: &[] },
+    ActionRow { verb: "ignore", make: payments::ignore, secret: &[] },
+    ActionRow { verb: "cancel", make: payments::cancel, secret: &[] },
+    ActionRow { verb: DEAUTHORISE, make: merchant_data::deauthorise, secret: &[] },
     ActionRow { verb: MERCHANT, make: merchant_data::merchant, secret: &["set"] },
     ActionRow { verb: ACCOUNT, make: merchant_data::account, secret: &[] },
     ActionRow { verb: PURGE, make: merchant_data::purge, secret: &[] },

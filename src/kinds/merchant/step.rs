@@ -17,7 +17,6 @@ use crate::kinds::merchant::authorization::{
 use crate::kinds::merchant::shape::{APPLICATION_KIND, MerchantKind};
 use crate::kinds::merchant::{authorization, zone};
 use crate::kinds::planning::diff;
-use crate::kinds::planning::diff::changes;
 use crate::kinds::planning::step::{
     StepCx, StepDecision, effect_context, mode_of, ready_state, reference,
 };
@@ -110,7 +109,8 @@ impl ManifestKind for MerchantKind {
             return refused;
         }
         let applied = have.and_then(|have| have.applied.as_ref());
-        let changes = changes(applied.map(|applied| &applied.spec), &spec, MerchantKind::FIELDS);
+        let changes =
+            diff::changes(applied.map(|applied| &applied.spec), &spec, MerchantKind::FIELDS);
         if let Some(fixed) = applied.and_then(|_| changes.first()) {
             let moved = Reason::CannotChange(vec![fixed.path.clone()]);
             return StepDecision::blocked(moved).with_changes(changes);

@@ -12,7 +12,6 @@ use crate::kinds::manifest_kind::ManifestKind;
 use crate::kinds::merchant_application::MerchantApplicationKind;
 use crate::kinds::merchant_application::shape::is_sign_up_test;
 use crate::kinds::planning::diff;
-use crate::kinds::planning::diff::changes;
 use crate::kinds::planning::step::{
     MERCHANT, StepCx, StepDecision, effect_context_in, source_id, text, unsuitable,
 };
@@ -121,8 +120,11 @@ impl ManifestKind for MerchantApplicationKind {
         let mode = if is_test { Mode::Test } else { Mode::Live };
         let new = effect_context_in(cx, manifest, &manifest.key, mode, &spec);
         let new = EffectContext { web_url, ..new };
-        let changes =
-            changes(applied.map(|applied| &applied.spec), &spec, MerchantApplicationKind::FIELDS);
+        let changes = diff::changes(
+            applied.map(|applied| &applied.spec),
+            &spec,
+            MerchantApplicationKind::FIELDS,
+        );
         let draft = match (applied, &decision) {
             (_, UnderwritingDecision::Open)
                 if is_sign_up_test(manifest) && have.is_some_and(was_decided) =>
