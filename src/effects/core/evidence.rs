@@ -60,6 +60,23 @@ pub(crate) fn shows_change(intent: &Intent, object: &Value) -> bool {
     mismatches(&intent.expect, object).is_empty() && !(by_token && untouched)
 }
 
+/// Judges a change of one object by reading it: `fits` tells whether it is as requested, `gone` is
+/// the result if it no longer exists, `no_path` if the service shows no such objects.
+pub(crate) fn judge_object(
+    answers: &[RemoteAnswer],
+    fits: impl FnOnce(&Value) -> bool,
+    gone: LookupResult,
+    no_path: LookupResult,
+) -> LookupResult {
+    match answers.first() {
+        Some(RemoteAnswer::Body(object)) if fits(object) => LookupResult::Applied(object.clone()),
+        Some(RemoteAnswer::Body(_)) => LookupResult::NotFound,
+        Some(answer @ RemoteAnswer::Missing(_)) if answer.is_unknown_path() => no_path,
+        Some(RemoteAnswer::Missing(_)) => gone,
+        Some(RemoteAnswer::Items(_)) | None => LookupResult::not_asked(),
+    }
+}
+
 /// Reads the events since the baseline, in ascending order; without a baseline all of them, newest
 /// first.
 pub(crate) fn events_since(intent: &Intent) -> RemoteQuery {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::api::saved_method::{DeleteBank, DeleteCard};
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext, set_field};
-use crate::effects::core::evidence::{modified_time, shows_change};
+use crate::effects::core::evidence::{judge_object, modified_time, shows_change};
 use crate::effects::core::row::{
     Baseline, EffectRow, Isolation, Learned, LookupResult, ProvenState, RemoteAnswer, RemoteQuery,
     accept_any,
@@ -87,19 +87,13 @@ fn target_queries<S: MethodEndpoints>(intent: &Intent) -> Vec<RemoteQuery> {
 }
 
 fn judge_change<S: MethodEndpoints>(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
-    match answers.first() {
-        Some(RemoteAnswer::Body(object)) if shows_change(intent, object) => {
-            LookupResult::Applied(object.clone())
-        }
-        Some(RemoteAnswer::Body(_)) => LookupResult::NotFound,
-        // A removed object cannot be changed: the next attempt gets that answer.
-        Some(answer @ RemoteAnswer::Missing(_)) if !answer.is_unknown_path() => {
-            LookupResult::NotFound
-        }
-        Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => {
-            LookupResult::Inconclusive(format!("the {} cannot be read back", S::WORD))
-        }
-    }
+    // A removed object cannot be changed: the next attempt gets that answer.
+    let (gone, no_path) = (LookupResult::NotFound, unreadable::<S>());
+    judge_object(answers, |object| shows_change(intent, object), gone, no_path)
+}
+
+fn unreadable<S: MethodEndpoints>() -> LookupResult {
+    LookupResult::Inconclusive(format!("the {} cannot be read back", S::WORD))
 }
 
 const fn change_row<S: MethodEndpoints>() -> EffectRow {
@@ -142,15 +136,7 @@ fn learn_removal(intent: &Intent, _: &Value) -> Result<Learned, String> {
 }
 
 fn judge_removal<S: MethodEndpoints>(_: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
-    match answers.first() {
-        Some(answer @ RemoteAnswer::Missing(_)) if !answer.is_unknown_path() => {
-            LookupResult::Applied(Value::Null)
-        }
-        Some(RemoteAnswer::Body(_)) => LookupResult::NotFound,
-        Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => {
-            LookupResult::Inconclusive(format!("the {} cannot be read back", S::WORD))
-        }
-    }
+    judge_object(answers, |_| false, LookupResult::Applied(Value::Null), unreadable::<S>())
 }
 
 /// Interprets a refusal because the object does not exist as proof of removal.

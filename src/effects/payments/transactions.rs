@@ -18,7 +18,7 @@ use crate::base::id::RemoteId;
 use crate::base::money::Money;
 use crate::effects::core::context::{EffectBuilder, EffectContext, copy_fields, set_field};
 use crate::effects::core::evidence::{
-    events_since, first_item, new_event_data, newest_event, not_visible,
+    events_since, first_item, judge_object, new_event_data, newest_event, not_visible,
 };
 use crate::effects::core::expect;
 use crate::effects::core::expect::text;
@@ -270,18 +270,8 @@ pub fn sign(cx: EffectContext, transaction: &RemoteId, mime_type: &str, data: &V
 fn judge_signature(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let signature = |one: &Value| one.get("signature_id").cloned().unwrap_or_default();
     let before = intent.baseline.get("target").map(signature).unwrap_or_default();
-    match answers.first() {
-        Some(RemoteAnswer::Body(now)) if !signature(now).is_null() && signature(now) != before => {
-            LookupResult::Applied(now.clone())
-        }
-        Some(RemoteAnswer::Body(_)) => LookupResult::NotFound,
-        Some(answer @ RemoteAnswer::Missing(_)) if answer.is_unknown_path() => {
-            LookupResult::NotFound
-        }
-        Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => {
-            LookupResult::inconclusive(NOT_FOUND)
-        }
-    }
+    let is_signed = |now: &Value| !signature(now).is_null() && signature(now) != before;
+    judge_object(answers, is_signed, LookupResult::inconclusive(NOT_FOUND), LookupResult::NotFound)
 }
 
 pub(crate) const TRANSACTION_SIGN: EffectRow = EffectRow::looked_up(

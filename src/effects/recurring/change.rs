@@ -17,7 +17,7 @@ use crate::base::money::Currency;
 use crate::effects::core::context::{
     EffectBuilder, EffectContext, copy_fields, set_field, set_optional,
 };
-use crate::effects::core::evidence::{modified_time, shows_change};
+use crate::effects::core::evidence::{judge_object, modified_time, shows_change};
 use crate::effects::core::row::{
     Baseline, EffectRow, Isolation, Learned, LookupResult, RemoteAnswer, RemoteQuery,
 };
@@ -137,18 +137,11 @@ pub(crate) fn queries(intent: &Intent) -> Vec<RemoteQuery> {
 }
 
 pub(crate) fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
-    match answers.first() {
-        Some(RemoteAnswer::Body(charge)) if shows_change(intent, charge) => {
-            LookupResult::Applied(charge.clone())
-        }
-        Some(answer @ RemoteAnswer::Missing(_)) if answer.is_unknown_path() => {
-            let why = "the service shows no recurring charge; the next change says all of it again";
-            LookupResult::Superseded(why.to_owned())
-        }
-        // A removed charge cannot be changed: the next attempt gets that answer.
-        Some(RemoteAnswer::Body(_) | RemoteAnswer::Missing(_)) => LookupResult::NotFound,
-        Some(RemoteAnswer::Items(_)) | None => LookupResult::not_asked(),
-    }
+    let why = "the service shows no recurring charge; the next change says all of it again";
+    let no_path = LookupResult::Superseded(why.to_owned());
+    // A removed charge cannot be changed: the next attempt gets that answer.
+    let gone = LookupResult::NotFound;
+    judge_object(answers, |charge| shows_change(intent, charge), gone, no_path)
 }
 
 pub(crate) const ROW: EffectRow =

@@ -17,6 +17,7 @@ use crate::api::recurring::{
 };
 use crate::base::id::RemoteId;
 use crate::effects::core::context::{EffectBuilder, EffectContext, set_field};
+use crate::effects::core::evidence::judge_object;
 use crate::effects::core::expect;
 use crate::effects::core::expect::text;
 use crate::effects::core::row::{
@@ -147,16 +148,9 @@ fn learn_deleted(intent: &Intent, reply: &Value) -> Result<Learned, String> {
 }
 
 fn judge_delete(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
-    match answers.first() {
-        Some(RemoteAnswer::Body(charge)) if text(charge, "status") == DELETED => {
-            LookupResult::Applied(charge.clone())
-        }
-        Some(answer @ RemoteAnswer::Missing(_)) if !answer.is_unknown_path() => {
-            LookupResult::Applied(json!({ "id": intent.target }))
-        }
-        Some(RemoteAnswer::Body(_) | RemoteAnswer::Missing(_)) => LookupResult::NotFound,
-        Some(RemoteAnswer::Items(_)) | None => LookupResult::not_asked(),
-    }
+    let is_deleted = |charge: &Value| text(charge, "status") == DELETED;
+    let gone = LookupResult::Applied(json!({ "id": intent.target }));
+    judge_object(answers, is_deleted, gone, LookupResult::NotFound)
 }
 
 pub(crate) const RECURRING_DELETE: EffectRow = EffectRow::looked_up(

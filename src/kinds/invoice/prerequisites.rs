@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::base::id::{Key, Mode, RemoteId};
 use crate::base::money::Money;
-use crate::effects::core::context::{EffectContext, read_before, set_field};
-use crate::effects::invoices::{FILE_STATE, KnownUpload, file_identity, known_upload, upload_file};
+use crate::effects::core::context::{read_before, set_field};
+use crate::effects::invoices::{FILE_STATE, KnownUpload, file_identity, known_upload};
 use crate::kinds::contact::ContactKind;
 use crate::kinds::invoice::shape::InvoiceKind;
 use crate::kinds::planning::step::{
@@ -18,7 +18,7 @@ use crate::kinds::planning::step::{
 };
 use crate::kinds::schema::kind::SpecSchema;
 use crate::model::change::PlannedAction;
-use crate::model::effect::{Effect, StepWork};
+use crate::model::effect::StepWork;
 use crate::model::manifest::{AttachedFile, Manifest};
 use crate::model::plan::Reason;
 use crate::model::state::drift::FieldChange;
@@ -82,19 +82,9 @@ fn attached_upload(
     have.and_then(|have| known_upload(have, about)).or_else(others)
 }
 
-/// Uploads a file for an invoice. The upload puts no part of the invoice on the service.
-pub(super) fn upload(
-    new: EffectContext,
-    have: Option<&Observed>,
-    (file, contact, about): (&AttachedFile, &RemoteId, &Value),
-) -> Effect {
-    let applied = applied_before(&new.applied, have);
-    upload_file(EffectContext { applied, ..new }, contact, file, about.clone())
-}
-
 /// Returns the state on the service of an invoice that is not created yet: the one that it
 /// replaces, or nothing.
-fn applied_before(new: &AppliedSpec, have: Option<&Observed>) -> AppliedSpec {
+pub(super) fn applied_before(new: &AppliedSpec, have: Option<&Observed>) -> AppliedSpec {
     let old = have.filter(|have| have.exists).and_then(|have| have.applied.clone());
     let old = old.unwrap_or_else(|| AppliedSpec { spec: Value::Null, ..new.clone() });
     AppliedSpec { digest: new.digest, ..old }

@@ -7,7 +7,7 @@ use crate::base::clock::timestamp;
 use crate::base::id::{Key, Mode, RemoteId};
 use crate::base::money::Money;
 use crate::effects::core::context::{EffectContext, set_optional};
-use crate::effects::invoices::{count_addresses, create_invoice, make_link};
+use crate::effects::invoices::{count_addresses, create_invoice, make_link, upload_file};
 use crate::kinds::contact::ContactKind;
 use crate::kinds::invoice::prerequisites;
 use crate::kinds::invoice::prerequisites::AttachmentState;
@@ -42,7 +42,9 @@ fn create(
     let body = body(cx, manifest, &new.merchant, total, new.mode)?;
     Ok(match attached {
         AttachmentState::Missing(file, contact, about) => {
-            prerequisites::upload(new, have, (file, contact, about))
+            // The upload puts no part of the invoice on the service.
+            let applied = prerequisites::applied_before(&new.applied, have);
+            upload_file(EffectContext { applied, ..new }, contact, file, about.clone())
         }
         AttachmentState::Ready(files) => create_invoice(new, body, files, total.minor()),
         AttachmentState::Processing(_) => create_invoice(new, body, &[], total.minor()),

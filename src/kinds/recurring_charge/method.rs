@@ -26,9 +26,7 @@ use crate::kinds::recurring_charge::account;
 use crate::kinds::recurring_charge::checks::RecurringChargeKind;
 use crate::kinds::recurring_charge::request::ChangeBody;
 use crate::kinds::saved_method::shape::SavedMethodKind;
-use crate::kinds::saved_method::source::{
-    applied_state, given_details, given_details as given_to, is_intake, source,
-};
+use crate::kinds::saved_method::source::{applied_state, given_details, is_intake, source};
 use crate::kinds::schema::kind::SpecSchema;
 use crate::kinds::secrets::redact::redact;
 use crate::model::change::PlannedAction;
@@ -91,7 +89,7 @@ pub(super) fn is_over(have: &Observed) -> bool {
 /// Returns the digest of a saved method whose private values are digests already.
 pub(super) fn digest(cx: &StepCx<'_>, redacted: &Value) -> Value {
     let mut details = vec![redacted.get("type"), redacted.get("source")];
-    details.extend(given_to(redacted).map(Some));
+    details.extend(given_details(redacted).map(Some));
     let details = json!(details);
     json!({"digest": keyed_digest(cx.digest_key, LABEL, &canonical(&details)).short()})
 }

@@ -5,7 +5,7 @@
 //! here, and two documents that both exist are compared. The existence of the other document is
 //! checked elsewhere, over all documents.
 
-use serde::Serializer;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::api::rules::FieldProblems;
@@ -82,10 +82,7 @@ pub fn serialize_exposed_option<S: Serializer>(
     text: &Option<Personal>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    match text {
-        Some(text) => serialize_exposed(text, serializer),
-        None => serializer.serialize_none(),
-    }
+    text.as_ref().map(Personal::expose).serialize(serializer)
 }
 
 /// Serialises a list of personal texts.
