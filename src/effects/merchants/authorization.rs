@@ -101,7 +101,6 @@ pub(crate) fn bind_keys<'a>(
 
 /// Statuses which mean that no authorisation is left to give back.
 pub(crate) const GONE_STATUSES: &[u16] = &[401, 404];
-/// Maximum sends.
 const SENDS_MAX: u32 = 8;
 /// Facts of a merchant's credentials, and facts that were read with them.
 const CREDENTIAL_FACTS: [&str; 9] = [
@@ -130,7 +129,6 @@ fn learn_deauthorised(intent: &Intent, _: &Value) -> Result<Learned, String> {
     Ok(Learned { facts: cleared_credentials(), ..Learned::default() })
 }
 
-/// Returns the facts that clear a merchant's credentials.
 pub(crate) fn cleared_credentials() -> Value {
     let mut facts = json!({});
     copy_fields(&mut facts, &Value::Null, &CREDENTIAL_FACTS);

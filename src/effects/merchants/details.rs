@@ -35,7 +35,6 @@ use crate::effects::methods::method::PaymentMethodType;
 use crate::model::effect::{Effect, ExposureCounts};
 use crate::model::intent::Intent;
 
-/// Sets the fields in `set` of a merchant's own details.
 pub fn change_merchant(cx: EffectContext, set: Map<String, Value>) -> Effect {
     let names: Vec<&String> = set.keys().collect();
     let about = json!({ "set": names });
@@ -58,7 +57,6 @@ pub fn purge_test_data(cx: EffectContext, what: &Purge) -> Effect {
     Effect { counts: ExposureCounts { deletes: 1, ..effect.counts }, ..effect }
 }
 
-/// Returns what an effect clears, if it clears anything.
 pub fn purge_of(effect: &Effect) -> Option<Purge> {
     let purges = effect.name == MERCHANT_PURGE.name;
     let what = purges.then(|| serde_json::from_value(effect.request.body.clone()).ok());
@@ -73,7 +71,6 @@ fn learn_purge(_: &Intent, _: &Value) -> Result<Learned, String> {
 pub(crate) const MERCHANT_PURGE: EffectRow =
     EffectRow::resent("merchant.purge", Isolation::PerMerchant, learn_purge);
 
-/// Reading of the primary accounts.
 pub const ACCOUNTS: &str = "merchant.accounts";
 /// Fact that names the sealed secret keys of the accounts.
 pub const ACCOUNT_KEYS: &str = "account_keys";
@@ -149,7 +146,6 @@ pub fn account_key(keys: &Secret, account: &str) -> Option<Secret> {
     keys.remove(account).map(Secret::from)
 }
 
-/// Returns a sequence; empty if missing.
 pub(crate) fn list(value: Option<&Value>) -> &[Value] {
     value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }

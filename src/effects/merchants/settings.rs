@@ -14,7 +14,6 @@ pub struct RemoteSetting {
     pub value_type: SettingType,
 }
 
-/// Value type of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingType {
     /// Text; an empty one removes the value.
@@ -77,7 +76,6 @@ pub static BANK_SETTINGS: [RemoteSetting; 3] = [
     setting("transaction_allowed_countries", SettingType::Words),
 ];
 
-/// Settings of a saved card or bank account.
 pub static METHOD_TEXTS: [RemoteSetting; 2] =
     [setting("description", SettingType::Text), setting("reference", SettingType::Text)];
 

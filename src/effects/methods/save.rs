@@ -157,7 +157,7 @@ pub(crate) const VAULT_SAVE: EffectRow =
 /// Minutes of a token's life kept in reserve, so that a slow call still finds it valid. An effect
 /// that uses the token is sent only with at least this life left.
 pub const TOKEN_RESERVE_MINUTES: i64 = 2;
-/// Token that can be used.
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct FreshToken {
     /// Reference to the sealed token.
