@@ -84,7 +84,7 @@ pub fn action_result(acted: &ActionReport) -> String {
     }
     if let Some(key) = &acted.key {
         fact(&mut out, "name", &key.name.to_string());
-        push_line(&mut out, next_step(acted.status, key).trim_end());
+        push_line!(out, "{}", next_step(acted.status, key).trim_end());
     }
     out
 }
@@ -121,7 +121,7 @@ fn next_step(stands: ActionStatus, key: &Key) -> String {
 
 fn fact(out: &mut String, label: &str, text: &str) {
     let gap = if label.len() < LABEL_WIDTH { "" } else { " " };
-    push_line(out, &format!("  {label:LABEL_WIDTH$}{gap}{}", clean(text)));
+    push_line!(out, "  {label:LABEL_WIDTH$}{gap}{}", clean(text));
 }
 
 /// Renders the result in one sentence.

@@ -16,28 +16,23 @@ const SENTENCE_WIDTH: usize = 80;
 /// show.
 pub fn adoption_result(adopted: &AdoptionReport) -> String {
     let mut out = String::new();
-    push_line(&mut out, &format!("{}: {}", clean(&adopted.key.short()), clean(&adopted.message)));
+    push_line!(out, "{}: {}", clean(&adopted.key.short()), clean(&adopted.message));
     if !adopted.changes.is_empty() {
-        push_line(
-            &mut out,
-            "  the next plan changes, from the present value to that of the document:",
-        );
+        push_line!(out, "  the next plan changes, from the present value to that of the document:");
     }
     for change in &adopted.changes {
         let side = |side: &serde_json::Value| {
             if side.is_null() { "(none)".to_owned() } else { clean(&value_text(side)) }
         };
         let (before, after) = (side(&change.before), side(&change.after));
-        push_line(&mut out, &format!("    {}: {before} → {after}", clean(&change.path)));
+        push_line!(out, "    {}: {before} → {after}", clean(&change.path));
     }
     if !adopted.unverified_fields.is_empty() {
         let fields = adopted.unverified_fields.join(", ");
-        push_line(
-            &mut out,
-            &format!(
-                "  not shown by the service, assumed to match the document: {}",
-                clean(&fields)
-            ),
+        push_line!(
+            out,
+            "  not shown by the service, assumed to match the document: {}",
+            clean(&fields)
         );
     }
     out
@@ -57,7 +52,7 @@ pub fn import_candidates(found: &[InventoryItem], folder: &str) -> String {
                 format!("is skipped: {why}")
             }
         };
-        push_line(&mut out, &format!("{} {}", clean(id.as_str()), clean(&told)));
+        push_line!(out, "{} {}", clean(id.as_str()), clean(&told));
     }
     out
 }
@@ -100,20 +95,20 @@ pub fn forget_result(forgot: &ForgetResult) -> String {
 /// Renders the unknown objects that carry our marks and block resources, with the ways out of each.
 /// The dangerous last resort comes once, at the end.
 pub(super) fn unknown_objects(out: &mut String, view: &IntentsView) {
-    push_line(out, "Unknown objects at the service that carry your mark:");
+    push_line!(out, "Unknown objects at the service that carry your mark:");
     for stray in &view.unknown_objects {
         let UnknownObjectView { id, list, mark, key, second, way_out } = stray;
         let what = if *second { "is a second object with the mark of" } else { "blocks" };
-        push_line(out, "");
-        push_line(out, &format!("{} ({}) {what} {}", clean(id), clean(list), clean(&key.short())));
-        push_line(out, &format!("  mark       {}", clean(mark)));
+        push_line!(out, "");
+        push_line!(out, "{} ({}) {what} {}", clean(id), clean(list), clean(&key.short()));
+        push_line!(out, "  mark       {}", clean(mark));
         for (number, way) in way_out.iter().enumerate() {
             let label = if number == 0 { "way out" } else { "or" };
-            push_line(out, &format!("  {label:10} {}", clean(way)));
+            push_line!(out, "  {label:10} {}", clean(way));
         }
     }
     if let Some(unknown) = &view.last_resort {
-        push_line(out, "");
+        push_line!(out, "");
         last_resort(out, unknown);
     }
 }
@@ -128,7 +123,7 @@ fn last_resort(out: &mut String, unknown: &DisownPreview) {
         risk(unknown)
     );
     for row in wrap(&text, SENTENCE_WIDTH) {
-        push_line(out, &row);
+        push_line!(out, "{row}");
     }
 }
 
@@ -146,16 +141,16 @@ fn risk(unknown: &DisownPreview) -> String {
 pub fn disown_request(unknown: &DisownPreview) -> String {
     let mut out = String::new();
     if unknown.objects.is_empty() {
-        push_line(
-            &mut out,
+        push_line!(
+            out,
             "No object with an unknown mark was found so far. From now on, such an object blocks \
-            no merchant.",
+            no merchant."
         );
         return out;
     }
-    push_line(
-        &mut out,
-        "These objects carry your mark but are unknown to this state; they would be disowned:",
+    push_line!(
+        out,
+        "These objects carry your mark but are unknown to this state; they would be disowned:"
     );
     for DisownedView { id, list, merchant, status, money } in &unknown.objects {
         let money = money
@@ -163,15 +158,12 @@ pub fn disown_request(unknown: &DisownPreview) -> String {
             .map(|one| format!(", {} per occurrence ({})", money_amount(one), one.mode));
         let status = status.as_ref().map(|status| format!(", {}", clean(status)));
         let more = format!("{}{}", status.unwrap_or_default(), money.unwrap_or_default());
-        push_line(
-            &mut out,
-            &format!("  {} of {} ({}{more})", clean(id), clean(&merchant.short()), clean(list)),
-        );
+        push_line!(out, "  {} of {} ({}{more})", clean(id), clean(&merchant.short()), clean(list));
     }
     for total in &unknown.totals {
-        push_line(&mut out, &format!("  total: {}", money_text(total)));
+        push_line!(out, "  total: {}", money_text(total));
     }
-    push_line(&mut out, "");
+    push_line!(out, "");
     last_resort(&mut out, unknown);
     out
 }

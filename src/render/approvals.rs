@@ -9,7 +9,7 @@ use crate::engine::protocol::approvals::PlanApprovalResult;
 use crate::model::issue::PlacedIssue;
 use crate::model::operator::ApprovalSignature;
 use crate::model::state::credentials::{BindingApproval, LiveBinding};
-use crate::render::words::{clean, push_line, push_line as end};
+use crate::render::words::{clean, push_line};
 
 /// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 13;
@@ -37,7 +37,7 @@ pub fn approval_result(approval: &BindingApproval, is_running: bool) -> String {
 }
 
 fn fact(out: &mut String, label: &str, text: &str) {
-    push_line(out, &format!("  {label:LABEL_WIDTH$}{text}"));
+    push_line!(out, "  {label:LABEL_WIDTH$}{text}");
 }
 
 /// Renders the approved steps and amounts, the approver, and the number of missing approvers.
@@ -47,13 +47,10 @@ pub fn plan_approval_result(answer: &PlanApprovalResult) -> String {
     };
     let mut out = String::new();
     let steps = count_noun(approval.steps.len(), "step");
-    push_line(
-        &mut out,
-        &format!("approved by {}: {steps}, once each, at most", clean(&approval.actor)),
-    );
+    push_line!(out, "approved by {}: {steps}, once each, at most", clean(&approval.actor));
     for ceiling in &approval.ceilings {
         let meaning = clean(&ceiling.meaning).replace('_', " ");
-        push_line(&mut out, &format!("  {} {meaning} ({})", ceiling.amount, ceiling.mode.as_str()));
+        push_line!(out, "  {} {meaning} ({})", ceiling.amount, ceiling.mode.as_str());
     }
     let missing = approvers.saturating_sub(approved_by.len());
     let next = if missing == 0 {
@@ -62,7 +59,7 @@ pub fn plan_approval_result(answer: &PlanApprovalResult) -> String {
         let people = count_verb(missing, "more person", "more people");
         format!("{people} must approve it: so far {}", clean(&approved_by.join(", ")))
     };
-    push_line(&mut out, &next);
+    push_line!(out, "{next}");
     out
 }
 
@@ -141,10 +138,10 @@ pub fn signed_approvals(view: &SignedApprovalsView) -> String {
         return "there are no committed approval files\n".to_owned();
     }
     for file in &view.files {
-        end(&mut out, &approval_file_line(file));
+        push_line!(out, "{}", approval_file_line(file));
     }
     for problem in view.problems() {
-        end(&mut out, &approval_problem(problem));
+        push_line!(out, "{}", approval_problem(problem));
     }
     out
 }

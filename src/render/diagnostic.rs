@@ -16,6 +16,7 @@ use miette::{
 use serde_json::{Value, json};
 
 use crate::model::issue::{PlacedIssue, RelatedPlace, Severity};
+use crate::render::words::push_line;
 use crate::spec::text::mask::MaskedSource;
 use crate::spec::text::source::SourceText;
 
@@ -53,8 +54,7 @@ pub fn text(problems: &[PlacedIssue], sources: &Sources, look: OutputStyle) -> S
     }
     let more = problems.len().saturating_sub(SHOWN_MAX);
     if more > 0 {
-        let line = format!("{more} more; `-o json` lists all\n");
-        out.push_str(&line);
+        push_line!(out, "{more} more; `-o json` lists all");
     }
     out
 }
@@ -78,12 +78,10 @@ fn render_problem(
     let rendered = handler.render_report(out, &report);
     if rendered.is_err() || report.snippet.is_none() {
         let PlacedIssue { file, line, column, .. } = problem;
-        let place = format!("  at {file}:{line}:{column}\n");
-        out.push_str(&place);
+        push_line!(out, "  at {file}:{line}:{column}");
     }
     for RelatedPlace { file, line, column, message } in report.other_places() {
-        let place = format!("  see {file}:{line}:{column}: {message}\n");
-        out.push_str(&place);
+        push_line!(out, "  see {file}:{line}:{column}: {message}");
     }
     out.push('\n');
 }

@@ -10,17 +10,17 @@ pub fn explanation(explained: &Explanation, color: bool) -> String {
     let Explanation { kind, path, meaning, fields, .. } = explained;
     let dot = if path.is_empty() { "" } else { "." };
     let mut out = String::new();
-    push_line(&mut out, &paint.bold(&format!("{kind}{dot}{path}")));
-    push_line(&mut out, &format!("\n  {meaning}\n"));
+    push_line!(out, "{}", paint.bold(&format!("{kind}{dot}{path}")));
+    push_line!(out, "\n  {meaning}\n");
     for (label, text) in explanation_facts(explained) {
-        push_line(&mut out, &format!("  {label:<9} {text}"));
+        push_line!(out, "  {label:<9} {text}");
     }
     if !fields.is_empty() {
-        push_line(&mut out, &format!("\n{}", paint.bold("FIELDS")));
+        push_line!(out, "\n{}", paint.bold("FIELDS"));
     }
     for field in fields {
-        push_line(&mut out, &format!("  {}  {}", paint.bold(&field.path), field_summary(field)));
-        push_line(&mut out, &format!("      {}", field.meaning));
+        push_line!(out, "  {}  {}", paint.bold(&field.path), field_summary(field));
+        push_line!(out, "      {}", field.meaning);
     }
     out
 }

@@ -16,7 +16,7 @@ pub fn text(view: &EventsView, color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();
     if view.items.is_empty() {
-        push_line(&mut out, "No event of the gateway is known yet.");
+        push_line!(out, "No event of the gateway is known yet.");
     } else {
         event_rows(&mut out, paint, view.items.iter());
     }
@@ -24,13 +24,13 @@ pub fn text(view: &EventsView, color: bool) -> String {
     post_rows(&mut out, paint, "Forged (the service has no such event):", &view.forged);
     ignored_webhooks(&mut out, paint, &view.ignored);
     if !view.receivers.is_empty() {
-        push_line(&mut out, "");
+        push_line!(out, "");
     }
     for receiver in &view.receivers {
-        push_line(&mut out, &receiver_line(receiver));
+        push_line!(out, "{}", receiver_line(receiver));
     }
     if let Some(away) = &view.away {
-        push_line(&mut out, &format!("While this daemon did not run, {}.", clean(away)));
+        push_line!(out, "While this daemon did not run, {}.", clean(away));
     }
     out
 }
@@ -40,10 +40,10 @@ fn ignored_webhooks(out: &mut String, paint: Paint, all: &[IgnoredView]) {
     if all.is_empty() {
         return;
     }
-    push_line(out, &format!("\n{}", paint.bold("Ignored partner webhooks:")));
+    push_line!(out, "\n{}", paint.bold("Ignored partner webhooks:"));
     for one in all {
         let (reference, reason) = (clean(&one.reference), clean(&one.reason));
-        push_line(out, &format!("  {reference}  {}: {reason}", one.at));
+        push_line!(out, "  {reference}  {}: {reason}", one.at);
     }
 }
 
@@ -53,10 +53,7 @@ pub fn event_lines(items: &[EventView], color: bool) -> String {
     let mut out = String::new();
     for item in items.iter().rev() {
         let cells = row_cells(item);
-        push_line(
-            &mut out,
-            &format!("{}  {}", paint.dim(&cells.join("  ")), clean(&item.merchant)),
-        );
+        push_line!(out, "{}  {}", paint.dim(&cells.join("  ")), clean(&item.merchant));
     }
     out
 }
@@ -67,30 +64,25 @@ pub fn resync_result(read: &[ResyncedEvents], since: &str) -> String {
     for one in read {
         let name = clean(&one.merchant);
         if let Some(why) = &one.waits {
-            push_line(&mut out, &format!("{name}: {}", clean(why)));
+            push_line!(out, "{name}: {}", clean(why));
             continue;
         }
         let oldest = one.oldest.as_ref().map(|oldest| format!(", the oldest of {oldest}"));
         let (all, oldest) = (count_noun(one.read, "event"), oldest.unwrap_or_default());
-        push_line(
-            &mut out,
-            &format!("{name}: {all} since {since}{oldest}; {} of them new", one.new),
-        );
+        push_line!(out, "{name}: {all} since {since}{oldest}; {} of them new", one.new);
         if let Some(horizon) = &one.horizon {
-            push_line(
-                &mut out,
-                &format!(
-                    "  events up to {horizon} are older than `events.keep` and do not count \
+            push_line!(
+                out,
+                "  events up to {horizon} are older than `events.keep` and do not count \
                     as new"
-                ),
             );
         }
         if let Some(why) = &one.trouble {
-            push_line(&mut out, &format!("  read only in part: {}", clean(why)));
+            push_line!(out, "  read only in part: {}", clean(why));
         }
     }
     if read.is_empty() {
-        push_line(&mut out, "No merchant has events to read.");
+        push_line!(out, "No merchant has events to read.");
     }
     out
 }
@@ -99,24 +91,25 @@ pub fn resync_result(read: &[ResyncedEvents], since: &str) -> String {
 pub fn failed_runs(view: &HooksView) -> String {
     let mut out = String::new();
     if view.problems > 0 {
-        push_line(
-            &mut out,
+        push_line!(
+            out,
             "The scripts in the folder have errors (`reckon hooks check`); the last valid ones \
-            are in use.",
+            are in use."
         );
     }
     crate::render::hooks::known_scripts::needing_attention(&mut out, &view.known);
     let failed = |out: &mut String, title: &str, all: &[FailedRunView]| {
         for (number, one) in all.iter().enumerate() {
             if number == 0 {
-                push_line(out, title);
+                push_line!(out, "{title}");
             }
             let again = one.again.as_ref().map(|again| format!("; again at {again}"));
             let (script, event, why) = (clean(&one.script), clean(&one.event), clean(&one.message));
             let tries = count_noun(one.tries, "time");
-            push_line(
+            push_line!(
                 out,
-                &format!("  {script}, event {event}: {why} ({tries}{})", again.unwrap_or_default()),
+                "  {script}, event {event}: {why} ({tries}{})",
+                again.unwrap_or_default()
             );
         }
     };
@@ -127,25 +120,22 @@ pub fn failed_runs(view: &HooksView) -> String {
     failed_actions(&mut out, &view.undone);
     for (number, wish) in view.waiting.iter().enumerate() {
         if number == 0 {
-            push_line(&mut out, "Requested by a hook, not done yet:");
+            push_line!(out, "Requested by a hook, not done yet:");
         }
         let until = wish.at.as_ref().map(|at| format!(", not before {at}"));
         let (verb, name) = (clean(&wish.verb), clean(&wish.name));
         let (script, event) = (clean(&wish.script), clean(&wish.event));
-        push_line(
-            &mut out,
-            &format!("  {verb} {name} of {script}, event {event}{}", until.unwrap_or_default()),
-        );
+        push_line!(out, "  {verb} {name} of {script}, event {event}{}", until.unwrap_or_default());
         if let Some(held) = &wish.on_hold {
-            push_line(&mut out, &format!("    needs attention: {}", clean(held)));
+            push_line!(out, "    needs attention: {}", clean(held));
         }
         if let Some(waits) = &wish.waits {
-            push_line(&mut out, &format!("    must be looked for first: {}", clean(waits)));
+            push_line!(out, "    must be looked for first: {}", clean(waits));
         }
     }
     hidden_count(&mut out, view.waiting.len(), view.totals.waiting);
     if out.is_empty() {
-        push_line(&mut out, "No hook failed, and no action waits.");
+        push_line!(out, "No hook failed, and no action waits.");
     }
     out
 }
@@ -154,7 +144,7 @@ pub fn failed_runs(view: &HooksView) -> String {
 fn hidden_count(out: &mut String, shown: usize, total: u64) {
     let hidden = usize::try_from(total).unwrap_or(usize::MAX).saturating_sub(shown);
     if hidden > 0 {
-        push_line(out, &format!("  and {hidden} more"));
+        push_line!(out, "  and {hidden} more");
     }
 }
 
@@ -162,10 +152,10 @@ fn hidden_count(out: &mut String, shown: usize, total: u64) {
 fn failed_actions(out: &mut String, all: &[FailedActionView]) {
     for (number, one) in all.iter().enumerate() {
         if number == 0 {
-            push_line(
+            push_line!(
                 out,
                 "Requested by a hook, not done; acknowledge with `reckon events failed --ack \
-                EVENT`:",
+                EVENT`:"
             );
         }
         let (verb, name, script) = (clean(&one.verb), clean(&one.name), clean(&one.script));
@@ -177,15 +167,15 @@ fn failed_actions(out: &mut String, all: &[FailedActionView]) {
             ActionOutcome::Invalid => "invalid",
             ActionOutcome::Unknown => "unknown",
         };
-        push_line(out, &format!("  {verb} {name} of {script}, event {event}: {fate}: {why}"));
-        push_line(out, &format!("    {}", one.help));
+        push_line!(out, "  {verb} {name} of {script}, event {event}: {fate}: {why}");
+        push_line!(out, "    {}", one.help);
     }
 }
 
 /// Renders one event with all unsealed fields.
 pub fn event_detail(event: &EventView) -> String {
     let mut out = String::new();
-    let mut say = |name: &str, value: String| push_line(&mut out, &format!("{name:<9} {value}"));
+    let mut say = |name: &str, value: String| push_line!(out, "{name:<9} {value}");
     say("event", clean(&event.id));
     say("merchant", clean(&event.merchant));
     say("type", event.kind.as_deref().map_or_else(|| "not known".to_owned(), clean));
@@ -214,7 +204,7 @@ fn event_rows<'a>(out: &mut String, paint: Paint, items: impl Iterator<Item = &'
     let header = ["CREATED", "TYPE", "OBJECT", "STATUS", "EVENT"];
     let rows: Vec<Vec<String>> = items.map(|item| row_cells(item).to_vec()).collect();
     for (number, row) in table_lines(&header, &rows, None).iter().enumerate() {
-        push_line(out, &if number == 0 { paint.bold(row) } else { row.clone() });
+        push_line!(out, "{}", if number == 0 { paint.bold(row) } else { row.clone() });
     }
 }
 
@@ -222,10 +212,10 @@ fn post_rows(out: &mut String, paint: Paint, title: &str, posts: &[EventView]) {
     if posts.is_empty() {
         return;
     }
-    push_line(out, &format!("\n{}", paint.bold(title)));
+    push_line!(out, "\n{}", paint.bold(title));
     for post in posts {
         let (id, merchant) = (clean(&post.id), clean(&post.merchant));
-        push_line(out, &format!("  {id}  {merchant}, {} ({})", post.first, post_count(post.posts)));
+        push_line!(out, "  {id}  {merchant}, {} ({})", post.first, post_count(post.posts));
     }
 }
 

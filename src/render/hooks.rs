@@ -11,6 +11,7 @@ use crate::base::wording::count_noun;
 use crate::model::issue::{PlacedIssue, Severity};
 use crate::render::diagnostic;
 use crate::render::diagnostic::{OutputStyle, Sources};
+use crate::render::words::push_line;
 use crate::scripting::folder::ScriptFolder;
 use crate::scripting::tools::testcases::CaseResult;
 use crate::spec::text::mask::MaskedSource;
@@ -60,8 +61,7 @@ pub fn case_results(verdicts: &[CaseResult]) -> String {
     let mut out = String::new();
     for CaseResult { script, case, difference: trouble } in verdicts {
         let word = if trouble.is_some() { "FAILED" } else { "ok" };
-        let line = format!("{word:6}  {script}: {case}\n");
-        out.push_str(&line);
+        push_line!(out, "{word:6}  {script}: {case}");
         for line in trouble.iter().flat_map(|text| text.lines()) {
             out.extend(["        ", line, "\n"]);
         }

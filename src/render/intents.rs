@@ -56,7 +56,7 @@ pub fn text(view: &IntentsView, color: bool) -> String {
 
 fn table(out: &mut String, paint: Paint, header: &[&str], rows: &[Vec<String>]) {
     for (number, row) in table_lines(header, rows, None).iter().enumerate() {
-        push_line(out, &if number == 0 { paint.bold(row) } else { row.clone() });
+        push_line!(out, "{}", if number == 0 { paint.bold(row) } else { row.clone() });
     }
 }
 
@@ -70,7 +70,7 @@ fn row(item: &IntentView) -> Vec<String> {
 
 /// Renders the state of one intent, and the next step.
 fn advice(out: &mut String, paint: Paint, item: &IntentView) {
-    push_line(out, &format!("\n{} {}", paint.bold(&clean(&item.id)), clean(&item.key.short())));
+    push_line!(out, "\n{} {}", paint.bold(&clean(&item.id)), clean(&item.key.short()));
     if let Some(reason) = &item.reason {
         sentence(out, reason);
     }
@@ -89,8 +89,8 @@ fn advice(out: &mut String, paint: Paint, item: &IntentView) {
         ),
     };
     sentence(out, &todo);
-    push_line(out, &format!("  mark       {}", clean(&item.mark)));
-    push_line(out, &format!("  source id  {}", clean(&item.source_id)));
+    push_line!(out, "  mark       {}", clean(&item.mark));
+    push_line!(out, "  source id  {}", clean(&item.source_id));
     evidence(out, &item.evidence);
 }
 
@@ -110,7 +110,7 @@ fn evidence(out: &mut String, evidence: &IntentEvidence) {
     ];
     for (label, text) in facts {
         if let Some(text) = text {
-            push_line(out, &format!("  {label:10} {}", clean(&text)));
+            push_line!(out, "  {label:10} {}", clean(&text));
         }
     }
 }
@@ -133,7 +133,7 @@ fn recreated(out: &mut String, paint: Paint, view: &IntentsView) {
 
 fn sentence(out: &mut String, text: &str) {
     for row in wrap(text, SENTENCE_WIDTH) {
-        push_line(out, &format!("  {row}"));
+        push_line!(out, "  {row}");
     }
 }
 

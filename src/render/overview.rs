@@ -57,16 +57,15 @@ pub(super) fn traffic_lines(traffic: &TrafficView) -> String {
     let mut out = String::new();
     for silent in silent {
         let (host, since, next) = (clean(&silent.host), &silent.since, &silent.next);
-        let told = format!(
+        push_line!(
+            out,
             "The service at {host} has been failing since {since}: calls pause; the next try is \
             at {next}."
         );
-        push_line(&mut out, &told);
     }
     if *slowed > 0 {
         let (who, answers) = (count_noun(*slowed, "merchant"), count_noun(*throttled, "time"));
-        let told = format!("The service throttles {who} ({answers} so far): calls wait.");
-        push_line(&mut out, &told);
+        push_line!(out, "The service throttles {who} ({answers} so far): calls wait.");
     }
     out
 }

@@ -27,7 +27,7 @@ pub fn text(plan: &PlanView, color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();
     for money in &plan.totals {
-        push_line(&mut out, &paint.bold(&words::money_text(money)));
+        push_line!(out, "{}", paint.bold(&words::money_text(money)));
     }
     if !plan.totals.is_empty() {
         out.push('\n');
@@ -39,11 +39,11 @@ pub fn text(plan: &PlanView, color: bool) -> String {
     if !plan.steps.is_empty() {
         out.push('\n');
     }
-    push_line(&mut out, &paint.bold(&common::plan_summary(plan)));
+    push_line!(out, "{}", paint.bold(&common::plan_summary(plan)));
     for note in notes(plan) {
-        push_line(&mut out, &note);
+        push_line!(out, "{note}");
     }
-    push_line(&mut out, &paint.dim(&origin(plan)));
+    push_line!(out, "{}", paint.dim(&origin(plan)));
     out
 }
 
@@ -52,7 +52,7 @@ fn due_rows(out: &mut String, plan: &PlanView) {
     let rows = common::due_by_month(plan);
     for row in &rows {
         let common::DueRow { months, before, after, difference, mode } = row;
-        push_line(out, &format!("due {months}: {before} → {after}, {difference} ({mode})"));
+        push_line!(out, "due {months}: {before} → {after}, {difference} ({mode})");
     }
     if !rows.is_empty() {
         out.push('\n');
@@ -69,18 +69,18 @@ fn step_block(out: &mut String, step: &StepView, paint: Paint) {
     let (symbol, style) = symbol(step);
     let name = resource_key(&step.kind, &step.namespace, &step.name);
     let head = paint.paint(style, &format!("{symbol} {name}"));
-    push_line(out, &format!("{head}  {}", clean(&step.message)));
+    push_line!(out, "{head}  {}", clean(&step.message));
     let place = file_place(step.file.as_deref(), step.line);
     let about: Vec<String> =
         place.into_iter().chain(step.money.iter().map(words::money_text)).collect();
     if !about.is_empty() {
-        push_line(out, &format!("    {}", paint.dim(&about.join(", "))));
+        push_line!(out, "    {}", paint.dim(&about.join(", ")));
     }
     if let Some(replaced) = &step.replaces {
-        push_line(out, &format!("    {}", clean(&replaced.to_string())));
+        push_line!(out, "    {}", clean(&replaced.to_string()));
     }
     for problem in &step.problems {
-        push_line(out, &format!("    {}", clean(&words::problem_line(problem))));
+        push_line!(out, "    {}", clean(&words::problem_line(problem)));
     }
     let fixed = unchangeable_fields(step);
     for change in &step.changes {
@@ -90,7 +90,7 @@ fn step_block(out: &mut String, step: &StepView, paint: Paint) {
             let marked = paint.paint(Style::new().red(), "the service cannot change this");
             text = format!("{text}  ! {marked}");
         }
-        push_line(out, &text);
+        push_line!(out, "{text}");
     }
 }
 
@@ -130,7 +130,7 @@ pub fn saved_view(saved: &SavedPlan) -> SavedPlanView<'_> {
 pub fn saved_text(saved: &SavedPlan, file: &str, color: bool) -> String {
     let mut out = String::new();
     for about in description_lines(saved, file) {
-        push_line(&mut out, &about);
+        push_line!(out, "{about}");
     }
     out.push('\n');
     out.push_str(&text(&saved.plan, color));

@@ -37,13 +37,14 @@ pub fn table_within(items: &[ResourceView], color: bool, width: Option<u16>) -> 
     for (number, row) in lines.iter().enumerate() {
         let item = number.checked_sub(1).and_then(|number| items.get(number));
         let marked = whole && item.is_some_and(|item| !item.ready);
-        push_line(
-            &mut out,
-            &match number {
+        push_line!(
+            out,
+            "{}",
+            match number {
                 0 => paint.bold(row),
                 _ if marked => paint.paint(Style::new().yellow(), row),
                 _ => row.clone(),
-            },
+            }
         );
     }
     out
@@ -188,13 +189,13 @@ fn facts(out: &mut String, paint: Paint, item: &ResourceView) {
     if item.facts.is_empty() {
         return;
     }
-    push_line(out, &format!("  {}", paint.dim("Facts")));
+    push_line!(out, "  {}", paint.dim("Facts"));
     let mut leaves = Vec::new();
     for (name, value) in &item.facts {
         flatten(name, value, &mut leaves);
     }
     for (path, value) in leaves {
-        push_line(out, &format!("    {}: {value}", clean(&path)));
+        push_line!(out, "    {}: {value}", clean(&path));
     }
 }
 
@@ -223,7 +224,7 @@ fn flatten(path: &str, found: &Value, leaves: &mut Vec<(String, String)>) {
 /// Renders one line of a description.
 fn fact(out: &mut String, paint: Paint, label: &str, text: &str) {
     let label = paint.dim(&format!("{label:LABEL_WIDTH$}"));
-    push_line(out, &format!("  {label}{text}"));
+    push_line!(out, "  {label}{text}");
 }
 
 /// Renders a sentence of a description, over several lines if needed.

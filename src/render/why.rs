@@ -163,7 +163,7 @@ impl From<&EffectHistory> for EffectHistoryView {
 pub fn text(view: &WhyView, color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();
-    view.about.iter().for_each(|about| push_line(&mut out, &clean(about)));
+    view.about.iter().for_each(|about| push_line!(out, "{}", clean(about)));
     for (number, resource) in view.resources.iter().enumerate() {
         if number > 0 || !view.about.is_empty() {
             out.push('\n');
@@ -175,39 +175,36 @@ pub fn text(view: &WhyView, color: bool) -> String {
         || format!("{head}; --verify checks the whole chain"),
         |first| format!("every record from {first} on, to the {head}"),
     );
-    push_line(&mut out, &format!("\njournal   {whole}"));
+    push_line!(out, "\njournal   {whole}");
     out
 }
 
 fn resource_text(out: &mut String, paint: Paint, resource: &ResourceHistoryView) {
-    push_line(out, &paint.bold(&clean(&resource.key.short())));
+    push_line!(out, "{}", paint.bold(&clean(&resource.key.short())));
     if let Some(reason) = &resource.not_sent {
-        return push_line(out, &format!("  not sent yet: {}", clean(reason)));
+        return push_line!(out, "  not sent yet: {}", clean(reason));
     }
     for effect in resource.effects.iter().rev() {
         effect_text(out, paint, effect);
     }
     if !resource.others.is_empty() {
-        push_line(out, "\n  other records");
+        push_line!(out, "\n  other records");
         resource.others.iter().rev().for_each(|other| progress_line(out, other));
     }
     if !resource.dropped.is_empty() {
         let count = resource.dropped.len();
-        push_line(out, &format!("\n  {count} older records were dropped by a compaction"));
+        push_line!(out, "\n  {count} older records were dropped by a compaction");
     }
     let runs: Vec<String> =
         resource.verified.iter().map(|(first, last)| format!("{first}–{last}")).collect();
-    push_line(
-        out,
-        &format!("\n  verified  checksums, hashes and links of records {}", runs.join(", ")),
-    );
+    push_line!(out, "\n  verified  checksums, hashes and links of records {}", runs.join(", "));
 }
 
 /// Renders one effect from its answer back to its cause.
 fn effect_text(out: &mut String, paint: Paint, effect: &EffectHistoryView) {
     let outcome = clean(&effect.outcome);
     let title = format!("{} {}", clean(&effect.intent), clean(&effect.effect));
-    push_line(out, &format!("\n  {}  {outcome}", paint.bold(&title)));
+    push_line!(out, "\n  {}  {outcome}", paint.bold(&title));
     for money in &effect.money {
         fact(out, "money", &words::money_text(money));
     }
@@ -275,5 +272,5 @@ fn record_text(stands: RecordRef) -> String {
 }
 
 fn fact(out: &mut String, label: &str, text: &str) {
-    push_line(out, &format!("    {:LABEL_WIDTH$} {text}", clean(label)));
+    push_line!(out, "    {:LABEL_WIDTH$} {text}", clean(label));
 }

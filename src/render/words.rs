@@ -99,11 +99,15 @@ pub(super) fn meaning(meaning: &str) -> String {
     clean(meaning).replace('_', " ")
 }
 
-/// Appends one line.
-pub(super) fn push_line(out: &mut String, text: &str) {
-    out.push_str(text);
-    out.push('\n');
+/// Formats a line and appends it with its end to a string.
+macro_rules! push_line {
+    ($out:expr, $($text:tt)+) => {{
+        use std::fmt::Write;
+        // Writing to a string cannot fail.
+        let _written = writeln!($out, $($text)+);
+    }};
 }
+pub(super) use push_line;
 
 /// Returns the first digits of a hash, enough to identify it.
 pub(super) fn short_hash(hash: &str) -> String {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::policy::ScriptPower;
+use crate::render::words::push_line;
 use crate::scripting::engine::host_functions;
 use crate::scripting::host::call::{FunctionGroup, HostFn};
 use crate::scripting::language::names;
@@ -46,23 +47,20 @@ pub fn terminal_doc() -> String {
     }
     out.push_str("\nfields of an event\n");
     for field in EVENT_FIELDS {
-        let line = format!("  event.{:10} {}\n", field.name, field.doc);
-        out.push_str(&line);
+        push_line!(out, "  event.{:10} {}", field.name, field.doc);
     }
     for (group, title, sentence) in GROUPS {
-        let head = format!("\n{}: {sentence}\n", title.to_lowercase());
-        out.push_str(&head);
+        push_line!(out, "\n{}: {sentence}", title.to_lowercase());
         for row in rows_of(group) {
-            let line = format!("  {}\n      {}\n", row.usage(), row.doc);
-            out.push_str(&line);
+            push_line!(out, "  {}\n      {}", row.usage(), row.doc);
             for option in row.options() {
-                let line = format!(
-                    "        {}: {}; {}\n",
+                push_line!(
+                    out,
+                    "        {}: {}; {}",
                     option.name,
                     option.value_type.description(),
                     option.doc
                 );
-                out.push_str(&line);
             }
         }
     }
@@ -101,22 +99,19 @@ pub fn markdown() -> String {
     out.push_str("\n## Events\n\n| type | function | `event.data` | when |\n|---|---|---|---|\n");
     for row in EVENTS {
         let function = names::handler_name(row.name);
-        let line = format!("| `{}` | `{function}` | {} | {} |\n", row.name, row.data, row.doc);
-        out.push_str(&line);
+        push_line!(out, "| `{}` | `{function}` | {} | {} |", row.name, row.data, row.doc);
     }
-    let any = format!(
-        "| all others | `{}` | | A function for the type takes precedence. |\n",
+    push_line!(
+        out,
+        "| all others | `{}` | | A function for the type takes precedence. |",
         names::ANY_EVENT
     );
-    out.push_str(&any);
     out.push_str("\n| field | holds |\n|---|---|\n");
     for field in EVENT_FIELDS {
-        let line = format!("| `event.{}` | {} |\n", field.name, field.doc);
-        out.push_str(&line);
+        push_line!(out, "| `event.{}` | {} |", field.name, field.doc);
     }
     for (group, title, sentence) in GROUPS {
-        let head = format!("\n## {title}\n\n{sentence}\n");
-        out.push_str(&head);
+        push_line!(out, "\n## {title}\n\n{sentence}");
         for row in rows_of(group) {
             section(row, &mut out);
         }
@@ -127,26 +122,23 @@ pub fn markdown() -> String {
 }
 
 fn section(row: &HostFn, out: &mut String) {
-    let head = format!("\n### `{}`\n\n{}\n", row.usage(), row.doc);
-    out.push_str(&head);
+    push_line!(out, "\n### `{}`\n\n{}", row.usage(), row.doc);
     if let Some(power) = row.right {
-        let line = format!("\nIt needs the right `{}` ([Rights](#rights)).\n", power.word());
-        out.push_str(&line);
+        push_line!(out, "\nIt needs the right `{}` ([Rights](#rights)).", power.word());
     }
     if !row.arguments.is_empty() {
-        let line = format!("\n{}\n", render_arguments(row));
-        out.push_str(&line);
+        push_line!(out, "\n{}", render_arguments(row));
     }
     if row.options().next().is_some() {
         out.push_str("\n| option | takes | means |\n|---|---|---|\n");
     }
     for option in row.options() {
-        let line = format!(
-            "| `{}` | {} | {} |\n",
+        push_line!(
+            out,
+            "| `{}` | {} | {} |",
             option.name,
             option.value_type.description(),
             option.doc
         );
-        out.push_str(&line);
     }
 }

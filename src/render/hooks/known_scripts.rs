@@ -15,16 +15,13 @@ pub fn script_lines(known: &[ScriptView]) -> String {
         match &one.absent {
             None if one.stopped > 0 => stopped_lines(&mut out, one),
             None => {
-                push_line(
-                    &mut out,
-                    &format!("{name}  in use since {}, {waiting}; {kept}", one.since),
-                );
+                push_line!(out, "{name}  in use since {}, {waiting}; {kept}", one.since);
             }
             Some(absent) => absent_lines(&mut out, one, absent),
         }
     }
     if out.is_empty() {
-        push_line(&mut out, "There are no scripts.");
+        push_line!(out, "There are no scripts.");
     }
     out
 }
@@ -49,26 +46,18 @@ fn stopped_lines(out: &mut String, one: &ScriptView) {
     let name = clean(&one.script);
     let merchants = count_noun(usize::try_from(one.stopped).unwrap_or(usize::MAX), "merchant");
     let (waiting, kept) = (waiting_events(one), stored_size(one));
-    push_line(
+    push_line!(out, "{name}  STOPPED for {merchants}: {FAILED_MAX} runs failed, {waiting}; {kept}");
+    push_line!(
         out,
-        &format!("{name}  STOPPED for {merchants}: {FAILED_MAX} runs failed, {waiting}; {kept}"),
-    );
-    push_line(
-        out,
-        &format!(
-            "    correct it and run `reckon events replay --script {name}`, or drop the failed \
+        "    correct it and run `reckon events replay --script {name}`, or drop the failed \
             runs: `reckon events failed --ack-script {name}`"
-        ),
     );
 }
 
 fn absent_lines(out: &mut String, one: &ScriptView, absent: &str) {
     let name = clean(&one.script);
-    push_line(
-        out,
-        &format!("{name}  ABSENT since {absent}, {}; {}", waiting_events(one), stored_size(one)),
-    );
-    push_line(out, &format!("    put its file back, or run `reckon hooks forget {name}`"));
+    push_line!(out, "{name}  ABSENT since {absent}, {}; {}", waiting_events(one), stored_size(one));
+    push_line!(out, "    put its file back, or run `reckon hooks forget {name}`");
 }
 
 fn waiting_events(one: &ScriptView) -> String {
@@ -94,25 +83,24 @@ pub fn forget_request(script: &ScriptView) -> String {
 pub fn quota_lines(quotas: &QuotasView) -> String {
     let QuotasView { kept, kept_max, .. } = quotas;
     let mut out = String::new();
-    push_line(
-        &mut out,
-        &format!(
-            "All scripts together keep {} of {} keys, {} of {} bytes.",
-            kept.keys, kept_max.keys, kept.bytes, kept_max.bytes
-        ),
+    push_line!(
+        out,
+        "All scripts together keep {} of {} keys, {} of {} bytes.",
+        kept.keys,
+        kept_max.keys,
+        kept.bytes,
+        kept_max.bytes
     );
     for one in &quotas.merchants {
         let (held, dropped) = (one.held, one.dropped);
         let (waiting, failed) = (one.waiting, one.failed);
         let horizon = one.horizon.as_ref();
         let horizon = horizon.map(|at| format!("; settled ones up to {at} are dropped"));
-        push_line(
-            &mut out,
-            &format!(
-                "{}: events held {held}, dropped {dropped}; actions waiting {waiting}; hooks failed {failed}{}",
-                clean(&one.merchant),
-                horizon.unwrap_or_default()
-            ),
+        push_line!(
+            out,
+            "{}: events held {held}, dropped {dropped}; actions waiting {waiting}; hooks failed {failed}{}",
+            clean(&one.merchant),
+            horizon.unwrap_or_default()
         );
     }
     out

@@ -76,27 +76,27 @@ pub fn run_text(run: &HookRun) -> String {
     let reads = run.reads.len();
     let (script, function) = (clean(&run.script), clean(&run.function));
     let (operations, reads) = (count_noun(run.operations, "operation"), count_noun(reads, "read"));
-    push_line(&mut out, &format!("{script}: {function} ({operations}, {reads})"));
+    push_line!(out, "{script}: {function} ({operations}, {reads})");
     for look in &run.reads {
         let arguments = look.arguments.as_array().into_iter().flatten().map(ToString::to_string);
         let arguments: Vec<String> = arguments.collect();
         let (read, arguments) = (function_name(&look.what), arguments.join(", "));
-        push_line(&mut out, &clean(&format!("  reads {read}({arguments})")));
+        push_line!(out, "{}", clean(&format!("  reads {read}({arguments})")));
     }
     if run.requests.is_empty() {
-        push_line(&mut out, "  requests nothing");
+        push_line!(out, "  requests nothing");
     }
     for wish in &run.requests {
-        push_line(&mut out, &format!("  requests {}", action_line(wish)));
+        push_line!(out, "  requests {}", action_line(wish));
     }
     for (key, value) in &run.kept {
-        push_line(&mut out, &clean(&format!("  keeps {key}: {value}")));
+        push_line!(out, "{}", clean(&format!("  keeps {key}: {value}")));
     }
     for (key, number) in &run.added {
-        push_line(&mut out, &clean(&format!("  adds to {key}: {number}")));
+        push_line!(out, "{}", clean(&format!("  adds to {key}: {number}")));
     }
     for line in &run.log {
-        push_line(&mut out, &clean(&format!("  log: {line}")));
+        push_line!(out, "{}", clean(&format!("  log: {line}")));
     }
     out
 }
@@ -120,10 +120,10 @@ pub(super) fn action_line(wish: &ActionRequest) -> String {
 pub fn evaluated_text(done: &Evaluated) -> String {
     let mut out = String::new();
     if let Some(value) = &done.value {
-        push_line(&mut out, &clean(value));
+        push_line!(out, "{}", clean(value));
     }
     for line in &done.log {
-        push_line(&mut out, &clean(&format!("  log: {line}")));
+        push_line!(out, "{}", clean(&format!("  log: {line}")));
     }
     out.push_str(&request_lines(
         &done.actions,
@@ -144,10 +144,10 @@ fn request_lines<'a>(
 ) -> String {
     let mut out = String::new();
     for wish in wishes {
-        push_line(&mut out, &format!("  requests {}", action_line(wish)));
+        push_line!(out, "  requests {}", action_line(wish));
     }
     for (key, value) in kept {
-        push_line(&mut out, &clean(&format!("  keeps {key}: {value}")));
+        push_line!(out, "{}", clean(&format!("  keeps {key}: {value}")));
     }
     out
 }
@@ -255,58 +255,49 @@ pub fn comparison_text(shadow: &HooksDiff, color: bool) -> String {
     }
     let (events, differ) = (count_noun(shadow.events, "event"), shadow.items.len());
     let since = &shadow.since;
-    push_line(
-        &mut out,
-        &format!("{events} since {since}: {} the same, {differ} different.", shadow.same),
-    );
+    push_line!(out, "{events} since {since}: {} the same, {differ} different.", shadow.same);
     if shadow.unreadable > 0 {
-        push_line(
-            &mut out,
-            &format!("{} can no longer be read.", count_noun(shadow.unreadable, "event")),
-        );
+        push_line!(out, "{} can no longer be read.", count_noun(shadow.unreadable, "event"));
     }
     if shadow.present_reads > 0 {
         let (now, then) = (shadow.present_reads, shadow.recorded_reads);
-        let text = format!(
+        push_line!(
+            out,
             "{} answered from the present state, {then} as recorded: the former can cause \
             differences.",
             count_noun(now, "read")
         );
-        push_line(&mut out, &text);
     }
     out
 }
 
 fn event_diff(out: &mut String, paint: Paint, item: &EventDiff) {
     let EventDiff { event, kind, merchant, created, .. } = item;
-    push_line(out, &paint.bold(&clean(&format!("{created} {kind} {event} {merchant}"))));
+    push_line!(out, "{}", paint.bold(&clean(&format!("{created} {kind} {event} {merchant}"))));
     let RunDifferences { added, removed: gone, changed, kept } = &item.differences;
     for wish in gone {
-        push_line(out, &format!("  - {}", action_line(wish)));
+        push_line!(out, "  - {}", action_line(wish));
     }
     for (before, after) in changed {
-        push_line(out, &format!("  - {}", action_line(before)));
-        push_line(out, &format!("  + {}", action_line(after)));
+        push_line!(out, "  - {}", action_line(before));
+        push_line!(out, "  + {}", action_line(after));
     }
     for wish in added {
-        push_line(out, &format!("  + {}", action_line(wish)));
+        push_line!(out, "  + {}", action_line(wish));
     }
     let value =
         |value: &Option<Value>| value.as_ref().map_or("nothing".to_owned(), Value::to_string);
     for (script, key, before, after) in kept {
         let text = format!("  ~ {script} keeps {key}: {} → {}", value(before), value(after));
-        push_line(out, &clean(&text));
+        push_line!(out, "{}", clean(&text));
     }
     for (script, why) in &item.fails {
-        push_line(out, &clean(&format!("  ! {script} fails now: {why}")));
+        push_line!(out, "{}", clean(&format!("  ! {script} fails now: {why}")));
     }
     for script in &item.fixed {
-        push_line(out, &clean(&format!("  ! {script} failed then, and succeeds now")));
+        push_line!(out, "{}", clean(&format!("  ! {script} failed then, and succeeds now")));
     }
     if item.present_reads > 0 {
-        push_line(
-            out,
-            &format!("    ({} from the present state)", count_noun(item.present_reads, "read")),
-        );
+        push_line!(out, "    ({} from the present state)", count_noun(item.present_reads, "read"));
     }
 }

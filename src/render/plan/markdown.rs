@@ -19,23 +19,23 @@ const OPEN_STEPS_MAX: usize = 10;
 /// Renders a plan as markdown.
 pub fn markdown(plan: &PlanView) -> String {
     let mut out = String::new();
-    push_line(&mut out, &format!("### {}", common::plan_summary(plan)));
+    push_line!(out, "### {}", common::plan_summary(plan));
     out.push('\n');
     totals(&mut out, plan);
     due_table(&mut out, plan);
     let folded = plan.steps.len() > OPEN_STEPS_MAX;
     if folded {
         let steps = count_noun(plan.steps.len(), "step");
-        push_line(&mut out, &format!("<details><summary>{steps}</summary>\n"));
+        push_line!(out, "<details><summary>{steps}</summary>\n");
     }
     step_list(&mut out, &plan.steps);
     if folded {
-        push_line(&mut out, "</details>\n");
+        push_line!(out, "</details>\n");
     }
     for note in notes(plan) {
-        push_line(&mut out, &format!("**{note}**\n"));
+        push_line!(out, "**{note}**\n");
     }
-    push_line(&mut out, &format!("<sub>{}</sub>", escape_markdown(&origin(plan))));
+    push_line!(out, "<sub>{}</sub>", escape_markdown(&origin(plan)));
     out
 }
 
@@ -44,11 +44,11 @@ fn totals(out: &mut String, plan: &PlanView) {
     if plan.totals.is_empty() {
         return;
     }
-    push_line(out, "| Amount | What happens | Mode |\n|---:|---|---|");
+    push_line!(out, "| Amount | What happens | Mode |\n|---:|---|---|");
     for money in &plan.totals {
         let amount = escape_markdown(&words::money_amount(money));
         let meaning = escape_markdown(&words::meaning(&money.meaning));
-        push_line(out, &format!("| {amount} | {meaning} | {} |", money.mode));
+        push_line!(out, "| {amount} | {meaning} | {} |", money.mode);
     }
     out.push('\n');
 }
@@ -59,10 +59,10 @@ fn due_table(out: &mut String, plan: &PlanView) {
     if rows.is_empty() {
         return;
     }
-    push_line(out, "| Due | Before | After | Difference | Mode |\n|---|---:|---:|---:|---|");
+    push_line!(out, "| Due | Before | After | Difference | Mode |\n|---|---:|---:|---:|---|");
     for row in &rows {
         let cells = [&row.months, &row.before, &row.after, &row.difference, &row.mode];
-        push_line(out, &format!("| {} |", cells.map(|cell| escape_markdown(cell)).join(" | ")));
+        push_line!(out, "| {} |", cells.map(|cell| escape_markdown(cell)).join(" | "));
     }
     out.push('\n');
 }
@@ -73,7 +73,7 @@ fn step_list(out: &mut String, steps: &[StepView]) {
         let text = step_item(step);
         if out.len().saturating_add(text.len()) > BYTES_MAX {
             let more = count_noun(steps.len().saturating_sub(done), "more step");
-            push_line(out, &format!("- … and {more}: `reckon plan` shows all of them"));
+            push_line!(out, "- … and {more}: `reckon plan` shows all of them");
             break;
         }
         out.push_str(&text);
@@ -90,18 +90,15 @@ fn step_item(step: &StepView) -> String {
     let mut out = String::new();
     let place = file_place(step.file.as_deref(), step.line);
     let place = place.map_or_else(String::new, |place| format!(" ({})", code_span(&place)));
-    push_line(
-        &mut out,
-        &format!("- `{symbol}` **{name}** {}{place}", escape_markdown(&step.message)),
-    );
+    push_line!(out, "- `{symbol}` **{name}** {}{place}", escape_markdown(&step.message));
     for money in &step.money {
-        push_line(&mut out, &format!("  - {}", escape_markdown(&words::money_text(money))));
+        push_line!(out, "  - {}", escape_markdown(&words::money_text(money)));
     }
     if let Some(replaced) = &step.replaces {
-        push_line(&mut out, &format!("  - {}", escape_markdown(&replaced.to_string())));
+        push_line!(out, "  - {}", escape_markdown(&replaced.to_string()));
     }
     for problem in &step.problems {
-        push_line(&mut out, &format!("  - {}", escape_markdown(&words::problem_line(problem))));
+        push_line!(out, "  - {}", escape_markdown(&words::problem_line(problem)));
     }
     let fixed = unchangeable_fields(step);
     for change in &step.changes {
@@ -111,7 +108,7 @@ fn step_item(step: &StepView) -> String {
         } else {
             ""
         };
-        push_line(&mut out, &format!("  - {}: {sides}{mark}", code_span(&change.path)));
+        push_line!(out, "  - {}: {sides}{mark}", code_span(&change.path));
     }
     out
 }
