@@ -51,19 +51,10 @@ pub struct Serving {
     pub done: JoinHandle<()>,
 }
 
-/// Serves in the background until `shutdown` ends, and returns the address.
+/// Serves in the background until `shutdown` ends.
 ///
 /// # Errors
 /// The process cannot listen at the address.
-pub async fn serve(
-    router: Router,
-    listen: SocketAddr,
-    shutdown: impl Future<Output = ()> + Send + 'static,
-) -> Result<SocketAddr, HttpError> {
-    Ok(start(router, listen, shutdown).await?.address)
-}
-
-/// Serves as [`serve`] does, for callers that wait for the end.
 pub async fn start(
     router: Router,
     listen: SocketAddr,

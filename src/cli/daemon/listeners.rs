@@ -119,10 +119,11 @@ async fn listen_at(
     over: impl Future<Output = ()> + Send + 'static,
     setting: &str,
 ) -> Result<SocketAddr, CommandFailure> {
-    listener::serve(router, listen, over).await.map_err(|error| {
+    let serving = listener::start(router, listen, over).await.map_err(|error| {
         CommandFailure::environment("reckon::listen", format!("listen on {listen}: {error}"))
             .help(format!("choose another address: {setting} in reckon.yaml"))
-    })
+    })?;
+    Ok(serving.address)
 }
 
 /// Returns a future that ends when the daemon does.

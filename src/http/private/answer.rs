@@ -30,17 +30,23 @@ pub(crate) fn text(body: String) -> Response {
     (form, body).into_response()
 }
 
-/// Responds that a request was not done, with the reason as body.
-pub(crate) fn not_done(status: StatusCode, body: &impl Serialize) -> Response {
-    json(status, body)
-}
-
 /// Responds with an error and its help.
 pub(crate) fn error(status: StatusCode, error: &ControlError) -> Response {
     json(status, &serde_json::json!({ "error": error }))
 }
 
-fn json(status: StatusCode, body: &impl Serialize) -> Response {
+/// Responds with an error of this code.
+pub(crate) fn refuse(
+    status: StatusCode,
+    code: &str,
+    message: impl Into<String>,
+    help: &str,
+) -> Response {
+    error(status, &ControlError::new(code, message, help))
+}
+
+/// Responds with a body.
+pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response {
     let mut response = (status, Json(body)).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -50,31 +56,35 @@ fn json(status: StatusCode, body: &impl Serialize) -> Response {
 
 pub(crate) async fn no_such_path() -> Response {
     let help = "request /api/v1/status, /api/v1/resources, /api/v1/plan or /api/v1/intents";
-    error(StatusCode::NOT_FOUND, &ControlError::new("no_such_path", "no such path", help))
+    refuse(StatusCode::NOT_FOUND, "no_such_path", "no such path", help)
 }
 
 pub(crate) fn no_such_resource(key: &Key) -> Response {
     let message = format!("no such resource: {key}");
     let help = "list all resources with /api/v1/resources";
-    error(StatusCode::NOT_FOUND, &ControlError::new("no_such_resource", message, help))
+    refuse(StatusCode::NOT_FOUND, "no_such_resource", message, help)
+}
+
+/// Responds that a request holds an invalid value.
+pub(crate) fn bad_request(message: impl Into<String>, help: &str) -> Response {
+    refuse(StatusCode::BAD_REQUEST, ControlError::BAD_REQUEST, message, help)
 }
 
 /// Responds that the body of a request cannot be read.
 pub(crate) fn bad_body(why: &serde_json::Error, help: &str) -> Response {
     let message = format!("invalid body: {why}");
-    error(StatusCode::BAD_REQUEST, &ControlError::new(ControlError::BAD_REQUEST, message, help))
+    bad_request(message, help)
 }
 
 pub(crate) fn bad_key(why: &str) -> Response {
     let help = "request /api/v1/resources/KIND/NAMESPACE/NAME; the default namespace is `default`";
-    error(StatusCode::BAD_REQUEST, &ControlError::new(ControlError::BAD_REQUEST, why, help))
+    bad_request(why, help)
 }
 
 pub(crate) fn wrong_method() -> Response {
     let message = "method not allowed for this path";
     let help = "use GET for paths that read, and POST for paths that write";
-    let refusal = ControlError::new("method_not_allowed", message, help);
-    let mut response = error(StatusCode::METHOD_NOT_ALLOWED, &refusal);
+    let mut response = refuse(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message, help);
     response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, POST"));
     response
 }
@@ -84,7 +94,7 @@ pub(crate) fn no_token() -> Response {
     let message = "missing token";
     let help = "send a token: `authorization: Bearer …`, or `--token-file FILE` of a command; the \
         tokens are in `api.token` of the state directory";
-    unauthorised(&ControlError::new(ControlError::TOKEN_NEEDED, message, help))
+    unauthorised(ControlError::TOKEN_NEEDED, message, help)
 }
 
 /// Responds that the token is unknown.
@@ -92,14 +102,14 @@ pub(crate) fn wrong_token() -> Response {
     let message = "unknown token";
     let help = "compare it with `api.token` in the daemon's state directory; the daemon reads \
         that file when it starts";
-    unauthorised(&ControlError::new(ControlError::WRONG_TOKEN, message, help))
+    unauthorised(ControlError::WRONG_TOKEN, message, help)
 }
 
 /// Responds that a read-only token cannot write.
 pub(crate) fn read_only() -> Response {
     let message = "read-only token: this request changes something, or returns a secret";
     let help = "use a token without `read` in the daemon's `api.token`";
-    error(StatusCode::FORBIDDEN, &ControlError::new(ControlError::READ_ONLY, message, help))
+    refuse(StatusCode::FORBIDDEN, ControlError::READ_ONLY, message, help)
 }
 
 /// Responds that no token is enough for this request.
@@ -108,21 +118,21 @@ pub(crate) fn local_only() -> Response {
     forbidden("this request is only permitted on the daemon's own machine", help)
 }
 
-fn unauthorised(why: &ControlError) -> Response {
-    let mut response = error(StatusCode::UNAUTHORIZED, why);
+fn unauthorised(code: &str, message: &str, help: &str) -> Response {
+    let mut response = refuse(StatusCode::UNAUTHORIZED, code, message, help);
     let scheme = HeaderValue::from_static("Bearer");
     response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
     response
 }
 
 pub(crate) fn forbidden(message: &str, help: &str) -> Response {
-    error(StatusCode::FORBIDDEN, &ControlError::new(ControlError::NOT_ALLOWED, message, help))
+    refuse(StatusCode::FORBIDDEN, ControlError::NOT_ALLOWED, message, help)
 }
 
 pub(crate) fn too_slow(limit: Duration) -> Response {
     let message = format!("the engine did not answer within {} seconds", limit.as_secs());
     let help = "try again; if it persists, check the daemon's log";
-    error(StatusCode::SERVICE_UNAVAILABLE, &ControlError::new("engine_busy", message, help))
+    refuse(StatusCode::SERVICE_UNAVAILABLE, "engine_busy", message, help)
 }
 
 /// Responds that the engine gave no answer: it ended, or there is a bug.

@@ -42,7 +42,7 @@ pub(crate) async fn guard(
     next: Next,
 ) -> Response {
     match caller(&tokens, &request) {
-        Err(refusal) => return refusal.answer(),
+        Err(refusal) => return *refusal,
         Ok(Some(caller)) => {
             if let Some(trust) = request.extensions().get::<ValidTokenSeen>() {
                 trust.record();
@@ -57,44 +57,23 @@ pub(crate) async fn guard(
     next.run(request).await
 }
 
-/// Reason for which a request is refused.
-enum AuthRefusal {
-    /// A token is required, and missing.
-    NoToken,
-    /// The token is unknown.
-    WrongToken,
-    /// The request comes from a place that is not allowed: message and help.
-    Forbidden(&'static str, &'static str),
-}
-
-impl AuthRefusal {
-    fn answer(self) -> Response {
-        match self {
-            Self::NoToken => answer::no_token(),
-            Self::WrongToken => answer::wrong_token(),
-            Self::Forbidden(message, help) => answer::forbidden(message, help),
-        }
-    }
-}
-
-/// Returns the caller; `None` for a view without a token.
-fn caller(tokens: &Tokens, request: &Request) -> Result<Option<ApiCaller>, AuthRefusal> {
+/// Returns the caller, `None` for a view without a token; or else the refusal.
+fn caller(tokens: &Tokens, request: &Request) -> Result<Option<ApiCaller>, Box<Response>> {
+    let forbidden = |(message, help)| Box::new(answer::forbidden(message, help));
     if is_from_another_page(request.headers()) {
-        let (message, help) = OTHER_PAGE;
-        return Err(AuthRefusal::Forbidden(message, help));
+        return Err(forbidden(OTHER_PAGE));
     }
     let mut tried = request.headers().get_all(AUTHORIZATION).iter();
     match (tried.next(), tried.next()) {
-        (None, _) if request.method() == Method::GET => match view_refusal(request) {
-            None => Ok(None),
-            Some((message, help)) => Err(AuthRefusal::Forbidden(message, help)),
-        },
-        (None, _) => Err(AuthRefusal::NoToken),
+        (None, _) if request.method() == Method::GET => {
+            view_refusal(request).map_or(Ok(None), |why| Err(forbidden(why)))
+        }
+        (None, _) => Err(Box::new(answer::no_token())),
         (Some(one), None) => {
             let caller = token_of(one).and_then(|secret| tokens.caller(&secret).cloned());
-            caller.map(Some).ok_or(AuthRefusal::WrongToken)
+            caller.map(Some).ok_or_else(|| Box::new(answer::wrong_token()))
         }
-        (Some(_), Some(_)) => Err(AuthRefusal::WrongToken),
+        (Some(_), Some(_)) => Err(Box::new(answer::wrong_token())),
     }
 }
 

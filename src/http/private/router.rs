@@ -22,7 +22,7 @@ use tower_http::limit::RequestBodyLimitLayer;
 
 use crate::base::id::Key;
 use crate::control::handle::Control;
-use crate::control::protocol::{CONTROL_PATH, ControlError, REQUEST_BYTES_MAX};
+use crate::control::protocol::{CONTROL_PATH, REQUEST_BYTES_MAX};
 use crate::engine::protocol::diagnostics::Metrics;
 use crate::engine::protocol::events::{EventsView, EventsWanted};
 use crate::engine::protocol::hooks::HooksView;
@@ -32,7 +32,7 @@ use crate::engine::protocol::query::{
     ResourcesQuery,
 };
 use crate::engine::protocol::views::{Overview, ResourceView};
-use crate::http::private::answer::{AppState, error, ok};
+use crate::http::private::answer::{AppState, ok, refuse};
 use crate::http::private::auth::Tokens;
 use crate::http::private::{answer, auth, rpc, writes};
 use crate::render;
@@ -84,7 +84,7 @@ async fn readyz(State(door): State<AppState>) -> Response {
     }
     let why = "the daemon is starting: it settles open intents and reads the specs";
     let help = "try again in a moment; the daemon's log shows its progress";
-    error(StatusCode::SERVICE_UNAVAILABLE, &ControlError::new("not_ready", why, help))
+    refuse(StatusCode::SERVICE_UNAVAILABLE, "not_ready", why, help)
 }
 
 /// Overall status, with the version. The parts of hooks and events are absent where they are

@@ -56,8 +56,7 @@ fn other_version(headers: &HeaderMap) -> Option<Response> {
         {theirs}"
     );
     let help = "run the same version on both sides";
-    let error = ControlError::new(ControlError::OTHER_VERSION, message, help);
-    Some(answer::error(StatusCode::CONFLICT, &error))
+    Some(answer::refuse(StatusCode::CONFLICT, ControlError::OTHER_VERSION, message, help))
 }
 
 /// The pending answer; `None` once it was sent.

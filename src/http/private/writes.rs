@@ -7,7 +7,7 @@
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Extension, Router};
 use chrono::{DateTime, Utc};
@@ -19,12 +19,12 @@ use crate::base::clock::{Clock, SystemClock};
 use crate::base::id::{IntentId, Key};
 use crate::base::money::Money;
 use crate::control::protocol::ControlError;
-use crate::control::requests::{Approve, ApprovePlan, Release, Request, Resolve, Suspend};
+use crate::control::requests::{Approve, ApprovePlan, Release, Resolve, Suspend};
 use crate::engine::protocol::actions::{ManualResolution, ResolveResult};
 use crate::engine::protocol::approvals::{ApprovingPlan, PlanApprovalResult};
 use crate::engine::protocol::query::{ApprovalsQuery, OverviewQuery, SettleQuery};
 use crate::http::private::answer;
-use crate::http::private::answer::{AppState, not_done, ok};
+use crate::http::private::answer::{AppState, json, ok};
 use crate::http::private::auth::ApiCaller;
 use crate::http::private::rpc::respond_when_ready;
 use crate::model::operator::{REASON_LENGTH_MAX, SuspensionRequest, SuspensionResult};
@@ -50,6 +50,9 @@ impl From<Response> for WriteRefusal {
     }
 }
 
+/// The response to a write.
+type WriteResult = Result<Response, WriteRefusal>;
+
 /// The caller, where there is a token.
 type MaybeCaller = Option<Extension<ApiCaller>>;
 
@@ -70,29 +73,19 @@ fn read<T: DeserializeOwned>(body: &Bytes, help: &str) -> Result<T, WriteRefusal
 
 /// Refuses an invalid value.
 fn invalid_value(message: &str, help: &str) -> WriteRefusal {
-    let error = ControlError::new(ControlError::BAD_REQUEST, message, help);
-    answer::error(StatusCode::BAD_REQUEST, &error).into()
+    answer::bad_request(message, help).into()
 }
 
-impl AppState {
-    /// Sends a write to the engine, and returns its response.
-    async fn write<R: Request>(
-        &self,
-        request: R,
-        actor: String,
-    ) -> Result<R::Response, WriteRefusal> {
-        self.control.send(request, actor).await.map_err(|why| no_answer(&why))
+impl IntoResponse for WriteRefusal {
+    fn into_response(self) -> Response {
+        *self.0
     }
 }
 
-/// Refuses a request that the engine does not answer.
-fn no_answer(why: &ControlError) -> WriteRefusal {
-    answer::no_answer(why).into()
-}
-
-/// Returns the response of either outcome.
-fn merge_outcome(answer: Result<Response, WriteRefusal>) -> Response {
-    answer.unwrap_or_else(|WriteRefusal(refusal)| *refusal)
+impl From<ControlError> for WriteRefusal {
+    fn from(why: ControlError) -> Self {
+        answer::no_answer(&why).into()
+    }
 }
 
 /// Body of `suspend`.
@@ -104,26 +97,23 @@ struct SuspendBody {
     until: Option<DateTime<Utc>>,
 }
 
-async fn suspend(State(door): State<AppState>, who: MaybeCaller, body: Bytes) -> Response {
+async fn suspend(State(door): State<AppState>, who: MaybeCaller, body: Bytes) -> WriteResult {
     let help = r#"send {"resource": "KIND/NAME", "reason": TEXT, "until": MOMENT}; without `until` it does not end"#;
-    let done = async {
-        let actor = writer(who)?;
-        let SuspendBody { resource: key, reason, until } = read(&body, help)?;
-        let reason = reason.trim().to_owned();
-        if reason.is_empty() || reason.chars().count() > REASON_LENGTH_MAX {
-            return Err(invalid_value(
-                "`reason` is empty or too long: 1 to 500 characters",
-                "write the reason for \
-                the suspension",
-            ));
-        }
-        if until.is_some_and(|until| until <= SystemClock.now()) {
-            return Err(invalid_value("`until` is in the past", "write a moment in the future"));
-        }
-        let request = Suspend(SuspensionRequest::Suspend { key, reason, until });
-        Ok(suspend_response(&door.write(request, actor).await?))
-    };
-    merge_outcome(done.await)
+    let actor = writer(who)?;
+    let SuspendBody { resource: key, reason, until } = read(&body, help)?;
+    let reason = reason.trim().to_owned();
+    if reason.is_empty() || reason.chars().count() > REASON_LENGTH_MAX {
+        return Err(invalid_value(
+            "`reason` is empty or too long: 1 to 500 characters",
+            "write the reason for \
+            the suspension",
+        ));
+    }
+    if until.is_some_and(|until| until <= SystemClock.now()) {
+        return Err(invalid_value("`until` is in the past", "write a moment in the future"));
+    }
+    let request = Suspend(SuspensionRequest::Suspend { key, reason, until });
+    Ok(suspend_response(&door.control.send(request, actor).await?))
 }
 
 /// Body of `resume`.
@@ -133,14 +123,11 @@ struct ResumeBody {
     resource: Key,
 }
 
-async fn resume(State(door): State<AppState>, who: MaybeCaller, body: Bytes) -> Response {
-    let done = async {
-        let actor = writer(who)?;
-        let ResumeBody { resource: key } = read(&body, r#"send {"resource": "KIND/NAME"}"#)?;
-        let request = Suspend(SuspensionRequest::Resume { key });
-        Ok(suspend_response(&door.write(request, actor).await?))
-    };
-    merge_outcome(done.await)
+async fn resume(State(door): State<AppState>, who: MaybeCaller, body: Bytes) -> WriteResult {
+    let actor = writer(who)?;
+    let ResumeBody { resource: key } = read(&body, r#"send {"resource": "KIND/NAME"}"#)?;
+    let request = Suspend(SuspensionRequest::Resume { key });
+    Ok(suspend_response(&door.control.send(request, actor).await?))
 }
 
 fn suspend_response(paused: &SuspensionResult) -> Response {
@@ -149,7 +136,7 @@ fn suspend_response(paused: &SuspensionResult) -> Response {
         SuspensionResult::Unknown { .. } => StatusCode::NOT_FOUND,
         SuspensionResult::NotSuspended { .. } => StatusCode::CONFLICT,
     };
-    not_done(status, paused)
+    json(status, paused)
 }
 
 /// Body of `approve`: a plan, a live binding as it waits, or a live application.
@@ -164,69 +151,43 @@ struct ApproveBody {
     application: Option<Key>,
 }
 
-async fn approve(State(door): State<AppState>, who: MaybeCaller, body: Bytes) -> Response {
+async fn approve(State(door): State<AppState>, who: MaybeCaller, body: Bytes) -> WriteResult {
     let help = r#"send {"plan": CHECKSUM, "ceilings": [AMOUNT]}, {"binding": …} as {"merchant": "Merchant/NAME"} returns it, or {"application": "MerchantApplication/NAME"}"#;
-    let done = async {
-        let actor = writer(who)?;
-        match read(&body, help)? {
-            ApproveBody {
-                plan: Some(checksum),
-                ceilings,
-                binding: None,
-                merchant: None,
-                application: None,
-            } => {
-                let plan = ApprovingPlan { checksum, ceilings, actor: String::new() };
-                Ok(plan_approved(&door.write(ApprovePlan(plan), actor).await?))
-            }
-            ApproveBody {
-                plan: None,
-                binding: Some(binding),
-                merchant: None,
-                application: None,
-                ..
-            } => {
-                let merchant = binding.merchant.clone();
-                match door.write(Approve(binding), actor).await? {
-                    Some(approval) => Ok(ok(&approval)),
-                    None => door.waiting_binding(&merchant).await,
-                }
-            }
-            ApproveBody {
-                plan: None,
-                binding: None,
-                merchant: Some(merchant),
-                application: None,
-                ..
-            } => door.waiting_binding(&merchant).await,
-            ApproveBody {
-                plan: None,
-                binding: None,
-                merchant: None,
-                application: Some(key),
-                ..
-            } => door.approve_submission(key, actor).await,
-            ApproveBody { .. } => Err(invalid_value("more than one approval in a request", help)),
+    let actor = writer(who)?;
+    let ApproveBody { plan, ceilings, binding, merchant, application } = read(&body, help)?;
+    match (plan, binding, merchant, application) {
+        (Some(checksum), None, None, None) => {
+            let plan = ApprovingPlan { checksum, ceilings, actor: String::new() };
+            Ok(plan_approved(&door.control.send(ApprovePlan(plan), actor).await?))
         }
-    };
-    merge_outcome(done.await)
+        (None, Some(binding), None, None) => {
+            let merchant = binding.merchant.clone();
+            match door.control.send(Approve(binding), actor).await? {
+                Some(approval) => Ok(ok(&approval)),
+                None => door.waiting_binding(&merchant).await,
+            }
+        }
+        (None, None, Some(merchant), None) => door.waiting_binding(&merchant).await,
+        (None, None, None, Some(key)) => door.approve_submission(key, actor).await,
+        _ => Err(invalid_value("more than one approval in a request", help)),
+    }
 }
 
 impl AppState {
     /// Approves a live application that waits for it.
-    async fn approve_submission(&self, key: Key, actor: String) -> Result<Response, WriteRefusal> {
+    async fn approve_submission(&self, key: Key, actor: String) -> WriteResult {
         let said = ReleaseRequest { keys: vec![key.clone()], done: false };
-        let done = self.write(Release(said), actor).await?;
+        let done = self.control.send(Release(said), actor).await?;
         let told = json!({ "approved": done, "application": key });
-        Ok(if done { ok(&told) } else { not_done(StatusCode::NOT_FOUND, &told) })
+        Ok(if done { ok(&told) } else { json(StatusCode::NOT_FOUND, &told) })
     }
 
     /// Responds with the waiting live binding of a merchant, to be sent back unchanged.
-    async fn waiting_binding(&self, merchant: &Key) -> Result<Response, WriteRefusal> {
-        let waiting = self.control.ask(ApprovalsQuery).await.map_err(|why| no_answer(&why))?;
+    async fn waiting_binding(&self, merchant: &Key) -> WriteResult {
+        let waiting = self.control.ask(ApprovalsQuery).await?;
         let binding = waiting.into_iter().find(|binding| binding.merchant == *merchant);
         let status = if binding.is_some() { StatusCode::CONFLICT } else { StatusCode::NOT_FOUND };
-        Ok(not_done(status, &json!({ "approved": false, "waits": binding })))
+        Ok(json(status, &json!({ "approved": false, "waits": binding })))
     }
 }
 
@@ -235,7 +196,7 @@ fn plan_approved(answer: &PlanApprovalResult) -> Response {
         PlanApprovalResult::Approved { .. } => ok(answer),
         PlanApprovalResult::Changed { .. }
         | PlanApprovalResult::Nothing
-        | PlanApprovalResult::Beyond { .. } => not_done(StatusCode::CONFLICT, answer),
+        | PlanApprovalResult::Beyond { .. } => json(StatusCode::CONFLICT, answer),
     }
 }
 
@@ -251,29 +212,25 @@ async fn resolve(
     Path(id): Path<String>,
     who: MaybeCaller,
     body: Bytes,
-) -> Response {
-    let done = async {
-        let actor = writer(who)?;
-        let help = r#"send {"as": "done:REMOTE_ID"}, {"as": "unverified:REMOTE_ID"}, {"as": "not-done"} or {"as": "retry"}"#;
-        let ResolveBody { r#as: word } = read(&body, help)?;
-        let said: ManualResolution =
-            word.parse().map_err(|why: String| invalid_value(&why, help))?;
-        let id: IntentId = id.parse().map_err(|_| {
-            invalid_value("invalid intent", "write an intent as in /api/v1/intents")
-        })?;
-        Ok(resolve_response(&door.write(Resolve(id, said), actor).await?))
-    };
-    merge_outcome(done.await)
+) -> WriteResult {
+    let actor = writer(who)?;
+    let help = r#"send {"as": "done:REMOTE_ID"}, {"as": "unverified:REMOTE_ID"}, {"as": "not-done"} or {"as": "retry"}"#;
+    let ResolveBody { r#as: word } = read(&body, help)?;
+    let said: ManualResolution = word.parse().map_err(|why: String| invalid_value(&why, help))?;
+    let id: IntentId = id
+        .parse()
+        .map_err(|_| invalid_value("invalid intent", "write an intent as in /api/v1/intents"))?;
+    Ok(resolve_response(&door.control.send(Resolve(id, said), actor).await?))
 }
 
 fn resolve_response(resolved: &ResolveResult) -> Response {
     match resolved {
         ResolveResult::Settled(_) => ok(resolved),
-        ResolveResult::Unknown => not_done(StatusCode::NOT_FOUND, resolved),
+        ResolveResult::Unknown => json(StatusCode::NOT_FOUND, resolved),
         ResolveResult::Busy(_)
         | ResolveResult::Unsettled(..)
         | ResolveResult::Differs(..)
-        | ResolveResult::Unverified(..) => not_done(StatusCode::CONFLICT, resolved),
+        | ResolveResult::Unverified(..) => json(StatusCode::CONFLICT, resolved),
     }
 }
 
@@ -287,19 +244,15 @@ struct ReconcileBody {
 
 /// Reloads the tree now. With `wait`, the answer is sent once only outside events remain, and
 /// spaces come before it: such an answer is always 200.
-async fn reconcile(State(door): State<AppState>, who: MaybeCaller, body: Bytes) -> Response {
-    let done = async {
-        writer(who)?;
-        let help = r#"send no body, or {"wait": true} to wait until it is done"#;
-        let ReconcileBody { wait } = read(&body, help)?;
-        if wait {
-            return Ok(respond_when_ready(async move { settled_status(&door).await }));
-        }
-        let told = door.control.reconcile().await;
-        told.map_err(|why| no_answer(&why))?;
-        Ok(not_done(StatusCode::ACCEPTED, &json!({ "reconciling": true })))
-    };
-    merge_outcome(done.await)
+async fn reconcile(State(door): State<AppState>, who: MaybeCaller, body: Bytes) -> WriteResult {
+    writer(who)?;
+    let help = r#"send no body, or {"wait": true} to wait until it is done"#;
+    let ReconcileBody { wait } = read(&body, help)?;
+    if wait {
+        return Ok(respond_when_ready(async move { settled_status(&door).await }));
+    }
+    door.control.reconcile().await?;
+    Ok(json(StatusCode::ACCEPTED, &json!({ "reconciling": true })))
 }
 
 /// Returns the status once only outside events remain.

@@ -33,20 +33,21 @@ const PAYER: &str = "payer";
 
 /// State of every request.
 #[derive(Debug, Clone)]
-struct IntakeState {
+struct LinkState {
     control: Control,
     outside: PublicRoutes,
 }
 
-/// Returns the routes of payers' links.
-pub(crate) fn intake_links(control: Control, outside: PublicRoutes) -> Router {
+/// Returns the routes of the links of payers and applicants.
+pub(crate) fn routes(control: Control, outside: PublicRoutes) -> Router {
     Router::new()
         .route("/intake/{link}", get(show_intake).post(take_tokens))
         .layer(RequestBodyLimitLayer::new(BODY_BYTES_MAX))
-        .with_state(IntakeState { control, outside })
+        .route("/apply/{link}", get(show_invitation).post(open_application))
+        .with_state(LinkState { control, outside })
 }
 
-async fn show_intake(State(door): State<IntakeState>, Path(link): Path<String>) -> Response {
+async fn show_intake(State(door): State<LinkState>, Path(link): Path<String>) -> Response {
     match door.verify_link(&link).await {
         Ok(link) => door.present_page(link).await,
         Err(status) => pages::page_for_status(status),
@@ -54,7 +55,7 @@ async fn show_intake(State(door): State<IntakeState>, Path(link): Path<String>) 
 }
 
 async fn take_tokens(
-    State(door): State<IntakeState>,
+    State(door): State<LinkState>,
     Path(text): Path<String>,
     body: Bytes,
 ) -> Response {
@@ -66,7 +67,7 @@ async fn take_tokens(
     let attaching = AttachToken { key: link.key.clone(), token: first, more, replace: false };
     let taken = door.control.submit_token(attaching, link.clone(), PAYER.to_owned());
     match tokio::time::timeout(ANSWER_MAX, taken).await {
-        Ok(Ok(Ok(_))) => redirect_back(&text),
+        Ok(Ok(Ok(_))) => redirect(&format!("/intake/{text}")),
         Ok(Ok(Err(why))) => {
             tracing::info!(key = %link.key, why, "a payer's token was refused");
             let mut page = door.present_page(link).await;
@@ -88,13 +89,14 @@ fn form_tokens(body: &[u8]) -> (Secret, Vec<Secret>) {
     (first, found.map(Secret::from).collect())
 }
 
-/// Redirects to the link, which shows the present status.
-fn redirect_back(link: &str) -> Response {
+/// Redirects to an address. The answer is never cached, and no site receives its address as a
+/// referrer.
+fn redirect(address: &str) -> Response {
     let headers = [(header::CACHE_CONTROL, "no-store"), (header::REFERRER_POLICY, "no-referrer")];
-    (headers, Redirect::to(&format!("/intake/{link}"))).into_response()
+    (headers, Redirect::to(address)).into_response()
 }
 
-impl IntakeState {
+impl LinkState {
     /// Verifies a link.
     ///
     /// # Errors
@@ -123,21 +125,7 @@ const LEADS_TO: &str = "form-action 'self' https: http://127.0.0.1:* http://loca
 /// Time limit for making a page.
 const MADE_MAX: Duration = Duration::from_mins(1);
 
-/// State of every request.
-#[derive(Debug, Clone)]
-struct ApplyState {
-    control: Control,
-    outside: PublicRoutes,
-}
-
-/// Returns the routes of applicants' links.
-pub(crate) fn apply_links(control: Control, outside: PublicRoutes) -> Router {
-    Router::new()
-        .route("/apply/{link}", get(show_invitation).post(open_application))
-        .with_state(ApplyState { control, outside })
-}
-
-async fn show_invitation(State(door): State<ApplyState>, Path(link): Path<String>) -> Response {
+async fn show_invitation(State(door): State<LinkState>, Path(link): Path<String>) -> Response {
     match door.outside.verify_apply_url(&link) {
         Some(_) => invitation(),
         None => pages::dead_link_page(),
@@ -160,27 +148,20 @@ fn invitation() -> Response {
     HtmlPage { policy_extra: LEADS_TO.to_owned(), ..page }.answer(StatusCode::OK)
 }
 
-async fn open_application(State(door): State<ApplyState>, Path(link): Path<String>) -> Response {
+async fn open_application(State(door): State<LinkState>, Path(link): Path<String>) -> Response {
     let Some(opened) = door.outside.verify_apply_url(&link) else { return pages::dead_link_page() };
     let key = match opened.single_resource(&door.control).await {
         Ok(key) => key,
         Err(status) => return pages::page_for_status(status),
     };
     match tokio::time::timeout(MADE_MAX, door.control.visit(key)).await {
-        Ok(Ok(Some(page))) => redirect_to_service(&page),
+        Ok(Ok(Some(page))) => redirect(page.expose()),
         Ok(Ok(None)) => {
             let inner = html! { p { "There is nothing to fill in now: the application was sent, or it waits." } };
             pages::message_page("Nothing to do", inner, StatusCode::CONFLICT)
         }
         Ok(Err(_)) | Err(_) => pages::unavailable_page(),
     }
-}
-
-/// Redirects to the service's page. The answer is never cached, and no site receives its address as
-/// a referrer.
-fn redirect_to_service(page: &Secret) -> Response {
-    let headers = [(header::CACHE_CONTROL, "no-store"), (header::REFERRER_POLICY, "no-referrer")];
-    (headers, Redirect::to(page.expose())).into_response()
 }
 
 #[cfg(test)]

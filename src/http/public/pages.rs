@@ -44,17 +44,9 @@ pub(crate) struct HtmlPage<'a> {
 impl<'a> HtmlPage<'a> {
     /// Creates a page of a few words, without scripts.
     pub(crate) fn plain(title: &'a str, inner: Markup, nonce: &'a str) -> Self {
-        let (more, scripts) = (String::new(), html! {});
-        Self {
-            title,
-            inner,
-            nonce,
-            header: None,
-            footer: None,
-            refresh: false,
-            policy_extra: more,
-            scripts,
-        }
+        let (policy_extra, scripts) = (String::new(), html! {});
+        let (header, footer, refresh) = (None, None, false);
+        Self { title, inner, nonce, header, footer, refresh, policy_extra, scripts }
     }
 
     /// Responds with the page.

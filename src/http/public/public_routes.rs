@@ -105,14 +105,14 @@ impl PublicRoutes {
     /// service appends the reference (partner-api, Merchant application). The URL is a secret,
     /// since nothing else authenticates the service.
     pub fn event_url(&self, base: &str, generation: u32) -> String {
-        format!("{}{PARTNER_PATH}{}/", base.trim_end_matches('/'), self.token(generation))
+        address(base, PARTNER_PATH, &format!("{}/", self.token(generation)))
     }
 
     /// Returns the stable link of an applicant beneath a base address. The link is a secret: it
     /// shows the entered details.
     pub fn apply_url(&self, base: &str, application: &Key) -> String {
         let parts = [application.namespace.to_string(), application.name.to_string()];
-        format!("{}{APPLY_PATH}{}", base.trim_end_matches('/'), self.sign(APPLY, &parts))
+        address(base, APPLY_PATH, &self.sign(APPLY, &parts))
     }
 
     /// Returns the address of a merchant's events of a mode, of this generation, beneath a base
@@ -120,7 +120,7 @@ impl PublicRoutes {
     pub fn gateway_url(&self, base: &str, merchant: &Key, mode: Mode, generation: u32) -> String {
         let (namespace, name) = (merchant.namespace.to_string(), merchant.name.to_string());
         let parts = [namespace, name, mode.to_string(), generation.to_string()];
-        format!("{}{GATEWAY_PATH}{}", base.trim_end_matches('/'), self.sign(GATEWAY, &parts))
+        address(base, GATEWAY_PATH, &self.sign(GATEWAY, &parts))
     }
 
     /// Returns a payer's link beneath a base address. The link is a secret: its holder can enter
@@ -130,23 +130,25 @@ impl PublicRoutes {
         let (generation, until) = (generation.to_string(), until.timestamp().to_string());
         let mut parts = vec![key.namespace.to_string(), key.name.to_string(), generation, until];
         parts.extend(replaces.clone());
-        format!("{}{INTAKE_PATH}{}", base.trim_end_matches('/'), self.sign(INTAKE, &parts))
+        address(base, INTAKE_PATH, &self.sign(INTAKE, &parts))
     }
 
     /// Returns the merchant, the mode and the generation of an address, if its signature is valid.
     pub(crate) fn verify_gateway_url(&self, token: &str) -> Option<VerifiedAddress<(Mode, u32)>> {
-        let Some(text) = self.verify(GATEWAY, token) else { return self.older_merchant(token) };
+        let Some(text) = self.verify(GATEWAY, token, SEPARATOR) else {
+            return self.older_merchant(token);
+        };
         let (named, rest) = split_key(MERCHANT, text)?;
         let (mode, generation) = rest.split_once(SEPARATOR)?;
-        Some(VerifiedAddress {
-            candidates: vec![named],
-            terms: (mode.parse().ok()?, generation.parse().ok()?),
-        })
+        let terms = (mode.parse().ok()?, generation.parse().ok()?);
+        Some(VerifiedAddress { candidates: vec![named], terms })
     }
 
     /// Returns the application in the last part of a link, if its signature is valid.
     pub(crate) fn verify_apply_url(&self, link: &str) -> Option<VerifiedAddress<()>> {
-        let Some(text) = self.verify(APPLY, link) else { return self.older_application(link) };
+        let Some(text) = self.verify(APPLY, link, SEPARATOR) else {
+            return self.older_application(link);
+        };
         let (named, _) = split_key(MerchantApplicationKind::NAME, text)?;
         Some(VerifiedAddress { candidates: vec![named], terms: () })
     }
@@ -157,17 +159,15 @@ impl PublicRoutes {
         &self,
         link: &str,
     ) -> Option<VerifiedAddress<(IntakeTerms, DateTime<Utc>)>> {
-        let Some(text) = self.verify(INTAKE, link) else { return self.older_payer(link) };
+        let Some(text) = self.verify(INTAKE, link, SEPARATOR) else {
+            return self.older_payer(link);
+        };
         let (named, rest) = split_key(SavedMethodKind::NAME, text)?;
         let (generation, rest) = rest.split_once(SEPARATOR)?;
         // The last part may be any text.
-        let (until, replaces) = match rest.split_once(SEPARATOR) {
-            Some((until, replaces)) => (until, Some(replaces.to_owned())),
-            None => (rest, None),
-        };
-        let terms = IntakeTerms { generation: generation.parse().ok()?, replaces };
-        let until = DateTime::from_timestamp(until.parse().ok()?, 0)?;
-        Some(VerifiedAddress { candidates: vec![named], terms: (terms, until) })
+        let (until, replaces) = split_optional(rest, SEPARATOR);
+        let terms = parse_intake_terms(generation, until, replaces)?;
+        Some(VerifiedAddress { candidates: vec![named], terms })
     }
 
     /// Returns the generation of the Event URL that a token belongs to.
@@ -192,14 +192,29 @@ impl PublicRoutes {
     }
 
     /// Returns the parts of an address, if the signature behind them is valid.
-    fn verify<'a>(&self, label: &str, token: &'a str) -> Option<&'a str> {
-        let (text, code) = token.rsplit_once(SEPARATOR)?;
+    fn verify<'a>(&self, label: &str, token: &'a str, separator: char) -> Option<&'a str> {
+        let (text, code) = token.rsplit_once(separator)?;
         digests_equal(code, &self.signature(label, text, SIGNATURE_LENGTH)).then_some(text)
     }
 
     fn signature(&self, label: &str, text: &str, length: usize) -> String {
         keyed_digest(&self.key, label, text.as_bytes()).to_string().chars().take(length).collect()
     }
+}
+
+fn address(base: &str, path: &str, token: &str) -> String {
+    format!("{}{path}{token}", base.trim_end_matches('/'))
+}
+
+/// Parses the terms of a payer's link, and its end.
+fn parse_intake_terms(
+    generation: &str,
+    until: &str,
+    replaces: Option<&str>,
+) -> Option<(IntakeTerms, DateTime<Utc>)> {
+    let replaces = replaces.map(str::to_owned);
+    let terms = IntakeTerms { generation: generation.parse().ok()?, replaces };
+    Some((terms, DateTime::from_timestamp(until.parse().ok()?, 0)?))
 }
 
 /// Returns the resource that the first two parts name, and the other parts.
@@ -209,11 +224,18 @@ fn split_key<'a>(kind: &str, text: &'a str) -> Option<(Key, &'a str)> {
     Some((format!("{kind}/{namespace}/{name}").parse().ok()?, rest))
 }
 
+/// Splits off an optional last part.
+fn split_optional(text: &str, separator: char) -> (&str, Option<&str>) {
+    text.split_once(separator).map_or((text, None), |(text, last)| (text, Some(last)))
+}
+
 /// Compares digests, so that the time of the comparison reveals nothing of the texts.
 fn digests_equal(given: &str, ours: &str) -> bool {
     sha256(given.as_bytes()) == sha256(ours.as_bytes())
 }
 
+/// Joins the parts of an address of the older form.
+const OLDER_SEPARATOR: char = '.';
 /// Separates the generation from the name of the replaced method.
 const REPLACES: char = '-';
 
@@ -221,22 +243,18 @@ impl PublicRoutes {
     /// Returns the merchant, the mode and the generation of an older address, if its signature is
     /// valid.
     pub(crate) fn older_merchant(&self, token: &str) -> Option<VerifiedAddress<(Mode, u32)>> {
-        let text = self.verify_older("gateway-token", token)?;
+        let text = self.verify("gateway-token", token, OLDER_SEPARATOR)?;
         let (text, generation) = split_generation(text);
-        let (text, mode) = text.rsplit_once('.')?;
-        Some(VerifiedAddress {
-            candidates: candidate_keys(MERCHANT, text),
-            terms: (mode.parse().ok()?, generation),
-        })
+        let (text, mode) = text.rsplit_once(OLDER_SEPARATOR)?;
+        let terms = (mode.parse().ok()?, generation);
+        Some(VerifiedAddress { candidates: candidate_keys(MERCHANT, text), terms })
     }
 
     /// Returns the application of an older link, if its signature is valid.
     pub(crate) fn older_application(&self, link: &str) -> Option<VerifiedAddress<()>> {
-        let text = self.verify_older("apply-link", link)?;
-        Some(VerifiedAddress {
-            candidates: candidate_keys(MerchantApplicationKind::NAME, text),
-            terms: (),
-        })
+        let text = self.verify("apply-link", link, OLDER_SEPARATOR)?;
+        let candidates = candidate_keys(MerchantApplicationKind::NAME, text);
+        Some(VerifiedAddress { candidates, terms: () })
     }
 
     /// Returns the saved method and the terms of an older payer's link, if its signature is valid.
@@ -244,33 +262,20 @@ impl PublicRoutes {
         &self,
         link: &str,
     ) -> Option<VerifiedAddress<(IntakeTerms, DateTime<Utc>)>> {
-        let text = self.verify_older("intake-link", link)?;
-        let (text, until) = text.rsplit_once('.')?;
-        let (text, terms) = text.rsplit_once('.')?;
-        let (generation, replaces) = match terms.split_once(REPLACES) {
-            Some((generation, saved)) => (generation, Some(saved.to_owned())),
-            None => (terms, None),
-        };
-        let terms = IntakeTerms { generation: generation.parse().ok()?, replaces };
-        let until = DateTime::from_timestamp(until.parse().ok()?, 0)?;
-        Some(VerifiedAddress {
-            candidates: candidate_keys(SavedMethodKind::NAME, text),
-            terms: (terms, until),
-        })
-    }
-
-    /// Returns the text before a valid signature.
-    fn verify_older<'a>(&self, label: &str, token: &'a str) -> Option<&'a str> {
-        let (text, code) = token.rsplit_once('.')?;
-        digests_equal(code, &self.signature(label, text, SIGNATURE_LENGTH)).then_some(text)
+        let text = self.verify("intake-link", link, OLDER_SEPARATOR)?;
+        let (text, until) = text.rsplit_once(OLDER_SEPARATOR)?;
+        let (text, terms) = text.rsplit_once(OLDER_SEPARATOR)?;
+        let (generation, replaces) = split_optional(terms, REPLACES);
+        let terms = parse_intake_terms(generation, until, replaces)?;
+        Some(VerifiedAddress { candidates: candidate_keys(SavedMethodKind::NAME, text), terms })
     }
 }
 
 /// Returns every resource whose namespace and name, joined by a dot, are this text.
 fn candidate_keys(kind: &str, text: &str) -> Vec<Key> {
-    let split = text.match_indices('.').map(|(at, _)| text.split_at(at));
+    let split = text.match_indices(OLDER_SEPARATOR).map(|(at, _)| text.split_at(at));
     let key = |(namespace, name): (&str, &str)| {
-        let name = name.strip_prefix('.')?;
+        let name = name.strip_prefix(OLDER_SEPARATOR)?;
         format!("{kind}/{namespace}/{name}").parse().ok()
     };
     split.filter_map(key).collect()
@@ -278,7 +283,7 @@ fn candidate_keys(kind: &str, text: &str) -> Vec<Key> {
 
 /// Splits off the generation; generation 0 is not written. No mode is a number.
 fn split_generation(named: &str) -> (&str, u32) {
-    let last = named.rsplit_once('.');
+    let last = named.rsplit_once(OLDER_SEPARATOR);
     let numbered = last.and_then(|(before, number)| Some((before, number.parse().ok()?)));
     numbered.unwrap_or((named, 0))
 }

@@ -19,8 +19,8 @@ use crate::base::id::Key;
 use crate::control::handle::{Control, PostAnswer};
 use crate::engine::events::receiver::Receipt;
 use crate::engine::protocol::input::IncomingWebhook;
-use crate::http::public::pages;
 use crate::http::public::public_routes::PublicRoutes;
+use crate::http::public::{links, pages};
 use crate::model::operator::WebhookAddress;
 
 /// Characters of a reference, at most; ours have 28.
@@ -54,9 +54,8 @@ pub fn public_router(control: Control, outside: &PublicRoutes) -> Router {
 
 /// Returns only the routes of webhooks and of the links of applicants and payers.
 pub fn webhook_router(control: Control, outside: &PublicRoutes) -> Router {
-    let links = crate::http::public::links::apply_links(control.clone(), outside.clone());
-    let payers = crate::http::public::links::intake_links(control.clone(), outside.clone());
-    let links = links.merge(payers).layer(middleware::from_fn(buffer_first));
+    let links = links::routes(control.clone(), outside.clone());
+    let links = links.layer(middleware::from_fn(buffer_first));
     let door = WebhookState { control, outside: outside.clone() };
     Router::new()
         .route("/webhooks/partner/{token}/{reference}", post(partner))
@@ -98,7 +97,7 @@ impl WebhookState {
         let generation = generation.filter(|_| is_reference(&reference));
         let generation = generation.ok_or(PostAnswer::Unknown)?;
         self.check_address(&WebhookAddress::Partner, generation)?;
-        let body = read_body(request).await?.to_vec();
+        let body = read_complete(request.into_body()).await?.to_vec();
         let notice = IncomingWebhook { generation, reference, body };
         let stored = tokio::time::timeout(STORED_MAX, self.control.partner_webhook(notice)).await;
         Ok(if matches!(stored, Ok(Ok(()))) { PostAnswer::Stored } else { PostAnswer::Later }.into())
@@ -113,7 +112,7 @@ impl WebhookState {
         let (mode, generation) = opened.terms;
         let merchant = self.single_merchant(opened.candidates)?;
         self.check_address(&WebhookAddress::Merchant(merchant.clone()), generation)?;
-        let body = read_body(request).await?;
+        let body = read_complete(request.into_body()).await?;
         let stored = self.control.post(&merchant, mode, &body);
         let answered = match tokio::time::timeout(STORED_MAX, stored).await {
             Ok(Ok(Receipt::Stored)) => PostAnswer::Stored,
@@ -154,8 +153,15 @@ impl WebhookState {
     }
 
     /// Counts an answer, and returns its response.
-    fn respond_counted(&self, WebhookAnswer(answered, wait): WebhookAnswer) -> Response {
-        self.control.posts().count(answered);
+    fn respond_counted(&self, answer: WebhookAnswer) -> Response {
+        self.control.posts().count(answer.0);
+        answer.into_response()
+    }
+}
+
+impl IntoResponse for WebhookAnswer {
+    fn into_response(self) -> Response {
+        let Self(answered, wait) = self;
         match answered {
             PostAnswer::Stored => Json(serde_json::json!({ "stored": true })).into_response(),
             PostAnswer::Malformed => {
@@ -184,44 +190,24 @@ fn is_reference(text: &str) -> bool {
     text.len() <= REFERENCE_LENGTH_MAX && !text.chars().any(char::is_control)
 }
 
-/// Reads the body of a post.
-async fn read_body(request: Request) -> Result<Bytes, WebhookAnswer> {
-    read_complete(request.into_body()).await.map_err(|why| {
-        match why {
-            BodyError::Large => PostAnswer::Large,
-            BodyError::Slow => PostAnswer::Slow,
-        }
-        .into()
-    })
-}
-
 /// Time limit of a body, from its first byte to its last.
 pub(crate) const BODY_MAX: Duration = Duration::from_secs(10);
 /// Bytes of a public request's body, at most.
 pub(crate) const BODY_BYTES_MAX: usize = 256 * 1024;
 
-/// Reason for which a body was not read to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BodyError {
-    /// The body is too large.
-    Large,
-    /// The body did not arrive in time, or broke off.
-    Slow,
-}
-
 /// Reads the complete body.
-pub(crate) async fn read_complete(body: Body) -> Result<Bytes, BodyError> {
+pub(crate) async fn read_complete(body: Body) -> Result<Bytes, PostAnswer> {
     let most = u64::try_from(BODY_BYTES_MAX).unwrap_or(u64::MAX);
     if body.size_hint().lower() > most {
-        return Err(BodyError::Large);
+        return Err(PostAnswer::Large);
     }
     match tokio::time::timeout(BODY_MAX, to_bytes(body, BODY_BYTES_MAX)).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) => {
             let large = error.into_inner().is::<http_body_util::LengthLimitError>();
-            Err(if large { BodyError::Large } else { BodyError::Slow })
+            Err(if large { PostAnswer::Large } else { PostAnswer::Slow })
         }
-        Err(_) => Err(BodyError::Slow),
+        Err(_) => Err(PostAnswer::Slow),
     }
 }
 
@@ -230,8 +216,7 @@ pub(crate) async fn buffer_first(request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     match read_complete(body).await {
         Ok(bytes) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
-        Err(BodyError::Large) => StatusCode::PAYLOAD_TOO_LARGE.into_response(),
-        Err(BodyError::Slow) => too_slow(),
+        Err(refused) => WebhookAnswer::from(refused).into_response(),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::engine::protocol::diagnostics::{EventTotals, Metrics};
 use crate::engine::protocol::intents::IntentsView;
 use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::engine::protocol::views::{PlanView, ResourceView};
-use crate::http::listener::{Serving, serve, start};
+use crate::http::listener::{Serving, start};
 use crate::http::private::router::*;
 use crate::model::events::event::EventLedger;
 use crate::model::events::hook_run::ActionCounts;
@@ -300,7 +300,7 @@ async fn one_address_cannot_have_every_connection() {
 async fn an_address_in_use_is_an_error() {
     let (serving, _stop) = served().await;
     let (router, _switch) = door();
-    let error = serve(router, serving.address, std::future::pending()).await.unwrap_err();
+    let error = start(router, serving.address, std::future::pending()).await.unwrap_err();
     assert_eq!(error.address, serving.address);
 }
 
