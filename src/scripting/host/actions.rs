@@ -5,18 +5,19 @@ use rhai::Dynamic;
 use serde_json::Value;
 
 use crate::base::clock::timestamp;
-use crate::base::id::{Key, KeyError};
+use crate::base::id::Key;
 use crate::model::events::hook::{AtMost, COUNT_MAX, RESUME, SUSPEND, parse_span, span_number};
 use crate::policy::ScriptPower;
 use crate::scripting::host::argument_type::ArgumentType;
 use crate::scripting::host::call::{
-    Argument, COMMON, CallResult, HostCall, HostFn, HostOption, action, argument, dynamic_to_json,
-    fields, option, parse_moment, renamed,
+    Argument, COMMON, CallResult, HostCall, HostFn, HostOption, action, argument, fields, option,
+    parse_moment,
 };
 use crate::scripting::host::reads::stored_value;
 use crate::scripting::host::session::HostError;
 use crate::scripting::language::json;
 use crate::scripting::language::template::FilledTemplate;
+use crate::scripting::language::values::parse;
 
 pub(crate) static NOTIFICATIONS: &[HostFn] = &[
     action(
@@ -59,7 +60,10 @@ pub(crate) static NOTIFICATIONS: &[HostFn] = &[
         "kv_set",
         &[argument("key", ArgumentType::Text), argument("value", ArgumentType::Any)],
         &[],
-        kv_set,
+        |call| {
+            call.session.store(&call.text(0), json::to_stored_json(&call.argument(1))?)?;
+            Ok(Dynamic::UNIT)
+        },
         "Stores a value for later runs of this script, if this run succeeds.",
     ),
     action(
@@ -74,14 +78,20 @@ pub(crate) static NOTIFICATIONS: &[HostFn] = &[
         "kv_delete",
         &[argument("key", ArgumentType::Text)],
         &[],
-        kv_delete,
+        |call| {
+            call.session.store(&call.text(0), Value::Null)?;
+            Ok(Dynamic::UNIT)
+        },
         "Deletes the stored value of a key.",
     ),
     action(
         "log",
         &[argument("text", ArgumentType::Any)],
         &[],
-        log,
+        |call| {
+            call.session.log(&call.text(0));
+            Ok(Dynamic::UNIT)
+        },
         "Writes a line to the run's log.",
     ),
 ];
@@ -95,20 +105,17 @@ pub(crate) fn closed_address_message(target: &str) -> String {
     format!("`to` of a mail by `{target}` is a contact of the event's merchant, not an address")
 }
 
-pub(crate) fn notify(call: &HostCall<'_>) -> CallResult {
+fn notify(call: &HostCall<'_>) -> CallResult {
     let target = call.text(0);
     if let Some(any) = call.session.names().mail.get(&target) {
         call.session.require_right(ScriptPower::Mail, call.session.merchant())?;
         let address = call.option_text("to").filter(|to| to.contains('@') && !any);
         if address.is_some() {
-            return Err(HostError::Invalid(format!(
-                "{}; {}",
-                closed_address_message(&target),
-                TO_HELP
-            )));
+            let message = closed_address_message(&target);
+            return Err(HostError::Invalid(format!("{message}; {TO_HELP}")));
         }
     }
-    let body = dynamic_to_json(&call.argument(1))?;
+    let body = json::to_json(&call.argument(1))?;
     let filled =
         call.option_text("template").map(|name| fill_template(call, &name, &body)).transpose()?;
     let (body, html, subject) = match filled {
@@ -127,11 +134,7 @@ pub(crate) fn notify(call: &HostCall<'_>) -> CallResult {
     call.request_at_most(call.session.merchant().cloned(), fields, at_most)
 }
 
-/// Fills in a template.
-///
-/// # Errors
-///
-/// The body is not a map, or lacks a value.
+/// Fills in a template; an error if the body is not a map, or lacks a value.
 fn fill_template(
     call: &HostCall<'_>,
     name: &str,
@@ -150,11 +153,7 @@ pub(crate) const AT_MOST: [&str; 3] = ["count", "per", "key"];
 /// Example of `at_most`.
 pub(crate) const AT_MOST_HELP: &str = "write `at_most: #{count: 1, per: \"1d\"}`, with `key: …` where not all notifications of the target count together";
 
-/// Reads a bound on notifications.
-///
-/// # Errors
-///
-/// The value is not a valid bound.
+/// Parses a bound on notifications.
 fn parse_at_most(call: &HostCall<'_>, value: &Dynamic, target: &str) -> Result<AtMost, String> {
     let wrong = |why: &str| format!("`at_most` {why}; {AT_MOST_HELP}");
     let fields = value.as_map_ref().map_err(|_| wrong("is a map"))?;
@@ -174,7 +173,7 @@ fn parse_at_most(call: &HostCall<'_>, value: &Dynamic, target: &str) -> Result<A
     Ok(AtMost { key, count, seconds, span })
 }
 
-pub(crate) fn kv_add(call: &HostCall<'_>) -> CallResult {
+fn kv_add(call: &HostCall<'_>) -> CallResult {
     let (key, number) = (call.text(0), json::to_stored_json(&call.argument(1))?);
     let before = if call.session.stored_value(&key).is_some() {
         Value::Null
@@ -182,22 +181,6 @@ pub(crate) fn kv_add(call: &HostCall<'_>) -> CallResult {
         stored_value(call, &key)?
     };
     call.session.add(&key, &before, &number)?;
-    Ok(Dynamic::UNIT)
-}
-
-pub(crate) fn kv_delete(call: &HostCall<'_>) -> CallResult {
-    call.session.store(&call.text(0), Value::Null)?;
-    Ok(Dynamic::UNIT)
-}
-
-pub(crate) fn kv_set(call: &HostCall<'_>) -> CallResult {
-    call.session.store(&call.text(0), json::to_stored_json(&call.argument(1))?)?;
-    Ok(Dynamic::UNIT)
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "every row of the register answers alike")]
-pub(crate) fn log(call: &HostCall<'_>) -> CallResult {
-    call.session.log(&call.text(0));
     Ok(Dynamic::UNIT)
 }
 
@@ -213,43 +196,37 @@ const ENDS: HostOption = HostOption {
 };
 
 pub(crate) static SUSPENSIONS: &[HostFn] = &[
-    renamed(
-        "hold",
-        Some(SUSPEND),
-        action(
-            "suspend",
-            &[argument("resource", ArgumentType::Resource), argument("reason", ArgumentType::Text)],
-            &[&[ENDS], COMMON],
-            suspend,
-            "Suspends a resource, or everything of a merchant, as `reckon suspend` does.",
-        ),
-    ),
-    renamed(
-        "release",
-        Some(RESUME),
-        action(
-            "resume",
-            RESOURCE,
-            &[COMMON],
-            resume,
-            "Resumes a resource, as `reckon resume` does.",
-        ),
-    ),
+    action(
+        "suspend",
+        &[argument("resource", ArgumentType::Resource), argument("reason", ArgumentType::Text)],
+        &[&[ENDS], COMMON],
+        suspend,
+        "Suspends a resource, or everything of a merchant, as `reckon suspend` does.",
+    )
+    .renamed("hold", Some(SUSPEND)),
+    action(
+        "resume",
+        RESOURCE,
+        &[COMMON],
+        request_for_key,
+        "Resumes a resource, as `reckon resume` does.",
+    )
+    .renamed("release", Some(RESUME)),
     action(
         "reconcile",
         RESOURCE,
         &[COMMON],
-        reconcile,
+        request_for_key,
         "Plans a resource again at once, and does what is due.",
     ),
 ];
 
 fn resource_key(call: &HostCall<'_>) -> Result<Value, String> {
-    let key: Key = call.text(0).parse().map_err(|error: KeyError| error.to_string())?;
+    let key: Key = parse(&call.text(0))?;
     Ok(Value::String(key.to_string()))
 }
 
-pub(crate) fn suspend(call: &HostCall<'_>) -> CallResult {
+fn suspend(call: &HostCall<'_>) -> CallResult {
     let until = call.option("ends").map(|until| parse_moment(&until)).transpose()?;
     let until = until.map(|until| Value::String(timestamp(&until.0)));
     let fields = fields([
@@ -258,14 +235,6 @@ pub(crate) fn suspend(call: &HostCall<'_>) -> CallResult {
         ("until", until),
     ]);
     call.request(call.session.merchant().cloned(), fields)
-}
-
-pub(crate) fn resume(call: &HostCall<'_>) -> CallResult {
-    request_for_key(call)
-}
-
-pub(crate) fn reconcile(call: &HostCall<'_>) -> CallResult {
-    request_for_key(call)
 }
 
 /// Requests an action whose only field is the resource.

@@ -6,17 +6,17 @@ use chrono::TimeDelta;
 use chrono::format::{Item, StrftimeItems};
 use rhai::{Dynamic, INT, Map};
 
-use crate::base::id::{Key, KeyError};
-use crate::base::money::{Money, MoneyError};
+use crate::base::id::Key;
+use crate::base::money::Money;
 use crate::model::retry::{RetryDenied, method_of_code, next_wait};
 use crate::policy::ScriptPower;
 use crate::scripting::host::argument_type::ArgumentType;
 use crate::scripting::host::call::{
     Argument, CallResult, FunctionGroup, HostCall, HostFn, argument, host_fn, parse_money,
-    record_amount, renamed,
+    record_amount,
 };
 use crate::scripting::host::session::HostError;
-use crate::scripting::language::values::ScriptMoment;
+use crate::scripting::language::values::{ScriptMoment, parse};
 
 const fn helper(
     name: &'static str,
@@ -37,7 +37,7 @@ pub(crate) static ROWS: &[HostFn] = &[
     helper(
         "money",
         &[argument("text", ArgumentType::Money)],
-        money,
+        |call| Ok(Dynamic::from(parse_money(&call.argument(0))?)),
         "Parses money such as `\"125.00 USD\"`. Money of one currency can be added, subtracted \
         and compared, and multiplied by a whole number; `.minor` and `.currency` are its parts. \
         `amount.split(3)` returns three amounts with the same sum: they differ by one minor unit \
@@ -46,13 +46,16 @@ pub(crate) static ROWS: &[HostFn] = &[
     helper(
         "money",
         &[argument("minor", ArgumentType::Integer), argument("currency", ArgumentType::Text)],
-        money_of,
+        |call| Ok(Dynamic::from(Money::new(call.integer(0), parse(&call.text(1))?))),
         "Returns money of minor units and a currency: `money(12500, \"USD\")` is `125.00 USD`.",
     ),
     helper(
         "amount_of",
         &[argument("record", ArgumentType::Map)],
-        amount_of,
+        |call| {
+            let record = call.argument(0).try_cast::<Map>().unwrap_or_default();
+            Ok(Dynamic::from(record_amount(&record)?))
+        },
         "Returns the money of a record of the service, from its `amount` and `currency`; an \
         occurrence has the currency of its transactions.",
     ),
@@ -67,39 +70,39 @@ pub(crate) static ROWS: &[HostFn] = &[
     helper(
         "why_no_retry",
         &[argument("failure_code", ArgumentType::Text), argument("tries", ArgumentType::Integer)],
-        why_no_retry,
+        |call| {
+            let why = retry_wait(call).err().map(|why| why.to_string());
+            Ok(why.map_or(Dynamic::UNIT, Dynamic::from))
+        },
         "Returns the reason, for people, why such a payment must not be retried; `()` if it may \
         be.",
     ),
-    renamed(
-        "intake_link",
-        None,
-        helper(
-            "new_card_link",
-            &[argument("resource", ArgumentType::Resource)],
-            new_card_link,
-            "Returns a placeholder for a link under which a payer gives a card for a saved method \
+    helper(
+        "new_card_link",
+        &[argument("resource", ArgumentType::Resource)],
+        new_card_link,
+        "Returns a placeholder for a link under which a payer gives a card for a saved method \
             with `source: intake`, or replaces the saved one. The link is valid for seven days, \
             and once. The script never sees the link: reckon inserts it when it sends the text.",
-        ),
-    ),
+    )
+    .renamed("intake_link", None),
     helper(
         "date",
         &[argument("text", ArgumentType::Moment)],
-        date,
+        |call| Ok(Dynamic::from(call.moment(0)?)),
         "Parses a date or time, in UTC: `date(event.created)`. Dates can be compared.",
     ),
     helper(
         "add_days",
         &[argument("date", ArgumentType::Moment), argument("days", ArgumentType::Integer)],
-        add_days,
+        |call| Ok(Dynamic::from(call.moment(0)?.add_days(call.integer(1))?)),
         "Returns the time this many days later, or earlier for a negative number, at the same \
         time of day.",
     ),
     helper(
         "add_months",
         &[argument("date", ArgumentType::Moment), argument("months", ArgumentType::Integer)],
-        add_months,
+        |call| Ok(Dynamic::from(call.moment(0)?.add_months(call.integer(1))?)),
         "Returns the time this many months later, or earlier for a negative number; the last day \
         of a month that has no such day.",
     ),
@@ -118,7 +121,7 @@ pub(crate) static ROWS: &[HostFn] = &[
     helper(
         "month_of",
         &[argument("date", ArgumentType::Moment)],
-        month_of,
+        |call| Ok(Dynamic::from(call.moment(0)?.0.format("%Y-%m").to_string())),
         "Returns the month of a date, as `2026-11`.",
     ),
     helper(
@@ -132,36 +135,19 @@ pub(crate) static ROWS: &[HostFn] = &[
 /// Characters of a pattern.
 const PATTERN_MAX: usize = 100;
 
-pub(crate) fn date(call: &HostCall<'_>) -> CallResult {
-    Ok(Dynamic::from(call.moment(0)?))
-}
-
-pub(crate) fn add_days(call: &HostCall<'_>) -> CallResult {
-    Ok(Dynamic::from(call.moment(0)?.add_days(call.integer(1))?))
-}
-
-pub(crate) fn add_months(call: &HostCall<'_>) -> CallResult {
-    Ok(Dynamic::from(call.moment(0)?.add_months(call.integer(1))?))
-}
-
-pub(crate) fn days_between(call: &HostCall<'_>) -> CallResult {
+fn days_between(call: &HostCall<'_>) -> CallResult {
     let (ScriptMoment(from), ScriptMoment(to)) = (call.moment(0)?, call.moment(1)?);
     let days: INT = to.date_naive().signed_duration_since(from.date_naive()).num_days();
     Ok(Dynamic::from(days))
 }
 
-pub(crate) fn minutes_between(call: &HostCall<'_>) -> CallResult {
+fn minutes_between(call: &HostCall<'_>) -> CallResult {
     let (ScriptMoment(from), ScriptMoment(to)) = (call.moment(0)?, call.moment(1)?);
     let minutes: INT = to.signed_duration_since(from).num_minutes();
     Ok(Dynamic::from(minutes))
 }
 
-pub(crate) fn month_of(call: &HostCall<'_>) -> CallResult {
-    let ScriptMoment(at) = call.moment(0)?;
-    Ok(Dynamic::from(at.format("%Y-%m").to_string()))
-}
-
-pub(crate) fn format(call: &HostCall<'_>) -> CallResult {
+fn format(call: &HostCall<'_>) -> CallResult {
     let (ScriptMoment(at), pattern) = (call.moment(0)?, call.text(1));
     let items: Vec<Item<'_>> = StrftimeItems::new(&pattern).collect();
     let wrong = pattern.chars().count() > PATTERN_MAX || items.contains(&Item::Error);
@@ -174,22 +160,6 @@ pub(crate) fn format(call: &HostCall<'_>) -> CallResult {
     Ok(Dynamic::from(text))
 }
 
-// Host functions for money and for the retry rules.
-
-pub(crate) fn money(call: &HostCall<'_>) -> CallResult {
-    Ok(Dynamic::from(parse_money(&call.argument(0))?))
-}
-
-pub(crate) fn money_of(call: &HostCall<'_>) -> CallResult {
-    let currency = call.text(1).parse().map_err(|error: MoneyError| error.to_string())?;
-    Ok(Dynamic::from(Money::new(call.integer(0), currency)))
-}
-
-pub(crate) fn amount_of(call: &HostCall<'_>) -> CallResult {
-    let record = call.argument(0).try_cast::<Map>().unwrap_or_default();
-    Ok(Dynamic::from(record_amount(&record)?))
-}
-
 /// Returns the time that a payment waits before its next attempt.
 fn retry_wait(call: &HostCall<'_>) -> Result<TimeDelta, RetryDenied> {
     let code = call.text(0);
@@ -198,21 +168,16 @@ fn retry_wait(call: &HostCall<'_>) -> Result<TimeDelta, RetryDenied> {
     next_wait(paid, &code, tries)
 }
 
-pub(crate) fn retry_at(call: &HostCall<'_>) -> CallResult {
+fn retry_at(call: &HostCall<'_>) -> CallResult {
     let ScriptMoment(last) = call.moment(2)?;
     let next = retry_wait(call).ok().and_then(|wait| last.checked_add_signed(wait));
     Ok(next.map_or(Dynamic::UNIT, |next| Dynamic::from(ScriptMoment(next))))
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "every row of the register answers alike")]
-pub(crate) fn why_no_retry(call: &HostCall<'_>) -> CallResult {
-    Ok(retry_wait(call).map_or_else(|why| Dynamic::from(why.to_string()), |_| Dynamic::UNIT))
-}
-
 /// Returns a marker for a link until the text is sent: the link itself is a secret that no script
 /// sees.
-pub(crate) fn new_card_link(call: &HostCall<'_>) -> CallResult {
-    let key: Key = call.text(0).parse().map_err(|error: KeyError| error.to_string())?;
+fn new_card_link(call: &HostCall<'_>) -> CallResult {
+    let key: Key = parse(&call.text(0))?;
     if call.session.is_live() {
         call.session.require_right(ScriptPower::CardLink, call.session.merchant())?;
     }

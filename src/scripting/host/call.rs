@@ -18,7 +18,7 @@ use crate::model::events::hook::{ActionRequest, AtMost};
 use crate::policy::ScriptPower;
 use crate::scripting::language::json::to_json;
 use crate::scripting::language::limits::VALUE_MAX;
-use crate::scripting::language::values::ScriptMoment;
+use crate::scripting::language::values::{ScriptMoment, parse};
 
 /// Result of a host function.
 pub(crate) type CallResult = Result<Dynamic, HostError>;
@@ -88,6 +88,20 @@ impl fmt::Debug for HostFn {
 }
 
 impl HostFn {
+    /// Marks an action that the configuration must open.
+    pub(super) const fn with_right(self, power: ScriptPower) -> Self {
+        Self { right: Some(power), ..self }
+    }
+
+    /// Keeps a former name of the function, and its name in the journal.
+    pub(super) const fn renamed(
+        self,
+        former_name: &'static str,
+        journal_name: Option<&'static str>,
+    ) -> Self {
+        Self { former_name: Some(former_name), journal_name, ..self }
+    }
+
     /// Returns the options of the function.
     pub fn options(&self) -> impl Iterator<Item = &'static HostOption> {
         self.options.iter().copied().flatten()
@@ -163,15 +177,6 @@ pub(super) const fn host_fn(
 ) -> HostFn {
     let (right, former_name, journal_name) = (None, None, None);
     HostFn { name, group, arguments, options, doc, right, former_name, journal_name, call }
-}
-
-/// Keeps a former name of a function, and its name in the journal.
-pub(super) const fn renamed(
-    former_name: &'static str,
-    journal_name: Option<&'static str>,
-    row: HostFn,
-) -> HostFn {
-    HostFn { former_name: Some(former_name), journal_name, ..row }
 }
 
 /// Options of every action.
@@ -259,15 +264,11 @@ impl<'a> HostCall<'a> {
         self.option(name).and_then(|value| value.as_bool().ok()).unwrap_or_default()
     }
 
-    /// Returns the merchant of the call.
-    ///
-    /// # Errors
-    ///
-    /// The event has no merchant, and the call names none.
+    /// Returns the merchant that the call names, or else that of the event; an error if there is
+    /// neither.
     pub(crate) fn merchant(&self) -> Result<Key, String> {
-        let named = self.option_text("merchant").map(|name| format!("Merchant/{name}"));
-        if let Some(named) = named {
-            return named.parse().map_err(|error: crate::base::id::KeyError| error.to_string());
+        if let Some(name) = self.option_text("merchant") {
+            return parse(&format!("Merchant/{name}"));
         }
         self.session.merchant().cloned().ok_or_else(|| {
             format!("this event has no merchant: `{}` needs the option `merchant`", self.name)
@@ -275,12 +276,16 @@ impl<'a> HostCall<'a> {
     }
 
     /// Requests an action and returns its name.
-    pub(crate) fn request(
-        &self,
-        merchant: Option<Key>,
-        fields: Value,
-    ) -> Result<Dynamic, HostError> {
+    pub(crate) fn request(&self, merchant: Option<Key>, fields: Value) -> CallResult {
         self.request_at_most(merchant, fields, None)
+    }
+
+    /// Requests an action with these fields at the call's merchant, and returns its name.
+    pub(crate) fn request_at_merchant<const N: usize>(
+        &self,
+        pairs: [(&str, Option<Value>); N],
+    ) -> CallResult {
+        self.request(Some(self.merchant()?), fields(pairs))
     }
 
     /// Requests an action, with an upper bound on the frequency of a notification.
@@ -289,7 +294,7 @@ impl<'a> HostCall<'a> {
         merchant: Option<Key>,
         fields: Value,
         at_most: Option<AtMost>,
-    ) -> Result<Dynamic, HostError> {
+    ) -> CallResult {
         if let Some(power) = self.row.right {
             self.session.require_right(power, merchant.as_ref())?;
         }
@@ -333,10 +338,7 @@ fn text_of(value: &Dynamic) -> String {
 pub(crate) fn parse_money(value: &Dynamic) -> Result<Money, String> {
     match value.clone().try_cast::<Money>() {
         Some(money) => Ok(money),
-        None => value
-            .to_string()
-            .parse()
-            .map_err(|error: crate::base::money::MoneyError| error.to_string()),
+        None => parse(&value.to_string()),
     }
 }
 
@@ -346,9 +348,7 @@ pub(crate) fn record_amount(record: &Map) -> Result<Money, String> {
     let minor = minor.ok_or("the record has no `amount`")?;
     let currency = record_currency(record)
         .ok_or("the record has no `currency`, so its worth is unknown: give money")?;
-    let currency =
-        currency.parse().map_err(|error: crate::base::money::MoneyError| error.to_string())?;
-    Ok(Money::new(minor, currency))
+    Ok(Money::new(minor, parse(&currency)?))
 }
 
 /// Returns the currency of a record, or that of its newest transaction.
@@ -374,9 +374,4 @@ pub(crate) fn object_id(value: &Dynamic) -> Result<String, String> {
 pub(crate) fn fields<const N: usize>(pairs: [(&str, Option<Value>); N]) -> Value {
     let pairs = pairs.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     Value::Object(pairs.collect::<Fields<_, _>>())
-}
-
-/// Converts an argument to JSON.
-pub(crate) fn dynamic_to_json(value: &Dynamic) -> Result<Value, String> {
-    to_json(value)
 }

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::argument_type::ArgumentType;
 use super::call::{
-    Argument, COMMON, CallResult, HostCall, HostFn, HostOption, action, argument, fields,
-    object_id, option, parse_money, record_amount, renamed,
+    Argument, COMMON, CallResult, HostCall, HostFn, HostOption, action, argument, object_id,
+    option, parse_money, record_amount,
 };
 use crate::base::money::Money;
 use crate::policy::ScriptPower;
@@ -36,140 +36,114 @@ const MOVEMENT: &[HostOption] = &[option(
     "the merchant's account; the service chooses one by default",
 )];
 
-/// Marks an action that the configuration must open.
-const fn with_right(power: ScriptPower, row: HostFn) -> HostFn {
-    HostFn { right: Some(power), ..row }
-}
-
 const CHARGE: &[Argument] = &[argument("charge", ArgumentType::Object)];
 const MOVEMENT_ARGUMENTS: &[Argument] =
     &[argument("method", ArgumentType::Text), argument("amount", ArgumentType::Amount)];
 const OCCURRENCE: &[Argument] = &[argument("occurrence", ArgumentType::Object)];
 
 pub(crate) static ROWS: &[HostFn] = &[
-    with_right(
-        ScriptPower::Refund,
-        action(
-            "refund",
-            CHARGE,
-            &[AMOUNT, MERCHANT, COMMON],
-            refund,
-            "Refunds a charge: the rest of it, or a part.",
-        ),
-    ),
-    with_right(
-        ScriptPower::Refund,
-        action(
-            "void",
-            &[argument("transaction", ArgumentType::Object)],
-            &[REFERENCE, MERCHANT, COMMON],
-            void,
-            "Voids a transaction before it is settled.",
-        ),
-    ),
-    with_right(
-        ScriptPower::Charge,
-        action(
-            "capture",
-            CHARGE,
+    action(
+        "refund",
+        CHARGE,
+        &[AMOUNT, MERCHANT, COMMON],
+        refund,
+        "Refunds a charge: the rest of it, or a part.",
+    )
+    .with_right(ScriptPower::Refund),
+    action(
+        "void",
+        &[argument("transaction", ArgumentType::Object)],
+        &[REFERENCE, MERCHANT, COMMON],
+        void,
+        "Voids a transaction before it is settled.",
+    )
+    .with_right(ScriptPower::Refund),
+    action(
+        "capture",
+        CHARGE,
+        &[
+            AMOUNT,
+            REFERENCE,
+            &[option(
+                "next_run",
+                ArgumentType::Boolean,
+                "capture with the next daily run instead of at once",
+            )],
+            MERCHANT,
+            COMMON,
+        ],
+        capture,
+        "Captures a hold.",
+    )
+    .with_right(ScriptPower::Charge),
+    action(
+        "charge",
+        MOVEMENT_ARGUMENTS,
+        &[
+            MOVEMENT,
+            REFERENCE,
             &[
-                AMOUNT,
-                REFERENCE,
-                &[option(
-                    "next_run",
-                    ArgumentType::Boolean,
-                    "capture with the next daily run instead of at once",
-                )],
-                MERCHANT,
-                COMMON,
+                option("hold", ArgumentType::Boolean, "only reserve the money; for cards only"),
+                option(
+                    "surcharge",
+                    ArgumentType::Amount,
+                    "the part of the amount that is a surcharge; the receipt shows it",
+                ),
             ],
-            capture,
-            "Captures a hold.",
-        ),
-    ),
-    with_right(
-        ScriptPower::Charge,
-        action(
-            "charge",
-            MOVEMENT_ARGUMENTS,
-            &[
-                MOVEMENT,
-                REFERENCE,
-                &[
-                    option("hold", ArgumentType::Boolean, "only reserve the money; for cards only"),
-                    option(
-                        "surcharge",
-                        ArgumentType::Amount,
-                        "the part of the amount that is a surcharge; the receipt shows it",
-                    ),
-                ],
-                MERCHANT,
-                COMMON,
-            ],
-            charge,
-            "Charges a saved method: the name of its document, or its id.",
-        ),
-    ),
-    with_right(
-        ScriptPower::Credit,
-        action(
-            "credit",
-            MOVEMENT_ARGUMENTS,
-            &[MOVEMENT, REFERENCE, MERCHANT, COMMON],
-            credit,
-            "Pays money out to a saved method, without a charge.",
-        ),
-    ),
-    with_right(
-        ScriptPower::Charge,
-        HostFn {
-            journal_name: Some("pay"),
-            ..action(
-                "pay_occurrence",
-                OCCURRENCE,
-                &[AMOUNT, RECURRING, MERCHANT, COMMON],
-                pay_occurrence,
-                "Pays an occurrence of a recurring charge early, or retries it.",
-            )
+            MERCHANT,
+            COMMON,
+        ],
+        |call| {
+            let hold = call.option_flag("hold").then_some(Value::Bool(true));
+            request_movement(call, hold)
         },
-    ),
-    renamed(
-        "ignore_occurrence",
-        Some("ignore"),
-        action(
-            "skip_occurrence",
+        "Charges a saved method: the name of its document, or its id.",
+    )
+    .with_right(ScriptPower::Charge),
+    action(
+        "credit",
+        MOVEMENT_ARGUMENTS,
+        &[MOVEMENT, REFERENCE, MERCHANT, COMMON],
+        |call| request_movement(call, None),
+        "Pays money out to a saved method, without a charge.",
+    )
+    .with_right(ScriptPower::Credit),
+    HostFn {
+        journal_name: Some("pay"),
+        ..action(
+            "pay_occurrence",
             OCCURRENCE,
-            &[RECURRING, MERCHANT, COMMON],
-            skip_occurrence,
-            "Removes an occurrence of a recurring charge from the collection.",
-        ),
-    ),
-    renamed(
-        "cancel",
-        Some("cancel"),
-        action(
-            "cancel_recurring",
-            &[argument("recurring", ArgumentType::Object)],
-            &[MERCHANT, COMMON],
-            cancel_recurring,
-            "Ends a recurring charge.",
-        ),
-    ),
+            &[AMOUNT, RECURRING, MERCHANT, COMMON],
+            pay_occurrence,
+            "Pays an occurrence of a recurring charge early, or retries it.",
+        )
+    }
+    .with_right(ScriptPower::Charge),
+    action(
+        "skip_occurrence",
+        OCCURRENCE,
+        &[RECURRING, MERCHANT, COMMON],
+        skip_occurrence,
+        "Removes an occurrence of a recurring charge from the collection.",
+    )
+    .renamed("ignore_occurrence", Some("ignore")),
+    action(
+        "cancel_recurring",
+        &[argument("recurring", ArgumentType::Object)],
+        &[MERCHANT, COMMON],
+        |call| {
+            call.request_at_merchant([("recurring", Some(object_id(&call.argument(0))?.into()))])
+        },
+        "Ends a recurring charge.",
+    )
+    .renamed("cancel", Some("cancel")),
 ];
 
 fn money_json(money: Money) -> Option<Value> {
     serde_json::to_value(money).ok()
 }
 
-fn text(text: Option<String>) -> Option<Value> {
-    text.map(Value::String)
-}
-
-/// Returns the option `amount`, or the amount of the first argument.
-///
-/// # Errors
-///
-/// Neither names an amount.
+/// Returns the option `amount`, or the amount of the first argument; an error if there is neither.
 fn requested_amount(
     call: &HostCall<'_>,
     of: fn(&Map) -> Result<Money, String>,
@@ -195,52 +169,39 @@ fn remaining_amount(charge: &Map) -> Result<Money, String> {
     some.then_some(left).ok_or_else(|| "all of the charge was refunded already".to_owned())
 }
 
-pub(crate) fn refund(call: &HostCall<'_>) -> CallResult {
+fn refund(call: &HostCall<'_>) -> CallResult {
     let (charge, amount) =
         (object_id(&call.argument(0))?, requested_amount(call, remaining_amount)?);
-    let fields = fields([("charge", Some(charge.into())), ("amount", money_json(amount))]);
-    call.request(Some(call.merchant()?), fields)
+    call.request_at_merchant([("charge", Some(charge.into())), ("amount", money_json(amount))])
 }
 
-pub(crate) fn void(call: &HostCall<'_>) -> CallResult {
+fn void(call: &HostCall<'_>) -> CallResult {
     let transaction = object_id(&call.argument(0))?;
-    let reference = text(call.option_text("reference"));
-    let fields = fields([("transaction", Some(transaction.into())), ("reference", reference)]);
-    call.request(Some(call.merchant()?), fields)
+    let reference = call.option_text("reference").map(Value::from);
+    call.request_at_merchant([("transaction", Some(transaction.into())), ("reference", reference)])
 }
 
-pub(crate) fn capture(call: &HostCall<'_>) -> CallResult {
+fn capture(call: &HostCall<'_>) -> CallResult {
     let (charge, amount) = (object_id(&call.argument(0))?, requested_amount(call, record_amount)?);
-    let fields = fields([
+    call.request_at_merchant([
         ("charge", Some(charge.into())),
         ("amount", money_json(amount)),
-        ("reference", text(call.option_text("reference"))),
+        ("reference", call.option_text("reference").map(Value::from)),
         ("next_run", call.option_flag("next_run").then_some(Value::Bool(true))),
-    ]);
-    call.request(Some(call.merchant()?), fields)
-}
-
-pub(crate) fn charge(call: &HostCall<'_>) -> CallResult {
-    let hold = call.option_flag("hold").then_some(Value::Bool(true));
-    request_movement(call, hold)
-}
-
-pub(crate) fn credit(call: &HostCall<'_>) -> CallResult {
-    request_movement(call, None)
+    ])
 }
 
 fn request_movement(call: &HostCall<'_>, hold: Option<Value>) -> CallResult {
     let amount = parse_money(&call.argument(1))?;
     let surcharge = call.option("surcharge").map(|part| parse_money(&part)).transpose()?;
-    let fields = fields([
+    call.request_at_merchant([
         ("amount", money_json(amount)),
         ("method", Some(call.text(0).into())),
-        ("account", text(call.option_text("account"))),
-        ("reference", text(call.option_text("reference"))),
+        ("account", call.option_text("account").map(Value::from)),
+        ("reference", call.option_text("reference").map(Value::from)),
         ("hold", hold),
         ("surcharge", surcharge.and_then(money_json)),
-    ]);
-    call.request(Some(call.merchant()?), fields)
+    ])
 }
 
 /// Returns the recurring charge of an occurrence.
@@ -257,26 +218,21 @@ fn recurring_charge_id(call: &HostCall<'_>) -> Result<String, String> {
     })
 }
 
-pub(crate) fn pay_occurrence(call: &HostCall<'_>) -> CallResult {
+fn pay_occurrence(call: &HostCall<'_>) -> CallResult {
     let (occurrence, amount) =
         (object_id(&call.argument(0))?, requested_amount(call, record_amount)?);
-    let fields = fields([
+    call.request_at_merchant([
         ("recurring", Some(recurring_charge_id(call)?.into())),
         ("occurrence", Some(occurrence.into())),
         ("amount", money_json(amount)),
-    ]);
-    call.request(Some(call.merchant()?), fields)
+    ])
 }
 
-pub(crate) fn skip_occurrence(call: &HostCall<'_>) -> CallResult {
+fn skip_occurrence(call: &HostCall<'_>) -> CallResult {
     let occurrence = object_id(&call.argument(0))?;
     let recurring = recurring_charge_id(call)?;
-    let fields =
-        fields([("recurring", Some(recurring.into())), ("occurrence", Some(occurrence.into()))]);
-    call.request(Some(call.merchant()?), fields)
-}
-
-pub(crate) fn cancel_recurring(call: &HostCall<'_>) -> CallResult {
-    let recurring = object_id(&call.argument(0))?;
-    call.request(Some(call.merchant()?), fields([("recurring", Some(recurring.into()))]))
+    call.request_at_merchant([
+        ("recurring", Some(recurring.into())),
+        ("occurrence", Some(occurrence.into())),
+    ])
 }

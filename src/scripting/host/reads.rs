@@ -14,14 +14,13 @@ use crate::model::events::scripts::sum;
 use crate::policy::ScriptPower;
 use crate::scripting::host::argument_type::ArgumentType;
 use crate::scripting::host::call::{
-    Argument, CallResult, FunctionGroup, HostCall, HostFn, argument, dynamic_to_json, host_fn,
-    object_id, renamed,
+    Argument, CallResult, FunctionGroup, HostCall, HostFn, argument, host_fn, object_id,
 };
 use crate::scripting::host::script_event;
 use crate::scripting::host::script_event::privacy_of_field;
 use crate::scripting::host::session::HostError;
 use crate::scripting::language::json;
-use crate::scripting::language::json::untrusted_to_dynamic;
+use crate::scripting::language::json::{to_json, untrusted_to_dynamic};
 
 /// Name of `gateway_get` in the journal.
 const REMOTE: &str = "remote";
@@ -57,18 +56,15 @@ pub(crate) static ROWS: &[HostFn] = &[
         transaction,
         "Returns the known state of a transaction; `()` if there is none.",
     ),
-    renamed(
-        "remote",
-        Some(REMOTE),
-        reads(
-            "gateway_get",
-            &[argument("read", ArgumentType::Read), argument("args", ArgumentType::Map)],
-            gateway_get,
-            "Returns the service's answer to a read (`reckon gateway get` lists the reads). `args` \
+    reads(
+        "gateway_get",
+        &[argument("read", ArgumentType::Read), argument("args", ArgumentType::Map)],
+        gateway_get,
+        "Returns the service's answer to a read (`reckon gateway get` lists the reads). `args` \
             has its parameters and query by name, and `merchant` if it is not the event's. A read \
             takes time: use few.",
-        ),
-    ),
+    )
+    .renamed("remote", Some(REMOTE)),
     reads(
         "kv_get",
         &[argument("key", ArgumentType::Text)],
@@ -77,52 +73,49 @@ pub(crate) static ROWS: &[HostFn] = &[
     ),
 ];
 
-pub(crate) fn resource(call: &HostCall<'_>) -> CallResult {
+fn resource(call: &HostCall<'_>) -> CallResult {
     let key = call.text(0);
     let arguments = json!([key]);
-    call.session.record_read("resource", arguments, |reads, _| reads.resource(&key)).map(|answer| {
-        untrusted_to_dynamic(&script_event::resource_without_private(
-            answer,
-            call.session.may_see_personal(),
-        ))
-    })
+    let answer =
+        call.session.record_read("resource", arguments, |reads, _| reads.resource(&key))?;
+    Ok(open_resource(call, answer))
 }
 
-pub(crate) fn find(call: &HostCall<'_>) -> CallResult {
-    let (kind, filter) = (call.text(0), dynamic_to_json(&call.argument(1))?);
-    check_filter(&kind, &filter, call.session.may_see_personal())?;
+fn find(call: &HostCall<'_>) -> CallResult {
+    let (kind, filter) = (call.text(0), to_json(&call.argument(1))?);
+    check_filter(&kind, &[], &filter, call.session.may_see_personal())?;
     let arguments = json!([kind, filter]);
-    call.session.record_read("find", arguments, |reads, _| reads.find(&kind, &filter)).map(
-        |answer| {
-            untrusted_to_dynamic(&script_event::resource_without_private(
-                answer,
-                call.session.may_see_personal(),
-            ))
-        },
-    )
+    let answer =
+        call.session.record_read("find", arguments, |reads, _| reads.find(&kind, &filter))?;
+    Ok(open_resource(call, answer))
 }
 
-pub(crate) fn transaction(call: &HostCall<'_>) -> CallResult {
+/// Returns a resource, or a list of resources, without the values that are closed to scripts.
+fn open_resource(call: &HostCall<'_>, answer: Value) -> Dynamic {
+    let personal = call.session.may_see_personal();
+    untrusted_to_dynamic(&script_event::resource_without_private(answer, personal))
+}
+
+fn transaction(call: &HostCall<'_>) -> CallResult {
     let id = object_id(&call.argument(0))?;
     let arguments = json!([id]);
-    call.session
-        .record_read("transaction", arguments, |reads, _| reads.transaction(&id))
-        .map(|answer| without_private(call, &answer, None))
+    let answer =
+        call.session.record_read("transaction", arguments, |reads, _| reads.transaction(&id))?;
+    Ok(without_private(call, &answer, None))
 }
 
-pub(crate) fn gateway_get(call: &HostCall<'_>) -> CallResult {
-    let (name, mut args) = (call.text(0), dynamic_to_json(&call.argument(1))?);
+fn gateway_get(call: &HostCall<'_>) -> CallResult {
+    let (name, mut args) = (call.text(0), to_json(&call.argument(1))?);
     if let (Some(args), Some(merchant)) = (args.as_object_mut(), call.session.merchant()) {
         let named = merchant.short();
         let named = named.strip_prefix("Merchant/").unwrap_or(&named).to_owned();
         args.entry("merchant").or_insert(Value::String(named));
     }
     let arguments = json!([name, args]);
-    call.session.record_read(REMOTE, arguments, |reads, _| reads.remote(&name, &args)).map(
-        |answer| {
-            without_private(call, &answer, ReadEndpoint::find(&name).and_then(|read| read.secret))
-        },
-    )
+    let answer =
+        call.session.record_read(REMOTE, arguments, |reads, _| reads.remote(&name, &args))?;
+    let secret = ReadEndpoint::find(&name).and_then(|read| read.secret);
+    Ok(without_private(call, &answer, secret))
 }
 
 /// Returns a record of the service without the values that are closed to scripts.
@@ -134,7 +127,7 @@ fn without_private(call: &HostCall<'_>, answer: &Value, also: Option<&str>) -> D
 
 /// Returns a stored value. A value of this run itself is not recorded as a read, since no other run
 /// can have changed it.
-pub(crate) fn kv_get(call: &HostCall<'_>) -> CallResult {
+fn kv_get(call: &HostCall<'_>) -> CallResult {
     let key = call.text(0);
     if let Some(kept) = call.session.stored_value(&key) {
         return Ok(json::from_stored_json(&kept));
@@ -243,28 +236,19 @@ fn closed_field_problem(
     }
 }
 
-/// Checks a filter of `find`.
-///
-/// # Errors
-///
-/// The first problem, and its fix.
-pub(crate) fn check_filter(kind: &str, filter: &Value, persons: bool) -> Result<(), String> {
-    check_fields(kind, &mut Vec::new(), filter, persons)
-}
-
-fn check_fields<'v>(
+/// Checks the fields of a filter of `find` below `above`; the error is the first problem, and its
+/// fix.
+fn check_filter(
     kind: &str,
-    above: &mut Vec<&'v str>,
-    filter: &'v Value,
+    above: &FilterPath<'_>,
+    filter: &Value,
     persons: bool,
 ) -> Result<(), String> {
     for (name, value) in filter.as_object().into_iter().flatten() {
         if let Some((message, help)) = filter_problem(kind, above, name, persons) {
             return Err(format!("{message}; {help}"));
         }
-        above.push(name);
-        check_fields(kind, above, value, persons)?;
-        above.pop();
+        check_filter(kind, &[above, &[name.as_str()]].concat(), value, persons)?;
     }
     Ok(())
 }

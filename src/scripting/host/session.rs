@@ -66,14 +66,9 @@ pub(crate) struct RunOutput {
 }
 
 /// A limit of a run that a host function enforces, as the language throws it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{0}")]
 pub(crate) struct RunLimitError(pub(crate) String);
-
-impl fmt::Display for RunLimitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// Reason for which a host function refuses a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,18 +94,12 @@ impl fmt::Debug for RunSession {
 impl RunSession {
     pub(crate) fn new(
         script: &str,
-        about: EventOrigin,
+        origin: EventOrigin,
         names: Arc<ScriptNames>,
         reads: Arc<dyn Reads>,
     ) -> Self {
-        let done = Mutex::default();
-        Self(Arc::new(SessionState {
-            script: script.to_owned(),
-            origin: about,
-            names,
-            reads,
-            output: done,
-        }))
+        let (script, output) = (script.to_owned(), Mutex::default());
+        Self(Arc::new(SessionState { script, origin, names, reads, output }))
     }
 
     /// Continues an earlier run, whose stored values are `kept`.
@@ -171,9 +160,8 @@ impl RunSession {
             return if *known == wish { Ok(name) } else { Err(duplicate_name(&name).into()) };
         }
         if done.actions.len() >= ACTIONS_MAX {
-            return Err(HostError::LimitExceeded(format!(
-                "one run asks for {ACTIONS_MAX} actions at most"
-            )));
+            let message = format!("one run asks for {ACTIONS_MAX} actions at most");
+            return Err(HostError::LimitExceeded(message));
         }
         done.actions.push(wish);
         Ok(name)
@@ -187,9 +175,8 @@ impl RunSession {
         read: impl FnOnce(&dyn Reads, &str) -> Result<Value, String>,
     ) -> Result<Value, HostError> {
         if self.0.output.lock().reads.len() >= READS_MAX {
-            return Err(HostError::LimitExceeded(format!(
-                "one run reads {READS_MAX} times at most"
-            )));
+            let message = format!("one run reads {READS_MAX} times at most");
+            return Err(HostError::LimitExceeded(message));
         }
         let answer = off_the_clock(|| read(&*self.0.reads, &self.0.script))?;
         let digest = sha256(&canonical(&answer));
@@ -227,9 +214,8 @@ impl RunSession {
         let is_known = done.stored.contains_key(key) || done.added.contains_key(key);
         let count = done.stored.len().saturating_add(done.added.len());
         if count >= STORED_KEYS_MAX && !is_known {
-            return Err(HostError::LimitExceeded(format!(
-                "one run keeps {STORED_KEYS_MAX} keys at most"
-            )));
+            let message = format!("one run keeps {STORED_KEYS_MAX} keys at most");
+            return Err(HostError::LimitExceeded(message));
         }
         Ok(())
     }
@@ -243,9 +229,8 @@ impl RunSession {
     pub(crate) fn store(&self, key: &str, value: Value) -> Result<(), HostError> {
         let mut done = self.0.output.lock();
         if canonical(&value).len().saturating_add(key.len()) > VALUE_MAX {
-            return Err(HostError::LimitExceeded(format!(
-                "what is kept has {VALUE_MAX} bytes at most"
-            )));
+            let message = format!("what is kept has {VALUE_MAX} bytes at most");
+            return Err(HostError::LimitExceeded(message));
         }
         Self::check_key_count(&done, key)?;
         done.added.remove(key);

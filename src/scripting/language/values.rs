@@ -1,6 +1,8 @@
 //! Script values beside those of the language: money and moments.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::str::FromStr;
 
 use chrono::{DateTime, Days, Months, NaiveDate, NaiveTime, Utc};
 use rhai::{Array, Dynamic, Engine, EvalAltResult, INT, ImmutableString};
@@ -14,6 +16,11 @@ const PARTS_MAX: INT = 1000;
 /// Result with the language's own error.
 pub(crate) type ScriptResult<T> = Result<T, Box<EvalAltResult>>;
 
+/// Parses a text, or returns the error as text.
+pub(crate) fn parse<T: FromStr<Err: fmt::Display>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: T::Err| error.to_string())
+}
+
 /// A moment, in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ScriptMoment(pub(crate) DateTime<Utc>);
@@ -26,11 +33,7 @@ impl fmt::Display for ScriptMoment {
 }
 
 impl ScriptMoment {
-    /// Reads a date (its first moment, in UTC) or a timestamp.
-    ///
-    /// # Errors
-    ///
-    /// The text is neither a date nor a timestamp.
+    /// Parses a date (its first moment, in UTC) or a timestamp.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         if let Ok(moment) = DateTime::parse_from_rfc3339(text) {
             return Ok(Self(moment.with_timezone(&Utc)));
@@ -87,7 +90,7 @@ fn money_result(result: Result<Money, MoneyError>) -> ScriptResult<Money> {
     result.map_err(|error| throw(error.to_string()))
 }
 
-fn compare(one: Money, other: Money) -> ScriptResult<std::cmp::Ordering> {
+fn compare(one: Money, other: Money) -> ScriptResult<Ordering> {
     money_result(one.checked_sub(other)).map(|difference| difference.minor().cmp(&0))
 }
 
@@ -111,10 +114,27 @@ fn split(money: Money, count: INT) -> ScriptResult<Array> {
     (0..count).map(part).collect()
 }
 
+/// Comparisons of the language, with the orderings for which they hold.
+const COMPARISONS: [(&str, fn(Ordering) -> bool); 6] = [
+    ("==", Ordering::is_eq),
+    ("!=", Ordering::is_ne),
+    ("<", Ordering::is_lt),
+    ("<=", Ordering::is_le),
+    (">", Ordering::is_gt),
+    (">=", Ordering::is_ge),
+];
+
 /// Registers both types with their operators.
 pub(crate) fn register(engine: &mut Engine) {
     register_money(engine);
     register_moments(engine);
+    for (operator, holds) in COMPARISONS {
+        engine
+            .register_fn(operator, move |one: Money, other: Money| compare(one, other).map(holds))
+            .register_fn(operator, move |one: ScriptMoment, other: ScriptMoment| {
+                holds(one.cmp(&other))
+            });
+    }
 }
 
 fn register_money(engine: &mut Engine) {
@@ -132,25 +152,7 @@ fn register_money(engine: &mut Engine) {
         .register_fn("+", |one: Money, other: Money| money_result(one.checked_add(other)))
         .register_fn("-", |one: Money, other: Money| money_result(one.checked_sub(other)))
         .register_fn("*", multiply)
-        .register_fn("split", split)
-        .register_fn("==", |one: Money, other: Money| {
-            compare(one, other).map(std::cmp::Ordering::is_eq)
-        })
-        .register_fn("!=", |one: Money, other: Money| {
-            compare(one, other).map(std::cmp::Ordering::is_ne)
-        })
-        .register_fn("<", |one: Money, other: Money| {
-            compare(one, other).map(std::cmp::Ordering::is_lt)
-        })
-        .register_fn("<=", |one: Money, other: Money| {
-            compare(one, other).map(std::cmp::Ordering::is_le)
-        })
-        .register_fn(">", |one: Money, other: Money| {
-            compare(one, other).map(std::cmp::Ordering::is_gt)
-        })
-        .register_fn(">=", |one: Money, other: Money| {
-            compare(one, other).map(std::cmp::Ordering::is_ge)
-        });
+        .register_fn("split", split);
 }
 
 fn register_moments(engine: &mut Engine) {
@@ -158,11 +160,5 @@ fn register_moments(engine: &mut Engine) {
         .register_type_with_name::<ScriptMoment>("date")
         .register_fn("to_string", |moment: &mut ScriptMoment| moment.to_string())
         .register_fn("to_debug", |moment: &mut ScriptMoment| moment.to_string())
-        .register_fn("+", |text: &str, moment: ScriptMoment| format!("{text}{moment}"))
-        .register_fn("==", |one: ScriptMoment, other: ScriptMoment| one == other)
-        .register_fn("!=", |one: ScriptMoment, other: ScriptMoment| one != other)
-        .register_fn("<", |one: ScriptMoment, other: ScriptMoment| one < other)
-        .register_fn("<=", |one: ScriptMoment, other: ScriptMoment| one <= other)
-        .register_fn(">", |one: ScriptMoment, other: ScriptMoment| one > other)
-        .register_fn(">=", |one: ScriptMoment, other: ScriptMoment| one >= other);
+        .register_fn("+", |text: &str, moment: ScriptMoment| format!("{text}{moment}"));
 }
