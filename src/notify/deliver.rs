@@ -32,39 +32,24 @@ use crate::notify::message::{
 };
 use crate::notify::{mail, message, mime};
 
-/// Default time limit of one target.
+/// Time limit of a web address's answer, and a third of the limit of each half of a conversation
+/// with a mail server. Mail servers are slower, and giving up too early leaves doubt.
 const TIMEOUT: Duration = Duration::from_secs(10);
-
-#[derive(Debug, Clone)]
-pub struct NotifierOptions {
-    /// The time limit of a web address's answer, and a third of the limit of each half of a
-    /// conversation with a mail server. Mail servers are slower, and giving up too early leaves
-    /// doubt.
-    pub timeout: Duration,
-    /// The clock of a mail's date.
-    pub clock: SharedClock,
-}
-
-impl NotifierOptions {
-    /// Ten seconds, and this clock.
-    pub fn new(clock: SharedClock) -> Self {
-        Self { timeout: TIMEOUT, clock }
-    }
-}
 
 /// The sender of notifications. `Debug` shows no address and no password.
 #[derive(Debug)]
 pub struct Notifier {
     targets: BTreeMap<String, NotificationTarget>,
-    options: NotifierOptions,
+    /// The clock of a mail's date.
+    clock: SharedClock,
     web: WebSender,
 }
 
 impl Notifier {
     /// Returns an outbox for these targets, by name. It opens no connection before the first
     /// notification.
-    pub fn new(targets: BTreeMap<String, NotificationTarget>, options: NotifierOptions) -> Self {
-        Self { targets, web: WebSender::new(options.timeout), options }
+    pub fn new(targets: BTreeMap<String, NotificationTarget>, clock: SharedClock) -> Self {
+        Self { targets, web: WebSender::new(TIMEOUT), clock }
     }
 
     /// Sends a notification to its target, once. Dropping the future leaves doubt, as a crash does.
@@ -96,8 +81,8 @@ impl Notifier {
         mail: &SmtpTarget,
         message: &OutgoingNotification,
     ) -> DeliveryResult {
-        match mime::build_mail(mail, message, self.options.clock.now()) {
-            Ok(letter) => mail::send(mail, &letter, self.options.timeout).await,
+        match mime::build_mail(mail, message, self.clock.now()) {
+            Ok(letter) => mail::send(mail, &letter, self.web.timeout).await,
             Err(reason) => DeliveryResult::Refused(reason),
         }
     }
@@ -109,9 +94,6 @@ impl Notifier {
 }
 
 /// Returns the body to post.
-///
-/// # Errors
-/// The message cannot be sent to a web address.
 fn web_body(message: &OutgoingNotification, form: BodyFormat) -> Result<String, String> {
     if message.to.is_some() {
         let target = &message.target;

@@ -18,7 +18,7 @@ use lettre::transport::smtp::response::Response;
 use lettre::transport::smtp::{Error, commands};
 use tokio::time::timeout;
 
-use crate::notify::message::{DeliveryResult, SmtpEncryption, SmtpLogin, SmtpTarget};
+use crate::notify::message::{DeliveryResult, SmtpEncryption, SmtpTarget};
 use crate::notify::mime::MimeMail;
 
 /// Answers that fit into half a conversation.
@@ -113,7 +113,9 @@ async fn introduce(
 ) -> Result<AsyncSmtpConnection, DeliveryResult> {
     let mut server = connect(mail, way, answer).await?;
     if let Some(login) = &mail.login {
-        let signed = server.auth(DEFAULT_MECHANISMS, &credentials(login)).await;
+        let (user, password) = (login.user.expose(), login.password.expose());
+        let credentials = Credentials::new(user.to_owned(), password.to_owned());
+        let signed = server.auth(DEFAULT_MECHANISMS, &credentials).await;
         signed.map_err(|error| interpret_early_failure(&error, "our user and password"))?;
     }
     let from = commands::Mail::new(Some(letter.from.clone()), Vec::new());
@@ -131,10 +133,6 @@ async fn introduce(
         return Ok(server);
     }
     Err(DeliveryResult::NotSent(format!("the mail server answered {} to the mail", ready.code())))
-}
-
-fn credentials(login: &SmtpLogin) -> Credentials {
-    Credentials::new(login.user.expose().to_owned(), login.password.expose().to_owned())
 }
 
 async fn connect(
@@ -159,7 +157,8 @@ async fn connect(
     Ok(server)
 }
 
-/// Interprets a failure before the mail itself. `at` names the refused step.
+/// Interprets a failure before the mail is handed over, or a refusal of it. `at` names the refused
+/// step.
 fn interpret_early_failure(error: &Error, at: impl Display) -> DeliveryResult {
     let reason = format!("the mail server did not take {at}: {}", describe_error(error));
     if error.is_permanent() {
@@ -177,18 +176,11 @@ fn interpret_reply(answer: Result<Response, Error>) -> DeliveryResult {
             DeliveryResult::InDoubt(format!("the mail server answered {}", answer.code()))
         }
         Err(error) => {
-            let reason =
-                format!("the mail server did not take the mail: {}", describe_error(&error));
-            if error.is_permanent() {
-                DeliveryResult::Refused(reason)
-            } else if error.is_transient() {
-                DeliveryResult::NotSent(reason)
-            } else {
-                DeliveryResult::InDoubt(format!(
-                    "the mail server did not answer: {}",
-                    describe_error(&error)
-                ))
+            if error.is_permanent() || error.is_transient() {
+                return interpret_early_failure(&error, "the mail");
             }
+            let cause = describe_error(&error);
+            DeliveryResult::InDoubt(format!("the mail server did not answer: {cause}"))
         }
     }
 }

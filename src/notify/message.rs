@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::base::secret::{Secret, mask_digits};
 
@@ -29,9 +29,6 @@ pub struct OutgoingNotification {
 
 impl OutgoingNotification {
     /// Checks that the key can be sent to a receiver.
-    ///
-    /// # Errors
-    /// The reason why it cannot.
     pub(crate) fn check_key(&self) -> Result<(), String> {
         let visible = self.key.bytes().all(|byte| byte.is_ascii_graphic());
         if visible && (1..=KEY_BYTES_MAX).contains(&self.key.len()) {
@@ -123,10 +120,7 @@ pub enum SmtpEncryption {
 /// The largest body, in bytes, of a text unchanged or of a map as JSON.
 const BODY_BYTES_MAX: usize = 64 * 1024;
 
-/// Returns the body of a POST.
-///
-/// # Errors
-/// The body is too large, or neither a text nor a map.
+/// Returns the body of a POST; an error if it is too large, or neither a text nor a map.
 pub(crate) fn json_body(body: &Value, form: BodyFormat) -> Result<String, String> {
     Ok(match (check_body(body)?, form) {
         (map @ Value::Object(_), BodyFormat::Json) => mask_numbers(map).to_string(),
@@ -136,24 +130,21 @@ pub(crate) fn json_body(body: &Value, form: BodyFormat) -> Result<String, String
     })
 }
 
-/// Returns the text of a mail.
-///
-/// # Errors
-/// As [`json()`].
+/// Returns the text of a mail; errors as [`json_body`].
 pub(crate) fn text_body(body: &Value) -> Result<String, String> {
     check_body(body).map(render_text)
 }
 
-/// Returns the HTML of a mail.
-///
-/// # Errors
-/// The HTML is too large.
+/// Returns the HTML of a mail; an error if it is too large.
 pub(crate) fn html_body(html: &str) -> Result<String, String> {
-    if html.len() > BODY_BYTES_MAX {
-        let bytes = html.len();
-        return Err(format!("its HTML has {bytes} bytes; at most {BODY_BYTES_MAX} are sent"));
+    check_size("HTML", html.len()).map(|()| mask_digits(html))
+}
+
+fn check_size(what: &str, bytes: usize) -> Result<(), String> {
+    if bytes > BODY_BYTES_MAX {
+        return Err(format!("its {what} has {bytes} bytes; at most {BODY_BYTES_MAX} are sent"));
     }
-    Ok(mask_digits(html))
+    Ok(())
 }
 
 fn check_body(body: &Value) -> Result<&Value, String> {
@@ -164,10 +155,7 @@ fn check_body(body: &Value) -> Result<&Value, String> {
             return Err("its body is neither a text nor a map".to_owned());
         }
     };
-    if bytes > BODY_BYTES_MAX {
-        return Err(format!("its body has {bytes} bytes; at most {BODY_BYTES_MAX} are sent"));
-    }
-    Ok(body)
+    check_size("body", bytes).map(|()| body)
 }
 
 /// Renders the body for people.
@@ -189,12 +177,10 @@ fn mask_numbers(value: &Value) -> Value {
         }
         Value::String(text) => Value::String(mask_digits(text)),
         Value::Array(items) => items.iter().map(mask_numbers).collect(),
-        Value::Object(fields) => Value::Object(mask_fields(fields)),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| (mask_digits(name), mask_numbers(value))).collect()
+        }
     }
-}
-
-fn mask_fields(fields: &Map<String, Value>) -> Map<String, Value> {
-    fields.iter().map(|(name, value)| (mask_digits(name), mask_numbers(value))).collect()
 }
 
 #[cfg(test)]

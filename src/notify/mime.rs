@@ -32,10 +32,8 @@ pub(crate) struct MimeMail {
     pub bytes: Vec<u8>,
 }
 
-/// Writes the mail.
-///
-/// # Errors
-/// There is no recipient, an address is invalid, or the body does not fit.
+/// Writes the mail; an error if there is no recipient, an address is invalid, or the body does not
+/// fit.
 pub(crate) fn build_mail(
     mail: &SmtpTarget,
     message: &OutgoingNotification,

@@ -14,7 +14,7 @@ use crate::config::setting::{ConfigError, EnvSource, FromText, ProcessEnv, Setti
 use crate::config::settings::Config;
 use crate::engine::hooks::notify::{DeliveryAttempt, NotificationSender};
 use crate::engine::protocol::payers::IntakeLink;
-use crate::notify::deliver::{Notifier, NotifierOptions};
+use crate::notify::deliver::Notifier;
 use crate::notify::message;
 use crate::notify::message::{
     DeliveryResult, NotificationTarget, OutgoingNotification, SmtpLogin, SmtpTarget,
@@ -168,7 +168,7 @@ impl DaemonNotifier {
                 let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
                 errors.join("; ")
             })?;
-            Ok(Notifier::new(targets, NotifierOptions::new(Arc::new(SystemClock))))
+            Ok(Notifier::new(targets, Arc::new(SystemClock)))
         });
         made.as_ref().map_err(Clone::clone)
     }

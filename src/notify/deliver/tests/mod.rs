@@ -22,7 +22,7 @@ const CANARY: &str = "canary";
 
 fn outbox(target: NotificationTarget) -> Notifier {
     let targets = BTreeMap::from([("ops".to_owned(), target)]);
-    Notifier::new(targets, NotifierOptions::new(Arc::new(SystemClock)))
+    Notifier::new(targets, Arc::new(SystemClock))
 }
 
 fn message(body: Value) -> OutgoingNotification {
