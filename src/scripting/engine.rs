@@ -178,12 +178,7 @@ impl RunFailure {
     /// Returns the failure as a problem, with its place in one of these files.
     pub fn problem(&self, sources: &[ScriptSource]) -> PlacedIssue {
         let source = sources.iter().find(|source| source.name() == self.script);
-        let nowhere = || ScriptSource {
-            path: self.script.clone(),
-            display_path: self.script.clone(),
-            text: "".into(),
-        };
-        let source = source.cloned().unwrap_or_else(nowhere);
+        let source = source.cloned().unwrap_or_else(|| ScriptSource::named(&self.script, ""));
         let function = || source.definition(&self.function, usize::MAX);
         let help = match self.cause {
             FailureCause::Script => "none of its requested actions is done, and nothing is stored",
@@ -200,10 +195,7 @@ impl RunFailure {
 }
 
 /// Returns cause, message and place of an error of the language.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the language's own text describes every other error"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the language describes other errors")]
 pub(crate) fn classify_error(
     error: &EvalAltResult,
 ) -> (FailureCause, String, Option<(usize, usize)>) {
@@ -264,22 +256,18 @@ fn innermost_error(
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the script causes every other error")]
 fn failure_cause(error: &EvalAltResult) -> FailureCause {
-    let bound = matches!(
-        error,
+    match error {
+        EvalAltResult::ErrorTerminated(..) => FailureCause::TimedOut,
         EvalAltResult::ErrorTooManyOperations(_)
-            | EvalAltResult::ErrorTooManyVariables(_)
-            | EvalAltResult::ErrorTooManyModules(_)
-            | EvalAltResult::ErrorStackOverflow(_)
-            | EvalAltResult::ErrorDataTooLarge(..)
-    );
-    let beyond = |value: &Dynamic| value.is::<RunLimitError>();
-    let bound = bound || matches!(error, EvalAltResult::ErrorRuntime(value, _) if beyond(value));
-    if matches!(error, EvalAltResult::ErrorTerminated(..)) {
-        FailureCause::TimedOut
-    } else if bound {
-        FailureCause::LimitExceeded
-    } else {
-        FailureCause::Script
+        | EvalAltResult::ErrorTooManyVariables(_)
+        | EvalAltResult::ErrorTooManyModules(_)
+        | EvalAltResult::ErrorStackOverflow(_)
+        | EvalAltResult::ErrorDataTooLarge(..) => FailureCause::LimitExceeded,
+        EvalAltResult::ErrorRuntime(value, _) if value.is::<RunLimitError>() => {
+            FailureCause::LimitExceeded
+        }
+        _ => FailureCause::Script,
     }
 }

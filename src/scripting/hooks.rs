@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use rhai::{AST, CallFnOptions, Dynamic, Engine, EvalAltResult, Scope};
+use rhai::{AST, CallFnOptions, Dynamic, Engine, Scope};
 use serde_json::Value;
 
 use crate::base::hash::Digest;
@@ -32,6 +32,7 @@ use crate::scripting::host::script_event::{ScriptEvent, remove_private_of_event}
 use crate::scripting::host::session::{Reads, RunOutput, RunSession};
 use crate::scripting::language::limits::DeadlineGuard;
 use crate::scripting::language::names::ScriptNames;
+use crate::scripting::language::values::ScriptResult;
 use crate::scripting::language::{limits, names};
 
 /// A script's function that an event calls.
@@ -150,13 +151,75 @@ impl Hooks {
         reads: &Arc<dyn Reads>,
         time: Option<Duration>,
     ) -> Result<HookRun, Box<RunFailure>> {
-        run(self, handler, event, reads, time)
+        let EventHandler { script: name, function } = handler;
+        let failure = |cause, message, place, log| {
+            let (script, function) = (name.clone(), function.clone());
+            Box::new(RunFailure { script, function, cause, message, place, log })
+        };
+        let script = self.scripts.get(name).filter(|script| script.functions.contains(function));
+        let Some(script) = script else {
+            let message = "there is no such script or function".to_owned();
+            return Err(failure(FailureCause::Missing, message, None, Vec::new()));
+        };
+        let (mut argument, about) = event.into_parts();
+        let personal =
+            self.names.configured.rights.allows(ScriptPower::Personal, about.merchant.as_ref());
+        remove_private_of_event(&mut argument, personal);
+        let session = RunSession::new(name, about, Arc::clone(&self.names), Arc::clone(reads));
+        let (ended, operations) = self.call_function((script, function), argument, &session, time);
+        let done = session.take();
+        let over = exceeded_quota(&**reads, name, &done);
+        match ended {
+            Err(()) => {
+                let message = "a function of ours failed where it never should";
+                Err(failure(FailureCause::Panic, message.to_owned(), None, done.log))
+            }
+            Ok(Err(error)) => {
+                let (why, message, place) = classify_error(&error);
+                Err(failure(why, message, place, done.log))
+            }
+            Ok(Ok(_)) if over.is_some() => {
+                Err(failure(FailureCause::LimitExceeded, over.unwrap_or_default(), None, done.log))
+            }
+            Ok(Ok(_)) => Ok(HookRun {
+                script: name.clone(),
+                function: function.clone(),
+                hash: script.hash,
+                requests: done.actions,
+                kept: done.stored.into_iter().collect(),
+                added: done.added.into_iter().collect(),
+                reads: done.reads,
+                log: done.log,
+                operations,
+                sealed: None,
+                answers: done.answers,
+            }),
+        }
+    }
+
+    /// Calls the function. The outer error is a panic.
+    fn call_function(
+        &self,
+        (script, function): (&CompiledScript, &str),
+        argument: Dynamic,
+        session: &RunSession,
+        time: Option<Duration>,
+    ) -> (Result<ScriptResult<Dynamic>, ()>, u64) {
+        let timed = DeadlineGuard::start(time);
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            let options = CallFnOptions::new().with_tag(session.clone());
+            let mut scope = Scope::new();
+            let engine = &self.engine;
+            engine.call_fn_with_options(options, &mut scope, &script.ast, function, (argument,))
+        }));
+        drop(timed);
+        (ended.map_err(drop), limits::operations())
     }
 }
 
 /// Returns the quota that a run would exceed. A run that does not increase the stored size never
 /// exceeds one.
-pub(crate) fn exceeded_quota(reads: &dyn Reads, script: &str, done: &RunOutput) -> Option<String> {
+fn exceeded_quota(reads: &dyn Reads, script: &str, done: &RunOutput) -> Option<String> {
     if done.stored.is_empty() && done.added.is_empty() {
         return None;
     }
@@ -191,88 +254,6 @@ pub(crate) fn exceeded_quota(reads: &dyn Reads, script: &str, done: &RunOutput) 
             "it would keep {size} {what}, and {most} are kept at most: remove some with `kv_delete`"
         )
     })
-}
-
-pub(crate) fn run(
-    hooks: &Hooks,
-    handler: &EventHandler,
-    event: ScriptEvent,
-    reads: &Arc<dyn Reads>,
-    time: Option<Duration>,
-) -> Result<HookRun, Box<RunFailure>> {
-    let EventHandler { script: name, function } = handler;
-    let script = hooks.scripts.get(name).filter(|script| script.functions.contains(function));
-    let Some(script) = script else { return Err(Box::new(missing_handler(handler))) };
-    let (mut argument, about) = event.into_parts();
-    let personal = hooks.names.rights.allows(ScriptPower::Personal, about.merchant.as_ref());
-    remove_private_of_event(&mut argument, personal);
-    let session = RunSession::new(name, about, Arc::clone(&hooks.names), Arc::clone(reads));
-    let (ended, operations) = call_function(hooks, (script, function), argument, &session, time);
-    let done = session.take();
-    let over = exceeded_quota(&**reads, name, &done);
-    let failure = |why, message, place| {
-        let (script, function, log) = (name.clone(), function.clone(), done.log.clone());
-        Box::new(RunFailure { script, function, cause: why, message, place, log })
-    };
-    match ended {
-        Err(()) => {
-            let message = "a function of ours failed where it never should";
-            Err(failure(FailureCause::Panic, message.to_owned(), None))
-        }
-        Ok(Err(error)) => {
-            let (why, message, place) = classify_error(&error);
-            Err(failure(why, message, place))
-        }
-        Ok(Ok(_)) if over.is_some() => {
-            Err(failure(FailureCause::LimitExceeded, over.unwrap_or_default(), None))
-        }
-        Ok(Ok(_)) => Ok(HookRun {
-            script: name.clone(),
-            function: function.clone(),
-            hash: script.hash,
-            requests: done.actions,
-            kept: done.stored.into_iter().collect(),
-            added: done.added.into_iter().collect(),
-            reads: done.reads,
-            log: done.log,
-            operations,
-            sealed: None,
-            answers: done.answers,
-        }),
-    }
-}
-
-type CallOutcome = Result<Result<Dynamic, Box<EvalAltResult>>, ()>;
-
-/// Calls the function. The outer error is a panic.
-fn call_function(
-    hooks: &Hooks,
-    (script, function): (&CompiledScript, &str),
-    argument: Dynamic,
-    session: &RunSession,
-    time: Option<Duration>,
-) -> (CallOutcome, u64) {
-    limits::reset_operations();
-    let timed = DeadlineGuard::start(time);
-    let ended = catch_unwind(AssertUnwindSafe(|| {
-        let options = CallFnOptions::new().with_tag(session.clone());
-        let mut scope = Scope::new();
-        let engine = &hooks.engine;
-        engine.call_fn_with_options(options, &mut scope, &script.ast, function, (argument,))
-    }));
-    drop(timed);
-    (ended.map_err(drop), limits::operations())
-}
-
-fn missing_handler(handler: &EventHandler) -> RunFailure {
-    RunFailure {
-        script: handler.script.clone(),
-        function: handler.function.clone(),
-        cause: FailureCause::Missing,
-        message: "there is no such script or function".to_owned(),
-        place: None,
-        log: Vec::new(),
-    }
 }
 
 #[cfg(test)]

@@ -41,11 +41,9 @@ fn load(sources: &[ScriptSource], known: &ConfiguredNames) -> Result<Hooks, Vec<
     let mut engine = engine();
     let builtin = builtin_functions(&engine);
     let mut problems = Vec::new();
-    let names = ScriptNames::new(known, template::parse_templates(sources, &mut problems));
-    let scripts = sources.iter().filter(|source| !template::is_template(&source.path));
-    let units: BTreeMap<&str, ScriptUnit<'_>> = scripts
-        .map(|source| (source.name(), unit::read_unit(&engine, source, &mut problems)))
-        .collect();
+    let templates = template::parse_templates(sources, &mut problems);
+    let names = ScriptNames { configured: known.clone(), templates };
+    let units = read_units(&engine, sources, &mut problems);
     check_imports(&units, &mut problems);
     let set = CheckSet::new(&units, &names, &builtin);
     problems.extend(checker::check_set(&set));
@@ -70,14 +68,21 @@ fn load(sources: &[ScriptSource], known: &ConfiguredNames) -> Result<Hooks, Vec<
     }
 }
 
+/// Reads all scripts and modules of a set, by name.
+fn read_units<'s>(
+    engine: &Engine,
+    sources: &'s [ScriptSource],
+    problems: &mut Vec<PlacedIssue>,
+) -> Units<'s> {
+    let scripts = sources.iter().filter(|source| !template::is_template(&source.path));
+    scripts.map(|source| (source.name(), unit::read_unit(engine, source, problems))).collect()
+}
+
 /// Returns an engine for experiments. It has the modules of a set, if the set is valid.
 pub(crate) fn experiment_engine(sources: &[ScriptSource]) -> Engine {
     let mut engine = engine();
     let mut problems = Vec::new();
-    let scripts = sources.iter().filter(|source| !template::is_template(&source.path));
-    let units: BTreeMap<&str, ScriptUnit<'_>> = scripts
-        .map(|source| (source.name(), unit::read_unit(&engine, source, &mut problems)))
-        .collect();
+    let units = read_units(&engine, sources, &mut problems);
     engine.set_strict_variables(true);
     register_modules(&mut engine, &units, &mut problems);
     engine
@@ -90,14 +95,11 @@ fn check_failure_problem(sources: &[ScriptSource]) -> Vec<PlacedIssue> {
     sources.first().map(|source| source.problem((1, 1), "bug", message, help)).into_iter().collect()
 }
 
-/// Compiles modules, then scripts.
-///
-/// # Errors
-///
-/// Problems that appear only when a module's constants are evaluated.
+/// Compiles modules, then scripts. The problems are those that appear only when a module's
+/// constants are evaluated.
 fn assemble(
     engine: &mut Engine,
-    units: &BTreeMap<&str, ScriptUnit<'_>>,
+    units: &Units<'_>,
     sources: &[ScriptSource],
 ) -> Result<BTreeMap<String, CompiledScript>, Vec<PlacedIssue>> {
     let mut problems = Vec::new();
@@ -109,25 +111,23 @@ fn assemble(
             Ok(ast) => {
                 let functions = unit.functions.iter().map(|function| function.name.clone());
                 let functions = functions.filter(|name| names::is_hook(name)).collect();
-                let files = import_closure(units, unit);
+                let mut files = Vec::new();
+                collect_imports(units, unit, &mut files);
                 let texts = sources.iter().filter(|source| template::is_template(&source.path));
                 let texts = texts.filter(|_| unit.source.text.contains(TEMPLATE));
                 let hash = digest(files.iter().copied().chain(texts));
                 let nameless = ScriptSource { path: String::new(), ..unit.source.clone() };
                 let others = files.into_iter().filter(|file| *file != unit.source);
-                let text = digest(others.chain([&nameless]));
-                let concurrency = declarations::concurrency(unit).unwrap_or(1);
-                let (name, since) = (unit.source.name().to_owned(), declarations::since(unit));
                 let script = CompiledScript {
-                    name: name.clone(),
+                    name: unit.source.name().to_owned(),
                     ast,
                     hash,
-                    content_hash: text,
+                    content_hash: digest(others.chain([&nameless])),
                     functions,
-                    concurrency,
-                    since,
+                    concurrency: declarations::concurrency(unit).unwrap_or(1),
+                    since: declarations::since(unit),
                 };
-                scripts.insert(name, script);
+                scripts.insert(script.name.clone(), script);
             }
         }
     }
@@ -158,10 +158,10 @@ fn module_problem(source: &ScriptSource, error: &EvalAltResult) -> PlacedIssue {
 
 // Imports of modules: only within the set, and never in a cycle.
 
-type Units<'u, 's> = BTreeMap<&'s str, ScriptUnit<'s>>;
+type Units<'s> = BTreeMap<&'s str, ScriptUnit<'s>>;
 
 /// Reports imports of a missing file, of a script, or of a module that imports its importer.
-pub(crate) fn check_imports(units: &Units<'_, '_>, problems: &mut Vec<PlacedIssue>) {
+fn check_imports(units: &Units<'_>, problems: &mut Vec<PlacedIssue>) {
     for unit in units.values() {
         for import in &unit.imports {
             if let Some((message, help)) = import_problem(units, unit, import) {
@@ -172,7 +172,7 @@ pub(crate) fn check_imports(units: &Units<'_, '_>, problems: &mut Vec<PlacedIssu
 }
 
 fn import_problem(
-    units: &Units<'_, '_>,
+    units: &Units<'_>,
     unit: &ScriptUnit<'_>,
     import: &Import,
 ) -> Option<(String, String)> {
@@ -208,17 +208,14 @@ fn import_problem(
 }
 
 /// Returns the units that a unit imports directly.
-fn direct_imports<'u, 's>(
-    units: &'u Units<'_, 's>,
-    unit: &ScriptUnit<'_>,
-) -> Vec<&'u ScriptUnit<'s>> {
+fn direct_imports<'u, 's>(units: &'u Units<'s>, unit: &ScriptUnit<'_>) -> Vec<&'u ScriptUnit<'s>> {
     let paths = unit.imports.iter().filter_map(|import| import.path.as_deref());
     paths.filter_map(|path| units.get(path)).collect()
 }
 
 /// Returns true if imports lead from a unit to the unit of this name.
 fn reaches<'u>(
-    units: &'u Units<'_, '_>,
+    units: &'u Units<'_>,
     from: &'u ScriptUnit<'_>,
     to: &str,
     seen: &mut BTreeSet<&'u str>,
@@ -228,21 +225,8 @@ fn reaches<'u>(
             && direct_imports(units, from).into_iter().any(|next| reaches(units, next, to, seen)))
 }
 
-/// Returns a file and everything that it imports, each once, imported files first.
-pub(crate) fn import_closure<'s>(
-    units: &Units<'_, 's>,
-    unit: &ScriptUnit<'s>,
-) -> Vec<&'s ScriptSource> {
-    let mut all = Vec::new();
-    collect_imports(units, unit, &mut all);
-    all
-}
-
-fn collect_imports<'s>(
-    units: &Units<'_, 's>,
-    unit: &ScriptUnit<'s>,
-    all: &mut Vec<&'s ScriptSource>,
-) {
+/// Collects a file and everything that it imports, each once, imported files first.
+fn collect_imports<'s>(units: &Units<'s>, unit: &ScriptUnit<'s>, all: &mut Vec<&'s ScriptSource>) {
     for next in direct_imports(units, unit) {
         collect_imports(units, next, all);
     }
@@ -253,11 +237,7 @@ fn collect_imports<'s>(
 
 /// Compiles the modules of a set without cycles and adds them to the engine. An `import` can reach
 /// no other place.
-pub(crate) fn register_modules(
-    engine: &mut Engine,
-    units: &Units<'_, '_>,
-    problems: &mut Vec<PlacedIssue>,
-) {
+fn register_modules(engine: &mut Engine, units: &Units<'_>, problems: &mut Vec<PlacedIssue>) {
     let mut order = Vec::new();
     for unit in units.values().filter(|unit| unit.source.is_module()) {
         collect_imports(units, unit, &mut order);

@@ -2,12 +2,12 @@
 
 use rhai::{Expr, FnCallExpr, Position, Stmt};
 
-use crate::base::wording::{count_verb, nearest};
+use crate::base::wording::{count_verb, nearest, suggestion_help};
 use crate::scripting::check::checker::FileChecker;
 use crate::scripting::engine;
 use crate::scripting::host::argument_type::{ArgumentType, Literal};
 use crate::scripting::host::call::HostFn;
-use crate::scripting::language::source::place;
+use crate::scripting::language::source::place_or_start;
 
 /// Functions of the language that take any arguments.
 const UNCHECKED: [&str; 8] =
@@ -73,13 +73,8 @@ impl FileChecker<'_> {
         if !arities.contains(&count)
             && self.set.builtin.get(name).is_none_or(|known| !known.contains(&count))
         {
-            self.report_arity(
-                name,
-                count,
-                &render_counts(&arities),
-                at,
-                "look at its definition in this file",
-            );
+            let help = "look at its definition in this file";
+            self.report_arity(name, count, &arities, at, help);
         }
         true
     }
@@ -107,25 +102,28 @@ impl FileChecker<'_> {
             let usages: Vec<String> = rows.iter().map(|row| format!("`{}`", row.usage())).collect();
             let takes: Vec<usize> = rows.iter().flat_map(|row| accepted_counts(row)).collect();
             let help = format!("write {}", usages.join(" or "));
-            return self.report_arity(name, given, &render_counts(&takes), at, &help);
+            return self.report_arity(name, given, &takes, at, &help);
         }
         if let Some(known) = builtin {
             let known: Vec<usize> =
                 known.iter().map(|most| most.saturating_sub(usize::from(method))).collect();
-            return self.report_arity(
-                name,
-                given,
-                &render_counts(&known),
-                at,
-                "see the book of the language for this function: https://rhai.rs/book",
-            );
+            let help = "see the book of the language for this function: https://rhai.rs/book";
+            return self.report_arity(name, given, &known, at, help);
         }
         let help = self.suggest(name);
         let message = format!("there is no function `{name}`");
         self.report(at, "unknown_function", &message, &help);
     }
 
-    fn report_arity(&mut self, name: &str, given: usize, takes: &str, at: Position, help: &str) {
+    fn report_arity(
+        &mut self,
+        name: &str,
+        given: usize,
+        takes: &[usize],
+        at: Position,
+        help: &str,
+    ) {
+        let takes = render_counts(takes);
         let given = count_verb(given, "is given", "are given");
         let message = format!("`{name}` takes {takes}, and {given}");
         self.report(at, "arity", &message, help);
@@ -170,20 +168,12 @@ impl FileChecker<'_> {
         let arities: Vec<usize> = named.map(|function| function.parameters.len()).collect();
         if arities.is_empty() {
             let message = format!("the module `{alias}` has no function `{name}`");
-            let help = crate::base::wording::suggestion_help(
-                name,
-                functions.map(|function| function.name.as_str()),
-            );
+            let all = functions.map(|function| function.name.as_str());
+            let help = suggestion_help(name, all);
             self.report(at, "unknown_function", &message, &help);
         } else if !arities.contains(&count) {
             let help = format!("look at its definition in {}", module.source.display_path);
-            self.report_arity(
-                &format!("{alias}::{name}"),
-                count,
-                &render_counts(&arities),
-                at,
-                &help,
-            );
+            self.report_arity(&format!("{alias}::{name}"), count, &arities, at, &help);
         }
     }
 
@@ -245,14 +235,12 @@ impl FileChecker<'_> {
     ) {
         let Some(option) = row.options().find(|option| option.has_key(name)) else {
             let message = format!("`{function}` has no option `{name}`");
-            let help = crate::base::wording::suggestion_help(
-                name,
-                row.options().map(|option| option.name).collect::<Vec<_>>(),
-            );
+            let all: Vec<&str> = row.options().map(|option| option.name).collect();
+            let help = suggestion_help(name, all);
             return self.report(at, "option", &message, &help);
         };
         if let (Expr::StringConstant(text, at), ArgumentType::Name) = (value, option.value_type) {
-            self.names.push((text.to_string(), place(*at).unwrap_or((1, 1))));
+            self.names.push((text.to_string(), place_or_start(*at)));
         }
         if let Some(literal) = literal_of(value)
             && let Err(unfit) = option.value_type.check_literal(&literal, self.set.known)
@@ -264,10 +252,7 @@ impl FileChecker<'_> {
 }
 
 /// Returns the literal form of an expression, if its text shows it.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "of everything else nothing can be said before it runs"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "other values are known only at run time")]
 fn literal_of(value: &Expr) -> Option<Literal> {
     Some(match value {
         Expr::StringConstant(text, _) => Literal::Text(text.to_string()),

@@ -10,7 +10,7 @@ use crate::model::issue::{PlacedIssue, Severity};
 use crate::scripting::check::declarations;
 use crate::scripting::check::unit::{CheckSet, Function, ScriptUnit};
 use crate::scripting::language::names::{EVENT_FIELDS, is_hook};
-use crate::scripting::language::source::place;
+use crate::scripting::language::source::place_or_start;
 
 /// Name under which a script reads the constants outside its functions.
 const GLOBAL: &str = "global";
@@ -46,25 +46,17 @@ pub(crate) struct FileChecker<'a> {
 
 impl<'a> FileChecker<'a> {
     pub(crate) fn new(set: &'a CheckSet<'a>, unit: &'a ScriptUnit<'a>) -> Self {
-        let (problems, called) = (Vec::new(), BTreeSet::new());
-        let (names, scopes) = (Vec::new(), Vec::new());
-        let assigned = assigned_variables(unit);
-        let hosted = BTreeMap::new();
         Self {
             set,
             unit,
-            problems,
-            called,
-            host_calls: hosted,
-            names,
-            scopes,
-            assigned,
+            problems: Vec::new(),
+            called: BTreeSet::new(),
+            host_calls: BTreeMap::new(),
+            names: Vec::new(),
+            scopes: Vec::new(),
+            assigned: assigned_variables(unit),
             event: None,
         }
-    }
-
-    pub(crate) fn check_constant(&mut self, value: &Expr) {
-        self.check_expression(value);
     }
 
     pub(crate) fn check_function(&mut self, function: &Function) {
@@ -77,8 +69,7 @@ impl<'a> FileChecker<'a> {
 
     /// Records a problem at a position.
     pub(crate) fn report(&mut self, at: Position, code: &str, message: &str, help: &str) {
-        let at = place(at).unwrap_or((1, 1));
-        self.problems.push(self.unit.source.problem(at, code, message, help));
+        self.problems.push(self.unit.source.problem(place_or_start(at), code, message, help));
     }
 
     /// Records a warning at a position.
@@ -125,10 +116,7 @@ impl<'a> FileChecker<'a> {
         self.block(flow.branch.statements());
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "what the language may add has no names to check"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other statements name nothing")]
     fn check_statement(&mut self, statement: &Stmt) {
         match statement {
             Stmt::If(flow, _) | Stmt::While(flow, _) | Stmt::Do(flow, _, _) => self.flow(flow),
@@ -175,18 +163,14 @@ impl<'a> FileChecker<'a> {
 
     fn try_catch(&mut self, flow: &FlowControl) {
         self.block(flow.body.statements());
-        let caught = if let Expr::Variable(name, _, _) = &flow.expr {
-            vec![name.1.to_string()]
-        } else {
-            Vec::new()
-        };
+        let mut caught = Vec::new();
+        if let Expr::Variable(name, _, _) = &flow.expr {
+            caught.push(name.1.to_string());
+        }
         self.block_with(flow.branch.statements(), caught);
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "what is left are literals, which name nothing"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is left are literals")]
     pub(crate) fn check_expression(&mut self, value: &Expr) {
         match value {
             Expr::InterpolatedString(parts, _) | Expr::Array(parts, _) => self.expressions(parts),
@@ -366,7 +350,7 @@ fn check_unit(
 ) -> (Vec<PlacedIssue>, Vec<declarations::NamedAction>) {
     let mut walk = FileChecker::new(set, unit);
     for value in unit.constants.values() {
-        walk.check_constant(value);
+        walk.check_expression(value);
     }
     for function in &unit.functions {
         walk.check_function(function);

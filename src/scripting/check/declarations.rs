@@ -10,7 +10,7 @@ use crate::model::issue::{PlacedIssue, RelatedPlace, Severity};
 use crate::scripting::check::unit::{Function, ScriptUnit};
 use crate::scripting::language::names;
 use crate::scripting::language::names::{ANY_EVENT, is_hook};
-use crate::scripting::language::source::place;
+use crate::scripting::language::source::place_or_start;
 use crate::scripting::language::values::ScriptMoment;
 
 /// Prefix of the functions that events call.
@@ -73,12 +73,8 @@ fn script_reach_problem(function: &Function, called: &BTreeSet<String>) -> Reach
         return Some(("event", Severity::Error, message, format!("did you mean `{meant}`?")));
     }
     if hook {
-        return Some((
-            "event",
-            Severity::Error,
-            format!("no event calls `{name}`"),
-            suggest_events(name),
-        ));
+        let message = format!("no event calls `{name}`");
+        return Some(("event", Severity::Error, message, suggest_events(name)));
     }
     let message = format!("nothing calls `{name}`");
     let help = "remove it, or name it by the event that should call it: `on_…`".to_owned();
@@ -148,49 +144,32 @@ pub(crate) fn since(unit: &ScriptUnit<'_>) -> Option<DateTime<Utc>> {
     ScriptMoment::parse(text).ok().map(|ScriptMoment(at)| at)
 }
 
-/// Reports invalid constants.
+/// Reports invalid constants: in a module, or with an unfit value.
 pub(crate) fn check_constants(unit: &ScriptUnit<'_>, problems: &mut Vec<PlacedIssue>) {
-    problems.extend(count_problem(unit));
-    problems.extend(moment_problem(unit));
-}
-
-fn count_problem(unit: &ScriptUnit<'_>) -> Option<PlacedIssue> {
-    let message = format!(
+    let count = format!(
         "`{CONCURRENCY}` is how many events the script is run for at once: 1 to {AT_ONCE_MAX}"
     );
-    let help = format!(
+    let count_help = format!(
         "write `const {CONCURRENCY} = 4;`, or leave it out: then it is run for one after the other"
     );
-    let fits = concurrency(unit).is_some();
-    let (at, message, help) = constant_problem(unit, CONCURRENCY, fits, (message, help))?;
-    Some(unit.source.problem(at, "concurrency", &message, &help))
-}
-
-fn moment_problem(unit: &ScriptUnit<'_>) -> Option<PlacedIssue> {
-    let message = format!("`{SINCE}` is the date or time from which a new script is run");
-    let help = format!(
+    let moment = format!("`{SINCE}` is the date or time from which a new script is run");
+    let moment_help = format!(
         "write `const {SINCE} = \"2026-11-01\";`, or leave it out: then it begins with the next event"
     );
-    let (at, message, help) =
-        constant_problem(unit, SINCE, since(unit).is_some(), (message, help))?;
-    Some(unit.source.problem(at, "since", &message, &help))
-}
-
-/// Returns the place of an invalid constant with its message and fix. A module must not have the
-/// constant; `words` describe an unfit value.
-fn constant_problem(
-    unit: &ScriptUnit<'_>,
-    name: &str,
-    fits: bool,
-    words: (String, String),
-) -> Option<((usize, usize), String, String)> {
-    let value = unit.constants.get(name)?;
-    let at = place(value.start_position()).unwrap_or((1, 1));
-    if unit.source.is_module() {
-        let message = format!("`{name}` belongs in a script, and this is a module");
-        return Some((at, message, "move it to the scripts that it is meant for".to_owned()));
+    for (name, code, fits, message, help) in [
+        (CONCURRENCY, "concurrency", concurrency(unit).is_some(), count, count_help),
+        (SINCE, "since", since(unit).is_some(), moment, moment_help),
+    ] {
+        let Some(value) = unit.constants.get(name) else { continue };
+        let at = place_or_start(value.start_position());
+        if unit.source.is_module() {
+            let message = format!("`{name}` belongs in a script, and this is a module");
+            let help = "move it to the scripts that it is meant for";
+            problems.push(unit.source.problem(at, code, &message, help));
+        } else if !fits {
+            problems.push(unit.source.problem(at, code, &message, &help));
+        }
     }
-    (!fits).then_some((at, words.0, words.1))
 }
 
 // Checks for action names that two scripts share: one name of one event is one action, whichever

@@ -20,6 +20,13 @@ const NOTIFY: &str = "notify";
 const TO: &str = "to";
 /// Function that makes a payer's link.
 const LINK: &str = "new_card_link";
+const READ: &str = "kv_get";
+const WRITE: &str = "kv_set";
+const BOUND: &str = "at_most";
+const FIND: &str = "find";
+/// Option that names a template, and the index of the argument with its values.
+const TEMPLATE: &str = "template";
+const VALUES: usize = 1;
 
 impl FileChecker<'_> {
     /// Reports missing rights of a call. `skipped` is 1 if the first argument is before a dot.
@@ -44,7 +51,7 @@ impl FileChecker<'_> {
     }
 
     fn check_right(&mut self, power: ScriptPower, at: Position) {
-        if !self.set.known.rights.allows_any(power) {
+        if !self.set.known.configured.rights.allows_any(power) {
             let (message, help) = power.refusal(None);
             self.report(at, "right", &message, &help);
         }
@@ -62,23 +69,16 @@ impl FileChecker<'_> {
     }
 
     fn check_mail(&mut self, target: &str, call: &FnCallExpr, at: Position) {
-        let Some(any) = self.set.known.mail.get(target).copied() else { return };
+        let Some(any) = self.set.known.configured.mail.get(target).copied() else { return };
         self.check_right(ScriptPower::Mail, at);
-        let Some(Expr::Map(options, _)) = call.args.last().filter(|_| !any) else { return };
-        for (key, value) in options.0.iter().filter(|(key, _)| key.name == TO) {
-            if let Expr::StringConstant(to, place) = value
-                && to.contains('@')
-                && key.name == TO
-            {
-                self.report(*place, "recipient", &closed_address_message(target), TO_HELP);
-            }
+        if let Some(Expr::StringConstant(to, place)) = option_of(call, TO)
+            && to.contains('@')
+            && !any
+        {
+            self.report(*place, "recipient", &closed_address_message(target), TO_HELP);
         }
     }
-}
 
-// Warns about former names of functions and options.
-
-impl FileChecker<'_> {
     /// Warns about the former name of a called function, and of each option of the call.
     pub(crate) fn check_former_names(
         &mut self,
@@ -104,15 +104,7 @@ impl FileChecker<'_> {
         let (message, help) = former_name_words(former, name);
         self.warn(at, "former_name", &message, &help);
     }
-}
 
-// Checks counters of a script that runs for several events at once, and bounds of notifications.
-
-const READ: &str = "kv_get";
-const WRITE: &str = "kv_set";
-const BOUND: &str = "at_most";
-
-impl FileChecker<'_> {
     /// Records a call of a host function.
     pub(crate) fn record_host_call(&mut self, name: &'static str, at: Position) {
         self.host_calls.entry(name).or_insert(at);
@@ -137,16 +129,9 @@ impl FileChecker<'_> {
 
     /// Reports unknown fields of `at_most`.
     pub(crate) fn check_at_most(&mut self, call: &FnCallExpr) {
-        let Some(Expr::Map(options, _)) = call.args.last() else { return };
-        let bounds = options.0.iter().filter(|(key, _)| key.name == BOUND);
-        let words =
-            bounds.filter_map(
-                |(_, value)| {
-                    if let Expr::Map(words, _) = value { Some(&words.0) } else { None }
-                },
-            );
-        for (word, _) in words.flatten().filter(|(word, _)| !AT_MOST.contains(&word.name.as_str()))
-        {
+        let Some(Expr::Map(words, _)) = option_of(call, BOUND) else { return };
+        let unknown = words.0.iter().filter(|(word, _)| !AT_MOST.contains(&word.name.as_str()));
+        for (word, _) in unknown {
             let message = format!("`{BOUND}` has no field `{}`", word.name);
             let near = wording::nearest(&word.name, AT_MOST);
             let help =
@@ -154,13 +139,7 @@ impl FileChecker<'_> {
             self.report(word.pos, "option", &message, &help);
         }
     }
-}
 
-// Checks the literal filters of `find`.
-
-const FIND: &str = "find";
-
-impl FileChecker<'_> {
     /// Reports fields of a filter that no resource of the kind has, or that are closed to scripts.
     pub(crate) fn check_filter(&mut self, name: &str, call: &FnCallExpr) {
         if let (FIND, [Expr::StringConstant(kind, _), map]) = (name, &*call.args) {
@@ -170,7 +149,7 @@ impl FileChecker<'_> {
 
     fn check_filter_fields(&mut self, kind: &str, above: &reads::FilterPath<'_>, value: &Expr) {
         let Expr::Map(map, _) = value else { return };
-        let persons = self.set.known.rights.allows_any(ScriptPower::Personal);
+        let persons = self.set.known.configured.rights.allows_any(ScriptPower::Personal);
         for (key, value) in &map.0 {
             if let Some((message, help)) = reads::filter_problem(kind, above, &key.name, persons) {
                 self.report(key.pos, "filter", &message, &help);
@@ -180,22 +159,11 @@ impl FileChecker<'_> {
             }
         }
     }
-}
 
-// Checks the literal values of templates: each placeholder has a value, and each value has a
-// placeholder.
-
-/// Option that names a template, and the index of the argument with its values.
-const TEMPLATE: &str = "template";
-const VALUES: usize = 1;
-
-impl FileChecker<'_> {
     /// Checks a call with a template. `skipped` is 1 if the first argument is before a dot.
     pub(crate) fn check_template(&mut self, call: &FnCallExpr, skipped: usize) {
         let values = call.args.get(VALUES.saturating_sub(skipped));
-        let Some(Expr::Map(options, _)) = call.args.last() else { return };
-        let named = options.0.iter().find(|(key, _)| key.name == TEMPLATE);
-        let Some((_, Expr::StringConstant(name, _))) = named else { return };
+        let Some(Expr::StringConstant(name, _)) = option_of(call, TEMPLATE) else { return };
         let (Some(template), Some(values)) = (self.set.known.templates.get(name.as_str()), values)
         else {
             return;
@@ -231,6 +199,12 @@ impl FileChecker<'_> {
             self.report(*at, "template", &message, &help);
         }
     }
+}
+
+/// Returns the value of an option in the map at the end of a call.
+fn option_of<'c>(call: &'c FnCallExpr, name: &str) -> Option<&'c Expr> {
+    let Some(Expr::Map(options, _)) = call.args.last() else { return None };
+    options.0.iter().find(|(key, _)| key.name == name).map(|(_, value)| value)
 }
 
 /// Formats the required values of a template as a map.

@@ -63,10 +63,7 @@ fn duplicate_function(
     PlacedIssue { related: vec![related], ..problem }
 }
 
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the language's own text describes every other error"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the language describes other errors")]
 fn describe(kind: &P) -> (String, String) {
     let owned = |message: &str, help: &str| (message.to_owned(), help.to_owned());
     match kind {
@@ -124,7 +121,10 @@ fn describe(kind: &P) -> (String, String) {
             format!("a {what} of a script has {most} elements at most"),
             "make it shorter".to_owned(),
         ),
-        P::UnknownOperator(text) => unknown_operator(text),
+        P::UnknownOperator(text) => {
+            let help = operator_help(text).unwrap_or("remove it, or write another one");
+            (format!("there is no operator `{text}`"), help.to_owned())
+        }
         P::VariableUndefined(name) => {
             (format!("there is no variable `{name}` here"), "write `let` first".to_owned())
         }
@@ -135,10 +135,7 @@ fn describe(kind: &P) -> (String, String) {
     }
 }
 
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the language's own text describes every other error"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the language describes other errors")]
 fn describe_lex_error(error: &LexError) -> (String, String) {
     match error {
         LexError::UnterminatedString => (
@@ -157,7 +154,7 @@ fn describe_lex_error(error: &LexError) -> (String, String) {
             format!("a text of a script has {most} characters at most"),
             "make it shorter".to_owned(),
         ),
-        LexError::ImproperSymbol(symbol, _) if symbol == "=" => assignment_as_comparison(),
+        LexError::ImproperSymbol(symbol, _) if symbol == "=" => ("`=` does not compare".to_owned(), "write `==`".to_owned()),
         LexError::ImproperSymbol(symbol, _) if symbol == "eval" => reserved_word(symbol),
         LexError::UnexpectedInput(text) => {
             (format!("unexpected `{text}`"), "remove it".to_owned())
@@ -166,19 +163,15 @@ fn describe_lex_error(error: &LexError) -> (String, String) {
     }
 }
 
-fn assignment_as_comparison() -> (String, String) {
-    ("`=` does not compare".to_owned(), "write `==`".to_owned())
-}
-
-fn unknown_operator(text: &str) -> (String, String) {
-    let help = match text {
+/// Returns the fix for an operator of other languages.
+fn operator_help(text: &str) -> Option<&'static str> {
+    Some(match text {
         "++" => "write `+= 1`",
         "--" => "write `-= 1`",
         "===" => "write `==`",
         "!==" => "write `!=`",
-        _ => "remove it, or write another one",
-    };
-    (format!("there is no operator `{text}`"), help.to_owned())
+        _ => return None,
+    })
 }
 
 fn reserved_word(word: &str) -> (String, String) {
@@ -189,18 +182,15 @@ fn reserved_word(word: &str) -> (String, String) {
     let known =
         ["let", "const", "if", "else", "for", "while", "loop", "return", "fn", "import", "switch"];
     let help = match word {
-        "===" => "write `==`".to_owned(),
-        "!==" => "write `!=`".to_owned(),
-        "++" => "write `+= 1`".to_owned(),
-        "--" => "write `-= 1`".to_owned(),
         "->" => "functions have no types here: remove it".to_owned(),
         "var" => "write `let`".to_owned(),
         "null" | "nil" => "write `()`".to_owned(),
         "match" | "case" => "write `switch value { 1 => …, _ => … }`".to_owned(),
-        _ => nearest(word, known).map_or_else(
-            || "give it another name".to_owned(),
-            |meant| format!("did you mean `{meant}`?"),
-        ),
+        _ => match (operator_help(word), nearest(word, known)) {
+            (Some(help), _) => help.to_owned(),
+            (None, Some(meant)) => format!("did you mean `{meant}`?"),
+            (None, None) => "give it another name".to_owned(),
+        },
     };
     (format!("`{word}` is a reserved word"), help)
 }

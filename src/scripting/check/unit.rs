@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rhai::{AST, ASTFlags, ASTNode, Engine, Expr, Position, Stmt};
+use rhai::{AST, ASTFlags, ASTNode, Engine, Expr, Stmt};
 
 use super::syntax::{Parsed, parse};
 use crate::model::issue::PlacedIssue;
 use crate::scripting::language::names::ScriptNames;
-use crate::scripting::language::source::{ScriptSource, place};
+use crate::scripting::language::source::{ScriptSource, place, place_or_start};
 
 /// Prefix that the language gives to anonymous functions.
 const NAMELESS: &str = "anon$";
@@ -146,11 +146,15 @@ fn body(tree: &AST, name: &str, count: usize) -> Vec<Stmt> {
 /// Records one statement outside functions: an import, a constant, or one that never runs.
 #[expect(clippy::wildcard_enum_match_arm, reason = "every other statement has the same problem")]
 fn read_statement(unit: &mut ScriptUnit<'_>, statement: &Stmt, problems: &mut Vec<PlacedIssue>) {
+    let source = unit.source;
+    let mut report = |at, message: &str, help: &str| {
+        problems.push(source.problem(place_or_start(at), "loose", message, help));
+    };
     match statement {
         Stmt::Noop(_) => {}
         Stmt::Import(parts, at) => {
             let (path, alias) = &**parts;
-            let written = place(path.start_position()).or(place(*at)).unwrap_or((1, 1));
+            let written = place(path.start_position()).unwrap_or_else(|| place_or_start(*at));
             let path = if let Expr::StringConstant(path, _) = path {
                 Some(path.to_string())
             } else {
@@ -165,31 +169,14 @@ fn read_statement(unit: &mut ScriptUnit<'_>, statement: &Stmt, problems: &mut Ve
         Stmt::Var(parts, _, _) => {
             let (name, _, _) = &**parts;
             let message = format!("no function sees the variable `{}`", name.name);
-            let help = format!(
-                "write `const {name} = …` and `global::{name}` in functions",
-                name = name.name
-            );
-            problems.push(unit.source.problem(
-                position_or_start(name.pos),
-                "loose",
-                &message,
-                &help,
-            ));
+            let help = format!("write `const {0} = …` and `global::{0}` in functions", name.name);
+            report(name.pos, &message, &help);
             unit.variables.insert(name.name.to_string());
         }
         other => {
             let message = "code outside functions is never run";
             let help = "move it into a function: an event calls `on_…(event)`";
-            problems.push(unit.source.problem(
-                position_or_start(other.position()),
-                "loose",
-                message,
-                help,
-            ));
+            report(other.position(), message, help);
         }
     }
-}
-
-fn position_or_start(position: Position) -> SourcePosition {
-    place(position).unwrap_or((1, 1))
 }

@@ -107,7 +107,7 @@ pub(crate) fn closed_address_message(target: &str) -> String {
 
 fn notify(call: &HostCall<'_>) -> CallResult {
     let target = call.text(0);
-    if let Some(any) = call.session.names().mail.get(&target) {
+    if let Some(any) = call.session.names().configured.mail.get(&target) {
         call.session.require_right(ScriptPower::Mail, call.session.merchant())?;
         let address = call.option_text("to").filter(|to| to.contains('@') && !any);
         if address.is_some() {

@@ -10,45 +10,28 @@ use crate::base::id::{Key, Name};
 use crate::base::money::Money;
 use crate::base::wording;
 use crate::scripting::language::names::ScriptNames;
-use crate::scripting::language::values::ScriptMoment;
+use crate::scripting::language::values::{ScriptMoment, parse};
 
 /// Type of an argument or option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArgumentType {
-    /// Any value.
     Any,
     Text,
-    /// A whole number.
     Integer,
-    /// A whole number, or money.
     Number,
-    /// `true` or `false`.
     Boolean,
-    /// `#{…}`.
     Map,
-    /// A text or a map.
     Body,
-    /// Name of an action.
     Name,
-    /// A positive amount: money, or its text.
     Amount,
-    /// Money, or its text.
     Money,
-    /// A date or a time: a value of `date(…)`, or its text.
     Moment,
-    /// A resource: `Kind/name`.
     Resource,
-    /// Name of a merchant.
     Merchant,
-    /// A kind of documents.
     Kind,
-    /// A target of the configuration.
     Target,
-    /// An object of the service: its id, or a map that has one.
     Object,
-    /// A read of the service.
     Read,
-    /// A template of the scripts folder.
     Template,
 }
 
@@ -58,19 +41,12 @@ pub(crate) enum Literal {
     Text(String),
     /// A text with interpolated parts.
     Interpolated,
-    /// A whole number.
     Whole,
-    /// `true` or `false`.
     Truth,
-    /// One character.
     Character,
-    /// `[…]`.
     List,
-    /// `#{…}`.
     Map,
-    /// `()`.
     Unit,
-    /// `|x| …`.
     Function,
 }
 
@@ -103,49 +79,39 @@ impl ArgumentError {
 }
 
 impl ArgumentType {
-    /// Name of the type, as in "takes …".
-    pub fn description(self) -> &'static str {
+    /// Returns the name of the type, as in "takes …", and an example of a literal.
+    const fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Any => "any value",
-            Self::Text => "a text",
-            Self::Integer => "a whole number",
-            Self::Number => "a whole number or money",
-            Self::Boolean => "true or false",
-            Self::Map => "a map",
-            Self::Body => "a text or a map",
-            Self::Name => "a name",
-            Self::Amount => "an amount above zero",
-            Self::Money => "money",
-            Self::Moment => "a date or time",
-            Self::Resource => "a resource",
-            Self::Merchant => "a merchant's name",
-            Self::Kind => "a kind",
-            Self::Target => "a target of `notify`",
-            Self::Object => "an id, or a map that has one",
-            Self::Read => "a read of the service",
-            Self::Template => "a template of the scripts folder",
+            Self::Any => ("any value", "\"text\""),
+            Self::Text => ("a text", "\"text\""),
+            Self::Integer => ("a whole number", "3"),
+            Self::Number => ("a whole number or money", "3"),
+            Self::Boolean => ("true or false", "true"),
+            Self::Map => ("a map", "#{name: value}"),
+            Self::Body => ("a text or a map", "\"Hello\""),
+            Self::Name => ("a name", "\"second-try\""),
+            Self::Amount => ("an amount above zero", "\"125.00 USD\""),
+            Self::Money => ("money", "\"125.00 USD\""),
+            Self::Moment => ("a date or time", "\"2026-11-30\""),
+            Self::Resource => ("a resource", "\"RecurringCharge/jane\""),
+            Self::Merchant => ("a merchant's name", "\"acme\""),
+            Self::Kind => ("a kind", "\"Invoice\""),
+            Self::Target => ("a target of `notify`", "\"ops\""),
+            Self::Object => ("an id, or a map that has one", "event.data.id"),
+            Self::Read => ("a read of the service", "\"recurring.get\""),
+            Self::Template => ("a template of the scripts folder", "\"declined\""),
         }
     }
 
-    /// Example of a literal.
-    pub fn example(self) -> &'static str {
-        match self {
-            Self::Any | Self::Text => "\"text\"",
-            Self::Integer | Self::Number => "3",
-            Self::Boolean => "true",
-            Self::Map => "#{name: value}",
-            Self::Body => "\"Hello\"",
-            Self::Name => "\"second-try\"",
-            Self::Amount | Self::Money => "\"125.00 USD\"",
-            Self::Moment => "\"2026-11-30\"",
-            Self::Resource => "\"RecurringCharge/jane\"",
-            Self::Merchant => "\"acme\"",
-            Self::Kind => "\"Invoice\"",
-            Self::Target => "\"ops\"",
-            Self::Object => "event.data.id",
-            Self::Read => "\"recurring.get\"",
-            Self::Template => "\"declined\"",
-        }
+    /// Name of the type, as in "takes …".
+    pub fn description(self) -> &'static str {
+        self.words().0
+    }
+
+    /// Returns the instruction to use a value of this type.
+    fn help(self, verb: &str) -> String {
+        let (description, example) = self.words();
+        format!("{verb} {description}, such as `{example}`")
     }
 
     /// Returns true if a literal of this form can have the type.
@@ -183,46 +149,22 @@ impl ArgumentType {
             return Err(ArgumentError::new(message, help));
         }
         if !self.accepts(literal) {
-            let help = format!("write {}, such as `{}`", self.description(), self.example());
-            return Err(ArgumentError::new(
-                format!("takes {}, not {literal}", self.description()),
-                help,
-            ));
+            let message = format!("takes {}, not {literal}", self.description());
+            return Err(ArgumentError::new(message, self.help("write")));
         }
-        match literal {
-            Literal::Text(text) => self.check_text(text, known),
-            Literal::Interpolated
-            | Literal::Whole
-            | Literal::Truth
-            | Literal::Character
-            | Literal::List
-            | Literal::Map
-            | Literal::Unit
-            | Literal::Function => Ok(()),
-        }
+        if let Literal::Text(text) = literal { self.check_text(text, known) } else { Ok(()) }
     }
 
     /// Checks a text of this type.
     pub(crate) fn check_text(self, text: &str, known: &ScriptNames) -> Result<(), ArgumentError> {
         match self {
-            Self::Name => text
-                .parse::<Name>()
-                .map(drop)
-                .map_err(|error| split_message(self, &error.to_string())),
-            Self::Money => text
-                .parse::<Money>()
-                .map(drop)
-                .map_err(|error| split_message(self, &error.to_string())),
-            Self::Amount => check_amount(text),
-            Self::Moment => {
-                ScriptMoment::parse(text).map(drop).map_err(|why| split_message(self, &why))
-            }
-            Self::Resource => check_resource(text, known),
-            Self::Merchant => {
-                let key = format!("Merchant/{text}").parse::<Key>();
-                key.map(drop).map_err(|error| split_message(self, &error.to_string()))
-            }
-            Self::Kind => one_of("kind", text, known.kinds.iter().map(String::as_str)),
+            Self::Name => self.explain(parse::<Name>(text)).map(drop),
+            Self::Money => self.explain(parse::<Money>(text)).map(drop),
+            Self::Amount => self.check_amount(text),
+            Self::Moment => self.explain(ScriptMoment::parse(text)).map(drop),
+            Self::Resource => self.check_resource(text, known),
+            Self::Merchant => self.explain(parse::<Key>(&format!("Merchant/{text}"))).map(drop),
+            Self::Kind => one_of("kind", text, known.configured.kinds.iter().map(String::as_str)),
             Self::Target => check_target(text, known),
             Self::Template => check_template(text, known),
             Self::Read if ReadEndpoint::find(text).is_none() => {
@@ -256,8 +198,8 @@ impl ArgumentType {
             return Ok(());
         }
         let wrong = |found: &str| {
-            let help = format!("give {}, such as `{}`", self.description(), self.example());
-            ArgumentError::new(format!("takes {}, not {found}", self.description()), help)
+            let message = format!("takes {}, not {found}", self.description());
+            ArgumentError::new(message, self.help("give"))
         };
         match literal_of(value) {
             None if self == Self::Any => Ok(()),
@@ -266,6 +208,33 @@ impl ArgumentType {
                 if self.accepts(&literal) { unfit } else { wrong(&literal.to_string()) }
             }),
         }
+    }
+
+    /// Splits an error text of ours into problem and fix.
+    fn explain<T>(self, parsed: Result<T, String>) -> Result<T, ArgumentError> {
+        parsed.map_err(|said| {
+            let help = self.help("write");
+            let (message, help) = said.rsplit_once("; ").unwrap_or((&said, &help));
+            ArgumentError::new(format!("does not take this: {message}"), help)
+        })
+    }
+
+    fn check_amount(self, text: &str) -> Result<(), ArgumentError> {
+        let money: Money = self.explain(parse(text))?;
+        if money.minor() <= 0 {
+            let message = format!("takes an amount above zero, not {money}");
+            return Err(ArgumentError::new(message, "write an amount such as `\"125.00 USD\"`"));
+        }
+        Ok(())
+    }
+
+    fn check_resource(self, text: &str, known: &ScriptNames) -> Result<(), ArgumentError> {
+        let key: Key = self.explain(parse(text))?;
+        let (kind, kinds) = (key.kind.as_str(), known.configured.kinds.iter().map(String::as_str));
+        one_of("kind", kind, kinds.clone()).map_err(|_| {
+            let message = format!("names the kind `{kind}`, and there is none");
+            ArgumentError::new(message, wording::suggestion_help(kind, kinds))
+        })
     }
 }
 
@@ -286,53 +255,22 @@ fn literal_of(value: &Dynamic) -> Option<Literal> {
     sorts.into_iter().find(|(is, _)| *is).map(|(_, literal)| literal)
 }
 
-/// Splits an error text of ours into problem and fix.
-fn split_message(sort: ArgumentType, said: &str) -> ArgumentError {
-    let example = format!("write {}, such as `{}`", sort.description(), sort.example());
-    let (message, help) = said.rsplit_once("; ").unwrap_or((said, &example));
-    ArgumentError::new(format!("does not take this: {message}"), help)
-}
-
-fn check_amount(text: &str) -> Result<(), ArgumentError> {
-    let money: Money = text.parse().map_err(|error: crate::base::money::MoneyError| {
-        split_message(ArgumentType::Amount, &error.to_string())
-    })?;
-    if money.minor() <= 0 {
-        let message = format!("takes an amount above zero, not {money}");
-        return Err(ArgumentError::new(message, "write an amount such as `\"125.00 USD\"`"));
-    }
-    Ok(())
-}
-
-fn check_resource(text: &str, known: &ScriptNames) -> Result<(), ArgumentError> {
-    let key: Key = text.parse().map_err(|error: crate::base::id::KeyError| {
-        split_message(ArgumentType::Resource, &error.to_string())
-    })?;
-    let (kind, kinds) = (key.kind.as_str(), known.kinds.iter().map(String::as_str));
-    one_of("kind", kind, kinds.clone()).map_err(|_| {
-        let message = format!("names the kind `{kind}`, and there is none");
-        ArgumentError::new(message, wording::suggestion_help(kind, kinds))
-    })
-}
-
 fn check_target(text: &str, known: &ScriptNames) -> Result<(), ArgumentError> {
-    if known.targets.is_empty() {
+    if known.configured.targets.is_empty() {
         let message =
             format!("takes a target of `notify`, and the configuration has none: `{text}`");
         let help =
             format!("add `notify: {{{text}: {{url: {{env: NAME}}, type: chat}}}}` to reckon.yaml");
         return Err(ArgumentError::new(message, help));
     }
-    one_of("target of `notify`", text, known.targets.iter().map(String::as_str))
+    one_of("target of `notify`", text, known.configured.targets.iter().map(String::as_str))
 }
 
 fn check_template(text: &str, known: &ScriptNames) -> Result<(), ArgumentError> {
     if known.templates.is_empty() {
         let message = format!("takes a template, and the scripts folder has none: `{text}`");
-        return Err(ArgumentError::new(
-            message,
-            format!("write `templates/{text}.txt` in the scripts folder"),
-        ));
+        let help = format!("write `templates/{text}.txt` in the scripts folder");
+        return Err(ArgumentError::new(message, help));
     }
     one_of("template of the scripts folder", text, known.templates.keys().map(String::as_str))
 }
@@ -345,8 +283,6 @@ fn one_of<'a>(
     if all.clone().any(|known| known == text) {
         return Ok(());
     }
-    Err(ArgumentError::new(
-        format!("takes a {what}, and `{text}` is none"),
-        wording::suggestion_help(text, all),
-    ))
+    let message = format!("takes a {what}, and `{text}` is none");
+    Err(ArgumentError::new(message, wording::suggestion_help(text, all)))
 }

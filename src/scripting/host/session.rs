@@ -130,7 +130,7 @@ impl RunSession {
 
     /// Returns true if scripts see personal values of the event's merchant.
     pub(crate) fn may_see_personal(&self) -> bool {
-        self.names().rights.allows(ScriptPower::Personal, self.merchant())
+        self.names().configured.rights.allows(ScriptPower::Personal, self.merchant())
     }
 
     /// Refuses an action for which scripts have no right at this merchant.
@@ -139,7 +139,7 @@ impl RunSession {
         power: ScriptPower,
         merchant: Option<&Key>,
     ) -> Result<(), HostError> {
-        if self.names().rights.allows(power, merchant) {
+        if self.names().configured.rights.allows(power, merchant) {
             return Ok(());
         }
         let (message, help) = power.refusal(merchant);

@@ -12,16 +12,11 @@ use super::values::ScriptMoment;
 use crate::base::money::Money;
 use crate::model::events::scripts::MONEY;
 
-/// Converts JSON to a script value. Fractional numbers become texts, since scripts have no
-/// fractions.
-pub(crate) fn to_dynamic(value: &Value) -> Dynamic {
-    convert(value, |text| Cow::Borrowed(text))
-}
-
-/// Converts JSON from outside. Two open braces mark a payer's link when a text is sent
-/// (`new_card_link`). Only a script may request such a link, so the braces are separated.
+/// Converts JSON from outside. Fractional numbers become texts, since scripts have no fractions.
+/// Two open braces mark a payer's link when a text is sent (`new_card_link`). Only a script may
+/// request such a link, so the braces are separated.
 pub(crate) fn untrusted_to_dynamic(value: &Value) -> Dynamic {
-    convert(value, separate_braces)
+    convert(value, separate_braces, |_| None)
 }
 
 /// Converts a JSON text from outside; `None` if the text is not JSON.
@@ -35,22 +30,36 @@ fn integer_or_text(number: &Number) -> Dynamic {
     number.as_i64().map_or_else(|| number.to_string().into(), Dynamic::from_int)
 }
 
-/// Converts JSON and maps each text with `text`.
-fn convert(value: &Value, text: fn(&str) -> Cow<'_, str>) -> Dynamic {
+/// Conversion of tagged values to their own type; `None` for any other value.
+type TagDecoder = fn(&Value) -> Option<Dynamic>;
+
+/// Converts JSON, maps each text with `text`, and decodes tagged values.
+fn convert(value: &Value, text: fn(&str) -> Cow<'_, str>, decode: TagDecoder) -> Dynamic {
+    if let Some(decoded) = decode(value) {
+        return decoded;
+    }
     match value {
         Value::Null => Dynamic::UNIT,
         Value::Bool(truth) => Dynamic::from_bool(*truth),
         Value::Number(number) => integer_or_text(number),
         Value::String(words) => text(words).as_ref().into(),
         Value::Array(items) => {
-            Dynamic::from_array(items.iter().map(|item| convert(item, text)).collect::<Array>())
+            let items = items.iter().map(|item| convert(item, text, decode));
+            Dynamic::from_array(items.collect::<Array>())
         }
-        Value::Object(fields) => {
-            let entry =
-                |(name, value): (&String, _)| (text(name).as_ref().into(), convert(value, text));
-            Dynamic::from_map(fields.iter().map(entry).collect::<Map>())
-        }
+        Value::Object(fields) => convert_fields(fields, text, decode),
     }
+}
+
+fn convert_fields(
+    fields: &serde_json::Map<String, Value>,
+    text: fn(&str) -> Cow<'_, str>,
+    decode: TagDecoder,
+) -> Dynamic {
+    let fields = fields
+        .iter()
+        .map(|(name, value)| (text(name).as_ref().into(), convert(value, text, decode)));
+    Dynamic::from_map(fields.collect::<Map>())
 }
 
 fn separate_braces(text: &str) -> Cow<'_, str> {
@@ -65,19 +74,12 @@ fn separate_braces(text: &str) -> Cow<'_, str> {
 }
 
 /// Converts a value to JSON; money and moments become texts.
-///
-/// # Errors
-///
-/// The value has no JSON form.
 pub(crate) fn to_json(value: &Dynamic) -> Result<Value, String> {
     nested_to_json(value, 0, leaf_to_json, |map| map)
 }
 
-/// Converts a value to JSON with these conversions of leaves and maps.
-///
-/// # Errors
-///
-/// The value nests too deep, or a leaf has no JSON form.
+/// Converts a value to JSON with these conversions of leaves and maps; an error if the value nests
+/// too deep, or a leaf has no JSON form.
 pub(crate) fn nested_to_json(
     value: &Dynamic,
     depth: usize,
@@ -102,10 +104,6 @@ pub(crate) fn nested_to_json(
 }
 
 /// Converts a value that is neither a list nor a map.
-///
-/// # Errors
-///
-/// The value has no JSON form.
 pub(crate) fn leaf_to_json(value: &Dynamic) -> Result<Value, String> {
     if value.is_unit() {
         return Ok(Value::Null);
@@ -187,35 +185,11 @@ impl<'de> Visitor<'de> for DynamicSeed {
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Dynamic, A::Error> {
         let mut map = Map::new();
-        while let Some(MapKey(name)) = fields.next_key_seed(MapKeySeed)? {
+        while let Some(name) = fields.next_key::<String>()? {
+            let name = separate_braces(&name).as_ref().into();
             map.insert(name, fields.next_value_seed(DynamicSeed)?);
         }
         Ok(Dynamic::from_map(map))
-    }
-}
-
-struct MapKey(rhai::Identifier);
-
-/// Reads a field name.
-struct MapKeySeed;
-
-impl<'de> DeserializeSeed<'de> for MapKeySeed {
-    type Value = MapKey;
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<MapKey, D::Error> {
-        from.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for MapKeySeed {
-    type Value = MapKey;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<MapKey, E> {
-        Ok(MapKey(separate_braces(text).as_ref().into()))
     }
 }
 
@@ -225,10 +199,6 @@ const DATE: &str = "$date";
 const MAP: &str = "$map";
 
 /// Converts a value to its stored JSON.
-///
-/// # Errors
-///
-/// The value has no JSON form.
 pub(crate) fn to_stored_json(value: &Dynamic) -> Result<Value, String> {
     nested_to_json(value, 0, tag_leaf, quote_map)
 }
@@ -258,35 +228,26 @@ fn tag_of(value: &Value) -> Option<(&str, &Value)> {
 
 /// Converts stored JSON to a script value.
 pub(crate) fn from_stored_json(value: &Value) -> Dynamic {
-    if let Some(read) = tag_of(value).and_then(|(tag, value)| decode_tag(tag, value)) {
-        return read;
-    }
-    match value {
-        Value::Array(items) => {
-            Dynamic::from_array(items.iter().map(from_stored_json).collect::<Array>())
+    convert(value, |text| Cow::Borrowed(text), decode_tagged)
+}
+
+fn decode_tagged(value: &Value) -> Option<Dynamic> {
+    match tag_of(value)? {
+        (MONEY, value) => value.as_str()?.parse::<Money>().ok().map(Dynamic::from),
+        (DATE, value) => ScriptMoment::parse(value.as_str()?).ok().map(Dynamic::from),
+        (_, value) => {
+            Some(convert_fields(value.as_object()?, |text| Cow::Borrowed(text), decode_tagged))
         }
-        Value::Object(_) => fields(value),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => to_dynamic(value),
     }
-}
-
-fn decode_tag(tag: &str, value: &Value) -> Option<Dynamic> {
-    match tag {
-        MONEY => value.as_str()?.parse::<Money>().ok().map(Dynamic::from),
-        DATE => ScriptMoment::parse(value.as_str()?).ok().map(Dynamic::from),
-        _ => value.is_object().then(|| fields(value)),
-    }
-}
-
-fn fields(value: &Value) -> Dynamic {
-    let fields = value.as_object().into_iter().flatten();
-    let fields = fields.map(|(name, value)| (name.as_str().into(), from_stored_json(value)));
-    Dynamic::from_map(fields.collect::<Map>())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn to_dynamic(value: &Value) -> Dynamic {
+        convert(value, |text| Cow::Borrowed(text), |_| None)
+    }
 
     #[test]
     fn k1_money_and_dates_keep_their_type_and_maps_that_look_like_them_stay_maps() {

@@ -65,23 +65,15 @@ pub(crate) fn set_limits(engine: &mut Engine) {
         .set_max_functions(FUNCTIONS_MAX)
         .set_max_modules(MODULES_MAX);
     engine.on_progress(|operations| {
-        record_operations(operations);
-        is_past_deadline().then(|| Dynamic::from(OUT_OF_TIME))
+        COUNT.set(operations.min(OPERATIONS_MAX));
+        let late = DEADLINE.get().is_some_and(|end| now() >= end);
+        late.then(|| Dynamic::from(OUT_OF_TIME))
     });
 }
 
 /// Returns the operations of this thread's run so far.
 pub(crate) fn operations() -> u64 {
     COUNT.get()
-}
-
-/// Starts the count of a run.
-pub(crate) fn reset_operations() {
-    COUNT.set(0);
-}
-
-fn record_operations(operations: u64) {
-    COUNT.set(operations.min(OPERATIONS_MAX));
 }
 
 #[expect(
@@ -92,16 +84,13 @@ fn now() -> Instant {
     Instant::now()
 }
 
-fn is_past_deadline() -> bool {
-    DEADLINE.get().is_some_and(|end| now() >= end)
-}
-
 /// Guard of the run's deadline; dropping it clears the deadline.
 pub(crate) struct DeadlineGuard;
 
 impl DeadlineGuard {
-    /// Starts the time of a run; `None` sets no deadline.
+    /// Starts the time of a run, and the count of its operations; `None` sets no deadline.
     pub(crate) fn start(time: Option<Duration>) -> Self {
+        COUNT.set(0);
         DEADLINE.set(time.and_then(|time| now().checked_add(time)));
         Self
     }

@@ -20,6 +20,11 @@ pub struct ScriptSource {
 }
 
 impl ScriptSource {
+    /// Returns a file whose path is also its name in problems.
+    pub(crate) fn named(name: &str, text: &str) -> Self {
+        Self { path: name.to_owned(), display_path: name.to_owned(), text: text.into() }
+    }
+
     /// Returns the path without `.rhai`: the name of a script, or the path in the `import` of a
     /// module.
     pub fn name(&self) -> &str {
@@ -118,4 +123,9 @@ pub(crate) fn defined_functions(text: &str) -> impl Iterator<Item = &str> {
 /// Converts a position to line and column.
 pub(crate) fn place(position: Position) -> Option<(usize, usize)> {
     Some((position.line()?, position.position().unwrap_or(1).max(1)))
+}
+
+/// Converts a position to line and column; the start of the file if there is none.
+pub(crate) fn place_or_start(position: Position) -> (usize, usize) {
+    place(position).unwrap_or((1, 1))
 }

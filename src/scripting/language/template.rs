@@ -53,11 +53,7 @@ impl Template {
         .collect()
     }
 
-    /// Fills in the template.
-    ///
-    /// # Errors
-    ///
-    /// A value is missing, or is not a text.
+    /// Fills in the template; an error if a value is missing, or is not a text.
     pub(crate) fn fill(&self, values: &Value) -> Result<FilledTemplate, String> {
         let plain = |text: &str| text.to_owned();
         let subject =
@@ -86,10 +82,6 @@ fn fill_parts(
 }
 
 /// Returns the text for a placeholder.
-///
-/// # Errors
-///
-/// The value is missing, or is a list or a map.
 fn placeholder_text(path: &[String], values: &Value) -> Result<String, String> {
     let found = path.iter().try_fold(values, |value, name| value.get(name));
     let name = path.join(".");
@@ -196,22 +188,19 @@ fn parse_parts(
         let inner = behind.split_once(CLOSE).filter(|(inner, _)| !inner.contains('\n'));
         let Some((inner, after)) = inner else {
             let help = "write `}}` behind the name, on the same line";
-            problems.push(source.problem(
-                place,
-                "template",
-                "this placeholder is not closed",
-                help,
-            ));
+            let message = "this placeholder is not closed";
+            problems.push(source.problem(place, "template", message, help));
             return parts;
         };
         match parse_path(inner.trim()) {
             Some(path) => parts.push(TemplatePart::Placeholder(path)),
-            None => problems.push(source.problem(
-                place,
-                "template",
-                &placeholder_message(inner.trim()),
-                HELP,
-            )),
+            None => {
+                let message = format!(
+                    "`{{{{{}}}}}` is not a placeholder: only names are possible",
+                    inner.trim()
+                );
+                problems.push(source.problem(place, "template", &message, HELP));
+            }
         }
         rest = after;
     }
@@ -221,10 +210,6 @@ fn parse_parts(
 
 const HELP: &str = "write a name such as `{{amount}}` or `{{charge.amount}}`, and leave the rest to the script: it gives a link \
                     as `#{link: new_card_link(…)}`";
-
-fn placeholder_message(inner: &str) -> String {
-    format!("`{{{{{inner}}}}}` is not a placeholder: only names are possible")
-}
 
 /// Parses a name and the fields below it.
 fn parse_path(text: &str) -> Option<Vec<String>> {

@@ -37,8 +37,8 @@ const KEPT: &str = "kv_get";
 impl RecordedReads {
     /// Returns reads without recorded answers over the present state.
     pub fn new(present: Arc<dyn Reads>) -> Self {
-        let (read_now, read_then) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { known: BTreeMap::new(), present, present_reads: read_now, read_count: read_then }
+        let (present_reads, read_count) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { known: BTreeMap::new(), present, present_reads, read_count }
     }
 
     /// Records the reads of a run. An answer that does not match its digest is ignored.

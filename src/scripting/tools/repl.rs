@@ -101,7 +101,7 @@ impl Repl {
     /// Sets the variable `event`, and the merchant of later actions. Clears the collected requests.
     pub fn bind(&mut self, event: &Value) {
         self.origin = EventOrigin::from_event(event);
-        let personal = self.names.rights.allows(ScriptPower::Personal, self.merchant());
+        let personal = self.names.configured.rights.allows(ScriptPower::Personal, self.merchant());
         let mut event = untrusted_to_dynamic(event);
         remove_private_of_event(&mut event, personal);
         self.scope.set_value(EVENT, event);
@@ -146,9 +146,8 @@ impl Repl {
             Ok(tree) => tree,
             Err(error) if is_incomplete(&error, text) => return ReplOutcome::Incomplete,
             Err(error) => {
-                return ReplOutcome::Failed(Box::new(
-                    self.without_imports(syntax::problem(&source(text), &error)),
-                ));
+                let problem = syntax::problem(&source(text), &error);
+                return ReplOutcome::Failed(Box::new(self.without_imports(problem)));
             }
         };
         let session = RunSession::new(&self.script, self.origin.clone(), self.names.clone(), reads);
@@ -192,23 +191,14 @@ impl Repl {
             let line = text.trim().replace('\n', " ");
             self.imports.extend([line.trim_end_matches(';'), "; "]);
         }
-        let RunOutput { actions: wishes, stored: mut kept, added, reads: looks, log, answers: _ } =
-            done;
+        let RunOutput { mut actions, stored: mut kept, added, reads, log, answers: _ } = done;
         kept.extend(added);
-        let new = |wish: &ActionRequest| !self.actions.contains(wish);
-        let wishes: Vec<ActionRequest> = wishes.into_iter().filter(new).collect();
-        self.actions.extend(wishes.iter().cloned());
-        let changed = |(key, value): &(&String, &Value)| self.stored.get(*key) != Some(*value);
-        let changed = kept.iter().filter(changed);
-        let changed = changed.map(|(key, value)| (key.clone(), value.clone())).collect();
+        actions.retain(|action| !self.actions.contains(action));
+        self.actions.extend(actions.iter().cloned());
+        let changed = kept.iter().filter(|(key, value)| self.stored.get(*key) != Some(*value));
+        let stored = changed.map(|(key, value)| (key.clone(), value.clone())).collect();
         self.stored = kept;
-        Evaluated {
-            value: render_value(value),
-            actions: wishes,
-            stored: changed,
-            log,
-            reads: looks.len(),
-        }
+        Evaluated { value: render_value(value), actions, stored, log, reads: reads.len() }
     }
 
     /// Moves a problem left by the hidden imports before the first line.
@@ -221,11 +211,7 @@ impl Repl {
 
 /// Returns the typed text as a file.
 pub fn source(text: &str) -> ScriptSource {
-    ScriptSource {
-        path: SOURCE_NAME.to_owned(),
-        display_path: SOURCE_NAME.to_owned(),
-        text: text.into(),
-    }
+    ScriptSource::named(SOURCE_NAME, text)
 }
 
 /// Returns true if a text is not wrong, but incomplete.

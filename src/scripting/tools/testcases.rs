@@ -18,6 +18,7 @@ use crate::scripting::hooks::Hooks;
 use crate::scripting::host::session::Reads;
 use crate::scripting::language::limits::{TIME_MAX, on_stack};
 use crate::scripting::language::source::ScriptSource;
+use crate::scripting::language::values::parse;
 use crate::scripting::tools::comparison;
 
 /// End of the names of case files.
@@ -142,7 +143,7 @@ fn compare(expect: &ExpectedRun, run: &HookRun) -> Option<String> {
             None => drop(real.remove("log")),
         }
     }
-    let same = is_equal(&expected, &real);
+    let same = canonical(&expected) == canonical(&real);
     (!same).then(|| comparison::diff_lines(&yaml(&expected), &yaml(&real)))
 }
 
@@ -153,11 +154,6 @@ fn with_function_name(action: &Value) -> Value {
         *verb = function_name(verb).to_owned();
     }
     action
-}
-
-/// Returns true if two values are equal, whatever the order of their keys.
-fn is_equal(one: &Value, other: &Value) -> bool {
-    canonical(one) == canonical(other)
 }
 
 /// Formats a value with sorted keys, so that lines can be compared.
@@ -276,8 +272,7 @@ fn matches_filter(value: &Value, filter: &Value) -> bool {
 
 impl Reads for CaseState {
     fn resource(&self, asked: &str) -> Result<Value, String> {
-        let asked: Key =
-            asked.parse().map_err(|error: crate::base::id::KeyError| error.to_string())?;
+        let asked: Key = parse(asked)?;
         let found = self.resources.iter().find(|resource| key(resource).as_ref() == Some(&asked));
         Ok(found.map(with_namespace).unwrap_or_default())
     }
