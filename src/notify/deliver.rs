@@ -35,6 +35,8 @@ use crate::notify::{mail, message, mime};
 /// Time limit of a web address's answer, and a third of the limit of each half of a conversation
 /// with a mail server. Mail servers are slower, and giving up too early leaves doubt.
 const TIMEOUT: Duration = Duration::from_secs(10);
+/// Time limit of a connection; where this one runs out, nothing was sent.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The sender of notifications. `Debug` shows no address and no password.
 #[derive(Debug)]
@@ -42,14 +44,15 @@ pub struct Notifier {
     targets: BTreeMap<String, NotificationTarget>,
     /// The clock of a mail's date.
     clock: SharedClock,
-    web: WebSender,
+    /// The client for web addresses; built at the first notification.
+    client: OnceLock<Result<Client, String>>,
 }
 
 impl Notifier {
     /// Returns an outbox for these targets, by name. It opens no connection before the first
     /// notification.
     pub fn new(targets: BTreeMap<String, NotificationTarget>, clock: SharedClock) -> Self {
-        Self { targets, web: WebSender::new(TIMEOUT), clock }
+        Self { targets, clock, client: OnceLock::new() }
     }
 
     /// Sends a notification to its target, once. Dropping the future leaves doubt, as a crash does.
@@ -68,7 +71,7 @@ impl Notifier {
         }
         match target {
             Some(NotificationTarget::Web { url, form }) => match web_body(message, *form) {
-                Ok(body) => self.web.post(url, &message.key, body).await,
+                Ok(body) => self.post(url, &message.key, body).await,
                 Err(reason) => DeliveryResult::Refused(reason),
             },
             Some(NotificationTarget::Mail(mail)) => self.deliver_mail(mail, message).await,
@@ -82,7 +85,7 @@ impl Notifier {
         message: &OutgoingNotification,
     ) -> DeliveryResult {
         match mime::build_mail(mail, message, self.clock.now()) {
-            Ok(letter) => mail::send(mail, &letter, self.web.timeout).await,
+            Ok(letter) => mail::send(mail, &letter, TIMEOUT).await,
             Err(reason) => DeliveryResult::Refused(reason),
         }
     }
@@ -106,25 +109,13 @@ const USER_AGENT: &str = "reckon";
 /// The header by which a receiver recognises a repeat (draft-ietf-httpapi-idempotency-key-header).
 const KEY_HEADER: &str = "Idempotency-Key";
 
-/// The client for web addresses; built at the first notification.
-#[derive(Debug)]
-pub(crate) struct WebSender {
-    timeout: Duration,
-    client: OnceLock<Result<Client, String>>,
-}
-
-impl WebSender {
-    /// Returns a client with this time limit.
-    pub(crate) fn new(timeout: Duration) -> Self {
-        Self { timeout, client: OnceLock::new() }
-    }
-
+impl Notifier {
     /// Posts this JSON. The key is visible ASCII.
-    pub(crate) async fn post(&self, url: &Secret, key: &str, body: String) -> DeliveryResult {
+    async fn post(&self, url: &Secret, key: &str, body: String) -> DeliveryResult {
         let Ok(url) = Url::parse(url.expose()) else {
             return DeliveryResult::Refused("the target's address is no web address".to_owned());
         };
-        let client = match self.client.get_or_init(|| web_client(self.timeout)) {
+        let client = match self.client.get_or_init(web_client) {
             Ok(client) => client,
             Err(reason) => return DeliveryResult::NotSent(reason.clone()),
         };
@@ -136,7 +127,7 @@ impl WebSender {
     }
 }
 
-fn web_client(timeout: Duration) -> Result<Client, String> {
+fn web_client() -> Result<Client, String> {
     // Another caller may have installed a provider before; that one serves as well.
     rustls::crypto::ring::default_provider().install_default().ok();
     let builder = Client::builder()
@@ -147,14 +138,9 @@ fn web_client(timeout: Duration) -> Result<Client, String> {
         .no_proxy()
         .referer(false)
         .pool_max_idle_per_host(0)
-        .connect_timeout(connect_timeout(timeout))
-        .timeout(timeout);
+        .connect_timeout(CONNECT_TIMEOUT)
+        .timeout(TIMEOUT);
     builder.build().map_err(|error| format!("no web address can be asked: {}", causes(&error)))
-}
-
-/// Shorter than the whole limit: where this one runs out, nothing was sent.
-fn connect_timeout(timeout: Duration) -> Duration {
-    timeout.checked_div(2).unwrap_or(timeout)
 }
 
 fn interpret_status(status: u16) -> DeliveryResult {

@@ -28,7 +28,6 @@ const START_MAIL_INPUT: u16 = 354;
 /// The server accepted the mail.
 const MAIL_ACCEPTED: u16 = 250;
 
-/// The encryption of the connection.
 pub(crate) enum SmtpSecurity {
     Plaintext,
     /// Upgraded by `STARTTLS`.

@@ -49,7 +49,6 @@ impl fmt::Debug for OutgoingNotification {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub enum DeliveryResult {
-    /// The receiver accepted it.
     Done,
     /// Provably not delivered: no connection was made, or the receiver asked for a later attempt.
     /// It may be sent again.
@@ -68,10 +67,8 @@ pub enum NotificationTarget {
     Web {
         /// `https://`, or `http://` at a loopback IP.
         url: Secret,
-        /// The form of the posted body.
         form: BodyFormat,
     },
-    /// Mail by SMTP.
     Mail(Box<SmtpTarget>),
 }
 
@@ -89,7 +86,6 @@ pub enum BodyFormat {
 pub struct SmtpTarget {
     /// The recipients of notifications that name none.
     pub to: Vec<Secret>,
-    /// The sender.
     pub from: Secret,
     /// A name or an IP.
     pub host: String,
