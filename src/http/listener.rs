@@ -184,7 +184,6 @@ where
     }
 }
 
-/// Answers one request.
 async fn respond(
     router: Router,
     peer: Peer,

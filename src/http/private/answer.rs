@@ -1,16 +1,20 @@
 //! State and responses that all paths share: JSON, errors, and the control port they ask.
 
+use std::convert::Infallible;
+use std::pin::Pin;
 use std::time::Duration;
 
 use axum::Json;
+use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use futures::stream::unfold;
 use serde::Serialize;
 use tokio::sync::watch;
 
 use crate::base::id::Key;
 use crate::control::handle::Control;
-use crate::control::protocol::ControlError;
+use crate::control::protocol::{BEAT, ControlError, VERSION, VERSION_HEADER};
 
 /// State of every request.
 #[derive(Debug, Clone)]
@@ -30,12 +34,10 @@ pub(crate) fn text(body: String) -> Response {
     (form, body).into_response()
 }
 
-/// Responds with an error and its help.
 pub(crate) fn error(status: StatusCode, error: &ControlError) -> Response {
     json(status, &serde_json::json!({ "error": error }))
 }
 
-/// Responds with an error of this code.
 pub(crate) fn refuse(
     status: StatusCode,
     code: &str,
@@ -45,7 +47,6 @@ pub(crate) fn refuse(
     error(status, &ControlError::new(code, message, help))
 }
 
-/// Responds with a body.
 pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response {
     let mut response = (status, Json(body)).into_response();
     let headers = response.headers_mut();
@@ -141,4 +142,37 @@ pub(crate) fn no_answer(why: &ControlError) -> Response {
     let status =
         if bug { StatusCode::INTERNAL_SERVER_ERROR } else { StatusCode::SERVICE_UNAVAILABLE };
     error(status, why)
+}
+
+/// Header that keeps a proxy of the usual sort from holding keep-alive bytes back.
+const UNBUFFERED: &str = "x-accel-buffering";
+
+/// The pending answer; `None` once it was sent.
+type PendingAnswer<T> = Option<Pin<Box<dyn Future<Output = T> + Send>>>;
+
+/// Responds with an answer once it is made, and with a space every [`BEAT`] before that. A client
+/// that disconnects is not waited for; its request is done all the same.
+pub(crate) fn respond_when_ready<T>(made: impl Future<Output = T> + Send + 'static) -> Response
+where
+    T: Serialize + 'static,
+{
+    let start: PendingAnswer<T> = Some(Box::pin(made));
+    let pieces = unfold(start, |making: PendingAnswer<T>| async move {
+        let mut making = making?;
+        let piece = tokio::select! {
+            biased;
+            made = &mut making => (Bytes::from(serde_json::to_vec(&made).unwrap_or_default()), None),
+            () = tokio::time::sleep(BEAT) => (Bytes::from_static(b" "), Some(making)),
+        };
+        Some((Ok::<_, Infallible>(piece.0), piece.1))
+    });
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    let mut response = (headers, Body::from_stream(pieces)).into_response();
+    let headers = response.headers_mut();
+    headers.insert(VERSION_HEADER, HeaderValue::from_static(VERSION));
+    headers.insert(UNBUFFERED, HeaderValue::from_static("no"));
+    response
 }

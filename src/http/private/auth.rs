@@ -29,8 +29,7 @@ use crate::http::private::answer;
 /// Message and help for a page of another origin.
 const OTHER_PAGE: (&str, &str) = (
     "request from a page of another origin",
-    "send the request from a program, or from a page of this \
-        listener",
+    "send the request from a program, or from a page of this listener",
 );
 /// Scheme of the header that carries a token.
 const BEARER: &str = "bearer";
@@ -77,7 +76,6 @@ fn caller(tokens: &Tokens, request: &Request) -> Result<Option<ApiCaller>, Box<R
     }
 }
 
-/// Returns the token in a header.
 fn token_of(header: &HeaderValue) -> Option<Secret> {
     let (scheme, token_of) = header.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case(BEARER).then(|| Secret::from(token_of.trim()))
@@ -119,7 +117,6 @@ const WRITE: &str = "write";
 #[derive(Debug, Clone, Default)]
 pub struct Tokens(Arc<[Token]>);
 
-/// A token, with its caller.
 #[derive(Debug, Clone)]
 pub struct Token {
     pub secret: Secret,
@@ -163,7 +160,6 @@ impl Tokens {
         Ok(Self(meant.map(read).collect::<Result<_, _>>()?))
     }
 
-    /// Returns the first token, if there is one.
     pub fn first(&self) -> Option<&Token> {
         self.0.first()
     }
@@ -206,7 +202,6 @@ impl Token {
 }
 
 impl fmt::Display for Tokens {
-    /// Formats the number of tokens.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} tokens", self.0.len())
     }

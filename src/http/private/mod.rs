@@ -3,5 +3,4 @@
 pub mod answer;
 pub mod auth;
 pub mod router;
-pub mod rpc;
 pub mod writes;

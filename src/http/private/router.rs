@@ -10,19 +10,22 @@ mod tests;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{DefaultBodyLimit, Path, Query, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::routing::{get, post};
-use axum::{Router, middleware};
+use axum::{Extension, Router, middleware};
 use serde::Serialize;
 use tokio::sync::watch;
 use tower_http::limit::RequestBodyLimitLayer;
 
 use crate::base::id::Key;
 use crate::control::handle::Control;
-use crate::control::protocol::{CONTROL_PATH, REQUEST_BYTES_MAX};
+use crate::control::protocol::{
+    CONTROL_PATH, ControlError, ControlRequest, REQUEST_BYTES_MAX, VERSION, VERSION_HEADER,
+};
 use crate::engine::protocol::diagnostics::Metrics;
 use crate::engine::protocol::events::{EventsView, EventsWanted};
 use crate::engine::protocol::hooks::HooksView;
@@ -32,9 +35,9 @@ use crate::engine::protocol::query::{
     ResourcesQuery,
 };
 use crate::engine::protocol::views::{Overview, ResourceView};
-use crate::http::private::answer::{AppState, ok, refuse};
-use crate::http::private::auth::Tokens;
-use crate::http::private::{answer, auth, rpc, writes};
+use crate::http::private::answer::{AppState, ok, refuse, respond_when_ready};
+use crate::http::private::auth::{ApiCaller, Tokens};
+use crate::http::private::{answer, auth, writes};
 use crate::render;
 
 /// Time limit of an engine's answer; the engine is busy with files as a rule, never with calls.
@@ -50,7 +53,7 @@ const EVENTS_SHOWN_MAX: usize = 1000;
 /// [`axum::extract::ConnectInfo`], or it is refused.
 pub fn router(control: Control, ready: watch::Receiver<bool>, tokens: Tokens) -> Router {
     let commands = Router::new()
-        .route(CONTROL_PATH, post(rpc::handle_rpc))
+        .route(CONTROL_PATH, post(handle_rpc))
         .layer(DefaultBodyLimit::disable())
         .layer(RequestBodyLimitLayer::new(REQUEST_BYTES_MAX));
     Router::new()
@@ -125,7 +128,6 @@ async fn resources(State(door): State<AppState>) -> Response {
     door.respond(ResourcesQuery, |items| ok(&serde_json::json!({ "items": items }))).await
 }
 
-/// The three parts of a resource's path.
 type ResourcePathParts = (String, String, String);
 
 async fn resource(
@@ -170,6 +172,45 @@ async fn events(State(door): State<AppState>, Query(asked): Query<EventsParamete
     let most = asked.limit.unwrap_or(EVENTS_SHOWN).min(EVENTS_SHOWN_MAX);
     let wanted = EventsQuery(EventsWanted { merchant, most });
     door.respond(wanted, |events| ok(&events)).await
+}
+
+/// Answers one control request, in the name of its token: the same as over the socket, sent by
+/// commands with `--server`.
+async fn handle_rpc(
+    State(door): State<AppState>,
+    caller: Option<Extension<ApiCaller>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let Some(Extension(ApiCaller { actor, may_write })) = caller else { return answer::no_token() };
+    if let Some(refusal) = other_version(&headers) {
+        return refusal;
+    }
+    let request = match serde_json::from_slice::<ControlRequest>(&body) {
+        Ok(request) => request,
+        Err(error) => return answer::bad_body(&error, "send one control request as JSON"),
+    };
+    if !may_write && !request.is_read_only() {
+        return answer::read_only();
+    }
+    if request.is_local() {
+        return answer::local_only();
+    }
+    tracing::debug!(actor, ?request, "control");
+    respond_when_ready(async move { door.control.send(request, actor).await })
+}
+
+/// Returns the refusal of a client of another version.
+fn other_version(headers: &HeaderMap) -> Option<Response> {
+    let theirs = headers.get(VERSION_HEADER).and_then(|version| version.to_str().ok());
+    let theirs = theirs.unwrap_or("unknown");
+    if theirs == VERSION {
+        return None;
+    }
+    let message =
+        format!("version mismatch: the daemon is reckon {VERSION}, the client is reckon {theirs}");
+    let help = "run the same version on both sides";
+    Some(refuse(StatusCode::CONFLICT, ControlError::OTHER_VERSION, message, help))
 }
 
 impl AppState {

@@ -24,14 +24,12 @@ use crate::engine::protocol::actions::{ManualResolution, ResolveResult};
 use crate::engine::protocol::approvals::{ApprovingPlan, PlanApprovalResult};
 use crate::engine::protocol::query::{ApprovalsQuery, OverviewQuery, SettleQuery};
 use crate::http::private::answer;
-use crate::http::private::answer::{AppState, json, ok};
+use crate::http::private::answer::{AppState, json, ok, respond_when_ready};
 use crate::http::private::auth::ApiCaller;
-use crate::http::private::rpc::respond_when_ready;
 use crate::model::operator::{REASON_LENGTH_MAX, SuspensionRequest, SuspensionResult};
 use crate::model::state::credentials::LiveBinding;
 use crate::model::state::lifecycle::ReleaseRequest;
 
-/// Returns the routes of the writes.
 pub(crate) fn routes() -> Router<AppState> {
     Router::new()
         .route("/api/v1/suspend", post(suspend))
@@ -50,7 +48,6 @@ impl From<Response> for WriteRefusal {
     }
 }
 
-/// The response to a write.
 type WriteResult = Result<Response, WriteRefusal>;
 
 /// The caller, where there is a token.
@@ -71,7 +68,6 @@ fn read<T: DeserializeOwned>(body: &Bytes, help: &str) -> Result<T, WriteRefusal
     serde_json::from_slice(body).map_err(|error| answer::bad_body(&error, help).into())
 }
 
-/// Refuses an invalid value.
 fn invalid_value(message: &str, help: &str) -> WriteRefusal {
     answer::bad_request(message, help).into()
 }
@@ -88,7 +84,6 @@ impl From<ControlError> for WriteRefusal {
     }
 }
 
-/// Body of `suspend`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SuspendBody {
@@ -105,8 +100,7 @@ async fn suspend(State(door): State<AppState>, who: MaybeCaller, body: Bytes) ->
     if reason.is_empty() || reason.chars().count() > REASON_LENGTH_MAX {
         return Err(invalid_value(
             "`reason` is empty or too long: 1 to 500 characters",
-            "write the reason for \
-            the suspension",
+            "write the reason for the suspension",
         ));
     }
     if until.is_some_and(|until| until <= SystemClock.now()) {
@@ -116,7 +110,6 @@ async fn suspend(State(door): State<AppState>, who: MaybeCaller, body: Bytes) ->
     Ok(suspend_response(&door.control.send(request, actor).await?))
 }
 
-/// Body of `resume`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ResumeBody {
@@ -200,7 +193,6 @@ fn plan_approved(answer: &PlanApprovalResult) -> Response {
     }
 }
 
-/// Body of `resolve`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ResolveBody {
@@ -234,7 +226,6 @@ fn resolve_response(resolved: &ResolveResult) -> Response {
     }
 }
 
-/// Body of `reconcile`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReconcileBody {

@@ -122,10 +122,8 @@ impl Ingress {
         self.rules.proxies.iter().any(|network| network.contains(&address))
     }
 
-    /// Takes one post of an address from its share.
-    ///
-    /// # Errors
-    /// The share is used up; the error is the time until there is more.
+    /// Takes one post of an address from its share; where the share is used up, returns the time
+    /// until there is more.
     pub(crate) fn take_permit(&self, address: &WebhookAddress) -> Result<(), Duration> {
         let Some(rate) = self.rules.rate else { return Ok(()) };
         let each = SECOND.checked_div(rate.per_second.get()).unwrap_or(SECOND);

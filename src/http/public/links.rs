@@ -97,10 +97,7 @@ fn redirect(address: &str) -> Response {
 }
 
 impl LinkState {
-    /// Verifies a link.
-    ///
-    /// # Errors
-    /// The status: the link's signature is not ours, or no single resource matches it.
+    /// Verifies a link; refuses one that is not ours, or that no single resource matches.
     async fn verify_link(&self, text: &str) -> Result<IntakeLink, StatusCode> {
         let opened = self.outside.verify_intake_url(text).ok_or(StatusCode::NOT_FOUND)?;
         let key = opened.single_resource(&self.control).await?;
@@ -108,7 +105,6 @@ impl LinkState {
         Ok(IntakeLink { key, terms, until })
     }
 
-    /// Responds with the link's present page.
     async fn present_page(&self, link: IntakeLink) -> Response {
         let asked = tokio::time::timeout(ANSWER_MAX, self.control.intake(link)).await;
         match (asked, pages::nonce()) {

@@ -49,7 +49,6 @@ impl<'a> HtmlPage<'a> {
         Self { title, inner, nonce, header, footer, refresh, policy_extra, scripts }
     }
 
-    /// Responds with the page.
     pub(crate) fn answer(self, status: StatusCode) -> Response {
         (status, headers(&self.policy()), Html(self.html().into_string())).into_response()
     }
@@ -204,11 +203,11 @@ fn intake_scripts(service: &str, nonce: &str) -> Markup {
 fn card() -> Markup {
     html! {
         (hosted_field("number", "Card number", true))
-        (plain_input("expiry", "Expiry", ("MM/YY", "cc-exp"), (9, false)))
+        (PLAIN.input("expiry", "Expiry", ("MM/YY", "cc-exp"), (9, false)))
         (hosted_field("cvv", "Security code", false))
-        (InputLayout { is_wide: true, ..PLAIN_LAYOUT }.show("name", "Name on the card", ("", "cc-name"), (64, false)))
-        (plain_input("address1", "Street address", ("", "address-line1"), (64, true)))
-        (plain_input("postal_code", "Postal code", ("", "postal-code"), (10, true)))
+        (InputLayout { is_wide: true, ..PLAIN }.input("name", "Name on the card", ("", "cc-name"), (64, false)))
+        (PLAIN.input("address1", "Street address", ("", "address-line1"), (64, true)))
+        (PLAIN.input("postal_code", "Postal code", ("", "postal-code"), (10, true)))
     }
 }
 
@@ -221,9 +220,9 @@ fn bank() -> Markup {
         (hosted_field("account", "Account number", false))
         (select("account_type", "Type of account", &types))
         (select("holder", "Whose account it is", &holder))
-        (plain_input("given", "Given name", ("", "given-name"), (64, false)))
-        (plain_input("surname", "Family name", ("", "family-name"), (64, false)))
-        (business.show("business", "Name of the business", ("", "organization"), (64, false)))
+        (PLAIN.input("given", "Given name", ("", "given-name"), (64, false)))
+        (PLAIN.input("surname", "Family name", ("", "family-name"), (64, false)))
+        (business.input("business", "Name of the business", ("", "organization"), (64, false)))
     }
 }
 
@@ -238,18 +237,17 @@ fn hosted_field(id: &str, label: &str, is_wide: bool) -> Markup {
     }
 }
 
-/// Layout of an input of this page.
 #[derive(Clone, Copy)]
 struct InputLayout {
     is_wide: bool,
     is_hidden: bool,
 }
 
-const PLAIN_LAYOUT: InputLayout = InputLayout { is_wide: false, is_hidden: false };
+const PLAIN: InputLayout = InputLayout { is_wide: false, is_hidden: false };
 
 impl InputLayout {
     /// Returns an input of this page, which the form does not send.
-    fn show(
+    fn input(
         self,
         id: &str,
         label: &str,
@@ -268,10 +266,6 @@ impl InputLayout {
             }
         }
     }
-}
-
-fn plain_input(id: &str, label: &str, words: (&str, &str), most: (u32, bool)) -> Markup {
-    PLAIN_LAYOUT.show(id, label, words, most)
 }
 
 fn select(id: &str, label: &str, choices: &[(&str, &str)]) -> Markup {

@@ -54,10 +54,8 @@ pub(crate) struct VerifiedAddress<T> {
 }
 
 impl<T> VerifiedAddress<T> {
-    /// Returns the resource of the address; of several, the one that exists.
-    ///
-    /// # Errors
-    /// The status of an address without a single resource.
+    /// Returns the resource of the address; of several, the one that exists. The error is the status
+    /// of an address without a single resource.
     pub(crate) async fn single_resource(&self, control: &Control) -> Result<Key, StatusCode> {
         if let [key] = self.candidates.as_slice() {
             return Ok(key.clone());

@@ -195,7 +195,6 @@ pub(crate) const BODY_MAX: Duration = Duration::from_secs(10);
 /// Bytes of a public request's body, at most.
 pub(crate) const BODY_BYTES_MAX: usize = 256 * 1024;
 
-/// Reads the complete body.
 pub(crate) async fn read_complete(body: Body) -> Result<Bytes, PostAnswer> {
     let most = u64::try_from(BODY_BYTES_MAX).unwrap_or(u64::MAX);
     if body.size_hint().lower() > most {
