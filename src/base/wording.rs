@@ -67,13 +67,21 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// Asks for the candidate most similar to `word`; `None` where no candidate is similar.
+pub fn did_you_mean<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    nearest(word, candidates).map(|meant| format!("did you mean `{meant}`?"))
+}
+
 /// Returns `did you mean …?` where a candidate resembles `word`, else the list of all.
 pub fn suggestion_help<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str> + Clone,
 ) -> String {
-    if let Some(meant) = nearest(word, candidates.clone()) {
-        return format!("did you mean `{meant}`?");
+    if let Some(question) = did_you_mean(word, candidates.clone()) {
+        return question;
     }
     let all: Vec<_> = candidates.into_iter().map(|candidate| format!("`{candidate}`")).collect();
     match all.split_last() {

@@ -74,14 +74,11 @@ pub(crate) fn builtin_functions(engine: &Engine) -> Vec<(String, usize)> {
     )
 }
 
-/// Registers every host function.
 fn register_host_functions(engine: &mut Engine) {
     engine.register_type_with_name::<RunLimitError>("bound");
     engine.register_fn("to_string", |beyond: &mut RunLimitError| beyond.to_string());
     for row in host_functions() {
-        let least = row.arguments.len();
-        let most = if row.options.is_empty() { least } else { least.saturating_add(1) };
-        for count in least..=most {
+        for count in row.argument_counts() {
             for name in row.names() {
                 let types = vec![TypeId::of::<Dynamic>(); count];
                 engine.register_raw_fn(name, types, move |context, arguments| {
@@ -142,7 +139,6 @@ pub struct RunFailure {
     pub log: Vec<String>,
 }
 
-/// Causes of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureCause {
@@ -183,8 +179,7 @@ impl RunFailure {
         let help = match self.cause {
             FailureCause::Script => "none of its requested actions is done, and nothing is stored",
             FailureCause::LimitExceeded => {
-                "stay within the bounds of a run, which `reckon hooks \
-                doc` lists"
+                "stay within the bounds of a run, which `reckon hooks doc` lists"
             }
             FailureCause::TimedOut => "shorten its loops; the time of reads does not count",
             FailureCause::Panic => "please report this bug",
@@ -207,7 +202,10 @@ pub(crate) fn classify_error(
             format!("it took more than {} operations: does a loop end?", limits::OPERATIONS_MAX)
         }
         EvalAltResult::ErrorStackOverflow(_) => "its calls nest too deep".to_owned(),
-        EvalAltResult::ErrorRuntime(value, _) => thrown_message(value),
+        EvalAltResult::ErrorRuntime(value, _) => {
+            let beyond = value.clone().try_cast::<RunLimitError>();
+            beyond.map_or_else(|| value.to_string(), |beyond| beyond.to_string())
+        }
         EvalAltResult::ErrorPropertyNotFound(name, _) => missing_field_message(name),
         other => without_place(other),
     };
@@ -225,12 +223,6 @@ fn missing_field_message(name: &str) -> String {
         }
         Some(Privacy::Plain) | None => message,
     }
-}
-
-/// Returns the message that a script or a host function threw.
-fn thrown_message(value: &Dynamic) -> String {
-    let beyond = value.clone().try_cast::<RunLimitError>();
-    beyond.map_or_else(|| value.to_string(), |beyond| beyond.to_string())
 }
 
 /// Returns the message of an error without its place.

@@ -22,7 +22,6 @@ const FILES_MAX: usize = 1000;
 /// Nested folders.
 const DEPTH_MAX: usize = 8;
 
-/// Content of a scripts folder.
 #[derive(Debug, Default)]
 pub struct ScriptFolder {
     /// Scripts, modules and templates, sorted by name.

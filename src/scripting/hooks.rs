@@ -45,14 +45,11 @@ pub struct EventHandler {
 
 /// A script that passed every check.
 pub(crate) struct CompiledScript {
-    pub(crate) name: String,
+    /// The identity has the hash without the script's own name.
+    pub(crate) queue: ScriptQueue,
     pub(crate) ast: AST,
     pub(crate) hash: Digest,
-    /// Hash without the script's own name.
-    pub(crate) content_hash: Digest,
     pub(crate) functions: BTreeSet<String>,
-    pub(crate) concurrency: usize,
-    pub(crate) since: Option<DateTime<Utc>>,
 }
 
 /// Settings with which a script processes a merchant's events.
@@ -88,32 +85,25 @@ impl Hooks {
         self.hash
     }
 
-    /// Returns the warnings of the set.
     pub fn warnings(&self) -> &[PlacedIssue] {
         &self.warnings
     }
 
-    /// Returns the names of the scripts.
     pub fn scripts(&self) -> impl Iterator<Item = &str> {
         self.scripts.keys().map(String::as_str)
     }
 
     /// Returns the event settings of every script.
     pub fn queues(&self) -> impl Iterator<Item = ScriptQueue> {
-        self.scripts.values().map(|script| ScriptQueue {
-            lane: ScriptIdentity { script: script.name.clone(), text: script.content_hash },
-            concurrency: script.concurrency,
-            since: script.since,
-        })
+        self.scripts.values().map(|script| script.queue.clone())
     }
 
-    /// Returns the function of a script for events of this type.
     pub fn handler(&self, script: &str, event_type: &str) -> Option<EventHandler> {
-        let script = self.scripts.get(script)?;
+        let (script, compiled) = self.scripts.get_key_value(script)?;
         let exact = names::handler_name(event_type);
         let names = [exact.as_str(), names::ANY_EVENT];
-        let function = names.into_iter().find(|name| script.functions.contains(*name))?;
-        Some(EventHandler { script: script.name.clone(), function: function.to_owned() })
+        let function = names.into_iter().find(|name| compiled.functions.contains(*name))?;
+        Some(EventHandler { script: script.clone(), function: function.to_owned() })
     }
 
     /// Returns the functions for events of this type. Each script provides the function of the

@@ -8,11 +8,12 @@ use rhai::{Engine, EvalAltResult, Module, Scope};
 
 use crate::base::hash::{Digest, sha256};
 use crate::base::wording;
+use crate::model::events::hook_run::ScriptIdentity;
 use crate::model::issue::{PlacedIssue, Severity};
 use crate::scripting::check::unit::{CheckSet, Import, ScriptUnit};
 use crate::scripting::check::{checker, declarations, syntax, unit};
 use crate::scripting::engine::{builtin_functions, engine};
-use crate::scripting::hooks::{CompiledScript, Hooks};
+use crate::scripting::hooks::{CompiledScript, Hooks, ScriptQueue};
 use crate::scripting::language::limits::on_stack;
 use crate::scripting::language::names::{ConfiguredNames, ScriptNames};
 use crate::scripting::language::source::ScriptSource;
@@ -118,16 +119,14 @@ fn assemble(
                 let hash = digest(files.iter().copied().chain(texts));
                 let nameless = ScriptSource { path: String::new(), ..unit.source.clone() };
                 let others = files.into_iter().filter(|file| *file != unit.source);
-                let script = CompiledScript {
-                    name: unit.source.name().to_owned(),
-                    ast,
-                    hash,
-                    content_hash: digest(others.chain([&nameless])),
-                    functions,
+                let name = unit.source.name().to_owned();
+                let text = digest(others.chain([&nameless]));
+                let queue = ScriptQueue {
+                    lane: ScriptIdentity { script: name.clone(), text },
                     concurrency: declarations::concurrency(unit).unwrap_or(1),
                     since: declarations::since(unit),
                 };
-                scripts.insert(script.name.clone(), script);
+                scripts.insert(name, CompiledScript { queue, ast, hash, functions });
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use rhai::{Expr, FnCallExpr, Position, Stmt};
 
-use crate::base::wording::{count_verb, nearest, suggestion_help};
+use crate::base::wording::{count_verb, did_you_mean, suggestion_help};
 use crate::scripting::check::checker::FileChecker;
 use crate::scripting::engine;
 use crate::scripting::host::argument_type::{ArgumentType, Literal};
@@ -25,8 +25,7 @@ const FOREIGN_NAMES: [(&[&str], &str); 5] = [
     ),
     (
         &["rand", "random", "uuid"],
-        "there are no random numbers: the same event has the same \
-        actions",
+        "there are no random numbers: the same event has the same actions",
     ),
     (
         &["float", "parse_float", "to_float"],
@@ -88,9 +87,11 @@ impl FileChecker<'_> {
         let builtin = self.set.builtin.get(name);
         let language = builtin.is_some_and(|known| known.contains(&count));
         // A list has a method `find`, too; the type is known only at run time.
-        if let Some(row) = rows.iter().find(|row| row.takes(count) && !(method && language)) {
+        if let Some(row) =
+            rows.iter().find(|row| row.argument_counts().contains(&count) && !(method && language))
+        {
             self.check_rights(row, call, usize::from(method), at);
-            self.record_host_call(row.name, at);
+            self.host_calls.entry(row.name).or_insert(at);
             self.check_filter(name, call);
             return self.check_arguments(row, call, method);
         }
@@ -100,7 +101,7 @@ impl FileChecker<'_> {
         let given = call.args.len();
         if !rows.is_empty() {
             let usages: Vec<String> = rows.iter().map(|row| format!("`{}`", row.usage())).collect();
-            let takes: Vec<usize> = rows.iter().flat_map(|row| accepted_counts(row)).collect();
+            let takes: Vec<usize> = rows.iter().flat_map(|row| row.argument_counts()).collect();
             let help = format!("write {}", usages.join(" or "));
             return self.report_arity(name, given, &takes, at, &help);
         }
@@ -137,14 +138,11 @@ impl FileChecker<'_> {
         let own = self.unit.functions.iter().filter(|function| !function.is_anonymous());
         let own = own.map(|function| function.name.as_str());
         let host = engine::host_functions().map(|row| row.name);
-        let near = nearest(name, own.chain(host));
+        let near = did_you_mean(name, own.chain(host));
         let builtin = self.set.builtin.keys().copied();
         let language = builtin.filter(|name| engine::host_functions_named(name).next().is_none());
-        let near = near.or_else(|| nearest(name, language));
-        near.map_or_else(
-            || "list all functions with `reckon hooks doc`".to_owned(),
-            |meant| format!("did you mean `{meant}`?"),
-        )
+        near.or_else(|| did_you_mean(name, language))
+            .unwrap_or_else(|| "list all functions with `reckon hooks doc`".to_owned())
     }
 
     /// Checks `module::function(…)`.
@@ -192,7 +190,6 @@ impl FileChecker<'_> {
         }
     }
 
-    /// Checks the literal arguments of a call against the row.
     fn check_arguments(&mut self, row: &'static HostFn, call: &FnCallExpr, method: bool) {
         let skipped = usize::from(method);
         for (argument, value) in row.arguments.iter().skip(skipped).zip(&call.args) {
@@ -269,11 +266,6 @@ fn literal_of(value: &Expr) -> Option<Literal> {
         }
         _ => return None,
     })
-}
-
-fn accepted_counts(row: &HostFn) -> Vec<usize> {
-    let least = row.arguments.len();
-    [least, least.saturating_add(1)].into_iter().filter(|count| row.takes(*count)).collect()
 }
 
 /// Formats `1 or 2 arguments`.

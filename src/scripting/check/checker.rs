@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rhai::{ASTFlags, ASTNode, Expr, FlowControl, Position, Stmt};
 
-use crate::base::wording::nearest;
+use crate::base::wording::did_you_mean;
 use crate::model::issue::{PlacedIssue, Severity};
 use crate::scripting::check::declarations;
 use crate::scripting::check::unit::{CheckSet, Function, ScriptUnit};
@@ -67,7 +67,6 @@ impl<'a> FileChecker<'a> {
         self.scopes.clear();
     }
 
-    /// Records a problem at a position.
     pub(crate) fn report(&mut self, at: Position, code: &str, message: &str, help: &str) {
         self.problems.push(self.unit.source.problem(place_or_start(at), code, message, help));
     }
@@ -80,7 +79,6 @@ impl<'a> FileChecker<'a> {
         }
     }
 
-    /// Returns true if a variable is in scope.
     pub(crate) fn is_in_scope(&self, name: &str) -> bool {
         self.scopes.iter().flatten().any(|(known, _)| known == name)
     }
@@ -247,10 +245,9 @@ impl<'a> FileChecker<'a> {
             format!("write `{GLOBAL}::{name}`: functions see constants by that name")
         } else {
             let all = self.scopes.iter().flatten().map(|(name, _)| name.as_str());
-            nearest(name, all).map_or_else(
-                || format!("write `let {name} = …` before it, or a text in quotes: `\"{name}\"`"),
-                |meant| format!("did you mean `{meant}`?"),
-            )
+            did_you_mean(name, all).unwrap_or_else(|| {
+                format!("write `let {name} = …` before it, or a text in quotes: `\"{name}\"`")
+            })
         };
         self.report(at, "unknown_variable", &message, &help);
     }
@@ -261,10 +258,8 @@ impl<'a> FileChecker<'a> {
             if !self.unit.constants.contains_key(name) {
                 let message = format!("there is no constant `{name}` in this file");
                 let all = self.unit.constants.keys().map(String::as_str);
-                let help = nearest(name, all).map_or_else(
-                    || format!("write `const {name} = …;` outside of functions"),
-                    |meant| format!("did you mean `{meant}`?"),
-                );
+                let help = did_you_mean(name, all)
+                    .unwrap_or_else(|| format!("write `const {name} = …;` outside of functions"));
                 self.report(at, "unknown_variable", &message, &help);
             }
         } else {
@@ -278,10 +273,9 @@ impl<'a> FileChecker<'a> {
         if imports.clone().any(|known| known == alias) {
             return true;
         }
-        let help = nearest(alias, imports).map_or_else(
-            || format!("write `import \"lib/{alias}\" as {alias};` at the top of the file"),
-            |meant| format!("did you mean `{meant}`?"),
-        );
+        let help = did_you_mean(alias, imports).unwrap_or_else(|| {
+            format!("write `import \"lib/{alias}\" as {alias};` at the top of the file")
+        });
         self.report(at, "unknown_module", &format!("nothing is imported as `{alias}`"), &help);
         false
     }
@@ -300,11 +294,10 @@ impl<'a> FileChecker<'a> {
         let Expr::Property(property, at) = first else { return };
         if EVENT_FIELDS.iter().all(|field| field.name != property.2.as_str()) {
             let message = format!("an event has no field `{}`", property.2);
-            let near = nearest(&property.2, EVENT_FIELDS.iter().map(|field| field.name));
-            let help = near.map_or_else(
-                || format!("write `event.data.{}`: the record's own fields are there", property.2),
-                |meant| format!("did you mean `{meant}`?"),
-            );
+            let all = EVENT_FIELDS.iter().map(|field| field.name);
+            let help = did_you_mean(&property.2, all).unwrap_or_else(|| {
+                format!("write `event.data.{}`: the record's own fields are there", property.2)
+            });
             self.report(*at, "unknown_field", &message, &help);
         }
     }

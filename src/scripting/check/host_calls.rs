@@ -105,11 +105,6 @@ impl FileChecker<'_> {
         self.warn(at, "former_name", &message, &help);
     }
 
-    /// Records a call of a host function.
-    pub(crate) fn record_host_call(&mut self, name: &'static str, at: Position) {
-        self.host_calls.entry(name).or_insert(at);
-    }
-
     /// Warns about a script that reads and writes a key in concurrent runs, where one run
     /// overwrites the update of another.
     pub(crate) fn check_counters(&mut self) {
@@ -133,9 +128,8 @@ impl FileChecker<'_> {
         let unknown = words.0.iter().filter(|(word, _)| !AT_MOST.contains(&word.name.as_str()));
         for (word, _) in unknown {
             let message = format!("`{BOUND}` has no field `{}`", word.name);
-            let near = wording::nearest(&word.name, AT_MOST);
-            let help =
-                near.map_or(AT_MOST_HELP.to_owned(), |near| format!("did you mean `{near}`?"));
+            let help = wording::did_you_mean(&word.name, AT_MOST);
+            let help = help.unwrap_or_else(|| AT_MOST_HELP.to_owned());
             self.report(word.pos, "option", &message, &help);
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rhai::{AST, Engine, LexError, ParseError, ParseErrorType as P, ParseErrorType};
 
-use crate::base::wording::{count_noun, nearest};
+use crate::base::wording::{count_noun, did_you_mean};
 use crate::model::issue::{PlacedIssue, RelatedPlace};
 use crate::scripting::language::source::{ScriptSource, defined_functions, place};
 
@@ -186,11 +186,10 @@ fn reserved_word(word: &str) -> (String, String) {
         "var" => "write `let`".to_owned(),
         "null" | "nil" => "write `()`".to_owned(),
         "match" | "case" => "write `switch value { 1 => …, _ => … }`".to_owned(),
-        _ => match (operator_help(word), nearest(word, known)) {
-            (Some(help), _) => help.to_owned(),
-            (None, Some(meant)) => format!("did you mean `{meant}`?"),
-            (None, None) => "give it another name".to_owned(),
-        },
+        _ => operator_help(word)
+            .map(str::to_owned)
+            .or_else(|| did_you_mean(word, known))
+            .unwrap_or_else(|| "give it another name".to_owned()),
     };
     (format!("`{word}` is a reserved word"), help)
 }

@@ -18,7 +18,6 @@ pub(crate) type SourcePosition = (usize, usize);
 pub(crate) struct Function {
     pub(crate) name: String,
     pub(crate) parameters: Vec<String>,
-    /// Place of the name.
     pub(crate) place: SourcePosition,
     pub(crate) body: Vec<Stmt>,
 }
@@ -127,7 +126,6 @@ fn functions(source: &ScriptSource, tree: &AST) -> Vec<Function> {
     functions
 }
 
-/// Returns the statements of one function.
 fn body(tree: &AST, name: &str, count: usize) -> Vec<Stmt> {
     let mut alone = tree.clone();
     alone.clear_statements();

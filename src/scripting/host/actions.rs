@@ -148,7 +148,6 @@ fn fill_template(
     template.fill(values).map_err(|why| format!("template `{name}`: {why}"))
 }
 
-/// Fields of `at_most`.
 pub(crate) const AT_MOST: [&str; 3] = ["count", "per", "key"];
 /// Example of `at_most`.
 pub(crate) const AT_MOST_HELP: &str = "write `at_most: #{count: 1, per: \"1d\"}`, with `key: …` where not all notifications of the target count together";

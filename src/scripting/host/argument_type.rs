@@ -12,7 +12,6 @@ use crate::base::wording;
 use crate::scripting::language::names::ScriptNames;
 use crate::scripting::language::values::{ScriptMoment, parse};
 
-/// Type of an argument or option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArgumentType {
     Any,
@@ -137,7 +136,6 @@ impl ArgumentType {
         }
     }
 
-    /// Checks a literal.
     pub(crate) fn check_literal(
         self,
         literal: &Literal,
@@ -155,7 +153,6 @@ impl ArgumentType {
         if let Literal::Text(text) = literal { self.check_text(text, known) } else { Ok(()) }
     }
 
-    /// Checks a text of this type.
     pub(crate) fn check_text(self, text: &str, known: &ScriptNames) -> Result<(), ArgumentError> {
         match self {
             Self::Name => self.explain(parse::<Name>(text)).map(drop),

@@ -5,6 +5,7 @@
 //! the documentation reads its sentence, and the engine calls its `call`.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use rhai::{Dynamic, Map};
 use serde_json::{Map as Fields, Value};
@@ -26,15 +27,11 @@ pub(crate) type CallResult = Result<Dynamic, HostError>;
 /// Part of the documentation that lists a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FunctionGroup {
-    /// The function requests an action.
     Action,
-    /// The function reads.
     Read,
-    /// The function calculates.
     Helper,
 }
 
-/// One argument.
 #[derive(Debug, Clone, Copy)]
 pub struct Argument {
     pub name: &'static str,
@@ -65,7 +62,6 @@ pub struct HostFn {
     /// Name of the function. Two rows may share a name if they take different numbers of arguments.
     pub name: &'static str,
     pub group: FunctionGroup,
-    /// Arguments in order.
     pub arguments: &'static [Argument],
     /// Options in the map after the arguments; without options there is no such map.
     pub options: &'static [&'static [HostOption]],
@@ -77,7 +73,6 @@ pub struct HostFn {
     pub former_name: Option<&'static str>,
     /// Name in the journal, where it differs: the verb of an action request, or the name of a read.
     pub journal_name: Option<&'static str>,
-    /// Runs the function.
     pub(crate) call: fn(&HostCall<'_>) -> CallResult,
 }
 
@@ -102,7 +97,6 @@ impl HostFn {
         Self { former_name: Some(former_name), journal_name, ..self }
     }
 
-    /// Returns the options of the function.
     pub fn options(&self) -> impl Iterator<Item = &'static HostOption> {
         self.options.iter().copied().flatten()
     }
@@ -118,10 +112,10 @@ impl HostFn {
         self.journal_name.unwrap_or(self.name)
     }
 
-    /// Returns true if the function takes this number of arguments.
-    pub fn takes(&self, count: usize) -> bool {
+    /// Returns the numbers of arguments that the function takes; the map of options is optional.
+    pub fn argument_counts(&self) -> RangeInclusive<usize> {
         let least = self.arguments.len();
-        count == least || (!self.options.is_empty() && count == least.saturating_add(1))
+        least..=least.saturating_add(usize::from(!self.options.is_empty()))
     }
 
     /// Formats a call: `refund(charge, #{…})`.
@@ -244,17 +238,14 @@ impl<'a> HostCall<'a> {
         self.argument(index).as_int().unwrap_or_default()
     }
 
-    /// Returns an argument as a moment.
     pub(crate) fn moment(&self, index: usize) -> Result<ScriptMoment, String> {
         parse_moment(&self.argument(index))
     }
 
-    /// Returns an option.
     pub(crate) fn option(&self, name: &str) -> Option<Dynamic> {
         self.options.get(name).cloned()
     }
 
-    /// Returns an option as text.
     pub(crate) fn option_text(&self, name: &str) -> Option<String> {
         self.option(name).map(|value| text_of(&value))
     }
@@ -342,7 +333,6 @@ pub(crate) fn parse_money(value: &Dynamic) -> Result<Money, String> {
     }
 }
 
-/// Returns the amount of a record of the service.
 pub(crate) fn record_amount(record: &Map) -> Result<Money, String> {
     let minor = record.get("amount").and_then(|value| value.as_int().ok());
     let minor = minor.ok_or("the record has no `amount`")?;

@@ -159,7 +159,6 @@ fn requested_amount(
     of(&record)
 }
 
-/// Returns the remaining amount of a charge.
 fn remaining_amount(charge: &Map) -> Result<Money, String> {
     let whole = record_amount(charge)?;
     let refunded = charge.get("amount_refunded").and_then(|value| value.as_int().ok());
@@ -204,7 +203,6 @@ fn request_movement(call: &HostCall<'_>, hold: Option<Value>) -> CallResult {
     ])
 }
 
-/// Returns the recurring charge of an occurrence.
 fn recurring_charge_id(call: &HostCall<'_>) -> Result<String, String> {
     if let Some(recurring) = call.option("recurring") {
         return object_id(&recurring);

@@ -30,32 +30,25 @@ pub struct ScriptEvent {
     origin: EventOrigin,
 }
 
-/// Origin of an event.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EventOrigin {
     /// The merchant; `None` if no document declares it.
     pub(crate) merchant: Option<Key>,
     /// Set in live mode.
     pub(crate) live: bool,
-    /// Time of the event.
     pub(crate) created: Option<DateTime<Utc>>,
 }
 
 impl EventOrigin {
-    /// Reads the origin from an event.
     pub(crate) fn from_event(event: &Value) -> Self {
         let live = event.get("mode").and_then(Value::as_str) == Some("live");
         let created = event.get("created").and_then(Value::as_str);
         let created =
             created.and_then(|text| ScriptMoment::parse(text).ok()).map(|ScriptMoment(at)| at);
-        Self { merchant: event_merchant(event), live, created }
+        let merchant = event.get("merchant").and_then(Value::as_str);
+        let merchant = merchant.and_then(|name| format!("Merchant/{name}").parse().ok());
+        Self { merchant, live, created }
     }
-}
-
-/// Returns the merchant of an event.
-pub(crate) fn event_merchant(event: &Value) -> Option<Key> {
-    let name = event.get("merchant").and_then(Value::as_str)?;
-    format!("Merchant/{name}").parse().ok()
 }
 
 impl fmt::Debug for ScriptEvent {

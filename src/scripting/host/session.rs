@@ -75,7 +75,6 @@ pub(crate) struct RunLimitError(pub(crate) String);
 pub(crate) enum HostError {
     /// The script is wrong.
     Invalid(String),
-    /// The run exceeds a limit.
     LimitExceeded(String),
 }
 
@@ -108,22 +107,18 @@ impl RunSession {
         self
     }
 
-    /// Returns the names that scripts may use.
     pub(crate) fn names(&self) -> &ScriptNames {
         &self.0.names
     }
 
-    /// Returns the merchant of the event.
     pub(crate) fn merchant(&self) -> Option<&Key> {
         self.0.origin.merchant.as_ref()
     }
 
-    /// Returns the time of the event.
     pub(crate) fn created_at(&self) -> Option<DateTime<Utc>> {
         self.0.origin.created
     }
 
-    /// Returns true for an event in live mode.
     pub(crate) fn is_live(&self) -> bool {
         self.0.origin.live
     }
@@ -157,7 +152,13 @@ impl RunSession {
         let mut done = self.0.output.lock();
         let name = wish.name.clone();
         if let Some(known) = done.actions.iter().find(|known| known.name == name) {
-            return if *known == wish { Ok(name) } else { Err(duplicate_name(&name).into()) };
+            if *known == wish {
+                return Ok(name);
+            }
+            let message = format!(
+                "two different actions are named `{name}`: give one of them another `name`"
+            );
+            return Err(HostError::Invalid(message));
         }
         if done.actions.len() >= ACTIONS_MAX {
             let message = format!("one run asks for {ACTIONS_MAX} actions at most");
@@ -249,8 +250,4 @@ impl RunSession {
             done.log.push(format!("more than {LINES_MAX} lines: the others are left out"));
         }
     }
-}
-
-fn duplicate_name(name: &Name) -> String {
-    format!("two different actions are named `{name}`: give one of them another `name`")
 }

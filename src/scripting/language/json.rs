@@ -198,7 +198,6 @@ impl<'de> Visitor<'de> for DynamicSeed {
 const DATE: &str = "$date";
 const MAP: &str = "$map";
 
-/// Converts a value to its stored JSON.
 pub(crate) fn to_stored_json(value: &Dynamic) -> Result<Value, String> {
     nested_to_json(value, 0, tag_leaf, quote_map)
 }
@@ -219,14 +218,12 @@ fn quote_map(map: Value) -> Value {
     if tag_of(&map).is_some() { json!({ MAP: map }) } else { map }
 }
 
-/// Returns the tag of a value, and the tagged content.
 fn tag_of(value: &Value) -> Option<(&str, &Value)> {
     let fields = value.as_object().filter(|fields| fields.len() == 1)?;
     let (name, value) = fields.iter().next()?;
     [MONEY, DATE, MAP].contains(&name.as_str()).then_some((name, value))
 }
 
-/// Converts stored JSON to a script value.
 pub(crate) fn from_stored_json(value: &Value) -> Dynamic {
     convert(value, |text| Cow::Borrowed(text), decode_tagged)
 }

@@ -10,7 +10,6 @@ use crate::scripting::language::template::Template;
 /// Function for events without a function of their own in the script.
 pub const ANY_EVENT: &str = "on_event";
 
-/// One event type.
 #[derive(Debug, Clone, Copy)]
 pub struct EventRow {
     /// Type as the service writes it.
@@ -135,8 +134,7 @@ pub static EVENT_FIELDS: &[EventField] = &[
     EventField { name: "merchant", doc: "the name of the Merchant document, or `()`" },
     EventField {
         name: "resource",
-        doc: "the document that the event is about, as `Kind/name`, or \
-        `()`",
+        doc: "the document that the event is about, as `Kind/name`, or `()`",
     },
     EventField {
         name: "data",

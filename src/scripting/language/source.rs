@@ -120,7 +120,6 @@ pub(crate) fn defined_functions(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Converts a position to line and column.
 pub(crate) fn place(position: Position) -> Option<(usize, usize)> {
     Some((position.line()?, position.position().unwrap_or(1).max(1)))
 }

@@ -15,10 +15,8 @@ use serde_json::Value;
 use crate::model::issue::PlacedIssue;
 use crate::scripting::language::source::ScriptSource;
 
-/// One piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum TemplatePart {
-    /// Literal text.
     Text(String),
     /// Placeholder: the name, and the fields below it.
     Placeholder(Vec<String>),
@@ -35,7 +33,6 @@ pub(crate) struct Template {
 /// A template with all placeholders filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FilledTemplate {
-    /// Subject of a mail.
     pub(crate) subject: Option<String>,
     pub(crate) text: String,
     /// The same content as HTML.
@@ -81,7 +78,6 @@ fn fill_parts(
     Ok(out)
 }
 
-/// Returns the text for a placeholder.
 fn placeholder_text(path: &[String], values: &Value) -> Result<String, String> {
     let found = path.iter().try_fold(values, |value, name| value.get(name));
     let name = path.join(".");
@@ -192,15 +188,12 @@ fn parse_parts(
             problems.push(source.problem(place, "template", message, help));
             return parts;
         };
-        match parse_path(inner.trim()) {
-            Some(path) => parts.push(TemplatePart::Placeholder(path)),
-            None => {
-                let message = format!(
-                    "`{{{{{}}}}}` is not a placeholder: only names are possible",
-                    inner.trim()
-                );
-                problems.push(source.problem(place, "template", &message, HELP));
-            }
+        if let Some(path) = parse_path(inner.trim()) {
+            parts.push(TemplatePart::Placeholder(path));
+        } else {
+            let message =
+                format!("`{{{{{}}}}}` is not a placeholder: only names are possible", inner.trim());
+            problems.push(source.problem(place, "template", &message, HELP));
         }
         rest = after;
     }

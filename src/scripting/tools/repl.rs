@@ -31,7 +31,6 @@ use crate::scripting::loader;
 
 /// Name of the typed text in problems.
 pub const SOURCE_NAME: &str = "repl";
-/// Variable that holds the event.
 const EVENT: &str = "event";
 /// Owner of the stored values if no script is named.
 const NO_SCRIPT: &str = "repl";
@@ -60,9 +59,7 @@ pub struct Evaluated {
     pub actions: Vec<ActionRequest>,
     /// Values that changed, by key.
     pub stored: Vec<(String, Value)>,
-    /// Log of the line.
     pub log: Vec<String>,
-    /// Number of reads.
     pub reads: usize,
 }
 
@@ -72,7 +69,6 @@ pub enum ReplOutcome {
     Done(Evaluated),
     /// The line is incomplete; the next line continues it.
     Incomplete,
-    /// The line failed.
     Failed(Box<PlacedIssue>),
 }
 
@@ -113,7 +109,6 @@ impl Repl {
         script.clone_into(&mut self.script);
     }
 
-    /// Returns the merchant of the event.
     pub fn merchant(&self) -> Option<&Key> {
         self.origin.merchant.as_ref()
     }

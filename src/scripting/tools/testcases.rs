@@ -26,14 +26,12 @@ pub const ENDING: &str = ".test.yaml";
 /// Key of an action with the function that requests it.
 pub(super) const DO: &str = "do";
 
-/// Content of a case file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CaseFile {
     cases: Vec<Case>,
 }
 
-/// One test case.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
@@ -67,7 +65,6 @@ pub struct ExpectedRun {
     pub fails: Option<String>,
 }
 
-/// Result of one case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CaseResult {
     pub script: String,
@@ -103,7 +100,6 @@ const FORMER_KEY: (&str, &str) = ("`kept`, `kv`", "`kv`");
 const HELP: &str = "write `cases: [{name, event, state, expect: {actions, kv, log, fails}}]`, \
     as in docs/guides/hooks.md";
 
-/// Runs one case of a script.
 pub fn run(hooks: &Hooks, script: &str, case: &Case) -> CaseResult {
     let ran = on_stack(|| run_case(hooks, script, case));
     let trouble = ran.unwrap_or_else(|| Some("the case could not be run".to_owned()));
@@ -232,7 +228,6 @@ pub struct CaseState {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseRemoteRead {
-    /// Name of the read.
     pub read: String,
     /// Arguments that the answer belongs to; each named one must match.
     #[serde(default)]
@@ -250,7 +245,6 @@ fn key(resource: &Value) -> Option<Key> {
     format!("{kind}/{namespace}/{name}").parse().ok()
 }
 
-/// Returns the resource with its namespace.
 fn with_namespace(resource: &Value) -> Value {
     let mut resource = resource.clone();
     if let Some(fields) = resource.as_object_mut() {
