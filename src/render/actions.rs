@@ -1,8 +1,6 @@
 //! Renders an action for the person who requests it, its result, and the result of `suspend` or
 //! `resume`.
 
-use std::fmt::Write;
-
 use serde_json::Value;
 
 use crate::base::id::Key;
@@ -27,44 +25,37 @@ const SHOWN_FACTS: [&str; 8] = [
     "last4",
 ];
 
-/// Renders the requested action.
 pub fn action_request(action: &Action) -> String {
     let mut out = format!("{} at {}\n", clean(&action.verb), clean(&action.merchant.short()));
     for (name, value) in action.fields.as_object().into_iter().flatten() {
-        match value {
-            Value::Null | Value::Bool(false) => {}
-            Value::Array(none) if none.is_empty() => {}
-            Value::Object(set) if name == "set" => {
+        match value.as_object().filter(|_| name == "set") {
+            _ if is_absent(value) => {}
+            Some(set) => {
                 set.iter()
                     .for_each(|(name, value)| fact(&mut out, name, &render_value(name, value)));
             }
-            Value::Bool(_)
-            | Value::Number(_)
-            | Value::String(_)
-            | Value::Array(_)
-            | Value::Object(_) => fact(&mut out, name, &render_value(name, value)),
+            None => fact(&mut out, name, &render_value(name, value)),
         }
     }
     out
 }
 
-/// Renders a field's value, but never the strokes of a signature, a token or the content of a file.
-fn render_value(name: &str, value: &Value) -> String {
-    match value {
-        _ if name == "data" => "(a signature)".to_owned(),
-        _ if name == "token" => "(a one-time token)".to_owned(),
-        _ if name == "content" => "(a file)".to_owned(),
-        Value::String(text) if text.is_empty() => "(empty)".to_owned(),
-        Value::String(text) if name == "method" && is_number(text) => "(a number)".to_owned(),
-        Value::String(text) => text.clone(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            money(value).unwrap_or_else(|| value.to_string())
-        }
-    }
+fn is_absent(value: &Value) -> bool {
+    matches!(value, Value::Null | Value::Bool(false)) || value.as_array().is_some_and(Vec::is_empty)
 }
 
-fn money(value: &Value) -> Option<String> {
-    serde_json::from_value::<Money>(value.clone()).ok().map(|money| money.to_string())
+/// Renders a field's value, but never the strokes of a signature, a token or the content of a file.
+fn render_value(name: &str, value: &Value) -> String {
+    match (name, value.as_str()) {
+        ("data", _) => "(a signature)".to_owned(),
+        ("token", _) => "(a one-time token)".to_owned(),
+        ("content", _) => "(a file)".to_owned(),
+        (_, Some("")) => "(empty)".to_owned(),
+        ("method", Some(text)) if is_number(text) => "(a number)".to_owned(),
+        (_, Some(text)) => text.to_owned(),
+        (_, None) => serde_json::from_value::<Money>(value.clone())
+            .map_or_else(|_| value.to_string(), |money| money.to_string()),
+    }
 }
 
 /// Renders the result, and the next step for the person.
@@ -102,21 +93,17 @@ fn amount(acted: &ActionReport) -> Option<String> {
 
 /// Returns the next step for the person; empty if there is none.
 fn next_step(stands: ActionStatus, key: &Key) -> String {
-    let mut text = String::new();
     let told = match stands {
-        ActionStatus::Done | ActionStatus::Invalid => return text,
+        ActionStatus::Done | ActionStatus::Invalid => return String::new(),
         ActionStatus::Refused => {
-            "nothing was done; repeat the command only if something has \
-            changed"
+            "nothing was done; repeat the command only if something has changed"
         }
         ActionStatus::OnHold => "needs attention: settle it as `reckon intents` shows",
         ActionStatus::InDoubt => "its answer was lost; check its status with `reckon intents`",
         ActionStatus::NotSent => "nothing was sent, and nothing will be; repeat the command",
         ActionStatus::Blocked => "nothing was sent; repeat the command once that is corrected",
     };
-    // Writing to a string cannot fail.
-    let _written = write!(text, "{told} ({})", clean(&key.short()));
-    text
+    format!("{told} ({})", clean(&key.short()))
 }
 
 fn fact(out: &mut String, label: &str, text: &str) {

@@ -73,7 +73,6 @@ pub fn forget_request(what: &ForgetRequest) -> String {
     }
 }
 
-/// Renders the result of forgetting.
 pub fn forget_result(forgot: &ForgetResult) -> String {
     match forgot {
         ForgetResult::Resource(key, Some(id)) => format!(

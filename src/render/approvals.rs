@@ -2,6 +2,7 @@
 //! approvals in signed commits.
 
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 use crate::base::id::PublicKey;
 use crate::base::wording::{count_noun, count_verb};
@@ -9,7 +10,7 @@ use crate::engine::protocol::approvals::PlanApprovalResult;
 use crate::model::issue::PlacedIssue;
 use crate::model::operator::ApprovalSignature;
 use crate::model::state::credentials::{BindingApproval, LiveBinding};
-use crate::render::words::{clean, push_line};
+use crate::render::words::{clean, or_not_known, push_line};
 
 /// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 13;
@@ -18,8 +19,7 @@ const LABEL_WIDTH: usize = 13;
 pub fn live_binding(binding: &LiveBinding) -> String {
     let LiveBinding { merchant, application, generation, mode, name, public_keys } = binding;
     let mut out = format!("{} would be bound for real money to\n", clean(&merchant.short()));
-    let name = name.as_deref().map_or_else(|| "not known".to_owned(), clean);
-    fact(&mut out, "name", &name);
+    fact(&mut out, "name", &or_not_known(name.as_deref()));
     let keys: Vec<String> = public_keys.iter().map(PublicKey::as_str).map(clean).collect();
     fact(&mut out, "public keys", &keys.join(", "));
     fact(&mut out, "mode", mode.as_str());
@@ -87,23 +87,19 @@ pub enum SignedFileStatus {
     Known,
     /// The file names another plan than the present one.
     OtherPlan,
-    /// The approval is refused.
     Refused,
 }
 
-/// One approval file.
+#[skip_serializing_none]
 #[derive(Debug, Serialize)]
 pub struct ApprovalFileView {
     /// Path from the folder of the configuration.
     pub file: String,
     #[serde(rename = "standing")]
     pub status: SignedFileStatus,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub signer: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<ApprovalSignature>,
     /// Number of people who have approved the plan, and the number required.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub approvers: Option<(usize, usize)>,
     /// Reasons for which the approval is refused.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -112,15 +108,9 @@ pub struct ApprovalFileView {
 
 impl ApprovalFileView {
     /// Returns a file without further details.
-    pub fn new(file: &str, standing: SignedFileStatus) -> Self {
-        Self {
-            file: file.to_owned(),
-            status: standing,
-            signer: None,
-            signature: None,
-            approvers: None,
-            problems: Vec::new(),
-        }
+    pub fn new(file: &str, status: SignedFileStatus) -> Self {
+        let (signer, signature, approvers) = (None, None, None);
+        Self { file: file.to_owned(), status, signer, signature, approvers, problems: Vec::new() }
     }
 }
 
@@ -153,7 +143,6 @@ pub fn approval_problem(problem: &PlacedIssue) -> String {
     format!("{wrong}\n  help: {}", clean(help))
 }
 
-/// Renders one file.
 pub fn approval_file_line(file: &ApprovalFileView) -> String {
     let (word, more) = match file.status {
         SignedFileStatus::Counts => ("counts", ""),

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use miette::{
     Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError,
@@ -26,7 +27,6 @@ pub const SHOWN_MAX: usize = 1000;
 /// Version of the JSON form.
 const JSON_VERSION: u32 = 1;
 
-/// Style of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutputStyle {
     /// Allows colours.
@@ -39,6 +39,12 @@ pub struct OutputStyle {
 
 /// Masked text of each file, by the file's name in problems.
 pub type Sources = BTreeMap<String, MaskedSource>;
+
+/// Returns a text as the source of a file, without values to mask.
+pub(super) fn source_of(name: &str, text: Arc<str>) -> (String, MaskedSource) {
+    let text = SourceText::new(Arc::from(name), text);
+    (name.to_owned(), MaskedSource::new(&text, &[]))
+}
 
 /// Renders all problems for programs.
 pub fn json(documents: usize, problems: &[PlacedIssue]) -> Value {
@@ -87,6 +93,8 @@ fn render_problem(
 }
 
 /// A problem in the form that miette takes.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", .problem.message)]
 struct ProblemReport<'a> {
     problem: &'a PlacedIssue,
     snippet: Option<Snippet<'a>>,
@@ -105,20 +113,6 @@ impl<'a> ProblemReport<'a> {
         self.problem.related.iter().filter(move |place| !shown || place.file != *file)
     }
 }
-
-impl fmt::Display for ProblemReport<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.problem.message)
-    }
-}
-
-impl fmt::Debug for ProblemReport<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl std::error::Error for ProblemReport<'_> {}
 
 impl Diagnostic for ProblemReport<'_> {
     fn code<'b>(&'b self) -> Option<Box<dyn fmt::Display + 'b>> {
@@ -228,9 +222,6 @@ impl SourceCode for Snippet<'_> {
         )))
     }
 }
-
-#[cfg(test)]
-mod real;
 
 #[cfg(test)]
 mod tests;

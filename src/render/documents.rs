@@ -4,7 +4,6 @@
 use crate::render::words::{Paint, push_line};
 use crate::spec::explain::Explanation;
 
-/// Renders the whole explanation.
 pub fn explanation(explained: &Explanation, color: bool) -> String {
     let paint = Paint { color };
     let Explanation { kind, path, meaning, fields, .. } = explained;

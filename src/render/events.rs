@@ -5,11 +5,11 @@ use crate::base::wording::count_noun;
 use crate::engine::protocol::events::{
     EventView, EventsView, IgnoredView, ReceiverView, ResyncedEvents,
 };
-use crate::engine::protocol::hooks::{FailedActionView, FailedRunView, HooksView};
+use crate::engine::protocol::hooks::{ActionView, FailedActionView, FailedRunView, HooksView};
 use crate::model::events::hook_run::ActionOutcome;
 use crate::model::remote_object::{Freshness, RemoteObject};
-use crate::render::resources::table_lines;
-use crate::render::words::{Paint, clean, push_line};
+use crate::render::resources::push_table;
+use crate::render::words::{Paint, clean, or_not_known, push_line};
 
 /// Renders the newest events, the posts that were not verified, and a line for each receiver.
 pub fn text(view: &EventsView, color: bool) -> String {
@@ -18,11 +18,14 @@ pub fn text(view: &EventsView, color: bool) -> String {
     if view.items.is_empty() {
         push_line!(out, "No event of the gateway is known yet.");
     } else {
-        event_rows(&mut out, paint, view.items.iter());
+        let header = ["CREATED", "TYPE", "OBJECT", "STATUS", "EVENT"];
+        let rows: Vec<_> = view.items.iter().map(|item| row_cells(item).to_vec()).collect();
+        push_table(&mut out, paint, &header, &rows);
     }
-    post_rows(&mut out, paint, "Posted, not yet verified:", &view.waiting);
-    post_rows(&mut out, paint, "Forged (the service has no such event):", &view.forged);
-    ignored_webhooks(&mut out, paint, &view.ignored);
+    let title = |text: &str| format!("\n{}", paint.bold(text));
+    titled(&mut out, &title("Posted, not yet verified:"), &view.waiting, post_row);
+    titled(&mut out, &title("Forged (the service has no such event):"), &view.forged, post_row);
+    titled(&mut out, &title("Ignored partner webhooks:"), &view.ignored, ignored_webhook);
     if !view.receivers.is_empty() {
         push_line!(out, "");
     }
@@ -35,16 +38,19 @@ pub fn text(view: &EventsView, color: bool) -> String {
     out
 }
 
-/// Renders webhooks of the partner interface that were ignored.
-fn ignored_webhooks(out: &mut String, paint: Paint, all: &[IgnoredView]) {
-    if all.is_empty() {
-        return;
+/// Renders a title, and its items below; nothing if there are none.
+fn titled<T>(out: &mut String, title: &str, items: &[T], render: impl Fn(&mut String, &T)) {
+    if !items.is_empty() {
+        push_line!(out, "{title}");
     }
-    push_line!(out, "\n{}", paint.bold("Ignored partner webhooks:"));
-    for one in all {
-        let (reference, reason) = (clean(&one.reference), clean(&one.reason));
-        push_line!(out, "  {reference}  {}: {reason}", one.at);
+    for item in items {
+        render(out, item);
     }
+}
+
+fn ignored_webhook(out: &mut String, one: &IgnoredView) {
+    let (reference, reason) = (clean(&one.reference), clean(&one.reason));
+    push_line!(out, "  {reference}  {}: {reason}", one.at);
 }
 
 /// Renders events one below the other, the newest last.
@@ -73,8 +79,7 @@ pub fn resync_result(read: &[ResyncedEvents], since: &str) -> String {
         if let Some(horizon) = &one.horizon {
             push_line!(
                 out,
-                "  events up to {horizon} are older than `events.keep` and do not count \
-                    as new"
+                "  events up to {horizon} are older than `events.keep` and do not count as new"
             );
         }
         if let Some(why) = &one.trouble {
@@ -98,41 +103,15 @@ pub fn failed_runs(view: &HooksView) -> String {
         );
     }
     crate::render::hooks::known_scripts::needing_attention(&mut out, &view.known);
-    let failed = |out: &mut String, title: &str, all: &[FailedRunView]| {
-        for (number, one) in all.iter().enumerate() {
-            if number == 0 {
-                push_line!(out, "{title}");
-            }
-            let again = one.again.as_ref().map(|again| format!("; again at {again}"));
-            let (script, event, why) = (clean(&one.script), clean(&one.event), clean(&one.message));
-            let tries = count_noun(one.tries, "time");
-            push_line!(
-                out,
-                "  {script}, event {event}: {why} ({tries}{})",
-                again.unwrap_or_default()
-            );
-        }
-    };
-    failed(&mut out, "Failed; `reckon events replay ID` runs them again:", &view.dead);
+    let title = "Failed; `reckon events replay ID` runs them again:";
+    titled(&mut out, title, &view.dead, failed_run);
     hidden_count(&mut out, view.dead.len(), view.totals.dead);
-    failed(&mut out, "Failed, will be retried:", &view.failed);
+    titled(&mut out, "Failed, will be retried:", &view.failed, failed_run);
     hidden_count(&mut out, view.failed.len(), view.totals.failed);
-    failed_actions(&mut out, &view.undone);
-    for (number, wish) in view.waiting.iter().enumerate() {
-        if number == 0 {
-            push_line!(out, "Requested by a hook, not done yet:");
-        }
-        let until = wish.at.as_ref().map(|at| format!(", not before {at}"));
-        let (verb, name) = (clean(&wish.verb), clean(&wish.name));
-        let (script, event) = (clean(&wish.script), clean(&wish.event));
-        push_line!(out, "  {verb} {name} of {script}, event {event}{}", until.unwrap_or_default());
-        if let Some(held) = &wish.on_hold {
-            push_line!(out, "    needs attention: {}", clean(held));
-        }
-        if let Some(waits) = &wish.waits {
-            push_line!(out, "    must be looked for first: {}", clean(waits));
-        }
-    }
+    let title =
+        "Requested by a hook, not done; acknowledge with `reckon events failed --ack EVENT`:";
+    titled(&mut out, title, &view.undone, failed_action);
+    titled(&mut out, "Requested by a hook, not done yet:", &view.waiting, waiting_action);
     hidden_count(&mut out, view.waiting.len(), view.totals.waiting);
     if out.is_empty() {
         push_line!(out, "No hook failed, and no action waits.");
@@ -148,28 +127,39 @@ fn hidden_count(out: &mut String, shown: usize, total: u64) {
     }
 }
 
-/// Renders actions that ended undone, with the next step for a person.
-fn failed_actions(out: &mut String, all: &[FailedActionView]) {
-    for (number, one) in all.iter().enumerate() {
-        if number == 0 {
-            push_line!(
-                out,
-                "Requested by a hook, not done; acknowledge with `reckon events failed --ack \
-                EVENT`:"
-            );
-        }
-        let (verb, name, script) = (clean(&one.verb), clean(&one.name), clean(&one.script));
-        let (event, why) = (clean(&one.event), clean(&one.message));
-        let fate = match one.fate {
-            ActionOutcome::Done => "done",
-            ActionOutcome::Skipped => "skipped",
-            ActionOutcome::Refused => "refused",
-            ActionOutcome::Invalid => "invalid",
-            ActionOutcome::Unknown => "unknown",
-        };
-        push_line!(out, "  {verb} {name} of {script}, event {event}: {fate}: {why}");
-        push_line!(out, "    {}", one.help);
+fn failed_run(out: &mut String, one: &FailedRunView) {
+    let again = one.again.as_ref().map(|again| format!("; again at {again}"));
+    let (script, event, why) = (clean(&one.script), clean(&one.event), clean(&one.message));
+    let tries = count_noun(one.tries, "time");
+    push_line!(out, "  {script}, event {event}: {why} ({tries}{})", again.unwrap_or_default());
+}
+
+fn waiting_action(out: &mut String, wish: &ActionView) {
+    let until = wish.at.as_ref().map(|at| format!(", not before {at}"));
+    let (verb, name) = (clean(&wish.verb), clean(&wish.name));
+    let (script, event) = (clean(&wish.script), clean(&wish.event));
+    push_line!(out, "  {verb} {name} of {script}, event {event}{}", until.unwrap_or_default());
+    if let Some(held) = &wish.on_hold {
+        push_line!(out, "    needs attention: {}", clean(held));
     }
+    if let Some(waits) = &wish.waits {
+        push_line!(out, "    must be looked for first: {}", clean(waits));
+    }
+}
+
+/// Renders an action that ended undone, with the next step for a person.
+fn failed_action(out: &mut String, one: &FailedActionView) {
+    let (verb, name, script) = (clean(&one.verb), clean(&one.name), clean(&one.script));
+    let (event, why) = (clean(&one.event), clean(&one.message));
+    let fate = match one.fate {
+        ActionOutcome::Done => "done",
+        ActionOutcome::Skipped => "skipped",
+        ActionOutcome::Refused => "refused",
+        ActionOutcome::Invalid => "invalid",
+        ActionOutcome::Unknown => "unknown",
+    };
+    push_line!(out, "  {verb} {name} of {script}, event {event}: {fate}: {why}");
+    push_line!(out, "    {}", one.help);
 }
 
 /// Renders one event with all unsealed fields.
@@ -178,7 +168,7 @@ pub fn event_detail(event: &EventView) -> String {
     let mut say = |name: &str, value: String| push_line!(out, "{name:<9} {value}");
     say("event", clean(&event.id));
     say("merchant", clean(&event.merchant));
-    say("type", event.kind.as_deref().map_or_else(|| "not known".to_owned(), clean));
+    say("type", or_not_known(event.kind.as_deref()));
     say("created", event.created.clone().unwrap_or_else(|| "not known".to_owned()));
     say("status", standing_word(event).to_owned());
     say("received", format!("{}, {}", event.first, post_count(event.posts)));
@@ -194,29 +184,13 @@ pub fn event_detail(event: &EventView) -> String {
 fn post_count(posts: u32) -> String {
     match posts {
         0 => "in the list of events".to_owned(),
-        posts => {
-            format!("posted {}", count_noun(posts, "time"))
-        }
+        posts => format!("posted {}", count_noun(posts, "time")),
     }
 }
 
-fn event_rows<'a>(out: &mut String, paint: Paint, items: impl Iterator<Item = &'a EventView>) {
-    let header = ["CREATED", "TYPE", "OBJECT", "STATUS", "EVENT"];
-    let rows: Vec<Vec<String>> = items.map(|item| row_cells(item).to_vec()).collect();
-    for (number, row) in table_lines(&header, &rows, None).iter().enumerate() {
-        push_line!(out, "{}", if number == 0 { paint.bold(row) } else { row.clone() });
-    }
-}
-
-fn post_rows(out: &mut String, paint: Paint, title: &str, posts: &[EventView]) {
-    if posts.is_empty() {
-        return;
-    }
-    push_line!(out, "\n{}", paint.bold(title));
-    for post in posts {
-        let (id, merchant) = (clean(&post.id), clean(&post.merchant));
-        push_line!(out, "  {id}  {merchant}, {} ({})", post.first, post_count(post.posts));
-    }
+fn post_row(out: &mut String, post: &EventView) {
+    let (id, merchant) = (clean(&post.id), clean(&post.merchant));
+    push_line!(out, "  {id}  {merchant}, {} ({})", post.first, post_count(post.posts));
 }
 
 fn row_cells(item: &EventView) -> [String; 5] {
@@ -273,14 +247,10 @@ fn receiver_line(receiver: &ReceiverView) -> String {
         (ledger.malformed, "malformed"),
     ] {
         if number > 0 {
-            told.push_str("; ");
-            told.push_str(&number.to_string());
-            told.push(' ');
-            told.push_str(what);
+            told = format!("{told}; {number} {what}");
         }
     }
-    told.push('.');
-    told
+    format!("{told}.")
 }
 
 #[cfg(test)]

@@ -10,12 +10,10 @@ use serde_json::{Value, json};
 use crate::base::wording::count_noun;
 use crate::model::issue::{PlacedIssue, Severity};
 use crate::render::diagnostic;
-use crate::render::diagnostic::{OutputStyle, Sources};
+use crate::render::diagnostic::OutputStyle;
 use crate::render::words::push_line;
 use crate::scripting::folder::ScriptFolder;
 use crate::scripting::tools::testcases::CaseResult;
-use crate::spec::text::mask::MaskedSource;
-use crate::spec::text::source;
 
 pub use doc::{doc_json, markdown, terminal_doc};
 
@@ -44,14 +42,8 @@ pub fn problem_report(
     let guilty = |name: &str| problems.iter().any(|problem| problem.file == name);
     let files =
         folder.scripts.iter().chain(&folder.cases).filter(|source| guilty(&source.display_path));
-    let sources: Sources = files
-        .map(|source| {
-            let text = source::SourceText::new(
-                Arc::from(source.display_path.as_str()),
-                Arc::clone(&source.text),
-            );
-            (source.display_path.clone(), MaskedSource::new(&text, &[]))
-        })
+    let sources = files
+        .map(|source| diagnostic::source_of(&source.display_path, Arc::clone(&source.text)))
         .collect();
     diagnostic::text(problems, &sources, look)
 }
@@ -83,7 +75,7 @@ fn failed_count(verdicts: &[CaseResult]) -> usize {
 
 /// Renders one suite, with one `testcase` for each case.
 pub fn junit(verdicts: &[CaseResult]) -> String {
-    let failed = verdicts.iter().filter(|verdict| verdict.difference.is_some()).count();
+    let failed = failed_count(verdicts);
     let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"hooks\" tests=\"{}\" failures=\"{failed}\">\n",
         verdicts.len()

@@ -3,7 +3,7 @@
 use crate::base::wording::count_noun;
 use crate::engine::protocol::actions::ResolveResult;
 use crate::engine::protocol::intents::{IntentEvidence, IntentView, IntentsView};
-use crate::render::resources::table_lines;
+use crate::render::resources::push_table;
 use crate::render::words::{Paint, clean, push_line, value_text, wrap};
 
 /// Columns of a wrapped sentence.
@@ -43,7 +43,7 @@ pub fn text(view: &IntentsView, color: bool) -> String {
     if !view.items.is_empty() {
         let header = ["INTENT", "RESOURCE", "EFFECT", "STATE", "SENT", "SINCE"];
         let rows: Vec<_> = view.items.iter().map(row).collect();
-        table(&mut out, paint, &header, &rows);
+        push_table(&mut out, paint, &header, &rows);
         for item in &view.items {
             advice(&mut out, paint, item);
         }
@@ -54,13 +54,6 @@ pub fn text(view: &IntentsView, color: bool) -> String {
     out
 }
 
-fn table(out: &mut String, paint: Paint, header: &[&str], rows: &[Vec<String>]) {
-    for (number, row) in table_lines(header, rows, None).iter().enumerate() {
-        push_line!(out, "{}", if number == 0 { paint.bold(row) } else { row.clone() });
-    }
-}
-
-/// Returns the cells of one intent.
 fn row(item: &IntentView) -> Vec<String> {
     let sent = count_noun(item.attempts, "time");
     let state = clean(&item.state).replace('_', " ");
@@ -121,7 +114,7 @@ fn recreated(out: &mut String, paint: Paint, view: &IntentsView) {
         out.push('\n');
     }
     let rows = view.remade.iter().map(|one| vec![clean(&one.intent), clean(&one.key.short())]);
-    table(out, paint, &["INTENT", "MADE AGAIN"], &rows.collect::<Vec<_>>());
+    push_table(out, paint, &["INTENT", "MADE AGAIN"], &rows.collect::<Vec<_>>());
     out.push('\n');
     sentence(
         out,

@@ -16,19 +16,6 @@ use crate::model::events::scripts::{ALL_BYTES_MAX, ALL_KEYS_MAX};
 /// First part of every name.
 const PREFIX: &str = "reckon";
 
-/// Writes the families of one group.
-type FamilyWriter = fn(&mut Families<'_>, &Metrics) -> fmt::Result;
-
-/// Every group in its order of output.
-const GROUPS: [FamilyWriter; 6] = [
-    resource_families,
-    intent_families,
-    service_families,
-    journal_families,
-    event_families,
-    hook_families,
-];
-
 /// Renders every metric with its help text.
 pub fn metrics(all: &Metrics) -> String {
     let mut registry = Registry::with_prefix(PREFIX);
@@ -45,8 +32,13 @@ struct MetricsCollector(Metrics);
 
 impl Collector for MetricsCollector {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut families = Families::new(encoder);
-        GROUPS.iter().try_for_each(|group| group(&mut families, &self.0))
+        let (out, all) = (&mut Families(encoder), &self.0);
+        resource_families(out, all)?;
+        intent_families(out, all)?;
+        service_families(out, all)?;
+        journal_families(out, all)?;
+        event_families(out, all)?;
+        hook_families(out, all)
     }
 }
 
@@ -55,15 +47,11 @@ const TOTAL: &str = "_total";
 
 /// Writer of families, one after the other.
 #[derive(Debug)]
-pub(crate) struct Families<'a>(DescriptorEncoder<'a>);
+struct Families<'a>(DescriptorEncoder<'a>);
 
-impl<'a> Families<'a> {
-    pub(crate) fn new(encoder: DescriptorEncoder<'a>) -> Self {
-        Self(encoder)
-    }
-
+impl Families<'_> {
     /// Writes one value without labels: a counter if the name ends in `_total`, else a gauge.
-    pub(crate) fn write_one(
+    fn write_one(
         &mut self,
         name: &str,
         help: &str,
@@ -73,66 +61,14 @@ impl<'a> Families<'a> {
     }
 
     /// Writes one duration in seconds; the unit ends the name.
-    pub(crate) fn write_seconds(&mut self, name: &str, help: &str, value: i64) -> fmt::Result {
+    fn write_seconds(&mut self, name: &str, help: &str, value: i64) -> fmt::Result {
         let unit = Some(&Unit::Seconds);
         self.0.encode_descriptor(name, help, unit, MetricType::Gauge)?.encode_gauge(&value)
     }
 
     /// Writes one value for each value of a label: counters if the name ends in `_total`, else
-    /// gauges.
-    pub(crate) fn write_by<'w, V: EncodeGaugeValue>(
-        &mut self,
-        (name, label): (&str, &str),
-        help: &str,
-        values: impl IntoIterator<Item = (&'w str, V)>,
-    ) -> fmt::Result {
-        self.write_labelled((name, label), help, None, values)
-    }
-
-    /// Writes one duration in seconds for each value of a label; the unit ends the name.
-    pub(crate) fn write_seconds_by<'w>(
-        &mut self,
-        (name, label): (&str, &str),
-        help: &str,
-        values: impl IntoIterator<Item = (&'w str, i64)>,
-    ) -> fmt::Result {
-        self.write_labelled((name, label), help, Some(&Unit::Seconds), values)
-    }
-
-    /// Writes a histogram of durations in seconds: their sum and count, and the count of each
-    /// bucket. A bucket counts the durations up to its bound and above the one before it.
-    #[expect(
-        clippy::disallowed_types,
-        reason = "the library takes spans as floats; none of these is money"
-    )]
-    pub(crate) fn histogram(
-        &mut self,
-        name: &str,
-        help: &str,
-        (sum, count): (f64, u64),
-        buckets: &[(f64, u64)],
-    ) -> fmt::Result {
-        let unit = Some(&Unit::Seconds);
-        let mut family = self.0.encode_descriptor(name, help, unit, MetricType::Histogram)?;
-        family.encode_histogram::<NoLabelSet>(sum, count, buckets, None)
-    }
-
-    /// Writes one value for each pair of values of two labels.
-    pub(crate) fn write_by_two<'w, V: EncodeGaugeValue>(
-        &mut self,
-        (name, labels): (&str, [&str; 2]),
-        help: &str,
-        values: impl IntoIterator<Item = ([&'w str; 2], V)>,
-    ) -> fmt::Result {
-        let mut family = self.0.encode_descriptor(name, help, None, metric_type(name))?;
-        let [first, second] = labels;
-        for ([one, other], value) in values {
-            family.encode_family(&[(first, one), (second, other)])?.encode_gauge(&value)?;
-        }
-        Ok(())
-    }
-
-    fn write_labelled<'w, V: EncodeGaugeValue>(
+    /// gauges. A unit ends the name.
+    fn write_by<'w, V: EncodeGaugeValue>(
         &mut self,
         (name, label): (&str, &str),
         help: &str,
@@ -145,6 +81,39 @@ impl<'a> Families<'a> {
         }
         Ok(())
     }
+
+    /// Writes a histogram of durations in seconds: their sum and count, and the count of each
+    /// bucket. A bucket counts the durations up to its bound and above the one before it.
+    #[expect(
+        clippy::disallowed_types,
+        reason = "the library takes spans as floats; none of these is money"
+    )]
+    fn histogram(
+        &mut self,
+        name: &str,
+        help: &str,
+        (sum, count): (f64, u64),
+        buckets: &[(f64, u64)],
+    ) -> fmt::Result {
+        let unit = Some(&Unit::Seconds);
+        let mut family = self.0.encode_descriptor(name, help, unit, MetricType::Histogram)?;
+        family.encode_histogram::<NoLabelSet>(sum, count, buckets, None)
+    }
+
+    /// Writes one value for each pair of values of two labels.
+    fn write_by_two<'w, V: EncodeGaugeValue>(
+        &mut self,
+        (name, labels): (&str, [&str; 2]),
+        help: &str,
+        values: impl IntoIterator<Item = ([&'w str; 2], V)>,
+    ) -> fmt::Result {
+        let mut family = self.0.encode_descriptor(name, help, None, metric_type(name))?;
+        let [first, second] = labels;
+        for ([one, other], value) in values {
+            family.encode_family(&[(first, one), (second, other)])?.encode_gauge(&value)?;
+        }
+        Ok(())
+    }
 }
 
 /// Returns the type of a metric. The text format names a counter with its ending, which the
@@ -153,7 +122,7 @@ fn metric_type(name: &str) -> MetricType {
     if name.ends_with(TOTAL) { MetricType::Counter } else { MetricType::Gauge }
 }
 
-pub(crate) fn resource_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
+fn resource_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let now = &all.overview;
     let states = [
         ("all", now.resources),
@@ -166,10 +135,10 @@ pub(crate) fn resource_families(out: &mut Families<'_>, all: &Metrics) -> fmt::R
         ("broken", now.broken),
     ];
     let help = "Resources by state; those in state `stuck` need attention.";
-    out.write_by(("resources", "state"), help, states)?;
+    out.write_by(("resources", "state"), help, None, states)?;
     let reasons = all.reasons.iter().map(|(reason, number)| (reason.as_str(), *number));
     let help = "Resources that differ from their document or are not ready, by reason.";
-    out.write_by(("unready", "reason"), help, reasons)?;
+    out.write_by(("unready", "reason"), help, None, reasons)?;
     let conditions = all.conditions.iter().flat_map(|(kind, statuses)| {
         statuses.iter().map(move |(status, count)| ([kind.as_str(), status.as_str()], *count))
     });
@@ -183,16 +152,16 @@ pub(crate) fn resource_families(out: &mut Families<'_>, all: &Metrics) -> fmt::R
     out.write_one("possible_orphans", help, all.possible_orphans)
 }
 
-pub(crate) fn intent_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
+fn intent_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let counts = all.intents.iter().map(|(state, (number, _))| (state.as_str(), *number));
     let help = "Effects that are not settled, by state; those on hold need attention.";
-    out.write_by(("intents", "state"), help, counts)?;
+    out.write_by(("intents", "state"), help, None, counts)?;
     let ages = all.intents.iter().map(|(state, (_, age))| (state.as_str(), *age));
     let help = "Age of the oldest effect in each state.";
-    out.write_seconds_by(("intents_oldest", "state"), help, ages)
+    out.write_by(("intents_oldest", "state"), help, Some(&Unit::Seconds), ages)
 }
 
-pub(crate) fn service_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
+fn service_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let traffic = &all.overview.traffic;
     let help = "Answers 429 of the service since the process began.";
     out.write_one("service_throttled_total", help, traffic.throttled)?;
@@ -206,7 +175,7 @@ pub(crate) fn service_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Re
     clippy::disallowed_types,
     reason = "the library takes spans as floats; none of these is money"
 )]
-pub(crate) fn journal_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
+fn journal_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     out.write_one(
         "journal_position",
         "Sequence of the journal's last record.",
@@ -235,15 +204,15 @@ fn seconds(micros: u64) -> f64 {
     format!("{}.{:06}", whole.as_secs(), whole.subsec_micros()).parse().unwrap_or_default()
 }
 
-pub(crate) fn event_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
+fn event_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let (events, ledger) = (&all.events, &all.events.ledger);
     let posts = all.posts.iter().map(|(answer, number)| (answer.as_str(), *number));
     let help = "Posts to our webhook addresses since the process began, by answer.";
-    out.write_by(("posts_total", "answer"), help, posts)?;
+    out.write_by(("posts_total", "answer"), help, None, posts)?;
     let ways =
         [("posted", ledger.verified.saturating_sub(ledger.missed)), ("listed", ledger.missed)];
     let help = "Events that the service showed, by where their ids came from first.";
-    out.write_by(("events_total", "way"), help, ways)?;
+    out.write_by(("events_total", "way"), help, None, ways)?;
     let help = "Events that were older than the known version of their object.";
     out.write_one("events_stale_total", help, ledger.stale)?;
     let odd = [
@@ -251,7 +220,12 @@ pub(crate) fn event_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Resu
         ("garbled", ledger.malformed),
         ("other_mode", ledger.other_mode),
     ];
-    out.write_by(("posts_odd_total", "what"), "Posts that were stored without any effect.", odd)?;
+    out.write_by(
+        ("posts_odd_total", "what"),
+        "Posts that were stored without any effect.",
+        None,
+        odd,
+    )?;
     let help = "Posts whose event the service does not have: forged ones.";
     out.write_one("events_forged", help, ledger.forged)?;
     let help = "Events that were posted and wait to be read from the service.";
@@ -274,10 +248,10 @@ pub(crate) fn event_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Resu
     Ok(())
 }
 
-pub(crate) fn hook_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
+fn hook_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let (events, ledger) = (&all.events, &all.events.ledger);
     let runs = [("well", ledger.runs), ("failed", ledger.failures)];
-    out.write_by(("hook_runs_total", "end"), "Hook runs, by outcome.", runs)?;
+    out.write_by(("hook_runs_total", "end"), "Hook runs, by outcome.", None, runs)?;
     let fates = ledger.actions;
     let fates = [
         ("done", fates.done),
@@ -286,12 +260,12 @@ pub(crate) fn hook_families(out: &mut Families<'_>, all: &Metrics) -> fmt::Resul
         ("unknown", fates.unknown),
         ("skipped", fates.skipped),
     ];
-    out.write_by(("hook_actions_total", "fate"), "Actions of hooks, by outcome.", fates)?;
+    out.write_by(("hook_actions_total", "fate"), "Actions of hooks, by outcome.", None, fates)?;
     let help = "Actions of hooks that are not settled.";
     out.write_one("hook_actions_waiting", help, events.actions_waiting)?;
     let failed = [("again", events.hooks_again), ("dead", events.hooks_dead)];
     let help = "Failed hook runs; those in state `dead` need attention.";
-    out.write_by(("hooks_failed", "stands"), help, failed)?;
+    out.write_by(("hooks_failed", "stands"), help, None, failed)?;
     out.write_one("hooks_kept_keys", "Keys that scripts store.", events.kept.keys)?;
     out.write_one("hooks_kept_keys_max", "Keys that scripts may store.", ALL_KEYS_MAX)?;
     out.write_one("hooks_kept_bytes", "Bytes that scripts store.", events.kept.bytes)?;

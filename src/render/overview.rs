@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::id::Key;
 use crate::base::wording::{count_noun, count_verb};
 use crate::engine::protocol::actions::{EffectReport, EffectVerb};
 use crate::engine::protocol::views::{MoneyView, Overview, TrafficView};
@@ -74,7 +73,9 @@ pub(super) fn traffic_lines(traffic: &TrafficView) -> String {
 /// inv_1`.
 pub fn effect_line(happened: &EffectReport) -> String {
     let EffectReport { at, verb, remote_id, refusal, money: moves, .. } = happened;
-    let mut parts = vec![clean(at), verb.word().to_owned(), resource_name(&happened.key)];
+    let key = &happened.key;
+    let name = resource_key(key.kind.as_str(), key.namespace.as_str(), key.name.as_str());
+    let mut parts = vec![clean(at), verb.word().to_owned(), name];
     if happened.verb == EffectVerb::Prepared {
         parts.push(format!("({})", clean(&happened.effect)));
     }
@@ -82,10 +83,6 @@ pub fn effect_line(happened: &EffectReport) -> String {
     parts.extend(remote_id.iter().map(|id| clean(id)));
     parts.extend(refusal.iter().map(|why| format!("({})", clean(why))));
     parts.join(" ")
-}
-
-fn resource_name(of: &Key) -> String {
-    resource_key(of.kind.as_str(), of.namespace.as_str(), of.name.as_str())
 }
 
 /// Renders a summary: `Applied: 1 created, 2 changed; 10.00 USD invoiced (test)`. Each effect

@@ -50,8 +50,7 @@ pub fn text(plan: &PlanView, color: bool) -> String {
 /// Renders the amounts due by month, before and after the plan.
 fn due_rows(out: &mut String, plan: &PlanView) {
     let rows = common::due_by_month(plan);
-    for row in &rows {
-        let common::DueRow { months, before, after, difference, mode } = row;
+    for [months, before, after, difference, mode] in &rows {
         push_line!(out, "due {months}: {before} → {after}, {difference} ({mode})");
     }
     if !rows.is_empty() {
@@ -137,7 +136,6 @@ pub fn saved_text(saved: &SavedPlan, file: &str, color: bool) -> String {
     out
 }
 
-/// Renders a saved plan as markdown.
 pub fn saved_markdown(saved: &SavedPlan, file: &str) -> String {
     let about: Vec<String> =
         description_lines(saved, file).iter().map(|line| escape_markdown(line)).collect();
@@ -164,8 +162,7 @@ fn description_lines(saved: &SavedPlan, file: &str) -> Vec<String> {
     lines.push(if saved.changes() {
         let file = clean(file);
         format!(
-            "It contains changes; `reckon apply {file}` applies them once, if nothing has \
-            moved"
+            "It contains changes; `reckon apply {file}` applies them once, if nothing has moved"
         )
     } else {
         "It is empty: nothing would change".to_owned()

@@ -16,7 +16,6 @@ use crate::render::words::clean;
 
 /// Duration below which work shows no progress.
 const SHOWN_AFTER: Duration = Duration::from_millis(200);
-/// Interval of the spinner.
 const TICK: Duration = Duration::from_millis(100);
 /// Shortest interval between two lines.
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -85,17 +84,13 @@ pub async fn next_overview(
 }
 
 impl Default for RunProgress {
+    /// Returns a progress without a bar.
     fn default() -> Self {
-        Self::new()
+        Self { start: Instant::now(), bar: Mutex::new(None), lines: Mutex::new(None) }
     }
 }
 
 impl RunProgress {
-    /// Returns a progress without a bar.
-    pub fn new() -> Self {
-        Self { start: Instant::now(), bar: Mutex::new(None), lines: Mutex::new(None) }
-    }
-
     /// Shows the phase and the counts on standard error from 200 ms on, if it is a terminal.
     /// Returns the same as a line for logs, every ten seconds at first.
     pub fn update(&self, overview: &Overview, phase: &str) -> Option<String> {
@@ -200,7 +195,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_ends_soon_shows_nothing() {
-        let progress = RunProgress::new();
+        let progress = RunProgress::default();
         let drawn = |progress: &RunProgress| progress.bar.lock().is_some();
         assert_eq!(progress.update(&overview(), "applying"), None);
         assert!(!drawn(&progress));
@@ -214,7 +209,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_run_without_news_is_drawn_and_told_all_the_same() {
         let (sender, mut overviews) = watch::channel(overview());
-        let progress = RunProgress::new();
+        let progress = RunProgress::default();
         let start = Instant::now();
         let mut told = Vec::new();
         while start.elapsed() < Duration::from_secs(25) {

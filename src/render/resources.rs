@@ -9,7 +9,8 @@ use crate::engine::protocol::payers::{PaymentView, PaymentsView};
 use crate::engine::protocol::views::{Confidence, ResourceView};
 use crate::model::state::health::Condition;
 use crate::render::words::{
-    Paint, clean, file_place, format_amount, push_line, resource_key, value_text, wrap,
+    Paint, clean, file_place, format_amount, or_not_known, push_line, resource_key, value_text,
+    wrap,
 };
 
 /// Columns of a wrapped sentence.
@@ -51,11 +52,7 @@ pub fn table_within(items: &[ResourceView], color: bool, width: Option<u16>) -> 
 }
 
 /// Returns the lines of a table without borders, with two spaces between columns.
-pub(super) fn table_lines(
-    header: &[&str],
-    rows: &[Vec<String>],
-    width: Option<u16>,
-) -> Vec<String> {
+fn table_lines(header: &[&str], rows: &[Vec<String>], width: Option<u16>) -> Vec<String> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(header.to_vec());
     if let Some(width) = width {
@@ -70,7 +67,13 @@ pub(super) fn table_lines(
     table.lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// Returns the cells of one resource.
+/// Renders a table, its header in bold.
+pub(super) fn push_table(out: &mut String, paint: Paint, header: &[&str], rows: &[Vec<String>]) {
+    for (number, row) in table_lines(header, rows, None).iter().enumerate() {
+        push_line!(out, "{}", if number == 0 { paint.bold(row) } else { row.clone() });
+    }
+}
+
 fn resource_cells(item: &ResourceView) -> Vec<String> {
     let name = match item.namespace.as_str() {
         "default" => clean(&item.name),
@@ -114,7 +117,8 @@ pub fn describe(item: &ResourceView, color: bool) -> String {
     fact(&mut out, paint, "Next", verdict_meaning(&item.verdict));
     let place = file_place(item.file.as_deref(), item.line);
     fact(&mut out, paint, "Document", &place.unwrap_or_else(|| "none".to_owned()));
-    fact(&mut out, paint, "Remote id", &item.remote_id.as_deref().map_or_else(not_known, clean));
+    let remote_id = item.remote_id.as_deref();
+    fact(&mut out, paint, "Remote id", &or_not_known(remote_id));
     observation(&mut out, paint, item);
     if item.possible_orphans > 0 {
         let times = count_noun(item.possible_orphans, "time");
@@ -165,11 +169,6 @@ fn observation(out: &mut String, paint: Paint, item: &ResourceView) {
     sentence(out, paint, "Last known", &format!("at {}; {worth}", clean(time)));
 }
 
-fn not_known() -> String {
-    "not known".to_owned()
-}
-
-/// Returns the meaning of a verdict for one resource.
 fn verdict_meaning(verdict: &str) -> &str {
     match verdict {
         "settled" => "nothing",
@@ -201,23 +200,16 @@ fn facts(out: &mut String, paint: Paint, item: &ResourceView) {
 
 /// Collects the leaves of a value with their paths.
 fn flatten(path: &str, found: &Value, leaves: &mut Vec<(String, String)>) {
-    match found {
-        Value::Object(fields) if !fields.is_empty() => {
-            for (name, found) in fields {
-                flatten(&format!("{path}.{name}"), found, leaves);
-            }
+    if let Some(fields) = found.as_object().filter(|fields| !fields.is_empty()) {
+        for (name, found) in fields {
+            flatten(&format!("{path}.{name}"), found, leaves);
         }
-        Value::Array(items) if !items.is_empty() => {
-            for (place, found) in items.iter().enumerate() {
-                flatten(&format!("{path}[{place}]"), found, leaves);
-            }
+    } else if let Some(items) = found.as_array().filter(|items| !items.is_empty()) {
+        for (place, found) in items.iter().enumerate() {
+            flatten(&format!("{path}[{place}]"), found, leaves);
         }
-        Value::Object(_)
-        | Value::Array(_)
-        | Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::String(_) => leaves.push((path.to_owned(), value_text(found))),
+    } else {
+        leaves.push((path.to_owned(), value_text(found)));
     }
 }
 

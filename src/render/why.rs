@@ -14,10 +14,8 @@ use crate::store::history::entries::{EffectHistory, HistoryEntry, RecordRef};
 /// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 10;
 
-/// Answer of `why`.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct WhyView {
-    /// Version of this form.
     pub version: u32,
     /// Sentences about the argument, if it is not a resource itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -34,7 +32,6 @@ pub struct WhyView {
     pub head: String,
 }
 
-/// History of one resource.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ResourceHistoryView {
     pub key: Key,

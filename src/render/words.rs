@@ -18,17 +18,14 @@ pub(super) struct Paint {
 }
 
 impl Paint {
-    /// Returns the text in a style.
     pub(super) fn paint(self, style: Style, text: &str) -> String {
         if self.color { text.style(style).to_string() } else { text.to_owned() }
     }
 
-    /// Returns the text in bold.
     pub(super) fn bold(self, text: &str) -> String {
         self.paint(Style::new().bold(), text)
     }
 
-    /// Returns the text dimmed.
     pub(super) fn dim(self, text: &str) -> String {
         self.paint(Style::new().dimmed(), text)
     }
@@ -53,6 +50,11 @@ fn is_direction_or_line_mark(c: char) -> bool {
         c,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
     )
+}
+
+/// Renders a text, or `not known`.
+pub(super) fn or_not_known(text: Option<&str>) -> String {
+    text.map_or_else(|| "not known".to_owned(), clean)
 }
 
 /// Renders `Kind/name`, with the namespace between them unless it is the default one.
@@ -116,16 +118,8 @@ pub(super) fn short_hash(hash: &str) -> String {
 
 /// Renders a value on one line: plain text as it is, other values as JSON.
 pub(super) fn value_text(value: &Value) -> String {
-    let text = match value {
-        Value::String(text) if is_plain(text) => text.clone(),
-        Value::String(_)
-        | Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::Array(_)
-        | Value::Object(_) => value.to_string(),
-    };
-    let mut text = clean(&text);
+    let plain = value.as_str().filter(|text| is_plain(text));
+    let mut text = clean(&plain.map_or_else(|| value.to_string(), str::to_owned));
     if let Some((cut, _)) = text.char_indices().nth(VALUE_LENGTH_MAX) {
         text.truncate(cut);
         text.push('…');

@@ -213,7 +213,7 @@ fn announce(
 
 /// Reports each change of the counts when the engine is at rest, and the progress until then.
 async fn report(mut overviews: watch::Receiver<Overview>, out: Printer) {
-    let progress = RunProgress::new();
+    let progress = RunProgress::default();
     let mut told = None;
     let mut working = false;
     while let Some(now) = next_overview(&mut overviews, working).await {

@@ -6,6 +6,8 @@ use super::*;
 use crate::spec::testing::{Tree, document};
 use crate::spec::tree::loader::Loader;
 
+mod real;
+
 const PLAIN: OutputStyle = OutputStyle { color: false, unicode: true, width: 80 };
 
 fn shown(loader: &Loader) -> String {

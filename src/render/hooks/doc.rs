@@ -37,7 +37,6 @@ fn render_arguments(row: &HostFn) -> String {
     words.join("; ")
 }
 
-/// Renders the documentation for a terminal.
 pub fn terminal_doc() -> String {
     let mut out = String::from("events (one function each; on_event(event) handles the others)\n");
     for row in EVENTS {

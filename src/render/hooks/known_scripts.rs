@@ -10,14 +10,9 @@ use crate::render::words::{clean, push_line};
 pub fn script_lines(known: &[ScriptView]) -> String {
     let mut out = String::new();
     for one in known {
-        let (name, waiting) = (clean(&one.script), waiting_events(one));
-        let kept = stored_size(one);
-        match &one.absent {
-            None if one.stopped > 0 => stopped_lines(&mut out, one),
-            None => {
-                push_line!(out, "{name}  in use since {}, {waiting}; {kept}", one.since);
-            }
-            Some(absent) => absent_lines(&mut out, one, absent),
+        if !attention_lines(&mut out, one) {
+            let (name, waiting, kept) = (clean(&one.script), waiting_events(one), stored_size(one));
+            push_line!(out, "{name}  in use since {}, {waiting}; {kept}", one.since);
         }
     }
     if out.is_empty() {
@@ -34,12 +29,18 @@ pub fn needs_attention(known: &[ScriptView]) -> bool {
 /// Renders only the absent and stopped scripts.
 pub fn needing_attention(out: &mut String, known: &[ScriptView]) {
     for one in known {
-        match &one.absent {
-            Some(absent) => absent_lines(out, one, absent),
-            None if one.stopped > 0 => stopped_lines(out, one),
-            None => {}
-        }
+        attention_lines(out, one);
     }
+}
+
+/// Renders an absent or stopped script; returns false for any other.
+fn attention_lines(out: &mut String, one: &ScriptView) -> bool {
+    match &one.absent {
+        Some(absent) => absent_lines(out, one, absent),
+        None if one.stopped > 0 => stopped_lines(out, one),
+        None => return false,
+    }
+    true
 }
 
 fn stopped_lines(out: &mut String, one: &ScriptView) {

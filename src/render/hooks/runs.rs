@@ -11,17 +11,14 @@ use crate::base::wording::count_noun;
 use crate::model::events::hook::{ActionRequest, HookRun};
 use crate::model::issue::PlacedIssue;
 use crate::render::diagnostic;
-use crate::render::diagnostic::{OutputStyle, Sources};
+use crate::render::diagnostic::OutputStyle;
 use crate::render::words::{Paint, clean, push_line};
 use crate::scripting::engine::{RunFailure, function_name};
 use crate::scripting::language::source::ScriptSource;
 use crate::scripting::tools::comparison::RunDifferences;
 use crate::scripting::tools::repl::{Evaluated, SOURCE_NAME};
 use crate::scripting::tools::testcases::render_named_action;
-use crate::spec::text::mask::MaskedSource;
-use crate::spec::text::source;
 
-/// Outcome of a run.
 pub type TrialOutcome = Result<HookRun, Box<RunFailure>>;
 
 /// Renders runs for programs: `{version, event, runs: [{script, function, actions, kept, log,
@@ -86,12 +83,7 @@ pub fn run_text(run: &HookRun) -> String {
     if run.requests.is_empty() {
         push_line!(out, "  requests nothing");
     }
-    for wish in &run.requests {
-        push_line!(out, "  requests {}", action_line(wish));
-    }
-    for (key, value) in &run.kept {
-        push_line!(out, "{}", clean(&format!("  keeps {key}: {value}")));
-    }
+    request_lines(&mut out, &run.requests, run.kept.iter().map(|(key, value)| (key, value)));
     for (key, number) in &run.added {
         push_line!(out, "{}", clean(&format!("  adds to {key}: {number}")));
     }
@@ -106,11 +98,9 @@ pub(super) fn action_line(wish: &ActionRequest) -> String {
     let Value::Object(mut fields) = render_named_action(wish) else { return String::new() };
     fields.shift_remove("do");
     fields.shift_remove("name");
-    let fields = fields.iter().map(|(name, value)| match value {
-        Value::String(text) => format!("{name}: {text}"),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            format!("{name}: {value}")
-        }
+    let fields = fields.iter().map(|(name, value)| match value.as_str() {
+        Some(text) => format!("{name}: {text}"),
+        None => format!("{name}: {value}"),
     });
     let fields: Vec<String> = fields.collect();
     clean(&format!("{} {} {{{}}}", wish.verb, wish.name, fields.join(", ")))
@@ -125,31 +115,28 @@ pub fn evaluated_text(done: &Evaluated) -> String {
     for line in &done.log {
         push_line!(out, "{}", clean(&format!("  log: {line}")));
     }
-    out.push_str(&request_lines(
-        &done.actions,
-        done.stored.iter().map(|(key, value)| (key, value)),
-    ));
+    request_lines(&mut out, &done.actions, done.stored.iter().map(|(key, value)| (key, value)));
     out
 }
 
 /// Renders all requests so far.
 pub fn requests_text(wishes: &[ActionRequest], kept: &BTreeMap<String, Value>) -> String {
-    let out = request_lines(wishes, kept.iter());
+    let mut out = String::new();
+    request_lines(&mut out, wishes, kept.iter());
     if out.is_empty() { "no requested actions\n".to_owned() } else { out }
 }
 
 fn request_lines<'a>(
+    out: &mut String,
     wishes: &[ActionRequest],
     kept: impl Iterator<Item = (&'a String, &'a Value)>,
-) -> String {
-    let mut out = String::new();
+) {
     for wish in wishes {
         push_line!(out, "  requests {}", action_line(wish));
     }
     for (key, value) in kept {
         push_line!(out, "{}", clean(&format!("  keeps {key}: {value}")));
     }
-    out
 }
 
 /// Renders one line's result for programs: `{value, actions, kept, log, reads}`.
@@ -171,15 +158,13 @@ pub fn requests_json(requests: &[ActionRequest], kept: &Map<String, Value>) -> V
 
 /// Renders a problem with a snippet of the typed text.
 pub fn typed_problem(typed: &str, problem: &PlacedIssue, look: OutputStyle) -> String {
-    let text = source::SourceText::new(Arc::from(SOURCE_NAME), Arc::from(typed));
-    let sources: Sources = [(SOURCE_NAME.to_owned(), MaskedSource::new(&text, &[]))].into();
+    let sources = [diagnostic::source_of(SOURCE_NAME, Arc::from(typed))].into();
     diagnostic::text(std::slice::from_ref(problem), &sources, look)
 }
 
 /// Result of a comparison.
 #[derive(Debug, Default, Serialize)]
 pub struct HooksDiff {
-    /// Version of this form.
     pub version: u8,
     /// Start of the compared events.
     pub since: String,

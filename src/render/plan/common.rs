@@ -1,7 +1,7 @@
 //! Parts that every form of a rendered plan shares: symbols, field changes, notes, origin, the
 //! summary in one line, and the amounts due by month.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use owo_colors::Style;
 
@@ -40,7 +40,6 @@ pub(super) fn unchangeable_fields(step: &StepView) -> BTreeSet<&str> {
     fields.into_iter().flat_map(|fields| fields.split(", ")).collect()
 }
 
-/// Returns the symbol of a step and its style.
 pub(super) fn symbol(step: &StepView) -> (char, Style) {
     match step.verdict {
         PlannedAction::Settled if step.stuck => ('!', Style::new().red()),
@@ -102,90 +101,91 @@ pub(super) fn origin(plan: &PlanView) -> String {
 /// Word of the reason of a move, which changes nothing at the service.
 const MOVED: &str = "Moved";
 
-/// Number of steps of each sort.
-#[derive(Default)]
-struct StepCounts {
-    create: usize,
-    update: usize,
-    delete: usize,
-    neutralise: usize,
-    deauthorise: usize,
-    moves: usize,
-    read: usize,
-    wait: usize,
-    blocked: usize,
-    orphan: usize,
-    unready: usize,
+/// Sort of a step in the summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum StepSort {
+    Create,
+    Update,
+    Delete,
+    Neutralise,
+    Deauthorise,
+    Move,
+    Read,
+    Wait,
+    Blocked,
+    Orphan,
+    Unready,
 }
+
+impl StepSort {
+    fn of(step: &StepView) -> Self {
+        match step.verdict {
+            PlannedAction::Create => Self::Create,
+            PlannedAction::Update if step.reason == MOVED => Self::Move,
+            PlannedAction::Update => Self::Update,
+            PlannedAction::Delete => match step.removal {
+                Some(Removal::Neutralise) => Self::Neutralise,
+                Some(Removal::Deauthorise) => Self::Deauthorise,
+                Some(Removal::Delete | Removal::Orphan) | None => Self::Delete,
+            },
+            PlannedAction::Read => Self::Read,
+            PlannedAction::Wait => Self::Wait,
+            PlannedAction::Blocked => Self::Blocked,
+            PlannedAction::Orphan => Self::Orphan,
+            PlannedAction::Settled if step.stuck => Self::Blocked,
+            PlannedAction::Settled => Self::Unready,
+        }
+    }
+}
+
+/// Number of steps of each sort that a plan has.
+struct StepCounts(BTreeMap<StepSort, usize>);
 
 impl StepCounts {
     fn from_steps(steps: &[StepView]) -> Self {
-        let mut counts = Self::default();
+        let mut counts = BTreeMap::new();
         for step in steps {
-            let count = match step.verdict {
-                PlannedAction::Create => &mut counts.create,
-                PlannedAction::Update if step.reason == MOVED => &mut counts.moves,
-                PlannedAction::Update => &mut counts.update,
-                PlannedAction::Delete => match step.removal {
-                    Some(Removal::Neutralise) => &mut counts.neutralise,
-                    Some(Removal::Deauthorise) => &mut counts.deauthorise,
-                    Some(Removal::Delete | Removal::Orphan) | None => &mut counts.delete,
-                },
-                PlannedAction::Read => &mut counts.read,
-                PlannedAction::Wait => &mut counts.wait,
-                PlannedAction::Blocked => &mut counts.blocked,
-                PlannedAction::Orphan => &mut counts.orphan,
-                PlannedAction::Settled if step.stuck => &mut counts.blocked,
-                PlannedAction::Settled => &mut counts.unready,
-            };
+            let count: &mut usize = counts.entry(StepSort::of(step)).or_default();
             *count = count.saturating_add(1);
         }
-        counts
+        Self(counts)
+    }
+
+    /// Renders the counts of these sorts, without those that the plan does not have.
+    fn words(&self, sorts: &[(StepSort, &str)]) -> Vec<String> {
+        let counts = sorts.iter().filter_map(|(sort, what)| Some((self.0.get(sort)?, what)));
+        counts.map(|(count, what)| format!("{count} {what}")).collect()
     }
 
     /// Renders the counts of steps that do nothing now; empty if there are none.
     fn remaining_text(&self) -> String {
-        let parts = [
-            (self.wait, "waiting"),
-            (self.blocked, "blocked"),
-            (self.unready, "not ready yet"),
-            (self.orphan, "orphaned"),
+        let sorts = [
+            (StepSort::Wait, "waiting"),
+            (StepSort::Blocked, "blocked"),
+            (StepSort::Unready, "not ready yet"),
+            (StepSort::Orphan, "orphaned"),
         ];
-        let said = parts.iter().filter(|(count, _)| *count > 0);
-        said.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
+        self.words(&sorts).join(", ")
     }
 
     /// Renders the counts of steps to do.
     fn work_text(&self) -> String {
-        let Self { create, update, delete, .. } = self;
-        let work = format!("{create} to create, {update} to update, {delete} to delete");
-        let more = [
-            (self.neutralise, "to neutralise"),
-            (self.deauthorise, "to deauthorise"),
-            (self.moves, "to move"),
-            (self.read, "to read"),
-        ];
-        let more = more.iter().filter(|(count, _)| *count > 0);
-        more.fold(work, |work, (count, what)| format!("{work}, {count} {what}"))
+        let count = |sort| self.0.get(&sort).copied().unwrap_or_default();
+        let [create, update, delete] =
+            [StepSort::Create, StepSort::Update, StepSort::Delete].map(count);
+        let mut work = vec![format!("{create} to create, {update} to update, {delete} to delete")];
+        work.extend(self.words(&[
+            (StepSort::Neutralise, "to neutralise"),
+            (StepSort::Deauthorise, "to deauthorise"),
+            (StepSort::Move, "to move"),
+            (StepSort::Read, "to read"),
+        ]));
+        work.join(", ")
     }
 
     /// Returns true if nothing would be done and nothing is blocked.
     fn is_empty(&self) -> bool {
-        let Self {
-            create,
-            update,
-            delete,
-            neutralise,
-            deauthorise,
-            moves,
-            read,
-            wait,
-            blocked,
-            ..
-        } = self;
-        [create, update, delete, neutralise, deauthorise, moves, read, wait, blocked]
-            .iter()
-            .all(|count| **count == 0)
+        self.0.keys().all(|sort| matches!(sort, StepSort::Unready | StepSort::Orphan))
     }
 }
 
@@ -202,19 +202,10 @@ pub(super) fn plan_summary(plan: &PlanView) -> String {
     format!("Nothing to do: {matching}{aside}.")
 }
 
-/// One row: consecutive months with equal amounts.
-pub(super) struct DueRow {
-    /// `2030-01`, or `2030-01 to 2030-12, each month`.
-    pub(super) months: String,
-    /// Amount due before the plan.
-    pub(super) before: String,
-    /// Amount due after the plan.
-    pub(super) after: String,
-    /// `+12.00 USD`.
-    pub(super) difference: String,
-    /// `test` or `live`.
-    pub(super) mode: String,
-}
+/// One row: consecutive months with equal amounts. The cells are the months (`2030-01`, or
+/// `2030-01 to 2030-12, each month`), the amounts before and after the plan, the difference and the
+/// mode.
+pub(super) type DueRow = [String; 5];
 
 /// Returns the rows of a plan.
 pub(super) fn due_by_month(plan: &PlanView) -> Vec<DueRow> {
@@ -240,11 +231,6 @@ fn due_row(alike: &[DueView]) -> Option<DueRow> {
     let months = if alike.len() > 1 { several } else { first.month.clone() };
     let money = |amount| format_amount(amount, &first.currency);
     let sign = if first.difference > 0 { "+" } else { "" };
-    Some(DueRow {
-        months,
-        before: money(first.before),
-        after: money(first.after),
-        difference: format!("{sign}{}", money(first.difference)),
-        mode: first.mode.to_string(),
-    })
+    let difference = format!("{sign}{}", money(first.difference));
+    Some([months, money(first.before), money(first.after), difference, first.mode.to_string()])
 }

@@ -16,7 +16,6 @@ const BYTES_MAX: usize = 60_000;
 /// Steps above which the list is folded.
 const OPEN_STEPS_MAX: usize = 10;
 
-/// Renders a plan as markdown.
 pub fn markdown(plan: &PlanView) -> String {
     let mut out = String::new();
     push_line!(out, "### {}", common::plan_summary(plan));
@@ -39,7 +38,6 @@ pub fn markdown(plan: &PlanView) -> String {
     out
 }
 
-/// Renders the table of totals.
 fn totals(out: &mut String, plan: &PlanView) {
     if plan.totals.is_empty() {
         return;
@@ -53,7 +51,6 @@ fn totals(out: &mut String, plan: &PlanView) {
     out.push('\n');
 }
 
-/// Renders the table of the amounts due by month.
 fn due_table(out: &mut String, plan: &PlanView) {
     let rows = common::due_by_month(plan);
     if rows.is_empty() {
@@ -61,8 +58,8 @@ fn due_table(out: &mut String, plan: &PlanView) {
     }
     push_line!(out, "| Due | Before | After | Difference | Mode |\n|---|---:|---:|---:|---|");
     for row in &rows {
-        let cells = [&row.months, &row.before, &row.after, &row.difference, &row.mode];
-        push_line!(out, "| {} |", cells.map(|cell| escape_markdown(cell)).join(" | "));
+        let cells = row.each_ref().map(|cell| escape_markdown(cell));
+        push_line!(out, "| {} |", cells.join(" | "));
     }
     out.push('\n');
 }
@@ -103,11 +100,8 @@ fn step_item(step: &StepView) -> String {
     let fixed = unchangeable_fields(step);
     for change in &step.changes {
         let sides = before_after(step, change, |side| code_span(&value_text(side)));
-        let mark = if fixed.contains(change.path.as_str()) {
-            " **the service cannot change this**"
-        } else {
-            ""
-        };
+        let mark = " **the service cannot change this**";
+        let mark = if fixed.contains(change.path.as_str()) { mark } else { "" };
         push_line!(out, "  - {}: {sides}{mark}", code_span(&change.path));
     }
     out

@@ -203,7 +203,7 @@ async fn run_engine(engine: &mut Engine, out: Printer) -> Result<Exit, CommandFa
 
 /// Shows progress until the task is aborted.
 async fn show_progress(mut overviews: watch::Receiver<Overview>, out: Printer) {
-    let progress = RunProgress::new();
+    let progress = RunProgress::default();
     while let Some(now) = next_overview(&mut overviews, true).await {
         if let Some(line) = progress.update(&now, "applying") {
             out.log(&line);
