@@ -7,6 +7,9 @@ use serde::Serialize;
 use crate::api::rules::{FieldProblem, Problem, ProblemMessage, to_problem};
 use crate::store::index::ordered::IndexError;
 
+/// The result of a step of a request; its error is the refusal to answer.
+pub(crate) type Result<T, E = SandboxRefusal> = std::result::Result<T, E>;
+
 /// An HTTP answer before faults are applied.
 #[derive(Debug, Clone)]
 pub(crate) struct SandboxAnswer {
@@ -19,7 +22,7 @@ pub(crate) struct SandboxAnswer {
 
 impl SandboxAnswer {
     /// Returns a 200 with a JSON body.
-    pub(crate) fn json<T: Serialize>(value: &T) -> Result<Self, SandboxRefusal> {
+    pub(crate) fn json<T: Serialize>(value: &T) -> Result<Self> {
         Ok(Self::of(StatusCode::OK, "application/json", serde_json::to_vec(value)?))
     }
 
@@ -80,7 +83,7 @@ impl SandboxRefusal {
     }
 
     /// Returns 422 `invalid_data` with one message a field; `Ok` without problems.
-    pub(crate) fn fields(parent: &str, problems: &[FieldProblem]) -> Result<(), Self> {
+    pub(crate) fn fields(parent: &str, problems: &[FieldProblem]) -> Result<()> {
         if problems.is_empty() {
             return Ok(());
         }

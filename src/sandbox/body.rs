@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 use crate::api::credentials::{SCOPE_PAYMENTS, SCOPE_TENANT};
 use crate::api::rules::FieldProblems;
 use crate::api::saved_method::{NewBank, NewCard};
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::objects::MerchantMode;
@@ -69,7 +69,7 @@ const FREE: [&str; 2] = ["data", "form_data"];
 /// # Errors
 ///
 /// 400 for a body that is no object, 422 for a field of a wrong type.
-pub(crate) fn parse_body<T: DeserializeOwned>(body: Value) -> Result<T, SandboxRefusal> {
+pub(crate) fn parse_body<T: DeserializeOwned>(body: Value) -> Result<T> {
     let Value::Object(map) = body else {
         return Err(SandboxRefusal::malformed_body("Body is not an object"));
     };
@@ -168,7 +168,7 @@ const LISTS: [&str; 5] =
     ["days", "line_items", "email_addresses", "invoice_messages", "attachments"];
 
 /// Returns true on the documented surface.
-pub(crate) fn is_documented_only(cx: &ChangeUnit<'_>) -> bool {
+pub(crate) fn is_documented_only(cx: &ChangeUnit) -> bool {
     cx.environment.options.surface == ServiceSurface::Documented
 }
 
@@ -176,11 +176,7 @@ pub(crate) fn is_documented_only(cx: &ChangeUnit<'_>) -> bool {
 ///
 /// # Errors
 /// 422 with a message for each field.
-pub(crate) fn check_documented(
-    cx: &ChangeUnit<'_>,
-    endpoint: &str,
-    body: &Value,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn check_documented(cx: &ChangeUnit, endpoint: &str, body: &Value) -> Result<()> {
     if !is_documented_only(cx) {
         return Ok(());
     }
@@ -256,10 +252,10 @@ fn join_path(path: &str, name: &str) -> String {
 /// # Errors
 /// 400 for a form, for another scope and for none.
 pub(crate) fn check_token_request(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     asked: &ParsedRequest,
     scope: Option<&str>,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     match scope {
         _ if !is_documented_only(cx) => Ok(()),
         _ if asked.is_form() => Err(SandboxRefusal::invalid("Content type is not supported")),
@@ -281,7 +277,7 @@ pub(crate) enum PerAccount<T> {
 
 impl ControlOrder {
     /// Parses a JSON object; an empty body is an empty object.
-    pub(crate) fn parse(body: &[u8]) -> Result<Self, SandboxRefusal> {
+    pub(crate) fn parse(body: &[u8]) -> Result<Self> {
         if body.iter().all(u8::is_ascii_whitespace) {
             return Ok(Self(Value::Object(Map::new())));
         }
@@ -300,7 +296,7 @@ impl ControlOrder {
     }
 
     /// Returns a text that may not be empty; `help` says what is missing.
-    pub(crate) fn need_text(&self, name: &str, help: &str) -> Result<&str, SandboxRefusal> {
+    pub(crate) fn need_text(&self, name: &str, help: &str) -> Result<&str> {
         let text = self.text(name).filter(|text| !text.is_empty());
         text.ok_or_else(|| SandboxRefusal::invalid(help))
     }
@@ -310,26 +306,18 @@ impl ControlOrder {
     }
 
     /// Returns a field of this type; `help` describes the form that it needs.
-    pub(crate) fn typed<T: DeserializeOwned>(
-        &self,
-        name: &str,
-        help: &str,
-    ) -> Result<Option<T>, SandboxRefusal> {
+    pub(crate) fn typed<T: DeserializeOwned>(&self, name: &str, help: &str) -> Result<Option<T>> {
         let value = self.0.get(name).cloned().map(serde_json::from_value);
         value.transpose().map_err(|_| SandboxRefusal::invalid(help))
     }
 
     /// Returns a field of this type that must be given.
-    pub(crate) fn need<T: DeserializeOwned>(
-        &self,
-        name: &str,
-        help: &str,
-    ) -> Result<T, SandboxRefusal> {
+    pub(crate) fn need<T: DeserializeOwned>(&self, name: &str, help: &str) -> Result<T> {
         self.typed(name, help)?.ok_or_else(|| SandboxRefusal::invalid(help))
     }
 
     /// Returns the field `mode`, or test mode.
-    pub(crate) fn mode(&self) -> Result<MerchantMode, SandboxRefusal> {
+    pub(crate) fn mode(&self) -> Result<MerchantMode> {
         match self.text("mode") {
             None | Some("test") => Ok(MerchantMode::Test),
             Some("live") => Ok(MerchantMode::Live),

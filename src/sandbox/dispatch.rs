@@ -16,7 +16,7 @@ use tower::service_fn;
 
 use crate::api::call::LostReplyMarker;
 use crate::api::wire::Timestamp;
-use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
+use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::control::router;
 use crate::sandbox::merchants::auth;
 use crate::sandbox::pages;
@@ -146,12 +146,7 @@ impl Sandbox {
         }
     }
 
-    fn route(
-        &self,
-        cx: &mut ChangeUnit<'_>,
-        parts: &Parts,
-        body: Vec<u8>,
-    ) -> Result<SandboxAnswer, SandboxRefusal> {
+    fn route(&self, cx: &mut ChangeUnit, parts: &Parts, body: Vec<u8>) -> Result<SandboxAnswer> {
         if let Some(answer) = preflight(parts) {
             return Ok(answer);
         }
@@ -206,12 +201,12 @@ fn error(fault: &FaultRule, otherwise: StatusCode) -> SandboxAnswer {
 }
 
 fn write_log(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     parts: &Parts,
     answer: &SandboxAnswer,
     fault: Option<&FaultRule>,
     faults: &Vec<FaultRule>,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     let entry = LoggedRequest {
         time: Timestamp(cx.now),
         method: parts.method.to_string(),

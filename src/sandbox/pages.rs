@@ -15,7 +15,7 @@ use crate::api::wire::Timestamp;
 use crate::base::clock::timestamp;
 use crate::base::money::{Currency, Money};
 use crate::base::page_style::{PageFrame, STYLES, headers};
-use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
+use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::store::ChangeUnit;
 
@@ -192,10 +192,7 @@ const COMMANDS: [(&str, &str); 2] = [
 
 /// GET of the page.
 #[expect(clippy::unnecessary_wraps, reason = "other pages can fail")]
-pub(crate) fn start(
-    cx: &mut ChangeUnit<'_>,
-    _: &ParsedRequest,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn start(cx: &mut ChangeUnit, _: &ParsedRequest) -> Result<SandboxAnswer> {
     let brand = cx.environment.options.brand.clone();
     Ok(SandboxPage::new(&brand, "Payment sandbox", start_links()).answer(StatusCode::OK))
 }
@@ -253,10 +250,7 @@ pub(crate) fn file(content_type: &'static str, content: &'static str) -> Sandbox
 }
 
 /// GET by public key: answers a frame if the merchant adds a surcharge to cards.
-pub(crate) fn surchargeable(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn surchargeable(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
     let policy = cx.policy(&asked.owner()?.merchant)?;
     let card = policy.surcharges.iter().any(|rate| rate.kind == MethodKind::Card);
     SandboxAnswer::json(&json!({ "card": card }))

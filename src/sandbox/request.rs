@@ -7,7 +7,7 @@ use http::HeaderMap;
 use serde_json::{Map, Value};
 
 use crate::api::call::{PAGE_SIZE_MAX, Page};
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::state::objects;
 use crate::sandbox::state::objects::ObjectOwner;
 use crate::sandbox::state::store::ChangeUnit;
@@ -52,7 +52,7 @@ impl ParsedRequest {
     }
 
     /// Returns the owner of the caller's key.
-    pub(crate) fn owner(&self) -> Result<ObjectOwner, SandboxRefusal> {
+    pub(crate) fn owner(&self) -> Result<ObjectOwner> {
         match &self.caller {
             SandboxCaller::Key { owner, account: _ } => Ok(owner.clone()),
             SandboxCaller::Anyone | SandboxCaller::Partner | SandboxCaller::Authorized { .. } => {
@@ -72,7 +72,7 @@ impl ParsedRequest {
     }
 
     /// Returns the merchant of the caller's bearer token.
-    pub(crate) fn merchant(&self) -> Result<&str, SandboxRefusal> {
+    pub(crate) fn merchant(&self) -> Result<&str> {
         match &self.caller {
             SandboxCaller::Authorized { merchant } => Ok(merchant),
             SandboxCaller::Anyone | SandboxCaller::Partner | SandboxCaller::Key { .. } => {
@@ -87,7 +87,7 @@ impl ParsedRequest {
     }
 
     /// Returns the JSON body; an absent body is an empty object.
-    pub(crate) fn json(&self) -> Result<Value, SandboxRefusal> {
+    pub(crate) fn json(&self) -> Result<Value> {
         if self.body.iter().all(u8::is_ascii_whitespace) {
             return Ok(Value::Object(Map::new()));
         }
@@ -162,7 +162,7 @@ pub(crate) struct PageQuery {
 const PAGE_SIZE_DEFAULT: u64 = 20;
 
 impl PageQuery {
-    pub(crate) fn of(asked: &ParsedRequest) -> Result<Self, SandboxRefusal> {
+    pub(crate) fn of(asked: &ParsedRequest) -> Result<Self> {
         let page = number(asked, "page", 1, u64::MAX)?.unwrap_or(1);
         let size = number(asked, "page_size", 1, PAGE_SIZE_MAX)?.unwrap_or(PAGE_SIZE_DEFAULT);
         Ok(Self { page, size })
@@ -175,10 +175,10 @@ impl PageQuery {
     /// Returns a page of a list whose entries can be shown by id.
     pub(crate) fn of_list<T>(
         self,
-        cx: &ChangeUnit<'_>,
+        cx: &ChangeUnit,
         list: &str,
-        show: impl Fn(&str) -> Result<T, SandboxRefusal>,
-    ) -> Result<Page<T>, SandboxRefusal> {
+        show: impl Fn(&str) -> Result<T>,
+    ) -> Result<Page<T>> {
         let ids = cx.ids(list, self.skip(), self.size)?;
         let results = ids.iter().map(|id| show(id)).collect::<Result<_, _>>()?;
         Ok(self.page_of(cx.count(list)?, results))
@@ -199,12 +199,7 @@ impl PageQuery {
 }
 
 /// Parses a number of the query within bounds.
-pub(crate) fn number(
-    asked: &ParsedRequest,
-    name: &str,
-    min: u64,
-    max: u64,
-) -> Result<Option<u64>, SandboxRefusal> {
+pub(crate) fn number(asked: &ParsedRequest, name: &str, min: u64, max: u64) -> Result<Option<u64>> {
     let Some(text) = asked.query(name) else {
         return Ok(None);
     };
@@ -223,10 +218,7 @@ pub(crate) fn number(
 }
 
 /// Parses a moment of the query.
-pub(crate) fn moment(
-    asked: &ParsedRequest,
-    name: &str,
-) -> Result<Option<DateTime<Utc>>, SandboxRefusal> {
+pub(crate) fn moment(asked: &ParsedRequest, name: &str) -> Result<Option<DateTime<Utc>>> {
     let Some(text) = asked.query(name) else {
         return Ok(None);
     };

@@ -31,7 +31,7 @@ use crate::api::transaction_action::{
     CaptureCharge, CreateCredit, GetSignature, ListHolds, RefundCharge, SignTransaction,
     VoidTransaction,
 };
-use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
+use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::invoicing::{contacts, invoices, portal};
 use crate::sandbox::merchants::{accounts, auth, events, merchant_settings, oauth};
 use crate::sandbox::methods::{saved_methods, tokens};
@@ -152,7 +152,7 @@ impl Routes {
         &mut self,
         method: Method,
         path: &'static str,
-        handler: impl Fn(&mut ChangeUnit<'_>, &ParsedRequest) -> Result<SandboxAnswer, SandboxRefusal>
+        handler: impl Fn(&mut ChangeUnit, &ParsedRequest) -> Result<SandboxAnswer>
         + Send
         + Sync
         + 'static,
@@ -164,10 +164,7 @@ impl Routes {
     #[expect(clippy::indexing_slicing, reason = "the route was pushed just before")]
     fn read<E: Endpoint>(
         &mut self,
-        handler: impl Fn(&mut ChangeUnit<'_>, &ParsedRequest) -> Result<E::Reply, SandboxRefusal>
-        + Send
-        + Sync
-        + 'static,
+        handler: impl Fn(&mut ChangeUnit, &ParsedRequest) -> Result<E::Reply> + Send + Sync + 'static,
     ) -> &mut Route
     where
         E::Reply: Serialize,
@@ -183,11 +180,7 @@ impl Routes {
     /// Adds an endpoint with a typed body.
     fn write<E: Endpoint>(
         &mut self,
-        handler: impl Fn(
-            &mut ChangeUnit<'_>,
-            &ParsedRequest,
-            E::Request,
-        ) -> Result<E::Reply, SandboxRefusal>
+        handler: impl Fn(&mut ChangeUnit, &ParsedRequest, E::Request) -> Result<E::Reply>
         + Send
         + Sync
         + 'static,
@@ -213,7 +206,7 @@ impl Routes {
         surface: ServiceSurface,
         verb: &Verb,
         path: &str,
-    ) -> Result<(&Route, Vec<String>), SandboxRefusal> {
+    ) -> Result<(&Route, Vec<String>)> {
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         let fitting: Vec<&Route> = self.0.iter().filter(|route| route.fits(&parts)).collect();
         match fitting.iter().find(|route| route.method == verb.as_str()) {
@@ -276,11 +269,7 @@ impl Routes {
     fn change<E: Endpoint>(
         &mut self,
         put_name: &'static str,
-        handler: impl Fn(
-            &mut ChangeUnit<'_>,
-            &ParsedRequest,
-            E::Request,
-        ) -> Result<E::Reply, SandboxRefusal>
+        handler: impl Fn(&mut ChangeUnit, &ParsedRequest, E::Request) -> Result<E::Reply>
         + Send
         + Sync
         + Copy

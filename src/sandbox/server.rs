@@ -24,7 +24,7 @@ use tokio::sync::watch;
 
 use crate::base::clock::Clock;
 use crate::base::hash::sha256;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::invoicing::invoices;
 use crate::sandbox::merchants::merchant;
 use crate::sandbox::methods::{payment_methods, tokens};
@@ -48,7 +48,7 @@ pub struct Sandbox {
 
 #[derive(Debug)]
 pub(crate) struct SandboxInner {
-    pub(crate) environment: SandboxEnvironment,
+    pub(crate) environment: Arc<SandboxEnvironment>,
     pub(crate) index: Arc<dyn Index>,
     pub(crate) flush: GroupFlush,
     pub(crate) routes: Routes,
@@ -91,13 +91,13 @@ impl Sandbox {
     /// seed.
     pub fn open(index: Arc<dyn Index>, options: SandboxOptions) -> Result<Self, SandboxError> {
         let seed = *sha256(format!("sandbox seed {}", options.seed).as_bytes()).as_bytes();
-        let world = SandboxEnvironment { options, seed, parsed: ParsedCache::default() };
+        let environment = SandboxEnvironment { options, seed, parsed: ParsedCache::default() };
+        let environment = Arc::new(environment);
         let live = LockedState { meta: SandboxMeta::default(), faults: Vec::new(), next_due: None };
         let (flush, routes) = (GroupFlush::default(), Routes::new());
         let (delivering, live) = (tokio::sync::Mutex::new(()), Mutex::new(live));
         let ahead = watch::Sender::default();
-        let inner =
-            SandboxInner { environment: world, index, flush, routes, delivering, ahead, live };
+        let inner = SandboxInner { environment, index, flush, routes, delivering, ahead, live };
         let sandbox = Self { inner: Arc::new(inner) };
         sandbox.reload(&mut sandbox.lock())?;
         if sandbox.inner.index.scan_from(b"", None, 1)?.is_empty() {
@@ -111,7 +111,7 @@ impl Sandbox {
     }
 
     /// Reloads the state in memory from the index.
-    fn reload(&self, live: &mut LockedState) -> Result<(), SandboxRefusal> {
+    fn reload(&self, live: &mut LockedState) -> Result<()> {
         self.inner.environment.parsed.clear();
         let index = self.inner.index.as_ref();
         let faults = index.get(FAULTS.as_bytes())?;
@@ -128,7 +128,7 @@ impl Sandbox {
         &self,
         live: &mut LockedState,
         entries: impl IntoIterator<Item = KeyValue>,
-    ) -> Result<(), SandboxRefusal> {
+    ) -> Result<()> {
         let index = self.inner.index.as_ref();
         let mut batch = Batch::new();
         for (key, _) in index.scan(b"")? {
@@ -142,7 +142,7 @@ impl Sandbox {
     }
 
     /// Erases all state, then makes the partner and the demo merchant again.
-    pub(crate) fn start_over(&self) -> Result<(), SandboxRefusal> {
+    pub(crate) fn start_over(&self) -> Result<()> {
         let mut live = self.lock();
         self.replace(&mut live, [])?;
         let base = self.inner.environment.options.clock.now();
@@ -155,16 +155,12 @@ impl Sandbox {
         Ok(self.inner.index.flush()?)
     }
 
-    pub(crate) fn cx(&self, live: &LockedState, now: DateTime<Utc>) -> ChangeUnit<'_> {
-        ChangeUnit::open(&self.inner.environment, self.inner.index.as_ref(), &live.meta, now)
+    pub(crate) fn cx(&self, live: &LockedState, now: DateTime<Utc>) -> ChangeUnit {
+        ChangeUnit::open(self.inner.environment.clone(), self.inner.index.clone(), &live.meta, now)
     }
 
     /// Commits a unit of change atomically.
-    pub(crate) fn commit(
-        &self,
-        live: &mut LockedState,
-        cx: ChangeUnit<'_>,
-    ) -> Result<(), SandboxRefusal> {
+    pub(crate) fn commit(&self, live: &mut LockedState, cx: ChangeUnit) -> Result<()> {
         let (batch, meta) = cx.close()?;
         let queued = batch.changes_under(objects::TIMERS.as_bytes()).next().is_some();
         self.inner.environment.parsed.forget(&batch);
@@ -178,7 +174,7 @@ impl Sandbox {
     }
 }
 
-fn first_due(index: &dyn Index) -> Result<Option<DateTime<Utc>>, SandboxRefusal> {
+fn first_due(index: &dyn Index) -> Result<Option<DateTime<Utc>>> {
     let first = index.scan_from(objects::TIMERS.as_bytes(), None, 1)?;
     let key = first.first().map(|(key, _)| String::from_utf8_lossy(key));
     Ok(key.and_then(|key| objects::timer_moment(&key)))
@@ -254,11 +250,7 @@ impl Sandbox {
 
     /// Runs everything that is due until `until`, in order, each entry at its own moment. Returns
     /// true if anything ran.
-    pub(crate) fn catch_up(
-        &self,
-        live: &mut LockedState,
-        until: DateTime<Utc>,
-    ) -> Result<bool, SandboxRefusal> {
+    pub(crate) fn catch_up(&self, live: &mut LockedState, until: DateTime<Utc>) -> Result<bool> {
         let mut happened = false;
         while let Some(moment) = live.next_due.filter(|moment| *moment <= until) {
             self.run_next_due(live, moment)?;
@@ -267,11 +259,7 @@ impl Sandbox {
         Ok(happened)
     }
 
-    fn run_next_due(
-        &self,
-        live: &mut LockedState,
-        moment: DateTime<Utc>,
-    ) -> Result<(), SandboxRefusal> {
+    fn run_next_due(&self, live: &mut LockedState, moment: DateTime<Utc>) -> Result<()> {
         let mut cx = self.cx(live, moment);
         let mut first = cx.scan(objects::TIMERS, None, 1)?;
         let Some((key, value)) = first.pop() else {
@@ -289,11 +277,7 @@ impl Sandbox {
 
     /// Moves the clock to `target`, which may not lie in the past; everything due in between runs
     /// first.
-    pub(crate) fn move_to(
-        &self,
-        live: &mut LockedState,
-        target: DateTime<Utc>,
-    ) -> Result<(), SandboxRefusal> {
+    pub(crate) fn move_to(&self, live: &mut LockedState, target: DateTime<Utc>) -> Result<()> {
         let now = self.now(live);
         if target < now {
             return Err(SandboxRefusal::invalid("Time does not go back"));
@@ -308,11 +292,7 @@ impl Sandbox {
 }
 
 /// Runs one entry; the change happens at the entry's moment.
-pub(crate) fn run_timer(
-    cx: &mut ChangeUnit<'_>,
-    key: &str,
-    due: &TimerEntry,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn run_timer(cx: &mut ChangeUnit, key: &str, due: &TimerEntry) -> Result<()> {
     cx.remove(key);
     match due {
         TimerEntry::TokenExpiry { id } => tokens::end(cx, id),

@@ -11,7 +11,7 @@ use reqwest::{Client, redirect, retry};
 use tokio::time::MissedTickBehavior;
 
 use crate::api::wire::Timestamp;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::server::{LockedState, Sandbox};
 use crate::sandbox::state::faults::{FAULTS, FaultKind, pick_for_delivery};
 use crate::sandbox::state::outbox;
@@ -135,11 +135,7 @@ impl Sandbox {
 }
 
 /// Picks the fault that strikes a delivery, and counts it.
-fn pick_fault(
-    live: &mut LockedState,
-    cx: &mut ChangeUnit<'_>,
-    url: &str,
-) -> Result<Option<FaultKind>, SandboxRefusal> {
+fn pick_fault(live: &mut LockedState, cx: &mut ChangeUnit, url: &str) -> Result<Option<FaultKind>> {
     if live.faults.is_empty() {
         return Ok(None);
     }

@@ -9,7 +9,7 @@ use http::{HeaderValue, StatusCode, header};
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
+use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::invoicing::mail;
 use crate::sandbox::invoicing::mail::StoredEmail;
 use crate::sandbox::pages;
@@ -33,11 +33,7 @@ const POLICY: &str = "default-src 'none'; style-src-attr 'unsafe-inline'; base-u
 const FRAME_RIGHTS: &str = "allow-same-origin allow-popups allow-popups-to-escape-sandbox";
 
 /// GET of the mailbox, of one e-mail, or of an e-mail's HTML.
-pub(crate) fn show(
-    cx: &ChangeUnit<'_>,
-    parts: &Parts,
-    which: &[&str],
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn show(cx: &ChangeUnit, parts: &Parts, which: &[&str]) -> Result<SandboxAnswer> {
     let is_page = wants_page(parts);
     let answer = match which {
         [] if is_page => list(cx)?,
@@ -51,7 +47,7 @@ pub(crate) fn show(
 }
 
 /// GET of a file that the pages load.
-pub(crate) fn asset(name: &str) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn asset(name: &str) -> Result<SandboxAnswer> {
     let path = format!("/assets/{name}");
     let (_, content_type, content) =
         ASSETS.into_iter().find(|(of, _, _)| *of == path).ok_or_else(SandboxRefusal::no_path)?;
@@ -59,12 +55,12 @@ pub(crate) fn asset(name: &str) -> Result<SandboxAnswer, SandboxRefusal> {
 }
 
 /// Answers every e-mail, oldest first, each with the address of its page.
-fn list_json(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
+fn list_json(cx: &ChangeUnit) -> Result<SandboxAnswer> {
     let mails = mail::all(cx)?.into_iter().map(|(number, mail)| with_page(number, mail));
     SandboxAnswer::json(&json!({ "messages": mails.collect::<Vec<_>>() }))
 }
 
-fn one(cx: &ChangeUnit<'_>, number: &str) -> Result<SandboxAnswer, SandboxRefusal> {
+fn one(cx: &ChangeUnit, number: &str) -> Result<SandboxAnswer> {
     let (number, mail) =
         find(cx, number)?.ok_or_else(|| SandboxRefusal::not_found("Mail", number))?;
     SandboxAnswer::json(&with_page(number, mail))
@@ -78,18 +74,18 @@ fn with_page(number: u64, mut mail: Value) -> Value {
     mail
 }
 
-fn find(cx: &ChangeUnit<'_>, number: &str) -> Result<Option<(u64, Value)>, SandboxRefusal> {
+fn find(cx: &ChangeUnit, number: &str) -> Result<Option<(u64, Value)>> {
     let Ok(number) = number.parse::<u64>() else { return Ok(None) };
     Ok(mail::get_by_number(cx, number)?.map(|mail| (number, mail)))
 }
 
 /// Renders the newest e-mails as a page.
-fn list(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
+fn list(cx: &ChangeUnit) -> Result<SandboxAnswer> {
     let all = mail::all(cx)?;
     let count = all.len();
     let shown = all.into_iter().rev().take(LISTED_MAX);
     let shown = shown.map(|(number, mail)| Ok((number, serde_json::from_value(mail)?)));
-    let shown: Vec<(u64, StoredEmail)> = shown.collect::<Result<_, SandboxRefusal>>()?;
+    let shown: Vec<(u64, StoredEmail)> = shown.collect::<Result<_>>()?;
     let inner = html! {
         @if shown.is_empty() { (empty()) } @else {
             p.quiet { (count_sentence(count)) }
@@ -134,7 +130,7 @@ fn row(number: u64, mail: &StoredEmail) -> Markup {
 }
 
 /// Renders one e-mail as a page: its headers, its HTML and its plain text.
-fn page(cx: &ChangeUnit<'_>, number: &str) -> Result<SandboxAnswer, SandboxRefusal> {
+fn page(cx: &ChangeUnit, number: &str) -> Result<SandboxAnswer> {
     let Some((number, mail)) = find(cx, number)? else { return Ok(unknown(cx)) };
     let mail: StoredEmail = serde_json::from_value(mail)?;
     let sender = format!("{} <{}>", mail.from_name, mail.from);
@@ -155,7 +151,7 @@ fn page(cx: &ChangeUnit<'_>, number: &str) -> Result<SandboxAnswer, SandboxRefus
 }
 
 /// Answers the HTML of an e-mail.
-fn document(cx: &ChangeUnit<'_>, number: &str) -> Result<SandboxAnswer, SandboxRefusal> {
+fn document(cx: &ChangeUnit, number: &str) -> Result<SandboxAnswer> {
     let Some((_, mail)) = find(cx, number)? else { return Ok(unknown(cx)) };
     let mail: StoredEmail = serde_json::from_value(mail)?;
     let answer =
@@ -168,7 +164,7 @@ fn document(cx: &ChangeUnit<'_>, number: &str) -> Result<SandboxAnswer, SandboxR
     Ok(answer)
 }
 
-fn unknown(cx: &ChangeUnit<'_>) -> SandboxAnswer {
+fn unknown(cx: &ChangeUnit) -> SandboxAnswer {
     let inner = html! {
         p { "This e-mail does not exist." }
         p.back { a href=(MAILBOX) { "All e-mails" } }
@@ -177,7 +173,7 @@ fn unknown(cx: &ChangeUnit<'_>) -> SandboxAnswer {
 }
 
 fn render_page(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     status: StatusCode,
     title: &str,
     inner: Markup,

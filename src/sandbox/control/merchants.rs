@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::api::credentials::AccountType;
 use crate::base::money::Currency;
-use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
+use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body::{ControlOrder, PerAccount};
 use crate::sandbox::merchants::accounts::deposits;
 use crate::sandbox::merchants::auth::parse_range;
@@ -25,12 +25,12 @@ use crate::sandbox::state::store::ChangeUnit;
 const ROLES: [&str; 3] = ["administrator", "developer", "owner"];
 
 /// GET of all credentials that a test needs: the partner's, and every merchant's keys.
-pub(crate) fn credentials(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn credentials(cx: &ChangeUnit) -> Result<SandboxAnswer> {
     let merchants: Vec<Value> = cx.merchants()?.iter().map(show_merchant).collect();
     SandboxAnswer::json(&json!({
         "partner": {
-            "client_id": client_id(cx.environment),
-            "client_secret": client_secret(cx.environment).expose(),
+            "client_id": client_id(&cx.environment),
+            "client_secret": client_secret(&cx.environment).expose(),
             "redirect_uri": cx.settings.redirect_uri,
             "event_url": cx.settings.event_url,
         },
@@ -82,9 +82,9 @@ fn show_account(account: &AccountRecord) -> Value {
 
 /// Issues a fresh authorization code for a merchant, which is made if it does not exist.
 pub(crate) fn issue_authorization_code(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     order: &ControlOrder,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+) -> Result<SandboxAnswer> {
     let name = order.need_text("merchant", "Name a merchant")?;
     let timezone = order.text("timezone");
     if timezone.is_some_and(|zone| zone.parse::<Tz>().is_err()) {
@@ -98,10 +98,7 @@ pub(crate) fn issue_authorization_code(
 /// Makes an account, or replaces the one of this name: `{merchant, mode: test|live, type:
 /// MerchantAccount|AchAccount, name, currency, primary, trust_account}`. Makes the merchant if
 /// there is none. Answers the account with its keys.
-pub(crate) fn add_account(
-    cx: &mut ChangeUnit<'_>,
-    order: &ControlOrder,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn add_account(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<SandboxAnswer> {
     let given = |field: &str| order.text(field).filter(|text| !text.is_empty());
     let merchant = order.need_text("merchant", "Name a merchant")?;
     let name = order.need_text("name", "Name the account")?;
@@ -127,7 +124,7 @@ pub(crate) fn add_account(
 }
 
 /// GET of the partner application's settings.
-pub(crate) fn partner(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn partner(cx: &ChangeUnit) -> Result<SandboxAnswer> {
     let settings = &cx.settings;
     SandboxAnswer::json(&json!({
         "event_url": settings.event_url,
@@ -139,10 +136,7 @@ pub(crate) fn partner(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefus
 }
 
 /// Changes the settings that are named; `role` is `owner` by default.
-pub(crate) fn set_partner(
-    cx: &mut ChangeUnit<'_>,
-    order: &ControlOrder,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn set_partner(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<SandboxAnswer> {
     if !ROLES.contains(&order.text("role").unwrap_or("owner")) {
         return Err(SandboxRefusal::not_authorized());
     }
@@ -168,13 +162,13 @@ const DAYS_MAX: u32 = 30;
 const HOURS: u32 = 24;
 
 /// GET of the settings of every merchant.
-pub(crate) fn list_policies(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn list_policies(cx: &ChangeUnit) -> Result<SandboxAnswer> {
     let merchants = cx.merchants()?;
     let shown = merchants.iter().map(|merchant| show_policy(cx, merchant));
     SandboxAnswer::json(&json!({ "merchants": shown.collect::<Result<Vec<_>, _>>()? }))
 }
 
-fn show_policy(cx: &ChangeUnit<'_>, merchant: &MerchantRecord) -> Result<Value, SandboxRefusal> {
+fn show_policy(cx: &ChangeUnit, merchant: &MerchantRecord) -> Result<Value> {
     let policy = cx.policy(&merchant.id)?;
     let each = |allows: &dyn Fn(&String) -> bool| {
         let all = account_ids(merchant).map(|id| (id.clone(), json!(allows(id))));
@@ -216,10 +210,7 @@ fn account_ids(merchant: &MerchantRecord) -> impl Iterator<Item = &String> {
 /// - `required_payment_fields`, `accepted_card_types` and `transaction_allowed_countries`: a list or
 ///   `{ACCOUNT: list}`
 /// - `api_allowed_ip_address_ranges: [RANGE]`, `ip_countries: {RANGE: COUNTRY}`
-pub(crate) fn set_policy(
-    cx: &mut ChangeUnit<'_>,
-    order: &ControlOrder,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn set_policy(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<SandboxAnswer> {
     let name = order.need_text("merchant", "Name a merchant")?;
     let merchant = cx.merchant_named(name, None)?;
     let mut policy = cx.policy_to_edit(&merchant.id)?;
@@ -239,7 +230,7 @@ struct PolicyOrder<'a> {
 }
 
 impl PolicyOrder<'_> {
-    fn set_switches(&self, policy: &mut MerchantPolicy) -> Result<(), SandboxRefusal> {
+    fn set_switches(&self, policy: &mut MerchantPolicy) -> Result<()> {
         if let Some(required) = self.order.flag("reference_required") {
             policy.reference_required = required;
         }
@@ -264,7 +255,7 @@ impl PolicyOrder<'_> {
         Ok(())
     }
 
-    fn set_origins(&self, policy: &mut MerchantPolicy) -> Result<(), SandboxRefusal> {
+    fn set_origins(&self, policy: &mut MerchantPolicy) -> Result<()> {
         let help = "api_allowed_ip_address_ranges is a list of ranges";
         if let Some(ranges) =
             self.order.typed::<Vec<String>>("api_allowed_ip_address_ranges", help)?
@@ -282,7 +273,7 @@ impl PolicyOrder<'_> {
         Ok(())
     }
 
-    fn set_payment_rules(&self, policy: &mut MerchantPolicy) -> Result<(), SandboxRefusal> {
+    fn set_payment_rules(&self, policy: &mut MerchantPolicy) -> Result<()> {
         policy.cvv.extend(self.per_account("cvv_policy", "Unknown policy value")?);
         policy.avs.extend(self.per_account("avs_policy", "Unknown policy value")?);
         let help = "A list of words, or {ACCOUNT: list}";
@@ -295,7 +286,7 @@ impl PolicyOrder<'_> {
         Ok(())
     }
 
-    fn set_volume(&self, policy: &mut MerchantPolicy) -> Result<(), SandboxRefusal> {
+    fn set_volume(&self, policy: &mut MerchantPolicy) -> Result<()> {
         let order = self.order;
         if let Some(limits) = order.typed("limits", "limits is {max_amount, daily_count, …}")? {
             policy.limits = limits;
@@ -326,7 +317,7 @@ impl PolicyOrder<'_> {
         &self,
         field: &str,
         help: &str,
-    ) -> Result<BTreeMap<String, T>, SandboxRefusal> {
+    ) -> Result<BTreeMap<String, T>> {
         match self.order.typed::<PerAccount<T>>(field, help)? {
             None => Ok(BTreeMap::new()),
             Some(PerAccount::All(one)) => {
@@ -340,7 +331,7 @@ impl PolicyOrder<'_> {
     }
 }
 
-fn need_ranges<'a>(mut ranges: impl Iterator<Item = &'a String>) -> Result<(), SandboxRefusal> {
+fn need_ranges<'a>(mut ranges: impl Iterator<Item = &'a String>) -> Result<()> {
     if ranges.all(|text| parse_range(text).is_some()) {
         return Ok(());
     }

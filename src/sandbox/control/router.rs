@@ -6,7 +6,7 @@ use axum::extract::ConnectInfo;
 use http::request::Parts;
 
 use crate::base::local::non_local_reason;
-use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
+use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body::ControlOrder;
 use crate::sandbox::control::{mailbox, merchants, state, triggers};
 use crate::sandbox::request::pairs;
@@ -35,7 +35,7 @@ pub(crate) fn serve(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> SandboxAns
     }
 }
 
-fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<SandboxAnswer, SandboxRefusal> {
+fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<SandboxAnswer> {
     let path: Vec<&str> = parts.uri.path().split('/').filter(|part| !part.is_empty()).collect();
     let rest = path.get(1..).unwrap_or_default();
     let order = || ControlOrder::parse(body);
@@ -98,8 +98,8 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<SandboxAnswer,
 /// Runs a read on the state as of now.
 fn read(
     sandbox: &Sandbox,
-    look: impl FnOnce(&ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal>,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+    look: impl FnOnce(&ChangeUnit) -> Result<SandboxAnswer>,
+) -> Result<SandboxAnswer> {
     let mut live = sandbox.lock();
     let now = sandbox.now(&live);
     sandbox.catch_up(&mut live, now)?;
@@ -109,16 +109,16 @@ fn read(
 /// Runs a change of the state and commits it as one unit.
 fn change(
     sandbox: &Sandbox,
-    act: impl FnOnce(&mut ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal>,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+    act: impl FnOnce(&mut ChangeUnit) -> Result<SandboxAnswer>,
+) -> Result<SandboxAnswer> {
     change_locked(sandbox, |_, cx| act(cx))
 }
 
 /// Runs a change that also reaches the state in memory.
 fn change_locked(
     sandbox: &Sandbox,
-    act: impl FnOnce(&mut LockedState, &mut ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal>,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+    act: impl FnOnce(&mut LockedState, &mut ChangeUnit) -> Result<SandboxAnswer>,
+) -> Result<SandboxAnswer> {
     let answer = {
         let mut live = sandbox.lock();
         let now = sandbox.now(&live);

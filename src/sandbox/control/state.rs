@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::base::clock::timestamp;
-use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
+use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body::ControlOrder;
 use crate::sandbox::server::{LockedState, Sandbox};
 use crate::sandbox::state::faults::{FAULTS, FaultRule};
@@ -16,16 +16,13 @@ use crate::sandbox::state::logs;
 use crate::sandbox::state::objects::{ObjectKind, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 
-pub(crate) fn clock(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn clock(cx: &ChangeUnit) -> Result<SandboxAnswer> {
     SandboxAnswer::json(&json!({ "now": timestamp(&cx.now) }))
 }
 
 /// `{"advance":"P30D"}` or `{"set":"2027-01-01T00:00:00Z"}`; answers once everything due in between
 /// has happened.
-pub(crate) fn set_clock(
-    sandbox: &Sandbox,
-    order: &ControlOrder,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn set_clock(sandbox: &Sandbox, order: &ControlOrder) -> Result<SandboxAnswer> {
     let target = {
         let mut live = sandbox.lock();
         let now = sandbox.now(&live);
@@ -92,7 +89,7 @@ fn parts(text: &str) -> Option<Vec<(u32, char)>> {
 }
 
 /// GET of the sandbox's choices where the service's documents leave one open.
-pub(crate) fn settings(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn settings(cx: &ChangeUnit) -> Result<SandboxAnswer> {
     SandboxAnswer::json(&json!({
         "duplicate_source_id": cx.settings.duplicate_source_id,
         "paying_minutes": cx.settings.paying_minutes,
@@ -100,10 +97,7 @@ pub(crate) fn settings(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefu
 }
 
 /// Changes the choices that are named.
-pub(crate) fn set_settings(
-    cx: &mut ChangeUnit<'_>,
-    order: &ControlOrder,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn set_settings(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<SandboxAnswer> {
     let help = "duplicate_source_id is `same` or `refuse`";
     if let Some(word) = order.typed("duplicate_source_id", help)? {
         cx.settings.duplicate_source_id = word;
@@ -120,17 +114,14 @@ const SCENARIO: &str = "m/scenario";
 
 /// `{digest, requests}`: the digest of the scenario that was played completely, so that a second
 /// start does not play it again, and the number of stored requests.
-pub(crate) fn scenario(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn scenario(cx: &ChangeUnit) -> Result<SandboxAnswer> {
     let digest: Option<String> = cx.get(SCENARIO)?;
     let requests = cx.scan("request/", None, usize::MAX)?.len();
     SandboxAnswer::json(&json!({ "digest": digest, "requests": requests }))
 }
 
 /// `{digest}`: records that this scenario was played completely.
-pub(crate) fn record_scenario(
-    cx: &mut ChangeUnit<'_>,
-    order: &ControlOrder,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn record_scenario(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<SandboxAnswer> {
     cx.put(SCENARIO, &order.need::<String>("digest", "Name a digest")?)?;
     SandboxAnswer::json(&json!({}))
 }
@@ -145,12 +136,12 @@ struct SandboxSnapshot {
     entries: Map<String, Value>,
 }
 
-pub(crate) fn reset(sandbox: &Sandbox) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn reset(sandbox: &Sandbox) -> Result<SandboxAnswer> {
     sandbox.start_over()?;
     SandboxAnswer::json(&json!({}))
 }
 
-pub(crate) fn snapshot(sandbox: &Sandbox) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn snapshot(sandbox: &Sandbox) -> Result<SandboxAnswer> {
     let _whole = sandbox.lock();
     let mut entries = Map::new();
     for (key, value) in sandbox.inner.index.scan(b"")? {
@@ -165,8 +156,8 @@ pub(crate) fn snapshot(sandbox: &Sandbox) -> Result<SandboxAnswer, SandboxRefusa
 }
 
 /// Replaces the state by a snapshot's. A snapshot of another seed has other keys and is refused.
-pub(crate) fn restore(sandbox: &Sandbox, body: &[u8]) -> Result<SandboxAnswer, SandboxRefusal> {
-    let snapshot: SandboxSnapshot = serde_json::from_slice(body)
+pub(crate) fn restore(sandbox: &Sandbox, body: &[u8]) -> Result<SandboxAnswer> {
+    let snapshot: Snapshot = serde_json::from_slice(body)
         .map_err(|_| SandboxRefusal::malformed_body("Body is not a snapshot"))?;
     if snapshot.version != VERSION || snapshot.seed != sandbox.inner.environment.options.seed {
         return Err(SandboxRefusal::invalid("The snapshot belongs to another seed or version"));
@@ -197,7 +188,7 @@ const KINDS: [(&str, ObjectKind); 12] = [
 ];
 
 /// Lists every object of a kind in order of creation, with merchant and mode, one object a line.
-pub(crate) fn objects(cx: &ChangeUnit<'_>, kind: &str) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn objects(cx: &ChangeUnit, kind: &str) -> Result<SandboxAnswer> {
     let known = KINDS.iter().find(|(path, _)| *path == kind);
     let (_, kind) = known.ok_or_else(SandboxRefusal::no_path)?;
     let merchants = cx.merchants()?.into_iter().map(|merchant| (merchant.id, merchant.name));
@@ -216,9 +207,9 @@ fn object_line(kept: Stored<Map<String, Value>, Value>, names: &BTreeMap<String,
 
 /// Lists the last `limit` requests to the service, and the total number.
 pub(crate) fn requests(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     query: &BTreeMap<String, Vec<String>>,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+) -> Result<SandboxAnswer> {
     let limit = query.get("limit").and_then(|values| values.first());
     let limit = limit.and_then(|text| text.parse::<usize>().ok()).unwrap_or(usize::MAX);
     let all = cx.scan("request/", None, usize::MAX)?;
@@ -228,7 +219,7 @@ pub(crate) fn requests(
 }
 
 /// Lists the fault rules with their counts.
-pub(crate) fn faults(sandbox: &Sandbox) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn faults(sandbox: &Sandbox) -> Result<SandboxAnswer> {
     let live = sandbox.lock();
     let shown: Vec<Value> = live.faults.iter().map(FaultRule::show).collect();
     SandboxAnswer::json(&json!({ "faults": shown }))
@@ -236,9 +227,9 @@ pub(crate) fn faults(sandbox: &Sandbox) -> Result<SandboxAnswer, SandboxRefusal>
 
 pub(crate) fn add_fault(
     live: &mut LockedState,
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     order: &ControlOrder,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+) -> Result<SandboxAnswer> {
     let fault = FaultRule::read(cx.fresh_gateway_id(), order.value())?;
     let id = fault.id.clone();
     live.faults.push(fault);
@@ -249,9 +240,9 @@ pub(crate) fn add_fault(
 /// Removes one fault rule, or all.
 pub(crate) fn remove_faults(
     live: &mut LockedState,
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     id: Option<&str>,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+) -> Result<SandboxAnswer> {
     if let Some(id) = id
         && !live.faults.iter().any(|fault| fault.id == id)
     {

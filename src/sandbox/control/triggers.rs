@@ -12,7 +12,7 @@ use crate::api::method::PaymentMethod;
 use crate::api::recurring::{Occurrence, RecurringCharge};
 use crate::api::transaction::Transaction;
 use crate::base::wording;
-use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
+use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body::ControlOrder;
 use crate::sandbox::merchants::events;
 use crate::sandbox::onboarding::applications::{SandboxDecision, decide};
@@ -86,10 +86,7 @@ fn set_status(kind: &str, object: &mut Map<String, Value>) {
 /// Triggers an event: `{merchant, mode: test|live, type, set: {PATH: VALUE}}`. The event shows the
 /// newest object of its kind with the type's status and the fields of `set`. The stored object
 /// stays unchanged. Answers the event.
-pub(crate) fn trigger_event(
-    cx: &mut ChangeUnit<'_>,
-    order: &ControlOrder,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn trigger_event(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<SandboxAnswer> {
     let missing = |help: &'static str| move || SandboxRefusal::invalid(help);
     let name = order.text("merchant").ok_or_else(missing("Name a merchant"))?;
     let mode = order.mode()?;
@@ -111,16 +108,16 @@ pub(crate) fn trigger_event(
     SandboxAnswer::json(&emitted)
 }
 
-fn shown_object(event: &str) -> Result<&'static ShownObject, SandboxRefusal> {
+fn shown_object(event: &str) -> Result<&'static ShownObject> {
     let shown = SHOWN_OBJECTS.iter().find(|one| event.starts_with(one.prefix));
     shown.ok_or_else(|| SandboxRefusal::invalid("This sandbox makes no event of this type"))
 }
 
 fn newest_object(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     owner: &ObjectOwner,
     kind: ObjectKind,
-) -> Result<Map<String, Value>, SandboxRefusal> {
+) -> Result<Map<String, Value>> {
     let all = cx.all::<Map<String, Value>, Value>(kind)?;
     let own = all.into_iter().filter(|kept| kept.owner == *owner);
     let newest = own.max_by_key(|kept| kept.sequence).map(|Stored { object, .. }| object);
@@ -128,7 +125,7 @@ fn newest_object(
 }
 
 /// Refuses a field that the object cannot have.
-fn check_field(shown: &ShownObject, path: &str) -> Result<(), SandboxRefusal> {
+fn check_field(shown: &ShownObject, path: &str) -> Result<()> {
     let root = (shown.schema)().to_value();
     let mut at = &root;
     for (depth, name) in path.split('.').enumerate() {
@@ -166,11 +163,7 @@ fn schema_fields<'s>(root: &'s Value, at: &'s Value) -> Option<&'s Map<String, V
 }
 
 /// Sets one field of an object; a dot descends into nested objects.
-fn set_field(
-    object: &mut Map<String, Value>,
-    path: &str,
-    value: &Value,
-) -> Result<(), SandboxRefusal> {
+fn set_field(object: &mut Map<String, Value>, path: &str, value: &Value) -> Result<()> {
     let Some((first, rest)) = path.split_once('.') else {
         object.insert(path.to_owned(), value.clone());
         return Ok(());
@@ -205,10 +198,10 @@ enum Settlement {
 /// `{"decision":"approve"|"decline","reason":…}`; a decline without a reason has the reason
 /// `other`. With `"reconsidered": true`, a declined application is approved.
 pub(crate) fn decide_application(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     id: &str,
     order: &ControlOrder,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+) -> Result<SandboxAnswer> {
     let decision = match order.need("decision", "decision is `approve` or `decline`")? {
         Underwriting::Approve => SandboxDecision::Approve,
         Underwriting::Decline => {
@@ -219,7 +212,7 @@ pub(crate) fn decide_application(
     SandboxAnswer::json(&decide(cx, id, &decision, again)?.object)
 }
 
-fn decline_reason(word: &str) -> Result<DeclineReason, SandboxRefusal> {
+fn decline_reason(word: &str) -> Result<DeclineReason> {
     match DeclineReason::from(word) {
         DeclineReason::Other(_) => {
             let text = "reason is `duplicate_application`, `duplicate_merchant` or `other`";
@@ -233,21 +226,14 @@ fn decline_reason(word: &str) -> Result<DeclineReason, SandboxRefusal> {
 
 /// Deletes an application, as support does with the test of a sign-up. Another test is still
 /// refused.
-pub(crate) fn delete_application(
-    cx: &mut ChangeUnit<'_>,
-    id: &str,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn delete_application(cx: &mut ChangeUnit, id: &str) -> Result<SandboxAnswer> {
     record::delete(cx, id)?;
     SandboxAnswer::json(&json!({}))
 }
 
 /// `{"result":"settled"|"failed","code":…}`: the money arrived, or it did not arrive or was taken
 /// back for the reason `code`. Answers the transaction.
-pub(crate) fn settle(
-    cx: &mut ChangeUnit<'_>,
-    id: &str,
-    order: &ControlOrder,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn settle(cx: &mut ChangeUnit, id: &str, order: &ControlOrder) -> Result<SandboxAnswer> {
     let kept: Option<StoredTransaction> = cx.find_any_owner(ObjectKind::TRANSACTION, id)?;
     let mut kept = kept.ok_or_else(|| SandboxRefusal::not_found("Transaction", id))?;
     let change = match order.need("result", "result is `settled` or `failed`")? {
@@ -265,7 +251,7 @@ pub(crate) fn settle(
 mod tests {
     use super::*;
 
-    fn check(kind: &str, path: &str) -> Result<(), SandboxRefusal> {
+    fn check(kind: &str, path: &str) -> Result<()> {
         check_field(shown_object(kind).unwrap(), path)
     }
 

@@ -13,7 +13,7 @@ use crate::api::method_token::{NewVaultMethod, VaultMethod};
 use crate::api::wire::{Audit, Timestamp};
 use crate::api::{contact, method_token};
 use crate::base::secret::Secret;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::accounts::owner_email;
 use crate::sandbox::merchants::merchant::MerchantRecord;
 use crate::sandbox::merchants::oauth::client_id;
@@ -30,10 +30,10 @@ const CODE_LENGTH: usize = 8;
 
 /// POST /contacts.
 pub(crate) fn create(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     mut new: NewContact,
-) -> Result<Contact, SandboxRefusal> {
+) -> Result<Contact> {
     let merchant = cx.merchant(asked.merchant()?)?;
     if new.kind.is_empty() {
         "person".clone_into(&mut new.kind);
@@ -51,7 +51,7 @@ pub(crate) fn create(
 }
 
 fn build(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     merchant: &MerchantRecord,
     owner: &ObjectOwner,
     new: NewContact,
@@ -90,7 +90,7 @@ fn build(
     }
 }
 
-fn organization(cx: &ChangeUnit<'_>, merchant: &MerchantRecord, test_mode: bool) -> Organization {
+fn organization(cx: &ChangeUnit, merchant: &MerchantRecord, test_mode: bool) -> Organization {
     let id = format!("o_{}", derive_id(&cx.environment.seed, "organization", &merchant.name));
     Organization {
         owner_id: Some(id.clone()),
@@ -105,12 +105,12 @@ fn organization(cx: &ChangeUnit<'_>, merchant: &MerchantRecord, test_mode: bool)
 }
 
 /// Builds an audit entry of now: the partner, acting for the merchant.
-pub(crate) fn audit(cx: &ChangeUnit<'_>, merchant: &MerchantRecord) -> Audit {
+pub(crate) fn audit(cx: &ChangeUnit, merchant: &MerchantRecord) -> Audit {
     let text = |text: &str| Some(text.to_owned());
     Audit {
         user: Some(owner_email(merchant)),
         timestamp: Some(Timestamp(cx.now)),
-        client_id: Some(client_id(cx.environment)),
+        client_id: Some(client_id(&cx.environment)),
         client_inet_address: text("127.0.0.1"),
         client_country_code: text("US"),
         client_location: text("Springfield, IL, US"),
@@ -126,10 +126,10 @@ pub(crate) fn audit(cx: &ChangeUnit<'_>, merchant: &MerchantRecord) -> Audit {
 ///
 /// 404 for any other contact.
 pub(crate) fn contact_of(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     merchant: &MerchantRecord,
     id: &str,
-) -> Result<Stored<Contact, ()>, SandboxRefusal> {
+) -> Result<Stored<Contact, ()>> {
     let contact: Option<Stored<Contact, ()>> = cx.find_any_owner(ObjectKind::CONTACT, id)?;
     contact
         .filter(|kept| kept.owner.merchant == merchant.id)
@@ -147,10 +147,7 @@ struct ContactHashRecord {
 }
 
 /// POST of a contact hash: refused until the contact has an invoice.
-pub(crate) fn create_hash(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<ContactHash, SandboxRefusal> {
+pub(crate) fn create_hash(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<ContactHash> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let contact = contact_of(cx, &merchant, asked.parameter(0))?;
     let contact_id = contact.object.id;
@@ -176,10 +173,7 @@ pub(crate) fn create_hash(
 }
 
 /// Records that a contact has an invoice.
-pub(crate) fn mark_invoiced(
-    cx: &mut ChangeUnit<'_>,
-    contact_id: &str,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn mark_invoiced(cx: &mut ChangeUnit, contact_id: &str) -> Result<()> {
     cx.put(&invoiced_key(contact_id), &true)
 }
 
@@ -187,24 +181,21 @@ fn invoiced_key(contact_id: &str) -> String {
     format!("x/invoiced/{contact_id}")
 }
 
-fn hash_key(cx: &ChangeUnit<'_>, hash: &str) -> String {
+fn hash_key(cx: &ChangeUnit, hash: &str) -> String {
     format!("x/contact-hash/{}", cx.digest("contact-hash", hash.as_bytes()))
 }
 
 /// Returns the contact that a hash was made for; `None` for an unknown hash.
-pub(crate) fn contact_of_hash(
-    cx: &ChangeUnit<'_>,
-    hash: &str,
-) -> Result<Option<String>, SandboxRefusal> {
+pub(crate) fn contact_of_hash(cx: &ChangeUnit, hash: &str) -> Result<Option<String>> {
     cx.get(&hash_key(cx, hash))
 }
 
 /// POST: uses the token up; its CVV is not kept.
 pub(crate) fn create_vault_method(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     new: NewVaultMethod,
-) -> Result<VaultMethod, SandboxRefusal> {
+) -> Result<VaultMethod> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let contact = contact_of(cx, &merchant, asked.parameter(0))?;
     SandboxRefusal::fields("", &method_token::vault_rules(&new))?;
@@ -234,10 +225,10 @@ pub(crate) fn create_vault_method(
 
 /// Takes the details out of the token, if they are of the requested type.
 fn take_vault_token(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     owner: &ObjectOwner,
     new: &NewVaultMethod,
-) -> Result<StoredMethod, SandboxRefusal> {
+) -> Result<StoredMethod> {
     let token = &new.one_time_token;
     let method = tokens::find(cx, owner, token)?.internal;
     let said = if new.payment_type == "credit_card" { MethodKind::Card } else { MethodKind::Bank };

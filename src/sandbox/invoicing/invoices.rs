@@ -14,7 +14,7 @@ use crate::api::invoice::{
     NewInvoiceMessage, PROCESSING, file_bytes,
 };
 use crate::api::wire::{Audit, Timestamp};
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::invoicing::contacts::{audit, contact_of};
 use crate::sandbox::invoicing::mail::InvoiceEmail;
 use crate::sandbox::invoicing::{contacts, mail};
@@ -30,10 +30,10 @@ const NUMBER_FIRST: u64 = 1001;
 
 /// POST /invoices.
 pub(crate) fn create(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     new: NewInvoice,
-) -> Result<Invoice, SandboxRefusal> {
+) -> Result<Invoice> {
     let merchant = cx.merchant(asked.merchant()?)?;
     if !cx.settings.is_partner {
         return Err(SandboxRefusal::not_authorized());
@@ -58,12 +58,12 @@ pub(crate) fn create(
     Ok(invoice)
 }
 
-fn source_key(cx: &ChangeUnit<'_>, merchant: &str, source_id: &str) -> String {
+fn source_key(cx: &ChangeUnit, merchant: &str, source_id: &str) -> String {
     format!("x/source/{merchant}/{}", cx.digest("source", source_id.as_bytes()))
 }
 
 /// Answers a request whose `source_id` was used already.
-fn answer_duplicate(cx: &ChangeUnit<'_>, id: &str) -> Result<Invoice, SandboxRefusal> {
+fn answer_duplicate(cx: &ChangeUnit, id: &str) -> Result<Invoice> {
     match cx.settings.duplicate_source_id {
         DuplicateSourceId::Refuse => {
             Err(SandboxRefusal::field("source_id", "invalid", "Source id has already been used"))
@@ -78,10 +78,10 @@ fn answer_duplicate(cx: &ChangeUnit<'_>, id: &str) -> Result<Invoice, SandboxRef
 /// Returns the contact and the bank account, both of the invoice's mode (partner-api, test invoice
 /// rules).
 fn parties(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     merchant: &MerchantRecord,
     new: &NewInvoice,
-) -> Result<(Contact, Deposit), SandboxRefusal> {
+) -> Result<(Contact, Deposit)> {
     let contact = contact_of(cx, merchant, &new.contact_id)?;
     let deposit = deposits(merchant)
         .into_iter()
@@ -100,11 +100,11 @@ fn parties(
 }
 
 fn build(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     merchant: &MerchantRecord,
     (contact, attachments): (Contact, Vec<FileReference>),
     new: NewInvoice,
-) -> Result<Invoice, SandboxRefusal> {
+) -> Result<Invoice> {
     let audit = audit(cx, merchant);
     let id = cx.id_with_prefix("i_");
     let number = next_number(cx, merchant)?;
@@ -140,10 +140,7 @@ fn build(
     Ok(invoice)
 }
 
-fn next_number(
-    cx: &mut ChangeUnit<'_>,
-    merchant: &MerchantRecord,
-) -> Result<String, SandboxRefusal> {
+fn next_number(cx: &mut ChangeUnit, merchant: &MerchantRecord) -> Result<String> {
     let key = format!("meta/invoice-number/{}", merchant.id);
     let number: u64 = cx.get(&key)?.unwrap_or(NUMBER_FIRST);
     cx.put(&key, &number.saturating_add(1))?;
@@ -151,10 +148,7 @@ fn next_number(
 }
 
 /// Returns the line items and their total, in minor units.
-fn lines(
-    cx: &mut ChangeUnit<'_>,
-    new: &NewInvoice,
-) -> Result<(Vec<LineItem>, i64), SandboxRefusal> {
+fn lines(cx: &mut ChangeUnit, new: &NewInvoice) -> Result<(Vec<LineItem>, i64)> {
     let too_much = || {
         SandboxRefusal::field("line_items", "exceeds_maximum_value", "Total exceeds the maximum")
     };
@@ -177,11 +171,11 @@ fn lines(
 
 /// Sends the requested messages, and records them on the invoice.
 pub(super) fn send_messages(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     merchant: &MerchantRecord,
     asked: &[NewInvoiceMessage],
     invoice: &mut Invoice,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     let brand = cx.brand(&merchant.id)?;
     let link = format!("{}/invoices/{}", cx.environment.options.portal_url, invoice.id);
     let mut sent = Vec::new();
@@ -210,10 +204,10 @@ fn letter<'a>(
 
 /// Adds one e-mail for each address to the mailbox.
 fn deliver(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     letter: &InvoiceEmail<'_>,
     addresses: &[String],
-) -> Result<InvoiceMessage, SandboxRefusal> {
+) -> Result<InvoiceMessage> {
     let id = cx.id_with_prefix("imsg_");
     for address in addresses {
         let mail = letter.addressed_to(address, &id, Timestamp(cx.now));
@@ -267,10 +261,10 @@ type StoredFile = Stored<FileRecord, ()>;
 
 /// POST of a file.
 pub(crate) fn upload_file(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     new: NewFile,
-) -> Result<FileReference, SandboxRefusal> {
+) -> Result<FileReference> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let contact = contact_of(cx, &merchant, asked.parameter(0))?;
     let bytes = match file_bytes(&new) {
@@ -300,10 +294,7 @@ pub(crate) fn upload_file(
 }
 
 /// GET of a file with its processing state.
-pub(crate) fn get_file(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<FileReference, SandboxRefusal> {
+pub(crate) fn get_file(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<FileReference> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let contact = contact_of(cx, &merchant, asked.parameter(0))?;
     let id = asked.parameter(1);
@@ -314,10 +305,7 @@ pub(crate) fn get_file(
 }
 
 /// Marks a file as processed.
-pub(crate) fn finish_file_processing(
-    cx: &mut ChangeUnit<'_>,
-    id: &str,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn finish_file_processing(cx: &mut ChangeUnit, id: &str) -> Result<()> {
     let kept: Option<StoredFile> = cx.find_any_owner(ObjectKind::FILE, id)?;
     let Some(mut kept) = kept else { return Ok(()) };
     let merchant = cx.merchant(&kept.owner.merchant)?;
@@ -332,10 +320,10 @@ pub(crate) fn finish_file_processing(
 ///
 /// 422 for an unknown file, a file of another contact, and one that is not processed.
 pub(crate) fn resolve_attachments(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     contact: &str,
     ids: impl Iterator<Item = String>,
-) -> Result<Vec<FileReference>, SandboxRefusal> {
+) -> Result<Vec<FileReference>> {
     let mut files = Vec::new();
     for (index, id) in ids.enumerate() {
         let wrong =

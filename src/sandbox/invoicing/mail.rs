@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::api::invoice::Invoice;
 use crate::api::wire::Timestamp;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::Result;
 use crate::sandbox::pages::{FOOTER, amount, date};
 use crate::sandbox::state::store::{ChangeUnit, sortable_key};
 
@@ -46,13 +46,13 @@ pub(crate) struct StoredEmail {
 }
 
 /// Adds an e-mail to the mailbox.
-pub(crate) fn send(cx: &mut ChangeUnit<'_>, mail: &StoredEmail) -> Result<(), SandboxRefusal> {
+pub(crate) fn send(cx: &mut ChangeUnit, mail: &StoredEmail) -> Result<()> {
     let number = cx.next();
     cx.put(&key(number), mail)
 }
 
 /// Returns every e-mail with its number in the mailbox, oldest first.
-pub(crate) fn all(cx: &ChangeUnit<'_>) -> Result<Vec<(u64, Value)>, SandboxRefusal> {
+pub(crate) fn all(cx: &ChangeUnit) -> Result<Vec<(u64, Value)>> {
     let kept = cx.scan(PREFIX, None, usize::MAX)?.into_iter();
     let numbered = kept.filter_map(|(key, mail)| {
         let number = u64::from_str_radix(key.strip_prefix(PREFIX)?, 16).ok()?;
@@ -62,10 +62,7 @@ pub(crate) fn all(cx: &ChangeUnit<'_>) -> Result<Vec<(u64, Value)>, SandboxRefus
 }
 
 /// Returns the e-mail with this number.
-pub(crate) fn get_by_number(
-    cx: &ChangeUnit<'_>,
-    number: u64,
-) -> Result<Option<Value>, SandboxRefusal> {
+pub(crate) fn get_by_number(cx: &ChangeUnit, number: u64) -> Result<Option<Value>> {
     cx.get(&key(number))
 }
 

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 
 use crate::api::invoice::Invoice;
 use crate::api::method_token::MethodRef;
-use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
+use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::invoicing::contacts;
 use crate::sandbox::merchants::accounts::deposits;
 use crate::sandbox::methods::{saved_methods, tokens};
@@ -32,10 +32,7 @@ pub(crate) const PAY: &str = "/invoices/{id}/payments";
 pub(crate) const CONTACT: &str = "/contacts/{hash}";
 
 /// GET of an invoice.
-pub(crate) fn show(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn show(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
     match cx.find_any_owner::<Invoice, ()>(ObjectKind::INVOICE, asked.parameter(0))? {
         Some(kept) => invoice_page(cx, &kept, None, &PayerInput::default()),
         None => Ok(unknown_page(cx)),
@@ -43,10 +40,7 @@ pub(crate) fn show(
 }
 
 /// GET of a contact's invoices, by contact hash.
-pub(crate) fn show_contact(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn show_contact(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
     let Some(contact) = contacts::contact_of_hash(cx, asked.parameter(0))? else {
         return Ok(unknown_page(cx));
     };
@@ -56,10 +50,7 @@ pub(crate) fn show_contact(
 }
 
 /// POST of a payment: the whole amount due, with the method of a token.
-pub(crate) fn pay(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn pay(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
     let Some(kept) = cx.find_any_owner::<Invoice, ()>(ObjectKind::INVOICE, asked.parameter(0))?
     else {
         return Ok(unknown_page(cx));
@@ -96,11 +87,7 @@ fn payer_message(refusal: &SandboxRefusal) -> String {
 }
 
 /// Charges the amount due. A refusal before the charge does not use the token up.
-fn charge(
-    cx: &mut ChangeUnit<'_>,
-    kept: &StoredInvoice,
-    token: &str,
-) -> Result<StoredTransaction, SandboxRefusal> {
+fn charge(cx: &mut ChangeUnit, kept: &StoredInvoice, token: &str) -> Result<StoredTransaction> {
     let owner = kept.owner.clone();
     let method = MethodRef::Id(token.to_owned());
     let resolved = saved_methods::resolve_checked(cx, &owner, Some(method), Vec::new())?;
@@ -145,11 +132,11 @@ pub(crate) struct PayerInput {
 
 /// Renders an invoice with its payment form; `trouble` is the reason of a failed payment.
 pub(super) fn invoice_page(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     kept: &StoredInvoice,
     trouble: Option<&str>,
     typed: &PayerInput,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+) -> Result<SandboxAnswer> {
     let merchant = cx.merchant(&kept.owner.merchant)?;
     let invoice = &kept.object;
     let is_due = invoice.total_amount_due > 0;
@@ -296,10 +283,7 @@ fn field_error(id: &str) -> Markup {
 }
 
 /// Renders all invoices of a contact.
-pub(super) fn contact_page(
-    cx: &ChangeUnit<'_>,
-    found: &[StoredInvoice],
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(super) fn contact_page(cx: &ChangeUnit, found: &[StoredInvoice]) -> Result<SandboxAnswer> {
     let Some(first) = found.first() else { return Ok(unknown_page(cx)) };
     let merchant = cx.merchant(&first.owner.merchant)?;
     let due = |invoice: &Invoice| amount(invoice.total_amount_due, invoice.currency.as_deref());
@@ -336,7 +320,7 @@ fn payer_status(invoice: &Invoice) -> String {
 }
 
 /// Renders the page of an unknown link.
-pub(super) fn unknown_page(cx: &ChangeUnit<'_>) -> SandboxAnswer {
+pub(super) fn unknown_page(cx: &ChangeUnit) -> SandboxAnswer {
     let inner = html! { p { "This link is not valid. Ask the sender for a new one." } };
     SandboxPage::new(&cx.environment.options.brand, "Not found", inner)
         .narrow()

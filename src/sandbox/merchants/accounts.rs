@@ -8,7 +8,7 @@ use crate::api::merchant::{BankAccount, Merchant, MerchantAccount, ProcessingAcc
 use crate::api::rules::AMOUNT_MAX;
 use crate::api::transaction::SurchargeEntry;
 use crate::base::secret::Secret;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::merchant::{APPLICATION, MerchantRecord, ModeKeys};
 use crate::sandbox::merchants::policy::{MerchantPolicy, SurchargeRate};
 use crate::sandbox::merchants::processing::{AccountRecord, CURRENCY_DEFAULT};
@@ -18,9 +18,9 @@ use crate::sandbox::state::store::ChangeUnit;
 
 /// GET /gateway-credentials.
 pub(crate) fn credentials(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
-) -> Result<GatewayCredentials, SandboxRefusal> {
+) -> Result<GatewayCredentials> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let policy = cx.policy(&merchant.id)?;
     let texts = |words: [&str; 6]| words.map(str::to_owned).to_vec();
@@ -128,9 +128,9 @@ pub(crate) fn deposits(merchant: &MerchantRecord) -> Vec<Deposit> {
 
 /// GET /bank-accounts.
 pub(crate) fn bank_accounts(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
-) -> Result<Vec<BankAccount>, SandboxRefusal> {
+) -> Result<Vec<BankAccount>> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let policy = cx.policy(&merchant.id)?;
     let shown = deposits(&merchant).into_iter().map(|deposit| BankAccount {
@@ -187,10 +187,7 @@ fn policy_word<T: Serialize>(policy: &T) -> Option<String> {
 }
 
 /// GET /v1/merchant (service-facts, 67): the record with the accounts of the key's mode.
-pub(crate) fn merchant(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<Merchant, SandboxRefusal> {
+pub(crate) fn merchant(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Merchant> {
     let owner = asked.owner()?;
     let record = cx.merchant(&owner.merchant)?;
     let keys = record.keys(owner.mode);
@@ -282,9 +279,9 @@ const WHOLE_RATE: i64 = 10_000;
 /// Returns the first surcharge of each type; with `amount`, also the surcharge on it. A merchant
 /// without surcharges gets null.
 pub(crate) fn surcharge(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
-) -> Result<Option<Vec<SurchargeEntry>>, SandboxRefusal> {
+) -> Result<Option<Vec<SurchargeEntry>>> {
     let owner = asked.owner()?;
     let merchant = cx.merchant(&owner.merchant)?;
     let id = asked.parameter(0);
@@ -304,10 +301,7 @@ pub(crate) fn surcharge(
     Ok(Some(entries).filter(|entries| !entries.is_empty()))
 }
 
-fn surcharge_entry(
-    rate: &SurchargeRate,
-    amount: Option<i64>,
-) -> Result<SurchargeEntry, SandboxRefusal> {
+fn surcharge_entry(rate: &SurchargeRate, amount: Option<i64>) -> Result<SurchargeEntry> {
     let surcharge =
         amount.map(|amount| surcharge_on(rate, amount).ok_or_else(SandboxRefusal::server_error));
     let surcharge = surcharge.transpose()?;

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::api::call::Auth;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::merchant::{KeyEntry, KeyKind};
 use crate::sandbox::request::{ParsedRequest, SandboxCaller};
 use crate::sandbox::state::objects::ObjectOwner;
@@ -40,11 +40,7 @@ pub(crate) fn bearer_key(token: &str) -> String {
 }
 
 /// Returns the caller that these headers authenticate, if it may use an endpoint of this kind.
-pub(crate) fn admit(
-    cx: &ChangeUnit<'_>,
-    auth: Auth,
-    headers: &HeaderMap,
-) -> Result<SandboxCaller, SandboxRefusal> {
+pub(crate) fn admit(cx: &ChangeUnit, auth: Auth, headers: &HeaderMap) -> Result<SandboxCaller> {
     let header = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     match auth {
         Auth::None => Ok(SandboxCaller::Anyone),
@@ -77,10 +73,7 @@ pub(crate) fn admit(
 
 /// Refuses a secret key sent by a page with 401. A browser adds the page's origin (gateway-api,
 /// Authentication, 5 and 6).
-pub(crate) fn refuse_secret_from_page(
-    entry: &KeyEntry,
-    headers: &HeaderMap,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn refuse_secret_from_page(entry: &KeyEntry, headers: &HeaderMap) -> Result<()> {
     if entry.kind == KeyKind::Secret && headers.contains_key(header::ORIGIN) {
         return Err(SandboxRefusal::not_authorized());
     }
@@ -88,13 +81,13 @@ pub(crate) fn refuse_secret_from_page(
 }
 
 /// Returns the account of an account's own key in these headers, for the log.
-pub(crate) fn account_of(cx: &ChangeUnit<'_>, headers: &HeaderMap) -> Option<String> {
+pub(crate) fn account_of(cx: &ChangeUnit, headers: &HeaderMap) -> Option<String> {
     let header = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     by_key(cx, &basic(header).ok()?).ok()?.account
 }
 
 /// Returns the entry of a key of either kind.
-pub(crate) fn by_key(cx: &ChangeUnit<'_>, key: &str) -> Result<KeyEntry, SandboxRefusal> {
+pub(crate) fn by_key(cx: &ChangeUnit, key: &str) -> Result<KeyEntry> {
     if !key.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(SandboxRefusal::not_authorized());
     }
@@ -108,7 +101,7 @@ pub(crate) fn by_key(cx: &ChangeUnit<'_>, key: &str) -> Result<KeyEntry, Sandbox
     Ok(entry)
 }
 
-fn bearer(cx: &ChangeUnit<'_>, header: Option<&str>) -> Result<BearerScope, SandboxRefusal> {
+fn bearer(cx: &ChangeUnit, header: Option<&str>) -> Result<BearerScope> {
     let token = header.and_then(|text| text.strip_prefix("Bearer "));
     let token = token.map(str::trim).filter(|token| !token.is_empty());
     let token = token.ok_or_else(SandboxRefusal::not_authorized)?;
@@ -116,7 +109,7 @@ fn bearer(cx: &ChangeUnit<'_>, header: Option<&str>) -> Result<BearerScope, Sand
 }
 
 /// Returns the key of a Basic header: its user; the password must be empty.
-fn basic(header: Option<&str>) -> Result<String, SandboxRefusal> {
+fn basic(header: Option<&str>) -> Result<String> {
     let encoded = header.and_then(|text| text.strip_prefix("Basic "));
     let bytes = encoded.and_then(|text| BASE64.decode(text.trim().as_bytes()).ok());
     let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
@@ -129,12 +122,12 @@ fn deauthorised_key(merchant: &str) -> String {
 }
 
 /// Returns true once the merchant's authorization has ended.
-pub(crate) fn is_deauthorised(cx: &ChangeUnit<'_>, merchant: &str) -> Result<bool, SandboxRefusal> {
+pub(crate) fn is_deauthorised(cx: &ChangeUnit, merchant: &str) -> Result<bool> {
     Ok(cx.get::<bool>(&deauthorised_key(merchant))?.unwrap_or(false))
 }
 
 /// Restores the authorization after the merchant authorised the partner again.
-pub(crate) fn reauthorise(cx: &mut ChangeUnit<'_>, merchant: &str) {
+pub(crate) fn reauthorise(cx: &mut ChangeUnit, merchant: &str) {
     cx.remove(&deauthorised_key(merchant));
 }
 
@@ -143,10 +136,7 @@ pub(crate) fn reauthorise(cx: &mut ChangeUnit<'_>, merchant: &str) {
 /// # Errors
 ///
 /// 404 for an unknown key, and for a merchant whose authorization has ended.
-pub(crate) fn deauthorise(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn deauthorise(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<()> {
     let public_key = asked.parameter(0);
     let missing = || SandboxRefusal::not_found("Merchant", public_key);
     let entry = by_key(cx, public_key).map_err(|_| missing())?;
@@ -163,11 +153,7 @@ pub(crate) fn deauthorise(
 }
 
 /// Removes all matching entries under a prefix.
-fn forget(
-    cx: &mut ChangeUnit<'_>,
-    prefix: &str,
-    fits: impl Fn(&Value) -> bool,
-) -> Result<(), SandboxRefusal> {
+fn forget(cx: &mut ChangeUnit, prefix: &str, fits: impl Fn(&Value) -> bool) -> Result<()> {
     for (place, value) in cx.scan(prefix, None, usize::MAX)? {
         if fits(&value) {
             cx.remove(&place);
@@ -220,7 +206,7 @@ fn is_within(text: &str, address: IpAddr) -> bool {
 }
 
 /// Refuses with 401 if the merchant allows calls only from other addresses.
-pub(crate) fn need_address(cx: &ChangeUnit<'_>, merchant: &str) -> Result<(), SandboxRefusal> {
+pub(crate) fn need_address(cx: &ChangeUnit, merchant: &str) -> Result<()> {
     let policy = cx.policy(merchant)?;
     let ranges = &policy.allowed_addresses;
     if ranges.is_empty() || ranges.iter().any(|range| is_within(range, CALLER)) {
@@ -231,11 +217,11 @@ pub(crate) fn need_address(cx: &ChangeUnit<'_>, merchant: &str) -> Result<(), Sa
 
 /// Refuses with 401 if the account accepts no operations from the request's country.
 pub(crate) fn need_country(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     asked: &ParsedRequest,
     owner: &ObjectOwner,
     account: &str,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     let policy = cx.policy(&owner.merchant)?;
     let Some(allowed) = policy.allowed_countries.get(account).filter(|set| !set.is_empty()) else {
         return Ok(());

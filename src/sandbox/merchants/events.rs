@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::api::call::Page;
 use crate::api::event::Event;
 use crate::api::wire::Timestamp;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::Result;
 use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::request;
 use crate::sandbox::request::{PageQuery, ParsedRequest};
@@ -21,11 +21,11 @@ const DOCUMENTED: [&str; 2] = ["transaction.created", "transaction.authorized"];
 
 /// Records an event; on the documented surface only of the types that the documents name.
 pub(crate) fn emit<T: Serialize>(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     owner: &ObjectOwner,
     kind: &str,
     data: &T,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     if cx.environment.options.surface == ServiceSurface::Documented && !DOCUMENTED.contains(&kind) {
         return Ok(());
     }
@@ -62,11 +62,11 @@ fn list_of(under: &str) -> String {
 /// Records an event of no mode in both modes, and sends it to both sets of URLs (gateway-api,
 /// Webhook rules, 1).
 pub(crate) fn emit_to_both<T: Serialize>(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     merchant: &str,
     kind: &str,
     data: &T,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     for mode in [MerchantMode::Test, MerchantMode::Live] {
         let owner = ObjectOwner { merchant: merchant.to_owned(), mode };
         emit(cx, &owner, kind, data)?;
@@ -76,10 +76,10 @@ pub(crate) fn emit_to_both<T: Serialize>(
 
 /// Sends the event to the URLs that the merchant set for this mode (gateway-api, Webhook rules).
 fn announce<T: Serialize>(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     owner: &ObjectOwner,
     recorded: &NewEventRecord<'_, T>,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     let policy = cx.policy(&owner.merchant)?;
     let urls = policy.events_urls.of(owner.mode).split(',').map(str::trim);
     for url in urls.filter(|url| !url.is_empty()) {
@@ -94,10 +94,7 @@ fn time_key(under: &str, time: DateTime<Utc>, number: u64) -> String {
 }
 
 /// Returns the newest event of an owner.
-pub(crate) fn newest(
-    cx: &ChangeUnit<'_>,
-    owner: &ObjectOwner,
-) -> Result<Option<Event>, SandboxRefusal> {
+pub(crate) fn newest(cx: &ChangeUnit, owner: &ObjectOwner) -> Result<Option<Event>> {
     let list = list_of(&owner.key());
     let Some(id) = cx.list_entry(&list, cx.count(&list)?)? else { return Ok(None) };
     let kept: Option<Stored<Event, ()>> = cx.find_any_owner(ObjectKind::EVENT, &id)?;
@@ -105,17 +102,14 @@ pub(crate) fn newest(
 }
 
 /// GET /v1/events/{id}.
-pub(crate) fn get(cx: &mut ChangeUnit<'_>, asked: &ParsedRequest) -> Result<Event, SandboxRefusal> {
+pub(crate) fn get(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Event> {
     let kept: Stored<Event, ()> =
         cx.find(ObjectKind::EVENT, &asked.owner()?, asked.parameter(0))?;
     Ok(kept.object)
 }
 
 /// GET /v1/events: newest first; with `start_date`, from it on in rising order (service-facts, 75).
-pub(crate) fn list(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<Page<Event>, SandboxRefusal> {
+pub(crate) fn list(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<Event>> {
     let owner = asked.owner()?;
     let under = owner.key();
     let paging = PageQuery::of(asked)?;
@@ -138,11 +132,7 @@ pub(crate) fn list(
     Ok(paging.page_of(total, results))
 }
 
-fn first_from(
-    cx: &ChangeUnit<'_>,
-    under: &str,
-    start: DateTime<Utc>,
-) -> Result<Option<u64>, SandboxRefusal> {
+fn first_from(cx: &ChangeUnit, under: &str, start: DateTime<Utc>) -> Result<Option<u64>> {
     let prefix = format!("evt/{under}/");
     let before = format!("{prefix}{}", store::millis(start));
     let found = cx.scan(&prefix, Some(&before), 1)?;
@@ -150,10 +140,10 @@ fn first_from(
 }
 
 fn read(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     under: &str,
     numbers: impl IntoIterator<Item = u64>,
-) -> Result<Vec<Event>, SandboxRefusal> {
+) -> Result<Vec<Event>> {
     let mut events = Vec::new();
     for number in numbers {
         let kept: Option<Stored<Event, ()>> = match cx.list_entry(&list_of(under), number)? {

@@ -12,7 +12,7 @@ use crate::api::credentials::{AccountType, MerchantProfile};
 use crate::api::merchant::MerchantChange;
 use crate::api::method::MethodKind;
 use crate::api::wire::Timestamp;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::processing::{AccountRecord, CURRENCY_DEFAULT};
 use crate::sandbox::state::objects::{
     LONG_LENGTH, MerchantMode, ObjectOwner, PUBLIC_KEY_LENGTH, alphanumerics, derive_id,
@@ -149,14 +149,14 @@ fn record(id: &str) -> String {
     format!("{RECORDS}{id}")
 }
 
-impl ChangeUnit<'_> {
+impl ChangeUnit {
     /// Returns the merchant of this name, and makes it if there is none. The time zone counts only
     /// for a new merchant.
     pub(crate) fn merchant_named(
         &mut self,
         name: &str,
         timezone: Option<&str>,
-    ) -> Result<MerchantRecord, SandboxRefusal> {
+    ) -> Result<MerchantRecord> {
         let seed = self.environment.seed;
         let id = derive_id(&seed, "merchant", name);
         if let Some(found) = self.get(&record(&id))? {
@@ -192,7 +192,7 @@ impl ChangeUnit<'_> {
         mode: MerchantMode,
         account: Option<&String>,
         keys: [&String; 2],
-    ) -> Result<(), SandboxRefusal> {
+    ) -> Result<()> {
         let owner = ObjectOwner { merchant: merchant.id.clone(), mode };
         for (key, kind) in keys.into_iter().zip([KeyKind::Public, KeyKind::Secret]) {
             let entry = KeyEntry { owner: owner.clone(), kind, account: account.cloned() };
@@ -207,7 +207,7 @@ impl ChangeUnit<'_> {
         mut merchant: MerchantRecord,
         mode: MerchantMode,
         account: &AccountRecord,
-    ) -> Result<(), SandboxRefusal> {
+    ) -> Result<()> {
         let accounts = match mode {
             MerchantMode::Test => &mut merchant.test.accounts,
             MerchantMode::Live => &mut merchant.live.accounts,
@@ -227,7 +227,7 @@ impl ChangeUnit<'_> {
         &mut self,
         name: &str,
         profile: MerchantProfile,
-    ) -> Result<MerchantRecord, SandboxRefusal> {
+    ) -> Result<MerchantRecord> {
         let known = self.merchants()?.iter().any(|merchant| merchant.name == name);
         let mut merchant = self.merchant_named(name, None)?;
         if !known {
@@ -239,22 +239,19 @@ impl ChangeUnit<'_> {
     }
 
     /// Updates a stored merchant.
-    pub(crate) fn store_merchant(
-        &mut self,
-        merchant: &MerchantRecord,
-    ) -> Result<(), SandboxRefusal> {
+    pub(crate) fn store_merchant(&mut self, merchant: &MerchantRecord) -> Result<()> {
         self.put(&record(&merchant.id), merchant)
     }
 
-    pub(crate) fn merchant(&self, id: &str) -> Result<Arc<MerchantRecord>, SandboxRefusal> {
+    pub(crate) fn merchant(&self, id: &str) -> Result<Arc<MerchantRecord>> {
         let found = self.get_cached(&record(id))?;
         found.ok_or_else(|| SandboxRefusal::not_found("Merchant", id))
     }
 
-    pub(crate) fn merchants(&self) -> Result<Vec<MerchantRecord>, SandboxRefusal> {
+    pub(crate) fn merchants(&self) -> Result<Vec<MerchantRecord>> {
         let all = self.scan(RECORDS, None, usize::MAX)?;
         let all = all.into_iter().map(|(_, value)| Ok(serde_json::from_value(value)?));
-        let mut all: Vec<MerchantRecord> = all.collect::<Result<_, SandboxRefusal>>()?;
+        let mut all: Vec<MerchantRecord> = all.collect::<Result<_>>()?;
         all.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(all)
     }
@@ -279,7 +276,7 @@ impl MerchantRecord {
         kind: &MethodKind,
         named: Option<&str>,
         of_key: Option<&str>,
-    ) -> Result<&AccountRecord, SandboxRefusal> {
+    ) -> Result<&AccountRecord> {
         let none = || {
             SandboxRefusal::rule(
                 "no_account_for_payment_method",

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::api::credentials::AccountType;
 use crate::api::merchant::{AccountChange, Merchant, MerchantAccount, MerchantChange, Purge};
 use crate::api::rules::{FieldProblem, FieldProblems, NAME_LENGTH_MAX, is_country};
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::auth::parse_range;
 use crate::sandbox::merchants::policy::{MerchantPolicy, SwipePolicy};
 use crate::sandbox::merchants::{accounts, events};
@@ -34,10 +34,10 @@ const URLS_LENGTH_MAX: usize = 1024;
 
 /// PATCH and PUT /v1/merchant.
 pub(crate) fn merchant(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     change: MerchantChange,
-) -> Result<Merchant, SandboxRefusal> {
+) -> Result<Merchant> {
     let owner = asked.owner()?;
     SandboxRefusal::fields("", &rules(&change))?;
     let mut policy = cx.policy_to_edit(&owner.merchant)?;
@@ -114,11 +114,11 @@ fn are_urls(text: &str) -> bool {
 ///
 /// 404 for an account of another merchant, mode or type.
 pub(crate) fn account(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     change: AccountChange,
     kind: &AccountType,
-) -> Result<MerchantAccount, SandboxRefusal> {
+) -> Result<MerchantAccount> {
     let (owner, id) = (asked.owner()?, asked.parameter(0));
     let record = cx.merchant(&owner.merchant)?;
     let found = record.find_account(owner.mode, id).filter(|account| account.kind == *kind);
@@ -135,7 +135,7 @@ pub(crate) fn account(
 }
 
 /// Keeps one primary account for each type: a request can set `primary`, but not clear it.
-fn need_primary(change: &AccountChange, is_primary: bool) -> Result<(), SandboxRefusal> {
+fn need_primary(change: &AccountChange, is_primary: bool) -> Result<()> {
     if is_primary && change.primary == Some(false) {
         return Err(SandboxRefusal::rule("no_primary_account", "No primary account"));
     }
@@ -238,11 +238,7 @@ fn word<T: DeserializeOwned>(
     found
 }
 
-fn render_account(
-    cx: &ChangeUnit<'_>,
-    owner: &ObjectOwner,
-    id: &str,
-) -> Result<MerchantAccount, SandboxRefusal> {
+fn render_account(cx: &ChangeUnit, owner: &ObjectOwner, id: &str) -> Result<MerchantAccount> {
     let record = cx.merchant(&owner.merchant)?;
     let policy = cx.policy(&owner.merchant)?;
     let account = record.find_account(owner.mode, id).ok_or_else(SandboxRefusal::server_error)?;
@@ -250,11 +246,7 @@ fn render_account(
 }
 
 /// Deletes the named data, or everything.
-pub(crate) fn purge(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-    wanted: &Purge,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn purge(cx: &mut ChangeUnit, asked: &ParsedRequest, wanted: &Purge) -> Result<()> {
     let owner = asked.owner()?;
     if owner.mode != MerchantMode::Test {
         let text = "Only test data can be purged";
@@ -277,7 +269,7 @@ pub(crate) fn purge(
     Ok(())
 }
 
-fn recurring_charges(cx: &mut ChangeUnit<'_>, owner: &ObjectOwner) -> Result<(), SandboxRefusal> {
+fn recurring_charges(cx: &mut ChangeUnit, owner: &ObjectOwner) -> Result<()> {
     for id in
         cx.ids(&format!("{}/{}", ObjectKind::RECURRING_CHARGE.word, owner.key()), 0, u64::MAX)?
     {
@@ -291,7 +283,7 @@ fn recurring_charges(cx: &mut ChangeUnit<'_>, owner: &ObjectOwner) -> Result<(),
 }
 
 /// Deletes every object of a list.
-fn clear(cx: &mut ChangeUnit<'_>, kind: ObjectKind, under: &str) -> Result<(), SandboxRefusal> {
+fn clear(cx: &mut ChangeUnit, kind: ObjectKind, under: &str) -> Result<()> {
     for id in cx.ids(&format!("{}/{under}", kind.word), 0, u64::MAX)? {
         let kept: Option<Stored<Value, IgnoredAny>> = cx.find_any_owner(kind, &id)?;
         if let Some(kept) = kept {
@@ -301,7 +293,7 @@ fn clear(cx: &mut ChangeUnit<'_>, kind: ObjectKind, under: &str) -> Result<(), S
     Ok(())
 }
 
-fn forget(cx: &mut ChangeUnit<'_>, prefix: &str) -> Result<(), SandboxRefusal> {
+fn forget(cx: &mut ChangeUnit, prefix: &str) -> Result<()> {
     for (key, _) in cx.scan(prefix, None, usize::MAX)? {
         cx.remove(&key);
     }

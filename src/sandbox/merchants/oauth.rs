@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::api::call::encode;
 use crate::api::credentials::{AccessToken, SCOPE_PAYMENTS, SCOPE_TENANT, TokenRequest};
 use crate::base::secret::Secret;
-use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
+use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body;
 use crate::sandbox::merchants::auth;
 use crate::sandbox::merchants::auth::{BearerScope, bearer_key};
@@ -37,28 +37,22 @@ pub(crate) fn client_secret(world: &SandboxEnvironment) -> Secret {
 }
 
 /// Issues a fresh authorization code for a merchant, valid for one exchange.
-pub(crate) fn issue_code(
-    cx: &mut ChangeUnit<'_>,
-    merchant: &str,
-) -> Result<String, SandboxRefusal> {
+pub(crate) fn issue_code(cx: &mut ChangeUnit, merchant: &str) -> Result<String> {
     let code = cx.fresh_secret("code", LONG_LENGTH);
     cx.put(&format!("x/code/{code}"), &merchant)?;
     Ok(code)
 }
 
 /// POST /oauth/token: JSON or a form, credentials in the body, no `Authorization` header.
-pub(crate) fn exchange_token(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<AccessToken, SandboxRefusal> {
+pub(crate) fn exchange_token(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<AccessToken> {
     if asked.headers.contains_key(header::AUTHORIZATION) {
         return Err(SandboxRefusal::invalid("The token endpoint takes no Authorization header"));
     }
     let body: Value = if asked.is_form() { asked.form() } else { asked.json()? };
     let request: TokenRequest = body::parse_body(body)?;
     body::check_token_request(cx, asked, request.scope.as_deref())?;
-    let known = request.client_id == client_id(cx.environment)
-        && request.client_secret == Some(client_secret(cx.environment));
+    let known = request.client_id == client_id(&cx.environment)
+        && request.client_secret == Some(client_secret(&cx.environment));
     if !known || !cx.settings.enabled {
         return Err(SandboxRefusal::not_authorized());
     }
@@ -77,7 +71,7 @@ pub(crate) fn exchange_token(
 }
 
 /// Returns the merchant of a code, and uses the code up.
-fn use_code(cx: &mut ChangeUnit<'_>, request: &TokenRequest) -> Result<String, SandboxRefusal> {
+fn use_code(cx: &mut ChangeUnit, request: &TokenRequest) -> Result<String> {
     if request.redirect_uri.as_deref() != Some(cx.settings.redirect_uri.as_str()) {
         return Err(SandboxRefusal::invalid("Redirect URI does not match"));
     }
@@ -93,11 +87,7 @@ fn use_code(cx: &mut ChangeUnit<'_>, request: &TokenRequest) -> Result<String, S
     Ok(merchant)
 }
 
-fn grant(
-    cx: &mut ChangeUnit<'_>,
-    bearer: &BearerScope,
-    scope: &str,
-) -> Result<AccessToken, SandboxRefusal> {
+fn grant(cx: &mut ChangeUnit, bearer: &BearerScope, scope: &str) -> Result<AccessToken> {
     let token = cx.fresh_secret("token", LONG_LENGTH);
     cx.put(&bearer_key(&token), bearer)?;
     Ok(AccessToken {
@@ -130,10 +120,7 @@ fn parameter<'a>(wish: &'a ConsentParameters, name: &str) -> &'a str {
 }
 
 /// GET of the page.
-pub(crate) fn show_consent(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn show_consent(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
     match request_error(cx, &asked.query) {
         Some(why) => Ok(render_error(cx, why)),
         None => consent_page(cx, &asked.query, None),
@@ -141,10 +128,7 @@ pub(crate) fn show_consent(
 }
 
 /// POST of the owner's choice.
-pub(crate) fn decide_consent(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn decide_consent(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
     let wish = pairs(&String::from_utf8_lossy(&asked.body));
     if let Some(why) = request_error(cx, &wish) {
         return Ok(render_error(cx, why));
@@ -162,8 +146,8 @@ pub(crate) fn decide_consent(
 }
 
 /// Returns the reason why the page cannot ask; then no redirect is safe either.
-fn request_error(cx: &ChangeUnit<'_>, wish: &ConsentParameters) -> Option<&'static str> {
-    let is_known = parameter(wish, "client_id") == client_id(cx.environment);
+fn request_error(cx: &ChangeUnit, wish: &ConsentParameters) -> Option<&'static str> {
+    let is_known = parameter(wish, "client_id") == client_id(&cx.environment);
     if !is_known || !cx.settings.enabled {
         return Some("The application that sent you here is not known.");
     }
@@ -194,7 +178,7 @@ fn redirect_back(wish: &ConsentParameters, name: &str, value: &str) -> SandboxAn
     answer.with(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
 }
 
-fn render_error(cx: &ChangeUnit<'_>, why: &str) -> SandboxAnswer {
+fn render_error(cx: &ChangeUnit, why: &str) -> SandboxAnswer {
     let inner = html! {
         p.notice.bad role="alert" { (why) }
         p { "No access was granted." }
@@ -204,10 +188,10 @@ fn render_error(cx: &ChangeUnit<'_>, why: &str) -> SandboxAnswer {
 }
 
 fn consent_page(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     wish: &ConsentParameters,
     error: Option<&str>,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+) -> Result<SandboxAnswer> {
     let merchants = cx.merchants()?;
     let is_wrong = error.is_some();
     let select = html! {

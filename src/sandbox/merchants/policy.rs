@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::api::method::MethodKind;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::state::objects::MerchantMode;
 use crate::sandbox::state::store::ChangeUnit;
 
@@ -131,7 +131,7 @@ pub(crate) struct SurchargeRate {
 
 impl MerchantPolicy {
     /// Refuses with 422 a payment without a required reference.
-    pub(crate) fn need_reference(&self, reference: Option<&str>) -> Result<(), SandboxRefusal> {
+    pub(crate) fn need_reference(&self, reference: Option<&str>) -> Result<()> {
         if self.reference_required && reference.is_none_or(|text| text.trim().is_empty()) {
             return Err(SandboxRefusal::field(
                 "reference",
@@ -185,7 +185,7 @@ impl MerchantPolicy {
     }
 
     /// Refuses with 422 if an account may not carry recurring charges.
-    pub(crate) fn need_recurring(&self, account: &str) -> Result<(), SandboxRefusal> {
+    pub(crate) fn need_recurring(&self, account: &str) -> Result<()> {
         if self.allows_recurring(account) {
             return Ok(());
         }
@@ -193,7 +193,7 @@ impl MerchantPolicy {
     }
 
     /// Refuses with 422 if an account may not capture by request.
-    pub(crate) fn need_capture(&self, account: &str) -> Result<(), SandboxRefusal> {
+    pub(crate) fn need_capture(&self, account: &str) -> Result<()> {
         if self.capture_disabled.contains(account) {
             return Err(unavailable("Captures are not enabled for the account"));
         }
@@ -201,7 +201,7 @@ impl MerchantPolicy {
     }
 
     /// Refuses with 422 if an account may pay out no credits.
-    pub(crate) fn need_credits(&self, account: &str) -> Result<(), SandboxRefusal> {
+    pub(crate) fn need_credits(&self, account: &str) -> Result<()> {
         if self.credits_enabled.contains(account) {
             return Ok(());
         }
@@ -209,7 +209,7 @@ impl MerchantPolicy {
     }
 
     /// Refuses with 422 if an account may refund only to the original method.
-    pub(crate) fn need_other_method(&self, account: &str) -> Result<(), SandboxRefusal> {
+    pub(crate) fn need_other_method(&self, account: &str) -> Result<()> {
         if self.other_method_enabled.contains(account) {
             return Ok(());
         }
@@ -230,19 +230,19 @@ fn key(merchant: &str) -> String {
     format!("x/policy/{merchant}")
 }
 
-impl ChangeUnit<'_> {
+impl ChangeUnit {
     /// Returns the settings of a merchant.
-    pub(crate) fn policy(&self, merchant: &str) -> Result<Arc<MerchantPolicy>, SandboxRefusal> {
+    pub(crate) fn policy(&self, merchant: &str) -> Result<Arc<MerchantPolicy>> {
         Ok(self.get_cached(&key(merchant))?.unwrap_or_default())
     }
 
     /// Returns a copy of the settings, for changes.
-    pub(crate) fn policy_to_edit(&self, merchant: &str) -> Result<MerchantPolicy, SandboxRefusal> {
+    pub(crate) fn policy_to_edit(&self, merchant: &str) -> Result<MerchantPolicy> {
         Ok(Arc::unwrap_or_clone(self.policy(merchant)?))
     }
 
     /// Returns the product brand that a merchant's customers see.
-    pub(crate) fn brand(&self, merchant: &str) -> Result<String, SandboxRefusal> {
+    pub(crate) fn brand(&self, merchant: &str) -> Result<String> {
         Ok(self
             .policy(merchant)?
             .brand
@@ -251,11 +251,7 @@ impl ChangeUnit<'_> {
     }
 
     /// Stores the settings of a merchant.
-    pub(crate) fn set_policy(
-        &mut self,
-        merchant: &str,
-        policy: &MerchantPolicy,
-    ) -> Result<(), SandboxRefusal> {
+    pub(crate) fn set_policy(&mut self, merchant: &str, policy: &MerchantPolicy) -> Result<()> {
         self.put(&key(merchant), policy)
     }
 }

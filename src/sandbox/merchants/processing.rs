@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::credentials::AccountType;
 use crate::api::method::MethodKind;
 use crate::api::transaction::Transaction;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::state::objects::{
     LONG_LENGTH, MerchantMode, PUBLIC_KEY_LENGTH, alphanumerics, derive_id,
 };
@@ -67,10 +67,7 @@ impl AccountRecord {
 }
 
 /// Refuses with 422 a capture or refund in another currency than its charge (service-facts, 33).
-pub(crate) fn need_same_currency(
-    charge: &Transaction,
-    asked: Option<&str>,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn need_same_currency(charge: &Transaction, asked: Option<&str>) -> Result<()> {
     if asked.is_none_or(|code| code == charge.currency) {
         return Ok(());
     }
@@ -79,10 +76,7 @@ pub(crate) fn need_same_currency(
 }
 
 /// Refuses with 422 money in another currency than its account's.
-pub(crate) fn need_currency(
-    account: &AccountRecord,
-    asked: Option<&str>,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn need_currency(account: &AccountRecord, asked: Option<&str>) -> Result<()> {
     match asked {
         Some(code) if code != account.currency => {
             Err(SandboxRefusal::rule("unsupported_currency", "Currency is not supported"))

@@ -14,7 +14,7 @@ use crate::base::account_number::{
     Brand, CardNumber, is_published_test_number, mask_account, mask_routing,
 };
 use crate::base::secret::Secret;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::events;
 use crate::sandbox::methods::test_numbers;
 use crate::sandbox::methods::test_numbers::{OutcomeClass, bank_name};
@@ -49,7 +49,7 @@ pub(crate) struct StoredMethod {
 impl StoredMethod {
     /// Checks the field errors first, together; then number and date, each alone (service-facts,
     /// 22, 23, 52).
-    pub(crate) fn check(&self, parent: &str, now: DateTime<Utc>) -> Result<(), SandboxRefusal> {
+    pub(crate) fn check(&self, parent: &str, now: DateTime<Utc>) -> Result<()> {
         SandboxRefusal::fields(parent, &self.problems)?;
         match self.broken_rule(now) {
             Some(code) => Err(SandboxRefusal::rule(code, &test_numbers::message_text(code))),
@@ -85,7 +85,7 @@ impl StoredMethod {
 }
 
 /// Converts a card's details for storage.
-pub(crate) fn card_details(cx: &ChangeUnit<'_>, card: NewCard) -> StoredMethod {
+pub(crate) fn card_details(cx: &ChangeUnit, card: NewCard) -> StoredMethod {
     let number = card.number.clone().unwrap_or_else(|| Secret::from(""));
     let digits = number.expose();
     let problems = saved_method::card_rules(&card);
@@ -121,7 +121,7 @@ pub(crate) fn card_details(cx: &ChangeUnit<'_>, card: NewCard) -> StoredMethod {
 }
 
 /// Converts a bank account's details for storage.
-pub(crate) fn bank_details(cx: &ChangeUnit<'_>, bank: NewBank) -> StoredMethod {
+pub(crate) fn bank_details(cx: &ChangeUnit, bank: NewBank) -> StoredMethod {
     let number = bank.account_number.clone().unwrap_or_else(|| Secret::from(""));
     let routing = bank.routing_number.clone().unwrap_or_default();
     let problems = saved_method::bank_rules(&bank);
@@ -163,7 +163,7 @@ fn whole_year(year: i64) -> i64 {
     if (0..100).contains(&year) { year.saturating_add(2000) } else { year }
 }
 
-fn fingerprint(cx: &ChangeUnit<'_>, label: &str, digits: &str) -> String {
+fn fingerprint(cx: &ChangeUnit, label: &str, digits: &str) -> String {
     let digest = cx.digest(label, digits.as_bytes());
     let mut text = data_encoding::BASE64URL_NOPAD.encode(digest.as_bytes());
     text.truncate(FINGERPRINT_LENGTH);
@@ -183,11 +183,11 @@ fn expiry_day(method: &PaymentMethod, expired: bool) -> Option<NaiveDate> {
 
 /// Schedules both events for a saved card.
 pub(crate) fn schedule_saved_expiry(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     owner: &ObjectOwner,
     id: &str,
     method: &PaymentMethod,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     schedule_expiry(cx, owner, id, method, |expired| TimerEntry::SavedExpiry {
         id: id.to_owned(),
         expired,
@@ -197,12 +197,12 @@ pub(crate) fn schedule_saved_expiry(
 /// Schedules both events of a method, once; past days are skipped. `entry` makes the timer of the
 /// `expiring` or `expired` event.
 pub(crate) fn schedule_expiry(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     owner: &ObjectOwner,
     id: &str,
     method: &PaymentMethod,
     entry: impl Fn(bool) -> TimerEntry,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     let merchant = cx.merchant(&owner.merchant)?;
     for expired in [false, true] {
         let Some(day) = expiry_day(method, expired) else { continue };
@@ -217,11 +217,7 @@ pub(crate) fn schedule_expiry(
 }
 
 /// Records the event of a saved card if the card still exists and expires as planned.
-pub(crate) fn run_saved_expiry(
-    cx: &mut ChangeUnit<'_>,
-    id: &str,
-    expired: bool,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn run_saved_expiry(cx: &mut ChangeUnit, id: &str, expired: bool) -> Result<()> {
     let kept: Option<Stored<PaymentMethod, StoredMethod>> =
         cx.find_any_owner(ObjectKind::CARD, id)?;
     let Some(kept) = kept else { return Ok(()) };
@@ -235,11 +231,11 @@ pub(crate) fn run_saved_expiry(
 
 /// Returns the last word of the event's type, if the method expires as planned.
 pub(crate) fn expiry_event_due(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     owner: &ObjectOwner,
     method: &PaymentMethod,
     expired: bool,
-) -> Result<Option<&'static str>, SandboxRefusal> {
+) -> Result<Option<&'static str>> {
     let today = cx.merchant(&owner.merchant)?.today(cx.now);
     let word = if expired { "expired" } else { "expiring" };
     Ok((expiry_day(method, expired) == Some(today)).then_some(word))

@@ -10,7 +10,7 @@ use crate::api::method_token::{MethodRef, VaultMethod};
 use crate::api::rules::{FieldProblem, FieldProblems};
 use crate::api::saved_method::{NewBank, NewCard, SavedChange, bank_holder_rules, change_rules};
 use crate::api::wire::Timestamp;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::methods::payment_methods::{StoredMethod, bank_details, card_details};
 use crate::sandbox::methods::{payment_methods, tokens};
 use crate::sandbox::request::{PageQuery, ParsedRequest, number};
@@ -34,7 +34,7 @@ type StoredSavedMethod = Stored<PaymentMethod, StoredMethod>;
 
 impl SavedMethodStore {
     /// Checks field errors together, then the rules that are reported alone.
-    fn check(&self, method: &StoredMethod, cx: &ChangeUnit<'_>) -> Result<(), SandboxRefusal> {
+    fn check(&self, method: &StoredMethod, cx: &ChangeUnit) -> Result<()> {
         let extra = (self.rules)(&method.shown);
         let problems: Vec<_> = method.problems.iter().cloned().chain(extra).collect();
         SandboxRefusal::fields("", &problems)?;
@@ -45,11 +45,11 @@ impl SavedMethodStore {
     /// 41).
     pub(crate) fn create(
         &self,
-        cx: &mut ChangeUnit<'_>,
+        cx: &mut ChangeUnit,
         asked: &ParsedRequest,
         given: &SavedChange,
-        fields: impl FnOnce(&ChangeUnit<'_>) -> StoredMethod,
-    ) -> Result<PaymentMethod, SandboxRefusal> {
+        fields: impl FnOnce(&ChangeUnit) -> StoredMethod,
+    ) -> Result<PaymentMethod> {
         let owner = asked.owner()?;
         let method = match &given.token_id {
             Some(token) => self.take_token(cx, &owner, token, given.clone())?,
@@ -69,11 +69,11 @@ impl SavedMethodStore {
     /// Takes the details out of a token, which is used up; the CVV is not kept.
     fn take_token(
         &self,
-        cx: &mut ChangeUnit<'_>,
+        cx: &mut ChangeUnit,
         owner: &ObjectOwner,
         token: &str,
         texts: SavedChange,
-    ) -> Result<StoredMethod, SandboxRefusal> {
+    ) -> Result<StoredMethod> {
         let mut method = tokens::find(cx, owner, token)?.internal;
         if method.shown.kind != self.method {
             let text = format!("Token is not of a {}", self.kind.word);
@@ -88,30 +88,21 @@ impl SavedMethodStore {
     }
 
     /// GET of a saved method.
-    pub(crate) fn get(
-        &self,
-        cx: &ChangeUnit<'_>,
-        asked: &ParsedRequest,
-    ) -> Result<PaymentMethod, SandboxRefusal> {
+    pub(crate) fn get(&self, cx: &ChangeUnit, asked: &ParsedRequest) -> Result<PaymentMethod> {
         Ok(self.find(cx, &asked.owner()?, asked.parameter(0))?.object)
     }
 
-    fn find(
-        &self,
-        cx: &ChangeUnit<'_>,
-        owner: &ObjectOwner,
-        id: &str,
-    ) -> Result<StoredSavedMethod, SandboxRefusal> {
+    fn find(&self, cx: &ChangeUnit, owner: &ObjectOwner, id: &str) -> Result<StoredSavedMethod> {
         cx.find(self.kind, owner, id)
     }
 
     /// Returns the details of a saved method for a payment.
     pub(crate) fn payment_details(
         &self,
-        cx: &ChangeUnit<'_>,
+        cx: &ChangeUnit,
         owner: &ObjectOwner,
         id: &str,
-    ) -> Result<StoredMethod, SandboxRefusal> {
+    ) -> Result<StoredMethod> {
         let mut method = self.find(cx, owner, id)?.internal;
         method.shown.id = Some(id.to_owned());
         Ok(method)
@@ -120,10 +111,10 @@ impl SavedMethodStore {
     /// PATCH: changes the texts, or the details by a token.
     pub(crate) fn patch(
         &self,
-        cx: &mut ChangeUnit<'_>,
+        cx: &mut ChangeUnit,
         asked: &ParsedRequest,
         mut change: SavedChange,
-    ) -> Result<PaymentMethod, SandboxRefusal> {
+    ) -> Result<PaymentMethod> {
         let (owner, id) = (asked.owner()?, asked.parameter(0));
         let mut kept = self.find(cx, &owner, id)?;
         let details = by_token_only(&asked.json()?);
@@ -149,9 +140,9 @@ impl SavedMethodStore {
     /// DELETE: answers the deleted object.
     pub(crate) fn delete(
         &self,
-        cx: &mut ChangeUnit<'_>,
+        cx: &mut ChangeUnit,
         asked: &ParsedRequest,
-    ) -> Result<PaymentMethod, SandboxRefusal> {
+    ) -> Result<PaymentMethod> {
         let id = asked.parameter(0);
         let kept = self.find(cx, &asked.owner()?, id)?;
         self.unindex(cx, &kept);
@@ -162,10 +153,10 @@ impl SavedMethodStore {
     /// GET of all, newest first; filters `reference`, and the caller's own.
     pub(crate) fn list(
         &self,
-        cx: &ChangeUnit<'_>,
+        cx: &ChangeUnit,
         asked: &ParsedRequest,
         fits: Option<&dyn Fn(&PaymentMethod) -> bool>,
-    ) -> Result<Page<PaymentMethod>, SandboxRefusal> {
+    ) -> Result<Page<PaymentMethod>> {
         let owner = asked.owner()?;
         let paging = PageQuery::of(asked)?;
         let reference = asked.query("reference");
@@ -196,19 +187,14 @@ impl SavedMethodStore {
         Some(format!("{}{newest_first}", self.prefix(&kept.owner, reference)))
     }
 
-    fn index(
-        &self,
-        cx: &mut ChangeUnit<'_>,
-        kept: &StoredSavedMethod,
-        id: &str,
-    ) -> Result<(), SandboxRefusal> {
+    fn index(&self, cx: &mut ChangeUnit, kept: &StoredSavedMethod, id: &str) -> Result<()> {
         match self.key(kept) {
             Some(key) => cx.put(&key, &id),
             None => Ok(()),
         }
     }
 
-    fn unindex(&self, cx: &mut ChangeUnit<'_>, kept: &StoredSavedMethod) {
+    fn unindex(&self, cx: &mut ChangeUnit, kept: &StoredSavedMethod) {
         if let Some(key) = self.key(kept) {
             cx.remove(&key);
         }
@@ -233,7 +219,7 @@ fn show(
     id: &str,
     method: &StoredMethod,
     created: Option<Timestamp>,
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
 ) -> PaymentMethod {
     PaymentMethod {
         id: Some(id.to_owned()),
@@ -250,10 +236,10 @@ pub(crate) const SAVED_CARDS: SavedMethodStore =
 
 /// POST /v1/cards: from fields, or from a token.
 pub(crate) fn create_card(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     new: NewCard,
-) -> Result<PaymentMethod, SandboxRefusal> {
+) -> Result<PaymentMethod> {
     let given = SavedChange {
         reference: new.reference.clone(),
         description: new.description.clone(),
@@ -264,9 +250,9 @@ pub(crate) fn create_card(
 
 /// GET /v1/cards: newest first; filters `reference`, `exp_month`, `exp_year`.
 pub(crate) fn list_cards(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
-) -> Result<Page<PaymentMethod>, SandboxRefusal> {
+) -> Result<Page<PaymentMethod>> {
     let month = number(asked, "exp_month", 1, 12)?;
     let year = number(asked, "exp_year", 0, 9999)?;
     let same = |own: Option<i64>, asked: Option<u64>| {
@@ -282,10 +268,10 @@ pub(crate) const SAVED_BANKS: SavedMethodStore =
 
 /// POST /v1/banks: from fields, or from a token.
 pub(crate) fn create_bank(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     new: NewBank,
-) -> Result<PaymentMethod, SandboxRefusal> {
+) -> Result<PaymentMethod> {
     let given = SavedChange {
         reference: new.reference.clone(),
         description: new.description.clone(),
@@ -312,10 +298,10 @@ impl ResolvedMethod {
 
 /// Resolves the method of a request: a token, a saved card or bank, or inline details.
 pub(crate) fn resolve_method(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     owner: &ObjectOwner,
     method: MethodRef,
-) -> Result<ResolvedMethod, SandboxRefusal> {
+) -> Result<ResolvedMethod> {
     let (method, token) = match method {
         MethodRef::Card(card) => (card_details(cx, *card), None),
         MethodRef::Bank(bank) => (bank_details(cx, *bank), None),
@@ -327,11 +313,7 @@ pub(crate) fn resolve_method(
     Ok(ResolvedMethod { method, token, parent: "method" })
 }
 
-fn find_saved(
-    cx: &ChangeUnit<'_>,
-    owner: &ObjectOwner,
-    id: &str,
-) -> Result<StoredMethod, SandboxRefusal> {
+fn find_saved(cx: &ChangeUnit, owner: &ObjectOwner, id: &str) -> Result<StoredMethod> {
     let found = SAVED_CARDS
         .payment_details(cx, owner, id)
         .or_else(|_| SAVED_BANKS.payment_details(cx, owner, id));
@@ -341,10 +323,10 @@ fn find_saved(
 
 /// Returns the details of a method for a payment.
 pub(crate) fn vault_details(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     owner: &ObjectOwner,
     id: &str,
-) -> Result<StoredMethod, SandboxRefusal> {
+) -> Result<StoredMethod> {
     let kept: Stored<VaultMethod, StoredMethod> = cx.find(ObjectKind::VAULT_METHOD, owner, id)?;
     let mut method = kept.internal;
     method.shown.id = Some(id.to_owned());
@@ -354,11 +336,11 @@ pub(crate) fn vault_details(
 /// Resolves and checks the method of a request. Problems of its fields are reported together with
 /// the request's own `problems`; a wrong number or date is reported alone (service-facts, 22, 23).
 pub(crate) fn resolve_checked(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     owner: &ObjectOwner,
     method: Option<MethodRef>,
     mut problems: Vec<FieldProblem>,
-) -> Result<Option<ResolvedMethod>, SandboxRefusal> {
+) -> Result<Option<ResolvedMethod>> {
     if matches!(&method, None | Some(MethodRef::Id(_))) {
         SandboxRefusal::fields("", &problems)?;
     }

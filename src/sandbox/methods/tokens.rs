@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::api::call::Auth;
 use crate::api::method::PaymentMethod;
 use crate::api::method_token::{MethodRef, TOKEN_LIFE_MINUTES};
-use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
+use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body;
 use crate::sandbox::merchants::auth;
 use crate::sandbox::methods::payment_methods::{StoredMethod, bank_details, card_details};
@@ -61,10 +61,7 @@ const FIELD_LENGTHS: [(&str, usize); 7] = [
 ];
 
 /// POST /v1/tokens: JSON or a form.
-pub(crate) fn create(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn create(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
     let body = if asked.is_form() { asked.form() } else { asked.json()? };
     let Value::Object(body) = body else {
         return Err(SandboxRefusal::malformed_body("Body is not an object"));
@@ -87,10 +84,10 @@ pub(crate) fn create(
 
 /// Authenticates by the header, or by a form's `public_key` (service-facts, 38).
 fn caller(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     asked: &ParsedRequest,
     body: &Map<String, Value>,
-) -> Result<ObjectOwner, SandboxRefusal> {
+) -> Result<ObjectOwner> {
     let in_form = body.get("public_key").and_then(Value::as_str).filter(|_| asked.is_form());
     match (auth::admit(cx, Auth::PublicKey, &asked.headers), in_form) {
         (Ok(SandboxCaller::Key { owner, account: _ }), _) => Ok(owner),
@@ -120,7 +117,7 @@ fn form_data(body: &Map<String, Value>, form: bool) -> Option<Value> {
 }
 
 /// Cuts and drops what a token tolerates, then types the rest.
-fn read_method(body: Map<String, Value>) -> Result<MethodRef, SandboxRefusal> {
+fn read_method(body: Map<String, Value>) -> Result<MethodRef> {
     let mut fields = body::normalise_object(body);
     for (name, most) in FIELD_LENGTHS {
         if let Some(Value::String(text)) = fields.get_mut(name) {
@@ -140,11 +137,11 @@ fn read_method(body: Map<String, Value>) -> Result<MethodRef, SandboxRefusal> {
 }
 
 fn store(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     owner: &ObjectOwner,
     method: MethodRef,
     form_data: Option<Value>,
-) -> Result<PaymentMethod, SandboxRefusal> {
+) -> Result<PaymentMethod> {
     let method = match method {
         MethodRef::Card(card) => card_details(cx, *card),
         MethodRef::Bank(bank) => bank_details(cx, *bank),
@@ -171,24 +168,21 @@ fn show(id: String, method: &StoredMethod) -> PaymentMethod {
 }
 
 /// GET /v1/tokens/{id}.
-pub(crate) fn get(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<PaymentMethod, SandboxRefusal> {
+pub(crate) fn get(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<PaymentMethod> {
     Ok(find(cx, &asked.owner()?, asked.parameter(0))?.object)
 }
 
 /// Returns a token that is neither used nor expired.
 pub(crate) fn find(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     owner: &ObjectOwner,
     id: &str,
-) -> Result<Stored<PaymentMethod, StoredMethod>, SandboxRefusal> {
+) -> Result<Stored<PaymentMethod, StoredMethod>> {
     cx.find(ObjectKind::TOKEN, owner, id)
 }
 
 /// Deletes a token that was used or has expired.
-pub(crate) fn end(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), SandboxRefusal> {
+pub(crate) fn end(cx: &mut ChangeUnit, id: &str) -> Result<()> {
     let kept: Option<Stored<PaymentMethod, StoredMethod>> =
         cx.find_any_owner(ObjectKind::TOKEN, id)?;
     match kept {

@@ -20,7 +20,7 @@ use crate::api::onboarding::rules::rules;
 use crate::api::rules::{FieldProblem, Problem, ProblemMessage};
 use crate::api::wire::Timestamp;
 use crate::base::secret::Secret;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::body;
 use crate::sandbox::merchants::oauth::issue_code;
 use crate::sandbox::onboarding::record;
@@ -32,10 +32,7 @@ use crate::sandbox::state::store::ChangeUnit;
 use crate::sandbox::state::{objects, outbox};
 
 /// POST of a complete application: its fields lie under one name, `merchant_application`.
-pub(crate) fn submit(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<SubmittedApplication, SandboxRefusal> {
+pub(crate) fn submit(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SubmittedApplication> {
     let body = asked.json()?;
     let Some(fields) = body.get("merchant_application").and_then(Value::as_object) else {
         return Err(SandboxRefusal::invalid("Body holds no merchant_application"));
@@ -54,10 +51,7 @@ pub(crate) fn submit(
 
 /// Returns the fields that count. The documented surface accepts no number and no boolean sent as
 /// text.
-pub(crate) fn counted_fields(
-    cx: &ChangeUnit<'_>,
-    fields: Map<String, Value>,
-) -> Map<String, Value> {
+pub(crate) fn counted_fields(cx: &ChangeUnit, fields: Map<String, Value>) -> Map<String, Value> {
     if body::is_documented_only(cx) {
         record::without_nulls(fields)
     } else {
@@ -68,10 +62,10 @@ pub(crate) fn counted_fields(
 /// Refuses an application with 422 for every problem: the rules of its fields, and the checks only
 /// the service can make.
 pub(crate) fn validate(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     submission: Submission,
     fields: &Map<String, Value>,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     let problems = problems(cx, submission, fields)?;
     if problems.is_empty() {
         return Ok(());
@@ -88,10 +82,10 @@ fn message(problem: &FieldProblem) -> ProblemMessage {
 
 /// Lists the problems that [`validate`] refuses.
 pub(crate) fn problems(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     submission: Submission,
     fields: &Map<String, Value>,
-) -> Result<Vec<FieldProblem>, SandboxRefusal> {
+) -> Result<Vec<FieldProblem>> {
     let plan = cx.settings.plan(text(fields, "plan"));
     let mut problems = rules(submission, fields, plan == Some(true));
     if plan.is_none() && !text(fields, "plan").is_empty() {
@@ -112,9 +106,9 @@ fn field_problem(context: &str, message: &str) -> FieldProblem {
 
 /// Submits an application and schedules its decision.
 pub(crate) fn submit_and_schedule(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     found: StoredApplication,
-) -> Result<ApplicationId, SandboxRefusal> {
+) -> Result<ApplicationId> {
     let id = found.object.id;
     let is_test = is_test_name(text(&found.internal.fields, "business_name"));
     record::submit(cx, found)?;
@@ -125,10 +119,10 @@ pub(crate) fn submit_and_schedule(
 /// Handles a test submission: returns an id that no application has, and schedules a notification
 /// of the requested outcome.
 fn submit_test(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     fields: &Map<String, Value>,
     provisioned: bool,
-) -> Result<ApplicationId, SandboxRefusal> {
+) -> Result<ApplicationId> {
     let id = record::fresh_id(cx);
     let reference = text(fields, "reference").to_owned();
     let moment = cx.now.checked_add_signed(TEST_DELAY).unwrap_or(cx.now);
@@ -160,10 +154,10 @@ pub(crate) enum SandboxDecision {
 
 /// Schedules the sandbox's own decision, unless people decide.
 pub(crate) fn schedule_decision(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     id: ApplicationId,
     is_test: bool,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     if is_test || cx.environment.options.decide == DecisionMode::Manual {
         return Ok(());
     }
@@ -172,7 +166,7 @@ pub(crate) fn schedule_decision(
 }
 
 /// Decides as the sandbox, unless the application was decided or deleted.
-pub(crate) fn run_due_decision(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), SandboxRefusal> {
+pub(crate) fn run_due_decision(cx: &mut ChangeUnit, id: &str) -> Result<()> {
     let found: Option<StoredApplication> = cx.find_any_owner(ObjectKind::APPLICATION, id)?;
     let waits = |found: &StoredApplication| {
         after(found.object.state, ApplicationTransition::Approve).is_ok()
@@ -184,10 +178,7 @@ pub(crate) fn run_due_decision(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), 
     settle_decision(cx, found, &decision, false)
 }
 
-fn decide_automatically(
-    cx: &ChangeUnit<'_>,
-    found: &StoredApplication,
-) -> Result<SandboxDecision, SandboxRefusal> {
+fn decide_automatically(cx: &ChangeUnit, found: &StoredApplication) -> Result<SandboxDecision> {
     if record::is_duplicate(cx, found)? {
         return Ok(SandboxDecision::Decline(DeclineReason::DuplicateApplication));
     }
@@ -204,11 +195,11 @@ fn decide_automatically(
 ///
 /// 404 for no such application, 422 for one that is not submitted or was already decided.
 pub(crate) fn decide(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     id: &str,
     decision: &SandboxDecision,
     again: bool,
-) -> Result<StoredApplication, SandboxRefusal> {
+) -> Result<StoredApplication> {
     let found = record::load(cx, id)?;
     settle_decision(cx, found, decision, again)?;
     record::load(cx, id)
@@ -224,11 +215,11 @@ fn transition_of(decision: &SandboxDecision, again: bool) -> ApplicationTransiti
 }
 
 fn settle_decision(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     mut found: StoredApplication,
     decision: &SandboxDecision,
     again: bool,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     found.object.state = after(found.object.state, transition_of(decision, again))?;
     found.object.decided = Some(Timestamp(cx.now));
     let reference = found.object.reference.clone();
@@ -275,11 +266,11 @@ fn profile(name: &str, fields: &Map<String, Value>) -> MerchantProfile {
 
 /// Sends the outcome of a test. No merchant was made, so its code cannot be exchanged.
 pub(crate) fn send_test_outcome(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     id: u64,
     reference: &str,
     provisioned: bool,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     let event = if provisioned {
         let code = Secret::from(cx.fresh_secret("fake code", LONG_LENGTH));
         PartnerEvent::new_provisioned(reference, code)

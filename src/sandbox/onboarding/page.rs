@@ -17,7 +17,7 @@ use crate::api::onboarding::fields;
 use crate::api::onboarding::fields::{ApplicationPrivacy, SECOND_OWNER};
 use crate::api::wire::Timestamp;
 use crate::base::clock::timestamp;
-use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
+use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::onboarding::applications::{is_started, problems, submit_and_schedule};
 use crate::sandbox::onboarding::record::StoredApplication;
 use crate::sandbox::onboarding::{applications, form, record};
@@ -52,10 +52,10 @@ fn key(token: &str) -> String {
 
 /// Issues a fresh address for an application.
 pub(crate) fn open(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     id: ApplicationId,
-) -> Result<String, SandboxRefusal> {
+) -> Result<String> {
     let token = cx.fresh_secret("sign up", LONG_LENGTH);
     let expires = Timestamp(cx.now.checked_add_signed(OPENS_FOR).unwrap_or(cx.now));
     cx.put(&key(&token), &SignUpLink { id, expires, opened: false })?;
@@ -64,7 +64,7 @@ pub(crate) fn open(
 
 /// Returns `{web_url}` of the brand: the host of the request, with the scheme of the sandbox's own
 /// URL.
-fn web_url(cx: &ChangeUnit<'_>, asked: &ParsedRequest) -> String {
+fn web_url(cx: &ChangeUnit, asked: &ParsedRequest) -> String {
     let own = cx.environment.options.web_url.trim_end_matches('/');
     let host = asked.headers.get(header::HOST).and_then(|value| value.to_str().ok());
     match (host, own.split_once("://")) {
@@ -74,10 +74,7 @@ fn web_url(cx: &ChangeUnit<'_>, asked: &ParsedRequest) -> String {
 }
 
 /// GET of the page: the prefilled form. A second or late GET gets 410.
-pub(crate) fn show(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn show(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
     let token = asked.parameter(0);
     let Some((mut link, found)) = find_usable_link(cx, token, |link| !link.opened)? else {
         return Ok(render_gone(cx));
@@ -89,10 +86,7 @@ pub(crate) fn show(
 
 /// POST of the form: submits a complete application, and shows the form again for an incomplete
 /// one.
-pub(crate) fn finish(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<SandboxAnswer, SandboxRefusal> {
+pub(crate) fn finish(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
     let token = asked.parameter(0);
     let Some((_, mut found)) = find_usable_link(cx, token, |_| true)? else {
         return Ok(render_gone(cx));
@@ -114,7 +108,7 @@ pub(crate) fn finish(
 }
 
 /// GET of the page of thanks.
-pub(crate) fn thanks(cx: &ChangeUnit<'_>) -> SandboxAnswer {
+pub(crate) fn thanks(cx: &ChangeUnit) -> SandboxAnswer {
     let inner = html! {
         p.notice.good role="status" { "Thank you. Your application was submitted." }
         p { "We are reviewing it now. You will get our answer by e-mail; there is nothing else to do." }
@@ -125,10 +119,10 @@ pub(crate) fn thanks(cx: &ChangeUnit<'_>) -> SandboxAnswer {
 /// Returns the link of a token and its application while they can be used: `fits` holds, and the
 /// link was opened before or is in time.
 fn find_usable_link(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     token: &str,
     fits: impl Fn(&SignUpLink) -> bool,
-) -> Result<Option<(SignUpLink, StoredApplication)>, SandboxRefusal> {
+) -> Result<Option<(SignUpLink, StoredApplication)>> {
     if !token.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Ok(None);
     }
@@ -145,7 +139,7 @@ fn find_usable_link(
 /// Merges the partner's values, the applicant's input, and the data that the service sees of the
 /// applicant. Reference and plan stay the partner's.
 fn merge_submission(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     asked: &ParsedRequest,
     found: &StoredApplication,
     sent: Value,
@@ -168,28 +162,25 @@ fn merge_submission(
     record::normalise_fields(fields)
 }
 
-fn form_page(cx: &ChangeUnit<'_>, status: StatusCode, inner: Markup) -> SandboxAnswer {
+fn form_page(cx: &ChangeUnit, status: StatusCode, inner: Markup) -> SandboxAnswer {
     let page = SandboxPage::new(&cx.environment.options.brand, "Merchant application", inner);
     page.scripts(&["/assets/sign.js"]).answer(status)
 }
 
 /// Renders a short page.
-fn plain(cx: &ChangeUnit<'_>, status: StatusCode, title: &str, inner: Markup) -> SandboxAnswer {
+fn plain(cx: &ChangeUnit, status: StatusCode, title: &str, inner: Markup) -> SandboxAnswer {
     SandboxPage::new(&cx.environment.options.brand, title, inner).narrow().answer(status)
 }
 
 /// Answers 410 for an address that is used up, too old or unknown, without saying which.
-fn render_gone(cx: &ChangeUnit<'_>) -> SandboxAnswer {
+fn render_gone(cx: &ChangeUnit) -> SandboxAnswer {
     let inner =
         html! { p { "This page has been used or is no longer valid. Ask for a new link." } };
     plain(cx, StatusCode::GONE, "No longer valid", inner)
 }
 
 /// POST of a sign-up: its fields are flat.
-pub(crate) fn sign_up(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<StartedSignUp, SandboxRefusal> {
+pub(crate) fn sign_up(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<StartedSignUp> {
     let Value::Object(fields) = asked.json()? else {
         return Err(SandboxRefusal::malformed_body("Body is not an object"));
     };

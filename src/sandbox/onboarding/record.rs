@@ -12,7 +12,7 @@ use crate::api::onboarding::fields::{
     ApplicationField, ApplicationPrivacy, FIELDS, FieldType, SECOND_OWNER, SECOND_OWNER_FIELDS,
 };
 use crate::api::wire::Timestamp;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner, Stored, derive_id};
 use crate::sandbox::state::store::{ChangeUnit, sortable_key};
 
@@ -48,7 +48,7 @@ pub(crate) enum ApplicationTransition {
 pub(crate) fn after(
     state: ApplicationState,
     change: ApplicationTransition,
-) -> Result<ApplicationState, SandboxRefusal> {
+) -> Result<ApplicationState> {
     match (state, change) {
         (ApplicationState::Started, ApplicationTransition::Submit) => {
             Ok(ApplicationState::Submitted)
@@ -134,16 +134,16 @@ pub(crate) fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
 }
 
 /// Returns an id that no application has.
-pub(crate) fn fresh_id(cx: &mut ChangeUnit<'_>) -> ApplicationId {
+pub(crate) fn fresh_id(cx: &mut ChangeUnit) -> ApplicationId {
     ApplicationId(ID_BASE.saturating_add(cx.next()))
 }
 
 /// Stores a new application, not submitted yet.
 pub(crate) fn create(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     submission: Submission,
     fields: Map<String, Value>,
-) -> Result<StoredApplication, SandboxRefusal> {
+) -> Result<StoredApplication> {
     let id = fresh_id(cx);
     let object = Application {
         id,
@@ -169,30 +169,24 @@ pub(crate) fn create(
 /// # Errors
 ///
 /// 404 for no such application.
-pub(crate) fn load(cx: &ChangeUnit<'_>, id: &str) -> Result<StoredApplication, SandboxRefusal> {
+pub(crate) fn load(cx: &ChangeUnit, id: &str) -> Result<StoredApplication> {
     cx.find_any_owner(ObjectKind::APPLICATION, id)?
         .ok_or_else(|| SandboxRefusal::not_found(ObjectKind::APPLICATION.name, id))
 }
 
 /// Updates a stored application.
-pub(crate) fn store(
-    cx: &mut ChangeUnit<'_>,
-    found: &StoredApplication,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn store(cx: &mut ChangeUnit, found: &StoredApplication) -> Result<()> {
     cx.update(ObjectKind::APPLICATION, &found.object.id.to_string(), found)
 }
 
 /// Deletes an application, as support does with a test.
-pub(crate) fn delete(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), SandboxRefusal> {
+pub(crate) fn delete(cx: &mut ChangeUnit, id: &str) -> Result<()> {
     let found = load(cx, id)?;
     cx.delete(ObjectKind::APPLICATION, LIST, id, found.sequence)
 }
 
 /// Marks an application as submitted, and stores the keys by which a duplicate is recognised.
-pub(crate) fn submit(
-    cx: &mut ChangeUnit<'_>,
-    mut found: StoredApplication,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn submit(cx: &mut ChangeUnit, mut found: StoredApplication) -> Result<()> {
     found.object.state = after(found.object.state, ApplicationTransition::Submit)?;
     let mut fields = ApplicationFields(std::mem::take(&mut found.internal.fields));
     fields.fill_defaults();
@@ -212,16 +206,13 @@ pub(crate) fn submit(
 }
 
 /// Returns true once the one test of the sign-up was submitted.
-pub(crate) fn is_test_submitted(cx: &ChangeUnit<'_>) -> Result<bool, SandboxRefusal> {
+pub(crate) fn is_test_submitted(cx: &ChangeUnit) -> Result<bool> {
     Ok(cx.get::<String>(TEST_TAKEN)?.is_some())
 }
 
 /// Returns true if an application with the same reference or tax id was submitted before and not
 /// declined.
-pub(crate) fn is_duplicate(
-    cx: &ChangeUnit<'_>,
-    found: &StoredApplication,
-) -> Result<bool, SandboxRefusal> {
+pub(crate) fn is_duplicate(cx: &ChangeUnit, found: &StoredApplication) -> Result<bool> {
     for known in duplicate_keys(found) {
         for (_, id) in cx.scan(&prefix(cx, &known), None, usize::MAX)? {
             let other: Option<StoredApplication> =
@@ -245,7 +236,7 @@ fn duplicate_keys(found: &StoredApplication) -> [String; 2] {
     [format!("reference {}", found.object.reference), format!("tax {tax}")]
 }
 
-fn prefix(cx: &ChangeUnit<'_>, known: &str) -> String {
+fn prefix(cx: &ChangeUnit, known: &str) -> String {
     format!("x/application/of/{}/", derive_id(&cx.environment.seed, "application", known))
 }
 

@@ -10,16 +10,13 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 
 use crate::api::call::{Auth, Endpoint, Parameter};
-use crate::sandbox::answer::{SandboxAnswer, SandboxRefusal};
+use crate::sandbox::answer::{Result, SandboxAnswer};
 use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::request::{ParsedRequest, decode};
 use crate::sandbox::state::store::ChangeUnit;
 
-pub(crate) type RouteHandler = Box<
-    dyn Fn(&mut ChangeUnit<'_>, &ParsedRequest) -> Result<SandboxAnswer, SandboxRefusal>
-        + Send
-        + Sync,
->;
+pub(crate) type RouteHandler =
+    Box<dyn Fn(&mut ChangeUnit, &ParsedRequest) -> Result<SandboxAnswer> + Send + Sync>;
 
 /// A route.
 pub(crate) struct Route {

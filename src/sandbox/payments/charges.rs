@@ -13,7 +13,7 @@ use crate::api::transaction;
 use crate::api::transaction::{NewCharge, Transaction, TransactionStatus, TransactionType};
 use crate::api::transaction_action::{CAPTURE_LATER, NewCapture, capture_rules};
 use crate::api::wire::Timestamp;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::oauth::client_id;
 use crate::sandbox::merchants::processing::{need_currency, need_same_currency};
 use crate::sandbox::merchants::{auth, processing};
@@ -45,11 +45,7 @@ pub(crate) struct CheckedCharge {
 
 impl CheckedCharge {
     /// Checks everything but `recur`.
-    pub(crate) fn of(
-        cx: &ChangeUnit<'_>,
-        asked: &ParsedRequest,
-        mut new: NewCharge,
-    ) -> Result<Self, SandboxRefusal> {
+    pub(crate) fn of(cx: &ChangeUnit, asked: &ParsedRequest, mut new: NewCharge) -> Result<Self> {
         let owner = asked.owner()?;
         let problems = transaction::charge_rules(&new);
         let resolved = saved_methods::resolve_checked(cx, &owner, new.method.take(), problems)?;
@@ -72,10 +68,10 @@ impl CheckedCharge {
     /// the occurrence that it starts.
     pub(crate) fn make(
         self,
-        cx: &mut ChangeUnit<'_>,
+        cx: &mut ChangeUnit,
         asked: &ParsedRequest,
         recurring: Option<(String, String)>,
-    ) -> Result<StoredTransaction, SandboxRefusal> {
+    ) -> Result<StoredTransaction> {
         let Self { owner, account, recur: _, resolved, mut new } = self;
         let ResolvedMethod { mut method, token, .. } = resolved;
         if let Some(token) = &token {
@@ -103,7 +99,7 @@ impl CheckedCharge {
     }
 }
 
-fn check_terms(new: &NewCharge, method: &StoredMethod) -> Result<(), SandboxRefusal> {
+fn check_terms(new: &NewCharge, method: &StoredMethod) -> Result<()> {
     if new.auto_capture == Some(false) && !method.is_card() {
         let text = "Only cards can be authorized without capture";
         return Err(SandboxRefusal::rule("unavailable_for_merchant_policy", text));
@@ -112,7 +108,7 @@ fn check_terms(new: &NewCharge, method: &StoredMethod) -> Result<(), SandboxRefu
 }
 
 /// Returns the charge, or the decline that names the transaction it left.
-pub(crate) fn into_answer(kept: StoredTransaction) -> Result<Transaction, SandboxRefusal> {
+pub(crate) fn into_answer(kept: StoredTransaction) -> Result<Transaction> {
     match &kept.object.failure_code {
         None => Ok(kept.object),
         Some(code) => Err(decline_refusal(code, &kept.object.id)),
@@ -135,10 +131,7 @@ pub(crate) fn decline_refusal(code: &str, transaction: &str) -> SandboxRefusal {
 
 /// Makes a charge, then authorises or declines it. A charge whose CVV or address the account
 /// rejects is voided.
-pub(crate) fn authorize(
-    cx: &mut ChangeUnit<'_>,
-    mut order: PaymentOrder,
-) -> Result<StoredTransaction, SandboxRefusal> {
+pub(crate) fn authorize(cx: &mut ChangeUnit, mut order: PaymentOrder) -> Result<StoredTransaction> {
     let failure = order.method.class.failure.clone();
     let rejection = order::rejection(cx, &order)?;
     if failure.is_some() || rejection.is_some() {
@@ -155,10 +148,10 @@ pub(crate) fn authorize(
 /// Makes a charge with a known end: authorised, or declined with a failure code. Exceeding the
 /// volume limits declines it too.
 pub(crate) fn settle(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     order: PaymentOrder,
     failure: Option<String>,
-) -> Result<StoredTransaction, SandboxRefusal> {
+) -> Result<StoredTransaction> {
     let failure = match failure {
         None => order::exceeded_limit(cx, &order)?.map(str::to_owned),
         known => known,
@@ -186,11 +179,7 @@ pub(crate) fn settle(
     Ok(kept)
 }
 
-fn new_transaction(
-    cx: &ChangeUnit<'_>,
-    id: String,
-    order: &PaymentOrder,
-) -> Result<Transaction, SandboxRefusal> {
+fn new_transaction(cx: &ChangeUnit, id: String, order: &PaymentOrder) -> Result<Transaction> {
     let merchant = cx.merchant(&order.owner.merchant)?;
     let now = Some(Timestamp(cx.now));
     Ok(Transaction {
@@ -204,7 +193,7 @@ fn new_transaction(
         amount_refunded: Some(0),
         created: now,
         modified: now,
-        client_id: Some(client_id(cx.environment)),
+        client_id: Some(client_id(&cx.environment)),
         reference: order.reference.clone(),
         surcharge_amount: order.surcharge_amount,
         recurring_charge_id: order.recurring.as_ref().map(|(charge, _)| charge.clone()),
@@ -216,10 +205,7 @@ fn new_transaction(
 }
 
 /// Schedules the end of an authorised charge: the daily capture, or the expiry of a hold.
-pub(crate) fn schedule_end(
-    cx: &mut ChangeUnit<'_>,
-    kept: &StoredTransaction,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn schedule_end(cx: &mut ChangeUnit, kept: &StoredTransaction) -> Result<()> {
     let id = kept.object.id.clone();
     if kept.object.auto_capture == Some(true) {
         let time = settlement_time(cx, kept)?;
@@ -232,10 +218,7 @@ pub(crate) fn schedule_end(
 
 /// Returns the settlement time: a card's next daily run, or the policy's number of banking days
 /// after it for an electronic check.
-fn settlement_time(
-    cx: &ChangeUnit<'_>,
-    kept: &StoredTransaction,
-) -> Result<DateTime<Utc>, SandboxRefusal> {
+fn settlement_time(cx: &ChangeUnit, kept: &StoredTransaction) -> Result<DateTime<Utc>> {
     let merchant = cx.merchant(&kept.owner.merchant)?;
     let policy = cx.policy(&kept.owner.merchant)?;
     let (hour, days) = (policy.capture_hour(), policy.settlement_days);
@@ -251,21 +234,14 @@ fn settlement_time(
 /// # Errors
 ///
 /// 404 for anything else.
-pub(crate) fn find(
-    cx: &ChangeUnit<'_>,
-    owner: &ObjectOwner,
-    id: &str,
-) -> Result<StoredTransaction, SandboxRefusal> {
+pub(crate) fn find(cx: &ChangeUnit, owner: &ObjectOwner, id: &str) -> Result<StoredTransaction> {
     let missing = || SandboxRefusal::not_found("Charge", id);
     let kept = transactions::find(cx, owner, id).map_err(|_| missing())?;
     if kept.object.kind == TransactionType::Charge { Ok(kept) } else { Err(missing()) }
 }
 
 /// GET /v1/charges/holds: newest first, of one account or all.
-pub(crate) fn list_holds(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<Page<Transaction>, SandboxRefusal> {
+pub(crate) fn list_holds(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<Transaction>> {
     let owner = asked.owner()?;
     let paging = PageQuery::of(asked)?;
     let list = transactions::holds_of(&owner);
@@ -281,10 +257,10 @@ pub(crate) fn list_holds(
 
 /// POST /v1/charges/{id}/capture.
 pub(crate) fn capture(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     mut new: NewCapture,
-) -> Result<Transaction, SandboxRefusal> {
+) -> Result<Transaction> {
     let owner = asked.owner()?;
     let mut kept = find(cx, &owner, asked.parameter(0))?;
     SandboxRefusal::fields("", &capture_rules(&new))?;
@@ -307,7 +283,7 @@ pub(crate) fn capture(
 }
 
 /// Requires exactly the authorised amount.
-fn need_full_amount(held: &Transaction, amount: Option<i64>) -> Result<(), SandboxRefusal> {
+fn need_full_amount(held: &Transaction, amount: Option<i64>) -> Result<()> {
     match amount {
         Some(amount) if amount == held.amount => Ok(()),
         Some(amount) if amount > held.amount => {
@@ -322,10 +298,7 @@ fn need_full_amount(held: &Transaction, amount: Option<i64>) -> Result<(), Sandb
 }
 
 /// Converts a hold to a charge that the daily run captures.
-fn leave_to_daily_run(
-    cx: &mut ChangeUnit<'_>,
-    kept: &mut StoredTransaction,
-) -> Result<(), SandboxRefusal> {
+fn leave_to_daily_run(cx: &mut ChangeUnit, kept: &mut StoredTransaction) -> Result<()> {
     transactions::remove_hold(cx, kept)?;
     kept.object.auto_capture = Some(true);
     transactions::store_update(cx, kept)?;

@@ -8,7 +8,7 @@ use crate::api::invoice::{Invoice, InvoicePayment};
 use crate::api::method::MethodKind;
 use crate::api::transaction::{Transaction, TransactionStatus};
 use crate::api::wire::{Audit, Timestamp};
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::methods::payment_methods::StoredMethod;
 use crate::sandbox::state::objects::{ObjectKind, Stored};
 use crate::sandbox::state::store::ChangeUnit;
@@ -42,10 +42,7 @@ pub(crate) enum InvoiceTransition {
 /// # Errors
 ///
 /// 422 for a change that the state does not allow.
-pub(crate) fn after(
-    state: InvoiceState,
-    change: InvoiceTransition,
-) -> Result<InvoiceState, SandboxRefusal> {
+pub(crate) fn after(state: InvoiceState, change: InvoiceTransition) -> Result<InvoiceState> {
     match (state, change) {
         (
             InvoiceState::Pending | InvoiceState::PartiallyPaid | InvoiceState::Paid,
@@ -69,7 +66,7 @@ pub(crate) fn after(
 
 impl InvoiceState {
     /// Parses the status of a stored invoice.
-    pub(crate) fn of(word: &str) -> Result<Self, SandboxRefusal> {
+    pub(crate) fn of(word: &str) -> Result<Self> {
         let all = [Self::Pending, Self::PartiallyPaid, Self::Paid];
         all.into_iter()
             .find(|state| state.as_str() == word)
@@ -91,11 +88,7 @@ fn invoice_key(transaction: &str) -> String {
 }
 
 /// Adds a payment to an invoice.
-pub(crate) fn add(
-    cx: &mut ChangeUnit<'_>,
-    mut kept: StoredInvoice,
-    paid: &Transaction,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn add(cx: &mut ChangeUnit, mut kept: StoredInvoice, paid: &Transaction) -> Result<()> {
     let payment = payment(cx.id_with_prefix("pmt_"), paid);
     cx.put(&invoice_key(&paid.id), &kept.object.id)?;
     kept.object.invoice_payments.push(payment);
@@ -103,16 +96,13 @@ pub(crate) fn add(
 }
 
 /// Returns true if anything of an invoice is left to pay.
-pub(crate) fn is_open(invoice: &Invoice) -> Result<bool, SandboxRefusal> {
+pub(crate) fn is_open(invoice: &Invoice) -> Result<bool> {
     let state = InvoiceState::of(&invoice.status)?;
     Ok(after(state, InvoiceTransition::Pay).is_ok() && invoice.total_amount_due > 0)
 }
 
 /// Updates the invoice that a changed transaction pays, if it pays one.
-pub(crate) fn update_invoice(
-    cx: &mut ChangeUnit<'_>,
-    transaction: &str,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn update_invoice(cx: &mut ChangeUnit, transaction: &str) -> Result<()> {
     let Some(invoice) = cx.get::<String>(&invoice_key(transaction))? else { return Ok(()) };
     match cx.find_any_owner::<Invoice, ()>(ObjectKind::INVOICE, &invoice)? {
         Some(kept) => settle(cx, kept),
@@ -149,7 +139,7 @@ fn status(status: &TransactionStatus) -> &'static str {
 }
 
 /// Adds up the payments that count, and stores the updated invoice.
-fn settle(cx: &mut ChangeUnit<'_>, mut kept: StoredInvoice) -> Result<(), SandboxRefusal> {
+fn settle(cx: &mut ChangeUnit, mut kept: StoredInvoice) -> Result<()> {
     let mut paid: i64 = 0;
     for payment in &mut kept.object.invoice_payments {
         let found = cx.find_any_owner::<Transaction, StoredMethod>(

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::api::method::MethodKind;
 use crate::api::rules::FieldProblems;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::auth;
 use crate::sandbox::merchants::policy::{MerchantPolicy, VelocityLimits};
 use crate::sandbox::methods::payment_methods::StoredMethod;
@@ -38,7 +38,7 @@ pub(crate) fn need_fields(
     account: &str,
     method: &StoredMethod,
     is_saved: bool,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     let Some(wanted) = policy.required_fields.get(account).filter(|_| method.is_card()) else {
         return Ok(());
     };
@@ -92,7 +92,7 @@ pub(crate) fn deny_by_brand(policy: &MerchantPolicy, account: &str, method: &mut
 
 /// Makes a payment from a refused country fail: the transaction is kept, with the reason.
 pub(crate) fn deny_by_country(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     asked: &ParsedRequest,
     owner: &ObjectOwner,
     account: &str,
@@ -105,10 +105,7 @@ pub(crate) fn deny_by_country(
 
 /// Returns the code with which the account rejects an authorised card payment; `None` if it
 /// accepts.
-pub(crate) fn rejection(
-    cx: &ChangeUnit<'_>,
-    order: &PaymentOrder,
-) -> Result<Option<&'static str>, SandboxRefusal> {
+pub(crate) fn rejection(cx: &ChangeUnit, order: &PaymentOrder) -> Result<Option<&'static str>> {
     if order.method.shown.kind != MethodKind::Card {
         return Ok(None);
     }
@@ -154,16 +151,16 @@ fn month(owner: &ObjectOwner, date: NaiveDate) -> String {
 
 /// Returns the code of the first limit that a payment would exceed.
 pub(crate) fn exceeded_limit(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     order: &PaymentOrder,
-) -> Result<Option<&'static str>, SandboxRefusal> {
+) -> Result<Option<&'static str>> {
     let policy = cx.policy(&order.owner.merchant)?;
     let limits = &policy.limits;
     if limits.max_amount.is_some_and(|most| order.amount > most) {
         return Ok(Some("merchant_trans_max_amount_exceeded"));
     }
     let today = cx.merchant(&order.owner.merchant)?.today(cx.now);
-    let then = |key: String| -> Result<Volume, SandboxRefusal> {
+    let then = |key: String| -> Result<Volume> {
         Ok(cx.get::<Volume>(&key)?.unwrap_or_default().with(order.amount))
     };
     let daily = then(day(&order.owner, today))?.exceeds(limits.daily_count, limits.daily_amount);
@@ -181,11 +178,7 @@ pub(crate) fn exceeded_limit(
 }
 
 /// Counts an accepted payment. Without limits nothing is counted, since nothing reads the count.
-pub(crate) fn count_volume(
-    cx: &mut ChangeUnit<'_>,
-    owner: &ObjectOwner,
-    amount: i64,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn count_volume(cx: &mut ChangeUnit, owner: &ObjectOwner, amount: i64) -> Result<()> {
     if cx.policy(&owner.merchant)?.limits == VelocityLimits::default() {
         return Ok(());
     }

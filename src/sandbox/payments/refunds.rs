@@ -14,7 +14,7 @@ use crate::api::transaction_action::{
     NewCredit, NewRefund, NewVoid, credit_rules, refund_rules, void_rules,
 };
 use crate::api::wire::Timestamp;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::body;
 use crate::sandbox::merchants::auth;
 use crate::sandbox::merchants::oauth::client_id;
@@ -36,7 +36,7 @@ const WINDOW: Months = Months::new(6);
 
 /// Returns true if a charge has refunds that are neither voided nor failed. Such a charge cannot be
 /// voided.
-pub(crate) fn has_outstanding(cx: &ChangeUnit<'_>, charge: &str) -> Result<bool, SandboxRefusal> {
+pub(crate) fn has_outstanding(cx: &ChangeUnit, charge: &str) -> Result<bool> {
     use TransactionStatus as S;
     let stands = |refund: &StoredTransaction| match refund.object.status {
         S::Pending | S::Authorized | S::Completed => true,
@@ -47,10 +47,10 @@ pub(crate) fn has_outstanding(cx: &ChangeUnit<'_>, charge: &str) -> Result<bool,
 
 /// POST /v1/charges/{id}/refund.
 pub(crate) fn refund(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     mut new: NewRefund,
-) -> Result<Transaction, SandboxRefusal> {
+) -> Result<Transaction> {
     let owner = asked.owner()?;
     let mut charge = charges::find(cx, &owner, asked.parameter(0))?;
     new.reference = new.reference.filter(|_| !body::is_documented_only(cx));
@@ -76,12 +76,12 @@ pub(crate) fn refund(
 
 /// Makes a refund, and performs it unless it waits for its charge.
 fn begin(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     owner: ObjectOwner,
     charge: &mut StoredTransaction,
     refund: Transaction,
     method: StoredMethod,
-) -> Result<StoredTransaction, SandboxRefusal> {
+) -> Result<StoredTransaction> {
     let unsettled = charge.object.status == TransactionStatus::Authorized;
     let waits = unsettled && !charge.internal.is_card() && method.class.failure.is_none();
     let mut kept = make_payout(cx, owner, refund, method)?;
@@ -109,7 +109,7 @@ fn new_refund(charge: &Transaction) -> Transaction {
 
 /// Requires a charge that is settled or will settle by itself, and is not older than six months in
 /// the merchant's calendar.
-fn need_refundable(cx: &ChangeUnit<'_>, charge: &StoredTransaction) -> Result<(), SandboxRefusal> {
+fn need_refundable(cx: &ChangeUnit, charge: &StoredTransaction) -> Result<()> {
     use TransactionStatus as S;
     let fits = match charge.object.status {
         S::Completed => true,
@@ -129,10 +129,10 @@ fn need_refundable(cx: &ChangeUnit<'_>, charge: &StoredTransaction) -> Result<()
 /// Checks another method: the tenant must allow it, and it must be of the charge's type
 /// (service-facts, 54).
 fn need_same_type(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     charge: &StoredTransaction,
     other: &ResolvedMethod,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     cx.policy(&charge.owner.merchant)?.need_other_method(&charge.object.account_id)?;
     let kind = |method: &PaymentMethod| method.kind.clone();
     if kind(&other.method.shown) == kind(&charge.internal.shown) {
@@ -142,7 +142,7 @@ fn need_same_type(
     Err(SandboxRefusal::rule("incorrect_payment_type", text))
 }
 
-fn need_balance(charge: &Transaction, amount: i64) -> Result<(), SandboxRefusal> {
+fn need_balance(charge: &Transaction, amount: i64) -> Result<()> {
     let paid = charge.amount.saturating_add(charge.gratuity.unwrap_or(0));
     let left = paid.saturating_sub(charge.amount_refunded.unwrap_or(0));
     if amount <= left {
@@ -154,11 +154,11 @@ fn need_balance(charge: &Transaction, amount: i64) -> Result<(), SandboxRefusal>
 
 /// Makes a pending refund or credit from the fields that the caller sets.
 pub(crate) fn make_payout(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     owner: ObjectOwner,
     object: Transaction,
     method: StoredMethod,
-) -> Result<StoredTransaction, SandboxRefusal> {
+) -> Result<StoredTransaction> {
     let sequence = cx.next();
     let now = Some(Timestamp(cx.now));
     let object = Transaction {
@@ -166,7 +166,7 @@ pub(crate) fn make_payout(
         status: TransactionStatus::Pending,
         created: now,
         modified: now,
-        client_id: Some(client_id(cx.environment)),
+        client_id: Some(client_id(&cx.environment)),
         method: Some(method.shown.clone()),
         ..object
     };
@@ -180,10 +180,10 @@ pub(crate) fn make_payout(
 /// Makes a credit; its account is chosen as for a charge. The documents know no `reference` of a
 /// credit, so the documented surface ignores it.
 pub(crate) fn credit(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     mut new: NewCredit,
-) -> Result<Transaction, SandboxRefusal> {
+) -> Result<Transaction> {
     let owner = asked.owner()?;
     let reference =
         new.reference.take().filter(|_| cx.environment.options.surface == ServiceSurface::Public);
@@ -218,10 +218,10 @@ pub(crate) fn credit(
 
 /// Voids a transaction; a charge only if it has no outstanding refunds.
 pub(crate) fn void(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     new: NewVoid,
-) -> Result<Transaction, SandboxRefusal> {
+) -> Result<Transaction> {
     let owner = asked.owner()?;
     let mut kept = transactions::find(cx, &owner, asked.parameter(0))?;
     SandboxRefusal::fields("", &void_rules(&new))?;

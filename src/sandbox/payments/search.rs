@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::api::call::Page;
 use crate::api::transaction::Transaction;
 use crate::api::wire::Timestamp;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::payments::transactions;
 use crate::sandbox::payments::transactions::StoredTransaction;
 use crate::sandbox::request::{PageQuery, ParsedRequest, moment};
@@ -15,10 +15,7 @@ use crate::sandbox::state::objects::ObjectKind;
 use crate::sandbox::state::store::{ChangeUnit, sortable_key};
 
 /// GET /v1/transactions/{id}: a charge includes its refunds, if any.
-pub(crate) fn get(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<Transaction, SandboxRefusal> {
+pub(crate) fn get(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Transaction> {
     let object = transactions::find(cx, &asked.owner()?, asked.parameter(0))?.object;
     let refunds = transactions::refunds_of(cx, &object.id)?.into_iter().map(|refund| refund.object);
     let refunds: Vec<Transaction> = refunds.collect();
@@ -33,10 +30,7 @@ pub(crate) fn reference_key(under: &str, reference: &str, rest: &str) -> String 
 }
 
 /// Indexes a new transaction by its reference.
-pub(crate) fn index_reference(
-    cx: &mut ChangeUnit<'_>,
-    kept: &StoredTransaction,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn index_reference(cx: &mut ChangeUnit, kept: &StoredTransaction) -> Result<()> {
     let Some(reference) = &kept.object.reference else {
         return Ok(());
     };
@@ -45,10 +39,7 @@ pub(crate) fn index_reference(
 }
 
 /// GET /v1/transactions: newest first unless `order_by` says otherwise.
-pub(crate) fn search(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<Page<Transaction>, SandboxRefusal> {
+pub(crate) fn search(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<Transaction>> {
     let owner = asked.owner()?;
     let paging = PageQuery::of(asked)?;
     let under = format!("{}/{}", ObjectKind::TRANSACTION.word, owner.key());
@@ -90,7 +81,7 @@ struct Filter {
 }
 
 impl Filter {
-    fn of(asked: &ParsedRequest) -> Result<Self, SandboxRefusal> {
+    fn of(asked: &ParsedRequest) -> Result<Self> {
         let mut fields = Vec::new();
         for field in asked.query.get("qf").into_iter().flatten() {
             let wrong = || SandboxRefusal::field("qf", "invalid", "Search field is invalid");

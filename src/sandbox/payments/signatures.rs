@@ -10,7 +10,7 @@ use crate::api::transaction::{
 };
 use crate::api::transaction_action::{NewCapture, SignedTransaction};
 use crate::api::wire::Timestamp;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::body;
 use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::payments::transactions;
@@ -21,10 +21,10 @@ use crate::sandbox::state::store::ChangeUnit;
 
 /// Stores the one signature of a transaction.
 pub(crate) fn sign(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     new: NewSignature,
-) -> Result<SignedTransaction, SandboxRefusal> {
+) -> Result<SignedTransaction> {
     let owner = asked.owner()?;
     let mut kept = transactions::find(cx, &owner, asked.parameter(0))?;
     let mut problems = signature_rules(&new);
@@ -48,10 +48,10 @@ pub(crate) fn sign(
 
 /// Stores a signature; returns its id.
 pub(crate) fn store_signature(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     owner: &ObjectOwner,
     given: NewSignature,
-) -> Result<String, SandboxRefusal> {
+) -> Result<String> {
     let id = cx.fresh_gateway_id();
     let NewSignature { mime_type, data } = given;
     let object =
@@ -64,7 +64,7 @@ pub(crate) fn store_signature(
 
 /// Requires a transaction that has no signature yet and was neither voided nor failed. A captured
 /// one takes no gratuity.
-fn need_signable(kept: &StoredTransaction, gratuity: i64) -> Result<(), SandboxRefusal> {
+fn need_signable(kept: &StoredTransaction, gratuity: i64) -> Result<()> {
     use TransactionStatus as S;
     let fits = match kept.object.status {
         S::Pending | S::Authorized => true,
@@ -75,7 +75,7 @@ fn need_signable(kept: &StoredTransaction, gratuity: i64) -> Result<(), SandboxR
 }
 
 /// Parses the gratuity in the request, a field that the documents do not know.
-fn gratuity(asked: &ParsedRequest) -> Result<i64, SandboxRefusal> {
+fn gratuity(asked: &ParsedRequest) -> Result<i64> {
     let body: Value = body::parse_body(asked.json()?)?;
     match body.get("gratuity") {
         None => Ok(0),
@@ -87,10 +87,7 @@ fn gratuity(asked: &ParsedRequest) -> Result<i64, SandboxRefusal> {
 }
 
 /// GET /v1/signatures/{id}.
-pub(crate) fn get_signature(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<Signature, SandboxRefusal> {
+pub(crate) fn get_signature(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Signature> {
     let kept: Stored<Signature, ()> =
         cx.find(ObjectKind::SIGNATURE, &asked.owner()?, asked.parameter(0))?;
     Ok(kept.object)
@@ -103,22 +100,22 @@ pub(crate) struct Tip {
     signature: Option<NewSignature>,
 }
 
-fn is_supported(cx: &ChangeUnit<'_>) -> bool {
+fn is_supported(cx: &ChangeUnit) -> bool {
     cx.environment.options.surface == ServiceSurface::Public
 }
 
 /// Refuses with 422 an invalid signature, a negative gratuity, and a positive gratuity without a
 /// signature.
-pub(crate) fn need_signature(cx: &ChangeUnit<'_>, new: &NewCharge) -> Result<(), SandboxRefusal> {
+pub(crate) fn need_signature(cx: &ChangeUnit, new: &NewCharge) -> Result<()> {
     if is_supported(cx) { check(new.gratuity, new.signature.as_ref()) } else { Ok(()) }
 }
 
 /// Checks a capture in the same way; an earlier signature of the transaction is enough.
 pub(crate) fn need_signature_of(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     new: &NewCapture,
     held: &StoredTransaction,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     if !is_supported(cx) {
         return Ok(());
     }
@@ -130,7 +127,7 @@ pub(crate) fn need_signature_of(
     check(new.gratuity.filter(|_| !signed), new.signature.as_ref())
 }
 
-fn check(gratuity: Option<i64>, signature: Option<&NewSignature>) -> Result<(), SandboxRefusal> {
+fn check(gratuity: Option<i64>, signature: Option<&NewSignature>) -> Result<()> {
     let mut problems = FieldProblems::default();
     for found in signature.map(signature_rules).unwrap_or_default() {
         problems.add(&format!("signature.{}", found.context), &found.sub_code, &found.message);
@@ -147,25 +144,21 @@ fn check(gratuity: Option<i64>, signature: Option<&NewSignature>) -> Result<(), 
 
 impl Tip {
     /// Takes gratuity and signature out of a charge request.
-    pub(crate) fn of(cx: &ChangeUnit<'_>, new: &mut NewCharge) -> Self {
+    pub(crate) fn of(cx: &ChangeUnit, new: &mut NewCharge) -> Self {
         let tip = Self { gratuity: new.gratuity.take(), signature: new.signature.take() };
         if is_supported(cx) { tip } else { Self::default() }
     }
 
     /// Takes gratuity and signature out of a capture request. A gratuity of 0 is dropped
     /// (service-facts, 47).
-    pub(crate) fn of_capture(cx: &ChangeUnit<'_>, new: &mut NewCapture) -> Self {
+    pub(crate) fn of_capture(cx: &ChangeUnit, new: &mut NewCapture) -> Self {
         let gratuity = new.gratuity.take().filter(|gratuity| *gratuity > 0);
         let tip = Self { gratuity, signature: new.signature.take() };
         if is_supported(cx) { tip } else { Self::default() }
     }
 
     /// Adds gratuity and signature to a charge.
-    pub(crate) fn add(
-        self,
-        cx: &mut ChangeUnit<'_>,
-        kept: &mut StoredTransaction,
-    ) -> Result<(), SandboxRefusal> {
+    pub(crate) fn add(self, cx: &mut ChangeUnit, kept: &mut StoredTransaction) -> Result<()> {
         if self.gratuity.is_none() && self.signature.is_none() {
             return Ok(());
         }

@@ -10,7 +10,7 @@ use chrono::TimeDelta;
 
 use crate::api::transaction::{Transaction, TransactionStatus, TransactionType};
 use crate::api::wire::Timestamp;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::events;
 use crate::sandbox::methods::payment_methods::StoredMethod;
 use crate::sandbox::payments::invoice_payments;
@@ -90,10 +90,10 @@ pub(crate) fn status_refusal() -> SandboxRefusal {
 ///
 /// 422 for a change that the status does not allow.
 pub(crate) fn apply(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     kept: &mut StoredTransaction,
     change: TransactionTransition,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     let next = step(&kept.object.status, change).ok_or_else(status_refusal)?;
     let before = std::mem::replace(&mut kept.object.status, next);
     kept.object.modified = Some(Timestamp(cx.now));
@@ -113,10 +113,7 @@ pub(crate) fn apply(
 }
 
 /// Stores a transaction with a change other than its status, and records the event.
-pub(crate) fn store_update(
-    cx: &mut ChangeUnit<'_>,
-    kept: &mut StoredTransaction,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn store_update(cx: &mut ChangeUnit, kept: &mut StoredTransaction) -> Result<()> {
     kept.object.modified = Some(Timestamp(cx.now));
     cx.update(ObjectKind::TRANSACTION, &kept.object.id.clone(), kept)?;
     emit(cx, kept, "transaction.updated")?;
@@ -126,10 +123,10 @@ pub(crate) fn store_update(
 /// Applies a scheduled change, unless it no longer applies. A former hold that now waits for the
 /// daily capture does not expire.
 pub(crate) fn run_scheduled(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     id: &str,
     change: TransactionTransition,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     let kept: Option<StoredTransaction> = cx.find_any_owner(ObjectKind::TRANSACTION, id)?;
     match kept {
         Some(kept)
@@ -146,22 +143,18 @@ pub(crate) fn run_scheduled(
 }
 
 /// Records an event of a transaction, with its method in the form of event data.
-pub(crate) fn emit(
-    cx: &mut ChangeUnit<'_>,
-    kept: &StoredTransaction,
-    kind: &str,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn emit(cx: &mut ChangeUnit, kept: &StoredTransaction, kind: &str) -> Result<()> {
     let shown = Transaction { method: Some(kept.internal.in_events()), ..kept.object.clone() };
     events::emit(cx, &kept.owner, kind, &shown)
 }
 
 /// Applies the consequences of a change that was made; `before` is the status before that change.
 pub(crate) fn apply_effects(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     kept: &mut StoredTransaction,
     before: &TransactionStatus,
     change: TransactionTransition,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     if let Some(movement) = movement(&kept.object.kind, before, change) {
         logs::record_movement(cx, &kept.owner, movement, &kept.object)?;
     }
@@ -233,18 +226,12 @@ pub(crate) fn holds_of(owner: &ObjectOwner) -> String {
 }
 
 /// Adds a charge to the list of holds.
-pub(crate) fn add_hold(
-    cx: &mut ChangeUnit<'_>,
-    kept: &StoredTransaction,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn add_hold(cx: &mut ChangeUnit, kept: &StoredTransaction) -> Result<()> {
     cx.list_add(&holds_of(&kept.owner), kept.sequence, &kept.object.id)
 }
 
 /// Removes a charge from the list of holds.
-pub(crate) fn remove_hold(
-    cx: &mut ChangeUnit<'_>,
-    kept: &StoredTransaction,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn remove_hold(cx: &mut ChangeUnit, kept: &StoredTransaction) -> Result<()> {
     cx.list_remove(&holds_of(&kept.owner), kept.sequence)
 }
 
@@ -253,21 +240,15 @@ pub(crate) fn refund_list(charge: &str) -> String {
 }
 
 /// Returns the refunds of a charge in any status, oldest first.
-pub(crate) fn refunds_of(
-    cx: &ChangeUnit<'_>,
-    charge: &str,
-) -> Result<Vec<StoredTransaction>, SandboxRefusal> {
+pub(crate) fn refunds_of(cx: &ChangeUnit, charge: &str) -> Result<Vec<StoredTransaction>> {
     let ids = cx.ids(&refund_list(charge), 0, u64::MAX)?;
     let found = ids.iter().rev().map(|id| cx.find_any_owner(ObjectKind::TRANSACTION, id));
-    let found: Vec<Option<StoredTransaction>> = found.collect::<Result<_, SandboxRefusal>>()?;
+    let found: Vec<Option<StoredTransaction>> = found.collect::<Result<_>>()?;
     Ok(found.into_iter().flatten().collect())
 }
 
 /// Subtracts a refund that was voided or returned from its charge's refunded amount.
-pub(crate) fn subtract_refund(
-    cx: &mut ChangeUnit<'_>,
-    refund: &StoredTransaction,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn subtract_refund(cx: &mut ChangeUnit, refund: &StoredTransaction) -> Result<()> {
     let charge = refund.object.charge_id.as_deref().unwrap_or_default();
     let found: Option<StoredTransaction> = cx.find_any_owner(ObjectKind::TRANSACTION, charge)?;
     match found {
@@ -276,10 +257,7 @@ pub(crate) fn subtract_refund(
     }
 }
 
-fn waiting_refunds(
-    cx: &ChangeUnit<'_>,
-    charge: &StoredTransaction,
-) -> Result<Vec<StoredTransaction>, SandboxRefusal> {
+fn waiting_refunds(cx: &ChangeUnit, charge: &StoredTransaction) -> Result<Vec<StoredTransaction>> {
     let mut all = refunds_of(cx, &charge.object.id)?;
     all.retain(|refund| refund.object.status == TransactionStatus::Pending);
     Ok(all)
@@ -289,10 +267,7 @@ fn waiting_refunds(
 const CHARGE_FAILED: &str = "ach_deferred_refund_rejected_charge_failed";
 
 /// Performs the refunds that waited for a charge, now completed.
-pub(crate) fn perform_refunds(
-    cx: &mut ChangeUnit<'_>,
-    charge: &mut StoredTransaction,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn perform_refunds(cx: &mut ChangeUnit, charge: &mut StoredTransaction) -> Result<()> {
     for mut refund in waiting_refunds(cx, charge)? {
         if !authorize_payout(cx, &mut refund)? {
             add_refunded(cx, charge, refund.object.amount.saturating_neg())?;
@@ -302,10 +277,7 @@ pub(crate) fn perform_refunds(
 }
 
 /// Fails the refunds that waited for a charge whose money did not arrive.
-pub(crate) fn reject_refunds(
-    cx: &mut ChangeUnit<'_>,
-    charge: &mut StoredTransaction,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn reject_refunds(cx: &mut ChangeUnit, charge: &mut StoredTransaction) -> Result<()> {
     for mut refund in waiting_refunds(cx, charge)? {
         refund.object.failure_code = Some(CHARGE_FAILED.to_owned());
         apply(cx, &mut refund, TransactionTransition::Decline)?;
@@ -316,10 +288,10 @@ pub(crate) fn reject_refunds(
 
 /// Adds `amount`, which may be negative, to the refunded amount of a charge.
 pub(crate) fn add_refunded(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     charge: &mut StoredTransaction,
     amount: i64,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     let refunded = charge.object.amount_refunded.unwrap_or(0).checked_add(amount);
     charge.object.amount_refunded = Some(refunded.ok_or_else(SandboxRefusal::server_error)?);
     store_update(cx, charge)
@@ -329,10 +301,7 @@ pub(crate) fn add_refunded(
 const AFTER_CHARGES: TimeDelta = TimeDelta::milliseconds(1);
 
 /// Authorises it, or declines it as its method's class says. Returns true if authorised.
-pub(crate) fn authorize_payout(
-    cx: &mut ChangeUnit<'_>,
-    kept: &mut StoredTransaction,
-) -> Result<bool, SandboxRefusal> {
+pub(crate) fn authorize_payout(cx: &mut ChangeUnit, kept: &mut StoredTransaction) -> Result<bool> {
     if let Some(code) = kept.internal.class.failure.clone() {
         kept.object.failure_code = Some(code);
         apply(cx, kept, TransactionTransition::Decline)?;
@@ -349,10 +318,6 @@ pub(crate) fn authorize_payout(
 }
 
 /// Returns a transaction of this owner.
-pub(crate) fn find(
-    cx: &ChangeUnit<'_>,
-    owner: &ObjectOwner,
-    id: &str,
-) -> Result<StoredTransaction, SandboxRefusal> {
+pub(crate) fn find(cx: &ChangeUnit, owner: &ObjectOwner, id: &str) -> Result<StoredTransaction> {
     cx.find(ObjectKind::TRANSACTION, owner, id)
 }

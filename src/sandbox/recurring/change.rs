@@ -11,7 +11,7 @@ use crate::api::rules::FieldProblem;
 use crate::api::schedule::RecurringSchedule;
 use crate::api::wire::Timestamp;
 use crate::api::{recurring, saved_method};
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::body;
 use crate::sandbox::merchants::events;
 use crate::sandbox::merchants::processing::need_currency;
@@ -30,10 +30,10 @@ use crate::sandbox::state::store::ChangeUnit;
 
 /// PATCH: absent fields keep their values.
 pub(crate) fn patch(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     change: RecurringChange,
-) -> Result<RecurringCharge, SandboxRefusal> {
+) -> Result<RecurringCharge> {
     let kept = open(cx, asked)?;
     update(cx, kept, change)
 }
@@ -41,10 +41,7 @@ pub(crate) fn patch(
 /// PUT: complete content; an absent optional field is cleared (service-facts, 56). Complete details
 /// of a card or bank account replace the method. The documents know no PUT; public clients send one
 /// (service-facts, 26c).
-pub(crate) fn put(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<RecurringCharge, SandboxRefusal> {
+pub(crate) fn put(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<RecurringCharge> {
     let mut kept = open(cx, asked)?;
     let whole: recurring::NewRecurringCharge = body::parse_body(asked.json()?)?;
     let mut problems = recurring::recurring_rules(&whole);
@@ -87,11 +84,11 @@ fn is_whole(method: &MethodRef) -> bool {
 }
 
 fn put_method(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     owner: &ObjectOwner,
     kept: &mut StoredRecurring,
     method: MethodRef,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     let found = resolve_method(cx, owner, method)?;
     SandboxRefusal::fields("method", &found.method.problems)?;
     replace(cx, owner, kept, found.method.without_cvv())?;
@@ -101,11 +98,11 @@ fn put_method(
 /// Replaces the method. A method of another type moves the charge to the account that takes that
 /// type.
 fn replace(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     owner: &ObjectOwner,
     kept: &mut StoredRecurring,
     method: StoredMethod,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     let before = std::mem::replace(&mut kept.internal.method, method);
     let kind = &kept.internal.method.shown.kind;
     if *kind != before.shown.kind {
@@ -118,7 +115,7 @@ fn replace(
     Ok(())
 }
 
-fn open(cx: &ChangeUnit<'_>, asked: &ParsedRequest) -> Result<StoredRecurring, SandboxRefusal> {
+fn open(cx: &ChangeUnit, asked: &ParsedRequest) -> Result<StoredRecurring> {
     let kept = find_charge(cx, &asked.owner()?, asked.parameter(0))?;
     match step_charge(&kept.object.status, RecurringTransition::Update) {
         Some(_) => Ok(kept),
@@ -127,10 +124,10 @@ fn open(cx: &ChangeUnit<'_>, asked: &ParsedRequest) -> Result<StoredRecurring, S
 }
 
 fn update(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     mut kept: StoredRecurring,
     change: RecurringChange,
-) -> Result<RecurringCharge, SandboxRefusal> {
+) -> Result<RecurringCharge> {
     SandboxRefusal::fields("", &recurring::change_rules(&change))?;
     let merchant = cx.merchant(&kept.owner.merchant)?;
     if let Some(schedule) = change.schedule {
@@ -173,10 +170,7 @@ fn update(
 }
 
 /// Merges the changed fields into the schedule; a changed unit clears the days.
-fn merge(
-    own: Option<RecurringSchedule>,
-    change: RecurringSchedule,
-) -> Result<RecurringSchedule, SandboxRefusal> {
+fn merge(own: Option<RecurringSchedule>, change: RecurringSchedule) -> Result<RecurringSchedule> {
     let own = own.unwrap_or_default();
     let same_unit = change.interval_unit.is_none() || change.interval_unit == own.interval_unit;
     let merged = RecurringSchedule {
@@ -201,11 +195,11 @@ fn merge(
 
 /// Changes the method: sensitive data only by a token, the rest by an object (gateway-api, PATCH).
 fn change_method(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     owner: &ObjectOwner,
     kept: &mut StoredRecurring,
     method: MethodRef,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     let own_kind = kept.internal.method.shown.kind.clone();
     match method {
         MethodRef::Id(token) => {
@@ -236,7 +230,7 @@ fn change_method(
     Ok(())
 }
 
-fn same_kind(own: &MethodKind, asked: &MethodKind) -> Result<(), SandboxRefusal> {
+fn same_kind(own: &MethodKind, asked: &MethodKind) -> Result<()> {
     if own == asked {
         return Ok(());
     }
@@ -247,7 +241,7 @@ fn same_kind(own: &MethodKind, asked: &MethodKind) -> Result<(), SandboxRefusal>
     ))
 }
 
-fn by_token_only(field: Option<&str>) -> Result<(), SandboxRefusal> {
+fn by_token_only(field: Option<&str>) -> Result<()> {
     match field {
         None => Ok(()),
         Some(name) => {
@@ -263,7 +257,7 @@ fn without_absent(mut problems: Vec<FieldProblem>) -> Vec<FieldProblem> {
 }
 
 /// Merges the changed fields into the visible method.
-fn overlay(shown: &PaymentMethod, fields: Value) -> Result<PaymentMethod, SandboxRefusal> {
+fn overlay(shown: &PaymentMethod, fields: Value) -> Result<PaymentMethod> {
     let mut value = serde_json::to_value(shown)?;
     if let (Value::Object(own), Value::Object(changed)) = (&mut value, fields) {
         own.extend(changed);
@@ -276,10 +270,7 @@ fn overlay(shown: &PaymentMethod, fields: Value) -> Result<PaymentMethod, Sandbo
 }
 
 /// POST …/cancel: only an active one.
-pub(crate) fn cancel(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<RecurringCharge, SandboxRefusal> {
+pub(crate) fn cancel(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<RecurringCharge> {
     let mut kept = find_charge(cx, &asked.owner()?, asked.parameter(0))?;
     end(cx, &mut kept, RecurringTransition::Cancel)?;
     kept.object.status_reason = Some("user_canceled".to_owned());
@@ -289,10 +280,7 @@ pub(crate) fn cancel(
 }
 
 /// DELETE …: answers with the status DELETED.
-pub(crate) fn delete(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<RecurringCharge, SandboxRefusal> {
+pub(crate) fn delete(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<RecurringCharge> {
     let mut kept = find_charge(cx, &asked.owner()?, asked.parameter(0))?;
     end(cx, &mut kept, RecurringTransition::Delete)?;
     cx.update(ObjectKind::RECURRING_CHARGE, &kept.object.id, &kept)?;
@@ -303,11 +291,7 @@ pub(crate) fn delete(
 }
 
 /// Applies the change, and ignores the pending occurrence.
-fn end(
-    cx: &mut ChangeUnit<'_>,
-    kept: &mut StoredRecurring,
-    change: RecurringTransition,
-) -> Result<(), SandboxRefusal> {
+fn end(cx: &mut ChangeUnit, kept: &mut StoredRecurring, change: RecurringTransition) -> Result<()> {
     kept.object.status = step_charge(&kept.object.status, change).ok_or_else(status_refusal)?;
     occurrences::ignore_pending(cx, kept)?;
     kept.object.next_payment = None;

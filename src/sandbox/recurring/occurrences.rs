@@ -11,7 +11,7 @@ use crate::api::call::Page;
 use crate::api::recurring::{Occurrence, OccurrenceStatus, RecurringStatus};
 use crate::api::transaction::Transaction;
 use crate::api::wire::Timestamp;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::body;
 use crate::sandbox::merchants::events;
 use crate::sandbox::payments::charges;
@@ -32,10 +32,10 @@ const DUE_HOUR: u32 = 12;
 
 /// Opens the next occurrence, or completes the charge if none is left.
 pub(crate) fn open(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     charge: &mut StoredRecurring,
     today: NaiveDate,
-) -> Result<Option<Occurrence>, SandboxRefusal> {
+) -> Result<Option<Occurrence>> {
     let Some((date, amount)) = next(charge, today)? else {
         complete(cx, charge)?;
         return Ok(None);
@@ -68,12 +68,12 @@ pub(crate) fn open(
 /// Creates the first occurrence of a recurring charge that began with a charge, already paid by
 /// that charge (gateway-api, POST /v1/charges, rule 4).
 pub(crate) fn create_paid(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     charge: &StoredRecurring,
     id: &str,
     transaction: &StoredTransaction,
     today: NaiveDate,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     let sequence = cx.next();
     let now = Some(Timestamp(cx.now));
     let mut object = Occurrence {
@@ -97,11 +97,7 @@ pub(crate) fn create_paid(
     events::emit(cx, &charge.owner, "recurring_charge.occurrence.paid", &kept.object)
 }
 
-fn plan(
-    cx: &mut ChangeUnit<'_>,
-    charge: &mut StoredRecurring,
-    object: &Occurrence,
-) -> Result<(), SandboxRefusal> {
+fn plan(cx: &mut ChangeUnit, charge: &mut StoredRecurring, object: &Occurrence) -> Result<()> {
     charge.internal.pending = Some(object.id.clone());
     charge.object.next_payment = object.due_date;
     let merchant = cx.merchant(&charge.owner.merchant)?;
@@ -114,10 +110,7 @@ fn plan(
 }
 
 /// Returns the next date and its amount; `None` if a limit is reached or no date is left.
-fn next(
-    charge: &StoredRecurring,
-    today: NaiveDate,
-) -> Result<Option<(NaiveDate, i64)>, SandboxRefusal> {
+fn next(charge: &StoredRecurring, today: NaiveDate) -> Result<Option<(NaiveDate, i64)>> {
     let object = &charge.object;
     let left = object.max_amount.map(|most| most.saturating_sub(object.total_amount));
     let amount = left.map_or(object.amount, |left| left.min(object.amount));
@@ -134,7 +127,7 @@ fn next(
     Ok(date.map(|date| (date, amount)))
 }
 
-fn complete(cx: &mut ChangeUnit<'_>, charge: &mut StoredRecurring) -> Result<(), SandboxRefusal> {
+fn complete(cx: &mut ChangeUnit, charge: &mut StoredRecurring) -> Result<()> {
     let Some(status) =
         state::step_charge(&charge.object.status, state::RecurringTransition::Complete)
     else {
@@ -151,10 +144,10 @@ fn complete(cx: &mut ChangeUnit<'_>, charge: &mut StoredRecurring) -> Result<(),
 /// Updates the pending occurrence to the schedule of a changed charge; returns false if no
 /// occurrence is left.
 pub(crate) fn replan(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     charge: &mut StoredRecurring,
     today: NaiveDate,
-) -> Result<bool, SandboxRefusal> {
+) -> Result<bool> {
     let Some(pending) = charge.internal.pending.clone() else {
         return Ok(true);
     };
@@ -177,7 +170,7 @@ pub(crate) fn replan(
 
 /// Handles the due time of an occurrence: pays it if it still waits for this date. Also ends a
 /// payment in progress whose time is over.
-pub(crate) fn run_due_payment(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), SandboxRefusal> {
+pub(crate) fn run_due_payment(cx: &mut ChangeUnit, id: &str) -> Result<()> {
     let mut kept = find_occurrence(cx, id)?;
     let charge = state::find_charge(cx, &kept.owner, &kept.object.recurring_charge_id)?;
     let merchant = cx.merchant(&kept.owner.merchant)?;
@@ -193,10 +186,10 @@ pub(crate) fn run_due_payment(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), S
 
 /// Tries to collect an occurrence; opens the next one if this was the pending one.
 pub(crate) fn attempt(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     mut charge: StoredRecurring,
     mut kept: StoredOccurrence,
-) -> Result<StoredTransaction, SandboxRefusal> {
+) -> Result<StoredTransaction> {
     let transaction = collect(cx, &charge, &kept)?;
     let paid = transaction.object.failure_code.is_none();
     let outcome = if paid { OccurrenceTransition::Pay } else { OccurrenceTransition::Decline };
@@ -219,10 +212,10 @@ pub(crate) fn attempt(
 }
 
 fn collect(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     charge: &StoredRecurring,
     kept: &StoredOccurrence,
-) -> Result<StoredTransaction, SandboxRefusal> {
+) -> Result<StoredTransaction> {
     let method = charge.internal.method.clone();
     let wrong = method.problems.first().map(|_| "invalid_data");
     let flaw = wrong.or_else(|| method.broken_rule(cx.now)).map(str::to_owned);
@@ -243,11 +236,11 @@ fn collect(
 
 /// Applies an outcome to an occurrence, and opens the next one if it was the pending one.
 pub(crate) fn close(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     mut charge: StoredRecurring,
     kept: &mut StoredOccurrence,
     outcome: OccurrenceTransition,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     let status = step_occurrence(&kept.object.status, outcome).ok_or_else(status_refusal)?;
     kept.object.status = status;
     kept.object.modified = Some(Timestamp(cx.now));
@@ -266,10 +259,7 @@ pub(crate) fn close(
 }
 
 /// Replans the pending occurrence after a late payment, which may leave less or nothing to collect.
-fn after_late_payment(
-    cx: &mut ChangeUnit<'_>,
-    charge: &mut StoredRecurring,
-) -> Result<(), SandboxRefusal> {
+fn after_late_payment(cx: &mut ChangeUnit, charge: &mut StoredRecurring) -> Result<()> {
     let today = cx.merchant(&charge.owner.merchant)?.today(cx.now);
     if replan(cx, charge, today)? {
         return Ok(());
@@ -279,10 +269,7 @@ fn after_late_payment(
 }
 
 /// Ignores the pending occurrence, and opens no other.
-pub(crate) fn ignore_pending(
-    cx: &mut ChangeUnit<'_>,
-    charge: &mut StoredRecurring,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn ignore_pending(cx: &mut ChangeUnit, charge: &mut StoredRecurring) -> Result<()> {
     let Some(pending) = charge.internal.pending.take() else {
         return Ok(());
     };
@@ -297,7 +284,7 @@ pub(crate) fn ignore_pending(
 }
 
 /// Returns the occurrence with its transactions.
-fn show(cx: &ChangeUnit<'_>, id: &str) -> Result<Occurrence, SandboxRefusal> {
+fn show(cx: &ChangeUnit, id: &str) -> Result<Occurrence> {
     let kept = find_occurrence(cx, id)?;
     let mut transactions: Vec<Transaction> = Vec::new();
     for id in &kept.internal.transactions {
@@ -312,25 +299,19 @@ fn show(cx: &ChangeUnit<'_>, id: &str) -> Result<Occurrence, SandboxRefusal> {
 /// Returns the visible status. The documents know only PENDING, PAID and IGNORED: a failed
 /// occurrence can still be paid, so it is shown as pending (gateway-api, Recurring charge
 /// occurrence).
-fn visible_status(cx: &ChangeUnit<'_>, status: &OccurrenceStatus) -> OccurrenceStatus {
+fn visible_status(cx: &ChangeUnit, status: &OccurrenceStatus) -> OccurrenceStatus {
     let is_open = matches!(status, OccurrenceStatus::Failed | OccurrenceStatus::Paying);
     if is_open && body::is_documented_only(cx) { OccurrenceStatus::Pending } else { status.clone() }
 }
 
 /// GET …/occurrences/{id}.
-pub(crate) fn get(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<Occurrence, SandboxRefusal> {
+pub(crate) fn get(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Occurrence> {
     let (_, kept) = find_pair(cx, asked)?;
     show(cx, &kept.object.id)
 }
 
 /// GET …/occurrences: newest first, so the pending or last one leads.
-pub(crate) fn list(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<Page<Occurrence>, SandboxRefusal> {
+pub(crate) fn list(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<Occurrence>> {
     let charge = state::find_charge(cx, &asked.owner()?, asked.parameter(0))?;
     let list = format!("{}/{}", ObjectKind::OCCURRENCE.word, charge.object.id);
     PageQuery::of(asked)?.of_list(cx, &list, |id| show(cx, id))
@@ -338,10 +319,7 @@ pub(crate) fn list(
 
 /// POST …/pay: pays early or again. A decline is answered as a decline, and its transaction is
 /// kept.
-pub(crate) fn pay(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<Occurrence, SandboxRefusal> {
+pub(crate) fn pay(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Occurrence> {
     let (charge, kept) = find_pair(cx, asked)?;
     let id = kept.object.id.clone();
     step_occurrence(&kept.object.status, OccurrenceTransition::Pay)
@@ -354,10 +332,7 @@ pub(crate) fn pay(
 }
 
 /// POST …/ignore.
-pub(crate) fn ignore(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<Occurrence, SandboxRefusal> {
+pub(crate) fn ignore(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Occurrence> {
     let (charge, mut kept) = find_pair(cx, asked)?;
     refuse_deleted(&charge)?;
     close(cx, charge, &mut kept, OccurrenceTransition::Ignore)?;

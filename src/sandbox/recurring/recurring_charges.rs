@@ -12,7 +12,7 @@ use crate::api::schedule::{
     PreviewRequest,
 };
 use crate::api::wire::Timestamp;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::events;
 use crate::sandbox::merchants::processing::need_currency;
 use crate::sandbox::methods::payment_methods::StoredMethod;
@@ -28,10 +28,10 @@ use crate::sandbox::state::store::ChangeUnit;
 
 /// POST /v1/recurring/charges. The method is not verified; the start may not be today.
 pub(crate) fn create(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     new: NewRecurringCharge,
-) -> Result<RecurringCharge, SandboxRefusal> {
+) -> Result<RecurringCharge> {
     let owner = asked.owner()?;
     SandboxRefusal::fields("", &recurring::recurring_rules(&new))?;
     let merchant = cx.merchant(&owner.merchant)?;
@@ -49,12 +49,12 @@ pub(crate) fn create(
 
 /// Makes a recurring charge from checked parts, with its first occurrence.
 pub(crate) fn create_checked(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     owner: &ObjectOwner,
     new: NewRecurringCharge,
     account: String,
     method: StoredMethod,
-) -> Result<RecurringCharge, SandboxRefusal> {
+) -> Result<RecurringCharge> {
     cx.policy(&owner.merchant)?.need_recurring(&account)?;
     let merchant = cx.merchant(&owner.merchant)?;
     let (today, currency) = (merchant.today(cx.now), merchant.currency(owner.mode, &account));
@@ -76,7 +76,7 @@ pub(crate) fn create_checked(
 }
 
 fn build(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     new: NewRecurringCharge,
     account: String,
     method: &StoredMethod,
@@ -103,10 +103,10 @@ fn build(
 
 /// Copies the method of a request. A token is used up, and a CVV is not kept.
 fn take_method(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     owner: &ObjectOwner,
     method: Option<MethodRef>,
-) -> Result<StoredMethod, SandboxRefusal> {
+) -> Result<StoredMethod> {
     let method = method.ok_or_else(SandboxRefusal::server_error)?;
     let resolved = resolve_method(cx, owner, method)?;
     match &resolved.token {
@@ -117,18 +117,12 @@ fn take_method(
 }
 
 /// GET /v1/recurring/charges/{id}: without its occurrences.
-pub(crate) fn get(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<RecurringCharge, SandboxRefusal> {
+pub(crate) fn get(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<RecurringCharge> {
     Ok(state::find_charge(cx, &asked.owner()?, asked.parameter(0))?.object)
 }
 
 /// GET /v1/recurring/charges: newest first; filters `account_id`, `status`, `reference`.
-pub(crate) fn list(
-    cx: &mut ChangeUnit<'_>,
-    asked: &ParsedRequest,
-) -> Result<Page<RecurringCharge>, SandboxRefusal> {
+pub(crate) fn list(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<RecurringCharge>> {
     let owner = asked.owner()?;
     let paging = PageQuery::of(asked)?;
     let under = format!("{}/{}", ObjectKind::RECURRING_CHARGE.word, owner.key());
@@ -160,10 +154,10 @@ pub(crate) fn list(
 const REMAINING_MAX: usize = 10_000;
 
 pub(crate) fn preview(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     request: PreviewRequest,
-) -> Result<Preview, SandboxRefusal> {
+) -> Result<Preview> {
     let shown = number(asked, "occurrences", 1, PREVIEW_OCCURRENCES_MAX)?;
     let shown = to_usize(shown.unwrap_or(PREVIEW_OCCURRENCES_DEFAULT));
     let today = cx.merchant(&asked.owner()?.merchant)?.today(cx.now);
@@ -225,7 +219,7 @@ fn payments(
 }
 
 /// Returns the first date that counts: `start_date`, or tomorrow; today with `start_date_charge`.
-fn first_date(asked: &ParsedRequest, today: NaiveDate) -> Result<NaiveDate, SandboxRefusal> {
+fn first_date(asked: &ParsedRequest, today: NaiveDate) -> Result<NaiveDate> {
     let wrong = || SandboxRefusal::field("start_date", "invalid", "Start date is invalid");
     let with_charge = asked.query("start_date_charge") == Some("true");
     let date = match asked.query("start_date") {
@@ -240,7 +234,7 @@ fn first_date(asked: &ParsedRequest, today: NaiveDate) -> Result<NaiveDate, Sand
 }
 
 /// Checks the rules of a new recurring charge, without those of its method.
-fn check_preview(new: &NewRecurringCharge) -> Result<(), SandboxRefusal> {
+fn check_preview(new: &NewRecurringCharge) -> Result<()> {
     let mut problems = recurring::recurring_rules(new);
     problems.retain(|problem| problem.context != "method");
     SandboxRefusal::fields("", &problems)

@@ -9,7 +9,7 @@ use crate::api::rules::FieldProblem;
 use crate::api::schedule::{Recur, RecurringSchedule};
 use crate::api::transaction::{NewCharge, Transaction, TransactionType};
 use crate::api::wire::Timestamp;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::events;
 use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::payments::charges;
@@ -33,11 +33,11 @@ pub(crate) struct RecurringStart {
 impl RecurringStart {
     /// Checks the schedule, before any money moves.
     pub(crate) fn new(
-        cx: &mut ChangeUnit<'_>,
+        cx: &mut ChangeUnit,
         owner: &ObjectOwner,
         account: &str,
         recur: Recur,
-    ) -> Result<Self, SandboxRefusal> {
+    ) -> Result<Self> {
         cx.policy(&owner.merchant)?.need_recurring(account)?;
         let today = cx.merchant(&owner.merchant)?.today(cx.now);
         let schedule = RecurringSchedule {
@@ -74,11 +74,7 @@ impl RecurringStart {
     }
 
     /// Makes the recurring charge; its first occurrence is paid by this charge.
-    pub(crate) fn begin(
-        self,
-        cx: &mut ChangeUnit<'_>,
-        paid: &StoredTransaction,
-    ) -> Result<(), SandboxRefusal> {
+    pub(crate) fn begin(self, cx: &mut ChangeUnit, paid: &StoredTransaction) -> Result<()> {
         let (occurrence, today) = (self.occurrence.clone(), self.today);
         let sequence = cx.next();
         let object = self.object(cx, &paid.object);
@@ -99,7 +95,7 @@ impl RecurringStart {
         cx.update(ObjectKind::RECURRING_CHARGE, &id, &kept)
     }
 
-    fn object(self, cx: &ChangeUnit<'_>, paid: &Transaction) -> RecurringCharge {
+    fn object(self, cx: &ChangeUnit, paid: &Transaction) -> RecurringCharge {
         let Self { recur, schedule, today: _, recurring, occurrence: _ } = self;
         let public = cx.environment.options.surface == ServiceSurface::Public;
         let now = Some(Timestamp(cx.now));
@@ -126,10 +122,10 @@ impl RecurringStart {
 
 /// POST /v1/charges. With `recur`, an accepted charge starts a recurring charge.
 pub(crate) fn charge(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     new: NewCharge,
-) -> Result<Transaction, SandboxRefusal> {
+) -> Result<Transaction> {
     let mut charge = CheckedCharge::of(cx, asked, new)?;
     let recur = charge.recur.take();
     let start = recur.map(|recur| RecurringStart::new(cx, &charge.owner, &charge.account, recur));
@@ -145,10 +141,10 @@ pub(crate) fn charge(
 /// POST /v1/charges/{id}/schedule: method and customer are those of the charge. The start may be
 /// today: the next payment is on or after today (gateway-api).
 pub(crate) fn schedule(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     asked: &ParsedRequest,
     new: NewClone,
-) -> Result<RecurringCharge, SandboxRefusal> {
+) -> Result<RecurringCharge> {
     let owner = asked.owner()?;
     let id = asked.parameter(0);
     let charge: StoredTransaction = cx.find(ObjectKind::TRANSACTION, &owner, id)?;

@@ -13,7 +13,7 @@ use crate::api::recurring::{Occurrence, OccurrenceStatus, RecurringCharge, Recur
 use crate::api::schedule::RecurringSchedule;
 use crate::api::wire::Timestamp;
 use crate::base::schedule::{Day, IntervalUnit, Schedule as Calendar};
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::events;
 use crate::sandbox::methods::payment_methods;
 use crate::sandbox::methods::payment_methods::StoredMethod;
@@ -81,18 +81,15 @@ pub(crate) fn step_charge(
 
 /// Returns a recurring charge of this owner.
 pub(crate) fn find_charge(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     owner: &ObjectOwner,
     id: &str,
-) -> Result<StoredRecurring, SandboxRefusal> {
+) -> Result<StoredRecurring> {
     cx.find(ObjectKind::RECURRING_CHARGE, owner, id)
 }
 
 /// Refuses a start today (service-facts, 63).
-pub(crate) fn refuse_today(
-    schedule: &RecurringSchedule,
-    today: NaiveDate,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn refuse_today(schedule: &RecurringSchedule, today: NaiveDate) -> Result<()> {
     if schedule.start == Some(today) {
         let text = "The first occurrence would be due immediately";
         return Err(SandboxRefusal::rule("first_occurrence_due_immediately", text));
@@ -105,7 +102,7 @@ pub(crate) fn refuse_today(
 /// # Errors
 ///
 /// 422 for an invalid schedule.
-pub(crate) fn calendar(schedule: &RecurringSchedule) -> Result<Calendar, SandboxRefusal> {
+pub(crate) fn calendar(schedule: &RecurringSchedule) -> Result<Calendar> {
     let wrong = || SandboxRefusal::field("schedule", "invalid", "Schedule is invalid");
     let unit = match schedule.interval_unit.as_deref() {
         Some("DAY") => IntervalUnit::Day,
@@ -128,21 +125,14 @@ pub(crate) fn calendar(schedule: &RecurringSchedule) -> Result<Calendar, Sandbox
 }
 
 /// Schedules the expiry events of the current method.
-pub(crate) fn schedule_expiry(
-    cx: &mut ChangeUnit<'_>,
-    charge: &StoredRecurring,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn schedule_expiry(cx: &mut ChangeUnit, charge: &StoredRecurring) -> Result<()> {
     let id = charge.object.id.clone();
     let entry = |expired| TimerEntry::Expiry { id: id.clone(), expired };
     payment_methods::schedule_expiry(cx, &charge.owner, &id, &charge.internal.method.shown, entry)
 }
 
 /// Records an expiry event if the charge is still active with a method of this expiry.
-pub(crate) fn run_due_expiry(
-    cx: &mut ChangeUnit<'_>,
-    id: &str,
-    expired: bool,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn run_due_expiry(cx: &mut ChangeUnit, id: &str, expired: bool) -> Result<()> {
     let kept: Option<StoredRecurring> = cx.find_any_owner(ObjectKind::RECURRING_CHARGE, id)?;
     let Some(kept) = kept.filter(|kept| kept.object.status == RecurringStatus::Active) else {
         return Ok(());
@@ -224,19 +214,16 @@ pub(crate) fn occurrence_event(change: OccurrenceTransition) -> &'static str {
     }
 }
 
-pub(crate) fn find_occurrence(
-    cx: &ChangeUnit<'_>,
-    id: &str,
-) -> Result<StoredOccurrence, SandboxRefusal> {
+pub(crate) fn find_occurrence(cx: &ChangeUnit, id: &str) -> Result<StoredOccurrence> {
     cx.find_any_owner(ObjectKind::OCCURRENCE, id)?
         .ok_or_else(|| SandboxRefusal::not_found(ObjectKind::OCCURRENCE.name, id))
 }
 
 /// Returns the recurring charge and the occurrence that a path names.
 pub(crate) fn find_pair(
-    cx: &ChangeUnit<'_>,
+    cx: &ChangeUnit,
     asked: &ParsedRequest,
-) -> Result<(StoredRecurring, StoredOccurrence), SandboxRefusal> {
+) -> Result<(StoredRecurring, StoredOccurrence)> {
     let owner: ObjectOwner = asked.owner()?;
     let charge = find_charge(cx, &owner, asked.parameter(0))?;
     let kept: StoredOccurrence = cx.find(ObjectKind::OCCURRENCE, &owner, asked.parameter(1))?;
@@ -246,7 +233,7 @@ pub(crate) fn find_pair(
     Ok((charge, kept))
 }
 
-pub(crate) fn refuse_deleted(charge: &StoredRecurring) -> Result<(), SandboxRefusal> {
+pub(crate) fn refuse_deleted(charge: &StoredRecurring) -> Result<()> {
     if charge.object.status == RecurringStatus::Deleted { Err(status_refusal()) } else { Ok(()) }
 }
 
@@ -256,15 +243,12 @@ pub(crate) fn is_paying(kept: &StoredOccurrence) -> bool {
 }
 
 /// Returns true once its payment in progress has reached its end.
-pub(crate) fn is_payment_over(cx: &ChangeUnit<'_>, kept: &StoredOccurrence) -> bool {
+pub(crate) fn is_payment_over(cx: &ChangeUnit, kept: &StoredOccurrence) -> bool {
     is_paying(kept) && kept.internal.paying_until.is_some_and(|end| end.0 <= cx.now)
 }
 
 /// Begins the payment of an occurrence; returns false if it takes no time or was begun before.
-pub(crate) fn begin_payment(
-    cx: &mut ChangeUnit<'_>,
-    kept: &mut StoredOccurrence,
-) -> Result<bool, SandboxRefusal> {
+pub(crate) fn begin_payment(cx: &mut ChangeUnit, kept: &mut StoredOccurrence) -> Result<bool> {
     let minutes = cx.settings.paying_minutes;
     if minutes == 0 || is_paying(kept) {
         return Ok(false);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::base::hash::keyed_digest;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 
 pub(crate) const FAULTS: &str = "meta/faults";
 
@@ -113,7 +113,7 @@ impl FaultRule {
     ///
     /// 400 for a field that makes no sense. A rule that does something other than it says misleads
     /// a test.
-    pub(crate) fn read(id: String, order: &Value) -> Result<Self, SandboxRefusal> {
+    pub(crate) fn read(id: String, order: &Value) -> Result<Self> {
         let word = order.get("fault").cloned().unwrap_or(Value::Null);
         let trouble =
             serde_json::from_value(word).map_err(|_| SandboxRefusal::invalid("Unknown fault"))?;
@@ -187,7 +187,7 @@ pub(crate) fn pick_for_delivery(faults: &mut [FaultRule], path: &str) -> Option<
     faults.find_map(|fault| fault.strikes("POST", path).then(|| fault.clone()))
 }
 
-fn text(order: &Value, name: &str) -> Result<Option<String>, SandboxRefusal> {
+fn text(order: &Value, name: &str) -> Result<Option<String>> {
     let Some(value) = order.get(name) else {
         return Ok(None);
     };
@@ -195,7 +195,7 @@ fn text(order: &Value, name: &str) -> Result<Option<String>, SandboxRefusal> {
     value.as_str().map(|text| Some(text.to_owned())).ok_or_else(wrong)
 }
 
-fn number(order: &Value, name: &str) -> Result<Option<u64>, SandboxRefusal> {
+fn number(order: &Value, name: &str) -> Result<Option<u64>> {
     let Some(value) = order.get(name) else {
         return Ok(None);
     };
@@ -206,7 +206,7 @@ fn number(order: &Value, name: &str) -> Result<Option<u64>, SandboxRefusal> {
 }
 
 /// Parses a status that a server can answer with.
-fn status(number: u64) -> Result<u16, SandboxRefusal> {
+fn status(number: u64) -> Result<u16> {
     let status = u16::try_from(number).ok().filter(|status| (200..600).contains(status));
     status.ok_or_else(|| SandboxRefusal::invalid("`status` is between 200 and 599"))
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::api::transaction::{Transaction, TransactionType};
 use crate::api::wire::Timestamp;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::state::faults::FaultKind;
 use crate::sandbox::state::objects::ObjectOwner;
 use crate::sandbox::state::store::{ChangeUnit, sortable_key};
@@ -41,10 +41,7 @@ pub(crate) struct LoggedRequest {
 }
 
 /// Appends a request to the log.
-pub(crate) fn record_request(
-    cx: &mut ChangeUnit<'_>,
-    entry: &LoggedRequest,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn record_request(cx: &mut ChangeUnit, entry: &LoggedRequest) -> Result<()> {
     let total = requests_total(cx)?.saturating_add(1);
     cx.put(&format!("request/{}", sortable_key(total)), entry)?;
     if let Some(old) = total.checked_sub(KEPT_MAX) {
@@ -54,7 +51,7 @@ pub(crate) fn record_request(
 }
 
 /// Returns the number of served requests.
-pub(crate) fn requests_total(cx: &ChangeUnit<'_>) -> Result<u64, SandboxRefusal> {
+pub(crate) fn requests_total(cx: &ChangeUnit) -> Result<u64> {
     Ok(cx.get(REQUESTS)?.unwrap_or(0))
 }
 
@@ -97,11 +94,11 @@ pub(crate) struct LedgerEntry {
 
 /// Records a movement and adds it to its total.
 pub(crate) fn record_movement(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     owner: &ObjectOwner,
     kind: MoneyMovement,
     transaction: &Transaction,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     let at = cx.next();
     let entry = LedgerEntry {
         time: Timestamp(cx.now),
@@ -125,7 +122,7 @@ pub(crate) fn record_movement(
 }
 
 /// Returns the whole ledger, with totals by account, currency and type.
-pub(crate) fn render_ledger(cx: &ChangeUnit<'_>) -> Result<Value, SandboxRefusal> {
+pub(crate) fn render_ledger(cx: &ChangeUnit) -> Result<Value> {
     let entries = cx.scan("ledger/entry/", None, usize::MAX)?;
     let entries: Vec<Value> = entries.into_iter().map(|(_, entry)| flat(entry)).collect();
     let totals = cx.scan("ledger/total/", None, usize::MAX)?;

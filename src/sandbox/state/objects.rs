@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::base::hash::keyed_digest;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::state::store::{ChangeUnit, millis, sortable_key};
 
 /// Test or live; separates all data of a merchant.
@@ -96,7 +96,7 @@ impl ObjectKind {
     }
 }
 
-impl ChangeUnit<'_> {
+impl ChangeUnit {
     /// Stores a new object and adds it to the list `under` (an owner or a parent).
     pub(crate) fn create<T: Serialize, X: Serialize>(
         &mut self,
@@ -104,7 +104,7 @@ impl ChangeUnit<'_> {
         under: &str,
         id: &str,
         kept: &Stored<T, X>,
-    ) -> Result<(), SandboxRefusal> {
+    ) -> Result<()> {
         self.update(kind, id, kept)?;
         self.list_add(&format!("{}/{under}", kind.word), kept.sequence, id)
     }
@@ -115,7 +115,7 @@ impl ChangeUnit<'_> {
         kind: ObjectKind,
         id: &str,
         kept: &Stored<T, X>,
-    ) -> Result<(), SandboxRefusal> {
+    ) -> Result<()> {
         self.put(&kind.object(id), kept)
     }
 
@@ -126,7 +126,7 @@ impl ChangeUnit<'_> {
         under: &str,
         id: &str,
         sequence: u64,
-    ) -> Result<(), SandboxRefusal> {
+    ) -> Result<()> {
         self.remove(&kind.object(id));
         self.list_remove(&format!("{}/{under}", kind.word), sequence)
     }
@@ -141,7 +141,7 @@ impl ChangeUnit<'_> {
         kind: ObjectKind,
         owner: &ObjectOwner,
         id: &str,
-    ) -> Result<Stored<T, X>, SandboxRefusal> {
+    ) -> Result<Stored<T, X>> {
         let kept: Option<Stored<T, X>> = self.find_any_owner(kind, id)?;
         kept.filter(|kept| kept.owner == *owner)
             .ok_or_else(|| SandboxRefusal::not_found(kind.name, id))
@@ -152,26 +152,26 @@ impl ChangeUnit<'_> {
         &self,
         kind: ObjectKind,
         id: &str,
-    ) -> Result<Option<Stored<T, X>>, SandboxRefusal> {
+    ) -> Result<Option<Stored<T, X>>> {
         self.get(&kind.object(id))
     }
 
     /// Adds an id to the top of a list.
-    pub(crate) fn list_add(&mut self, list: &str, at: u64, id: &str) -> Result<(), SandboxRefusal> {
+    pub(crate) fn list_add(&mut self, list: &str, at: u64, id: &str) -> Result<()> {
         self.put(&newest_first(list, at), &id)?;
         let count = self.count(list)?.saturating_add(1);
         self.put(&format!("n/{list}"), &count)
     }
 
     /// Removes an entry from a list.
-    pub(crate) fn list_remove(&mut self, list: &str, at: u64) -> Result<(), SandboxRefusal> {
+    pub(crate) fn list_remove(&mut self, list: &str, at: u64) -> Result<()> {
         self.remove(&newest_first(list, at));
         let count = self.count(list)?.saturating_sub(1);
         self.put(&format!("n/{list}"), &count)
     }
 
     /// Returns the list entry that was added as `at`.
-    pub(crate) fn list_entry(&self, list: &str, at: u64) -> Result<Option<String>, SandboxRefusal> {
+    pub(crate) fn list_entry(&self, list: &str, at: u64) -> Result<Option<String>> {
         self.get(&newest_first(list, at))
     }
 
@@ -179,26 +179,21 @@ impl ChangeUnit<'_> {
     pub(crate) fn all<T: DeserializeOwned, X: DeserializeOwned>(
         &self,
         kind: ObjectKind,
-    ) -> Result<Vec<Stored<T, X>>, SandboxRefusal> {
+    ) -> Result<Vec<Stored<T, X>>> {
         let all = self.scan(&kind.object(""), None, usize::MAX)?;
         let all = all.into_iter().map(|(_, value)| Ok(serde_json::from_value(value)?));
-        let mut all: Vec<Stored<T, X>> = all.collect::<Result<_, SandboxRefusal>>()?;
+        let mut all: Vec<Stored<T, X>> = all.collect::<Result<_>>()?;
         all.sort_by_key(|kept| kept.sequence);
         Ok(all)
     }
 
     /// Returns the number of entries of a list.
-    pub(crate) fn count(&self, list: &str) -> Result<u64, SandboxRefusal> {
+    pub(crate) fn count(&self, list: &str) -> Result<u64> {
         Ok(self.get(&format!("n/{list}"))?.unwrap_or(0))
     }
 
     /// Returns `take` ids of a list, newest first, after the first `skip`.
-    pub(crate) fn ids(
-        &self,
-        list: &str,
-        skip: u64,
-        take: u64,
-    ) -> Result<Vec<String>, SandboxRefusal> {
+    pub(crate) fn ids(&self, list: &str, skip: u64, take: u64) -> Result<Vec<String>> {
         let all = skip.saturating_add(take);
         let entries = self.scan(&format!("l/{list}/"), None, to_usize(all))?;
         let ids = entries.into_iter().skip(to_usize(skip));
@@ -245,7 +240,7 @@ pub(crate) fn alphanumerics(seed: &[u8; 32], label: &str, data: &str, length: us
     text
 }
 
-impl ChangeUnit<'_> {
+impl ChangeUnit {
     /// Returns a fresh id of the gateway.
     pub(crate) fn fresh_gateway_id(&mut self) -> String {
         let at = self.next();
@@ -292,10 +287,10 @@ pub(crate) const TIMERS: &str = "due/";
 
 /// Adds an entry to the queue; a past moment becomes now.
 pub(crate) fn schedule_timer(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     time: DateTime<Utc>,
     due: &TimerEntry,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     let at = cx.next();
     let time = time.max(cx.now);
     cx.put(&format!("{TIMERS}{}/{}", millis(time), sortable_key(at)), due)

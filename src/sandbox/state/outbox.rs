@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::api::call::encode;
 use crate::api::event::{Event, Notification, PartnerEvent};
 use crate::api::wire::Timestamp;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::state::faults::FaultKind;
 use crate::sandbox::state::store::{ChangeUnit, millis, sortable_key};
 
@@ -90,25 +90,17 @@ fn key(number: u64) -> String {
 const QUEUE: &str = "hookdue/";
 
 /// Adds a webhook with one event for the partner to the outbox, due at once.
-pub(crate) fn send(
-    cx: &mut ChangeUnit<'_>,
-    reference: &str,
-    event: PartnerEvent,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn send(cx: &mut ChangeUnit, reference: &str, event: PartnerEvent) -> Result<()> {
     let notification = Notification { events: vec![event] };
     enqueue_message(cx, WebhookMessage::Partner { reference: reference.to_owned(), notification })
 }
 
 /// Adds an event for one URL of a merchant to the outbox, due at once.
-pub(crate) fn announce(
-    cx: &mut ChangeUnit<'_>,
-    url: &str,
-    event: Event,
-) -> Result<(), SandboxRefusal> {
-    enqueue_message(cx, WebhookMessage::Merchant { url: url.to_owned(), event })
+pub(crate) fn announce(cx: &mut ChangeUnit, url: &str, event: Event) -> Result<()> {
+    put(cx, WebhookMessage::Merchant { url: url.to_owned(), event })
 }
 
-fn enqueue_message(cx: &mut ChangeUnit<'_>, message: WebhookMessage) -> Result<(), SandboxRefusal> {
+fn put(cx: &mut ChangeUnit, message: WebhookMessage) -> Result<()> {
     let delivery = Delivery {
         id: cx.fresh_gateway_id(),
         number: cx.next(),
@@ -122,14 +114,14 @@ fn enqueue_message(cx: &mut ChangeUnit<'_>, message: WebhookMessage) -> Result<(
 }
 
 /// Stores a pending webhook and its queue entry.
-fn enqueue(cx: &mut ChangeUnit<'_>, delivery: &Delivery) -> Result<(), SandboxRefusal> {
+fn enqueue(cx: &mut ChangeUnit, delivery: &Delivery) -> Result<()> {
     let place = format!("{QUEUE}{}/{}", millis(delivery.due.0), sortable_key(delivery.number));
     cx.put(&place, &delivery.number)?;
     cx.put(&key(delivery.number), delivery)
 }
 
 /// Returns the first due queue key with its webhook.
-pub(crate) fn first_due(cx: &ChangeUnit<'_>) -> Result<Option<(String, Delivery)>, SandboxRefusal> {
+pub(crate) fn first_due(cx: &ChangeUnit) -> Result<Option<(String, Delivery)>> {
     let end = format!("{QUEUE}{}/~", millis(cx.now));
     let Some((place, number)) = cx.scan(QUEUE, None, 1)?.pop().filter(|(at, _)| *at <= end) else {
         return Ok(None);
@@ -139,11 +131,7 @@ pub(crate) fn first_due(cx: &ChangeUnit<'_>) -> Result<Option<(String, Delivery)
 }
 
 /// Delays a webhook so that others overtake it, once.
-pub(crate) fn hold_back(
-    cx: &mut ChangeUnit<'_>,
-    place: &str,
-    mut delivery: Delivery,
-) -> Result<(), SandboxRefusal> {
+pub(crate) fn hold_back(cx: &mut ChangeUnit, place: &str, mut delivery: Delivery) -> Result<()> {
     cx.remove(place);
     delivery.was_held_back = true;
     delivery.due = Timestamp(after(cx.now, OVERTAKEN_FOR));
@@ -153,11 +141,11 @@ pub(crate) fn hold_back(
 /// Applies the result of an attempt: delivered at 200, else scheduled again or given up. A webhook
 /// that was deleted meanwhile stays deleted.
 pub(crate) fn settle(
-    cx: &mut ChangeUnit<'_>,
+    cx: &mut ChangeUnit,
     place: &str,
     mut delivery: Delivery,
     status: Option<u16>,
-) -> Result<(), SandboxRefusal> {
+) -> Result<()> {
     if cx.get::<Delivery>(&key(delivery.number))?.is_none_or(|known| known.id != delivery.id) {
         return Ok(());
     }
@@ -189,7 +177,7 @@ fn after(time: DateTime<Utc>, delay: TimeDelta) -> DateTime<Utc> {
 }
 
 /// Appends an attempt to the log.
-pub(crate) fn log(cx: &mut ChangeUnit<'_>, attempt: &Attempt) -> Result<(), SandboxRefusal> {
+pub(crate) fn log(cx: &mut ChangeUnit, attempt: &Attempt) -> Result<()> {
     let number = cx.get::<u64>(LOG_COUNT)?.unwrap_or(0).saturating_add(1);
     cx.put(LOG_COUNT, &number)?;
     cx.put(&format!("hooklog/{}", sortable_key(number)), attempt)?;
@@ -203,7 +191,7 @@ const LOG_COUNT: &str = "meta/hooks";
 
 /// Returns the target URL: the current Event URL plus the reference (partner-api, `reference`), or
 /// the merchant's URL.
-pub(crate) fn url(cx: &ChangeUnit<'_>, message: &WebhookMessage) -> String {
+pub(crate) fn url(cx: &ChangeUnit, message: &WebhookMessage) -> String {
     match message {
         WebhookMessage::Partner { reference, .. } => {
             format!("{}{}", cx.settings.event_url, encode(reference))
@@ -213,7 +201,7 @@ pub(crate) fn url(cx: &ChangeUnit<'_>, message: &WebhookMessage) -> String {
 }
 
 /// Returns the body of the POST.
-pub(crate) fn body(message: &WebhookMessage) -> Result<Vec<u8>, SandboxRefusal> {
+pub(crate) fn body(message: &WebhookMessage) -> Result<Vec<u8>> {
     Ok(match message {
         WebhookMessage::Partner { notification, .. } => serde_json::to_vec(notification)?,
         WebhookMessage::Merchant { event, .. } => serde_json::to_vec(event)?,
@@ -225,7 +213,7 @@ pub(crate) fn body(message: &WebhookMessage) -> Result<Vec<u8>, SandboxRefusal> 
 /// # Errors
 ///
 /// 404 for an unknown id.
-pub(crate) fn redeliver(cx: &mut ChangeUnit<'_>, id: &str) -> Result<Value, SandboxRefusal> {
+pub(crate) fn redeliver(cx: &mut ChangeUnit, id: &str) -> Result<Value> {
     let all = all(cx)?.into_iter().find(|delivery| delivery.id == id);
     let mut delivery = all.ok_or_else(|| SandboxRefusal::not_found("Webhook", id))?;
     delivery.state = DeliveryState::Pending;
@@ -235,13 +223,13 @@ pub(crate) fn redeliver(cx: &mut ChangeUnit<'_>, id: &str) -> Result<Value, Sand
     Ok(render_delivery(&delivery))
 }
 
-fn all(cx: &ChangeUnit<'_>) -> Result<Vec<Delivery>, SandboxRefusal> {
+fn all(cx: &ChangeUnit) -> Result<Vec<Delivery>> {
     let all = cx.scan("hook/", None, usize::MAX)?;
     all.into_iter().map(|(_, value)| Ok(serde_json::from_value(value)?)).collect()
 }
 
 /// Returns every webhook, oldest first, without its codes, and every logged attempt.
-pub(crate) fn show(cx: &ChangeUnit<'_>) -> Result<Value, SandboxRefusal> {
+pub(crate) fn show(cx: &ChangeUnit) -> Result<Value> {
     let deliveries: Vec<Value> = all(cx)?.iter().map(render_delivery).collect();
     let log = cx.scan("hooklog/", None, usize::MAX)?;
     let log: Vec<Value> = log.into_iter().map(|(_, attempt)| attempt).collect();

@@ -24,7 +24,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::base::hash::{Digest, keyed_digest};
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::Result;
 use crate::sandbox::options::SandboxOptions;
 use crate::store::index::ordered::{Batch, Index, KeyValue};
 
@@ -38,11 +38,11 @@ pub(crate) struct SandboxEnvironment {
 }
 
 /// One unit of change: a request, a control request, or one timer.
-pub(crate) struct ChangeUnit<'a> {
-    pub(crate) environment: &'a SandboxEnvironment,
+pub(crate) struct ChangeUnit {
+    pub(crate) environment: Arc<SandboxEnvironment>,
     pub(crate) now: DateTime<Utc>,
     pub(crate) settings: SandboxSettings,
-    index: &'a dyn Index,
+    index: Arc<dyn Index>,
     batch: Batch,
     sequence: u64,
     /// Buffer for serialisation, so that stored values have their exact size.
@@ -100,7 +100,7 @@ pub(crate) struct SandboxMeta {
 
 impl SandboxMeta {
     /// Loads the stored values; an empty index gives the defaults.
-    pub(crate) fn load(index: &dyn Index) -> Result<Self, SandboxRefusal> {
+    pub(crate) fn load(index: &dyn Index) -> Result<Self> {
         let stored = |key: &str| index.get(key.as_bytes());
         let sequence = stored(SEQUENCE)?.map(|bytes| serde_json::from_slice(&bytes)).transpose()?;
         let settings = stored(SETTINGS)?.map(|bytes| serde_json::from_slice(&bytes)).transpose()?;
@@ -143,29 +143,21 @@ pub(crate) fn sortable_key(number: u64) -> String {
     format!("{number:016x}")
 }
 
-impl<'a> ChangeUnit<'a> {
+impl ChangeUnit {
     /// Opens a unit of change at `now`.
     pub(crate) fn open(
-        world: &'a SandboxEnvironment,
-        index: &'a dyn Index,
+        environment: Arc<SandboxEnvironment>,
+        index: Arc<dyn Index>,
         meta: &SandboxMeta,
         now: DateTime<Utc>,
     ) -> Self {
         let SandboxMeta { sequence, settings } = meta.clone();
-        Self {
-            environment: world,
-            now,
-            settings,
-            index,
-            batch: Batch::new(),
-            sequence,
-            draft: Vec::new(),
-        }
+        Self { environment, now, settings, index, batch: Batch::new(), sequence, draft: Vec::new() }
     }
 
     /// Closes the unit: returns its changes, to be applied at once, and the new counter and
     /// settings.
-    pub(crate) fn close(mut self) -> Result<(Batch, SandboxMeta), SandboxRefusal> {
+    pub(crate) fn close(mut self) -> Result<(Batch, SandboxMeta)> {
         if !self.batch.is_empty() {
             let sequence = self.sequence;
             self.put(SEQUENCE, &sequence)?;
@@ -185,16 +177,16 @@ impl<'a> ChangeUnit<'a> {
     }
 
     /// Stores the current `self.settings`.
-    pub(crate) fn save_settings(&mut self) -> Result<(), SandboxRefusal> {
+    pub(crate) fn save_settings(&mut self) -> Result<()> {
         let settings = self.settings.clone();
         self.put(SETTINGS, &settings)
     }
 
     /// Reads a value.
-    pub(crate) fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, SandboxRefusal> {
+    pub(crate) fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>> {
         let mut found = None;
         let read = &mut |bytes: &[u8]| found = Some(serde_json::from_slice(bytes));
-        self.batch.with_value(self.index, key.as_bytes(), read)?;
+        self.batch.with_value(self.index.as_ref(), key.as_bytes(), read)?;
         Ok(found.transpose()?)
     }
 
@@ -202,7 +194,7 @@ impl<'a> ChangeUnit<'a> {
     pub(crate) fn get_cached<T: DeserializeOwned + Send + Sync + 'static>(
         &self,
         key: &str,
-    ) -> Result<Option<Arc<T>>, SandboxRefusal> {
+    ) -> Result<Option<Arc<T>>> {
         if self.batch.changes_key(key.as_bytes()) {
             return Ok(self.get(key)?.map(Arc::new));
         }
@@ -210,7 +202,7 @@ impl<'a> ChangeUnit<'a> {
     }
 
     /// Stores a value.
-    pub(crate) fn put<T: Serialize>(&mut self, key: &str, value: &T) -> Result<(), SandboxRefusal> {
+    pub(crate) fn put<T: Serialize>(&mut self, key: &str, value: &T) -> Result<()> {
         self.draft.clear();
         serde_json::to_writer(&mut self.draft, value)?;
         self.batch.put(key.as_bytes(), self.draft.as_slice());
@@ -229,7 +221,7 @@ impl<'a> ChangeUnit<'a> {
         prefix: &str,
         after: Option<&str>,
         limit: usize,
-    ) -> Result<Vec<(String, Value)>, SandboxRefusal> {
+    ) -> Result<Vec<(String, Value)>> {
         let entries = self.scan_with_batch(prefix.as_bytes(), after.map(str::as_bytes), limit)?;
         entries.into_iter().map(read_entry).collect()
     }
@@ -239,7 +231,7 @@ impl<'a> ChangeUnit<'a> {
         prefix: &[u8],
         after: Option<&[u8]>,
         limit: usize,
-    ) -> Result<Vec<KeyValue>, SandboxRefusal> {
+    ) -> Result<Vec<KeyValue>> {
         let behind = |key: &Vec<u8>| after.is_none_or(|at| key.as_slice() > at);
         let own: Vec<_> = self.batch.changes_under(prefix).filter(|(key, _)| behind(key)).collect();
         let enough = limit.saturating_add(own.len());
@@ -264,7 +256,7 @@ impl<'a> ChangeUnit<'a> {
     }
 }
 
-fn read_entry((key, value): KeyValue) -> Result<(String, Value), SandboxRefusal> {
+fn read_entry((key, value): KeyValue) -> Result<(String, Value)> {
     Ok((String::from_utf8_lossy(&key).into_owned(), serde_json::from_slice(&value)?))
 }
 
@@ -289,8 +281,8 @@ impl ParsedCache {
     pub(crate) fn get<T: Any + Send + Sync>(
         &self,
         key: &str,
-        read: impl FnOnce() -> Result<Option<T>, SandboxRefusal>,
-    ) -> Result<Option<Arc<T>>, SandboxRefusal> {
+        read: impl FnOnce() -> Result<Option<T>>,
+    ) -> Result<Option<Arc<T>>> {
         let known = self.0.lock().get(key.as_bytes()).cloned();
         if let Some(known) = known.and_then(|known| known.downcast().ok()) {
             return Ok(Some(known));

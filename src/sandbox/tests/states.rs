@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::applications::{application as complete, manual, notices, submit};
 use super::covers;
-use crate::sandbox::answer::SandboxRefusal;
+use crate::sandbox::answer::Result;
 use crate::sandbox::onboarding::record as application;
 use crate::sandbox::payments::invoice_payments as invoice;
 
@@ -15,7 +15,7 @@ use crate::sandbox::payments::invoice_payments as invoice;
 fn follows<S: Copy + Debug + PartialEq, C: Copy + Debug + PartialEq>(
     states: &[S],
     changes: &[C],
-    after: fn(S, C) -> Result<S, SandboxRefusal>,
+    after: fn(S, C) -> Result<S>,
     table: &[(S, C, S)],
 ) {
     for state in states {
