@@ -21,7 +21,6 @@ pub(crate) struct SandboxAnswer {
 }
 
 impl SandboxAnswer {
-    /// Returns a 200 with a JSON body.
     pub(crate) fn json<T: Serialize>(value: &T) -> Result<Self> {
         Ok(Self::of(StatusCode::OK, "application/json", serde_json::to_vec(value)?))
     }
@@ -36,7 +35,6 @@ impl SandboxAnswer {
         Self::of(StatusCode::OK, "application/x-ndjson", text.into_bytes())
     }
 
-    /// Returns a redirection with an empty body.
     pub(crate) fn redirect(status: StatusCode, location: &str) -> Self {
         let answer = Self::of(status, "text/plain", Vec::new());
         match HeaderValue::from_str(location) {
@@ -45,7 +43,6 @@ impl SandboxAnswer {
         }
     }
 
-    /// Returns the HTTP answer of a refusal.
     pub(crate) fn from_refusal(refusal: &SandboxRefusal) -> Self {
         let body = serde_json::to_vec(&refusal.problem).unwrap_or_default();
         Self::of(refusal.status, "application/json", body)
@@ -55,14 +52,12 @@ impl SandboxAnswer {
         Self { status, content_type, headers: Vec::new(), body }
     }
 
-    /// Returns the answer with one more header.
     pub(crate) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self
     }
 }
 
-/// The refusal of a request.
 #[derive(Debug)]
 pub(crate) struct SandboxRefusal {
     pub(crate) status: StatusCode,
@@ -72,12 +67,14 @@ pub(crate) struct SandboxRefusal {
 }
 
 impl SandboxRefusal {
-    /// Builds a refusal with one code and text.
     pub(crate) fn new(status: StatusCode, code: &str, message: &str) -> Self {
-        Self { status, problem: Problem::new(code, message), keeps_effects: false }
+        Self::of(status, Problem::new(code, message))
     }
 
-    /// Builds a 422 with its own code.
+    pub(crate) fn of(status: StatusCode, problem: Problem) -> Self {
+        Self { status, problem, keeps_effects: false }
+    }
+
     pub(crate) fn rule(code: &str, message: &str) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, message)
     }
@@ -87,36 +84,28 @@ impl SandboxRefusal {
         if problems.is_empty() {
             return Ok(());
         }
-        Err(Self {
-            status: StatusCode::UNPROCESSABLE_ENTITY,
-            problem: to_problem(parent, problems),
-            keeps_effects: false,
-        })
+        Err(Self::of(StatusCode::UNPROCESSABLE_ENTITY, to_problem(parent, problems)))
     }
 
-    /// Builds a 422 `invalid_data` about one field.
+    /// Returns a 422 with its own code unless the rule holds.
+    pub(crate) fn unless(holds: bool, code: &str, message: &str) -> Result<()> {
+        if holds { Ok(()) } else { Err(Self::rule(code, message)) }
+    }
+
     pub(crate) fn field(context: &str, sub_code: &str, message: &str) -> Self {
         let message = ProblemMessage::new("invalid_data", message)
             .with_context(context)
             .with_sub_code(sub_code);
-        Self {
-            status: StatusCode::UNPROCESSABLE_ENTITY,
-            problem: Problem { messages: vec![message] },
-            keeps_effects: false,
-        }
+        Self::of(StatusCode::UNPROCESSABLE_ENTITY, Problem { messages: vec![message] })
     }
 
     /// Builds the 404 of a missing object: `Type[id]`.
     pub(crate) fn not_found(kind: &str, id: &str) -> Self {
-        let message = ProblemMessage::new("resource_not_found", "Resource not found");
-        Self {
-            status: StatusCode::NOT_FOUND,
-            problem: Problem { messages: vec![message.with_context(&format!("{kind}[{id}]"))] },
-            keeps_effects: false,
-        }
+        let message = ProblemMessage::new("resource_not_found", "Resource not found")
+            .with_context(&format!("{kind}[{id}]"));
+        Self::of(StatusCode::NOT_FOUND, Problem { messages: vec![message] })
     }
 
-    /// Builds the 404 of an unknown path.
     pub(crate) fn no_path() -> Self {
         Self::new(StatusCode::NOT_FOUND, "resource_not_found", "Resource not found")
     }
@@ -126,12 +115,10 @@ impl SandboxRefusal {
         Self::new(StatusCode::UNAUTHORIZED, "not_authorized", "Not authorized")
     }
 
-    /// Builds the 400 of an unreadable body.
     pub(crate) fn malformed_body(message: &str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "malformed_request", message)
     }
 
-    /// Builds the 413 of a body above the size limit.
     pub(crate) fn too_large() -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "invalid_request", "Body is too large")
     }
@@ -144,6 +131,12 @@ impl SandboxRefusal {
     /// Builds a 500 without the reason, which goes to the log.
     pub(crate) fn server_error() -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "server_error", "Server error")
+    }
+}
+
+impl From<Result<Self>> for SandboxAnswer {
+    fn from(result: Result<Self>) -> Self {
+        result.unwrap_or_else(|refusal| Self::from_refusal(&refusal))
     }
 }
 

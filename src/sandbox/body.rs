@@ -64,11 +64,7 @@ const TEXTS: [&str; 12] = [
 
 const FREE: [&str; 2] = ["data", "form_data"];
 
-/// Parses a body into its type.
-///
-/// # Errors
-///
-/// 400 for a body that is no object, 422 for a field of a wrong type.
+/// Parses a body into its type. 400 for a body that is no object, 422 for a field of a wrong type.
 pub(crate) fn parse_body<T: DeserializeOwned>(body: Value) -> Result<T> {
     let Value::Object(map) = body else {
         return Err(SandboxRefusal::malformed_body("Body is not an object"));
@@ -84,7 +80,6 @@ pub(crate) fn parse_body<T: DeserializeOwned>(body: Value) -> Result<T> {
     })
 }
 
-/// Returns the field of a method's details that has a wrong type.
 fn wrong_method_field(method: &Value) -> Option<String> {
     fn path<T: DeserializeOwned>(method: &Value) -> Option<String> {
         let read: Result<T, _> = serde_path_to_error::deserialize(method);
@@ -107,7 +102,6 @@ fn type_refusal(path: &str) -> SandboxRefusal {
     SandboxRefusal::field(path, "invalid", text)
 }
 
-/// Removes nulls from an object and normalises its values.
 pub(crate) fn normalise_object(map: Map<String, Value>) -> Map<String, Value> {
     let present = map.into_iter().filter(|(_, value)| !value.is_null());
     present
@@ -167,15 +161,12 @@ const LINE_TEXTS: [&str; 2] = ["rate_per_quantity", "quantity"];
 const LISTS: [&str; 5] =
     ["days", "line_items", "email_addresses", "invoice_messages", "attachments"];
 
-/// Returns true on the documented surface.
 pub(crate) fn is_documented_only(cx: &ChangeUnit) -> bool {
     cx.environment.options.surface == ServiceSurface::Documented
 }
 
-/// Refuses everything in a request body that the documents do not allow.
-///
-/// # Errors
-/// 422 with a message for each field.
+/// Refuses everything in a request body that the documents do not allow. 422 with a message for
+/// each field.
 pub(crate) fn check_documented(cx: &ChangeUnit, endpoint: &str, body: &Value) -> Result<()> {
     if !is_documented_only(cx) {
         return Ok(());
@@ -247,10 +238,8 @@ fn join_path(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// Checks a token request: JSON, with one of two scopes (partner-api, POST /oauth/token).
-///
-/// # Errors
-/// 400 for a form, for another scope and for none.
+/// Checks a token request: JSON, with one of two scopes (partner-api, POST /oauth/token). 400 for a
+/// form, for another scope and for none.
 pub(crate) fn check_token_request(
     cx: &ChangeUnit,
     asked: &ParsedRequest,
@@ -264,7 +253,6 @@ pub(crate) fn check_token_request(
     }
 }
 
-/// The fields of a control request.
 pub(crate) struct ControlOrder(Value);
 
 /// One value for every account of a merchant, or a value for each account named.
@@ -286,7 +274,6 @@ impl ControlOrder {
         parse_body(value).map(Self)
     }
 
-    /// Returns the whole object.
     pub(crate) fn value(&self) -> &Value {
         &self.0
     }

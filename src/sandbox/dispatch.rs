@@ -22,9 +22,8 @@ use crate::sandbox::merchants::auth;
 use crate::sandbox::pages;
 use crate::sandbox::request::{ParsedRequest, pairs};
 use crate::sandbox::server::Sandbox;
-use crate::sandbox::state::faults::{Dropped, FAULTS, FaultKind, FaultRule, pick};
-use crate::sandbox::state::logs;
-use crate::sandbox::state::logs::LoggedRequest;
+use crate::sandbox::state::faults::{FAULTS, FaultKind, FaultRule, pick};
+use crate::sandbox::state::logs::{self, LoggedRequest};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// Maximum body of a request to the service; a file in base64 fits.
@@ -68,18 +67,7 @@ impl Sandbox {
         }
         let answer = self.answer(&parts, body, fault.as_ref()).await;
         let mut response = response(allow_other_origins(&parts, answer));
-        let dropped = fault.and_then(|fault| match fault.kind {
-            FaultKind::DropAfter => Some(Dropped::Answer),
-            FaultKind::Reset => Some(Dropped::Connection),
-            FaultKind::ErrorBefore
-            | FaultKind::ErrorAfter
-            | FaultKind::Delay
-            | FaultKind::Throttle
-            | FaultKind::WebhookLost
-            | FaultKind::WebhookDoubled
-            | FaultKind::WebhookReordered => None,
-        });
-        if let Some(dropped) = dropped {
+        if let Some(dropped) = fault.and_then(|fault| fault.kind.dropped()) {
             response.extensions_mut().insert(dropped);
             response.extensions_mut().insert(LostReplyMarker);
         }
@@ -150,9 +138,7 @@ impl Sandbox {
         if let Some(answer) = preflight(parts) {
             return Ok(answer);
         }
-        let surface = self.inner.environment.options.surface;
-        let (route, parameters) =
-            self.inner.routes.find(surface, &parts.method, parts.uri.path())?;
+        let (route, parameters) = self.inner.routes.find(&parts.method, parts.uri.path())?;
         let caller = auth::admit(cx, route.auth, &parts.headers)?;
         let query = pairs(parts.uri.query().unwrap_or_default());
         let headers = parts.headers.clone();
@@ -162,21 +148,18 @@ impl Sandbox {
 
 /// Returns the answer of a fault that prevents the effect.
 fn refusal_before(fault: &FaultRule) -> Option<SandboxAnswer> {
-    match fault.kind {
-        FaultKind::ErrorBefore => Some(error(fault, StatusCode::INTERNAL_SERVER_ERROR)),
-        FaultKind::Reset => Some(SandboxAnswer::from_refusal(&SandboxRefusal::server_error())),
-        FaultKind::Throttle => {
-            let retry_after = fault.delay_ms.unwrap_or(RETRY_AFTER_MS).div_ceil(1_000);
-            let answer = error(fault, StatusCode::TOO_MANY_REQUESTS);
-            Some(answer.with(header::RETRY_AFTER, HeaderValue::from(retry_after)))
-        }
-        FaultKind::DropAfter
-        | FaultKind::ErrorAfter
-        | FaultKind::Delay
-        | FaultKind::WebhookLost
-        | FaultKind::WebhookDoubled
-        | FaultKind::WebhookReordered => None,
+    if fault.kind == FaultKind::ErrorBefore {
+        return Some(error(fault, StatusCode::INTERNAL_SERVER_ERROR));
     }
+    if fault.kind == FaultKind::Reset {
+        return Some(SandboxAnswer::from_refusal(&SandboxRefusal::server_error()));
+    }
+    let retry_after = fault.delay_ms.unwrap_or(RETRY_AFTER_MS).div_ceil(1_000);
+    let answer = || {
+        let answer = error(fault, StatusCode::TOO_MANY_REQUESTS);
+        answer.with(header::RETRY_AFTER, HeaderValue::from(retry_after))
+    };
+    (fault.kind == FaultKind::Throttle).then(answer)
 }
 
 /// Returns the answer of a fault that hides the effect.
@@ -185,7 +168,6 @@ fn refusal_after(fault: &FaultRule) -> Option<SandboxAnswer> {
     is_after.then(|| error(fault, StatusCode::INTERNAL_SERVER_ERROR))
 }
 
-/// Builds the error of a fault, with the code of its status.
 fn error(fault: &FaultRule, otherwise: StatusCode) -> SandboxAnswer {
     let status = fault.status.and_then(|status| StatusCode::from_u16(status).ok());
     let status = status.unwrap_or(otherwise);
@@ -223,7 +205,6 @@ fn write_log(
     logs::record_request(cx, &entry)
 }
 
-/// Returns the host that a request names, in its header or its address.
 fn host(parts: &Parts) -> Option<String> {
     let header = parts.headers.get(header::HOST).and_then(|value| value.to_str().ok());
     header.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str)).map(str::to_owned)
@@ -238,7 +219,6 @@ pub(crate) fn response(answer: SandboxAnswer) -> Response {
     response
 }
 
-/// The only path open to other origins.
 const PATH: [&str; 2] = ["v1", "tokens"];
 
 fn is_shared(parts: &Parts) -> bool {

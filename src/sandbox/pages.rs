@@ -32,13 +32,11 @@ pub(crate) const ASSETS: [(&str, &str, &str); 5] = [
     ("/assets/search.js", SCRIPT, include_str!("pages/search.js")),
 ];
 
-/// Content type of a script.
 pub(crate) const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The last line of every page and every e-mail.
 pub(crate) const FOOTER: &str = "This is a sandbox: no real money moves here.";
 
-/// A page to render.
 #[derive(Debug)]
 pub(crate) struct SandboxPage<'a> {
     brand: &'a str,
@@ -56,12 +54,10 @@ impl<'a> SandboxPage<'a> {
         Self { brand, title, inner, narrow: false, scripts: &[], leads_to: None }
     }
 
-    /// Renders the page as one narrow column.
     pub(crate) fn narrow(self) -> Self {
         Self { narrow: true, ..self }
     }
 
-    /// Adds the scripts at these paths.
     pub(crate) fn scripts(self, scripts: &'a [&'a str]) -> Self {
         Self { scripts, ..self }
     }
@@ -71,12 +67,10 @@ impl<'a> SandboxPage<'a> {
         Self { leads_to: origin, ..self }
     }
 
-    /// Renders the page as an answer.
     pub(crate) fn answer(&self, status: StatusCode) -> SandboxAnswer {
         self.answer_beneath("", status)
     }
 
-    /// Renders the page with its assets beneath `root`.
     pub(crate) fn answer_beneath(&self, root: &str, status: StatusCode) -> SandboxAnswer {
         let body = self.html(root).into_string().into_bytes();
         let answer = SandboxAnswer::of(status, "text/html; charset=utf-8", body);
@@ -136,7 +130,6 @@ pub(crate) fn render_refusal(
     SandboxPage::new(brand, "Not found", inner).narrow().answer(StatusCode::NOT_FOUND)
 }
 
-/// Renders a labelled input with its error.
 pub(crate) fn field(name: &str, label: &str, control: &Markup, error: Option<&str>) -> Markup {
     html! {
         div.field {
@@ -153,7 +146,6 @@ pub(crate) fn amount(minor: i64, currency: Option<&str>) -> String {
     Money::new(minor, currency.unwrap_or(Currency::USD)).to_string()
 }
 
-/// Formats a date for people.
 pub(crate) fn date(time: Timestamp) -> String {
     time.0.format("%-d %B %Y").to_string()
 }
@@ -164,10 +156,7 @@ pub(crate) fn moment(time: Timestamp) -> Markup {
     html! { time datetime=(exact) { (shown) } }
 }
 
-/// Path of the document as a page.
 pub(crate) const API_REFERENCE: &str = "/openapi";
-
-/// Path of the page.
 pub(crate) const START_PATH: &str = "/";
 
 /// Pages for people: path, name and description.
@@ -190,7 +179,6 @@ const COMMANDS: [(&str, &str); 2] = [
     ("reckon plan", "Show what your files would change here:"),
 ];
 
-/// GET of the page.
 #[expect(clippy::unnecessary_wraps, reason = "other pages can fail")]
 pub(crate) fn start(cx: &mut ChangeUnit, _: &ParsedRequest) -> Result<SandboxAnswer> {
     let brand = cx.environment.options.brand.clone();
@@ -241,7 +229,6 @@ pub(crate) const FILES: [(&str, &str, &str); 4] = [
 /// Path at which a frame asks if cards bear a surcharge.
 pub(crate) const SURCHARGEABLE: &str = "/hosted-fields/1.5.0/surchargeable";
 
-/// Answers one of these files.
 pub(crate) fn file(content_type: &'static str, content: &'static str) -> SandboxAnswer {
     let answer = SandboxAnswer::of(StatusCode::OK, content_type, content.as_bytes().to_vec());
     answer

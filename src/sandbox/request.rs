@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::api::call::{PAGE_SIZE_MAX, Page};
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::state::objects;
-use crate::sandbox::state::objects::ObjectOwner;
+use crate::sandbox::state::objects::{ObjectOwner, to_usize};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// The caller, after its credential was checked.
@@ -29,7 +28,6 @@ pub(crate) enum SandboxCaller {
     },
 }
 
-/// A request to the emulated service.
 #[derive(Debug)]
 pub(crate) struct ParsedRequest {
     pub(crate) caller: SandboxCaller,
@@ -51,37 +49,26 @@ impl ParsedRequest {
         values.first().map(String::as_str).filter(|text| !text.is_empty())
     }
 
-    /// Returns the owner of the caller's key.
     pub(crate) fn owner(&self) -> Result<ObjectOwner> {
-        match &self.caller {
-            SandboxCaller::Key { owner, account: _ } => Ok(owner.clone()),
-            SandboxCaller::Anyone | SandboxCaller::Partner | SandboxCaller::Authorized { .. } => {
-                Err(SandboxRefusal::not_authorized())
-            }
-        }
+        let SandboxCaller::Key { owner, .. } = &self.caller else {
+            return Err(SandboxRefusal::not_authorized());
+        };
+        Ok(owner.clone())
     }
 
     /// Returns the account of the caller's key, for an account's own key.
     pub(crate) fn account_of_key(&self) -> Option<&str> {
-        match &self.caller {
-            SandboxCaller::Key { owner: _, account } => account.as_deref(),
-            SandboxCaller::Anyone | SandboxCaller::Partner | SandboxCaller::Authorized { .. } => {
-                None
-            }
-        }
+        let SandboxCaller::Key { account, .. } = &self.caller else { return None };
+        account.as_deref()
     }
 
-    /// Returns the merchant of the caller's bearer token.
     pub(crate) fn merchant(&self) -> Result<&str> {
-        match &self.caller {
-            SandboxCaller::Authorized { merchant } => Ok(merchant),
-            SandboxCaller::Anyone | SandboxCaller::Partner | SandboxCaller::Key { .. } => {
-                Err(SandboxRefusal::not_authorized())
-            }
-        }
+        let SandboxCaller::Authorized { merchant } = &self.caller else {
+            return Err(SandboxRefusal::not_authorized());
+        };
+        Ok(merchant)
     }
 
-    /// Returns true for a form-encoded body.
     pub(crate) fn is_form(&self) -> bool {
         content_type(&self.headers) == Some("application/x-www-form-urlencoded")
     }
@@ -187,10 +174,8 @@ impl PageQuery {
     /// Returns a page of results that were filtered before.
     pub(crate) fn of_vec<T>(self, all: Vec<T>) -> Page<T> {
         let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
-        let results =
-            all.into_iter().skip(objects::to_usize(self.skip())).take(objects::to_usize(self.size));
-        let results = results.collect();
-        self.page_of(total, results)
+        let results = all.into_iter().skip(to_usize(self.skip())).take(to_usize(self.size));
+        self.page_of(total, results.collect())
     }
 
     pub(crate) fn page_of<T>(self, total_entries: u64, results: Vec<T>) -> Page<T> {
@@ -200,28 +185,18 @@ impl PageQuery {
 
 /// Parses a number of the query within bounds.
 pub(crate) fn number(asked: &ParsedRequest, name: &str, min: u64, max: u64) -> Result<Option<u64>> {
-    let Some(text) = asked.query(name) else {
-        return Ok(None);
+    let Some(text) = asked.query(name) else { return Ok(None) };
+    let (sub_code, message) = match text.parse::<u64>() {
+        Ok(number) if number > max => ("exceeds_maximum_value", "Value exceeds the maximum"),
+        Ok(number) if number < min => ("below_minimum_value", "Value is less than the minimum"),
+        Ok(number) => return Ok(Some(number)),
+        Err(_) => ("invalid", "Value is invalid"),
     };
-    match text.parse::<u64>() {
-        Ok(number) if number > max => {
-            Err(SandboxRefusal::field(name, "exceeds_maximum_value", "Value exceeds the maximum"))
-        }
-        Ok(number) if number < min => Err(SandboxRefusal::field(
-            name,
-            "below_minimum_value",
-            "Value is less than the minimum",
-        )),
-        Ok(number) => Ok(Some(number)),
-        Err(_) => Err(SandboxRefusal::field(name, "invalid", "Value is invalid")),
-    }
+    Err(SandboxRefusal::field(name, sub_code, message))
 }
 
-/// Parses a moment of the query.
 pub(crate) fn moment(asked: &ParsedRequest, name: &str) -> Result<Option<DateTime<Utc>>> {
-    let Some(text) = asked.query(name) else {
-        return Ok(None);
-    };
+    let Some(text) = asked.query(name) else { return Ok(None) };
     let time = DateTime::parse_from_rfc3339(text).map(|time| time.with_timezone(&Utc));
     time.map(Some).map_err(|_| SandboxRefusal::field(name, "invalid", "Date is invalid"))
 }

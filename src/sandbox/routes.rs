@@ -34,10 +34,11 @@ use crate::api::transaction_action::{
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::invoicing::{contacts, invoices, portal};
 use crate::sandbox::merchants::{accounts, auth, events, merchant_settings, oauth};
+use crate::sandbox::methods::saved_methods::{SAVED_BANKS, SAVED_CARDS};
 use crate::sandbox::methods::{saved_methods, tokens};
 use crate::sandbox::onboarding::{applications, page};
 use crate::sandbox::openapi::document;
-use crate::sandbox::openapi::route::{Route, RouteDoc, RouteHandler};
+use crate::sandbox::openapi::route::{Route, RouteDoc, parts};
 use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::pages::ASSETS;
 use crate::sandbox::payments::{charges, refunds, search, signatures};
@@ -46,30 +47,31 @@ use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::store::ChangeUnit;
 use crate::sandbox::{body, pages};
 
-/// All routes; if several match a path, the first counts.
+/// The routes of one surface; if several match a path, the first counts.
 #[derive(Debug)]
-pub(crate) struct Routes(Vec<Route>);
+pub(crate) struct Routes {
+    all: Vec<Route>,
+    surface: ServiceSurface,
+}
 
 impl Routes {
-    /// Builds the routes of the emulated service.
-    pub(crate) fn new() -> Self {
-        let mut routes = Self(Vec::new());
+    pub(crate) fn new(surface: ServiceSurface) -> Self {
+        let mut routes = Self { all: Vec::new(), surface };
         routes.partner();
-        routes.applications();
         routes.payment();
         routes.charge_actions();
         routes.schedules();
         routes.merchant_settings();
         routes.pages();
-        for (method, path, handler) in document::document_routes(&routes.0) {
-            routes.0.push(Self::route(method, path, handler));
+        for (path, handler) in document::document_routes(&routes.all, surface) {
+            routes.all.push(Route::new(Method::Get, path, handler));
         }
         routes
     }
 
     fn partner(&mut self) {
         let exchange = self.read::<ExchangeToken>(oauth::exchange_token);
-        exchange.doc = exchange.doc.map(|spoken| spoken.with_forms(ServiceSurface::Public));
+        exchange.describe(|doc| doc.with_forms(ServiceSurface::Public));
         self.read::<GetCredentials>(accounts::credentials);
         self.read::<ListBankAccounts>(accounts::bank_accounts);
         self.write::<CreateContact>(contacts::create);
@@ -77,45 +79,29 @@ impl Routes {
         self.write::<UploadFile>(invoices::upload_file);
         self.read::<GetFile>(invoices::get_file);
         self.read::<CreateContactHash>(contacts::create_hash);
-        self.partner_public();
-    }
-
-    /// Adds the partner routes that only public material describes.
-    fn partner_public(&mut self) {
-        self.write::<CreateVaultMethod>(contacts::create_vault_method).surface =
-            ServiceSurface::Public;
-        let older: RouteHandler =
-            Box::new(|cx, asked| SandboxAnswer::json(&accounts::credentials(cx, asked)?));
-        let older = Self::route(Method::Get, "/api/v1/chargeio_credentials", older);
-        let spoken = RouteDoc::of::<GetCredentials>().with_name("credentials.get_by_older_path");
-        let (auth, surface) = (Auth::Payments, ServiceSurface::Public);
-        self.0.push(Route { auth, surface, doc: Some(spoken), ..older });
-    }
-
-    fn applications(&mut self) {
+        self.write::<CreateVaultMethod>(contacts::create_vault_method).public();
+        let older = self.read::<GetCredentials>(accounts::credentials).public();
+        older.pattern = parts("/api/v1/chargeio_credentials").collect();
+        older.describe(|doc| doc.with_name("credentials.get_by_older_path"));
         self.read::<SubmitApplication>(applications::submit);
         self.read::<StartSignUp>(page::sign_up);
     }
 
     fn payment(&mut self) {
-        let token = Self::route(CreateToken::METHOD, CreateToken::PATH, Box::new(tokens::create));
-        let spoken = Some(RouteDoc::of::<CreateToken>().with_forms(ServiceSurface::Documented));
-        self.0.push(Route { doc: spoken, ..token });
+        let token = self.add::<CreateToken>(tokens::create);
+        token.auth = Auth::None;
+        token.describe(|doc| doc.with_forms(ServiceSurface::Documented));
         self.read::<GetToken>(tokens::get);
         self.write::<CreateCard>(saved_methods::create_card);
-        self.write::<PatchCard>(|cx, asked, change| {
-            saved_methods::SAVED_CARDS.patch(cx, asked, change)
-        });
-        self.read::<GetCard>(|cx, asked| saved_methods::SAVED_CARDS.get(cx, asked));
-        self.read::<DeleteCard>(|cx, asked| saved_methods::SAVED_CARDS.delete(cx, asked));
+        self.write::<PatchCard>(|cx, asked, change| SAVED_CARDS.patch(cx, asked, change));
+        self.read::<GetCard>(|cx, asked| SAVED_CARDS.get(cx, asked));
+        self.read::<DeleteCard>(|cx, asked| SAVED_CARDS.delete(cx, asked));
         self.read::<ListCards>(saved_methods::list_cards);
         self.write::<CreateBank>(saved_methods::create_bank);
-        self.write::<PatchBank>(|cx, asked, change| {
-            saved_methods::SAVED_BANKS.patch(cx, asked, change)
-        });
-        self.read::<GetBank>(|cx, asked| saved_methods::SAVED_BANKS.get(cx, asked));
-        self.read::<DeleteBank>(|cx, asked| saved_methods::SAVED_BANKS.delete(cx, asked));
-        self.read::<ListBanks>(|cx, asked| saved_methods::SAVED_BANKS.list(cx, asked, None));
+        self.write::<PatchBank>(|cx, asked, change| SAVED_BANKS.patch(cx, asked, change));
+        self.read::<GetBank>(|cx, asked| SAVED_BANKS.get(cx, asked));
+        self.read::<DeleteBank>(|cx, asked| SAVED_BANKS.delete(cx, asked));
+        self.read::<ListBanks>(|cx, asked| SAVED_BANKS.list(cx, asked, None));
         self.write::<CreateCharge>(start::charge);
         self.write::<ScheduleCharge>(start::schedule);
         self.read::<GetSurcharge>(accounts::surcharge);
@@ -125,26 +111,15 @@ impl Routes {
         self.write::<PreviewSchedule>(recurring_charges::preview);
         self.write::<CreateRecurring>(recurring_charges::create);
         self.write::<PatchRecurring>(change::patch);
-        let put: RouteHandler = Box::new(|cx, asked| SandboxAnswer::json(&change::put(cx, asked)?));
-        let put = Self::route(Method::Put, PatchRecurring::PATH, put);
-        let spoken = Some(RouteDoc::of::<PatchRecurring>().with_name("recurring.put"));
-        let (auth, surface) = (Auth::SecretKey, ServiceSurface::Public);
-        self.0.push(Route { auth, surface, doc: spoken, ..put });
-        self.read::<GetRecurring>(recurring_charges::get).surface = ServiceSurface::Public;
-        self.read::<ListRecurring>(recurring_charges::list).surface = ServiceSurface::Public;
-        self.read::<CancelRecurring>(change::cancel).surface = ServiceSurface::Public;
-        self.read::<DeleteRecurring>(change::delete).surface = ServiceSurface::Public;
+        self.read::<PatchRecurring>(change::put).put("recurring.put");
+        self.read::<GetRecurring>(recurring_charges::get).public();
+        self.read::<ListRecurring>(recurring_charges::list).public();
+        self.read::<CancelRecurring>(change::cancel).public();
+        self.read::<DeleteRecurring>(change::delete).public();
         self.read::<ListOccurrences>(occurrences::list);
         self.read::<GetOccurrence>(occurrences::get);
         self.read::<PayOccurrence>(occurrences::pay);
         self.read::<IgnoreOccurrence>(occurrences::ignore);
-    }
-
-    fn route(method: Method, path: &'static str, handler: RouteHandler) -> Route {
-        let pattern = path.split('/').filter(|part| !part.is_empty()).collect();
-        let surface = ServiceSurface::Documented;
-        let (method, auth) = (method.as_str(), Auth::None);
-        Route { method, pattern, auth, surface, doc: None, handler }
     }
 
     /// Adds a page for people: no credential, no JSON.
@@ -157,38 +132,40 @@ impl Routes {
         + Sync
         + 'static,
     ) {
-        self.0.push(Self::route(method, path, Box::new(handler)));
+        self.all.push(Route::new(method, path, Box::new(handler)));
+    }
+
+    /// Adds an endpoint whose handler makes the whole answer.
+    #[expect(clippy::indexing_slicing, reason = "the route was pushed just before")]
+    fn add<E: Endpoint>(
+        &mut self,
+        handler: impl Fn(&mut ChangeUnit, &ParsedRequest) -> Result<SandboxAnswer>
+        + Send
+        + Sync
+        + 'static,
+    ) -> &mut Route {
+        let at = self.all.len();
+        let route = Route::new(E::METHOD, E::PATH, Box::new(handler));
+        self.all.push(Route { auth: E::AUTH, doc: Some(RouteDoc::of::<E>()), ..route });
+        &mut self.all[at]
     }
 
     /// Adds an endpoint whose handler needs no typed body.
-    #[expect(clippy::indexing_slicing, reason = "the route was pushed just before")]
-    fn read<E: Endpoint>(
+    fn read<E: Endpoint<Reply: Serialize>>(
         &mut self,
         handler: impl Fn(&mut ChangeUnit, &ParsedRequest) -> Result<E::Reply> + Send + Sync + 'static,
-    ) -> &mut Route
-    where
-        E::Reply: Serialize,
-    {
-        let handler: RouteHandler =
-            Box::new(move |cx, asked| SandboxAnswer::json(&handler(cx, asked)?));
-        let at = self.0.len();
-        let route = Self::route(E::METHOD, E::PATH, handler);
-        self.0.push(Route { auth: E::AUTH, doc: Some(RouteDoc::of::<E>()), ..route });
-        &mut self.0[at]
+    ) -> &mut Route {
+        self.add::<E>(move |cx, asked| SandboxAnswer::json(&handler(cx, asked)?))
     }
 
     /// Adds an endpoint with a typed body.
-    fn write<E: Endpoint>(
+    fn write<E: Endpoint<Request: DeserializeOwned, Reply: Serialize>>(
         &mut self,
         handler: impl Fn(&mut ChangeUnit, &ParsedRequest, E::Request) -> Result<E::Reply>
         + Send
         + Sync
         + 'static,
-    ) -> &mut Route
-    where
-        E::Request: DeserializeOwned,
-        E::Reply: Serialize,
-    {
+    ) -> &mut Route {
         self.read::<E>(move |cx, asked| {
             let body = asked.json()?;
             body::check_documented(cx, E::NAME, &body)?;
@@ -196,19 +173,11 @@ impl Routes {
         })
     }
 
-    /// Returns the route for a request, and its path parameters.
-    ///
-    /// # Errors
-    ///
-    /// 404 for an unknown path, 400 for a known path with another method.
-    pub(crate) fn find(
-        &self,
-        surface: ServiceSurface,
-        verb: &Verb,
-        path: &str,
-    ) -> Result<(&Route, Vec<String>)> {
-        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-        let fitting: Vec<&Route> = self.0.iter().filter(|route| route.fits(&parts)).collect();
+    /// Returns the route for a request, and its path parameters. 404 for an unknown path, 400 for a
+    /// known path with another method.
+    pub(crate) fn find(&self, verb: &Verb, path: &str) -> Result<(&Route, Vec<String>)> {
+        let (surface, parts) = (self.surface, parts(path).collect::<Vec<_>>());
+        let fitting: Vec<&Route> = self.all.iter().filter(|route| route.fits(&parts)).collect();
         match fitting.iter().find(|route| route.method == verb.as_str()) {
             Some(route) if route.surface.is_part_of(surface) => {
                 Ok((route, route.parameters(&parts)))
@@ -219,10 +188,8 @@ impl Routes {
             Some(_) | None => Err(SandboxRefusal::no_path()),
         }
     }
-}
 
-impl Routes {
-    pub(super) fn charge_actions(&mut self) {
+    fn charge_actions(&mut self) {
         // Before every path with a charge's id in the same place, because the first match counts.
         self.read::<ListHolds>(charges::list_holds);
         self.write::<CaptureCharge>(charges::capture);
@@ -230,29 +197,19 @@ impl Routes {
         self.write::<VoidTransaction>(refunds::void);
         self.write::<CreateCredit>(refunds::credit);
         self.write::<SignTransaction>(signatures::sign);
-        self.read::<GetSignature>(signatures::get_signature).surface = ServiceSurface::Public;
-        self.deauthorisation();
-    }
-
-    /// Adds deauthorisation, whose answer is an empty body and no JSON.
-    fn deauthorisation(&mut self) {
-        let end: RouteHandler = Box::new(|cx, asked| {
+        self.read::<GetSignature>(signatures::get_signature).public();
+        self.add::<Deauthorise>(|cx, asked| {
             auth::deauthorise(cx, asked)?;
             Ok(SandboxAnswer::of(StatusCode::OK, "text/plain", Vec::new()))
         });
-        let route = Self::route(Deauthorise::METHOD, Deauthorise::PATH, end);
-        let spoken = Some(RouteDoc::of::<Deauthorise>());
-        self.0.push(Route { auth: Auth::Tenant, doc: spoken, ..route });
     }
-}
 
-impl Routes {
-    pub(super) fn merchant_settings(&mut self) {
-        self.read::<GetTransaction>(search::get).surface = ServiceSurface::Public;
-        self.read::<SearchTransactions>(search::search).surface = ServiceSurface::Public;
+    fn merchant_settings(&mut self) {
+        self.read::<GetTransaction>(search::get).public();
+        self.read::<SearchTransactions>(search::search).public();
         self.read::<ListEvents>(events::list);
         self.read::<GetEvent>(events::get);
-        self.read::<GetMerchant>(accounts::merchant).surface = ServiceSurface::Public;
+        self.read::<GetMerchant>(accounts::merchant).public();
         self.change::<PatchMerchant>("merchant.put", merchant_settings::merchant);
         self.change::<PatchAccount>("account.put", |cx, asked, new| {
             merchant_settings::account(cx, asked, new, &AccountType::Card)
@@ -260,13 +217,18 @@ impl Routes {
         self.change::<PatchAchAccount>("ach_account.put", |cx, asked, new| {
             merchant_settings::account(cx, asked, new, &AccountType::Check)
         });
-        self.purge_route();
+        // The only endpoint that answers 204 without a body (service-facts, 4).
+        let purge = self.add::<PurgeTestData>(|cx, asked| {
+            merchant_settings::purge(cx, asked, &body::parse_body(asked.json()?)?)?;
+            Ok(SandboxAnswer::of(StatusCode::NO_CONTENT, "text/plain", Vec::new()))
+        });
+        purge.public().describe(RouteDoc::without_content);
         let normal = || Ok(GatewayStatus { status: "NORMAL".to_owned() });
-        self.read::<GetStatus>(move |_, _| normal()).surface = ServiceSurface::Public;
+        self.read::<GetStatus>(move |_, _| normal()).public();
     }
 
     /// Adds an endpoint for both PATCH and PUT (service-facts, 67 and 69).
-    fn change<E: Endpoint>(
+    fn change<E: Endpoint<Request: DeserializeOwned, Reply: Serialize>>(
         &mut self,
         put_name: &'static str,
         handler: impl Fn(&mut ChangeUnit, &ParsedRequest, E::Request) -> Result<E::Reply>
@@ -274,39 +236,13 @@ impl Routes {
         + Sync
         + Copy
         + 'static,
-    ) where
-        E::Request: DeserializeOwned,
-        E::Reply: Serialize,
-    {
-        self.write::<E>(handler).surface = ServiceSurface::Public;
-        let put: RouteHandler = Box::new(move |cx, asked| {
-            SandboxAnswer::json(&handler(cx, asked, body::parse_body(asked.json()?)?)?)
-        });
-        let put = Self::route(Method::Put, E::PATH, put);
-        let spoken = Some(RouteDoc::of::<E>().with_name(put_name));
-        self.0.push(Route { auth: E::AUTH, surface: ServiceSurface::Public, doc: spoken, ..put });
+    ) {
+        self.write::<E>(handler).public();
+        self.read::<E>(move |cx, asked| handler(cx, asked, body::parse_body(asked.json()?)?))
+            .put(put_name);
     }
 
-    /// Adds the purge, the only endpoint that answers 204 without a body (service-facts, 4).
-    fn purge_route(&mut self) {
-        let purge: RouteHandler = Box::new(|cx, asked| {
-            merchant_settings::purge(cx, asked, &body::parse_body(asked.json()?)?)?;
-            Ok(SandboxAnswer::of(StatusCode::NO_CONTENT, "text/plain", Vec::new()))
-        });
-        let route = Self::route(PurgeTestData::METHOD, PurgeTestData::PATH, purge);
-        let spoken = Some(RouteDoc::of::<PurgeTestData>().without_content());
-        self.0.push(Route {
-            auth: Auth::SecretKey,
-            surface: ServiceSurface::Public,
-            doc: spoken,
-            ..route
-        });
-    }
-}
-
-impl Routes {
-    /// Adds start, sign-up, consent, portal and hosted fields.
-    pub(super) fn pages(&mut self) {
+    fn pages(&mut self) {
         self.page(Method::Get, pages::START_PATH, pages::start);
         self.page(Method::Get, page::PATH, page::show);
         self.page(Method::Post, page::PATH, page::finish);
@@ -319,8 +255,8 @@ impl Routes {
         for (path, content_type, content) in ASSETS.into_iter().chain(pages::FILES) {
             self.page(Method::Get, path, move |_, _| Ok(pages::file(content_type, content)));
         }
-        let ask: RouteHandler = Box::new(pages::surchargeable);
-        let ask = Self::route(Method::Get, pages::SURCHARGEABLE, ask);
-        self.0.push(Route { auth: Auth::PublicKey, ..ask });
+        let handler = Box::new(pages::surchargeable);
+        let surcharge = Route::new(Method::Get, pages::SURCHARGEABLE, handler);
+        self.all.push(Route { auth: Auth::PublicKey, ..surcharge });
     }
 }

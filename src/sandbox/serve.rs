@@ -191,7 +191,6 @@ const CERTIFICATE_FILE: &str = "ca.pem";
 
 /// The private key, readable only by its owner.
 const KEY_FILE: &str = "ca.key";
-
 const NAME: &str = "reckon sandbox authority";
 
 const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];

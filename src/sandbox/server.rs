@@ -91,10 +91,11 @@ impl Sandbox {
     /// seed.
     pub fn open(index: Arc<dyn Index>, options: SandboxOptions) -> Result<Self, SandboxError> {
         let seed = *sha256(format!("sandbox seed {}", options.seed).as_bytes()).as_bytes();
+        let routes = Routes::new(options.surface);
         let environment = SandboxEnvironment { options, seed, parsed: ParsedCache::default() };
         let environment = Arc::new(environment);
         let live = LockedState { meta: SandboxMeta::default(), faults: Vec::new(), next_due: None };
-        let (flush, routes) = (GroupFlush::default(), Routes::new());
+        let flush = GroupFlush::default();
         let (delivering, live) = (tokio::sync::Mutex::new(()), Mutex::new(live));
         let ahead = watch::Sender::default();
         let inner = SandboxInner { environment, index, flush, routes, delivering, ahead, live };
@@ -110,7 +111,6 @@ impl Sandbox {
         self.inner.live.lock()
     }
 
-    /// Reloads the state in memory from the index.
     fn reload(&self, live: &mut LockedState) -> Result<()> {
         self.inner.environment.parsed.clear();
         let index = self.inner.index.as_ref();
@@ -123,7 +123,6 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Replaces all state by these entries.
     pub(crate) fn replace(
         &self,
         live: &mut LockedState,
@@ -225,7 +224,6 @@ impl Clock for SandboxClock {
     }
 }
 
-/// Returns the moment `offset_ms` later.
 fn with_offset(base: DateTime<Utc>, offset_ms: i64) -> DateTime<Utc> {
     base.checked_add_signed(TimeDelta::milliseconds(offset_ms)).unwrap_or(base)
 }
@@ -243,7 +241,6 @@ impl Sandbox {
         self.inner.ahead.send_if_modified(|told| std::mem::replace(told, now) != now);
     }
 
-    /// Returns the sandbox's current time.
     pub(crate) fn now(&self, live: &LockedState) -> DateTime<Utc> {
         with_offset(self.inner.environment.options.clock.now(), live.meta.settings.offset_ms)
     }

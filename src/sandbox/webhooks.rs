@@ -43,9 +43,7 @@ impl From<SandboxRefusal> for DeliverError {
     }
 }
 
-/// The delivery to try now.
 struct DueDelivery {
-    /// Its key in the queue.
     queue_key: String,
     delivery: Delivery,
     webhook: OutgoingWebhook,
@@ -145,7 +143,6 @@ fn pick_fault(live: &mut LockedState, cx: &mut ChangeUnit, url: &str) -> Result<
     Ok(fault.map(|fault| fault.kind))
 }
 
-/// Polling interval of the outbox.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Maximum time for a receiver's answer.
@@ -181,7 +178,6 @@ fn client() -> reqwest::Result<Client> {
     builder.no_proxy().referer(false).timeout(TIMEOUT).build()
 }
 
-/// Sends one POST; returns the status of its answer.
 async fn post(client: &Client, notice: OutgoingWebhook) -> Option<u16> {
     let request = client.post(&notice.url).header("content-type", "application/json");
     match request.body(notice.body).send().await {

@@ -18,7 +18,6 @@ use crate::sandbox::state::store::ChangeUnit;
 
 /// Prefix of the pages' assets.
 const ROOT: &str = "/_sandbox";
-
 const MAILBOX: &str = "/_sandbox/mailbox";
 
 /// E-mails in the HTML list, the newest; JSON lists all.
@@ -46,7 +45,6 @@ pub(crate) fn show(cx: &ChangeUnit, parts: &Parts, which: &[&str]) -> Result<San
     Ok(answer.with(header::VARY, HeaderValue::from_static("accept")))
 }
 
-/// GET of a file that the pages load.
 pub(crate) fn asset(name: &str) -> Result<SandboxAnswer> {
     let path = format!("/assets/{name}");
     let (_, content_type, content) =
@@ -66,7 +64,6 @@ fn one(cx: &ChangeUnit, number: &str) -> Result<SandboxAnswer> {
     SandboxAnswer::json(&with_page(number, mail))
 }
 
-/// Adds the address of its page to a stored e-mail.
 fn with_page(number: u64, mut mail: Value) -> Value {
     if let Value::Object(fields) = &mut mail {
         fields.insert("page".to_owned(), json!(format!("{MAILBOX}/{number}")));
@@ -79,7 +76,6 @@ fn find(cx: &ChangeUnit, number: &str) -> Result<Option<(u64, Value)>> {
     Ok(mail::get_by_number(cx, number)?.map(|mail| (number, mail)))
 }
 
-/// Renders the newest e-mails as a page.
 fn list(cx: &ChangeUnit) -> Result<SandboxAnswer> {
     let all = mail::all(cx)?;
     let count = all.len();
@@ -95,7 +91,6 @@ fn list(cx: &ChangeUnit) -> Result<SandboxAnswer> {
     Ok(render_page(cx, StatusCode::OK, "Mailbox", inner, &[]))
 }
 
-/// Renders the page of an empty mailbox.
 fn empty() -> Markup {
     html! {
         p.notice role="status" { "No e-mail was sent yet." }
@@ -108,7 +103,6 @@ fn empty() -> Markup {
     }
 }
 
-/// Returns the sentence about the number of e-mails and the listed ones.
 fn count_sentence(count: usize) -> String {
     let which = match count {
         1 => "One e-mail.".to_owned(),
@@ -150,7 +144,6 @@ fn page(cx: &ChangeUnit, number: &str) -> Result<SandboxAnswer> {
     Ok(render_page(cx, StatusCode::OK, "E-mail", inner, &["/assets/mail.js"]))
 }
 
-/// Answers the HTML of an e-mail.
 fn document(cx: &ChangeUnit, number: &str) -> Result<SandboxAnswer> {
     let Some((_, mail)) = find(cx, number)? else { return Ok(unknown(cx)) };
     let mail: StoredEmail = serde_json::from_value(mail)?;

@@ -70,7 +70,6 @@ fn show_keys(record: &MerchantRecord, mode: MerchantMode) -> Value {
     })
 }
 
-/// Renders an account with its own keys.
 fn show_account(account: &AccountRecord) -> Value {
     json!({
         "id": account.id,
@@ -123,7 +122,6 @@ pub(crate) fn add_account(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<S
     SandboxAnswer::json(&show_account(&new))
 }
 
-/// GET of the partner application's settings.
 pub(crate) fn partner(cx: &ChangeUnit) -> Result<SandboxAnswer> {
     let settings = &cx.settings;
     SandboxAnswer::json(&json!({
@@ -156,12 +154,9 @@ pub(crate) fn set_partner(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<S
     partner(cx)
 }
 
-/// Maximum of `settlement_days`, in banking days.
 const DAYS_MAX: u32 = 30;
-/// Hours of a day.
 const HOURS: u32 = 24;
 
-/// GET of the settings of every merchant.
 pub(crate) fn list_policies(cx: &ChangeUnit) -> Result<SandboxAnswer> {
     let merchants = cx.merchants()?;
     let shown = merchants.iter().map(|merchant| show_policy(cx, merchant));
@@ -223,7 +218,6 @@ pub(crate) fn set_policy(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<Sa
     SandboxAnswer::json(&show_policy(cx, &merchant)?)
 }
 
-/// A change of the settings, and the accounts of its merchant.
 struct PolicyOrder<'a> {
     order: &'a ControlOrder,
     accounts: Vec<&'a String>,

@@ -16,7 +16,6 @@ use crate::sandbox::state::{logs, outbox};
 
 const PREFIX: &str = "_sandbox";
 
-/// Returns true for a control path.
 pub(crate) fn is_control(path: &str) -> bool {
     path.split('/').find(|part| !part.is_empty()) == Some(PREFIX)
 }
@@ -27,12 +26,8 @@ pub(crate) fn is_local(parts: &Parts) -> bool {
     non_local_reason(peer, &parts.headers, &parts.uri).is_none()
 }
 
-/// Serves a control request from this machine.
 pub(crate) fn serve(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> SandboxAnswer {
-    match route(sandbox, parts, body) {
-        Ok(answer) => answer,
-        Err(refusal) => SandboxAnswer::from_refusal(&refusal),
-    }
+    route(sandbox, parts, body).into()
 }
 
 fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<SandboxAnswer> {
@@ -95,7 +90,6 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<SandboxAnswer>
     }
 }
 
-/// Runs a read on the state as of now.
 fn read(
     sandbox: &Sandbox,
     look: impl FnOnce(&ChangeUnit) -> Result<SandboxAnswer>,
@@ -106,7 +100,6 @@ fn read(
     look(&sandbox.cx(&live, now))
 }
 
-/// Runs a change of the state and commits it as one unit.
 fn change(
     sandbox: &Sandbox,
     act: impl FnOnce(&mut ChangeUnit) -> Result<SandboxAnswer>,

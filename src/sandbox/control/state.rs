@@ -96,7 +96,6 @@ pub(crate) fn settings(cx: &ChangeUnit) -> Result<SandboxAnswer> {
     }))
 }
 
-/// Changes the choices that are named.
 pub(crate) fn set_settings(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<SandboxAnswer> {
     let help = "duplicate_source_id is `same` or `refuse`";
     if let Some(word) = order.typed("duplicate_source_id", help)? {
@@ -128,7 +127,6 @@ pub(crate) fn record_scenario(cx: &mut ChangeUnit, order: &ControlOrder) -> Resu
 
 const VERSION: u32 = 2;
 
-/// The whole state as a document.
 #[derive(Serialize, Deserialize)]
 struct SandboxSnapshot {
     version: u32,
@@ -171,7 +169,6 @@ pub(crate) fn restore(sandbox: &Sandbox, body: &[u8]) -> Result<SandboxAnswer> {
     SandboxAnswer::json(&json!({}))
 }
 
-/// The word of a path and the kind of object behind it.
 const KINDS: [(&str, ObjectKind); 12] = [
     ("contacts", ObjectKind::CONTACT),
     ("contact_hashes", ObjectKind::CONTACT_HASH),
@@ -218,7 +215,6 @@ pub(crate) fn requests(
     SandboxAnswer::json(&json!({ "total": logs::requests_total(cx)?, "requests": requests }))
 }
 
-/// Lists the fault rules with their counts.
 pub(crate) fn faults(sandbox: &Sandbox) -> Result<SandboxAnswer> {
     let live = sandbox.lock();
     let shown: Vec<Value> = live.faults.iter().map(FaultRule::show).collect();
@@ -237,7 +233,6 @@ pub(crate) fn add_fault(
     SandboxAnswer::json(&json!({ "id": id }))
 }
 
-/// Removes one fault rule, or all.
 pub(crate) fn remove_faults(
     live: &mut LockedState,
     cx: &mut ChangeUnit,

@@ -73,7 +73,6 @@ const STATUS: [(&str, &str); 13] = [
 /// The event of a decline, and its failure code where the order names none.
 const FAILED: (&str, &str) = ("transaction.failed", "card_declined");
 
-/// Sets the status that follows from the event's type.
 fn set_status(kind: &str, object: &mut Map<String, Value>) {
     if let Some((_, status)) = STATUS.iter().find(|(known, _)| *known == kind) {
         object.insert("status".to_owned(), json!(status));
@@ -124,7 +123,6 @@ fn newest_object(
     newest.ok_or_else(|| SandboxRefusal::invalid("No object for this event exists yet"))
 }
 
-/// Refuses a field that the object cannot have.
 fn check_field(shown: &ShownObject, path: &str) -> Result<()> {
     let root = (shown.schema)().to_value();
     let mut at = &root;

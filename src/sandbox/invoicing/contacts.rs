@@ -25,10 +25,8 @@ use crate::sandbox::state::objects::{
 };
 use crate::sandbox::state::store::ChangeUnit;
 
-/// Length of the code that the sandbox gives each contact.
 const CODE_LENGTH: usize = 8;
 
-/// POST /contacts.
 pub(crate) fn create(
     cx: &mut ChangeUnit,
     asked: &ParsedRequest,
@@ -120,11 +118,7 @@ pub(crate) fn audit(cx: &ChangeUnit, merchant: &MerchantRecord) -> Audit {
     }
 }
 
-/// Returns a contact of this merchant.
-///
-/// # Errors
-///
-/// 404 for any other contact.
+/// Returns a contact of this merchant. 404 for any other contact.
 pub(crate) fn contact_of(
     cx: &ChangeUnit,
     merchant: &MerchantRecord,
@@ -151,10 +145,9 @@ pub(crate) fn create_hash(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<
     let merchant = cx.merchant(asked.merchant()?)?;
     let contact = contact_of(cx, &merchant, asked.parameter(0))?;
     let contact_id = contact.object.id;
-    if cx.get::<Value>(&invoiced_key(&contact_id))?.is_none() {
-        let text = "Contact has no invoice";
-        return Err(SandboxRefusal::rule("unavailable_for_current_status", text));
-    }
+    let is_invoiced = cx.get::<Value>(&invoiced_key(&contact_id))?.is_some();
+    let text = "Contact has no invoice";
+    SandboxRefusal::unless(is_invoiced, "unavailable_for_current_status", text)?;
     let hash = cx.fresh_secret("contact-hash", LONG_LENGTH);
     cx.put(&hash_key(cx, &hash), &contact_id)?;
     let portal = cx.environment.options.portal_url.clone();
@@ -172,7 +165,6 @@ pub(crate) fn create_hash(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<
     Ok(ContactHash { url: Some(Secret::from(format!("{portal}/contacts/{hash}"))) })
 }
 
-/// Records that a contact has an invoice.
 pub(crate) fn mark_invoiced(cx: &mut ChangeUnit, contact_id: &str) -> Result<()> {
     cx.put(&invoiced_key(contact_id), &true)
 }
@@ -200,10 +192,9 @@ pub(crate) fn create_vault_method(
     let contact = contact_of(cx, &merchant, asked.parameter(0))?;
     SandboxRefusal::fields("", &method_token::vault_rules(&new))?;
     let owner = contact.owner;
-    if new.test_mode.is_some_and(|test| MerchantMode::of_test(test) != owner.mode) {
-        let text = "Contact and payment method must be of one mode";
-        return Err(SandboxRefusal::rule("unavailable_for_merchant_mode", text));
-    }
+    let is_same = new.test_mode.is_none_or(|test| MerchantMode::of_test(test) == owner.mode);
+    let text = "Contact and payment method must be of one mode";
+    SandboxRefusal::unless(is_same, "unavailable_for_merchant_mode", text)?;
     let method = take_vault_token(cx, &owner, &new)?;
     let audit = audit(cx, &merchant);
     let object = VaultMethod {
@@ -232,12 +223,8 @@ fn take_vault_token(
     let token = &new.one_time_token;
     let method = tokens::find(cx, owner, token)?.internal;
     let said = if new.payment_type == "credit_card" { MethodKind::Card } else { MethodKind::Bank };
-    if method.shown.kind != said {
-        return Err(SandboxRefusal::rule(
-            "incorrect_payment_type",
-            "Token is of another payment type",
-        ));
-    }
+    let text = "Token is of another payment type";
+    SandboxRefusal::unless(method.shown.kind == said, "incorrect_payment_type", text)?;
     method.check("", cx.now)?;
     tokens::end(cx, token)?;
     Ok(method.without_cvv())

@@ -88,14 +88,12 @@ fn parties(
         .find(|deposit| deposit.id == new.bank_account_id)
         .ok_or_else(|| SandboxRefusal::not_found("BankAccount", &new.bank_account_id))?;
     let mode = MerchantMode::of_test(new.test_mode == Some(true));
-    if deposit.mode != mode || contact.owner.mode != mode {
-        let text = "Invoice, contact and bank account must be of one mode";
-        return Err(SandboxRefusal::rule("unavailable_for_merchant_mode", text));
-    }
-    if new.currency.as_deref().is_some_and(|code| code != "USD") {
-        let text = "Currency does not match the bank account";
-        return Err(SandboxRefusal::rule("currency_mismatch", text));
-    }
+    let is_same = deposit.mode == mode && contact.owner.mode == mode;
+    let text = "Invoice, contact and bank account must be of one mode";
+    SandboxRefusal::unless(is_same, "unavailable_for_merchant_mode", text)?;
+    let is_usd = new.currency.as_deref().is_none_or(|code| code == "USD");
+    let text = "Currency does not match the bank account";
+    SandboxRefusal::unless(is_usd, "currency_mismatch", text)?;
     Ok((contact.object, deposit))
 }
 
@@ -202,7 +200,6 @@ fn letter<'a>(
     InvoiceEmail { brand, merchant, subject, message, invoice, link }
 }
 
-/// Adds one e-mail for each address to the mailbox.
 fn deliver(
     cx: &mut ChangeUnit,
     letter: &InvoiceEmail<'_>,
@@ -226,10 +223,8 @@ fn deliver(
     })
 }
 
-/// Duration of a file's processing.
 const PROCESSING_TIME: TimeDelta = TimeDelta::seconds(2);
 
-/// A stored file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct FileRecord {
     id: String,
@@ -244,7 +239,6 @@ pub(crate) struct FileRecord {
 }
 
 impl FileRecord {
-    /// Returns the file as the service shows it.
     fn into_reference(self) -> FileReference {
         FileReference {
             id: self.id,
@@ -259,7 +253,6 @@ impl FileRecord {
 
 type StoredFile = Stored<FileRecord, ()>;
 
-/// POST of a file.
 pub(crate) fn upload_file(
     cx: &mut ChangeUnit,
     asked: &ParsedRequest,
@@ -304,7 +297,6 @@ pub(crate) fn get_file(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Fil
         .ok_or_else(|| SandboxRefusal::not_found(ObjectKind::FILE.name, id))
 }
 
-/// Marks a file as processed.
 pub(crate) fn finish_file_processing(cx: &mut ChangeUnit, id: &str) -> Result<()> {
     let kept: Option<StoredFile> = cx.find_any_owner(ObjectKind::FILE, id)?;
     let Some(mut kept) = kept else { return Ok(()) };
@@ -314,11 +306,8 @@ pub(crate) fn finish_file_processing(cx: &mut ChangeUnit, id: &str) -> Result<()
     cx.update(ObjectKind::FILE, id, &kept)
 }
 
-/// Returns the files attached to an invoice of a contact.
-///
-/// # Errors
-///
-/// 422 for an unknown file, a file of another contact, and one that is not processed.
+/// Returns the files attached to an invoice of a contact. 422 for an unknown file, a file of
+/// another contact, and one that is not processed.
 pub(crate) fn resolve_attachments(
     cx: &ChangeUnit,
     contact: &str,

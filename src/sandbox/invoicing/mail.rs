@@ -31,21 +31,16 @@ pub(crate) struct StoredEmail {
     pub(crate) invoice_id: String,
     /// Target of the e-mail's link.
     pub(crate) link: String,
-    /// Display name of the sender.
     #[serde(default)]
     pub(crate) from_name: String,
-    /// Address of the sender.
     #[serde(default)]
     pub(crate) from: String,
-    /// The e-mail as a whole HTML document.
     #[serde(default)]
     pub(crate) html: String,
-    /// The e-mail as plain text.
     #[serde(default)]
     pub(crate) text: String,
 }
 
-/// Adds an e-mail to the mailbox.
 pub(crate) fn send(cx: &mut ChangeUnit, mail: &StoredEmail) -> Result<()> {
     let number = cx.next();
     cx.put(&key(number), mail)
@@ -61,7 +56,6 @@ pub(crate) fn all(cx: &ChangeUnit) -> Result<Vec<(u64, Value)>> {
     Ok(numbered.collect())
 }
 
-/// Returns the e-mail with this number.
 pub(crate) fn get_by_number(cx: &ChangeUnit, number: u64) -> Result<Option<Value>> {
     cx.get(&key(number))
 }
@@ -70,9 +64,7 @@ fn key(number: u64) -> String {
     format!("{PREFIX}{}", sortable_key(number))
 }
 
-/// The sender's address of every e-mail.
 const SENDER: &str = "invoices@sandbox.example";
-
 const BODY: &str = "margin:0;padding:24px 12px;background:#f3f4f6;color:#1f2937;\
     font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',sans-serif";
 
@@ -85,7 +77,6 @@ const PAPER: &str = "padding:24px 20px;background:#fff;border:1px solid #d1d5db;
 const HEADING: &str = "margin:0 0 12px;font-size:24px;line-height:1.25";
 
 const MESSAGE: &str = "margin:0 0 20px";
-
 const SUMMARY: &str = "margin:0 0 20px;padding:16px;background:#f3f4f6;border:1px solid #d1d5db;\
     border-radius:6px";
 
@@ -93,11 +84,9 @@ const DUE: &str = "margin:0 0 8px;font-size:24px;font-weight:700;line-height:1.2
 
 /// A name and its value side by side; stacked in mail programs without flex layout.
 const ROW: &str = "display:flex";
-
 const NAME: &str = "flex:0 0 96px;color:#4b5563";
 
 const VALUE: &str = "margin:0";
-
 const BUTTON: &str = "display:inline-block;padding:12px 24px;border-radius:6px;background:#1d4ed8;\
     color:#fff;font-weight:600;text-align:center;text-decoration:none";
 
@@ -108,7 +97,6 @@ const QUIET: &str = "margin:16px 0 0;color:#4b5563;font-size:14px";
 pub(crate) struct InvoiceEmail<'a> {
     /// The product brand, as on the merchant's pages.
     pub(crate) brand: &'a str,
-    /// The merchant who bills.
     pub(crate) merchant: &'a str,
     /// Subject, and heading of the text.
     pub(crate) subject: String,
@@ -147,7 +135,6 @@ impl InvoiceEmail<'_> {
         body.into_string()
     }
 
-    /// Renders the HTML document.
     fn html(&self) -> String {
         let page = html! {
             (DOCTYPE)
@@ -175,7 +162,6 @@ impl InvoiceEmail<'_> {
         page.into_string()
     }
 
-    /// Renders the plain text.
     fn text(&self) -> String {
         let rows = self.rows().into_iter().chain([("Amount due", self.due())]);
         let rows = rows.map(|(name, value)| {
@@ -192,7 +178,6 @@ impl InvoiceEmail<'_> {
         )
     }
 
-    /// Renders the summary of the invoice.
     fn summary(&self) -> Markup {
         html! {
             div style=(SUMMARY) {
@@ -234,7 +219,6 @@ impl InvoiceEmail<'_> {
         amount(self.invoice.total_amount_due, self.invoice.currency.as_deref())
     }
 
-    /// Returns the label of the link.
     fn link_label(&self) -> &'static str {
         let is_due = self.invoice.total_amount_due > 0;
         if is_due { "View and pay" } else { "View the invoice" }
@@ -245,7 +229,6 @@ impl InvoiceEmail<'_> {
     }
 }
 
-/// Renders a text with its line breaks.
 fn with_line_breaks(text: &str) -> Markup {
     html! {
         @for (at, line) in text.split('\n').enumerate() {
@@ -255,7 +238,6 @@ fn with_line_breaks(text: &str) -> Markup {
     }
 }
 
-/// Converts line endings to `\n`.
 fn normalise_line_ends(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }

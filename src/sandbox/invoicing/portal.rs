@@ -22,16 +22,10 @@ use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::objects::ObjectKind;
 use crate::sandbox::state::store::ChangeUnit;
 
-/// Path of an invoice.
 pub(crate) const INVOICE: &str = "/invoices/{id}";
-
-/// Path of an invoice's payment.
 pub(crate) const PAY: &str = "/invoices/{id}/payments";
-
-/// Path of all invoices of a contact.
 pub(crate) const CONTACT: &str = "/contacts/{hash}";
 
-/// GET of an invoice.
 pub(crate) fn show(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
     match cx.find_any_owner::<Invoice, ()>(ObjectKind::INVOICE, asked.parameter(0))? {
         Some(kept) => invoice_page(cx, &kept, None, &PayerInput::default()),
@@ -79,7 +73,6 @@ pub(crate) fn pay(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxA
     }
 }
 
-/// Renders a refusal for a payer.
 fn payer_message(refusal: &SandboxRefusal) -> String {
     let texts = refusal.problem.messages.iter().filter_map(|one| one.message.clone());
     let texts: Vec<String> = texts.collect();
@@ -119,7 +112,6 @@ fn charge(cx: &mut ChangeUnit, kept: &StoredInvoice, token: &str) -> Result<Stor
     )
 }
 
-/// Scripts of a page with a payment form.
 const SCRIPTS: [&str; 2] = ["/hosted-fields/1.5.0/hosted-fields.js", "/assets/portal.js"];
 
 /// The payer's input apart from card data; the form shows it again after a failed payment.
@@ -277,12 +269,10 @@ fn input(
     }
 }
 
-/// Renders the placeholder of a field's error.
 fn field_error(id: &str) -> Markup {
     html! { span.error id={ (id) "-error" } role="alert" {} }
 }
 
-/// Renders all invoices of a contact.
 pub(super) fn contact_page(cx: &ChangeUnit, found: &[StoredInvoice]) -> Result<SandboxAnswer> {
     let Some(first) = found.first() else { return Ok(unknown_page(cx)) };
     let merchant = cx.merchant(&first.owner.merchant)?;
@@ -310,7 +300,6 @@ pub(super) fn contact_page(cx: &ChangeUnit, found: &[StoredInvoice]) -> Result<S
     Ok(SandboxPage::new(&brand, "Your invoices", inner).answer(StatusCode::OK))
 }
 
-/// Returns the status of an invoice in a payer's words.
 fn payer_status(invoice: &Invoice) -> String {
     match invoice.status.as_str() {
         "pending" => "to be paid".to_owned(),
@@ -319,7 +308,6 @@ fn payer_status(invoice: &Invoice) -> String {
     }
 }
 
-/// Renders the page of an unknown link.
 pub(super) fn unknown_page(cx: &ChangeUnit) -> SandboxAnswer {
     let inner = html! { p { "This link is not valid. Ask the sender for a new one." } };
     SandboxPage::new(&cx.environment.options.brand, "Not found", inner)

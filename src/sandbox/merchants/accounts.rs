@@ -50,7 +50,6 @@ pub(crate) fn owner_email(merchant: &MerchantRecord) -> String {
     format!("owner@{}.example", label(merchant))
 }
 
-/// The merchant's name as a label of a host name.
 fn label(merchant: &MerchantRecord) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     merchant.name.chars().map(fits).collect()
@@ -103,7 +102,6 @@ fn accounts(
 
 /// The bank of the deposit accounts, and the masked number of the account without trust money.
 const BANK: &str = "FIRST BANK OF TESTING";
-
 const ACCOUNT_NUMBER_MASKED: &str = "*****1234";
 
 /// A deposit account, as `GET /bank-accounts` and the control path `credentials` show it.
@@ -181,7 +179,6 @@ fn processing(account: &AccountRecord, policy: &MerchantPolicy) -> ProcessingAcc
     }
 }
 
-/// Returns the serialised word of a policy.
 fn policy_word<T: Serialize>(policy: &T) -> Option<String> {
     serde_json::to_value(policy).ok()?.as_str().map(str::to_owned)
 }
@@ -243,7 +240,6 @@ pub(crate) fn render_merchant_account(
     if account.kind == AccountType::Card { card(common, policy) } else { check(common) }
 }
 
-/// Adds the fields of an account that takes cards.
 fn card(common: MerchantAccount, policy: &MerchantPolicy) -> MerchantAccount {
     let (id, swipe) = (common.id.as_str(), policy.swipe_of(&common.id));
     MerchantAccount {

@@ -25,16 +25,12 @@ use crate::sandbox::request::{ParsedRequest, SandboxCaller};
 use crate::sandbox::state::objects::ObjectOwner;
 use crate::sandbox::state::store::ChangeUnit;
 
-/// Scope of a bearer token.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum BearerScope {
-    /// Scope `tenant`.
     Tenant,
-    /// Scope `payments`, for a merchant.
     Payments(String),
 }
 
-/// Returns the index key of a bearer token.
 pub(crate) fn bearer_key(token: &str) -> String {
     format!("x/bearer/{token}")
 }
@@ -86,7 +82,6 @@ pub(crate) fn account_of(cx: &ChangeUnit, headers: &HeaderMap) -> Option<String>
     by_key(cx, &basic(header).ok()?).ok()?.account
 }
 
-/// Returns the entry of a key of either kind.
 pub(crate) fn by_key(cx: &ChangeUnit, key: &str) -> Result<KeyEntry> {
     if !key.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(SandboxRefusal::not_authorized());
@@ -121,7 +116,6 @@ fn deauthorised_key(merchant: &str) -> String {
     format!("x/deauthorised/{merchant}")
 }
 
-/// Returns true once the merchant's authorization has ended.
 pub(crate) fn is_deauthorised(cx: &ChangeUnit, merchant: &str) -> Result<bool> {
     Ok(cx.get::<bool>(&deauthorised_key(merchant))?.unwrap_or(false))
 }
@@ -131,11 +125,8 @@ pub(crate) fn reauthorise(cx: &mut ChangeUnit, merchant: &str) {
     cx.remove(&deauthorised_key(merchant));
 }
 
-/// Ends the authorization of the merchant with this public key.
-///
-/// # Errors
-///
-/// 404 for an unknown key, and for a merchant whose authorization has ended.
+/// Ends the authorization of the merchant with this public key. 404 for an unknown key, and for a
+/// merchant whose authorization has ended.
 pub(crate) fn deauthorise(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<()> {
     let public_key = asked.parameter(0);
     let missing = || SandboxRefusal::not_found("Merchant", public_key);
@@ -162,7 +153,6 @@ fn forget(cx: &mut ChangeUnit, prefix: &str, fits: impl Fn(&Value) -> bool) -> R
     Ok(())
 }
 
-/// Header with the payer's address.
 const RELAYED: &str = "x-relayed-ip-address";
 
 const CALLER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -205,7 +195,6 @@ fn is_within(text: &str, address: IpAddr) -> bool {
     })
 }
 
-/// Refuses with 401 if the merchant allows calls only from other addresses.
 pub(crate) fn need_address(cx: &ChangeUnit, merchant: &str) -> Result<()> {
     let policy = cx.policy(merchant)?;
     let ranges = &policy.allowed_addresses;
@@ -215,7 +204,6 @@ pub(crate) fn need_address(cx: &ChangeUnit, merchant: &str) -> Result<()> {
     Err(SandboxRefusal::not_authorized())
 }
 
-/// Refuses with 401 if the account accepts no operations from the request's country.
 pub(crate) fn need_country(
     cx: &ChangeUnit,
     asked: &ParsedRequest,

@@ -54,7 +54,6 @@ struct NewEventRecord<'a, T> {
     data: &'a T,
 }
 
-/// Returns the key of an owner's list of events, by number.
 fn list_of(under: &str) -> String {
     format!("{}/{under}", ObjectKind::EVENT.word)
 }
@@ -93,7 +92,6 @@ fn time_key(under: &str, time: DateTime<Utc>, number: u64) -> String {
     format!("evt/{under}/{}/{}", store::millis(time), sortable_key(number))
 }
 
-/// Returns the newest event of an owner.
 pub(crate) fn newest(cx: &ChangeUnit, owner: &ObjectOwner) -> Result<Option<Event>> {
     let list = list_of(&owner.key());
     let Some(id) = cx.list_entry(&list, cx.count(&list)?)? else { return Ok(None) };

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, TimeZone, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use crate::api::credentials::{AccountType, MerchantProfile};
 use crate::api::merchant::MerchantChange;
@@ -21,14 +22,10 @@ use crate::sandbox::state::store::ChangeUnit;
 
 /// The merchant that always exists.
 pub(crate) const DEMO: &str = "demo";
-
-/// Default time zone of a merchant.
 pub(crate) const TIMEZONE_DEFAULT: &str = "America/Chicago";
-
-/// The name of the partner application.
 pub(crate) const APPLICATION: &str = "sandbox partner";
 
-/// A stored merchant.
+#[skip_serializing_none]
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct MerchantRecord {
     pub(crate) id: String,
@@ -37,18 +34,13 @@ pub(crate) struct MerchantRecord {
     pub(crate) created: Timestamp,
     pub(crate) test: ModeKeys,
     pub(crate) live: ModeKeys,
-    /// Profile from its application, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) profile: Option<MerchantProfile>,
     /// Fields that the merchant changed itself (service-facts, 67).
     #[serde(default)]
     pub(crate) own: MerchantChange,
-    /// Time of that change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) modified: Option<Timestamp>,
 }
 
-/// Keys and accounts of a merchant in one mode.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct ModeKeys {
     pub(crate) public_key: String,
@@ -59,7 +51,6 @@ pub(crate) struct ModeKeys {
     pub(crate) accounts: Vec<AccountRecord>,
 }
 
-/// Kind of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum KeyKind {
@@ -67,13 +58,12 @@ pub(crate) enum KeyKind {
     Secret,
 }
 
-/// Index entry of a key.
+#[skip_serializing_none]
 #[derive(Serialize, Deserialize)]
 pub(crate) struct KeyEntry {
     pub(crate) owner: ObjectOwner,
     pub(crate) kind: KeyKind,
     /// The account that the key belongs to; `None` for a key of the merchant.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) account: Option<String>,
 }
 
@@ -142,7 +132,6 @@ fn derive_keys(seed: &[u8; 32], name: &str, mode: MerchantMode) -> ModeKeys {
     }
 }
 
-/// Key prefix of all merchants.
 const RECORDS: &str = "o/merchant/";
 
 fn record(id: &str) -> String {
@@ -238,7 +227,6 @@ impl ChangeUnit {
         Ok(merchant)
     }
 
-    /// Updates a stored merchant.
     pub(crate) fn store_merchant(&mut self, merchant: &MerchantRecord) -> Result<()> {
         self.put(&record(&merchant.id), merchant)
     }
@@ -258,18 +246,13 @@ impl ChangeUnit {
 }
 
 impl MerchantRecord {
-    /// Returns an account of one mode.
     pub(crate) fn find_account(&self, mode: MerchantMode, id: &str) -> Option<&AccountRecord> {
         self.keys(mode).accounts.iter().find(|account| account.id == id)
     }
 
     /// Returns the account for a kind of method: the named one, else the key's own, else the
-    /// primary one.
-    ///
-    /// # Errors
-    ///
-    /// The account is of another mode, of another type, or unknown (gateway-api, POST /v1/charges,
-    /// rule 1).
+    /// primary one. 422 for an account of another mode, of another type, and an unknown one (gateway-api, POST
+    /// /v1/charges, rule 1).
     pub(crate) fn account(
         &self,
         mode: MerchantMode,
@@ -303,7 +286,6 @@ impl MerchantRecord {
         }
     }
 
-    /// Returns the currency of an account.
     pub(crate) fn currency(&self, mode: MerchantMode, account: &str) -> String {
         let found = self.find_account(mode, account);
         found.map_or(CURRENCY_DEFAULT, |account| &account.currency).to_owned()

@@ -19,7 +19,6 @@ use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 
-/// Fields that an account may require.
 pub(crate) const FIELDS: [&str; 8] =
     ["cvv", "name", "address1", "city", "state", "postal_code", "email", "phone"];
 
@@ -32,7 +31,6 @@ pub(crate) fn parse_list(text: &str) -> BTreeSet<String> {
 /// Maximum length of a list of event URLs (service-facts, 31).
 const URLS_LENGTH_MAX: usize = 1024;
 
-/// PATCH and PUT /v1/merchant.
 pub(crate) fn merchant(
     cx: &mut ChangeUnit,
     asked: &ParsedRequest,
@@ -108,11 +106,7 @@ fn are_urls(text: &str) -> bool {
         && text.split(',').map(str::trim).filter(|url| !url.is_empty()).all(is_url)
 }
 
-/// PATCH and PUT of an account of this type.
-///
-/// # Errors
-///
-/// 404 for an account of another merchant, mode or type.
+/// PATCH and PUT of an account of this type. 404 for an account of another merchant, mode or type.
 pub(crate) fn account(
     cx: &mut ChangeUnit,
     asked: &ParsedRequest,
@@ -136,10 +130,8 @@ pub(crate) fn account(
 
 /// Keeps one primary account for each type: a request can set `primary`, but not clear it.
 fn need_primary(change: &AccountChange, is_primary: bool) -> Result<()> {
-    if is_primary && change.primary == Some(false) {
-        return Err(SandboxRefusal::rule("no_primary_account", "No primary account"));
-    }
-    Ok(())
+    let keeps_one = !is_primary || change.primary != Some(false);
+    SandboxRefusal::unless(keeps_one, "no_primary_account", "No primary account")
 }
 
 /// Applies the changes that belong to the policy; returns the problems.
@@ -166,7 +158,6 @@ fn set(
     problems.into_list()
 }
 
-/// Applies the account's policy for typed cards.
 fn verification(
     problems: &mut FieldProblems,
     policy: &mut MerchantPolicy,
@@ -190,7 +181,6 @@ fn verification(
     }
 }
 
-/// Applies the account's policy for swiped cards.
 fn swipe(
     problems: &mut FieldProblems,
     policy: &mut MerchantPolicy,
@@ -245,13 +235,10 @@ fn render_account(cx: &ChangeUnit, owner: &ObjectOwner, id: &str) -> Result<Merc
     Ok(accounts::render_merchant_account(account, &record, &policy))
 }
 
-/// Deletes the named data, or everything.
 pub(crate) fn purge(cx: &mut ChangeUnit, asked: &ParsedRequest, wanted: &Purge) -> Result<()> {
     let owner = asked.owner()?;
-    if owner.mode != MerchantMode::Test {
-        let text = "Only test data can be purged";
-        return Err(SandboxRefusal::rule("unavailable_for_merchant_mode", text));
-    }
+    let (is_test, text) = (owner.mode == MerchantMode::Test, "Only test data can be purged");
+    SandboxRefusal::unless(is_test, "unavailable_for_merchant_mode", text)?;
     let (transactions, methods) = (wanted.delete_transactions, wanted.delete_payment_methods);
     let all = transactions != Some(true) && methods != Some(true);
     if all || transactions == Some(true) {
@@ -282,7 +269,6 @@ fn recurring_charges(cx: &mut ChangeUnit, owner: &ObjectOwner) -> Result<()> {
     cx.put(&format!("n/hold/{}", owner.key()), &0)
 }
 
-/// Deletes every object of a list.
 fn clear(cx: &mut ChangeUnit, kind: ObjectKind, under: &str) -> Result<()> {
     for id in cx.ids(&format!("{}/{under}", kind.word), 0, u64::MAX)? {
         let kept: Option<Stored<Value, IgnoredAny>> = cx.find_any_owner(kind, &id)?;

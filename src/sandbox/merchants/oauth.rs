@@ -26,12 +26,10 @@ use crate::sandbox::state::store::{ChangeUnit, SandboxEnvironment};
 /// Older spelling of the scope `payments` (service-facts, 81).
 pub(crate) const SCOPE_PAYMENTS_OLD: &str = "chargeio";
 
-/// Returns the partner application's id.
 pub(crate) fn client_id(world: &SandboxEnvironment) -> String {
     alphanumerics(&world.seed, "partner/id", "", LONG_LENGTH)
 }
 
-/// Returns the partner application's secret.
 pub(crate) fn client_secret(world: &SandboxEnvironment) -> Secret {
     alphanumerics(&world.seed, "partner/secret", "", LONG_LENGTH).into()
 }
@@ -98,13 +96,11 @@ fn grant(cx: &mut ChangeUnit, bearer: &BearerScope, scope: &str) -> Result<Acces
     })
 }
 
-/// Path of the page.
 pub(crate) const CONSENT_PATH: &str = "/oauth/authorize";
 
 /// Query parameters carried from the page to its form.
 const CARRIED: [&str; 5] = ["response_type", "client_id", "redirect_uri", "scope", "state"];
 
-/// Permissions that the page lists.
 const ABILITIES: [&str; 4] = [
     "Take payments by card and eCheck, and refund them",
     "Save payment methods and schedule recurring payments",
@@ -112,14 +108,12 @@ const ABILITIES: [&str; 4] = [
     "See your accounts and your transactions",
 ];
 
-/// Parameters of the request, by name.
 type ConsentParameters = std::collections::BTreeMap<String, Vec<String>>;
 
 fn parameter<'a>(wish: &'a ConsentParameters, name: &str) -> &'a str {
     wish.get(name).and_then(|values| values.first()).map_or("", String::as_str)
 }
 
-/// GET of the page.
 pub(crate) fn show_consent(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
     match request_error(cx, &asked.query) {
         Some(why) => Ok(render_error(cx, why)),
@@ -127,7 +121,6 @@ pub(crate) fn show_consent(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result
     }
 }
 
-/// POST of the owner's choice.
 pub(crate) fn decide_consent(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SandboxAnswer> {
     let wish = pairs(&String::from_utf8_lossy(&asked.body));
     if let Some(why) = request_error(cx, &wish) {

@@ -15,10 +15,8 @@ use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::state::objects::MerchantMode;
 use crate::sandbox::state::store::ChangeUnit;
 
-/// Default hour of the daily run.
 const CAPTURE_HOUR: u32 = 22;
 
-/// The settings of one merchant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct MerchantPolicy {
@@ -39,15 +37,12 @@ pub(crate) struct MerchantPolicy {
     /// Countries from which an account accepts operations (gateway-api,
     /// `transaction_allowed_countries`).
     pub(crate) allowed_countries: BTreeMap<String, BTreeSet<String>>,
-    /// CVV policy by account.
     pub(crate) cvv: BTreeMap<String, CvvPolicy>,
-    /// Address policy by account.
     pub(crate) avs: BTreeMap<String, AvsPolicy>,
     /// Accounts for which a matching CVV excuses a mismatched address (service-facts, 69).
     pub(crate) avs_waived: BTreeSet<String>,
     /// Policy for swiped cards by account; the sandbox swipes none.
     pub(crate) swipe: BTreeMap<String, SwipePolicy>,
-    /// Country by address range.
     pub(crate) ip_countries: BTreeMap<String, String>,
     /// The merchant's product brand; `None` uses the sandbox's own.
     pub(crate) brand: Option<String>,
@@ -59,7 +54,6 @@ pub(crate) struct MerchantPolicy {
     pub(crate) required_fields: BTreeMap<String, BTreeSet<String>>,
     /// Card brands that an account accepts (partner-api, `accepted_card_types`); none means all.
     pub(crate) card_types: BTreeMap<String, BTreeSet<String>>,
-    /// Limits for one transaction, a day and a month.
     pub(crate) limits: VelocityLimits,
     /// Banking days between the daily run and the settlement of an electronic check.
     pub(crate) settlement_days: u32,
@@ -78,7 +72,6 @@ pub(crate) struct SwipePolicy {
 }
 
 impl SwipePolicy {
-    /// Returns the required fields, separated by commas.
     pub(crate) fn required_list(&self) -> String {
         join_words(Some(&self.required_fields)).unwrap_or_default()
     }
@@ -124,35 +117,27 @@ pub(crate) struct SurchargeRate {
     /// In hundredths of a percent of the amount: this sandbox's own choice of unit.
     #[serde(default, rename = "surcharge_rate")]
     pub(crate) part: i64,
-    /// In minor units.
     #[serde(default, rename = "surcharge_fee")]
     pub(crate) fee: i64,
 }
 
 impl MerchantPolicy {
-    /// Refuses with 422 a payment without a required reference.
     pub(crate) fn need_reference(&self, reference: Option<&str>) -> Result<()> {
         if self.reference_required && reference.is_none_or(|text| text.trim().is_empty()) {
-            return Err(SandboxRefusal::field(
-                "reference",
-                "not_blank",
-                "Reference cannot be blank",
-            ));
+            let text = "Reference cannot be blank";
+            return Err(SandboxRefusal::field("reference", "not_blank", text));
         }
         Ok(())
     }
 
-    /// Returns an account's CVV policy.
     pub(crate) fn cvv_of(&self, account: &str) -> CvvPolicy {
         self.cvv.get(account).copied().unwrap_or_default()
     }
 
-    /// Returns an account's address policy.
     pub(crate) fn avs_of(&self, account: &str) -> AvsPolicy {
         self.avs.get(account).copied().unwrap_or_default()
     }
 
-    /// Returns an account's policy for swiped cards.
     pub(crate) fn swipe_of(&self, account: &str) -> SwipePolicy {
         self.swipe.get(account).cloned().unwrap_or_default()
     }
@@ -163,7 +148,6 @@ impl MerchantPolicy {
         self.capture_hour.unwrap_or(CAPTURE_HOUR)
     }
 
-    /// Returns the fields that an account requires, separated by commas.
     pub(crate) fn required_of(&self, account: &str) -> String {
         join_words(self.required_fields.get(account)).unwrap_or_default()
     }
@@ -179,41 +163,28 @@ impl MerchantPolicy {
         join_words(self.allowed_countries.get(account))
     }
 
-    /// Returns true if an account may carry recurring charges.
     pub(crate) fn allows_recurring(&self, account: &str) -> bool {
         !self.recurring_disabled.contains(account)
     }
 
-    /// Refuses with 422 if an account may not carry recurring charges.
     pub(crate) fn need_recurring(&self, account: &str) -> Result<()> {
-        if self.allows_recurring(account) {
-            return Ok(());
-        }
-        Err(unavailable("Recurring charges are not enabled for the account"))
+        let text = "Recurring charges are not enabled for the account";
+        SandboxRefusal::unless(self.allows_recurring(account), UNAVAILABLE, text)
     }
 
-    /// Refuses with 422 if an account may not capture by request.
     pub(crate) fn need_capture(&self, account: &str) -> Result<()> {
-        if self.capture_disabled.contains(account) {
-            return Err(unavailable("Captures are not enabled for the account"));
-        }
-        Ok(())
+        let text = "Captures are not enabled for the account";
+        SandboxRefusal::unless(!self.capture_disabled.contains(account), UNAVAILABLE, text)
     }
 
-    /// Refuses with 422 if an account may pay out no credits.
     pub(crate) fn need_credits(&self, account: &str) -> Result<()> {
-        if self.credits_enabled.contains(account) {
-            return Ok(());
-        }
-        Err(unavailable("Credits are not enabled for the account"))
+        let text = "Credits are not enabled for the account";
+        SandboxRefusal::unless(self.credits_enabled.contains(account), UNAVAILABLE, text)
     }
 
-    /// Refuses with 422 if an account may refund only to the original method.
     pub(crate) fn need_other_method(&self, account: &str) -> Result<()> {
-        if self.other_method_enabled.contains(account) {
-            return Ok(());
-        }
-        Err(unavailable("Refunds to another payment method are not enabled for the account"))
+        let text = "Refunds to another payment method are not enabled for the account";
+        SandboxRefusal::unless(self.other_method_enabled.contains(account), UNAVAILABLE, text)
     }
 }
 
@@ -222,41 +193,33 @@ fn join_words(words: Option<&BTreeSet<String>>) -> Option<String> {
     Some(words.iter().map(String::as_str).collect::<Vec<_>>().join(","))
 }
 
-fn unavailable(text: &str) -> SandboxRefusal {
-    SandboxRefusal::rule("unavailable_for_merchant_policy", text)
-}
+/// Error code of an operation that the tenant's settings do not allow.
+pub(crate) const UNAVAILABLE: &str = "unavailable_for_merchant_policy";
 
 fn key(merchant: &str) -> String {
     format!("x/policy/{merchant}")
 }
 
 impl ChangeUnit {
-    /// Returns the settings of a merchant.
     pub(crate) fn policy(&self, merchant: &str) -> Result<Arc<MerchantPolicy>> {
         Ok(self.get_cached(&key(merchant))?.unwrap_or_default())
     }
 
-    /// Returns a copy of the settings, for changes.
     pub(crate) fn policy_to_edit(&self, merchant: &str) -> Result<MerchantPolicy> {
         Ok(Arc::unwrap_or_clone(self.policy(merchant)?))
     }
 
     /// Returns the product brand that a merchant's customers see.
     pub(crate) fn brand(&self, merchant: &str) -> Result<String> {
-        Ok(self
-            .policy(merchant)?
-            .brand
-            .clone()
-            .unwrap_or_else(|| self.environment.options.brand.clone()))
+        let own = self.policy(merchant)?.brand.clone();
+        Ok(own.unwrap_or_else(|| self.environment.options.brand.clone()))
     }
 
-    /// Stores the settings of a merchant.
     pub(crate) fn set_policy(&mut self, merchant: &str, policy: &MerchantPolicy) -> Result<()> {
         self.put(&key(merchant), policy)
     }
 }
 
-/// An account's policy for a CVV.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(crate) enum CvvPolicy {

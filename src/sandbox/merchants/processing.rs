@@ -17,10 +17,8 @@ use crate::sandbox::state::objects::{
     LONG_LENGTH, MerchantMode, PUBLIC_KEY_LENGTH, alphanumerics, derive_id,
 };
 
-/// Default currency of an account.
 pub(crate) const CURRENCY_DEFAULT: &str = "USD";
 
-/// A stored account.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct AccountRecord {
     pub(crate) id: String,
@@ -59,7 +57,6 @@ impl AccountRecord {
         }
     }
 
-    /// Returns true if the account takes this kind of method.
     pub(crate) fn takes(&self, kind: &MethodKind) -> bool {
         let wanted = if *kind == MethodKind::Bank { AccountType::Check } else { AccountType::Card };
         self.kind == wanted
@@ -68,24 +65,17 @@ impl AccountRecord {
 
 /// Refuses with 422 a capture or refund in another currency than its charge (service-facts, 33).
 pub(crate) fn need_same_currency(charge: &Transaction, asked: Option<&str>) -> Result<()> {
-    if asked.is_none_or(|code| code == charge.currency) {
-        return Ok(());
-    }
     let text = "Specified currency does not match the transaction's currency";
-    Err(SandboxRefusal::rule("currency_mismatch", text))
+    let is_same = asked.is_none_or(|code| code == charge.currency);
+    SandboxRefusal::unless(is_same, "currency_mismatch", text)
 }
 
 /// Refuses with 422 money in another currency than its account's.
 pub(crate) fn need_currency(account: &AccountRecord, asked: Option<&str>) -> Result<()> {
-    match asked {
-        Some(code) if code != account.currency => {
-            Err(SandboxRefusal::rule("unsupported_currency", "Currency is not supported"))
-        }
-        Some(_) | None => Ok(()),
-    }
+    let is_own = asked.is_none_or(|code| code == account.currency);
+    SandboxRefusal::unless(is_own, "unsupported_currency", "Currency is not supported")
 }
 
-/// Returns the date `days` banking days after a date.
 pub(crate) fn add_banking_days(date: NaiveDate, days: u32) -> NaiveDate {
     let mut date = date;
     let mut left = days;
@@ -99,7 +89,6 @@ pub(crate) fn add_banking_days(date: NaiveDate, days: u32) -> NaiveDate {
     date
 }
 
-/// Returns true for a banking day.
 fn is_banking(date: NaiveDate) -> bool {
     !matches!(date.weekday(), Weekday::Sat | Weekday::Sun) && !is_holiday(date)
 }

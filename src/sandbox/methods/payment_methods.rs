@@ -28,12 +28,10 @@ const FINGERPRINT_LENGTH: usize = 20;
 /// The published number whose check digit is wrong on purpose.
 const LUHN_WRONG: &str = "4242424242424241";
 
-/// A stored method.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct StoredMethod {
     /// The visible method, for answers.
     pub(crate) shown: PaymentMethod,
-    /// Outcome of a charge.
     pub(crate) class: OutcomeClass,
     /// Problems of the fields as they were sent; a token also stores such details (service-facts,
     /// 36).
@@ -84,7 +82,6 @@ impl StoredMethod {
     }
 }
 
-/// Converts a card's details for storage.
 pub(crate) fn card_details(cx: &ChangeUnit, card: NewCard) -> StoredMethod {
     let number = card.number.clone().unwrap_or_else(|| Secret::from(""));
     let digits = number.expose();
@@ -120,7 +117,6 @@ pub(crate) fn card_details(cx: &ChangeUnit, card: NewCard) -> StoredMethod {
     }
 }
 
-/// Converts a bank account's details for storage.
 pub(crate) fn bank_details(cx: &ChangeUnit, bank: NewBank) -> StoredMethod {
     let number = bank.account_number.clone().unwrap_or_else(|| Secret::from(""));
     let routing = bank.routing_number.clone().unwrap_or_default();
@@ -181,7 +177,6 @@ fn expiry_day(method: &PaymentMethod, expired: bool) -> Option<NaiveDate> {
     first.checked_add_months(Months::new(u32::from(expired)))
 }
 
-/// Schedules both events for a saved card.
 pub(crate) fn schedule_saved_expiry(
     cx: &mut ChangeUnit,
     owner: &ObjectOwner,

@@ -87,7 +87,6 @@ impl SavedMethodStore {
         Ok(method.without_cvv())
     }
 
-    /// GET of a saved method.
     pub(crate) fn get(&self, cx: &ChangeUnit, asked: &ParsedRequest) -> Result<PaymentMethod> {
         Ok(self.find(cx, &asked.owner()?, asked.parameter(0))?.object)
     }
@@ -96,7 +95,6 @@ impl SavedMethodStore {
         cx.find(self.kind, owner, id)
     }
 
-    /// Returns the details of a saved method for a payment.
     pub(crate) fn payment_details(
         &self,
         cx: &ChangeUnit,
@@ -234,7 +232,6 @@ fn show(
 pub(crate) const SAVED_CARDS: SavedMethodStore =
     SavedMethodStore { kind: ObjectKind::CARD, method: MethodKind::Card, rules: |_| Vec::new() };
 
-/// POST /v1/cards: from fields, or from a token.
 pub(crate) fn create_card(
     cx: &mut ChangeUnit,
     asked: &ParsedRequest,
@@ -266,7 +263,6 @@ pub(crate) fn list_cards(
 pub(crate) const SAVED_BANKS: SavedMethodStore =
     SavedMethodStore { kind: ObjectKind::BANK, method: MethodKind::Bank, rules: bank_holder_rules };
 
-/// POST /v1/banks: from fields, or from a token.
 pub(crate) fn create_bank(
     cx: &mut ChangeUnit,
     asked: &ParsedRequest,
@@ -280,7 +276,6 @@ pub(crate) fn create_bank(
     SAVED_BANKS.create(cx, asked, &given, |cx| bank_details(cx, new))
 }
 
-/// The resolved method of a request.
 pub(crate) struct ResolvedMethod {
     pub(crate) method: StoredMethod,
     /// Its one-time token, which the operation uses up.
@@ -321,7 +316,6 @@ fn find_saved(cx: &ChangeUnit, owner: &ObjectOwner, id: &str) -> Result<StoredMe
     found.map_err(|_| SandboxRefusal::not_found("PaymentMethod", id))
 }
 
-/// Returns the details of a method for a payment.
 pub(crate) fn vault_details(
     cx: &ChangeUnit,
     owner: &ObjectOwner,

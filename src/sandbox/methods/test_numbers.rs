@@ -4,25 +4,20 @@
 
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use crate::api::saved_method::{NewBank, NewCard};
 use crate::base::secret::Secret;
 
-/// The outcome class of a method.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OutcomeClass {
-    /// Failure code of a charge.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) failure: Option<String>,
     /// CVV result, if a CVV is given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cvv_result: Option<String>,
-    /// Address verification result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) avs_result: Option<String>,
 }
 
-/// Returns the class of a card, from its number and the given parts of the address.
 pub(crate) fn of_card(card: &NewCard) -> OutcomeClass {
     let number = card.number.as_ref().map_or("", Secret::expose);
     let has_cvv = card.cvv.as_ref().is_some_and(|cvv| !cvv.expose().is_empty());
@@ -64,7 +59,6 @@ fn avs(number: &str, card: &NewCard) -> Option<&'static str> {
     }
 }
 
-/// Returns the class of a bank account, from its numbers.
 pub(crate) fn of_bank(bank: &NewBank) -> OutcomeClass {
     let account = bank.account_number.as_ref().map_or("", Secret::expose);
     let failure = match (bank.routing_number.as_deref(), account) {
@@ -84,7 +78,6 @@ pub(crate) fn of_bank(bank: &NewBank) -> OutcomeClass {
     OutcomeClass { failure: failure.map(str::to_owned), ..OutcomeClass::default() }
 }
 
-/// Returns the name of the bank with this routing number.
 pub(crate) fn bank_name(routing: &str) -> &'static str {
     match routing {
         "000000013" => "FIRST BANK OF TESTING",
@@ -97,12 +90,10 @@ pub(crate) fn bank_name(routing: &str) -> &'static str {
 /// refused credential (service-facts, 26).
 pub(crate) const COUNTRY_DENIED: &str = "not_authorized_country_denied";
 
-/// Returns the error code for a failure.
 pub(crate) fn error_code(code: &str) -> &str {
     if code == COUNTRY_DENIED { "not_authorized" } else { code }
 }
 
-/// Returns the HTTP status for a failure.
 pub(crate) fn status(code: &str) -> StatusCode {
     match code {
         COUNTRY_DENIED => StatusCode::UNAUTHORIZED,

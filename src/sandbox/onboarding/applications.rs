@@ -104,7 +104,6 @@ fn field_problem(context: &str, message: &str) -> FieldProblem {
     FieldProblem { context, sub_code: "invalid".to_owned(), message }
 }
 
-/// Submits an application and schedules its decision.
 pub(crate) fn submit_and_schedule(
     cx: &mut ChangeUnit,
     found: StoredApplication,
@@ -139,13 +138,10 @@ pub(crate) fn is_started(found: &StoredApplication) -> bool {
     after(found.object.state, ApplicationTransition::Submit).is_ok()
 }
 
-/// Time between a submission and the sandbox's own decision.
 const DELAY: TimeDelta = TimeDelta::seconds(5);
 
-/// Time between a test submission and its notification.
 pub(crate) const TEST_DELAY: TimeDelta = TimeDelta::seconds(2);
 
-/// An underwriting decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SandboxDecision {
     Approve,
@@ -189,11 +185,8 @@ fn decide_automatically(cx: &ChangeUnit, found: &StoredApplication) -> Result<Sa
     Ok(SandboxDecision::Approve)
 }
 
-/// Applies a person's decision; `again` approves an application that was declined.
-///
-/// # Errors
-///
-/// 404 for no such application, 422 for one that is not submitted or was already decided.
+/// Applies a person's decision; `again` approves an application that was declined. 404 for no such
+/// application, 422 for one that is not submitted or was already decided.
 pub(crate) fn decide(
     cx: &mut ChangeUnit,
     id: &str,
@@ -205,7 +198,6 @@ pub(crate) fn decide(
     record::load(cx, id)
 }
 
-/// Returns the state change of a decision.
 fn transition_of(decision: &SandboxDecision, again: bool) -> ApplicationTransition {
     match decision {
         SandboxDecision::Approve if again => ApplicationTransition::Reconsider,
@@ -241,7 +233,6 @@ fn settle_decision(
     outbox::send(cx, &reference, event)
 }
 
-/// Builds the merchant's own record from its application.
 fn profile(name: &str, fields: &Map<String, Value>) -> MerchantProfile {
     let given = |field: &str| Some(text(fields, field).to_owned()).filter(|text| !text.is_empty());
     MerchantProfile {

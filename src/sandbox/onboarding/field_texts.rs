@@ -5,7 +5,6 @@ use crate::api::onboarding::fields;
 use crate::api::onboarding::fields::{ApplicationField, FieldType, Need};
 use crate::api::rules::FieldProblem;
 
-/// A field's label, and its `autocomplete` token of HTML.
 pub(crate) struct FieldLabels {
     pub(crate) label: &'static str,
     pub(crate) complete: &'static str,
@@ -109,7 +108,6 @@ pub(crate) fn may_be_empty(field: &ApplicationField) -> Option<&'static str> {
     }
 }
 
-/// Returns the text of a choice as people read it.
 pub(crate) fn choice(field: &ApplicationField, word: &str) -> String {
     match (field.field_type, word) {
         (FieldType::Boolean, "true") => "Yes".to_owned(),
@@ -143,7 +141,6 @@ mod tests {
     }
 }
 
-/// End of a message about an empty field.
 const BLANK: &str = "cannot be blank";
 
 /// Returns the message beside the field: what the applicant should do.
@@ -167,7 +164,6 @@ fn blank_message(of: FieldType) -> &'static str {
     }
 }
 
-/// Returns the message for a value that does not fit its field's type.
 fn type_message(of: FieldType, sub_code: &str) -> Option<&'static str> {
     match of {
         FieldType::Email => Some("Please write an e-mail address, such as jane@example.com"),

@@ -25,7 +25,6 @@ pub(crate) const OMITTED_FIELDS: [&str; 7] = [
     "browser_language",
 ];
 
-/// One part of the form.
 struct FormPart {
     heading: &'static str,
     /// Prefixes of the names of its fields.
@@ -51,7 +50,6 @@ const BUSINESS: &[&str] = &[
 
 const MORE: &[&str] = &["number_of_", "currently_", "current_", "wants_"];
 
-/// The parts of the form, in order.
 const PARTS: [FormPart; 9] = [
     part("You", &["first_name", "last_name", "email"], false),
     part("Your business", BUSINESS, false),
@@ -64,13 +62,11 @@ const PARTS: [FormPart; 9] = [
     part("Signature", &["signed_by", "signature"], false),
 ];
 
-/// A field with its name in the form.
 struct FormInput {
     name: String,
     field: &'static ApplicationField,
 }
 
-/// Returns every input, in the order of the fields.
 fn inputs() -> Vec<FormInput> {
     let asked = FIELDS.iter().filter(|field| !OMITTED_FIELDS.contains(&field.name));
     let own = asked.map(|field| FormInput { name: field.name.to_owned(), field });
@@ -102,7 +98,6 @@ impl FormPart {
     }
 }
 
-/// The filled-in values and their problems.
 struct SignUpForm<'a> {
     fields: &'a Map<String, Value>,
     problems: &'a [FieldProblem],
@@ -162,7 +157,6 @@ impl SignUpForm<'_> {
             .filter(|text| !text.is_empty())
     }
 
-    /// Renders one labelled input with its problem.
     fn input(&self, input: &FormInput) -> Markup {
         let (name, field) = (input.name.as_str(), input.field);
         let problem = self.problem(name);
@@ -230,7 +224,6 @@ impl SignUpForm<'_> {
     }
 }
 
-/// Returns the HTML `type` of the input.
 fn kind(of: FieldType) -> &'static str {
     match of {
         FieldType::Email => "email",

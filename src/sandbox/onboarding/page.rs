@@ -38,7 +38,6 @@ const OPENS_FOR: TimeDelta = TimeDelta::minutes(5);
 /// Bytes kept of a browser's header.
 const HEADER_BYTES_MAX: usize = 1024;
 
-/// An address that was issued.
 #[derive(Serialize, Deserialize)]
 struct SignUpLink {
     id: ApplicationId,
@@ -50,7 +49,6 @@ fn key(token: &str) -> String {
     format!("x/sign_up/{token}")
 }
 
-/// Issues a fresh address for an application.
 pub(crate) fn open(
     cx: &mut ChangeUnit,
     asked: &ParsedRequest,
@@ -107,7 +105,6 @@ pub(crate) fn finish(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Sandb
     Ok(SandboxAnswer::redirect(StatusCode::SEE_OTHER, &thanks))
 }
 
-/// GET of the page of thanks.
 pub(crate) fn thanks(cx: &ChangeUnit) -> SandboxAnswer {
     let inner = html! {
         p.notice.good role="status" { "Thank you. Your application was submitted." }
@@ -167,7 +164,6 @@ fn form_page(cx: &ChangeUnit, status: StatusCode, inner: Markup) -> SandboxAnswe
     page.scripts(&["/assets/sign.js"]).answer(status)
 }
 
-/// Renders a short page.
 fn plain(cx: &ChangeUnit, status: StatusCode, title: &str, inner: Markup) -> SandboxAnswer {
     SandboxPage::new(&cx.environment.options.brand, title, inner).narrow().answer(status)
 }
@@ -266,7 +262,6 @@ const STEP: usize = 16;
 
 /// Height of the base line, and the range of heights that letters reach.
 const FOOT: usize = 100;
-
 const TOP: usize = 40;
 
 /// Returns a signature as strokes. JSON stays as it is; a typed name becomes a line of hills, one a

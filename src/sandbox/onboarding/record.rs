@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use serde_with::skip_serializing_none;
 
 use crate::api::event::DeclineReason;
 use crate::api::onboarding::application::{
@@ -16,7 +17,6 @@ use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner, Stored, derive_id};
 use crate::sandbox::state::store::{ChangeUnit, sortable_key};
 
-/// State of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ApplicationState {
@@ -27,7 +27,6 @@ pub(crate) enum ApplicationState {
     Declined,
 }
 
-/// A transition of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ApplicationTransition {
     /// The application is complete and goes to underwriting.
@@ -40,47 +39,20 @@ pub(crate) enum ApplicationTransition {
     Reconsider,
 }
 
-/// Returns the state after a change.
-///
-/// # Errors
-///
-/// 422 for a change that the state does not allow.
+/// Returns the state after a change. 422 for a change that the state does not allow.
 pub(crate) fn after(
     state: ApplicationState,
     change: ApplicationTransition,
 ) -> Result<ApplicationState> {
+    use ApplicationState as S;
+    use ApplicationTransition as T;
     match (state, change) {
-        (ApplicationState::Started, ApplicationTransition::Submit) => {
-            Ok(ApplicationState::Submitted)
+        (S::Started, T::Submit) => Ok(S::Submitted),
+        (S::Submitted, T::Approve) | (S::Submitted | S::Declined, T::Reconsider) => {
+            Ok(S::Provisioned)
         }
-        (ApplicationState::Submitted, ApplicationTransition::Approve)
-        | (
-            ApplicationState::Submitted | ApplicationState::Declined,
-            ApplicationTransition::Reconsider,
-        ) => Ok(ApplicationState::Provisioned),
-        (ApplicationState::Submitted, ApplicationTransition::Decline) => {
-            Ok(ApplicationState::Declined)
-        }
-        (
-            ApplicationState::Started,
-            ApplicationTransition::Approve
-            | ApplicationTransition::Decline
-            | ApplicationTransition::Reconsider,
-        )
-        | (ApplicationState::Submitted, ApplicationTransition::Submit)
-        | (
-            ApplicationState::Declined,
-            ApplicationTransition::Submit
-            | ApplicationTransition::Approve
-            | ApplicationTransition::Decline,
-        )
-        | (
-            ApplicationState::Provisioned,
-            ApplicationTransition::Submit
-            | ApplicationTransition::Approve
-            | ApplicationTransition::Decline
-            | ApplicationTransition::Reconsider,
-        ) => {
+        (S::Submitted, T::Decline) => Ok(S::Declined),
+        _ => {
             let text = "Application is not waiting for a decision";
             Err(SandboxRefusal::rule("unavailable_for_current_status", text))
         }
@@ -92,25 +64,20 @@ const LIST: &str = "partner";
 
 /// First id, so that ids look like those of a service in use.
 const ID_BASE: u64 = 100_000;
-
-/// Replaces a secret value.
 const MASK: &str = "***";
 
 /// Key that records the one test of the sign-up, even after the test was deleted.
 const TEST_TAKEN: &str = "x/application/test";
 
-/// The visible part of an application.
+#[skip_serializing_none]
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Application {
     pub(crate) id: ApplicationId,
     pub(crate) state: ApplicationState,
     pub(crate) submission: Submission,
     pub(crate) created: Timestamp,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) submitted: Option<Timestamp>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) decided: Option<Timestamp>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<DeclineReason>,
     pub(crate) reference: String,
     pub(crate) plan: String,
@@ -118,7 +85,6 @@ pub(crate) struct Application {
     pub(crate) fields: Map<String, Value>,
 }
 
-/// The private part, stored beside it.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct ApplicationInternals {
     pub(crate) fields: Map<String, Value>,
@@ -133,7 +99,6 @@ pub(crate) fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
     fields.get(name).and_then(Value::as_str).unwrap_or_default().trim()
 }
 
-/// Returns an id that no application has.
 pub(crate) fn fresh_id(cx: &mut ChangeUnit) -> ApplicationId {
     ApplicationId(ID_BASE.saturating_add(cx.next()))
 }
@@ -164,17 +129,12 @@ pub(crate) fn create(
     Ok(found)
 }
 
-/// Returns the application of this id.
-///
-/// # Errors
-///
-/// 404 for no such application.
+/// Returns the application of this id. 404 for no such application.
 pub(crate) fn load(cx: &ChangeUnit, id: &str) -> Result<StoredApplication> {
     cx.find_any_owner(ObjectKind::APPLICATION, id)?
         .ok_or_else(|| SandboxRefusal::not_found(ObjectKind::APPLICATION.name, id))
 }
 
-/// Updates a stored application.
 pub(crate) fn store(cx: &mut ChangeUnit, found: &StoredApplication) -> Result<()> {
     cx.update(ObjectKind::APPLICATION, &found.object.id.to_string(), found)
 }
@@ -205,7 +165,6 @@ pub(crate) fn submit(cx: &mut ChangeUnit, mut found: StoredApplication) -> Resul
     store(cx, &found)
 }
 
-/// Returns true once the one test of the sign-up was submitted.
 pub(crate) fn is_test_submitted(cx: &ChangeUnit) -> Result<bool> {
     Ok(cx.get::<String>(TEST_TAKEN)?.is_some())
 }
@@ -283,7 +242,6 @@ fn convert_value(table: &[ApplicationField], name: String, value: Value) -> (Str
     (name, value)
 }
 
-/// Returns the fields with their secrets masked.
 fn mask_secrets(fields: &Map<String, Value>) -> Map<String, Value> {
     let second = |value: &Value| {
         let fields = value.as_object().cloned().unwrap_or_default();

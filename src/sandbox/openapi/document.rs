@@ -3,80 +3,54 @@
 //! Each route brings its own [`RouteDoc`], so the document and the served routes are the same. Shapes
 //! come from the types' JSON Schemas, texts from their doc comments.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock};
 
 use http::StatusCode;
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
-use crate::api::call::{Auth, Method, Parameter, ParameterType};
+use crate::api::call::{Auth, Parameter, ParameterType};
 use crate::api::rules::Problem;
 use crate::sandbox::answer::SandboxAnswer;
-use crate::sandbox::openapi::page;
-use crate::sandbox::openapi::page::DOCUMENT;
+use crate::sandbox::openapi::page::{self, DOCUMENT};
 use crate::sandbox::openapi::route::{Route, RouteDoc, RouteHandler, Schemas};
 use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::pages::API_REFERENCE;
 
-/// An operation: a route that programs use.
 #[derive(Debug, Clone)]
 struct Operation {
     method: &'static str,
     path: String,
-    surface: ServiceSurface,
     doc: RouteDoc,
 }
 
-/// The document of each surface, generated at the first request.
-#[derive(Debug)]
-struct OpenApiDocuments {
-    operations: Vec<Operation>,
-    documented: OnceLock<Value>,
-    public: OnceLock<Value>,
-}
-
-impl OpenApiDocuments {
-    fn of(&self, surface: ServiceSurface) -> &Value {
-        let made = match surface {
-            ServiceSurface::Documented => &self.documented,
-            ServiceSurface::Public => &self.public,
-        };
-        made.get_or_init(|| document(&self.operations, surface))
-    }
-}
-
-/// Returns the routes that serve the document of these routes.
-pub(crate) fn document_routes(all: &[Route]) -> [(Method, &'static str, RouteHandler); 2] {
-    let operations = all.iter().filter_map(|route| {
-        let (method, path) = (route.method, format!("/{}", route.pattern.join("/")));
-        Some(Operation { method, path, surface: route.surface, doc: route.doc? })
+/// Returns the routes that serve the document of these routes, generated at the first request.
+pub(crate) fn document_routes(
+    all: &[Route],
+    surface: ServiceSurface,
+) -> [(&'static str, RouteHandler); 2] {
+    let shown = all.iter().filter(|route| route.surface.is_part_of(surface));
+    let operations = shown.filter_map(|route| {
+        let path = format!("/{}", route.pattern.join("/"));
+        Some(Operation { method: route.method, path, doc: route.doc? })
     });
-    let documents = Arc::new(OpenApiDocuments {
-        operations: operations.collect(),
-        documented: OnceLock::new(),
-        public: OnceLock::new(),
-    });
-    let same = documents.clone();
-    let json: RouteHandler =
-        Box::new(move |cx, _| SandboxAnswer::json(same.of(cx.environment.options.surface)));
-    let page: RouteHandler = Box::new(move |cx, _| {
-        let document = documents.of(cx.environment.options.surface);
-        Ok(page::show(&cx.environment.options.brand, document))
-    });
-    [(Method::Get, DOCUMENT, json), (Method::Get, API_REFERENCE, page)]
+    let operations: Vec<Operation> = operations.collect();
+    let made = Arc::new(LazyLock::new(move || document(&operations, surface)));
+    let same = made.clone();
+    let json: RouteHandler = Box::new(move |_, _| SandboxAnswer::json(&**same));
+    let page: RouteHandler =
+        Box::new(move |cx, _| Ok(page::show(&cx.environment.options.brand, &made)));
+    [(DOCUMENT, json), (API_REFERENCE, page)]
 }
 
 fn document(all: &[Operation], surface: ServiceSurface) -> Value {
-    let shown: Vec<&Operation> = all.iter().filter(|one| one.surface.is_part_of(surface)).collect();
     let mut schemas = Schemas::new();
     let mut paths: Map<String, Value> = Map::new();
-    for one in &shown {
+    for one in all {
         let path = paths.entry(one.path.clone()).or_insert_with(|| json!({}));
         if let Value::Object(path) = path {
-            path.insert(
-                one.method.to_ascii_lowercase(),
-                operation(one, &shown, surface, &mut schemas),
-            );
+            let operation = operation(one, all, surface, &mut schemas);
+            path.insert(one.method.to_ascii_lowercase(), operation);
         }
     }
     json!({
@@ -99,7 +73,6 @@ fn document(all: &[Operation], surface: ServiceSurface) -> Value {
 }
 
 const JSON: &str = "application/json";
-
 const FORM: &str = "application/x-www-form-urlencoded";
 
 /// Refusals: the name of the response, its status and its text.
@@ -130,45 +103,39 @@ const REFUSALS: [(&str, StatusCode, &str); 8] = [
 const LOOKUP_PATHS: [(&str, &str); 2] =
     [("/v1/charges", "/v1/transactions/{id}"), ("/v1/credits", "/v1/transactions/{id}")];
 
-/// Renders an operation.
 fn operation(
     one: &Operation,
-    all: &[&Operation],
+    all: &[Operation],
     surface: ServiceSurface,
     schemas: &mut Schemas,
 ) -> Value {
     let RouteDoc { name, description: about, auth, query, request, reply, status, forms } = one.doc;
-    let mut said = Map::new();
     let tag = name.split('.').next().unwrap_or(name);
-    said.insert("operationId".to_owned(), name.into());
-    said.insert("tags".to_owned(), json!([tag]));
-    said.insert("summary".to_owned(), schemas.text(about).into());
-    said.insert("security".to_owned(), security(auth));
+    let mut said = json!({
+        "operationId": name,
+        "tags": [tag],
+        "summary": schemas.text(about),
+        "security": security(auth),
+    });
     let parameters = parameters(&one.path, query);
     if !parameters.is_empty() {
-        said.insert("parameters".to_owned(), parameters.into());
+        said["parameters"] = parameters.into();
     }
     if let Some(request) = request {
         let schema = schemas.request(request);
-        said.insert(
-            "requestBody".to_owned(),
-            request_body(&schema, forms.is_some_and(|of| of.is_part_of(surface))),
-        );
+        let forms = forms.is_some_and(|of| of.is_part_of(surface));
+        said["requestBody"] = request_body(&schema, forms);
     }
-    let mut answers = Map::new();
     let mut success = json!({"description": "Done."});
-    if let (Some(reply), Value::Object(success)) = (reply, &mut success) {
-        let schema = schemas.reply(reply);
-        success.insert("content".to_owned(), json!({ JSON: {"schema": schema} }));
-        success.insert("links".to_owned(), links(one, all).into());
+    if let Some(reply) = reply {
+        success["content"] = json!({ JSON: {"schema": schemas.reply(reply)} });
+        success["links"] = links(one, all).into();
     }
-    answers.insert(status.as_str().to_owned(), success);
-    answers.extend(refusals(one));
-    said.insert("responses".to_owned(), answers.into());
-    Value::Object(said)
+    let answers = std::iter::once((status.as_str().to_owned(), success)).chain(refusals(one));
+    said["responses"] = answers.collect();
+    said
 }
 
-/// Renders the credential types (both documents, Authentication).
 fn security_schemes() -> Value {
     let bearer = |text: &str| json!({"type": "http", "scheme": "bearer", "description": text});
     let basic = |text: &str| json!({"type": "http", "scheme": "basic", "description": text});
@@ -180,7 +147,6 @@ fn security_schemes() -> Value {
     })
 }
 
-/// Renders the responses other than success.
 fn responses(schemas: &mut Schemas) -> Value {
     fn problem(generator: &mut SchemaGenerator) -> schemars::Schema {
         generator.subschema_for::<Problem>()
@@ -202,7 +168,6 @@ fn security(auth: Auth) -> Value {
     }
 }
 
-/// Returns the names in braces of a path.
 fn names(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
 }
@@ -243,7 +208,6 @@ fn request_body(schema: &Value, forms: bool) -> Value {
     json!({"required": required, "content": content})
 }
 
-/// Renders the refusals that an operation can return.
 fn refusals(one: &Operation) -> impl Iterator<Item = (String, Value)> {
     let Operation { method, path, doc: spoken, .. } = one;
     let (acts, takes) = (*method != "GET", spoken.request.is_some());
@@ -265,7 +229,7 @@ fn refusals(one: &Operation) -> impl Iterator<Item = (String, Value)> {
 }
 
 /// Renders links to the operations that accept the id of the object just made.
-fn links(one: &Operation, all: &[&Operation]) -> Map<String, Value> {
+fn links(one: &Operation, all: &[Operation]) -> Map<String, Value> {
     if one.method != "POST" || names(&one.path).next().is_some() {
         return Map::new();
     }
@@ -276,7 +240,7 @@ fn links(one: &Operation, all: &[&Operation]) -> Map<String, Value> {
             || other.is_some_and(|other| next.path.starts_with(other));
         fits && names(&next.path).count() == 1
     });
-    let link = |next: &&Operation| {
+    let link = |next: &Operation| {
         let name = names(&next.path).next().unwrap_or_default();
         let parameters = json!({ name: "$response.body#/id" });
         let link = json!({"operationId": next.doc.name, "parameters": parameters});

@@ -10,35 +10,29 @@ use serde_json::{Map, Value, json};
 use crate::sandbox::answer::SandboxAnswer;
 use crate::sandbox::pages::SandboxPage;
 
-/// Path of the document as JSON.
 pub(crate) const DOCUMENT: &str = "/openapi.json";
 
 /// Maximum depth of the fields shown; deeper fields are in the document.
 const DEPTH_MAX: usize = 3;
 
-/// An operation with its method and path.
 struct ListedOperation<'a> {
     method: String,
     path: &'a str,
     operation: &'a Value,
 }
 
-/// Renders the whole document.
 pub(super) fn show(brand: &str, document: &Value) -> SandboxAnswer {
     let mut groups: BTreeMap<&str, Vec<ListedOperation<'_>>> = BTreeMap::new();
     for (path, methods) in value_at(document, "/paths").as_object().into_iter().flatten() {
         for (method, said) in methods.as_object().into_iter().flatten() {
-            let method = method.to_ascii_uppercase();
-            groups.entry(text(value_at(said, "/tags/0"))).or_default().push(ListedOperation {
-                method,
-                path,
-                operation: said,
-            });
+            let listed =
+                ListedOperation { method: method.to_ascii_uppercase(), path, operation: said };
+            groups.entry(text_at(said, "/tags/0")).or_default().push(listed);
         }
     }
     let components = value_at(document, "/components");
     let inner = html! {
-        p { (text(value_at(document, "/info/description"))) }
+        p { (text_at(document, "/info/description")) }
         p.quiet { "For programs: " a href=(DOCUMENT) { "OpenAPI 3.1" } }
         div.search hidden {
             label for="search" { "Search" }
@@ -74,10 +68,10 @@ fn section(one: &ListedOperation<'_>, components: &Value) -> Markup {
     let all = value_at(said, "/responses").as_object().into_iter().flatten();
     let statuses: Vec<&str> = all.map(|(status, _)| status.as_str()).collect();
     html! {
-        details.operation id=(text(value_at(said, "/operationId"))) {
+        details.operation id=(text_at(said, "/operationId")) {
             summary {
                 code.method { (method) } " " code { (path) }
-                span.hint { (render_text(text(value_at(said, "/summary")))) }
+                span.hint { (render_text(text_at(said, "/summary"))) }
             }
             p.quiet { "Credential: " code { (credential.map_or("none", String::as_str)) } }
             (parameters(value_at(said, "/parameters")))
@@ -92,7 +86,6 @@ fn section(one: &ListedOperation<'_>, components: &Value) -> Markup {
     }
 }
 
-/// Renders an example body.
 fn sample(title: &str, schema: &Value, components: &Value) -> Markup {
     let shown = serde_json::to_string_pretty(&example(schema, components)).unwrap_or_default();
     html! { p { b { (title) } } pre { (shown) } }
@@ -100,24 +93,15 @@ fn sample(title: &str, schema: &Value, components: &Value) -> Markup {
 
 fn parameters(all: &Value) -> Markup {
     let rows = all.as_array().into_iter().flatten().map(|one| {
-        let kind = if text(value_at(one, "/in")) == "path" {
-            "in the path"
-        } else {
-            text(value_at(one, "/description"))
-        };
-        row(
-            0,
-            text(value_at(one, "/name")),
-            value_at(one, "/schema"),
-            *value_at(one, "/required") == true,
-            kind,
-        )
+        let is_path = text_at(one, "/in") == "path";
+        let meaning = if is_path { "in the path" } else { text_at(one, "/description") };
+        let is_required = *value_at(one, "/required") == true;
+        row(0, text_at(one, "/name"), value_at(one, "/schema"), is_required, meaning)
     });
     let rows: Vec<Markup> = rows.collect();
     table("Parameters", &rows)
 }
 
-/// Renders the fields of a body.
 fn body(title: &str, schema: &Value, components: &Value) -> Markup {
     let mut rows = Vec::new();
     fields(&mut rows, schema, components, 0);
@@ -139,15 +123,10 @@ fn fields(rows: &mut Vec<Markup>, schema: &Value, components: &Value, depth: usi
     for choice in schema.get("anyOf").and_then(Value::as_array).into_iter().flatten() {
         fields(rows, choice, components, depth);
     }
-    let required: Vec<&str> = value_at(schema, "/required")
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let required = value_at(schema, "/required").as_array();
     for (name, field) in value_at(schema, "/properties").as_object().into_iter().flatten() {
-        let needed = required.contains(&name.as_str());
-        let meaning = text(value_at(field, "/description"));
+        let needed = required.is_some_and(|all| all.iter().any(|one| one == name));
+        let meaning = text_at(field, "/description");
         rows.push(row(depth, name, resolve_ref(field, components), needed, meaning));
         fields(rows, field, components, depth.saturating_add(1));
     }
@@ -178,7 +157,6 @@ fn table(title: &str, rows: &[Markup]) -> Markup {
     }
 }
 
-/// Returns the type of a field in a word or two.
 fn kind(schema: &Value) -> String {
     if let Some(words) = schema.get("enum").and_then(Value::as_array) {
         let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
@@ -205,11 +183,11 @@ fn render_text(text: &str) -> Markup {
     }
 }
 
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
+/// Returns the text at a JSON pointer; empty if there is none.
+fn text_at<'a>(value: &'a Value, pointer: &str) -> &'a str {
+    value_at(value, pointer).as_str().unwrap_or_default()
 }
 
-/// Maximum depth of an example.
 const EXAMPLE_DEPTH_MAX: usize = 4;
 
 /// Returns a value that a schema allows: the required fields of a request, every field of an

@@ -9,7 +9,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 
-use crate::api::call::{Auth, Endpoint, Parameter};
+use crate::api::call::{Auth, Endpoint, Method, Parameter};
 use crate::sandbox::answer::{Result, SandboxAnswer};
 use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::request::{ParsedRequest, decode};
@@ -18,7 +18,6 @@ use crate::sandbox::state::store::ChangeUnit;
 pub(crate) type RouteHandler =
     Box<dyn Fn(&mut ChangeUnit, &ParsedRequest) -> Result<SandboxAnswer> + Send + Sync>;
 
-/// A route.
 pub(crate) struct Route {
     pub(crate) method: &'static str,
     pub(crate) pattern: Vec<&'static str>,
@@ -35,7 +34,35 @@ impl std::fmt::Debug for Route {
     }
 }
 
+/// Returns the parts of a path.
+pub(crate) fn parts(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|part| !part.is_empty())
+}
+
 impl Route {
+    /// Returns a page of both surfaces, which needs no credential.
+    pub(crate) fn new(method: Method, path: &'static str, handler: RouteHandler) -> Self {
+        let (pattern, surface) = (parts(path).collect(), ServiceSurface::Documented);
+        Self { method: method.as_str(), pattern, auth: Auth::None, surface, doc: None, handler }
+    }
+
+    /// Restricts the route to the public surface.
+    pub(crate) fn public(&mut self) -> &mut Self {
+        self.surface = ServiceSurface::Public;
+        self
+    }
+
+    /// Makes the route a PUT of the public surface with a name of its own.
+    pub(crate) fn put(&mut self, name: &'static str) {
+        self.method = Method::Put.as_str();
+        self.public().describe(|doc| doc.with_name(name));
+    }
+
+    /// Changes the description.
+    pub(crate) fn describe(&mut self, change: impl FnOnce(RouteDoc) -> RouteDoc) {
+        self.doc = self.doc.map(change);
+    }
+
     pub(crate) fn fits(&self, parts: &[&str]) -> bool {
         let fits = |(own, part): (&&str, &&str)| own.starts_with('{') || own == part;
         self.pattern.len() == parts.len() && self.pattern.iter().zip(parts).all(fits)
@@ -47,7 +74,6 @@ impl Route {
     }
 }
 
-/// Generates the schema of one type.
 pub(crate) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// Description of a route in the document, besides its address.
@@ -57,20 +83,16 @@ pub(crate) struct RouteDoc {
     pub(crate) name: &'static str,
     /// Schema of the endpoint itself: its description is the endpoint's doc comment.
     pub(crate) description: SchemaOf,
-    /// Credential that the route requires.
     pub(crate) auth: Auth,
-    /// Query parameters.
     pub(crate) query: &'static [Parameter],
     pub(crate) request: Option<SchemaOf>,
     pub(crate) reply: Option<SchemaOf>,
-    /// Status of a success.
     pub(crate) status: StatusCode,
     /// Least surface on which it also reads forms.
     pub(crate) forms: Option<ServiceSurface>,
 }
 
 impl RouteDoc {
-    /// Returns the description of an endpoint's type.
     pub(crate) fn of<E: Endpoint>() -> Self {
         Self {
             name: E::NAME,
@@ -84,7 +106,6 @@ impl RouteDoc {
         }
     }
 
-    /// Returns the description with 204 and no body.
     pub(crate) fn without_content(self) -> Self {
         Self { status: StatusCode::NO_CONTENT, ..self }
     }
@@ -94,7 +115,6 @@ impl RouteDoc {
         Self { forms: Some(surface), ..self }
     }
 
-    /// Returns the description under another name.
     pub(crate) fn with_name(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
@@ -109,7 +129,6 @@ fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
-/// Schema generators of one document.
 #[derive(Debug)]
 pub(crate) struct Schemas {
     requests: SchemaGenerator,
@@ -127,13 +146,11 @@ impl Schemas {
         }
     }
 
-    /// Returns the text of an endpoint's doc comment.
     pub(super) fn text(&mut self, about: SchemaOf) -> String {
         let schema = about(&mut self.requests);
         schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned()
     }
 
-    /// Returns the schema of a request.
     pub(super) fn request(&mut self, of: SchemaOf) -> Value {
         without_null(tidy(of(&mut self.requests).to_value()))
     }
@@ -143,14 +160,12 @@ impl Schemas {
         tidy(of(&mut self.replies).to_value())
     }
 
-    /// Returns the components that answers refer to.
     pub(super) fn into_components(mut self) -> Map<String, Value> {
         let all = self.replies.take_definitions(true);
         all.into_iter().map(|(name, schema)| (name, tidy(schema))).collect()
     }
 }
 
-/// Keywords of generated schemas that a reader does not need.
 const NOISE: [&str; 2] = ["default", "$schema"];
 
 /// Returns a schema without noise, whose object properties are never null: empty fields are left
@@ -180,7 +195,6 @@ fn tidy_keyword(name: String, value: Value) -> (String, Value) {
     (name, value)
 }
 
-/// Removes null from the types that a schema allows.
 pub(super) fn without_null(schema: Value) -> Value {
     let Value::Object(mut map) = schema else { return schema };
     if let Some(Value::Array(types)) = map.get_mut("type") {
@@ -201,7 +215,6 @@ pub(super) fn without_null(schema: Value) -> Value {
     }
 }
 
-/// Merges the one remaining choice with the keywords beside it.
 fn merge_choice(only: Map<String, Value>, mut beside: Map<String, Value>) -> Value {
     beside.remove("anyOf");
     let mut whole = only;

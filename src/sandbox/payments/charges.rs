@@ -15,6 +15,7 @@ use crate::api::transaction_action::{CAPTURE_LATER, NewCapture, capture_rules};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::oauth::client_id;
+use crate::sandbox::merchants::policy::UNAVAILABLE;
 use crate::sandbox::merchants::processing::{need_currency, need_same_currency};
 use crate::sandbox::merchants::{auth, processing};
 use crate::sandbox::methods::payment_methods::StoredMethod;
@@ -100,11 +101,9 @@ impl CheckedCharge {
 }
 
 fn check_terms(new: &NewCharge, method: &StoredMethod) -> Result<()> {
-    if new.auto_capture == Some(false) && !method.is_card() {
-        let text = "Only cards can be authorized without capture";
-        return Err(SandboxRefusal::rule("unavailable_for_merchant_policy", text));
-    }
-    Ok(())
+    let text = "Only cards can be authorized without capture";
+    let fits = new.auto_capture != Some(false) || method.is_card();
+    SandboxRefusal::unless(fits, UNAVAILABLE, text)
 }
 
 /// Returns the charge, or the decline that names the transaction it left.
@@ -229,11 +228,7 @@ fn settlement_time(cx: &ChangeUnit, kept: &StoredTransaction) -> Result<DateTime
     Ok(merchant.at(processing::add_banking_days(merchant.today(run), days), hour))
 }
 
-/// Returns a charge of this owner.
-///
-/// # Errors
-///
-/// 404 for anything else.
+/// Returns a charge of this owner. 404 for anything else.
 pub(crate) fn find(cx: &ChangeUnit, owner: &ObjectOwner, id: &str) -> Result<StoredTransaction> {
     let missing = || SandboxRefusal::not_found("Charge", id);
     let kept = transactions::find(cx, owner, id).map_err(|_| missing())?;
@@ -282,7 +277,6 @@ pub(crate) fn capture(
     Ok(kept.object)
 }
 
-/// Requires exactly the authorised amount.
 fn need_full_amount(held: &Transaction, amount: Option<i64>) -> Result<()> {
     match amount {
         Some(amount) if amount == held.amount => Ok(()),

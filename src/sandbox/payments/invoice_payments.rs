@@ -13,10 +13,8 @@ use crate::sandbox::methods::payment_methods::StoredMethod;
 use crate::sandbox::state::objects::{ObjectKind, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 
-/// A stored invoice.
 pub(crate) type StoredInvoice = Stored<Invoice, ()>;
 
-/// State of an invoice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InvoiceState {
     Pending,
@@ -24,7 +22,6 @@ pub(crate) enum InvoiceState {
     Paid,
 }
 
-/// A transition of an invoice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InvoiceTransition {
     /// A payer pays everything that is due.
@@ -37,35 +34,20 @@ pub(crate) enum InvoiceTransition {
     FullyPaid,
 }
 
-/// Returns the state after a change.
-///
-/// # Errors
-///
-/// 422 for a change that the state does not allow.
+/// Returns the state after a change. 422 for a change that the state does not allow.
 pub(crate) fn after(state: InvoiceState, change: InvoiceTransition) -> Result<InvoiceState> {
     match (state, change) {
-        (
-            InvoiceState::Pending | InvoiceState::PartiallyPaid | InvoiceState::Paid,
-            InvoiceTransition::NonePaid,
-        ) => Ok(InvoiceState::Pending),
-        (
-            InvoiceState::Pending | InvoiceState::PartiallyPaid | InvoiceState::Paid,
-            InvoiceTransition::PartPaid,
-        ) => Ok(InvoiceState::PartiallyPaid),
-        (InvoiceState::Pending | InvoiceState::PartiallyPaid, InvoiceTransition::Pay)
-        | (
-            InvoiceState::Pending | InvoiceState::PartiallyPaid | InvoiceState::Paid,
-            InvoiceTransition::FullyPaid,
-        ) => Ok(InvoiceState::Paid),
+        (_, InvoiceTransition::NonePaid) => Ok(InvoiceState::Pending),
+        (_, InvoiceTransition::PartPaid) => Ok(InvoiceState::PartiallyPaid),
         (InvoiceState::Paid, InvoiceTransition::Pay) => {
             let text = "This invoice is paid already";
             Err(SandboxRefusal::rule("unavailable_for_current_status", text))
         }
+        (_, InvoiceTransition::Pay | InvoiceTransition::FullyPaid) => Ok(InvoiceState::Paid),
     }
 }
 
 impl InvoiceState {
-    /// Parses the status of a stored invoice.
     pub(crate) fn of(word: &str) -> Result<Self> {
         let all = [Self::Pending, Self::PartiallyPaid, Self::Paid];
         all.into_iter()
@@ -73,7 +55,6 @@ impl InvoiceState {
             .ok_or_else(SandboxRefusal::server_error)
     }
 
-    /// Returns the status that an invoice shows.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -87,7 +68,6 @@ fn invoice_key(transaction: &str) -> String {
     format!("x/invoice-of/{transaction}")
 }
 
-/// Adds a payment to an invoice.
 pub(crate) fn add(cx: &mut ChangeUnit, mut kept: StoredInvoice, paid: &Transaction) -> Result<()> {
     let payment = payment(cx.id_with_prefix("pmt_"), paid);
     cx.put(&invoice_key(&paid.id), &kept.object.id)?;
@@ -127,7 +107,6 @@ fn payment(id: String, paid: &Transaction) -> InvoicePayment {
     }
 }
 
-/// Returns the payment's status for the status of its transaction.
 fn status(status: &TransactionStatus) -> &'static str {
     match status {
         TransactionStatus::Pending => "pending",
@@ -174,7 +153,6 @@ fn counted_amount(paid: &Transaction) -> i64 {
     }
 }
 
-/// Returns the change that an invoice's payments cause.
 fn transition_of(invoice: &Invoice) -> InvoiceTransition {
     match (invoice.amount_paid, invoice.total_amount_due) {
         (0, _) => InvoiceTransition::NonePaid,

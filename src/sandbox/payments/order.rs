@@ -122,7 +122,6 @@ pub(crate) fn rejection(cx: &ChangeUnit, order: &PaymentOrder) -> Result<Option<
     })
 }
 
-/// Volume of a span of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Volume {
     count: u64,

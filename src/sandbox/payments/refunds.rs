@@ -7,7 +7,6 @@
 
 use chrono::Months;
 
-use crate::api::method::PaymentMethod;
 use crate::api::rules::{FieldProblems, TRANSACTION_REFERENCE_LENGTH_MAX};
 use crate::api::transaction::{Transaction, TransactionStatus, TransactionType};
 use crate::api::transaction_action::{
@@ -95,7 +94,6 @@ fn begin(
     Ok(kept)
 }
 
-/// Builds a refund of this charge, without an amount.
 fn new_refund(charge: &Transaction) -> Transaction {
     Transaction {
         kind: TransactionType::Refund,
@@ -119,10 +117,9 @@ fn need_refundable(cx: &ChangeUnit, charge: &StoredTransaction) -> Result<()> {
     let merchant = cx.merchant(&charge.owner.merchant)?;
     let made = charge.object.created.map_or(cx.now, |time| time.0);
     let last = merchant.today(made).checked_add_months(WINDOW);
-    if last.is_some_and(|last| merchant.today(cx.now) > last) {
-        let text = "The charge is too old to be refunded";
-        return Err(SandboxRefusal::rule("not_valid_for_transaction_status", text));
-    }
+    let is_recent = last.is_none_or(|last| merchant.today(cx.now) <= last);
+    let text = "The charge is too old to be refunded";
+    SandboxRefusal::unless(is_recent, "not_valid_for_transaction_status", text)?;
     if fits { Ok(()) } else { Err(status_refusal()) }
 }
 
@@ -134,22 +131,16 @@ fn need_same_type(
     other: &ResolvedMethod,
 ) -> Result<()> {
     cx.policy(&charge.owner.merchant)?.need_other_method(&charge.object.account_id)?;
-    let kind = |method: &PaymentMethod| method.kind.clone();
-    if kind(&other.method.shown) == kind(&charge.internal.shown) {
-        return Ok(());
-    }
+    let is_same = other.method.shown.kind == charge.internal.shown.kind;
     let text = "Payment method type does not fit the charge";
-    Err(SandboxRefusal::rule("incorrect_payment_type", text))
+    SandboxRefusal::unless(is_same, "incorrect_payment_type", text)
 }
 
 fn need_balance(charge: &Transaction, amount: i64) -> Result<()> {
     let paid = charge.amount.saturating_add(charge.gratuity.unwrap_or(0));
     let left = paid.saturating_sub(charge.amount_refunded.unwrap_or(0));
-    if amount <= left {
-        return Ok(());
-    }
     let text = "Amount of refund exceeds remaining transaction balance";
-    Err(SandboxRefusal::rule("refund_exceeds_transaction", text))
+    SandboxRefusal::unless(amount <= left, "refund_exceeds_transaction", text)
 }
 
 /// Makes a pending refund or credit from the fields that the caller sets.

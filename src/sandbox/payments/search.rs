@@ -29,7 +29,6 @@ pub(crate) fn reference_key(under: &str, reference: &str, rest: &str) -> String 
     if rest.is_empty() { start } else { format!("{start}\u{0}{rest}") }
 }
 
-/// Indexes a new transaction by its reference.
 pub(crate) fn index_reference(cx: &mut ChangeUnit, kept: &StoredTransaction) -> Result<()> {
     let Some(reference) = &kept.object.reference else {
         return Ok(());

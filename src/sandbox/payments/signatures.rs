@@ -46,7 +46,6 @@ pub(crate) fn sign(
     Ok(SignedTransaction { transaction: kept.object, signature })
 }
 
-/// Stores a signature; returns its id.
 pub(crate) fn store_signature(
     cx: &mut ChangeUnit,
     owner: &ObjectOwner,
@@ -143,7 +142,6 @@ fn check(gratuity: Option<i64>, signature: Option<&NewSignature>) -> Result<()> 
 }
 
 impl Tip {
-    /// Takes gratuity and signature out of a charge request.
     pub(crate) fn of(cx: &ChangeUnit, new: &mut NewCharge) -> Self {
         let tip = Self { gratuity: new.gratuity.take(), signature: new.signature.take() };
         if is_supported(cx) { tip } else { Self::default() }
@@ -157,7 +155,6 @@ impl Tip {
         if is_supported(cx) { tip } else { Self::default() }
     }
 
-    /// Adds gratuity and signature to a charge.
     pub(crate) fn add(self, cx: &mut ChangeUnit, kept: &mut StoredTransaction) -> Result<()> {
         if self.gratuity.is_none() && self.signature.is_none() {
             return Ok(());

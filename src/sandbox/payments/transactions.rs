@@ -21,10 +21,8 @@ use crate::sandbox::state::{logs, objects};
 
 pub(crate) type StoredTransaction = Stored<Transaction, StoredMethod>;
 
-/// A transition of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TransactionTransition {
-    /// The processor accepts it.
     Authorize,
     /// The processor refuses it, or the money that it waits for does not arrive.
     Decline,
@@ -32,7 +30,6 @@ pub(crate) enum TransactionTransition {
     Capture,
     /// A hold's seven days are over.
     Expire,
-    /// A request voids it.
     Void,
     /// The money did not arrive, or was taken back.
     Return,
@@ -44,51 +41,23 @@ pub(crate) fn step(
     change: TransactionTransition,
 ) -> Option<TransactionStatus> {
     use TransactionStatus as S;
+    use TransactionTransition as T;
     match (status, change) {
-        (S::Pending, TransactionTransition::Authorize) => Some(S::Authorized),
-        (S::Authorized, TransactionTransition::Capture) => Some(S::Completed),
-        (S::Authorized, TransactionTransition::Expire)
-        | (S::Pending | S::Authorized, TransactionTransition::Void) => Some(S::Voided),
-        (S::Pending, TransactionTransition::Decline)
-        | (S::Authorized | S::Completed, TransactionTransition::Return) => Some(S::Failed),
-        (
-            S::Pending,
-            TransactionTransition::Capture
-            | TransactionTransition::Expire
-            | TransactionTransition::Return,
-        )
-        | (S::Authorized, TransactionTransition::Authorize | TransactionTransition::Decline)
-        | (
-            S::Completed,
-            TransactionTransition::Authorize
-            | TransactionTransition::Decline
-            | TransactionTransition::Capture
-            | TransactionTransition::Expire
-            | TransactionTransition::Void,
-        )
-        | (
-            S::Voided | S::Failed | S::Other(_),
-            TransactionTransition::Authorize
-            | TransactionTransition::Decline
-            | TransactionTransition::Capture
-            | TransactionTransition::Expire
-            | TransactionTransition::Void
-            | TransactionTransition::Return,
-        ) => None,
+        (S::Pending, T::Authorize) => Some(S::Authorized),
+        (S::Authorized, T::Capture) => Some(S::Completed),
+        (S::Authorized, T::Expire) | (S::Pending | S::Authorized, T::Void) => Some(S::Voided),
+        (S::Pending, T::Decline) | (S::Authorized | S::Completed, T::Return) => Some(S::Failed),
+        _ => None,
     }
 }
 
-/// Builds the refusal of an operation that the status does not allow.
 pub(crate) fn status_refusal() -> SandboxRefusal {
     let text = "The operation cannot be completed in the current status";
     SandboxRefusal::rule("not_valid_for_transaction_status", text)
 }
 
-/// Applies a change with its event and consequences.
-///
-/// # Errors
-///
-/// 422 for a change that the status does not allow.
+/// Applies a change with its event and consequences. 422 for a change that the status does not
+/// allow.
 pub(crate) fn apply(
     cx: &mut ChangeUnit,
     kept: &mut StoredTransaction,
@@ -128,18 +97,14 @@ pub(crate) fn run_scheduled(
     change: TransactionTransition,
 ) -> Result<()> {
     let kept: Option<StoredTransaction> = cx.find_any_owner(ObjectKind::TRANSACTION, id)?;
-    match kept {
-        Some(kept)
-            if change == TransactionTransition::Expire
-                && kept.object.auto_capture == Some(true) =>
-        {
-            Ok(())
-        }
-        Some(mut kept) if step(&kept.object.status, change).is_some() => {
-            apply(cx, &mut kept, change)
-        }
-        Some(_) | None => Ok(()),
+    let Some(mut kept) = kept.filter(|kept| step(&kept.object.status, change).is_some()) else {
+        return Ok(());
+    };
+    let is_captured_daily = kept.object.auto_capture == Some(true);
+    if change == TransactionTransition::Expire && is_captured_daily {
+        return Ok(());
     }
+    apply(cx, &mut kept, change)
 }
 
 /// Records an event of a transaction, with its method in the form of event data.
@@ -167,29 +132,7 @@ pub(crate) fn apply_effects(
         (TransactionType::Refund, TransactionTransition::Void | TransactionTransition::Return) => {
             subtract_refund(cx, kept)
         }
-        (
-            TransactionType::Charge,
-            TransactionTransition::Authorize
-            | TransactionTransition::Decline
-            | TransactionTransition::Expire
-            | TransactionTransition::Void,
-        )
-        | (
-            TransactionType::Refund,
-            TransactionTransition::Authorize
-            | TransactionTransition::Decline
-            | TransactionTransition::Capture
-            | TransactionTransition::Expire,
-        )
-        | (
-            TransactionType::Credit | TransactionType::Other(_),
-            TransactionTransition::Authorize
-            | TransactionTransition::Decline
-            | TransactionTransition::Capture
-            | TransactionTransition::Expire
-            | TransactionTransition::Void
-            | TransactionTransition::Return,
-        ) => Ok(()),
+        _ => Ok(()),
     }
 }
 
@@ -225,12 +168,10 @@ pub(crate) fn holds_of(owner: &ObjectOwner) -> String {
     format!("hold/{}", owner.key())
 }
 
-/// Adds a charge to the list of holds.
 pub(crate) fn add_hold(cx: &mut ChangeUnit, kept: &StoredTransaction) -> Result<()> {
     cx.list_add(&holds_of(&kept.owner), kept.sequence, &kept.object.id)
 }
 
-/// Removes a charge from the list of holds.
 pub(crate) fn remove_hold(cx: &mut ChangeUnit, kept: &StoredTransaction) -> Result<()> {
     cx.list_remove(&holds_of(&kept.owner), kept.sequence)
 }
@@ -317,7 +258,6 @@ pub(crate) fn authorize_payout(cx: &mut ChangeUnit, kept: &mut StoredTransaction
     Ok(true)
 }
 
-/// Returns a transaction of this owner.
 pub(crate) fn find(cx: &ChangeUnit, owner: &ObjectOwner, id: &str) -> Result<StoredTransaction> {
     cx.find(ObjectKind::TRANSACTION, owner, id)
 }

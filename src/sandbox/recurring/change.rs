@@ -256,7 +256,6 @@ fn without_absent(mut problems: Vec<FieldProblem>) -> Vec<FieldProblem> {
     problems
 }
 
-/// Merges the changed fields into the visible method.
 fn overlay(shown: &PaymentMethod, fields: Value) -> Result<PaymentMethod> {
     let mut value = serde_json::to_value(shown)?;
     if let (Value::Object(own), Value::Object(changed)) = (&mut value, fields) {

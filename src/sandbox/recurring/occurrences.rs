@@ -27,7 +27,6 @@ use crate::sandbox::state::objects;
 use crate::sandbox::state::objects::{ObjectKind, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
 
-/// Hour of the merchant's day at which an occurrence is paid.
 const DUE_HOUR: u32 = 12;
 
 /// Opens the next occurrence, or completes the charge if none is left.
@@ -283,7 +282,6 @@ pub(crate) fn ignore_pending(cx: &mut ChangeUnit, charge: &mut StoredRecurring) 
     events::emit(cx, &kept.owner, "recurring_charge.occurrence.ignored", &kept.object)
 }
 
-/// Returns the occurrence with its transactions.
 fn show(cx: &ChangeUnit, id: &str) -> Result<Occurrence> {
     let kept = find_occurrence(cx, id)?;
     let mut transactions: Vec<Transaction> = Vec::new();

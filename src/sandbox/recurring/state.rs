@@ -22,11 +22,9 @@ use crate::sandbox::state::objects;
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
 
-/// Private part of a recurring charge.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct RecurringInternals {
     pub(crate) method: StoredMethod,
-    /// The pending occurrence.
     pub(crate) pending: Option<String>,
     /// Due date of the last occurrence that was paid, failed or ignored.
     #[serde(rename = "closed")]
@@ -38,16 +36,12 @@ pub(crate) struct RecurringInternals {
 
 pub(crate) type StoredRecurring = Stored<RecurringCharge, RecurringInternals>;
 
-/// A transition of a recurring charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RecurringTransition {
-    /// A request changes it.
     Update,
     /// Limits are reached, or no date is left.
     Complete,
-    /// A request ends it.
     Cancel,
-    /// A request removes it.
     Delete,
 }
 
@@ -57,29 +51,15 @@ pub(crate) fn step_charge(
     change: RecurringTransition,
 ) -> Option<RecurringStatus> {
     use RecurringStatus as S;
+    use RecurringTransition as T;
     match (status, change) {
-        (S::Active, RecurringTransition::Update) => Some(S::Active),
-        (S::Active, RecurringTransition::Complete | RecurringTransition::Cancel) => {
-            Some(S::Completed)
-        }
-        (S::Active | S::Completed, RecurringTransition::Delete) => Some(S::Deleted),
-        (
-            S::Completed,
-            RecurringTransition::Update
-            | RecurringTransition::Complete
-            | RecurringTransition::Cancel,
-        )
-        | (
-            S::Deleted | S::Other(_),
-            RecurringTransition::Update
-            | RecurringTransition::Complete
-            | RecurringTransition::Cancel
-            | RecurringTransition::Delete,
-        ) => None,
+        (S::Active, T::Update) => Some(S::Active),
+        (S::Active, T::Complete | T::Cancel) => Some(S::Completed),
+        (S::Active | S::Completed, T::Delete) => Some(S::Deleted),
+        _ => None,
     }
 }
 
-/// Returns a recurring charge of this owner.
 pub(crate) fn find_charge(
     cx: &ChangeUnit,
     owner: &ObjectOwner,
@@ -90,18 +70,12 @@ pub(crate) fn find_charge(
 
 /// Refuses a start today (service-facts, 63).
 pub(crate) fn refuse_today(schedule: &RecurringSchedule, today: NaiveDate) -> Result<()> {
-    if schedule.start == Some(today) {
-        let text = "The first occurrence would be due immediately";
-        return Err(SandboxRefusal::rule("first_occurrence_due_immediately", text));
-    }
-    Ok(())
+    let text = "The first occurrence would be due immediately";
+    let is_later = schedule.start != Some(today);
+    SandboxRefusal::unless(is_later, "first_occurrence_due_immediately", text)
 }
 
-/// Converts the schedule to a calendar.
-///
-/// # Errors
-///
-/// 422 for an invalid schedule.
+/// Converts the schedule to a calendar. 422 for an invalid schedule.
 pub(crate) fn calendar(schedule: &RecurringSchedule) -> Result<Calendar> {
     let wrong = || SandboxRefusal::field("schedule", "invalid", "Schedule is invalid");
     let unit = match schedule.interval_unit.as_deref() {
@@ -124,7 +98,6 @@ pub(crate) fn calendar(schedule: &RecurringSchedule) -> Result<Calendar> {
     })
 }
 
-/// Schedules the expiry events of the current method.
 pub(crate) fn schedule_expiry(cx: &mut ChangeUnit, charge: &StoredRecurring) -> Result<()> {
     let id = charge.object.id.clone();
     let entry = |expired| TimerEntry::Expiry { id: id.clone(), expired };
@@ -147,31 +120,24 @@ pub(crate) fn run_due_expiry(cx: &mut ChangeUnit, id: &str, expired: bool) -> Re
     }
 }
 
-/// Builds the 422 of a change that the status does not allow.
 pub(crate) fn status_refusal() -> SandboxRefusal {
     SandboxRefusal::rule("unavailable_for_current_status", "Not available for the current status")
 }
 
-/// Private part of an occurrence.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct OccurrenceInternals {
     /// Ids of its transactions, oldest first.
     pub(crate) transactions: Vec<String>,
-    /// End of the payment in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) paying_until: Option<Timestamp>,
 }
 
 pub(crate) type StoredOccurrence = Stored<Occurrence, OccurrenceInternals>;
 
-/// A transition of an occurrence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OccurrenceTransition {
-    /// A payment is in progress.
     Begin,
-    /// A payment was made.
     Pay,
-    /// A payment was declined.
     Decline,
     /// A request excludes it from the automatic collection.
     Ignore,
@@ -183,28 +149,16 @@ pub(crate) fn step_occurrence(
     change: OccurrenceTransition,
 ) -> Option<OccurrenceStatus> {
     use OccurrenceStatus as S;
+    use OccurrenceTransition as T;
     match (status, change) {
-        (S::Pending, OccurrenceTransition::Begin) => Some(S::Paying),
-        (S::Pending | S::Failed | S::Ignored | S::Paying, OccurrenceTransition::Pay) => {
-            Some(S::Paid)
-        }
-        (S::Pending | S::Failed | S::Ignored | S::Paying, OccurrenceTransition::Decline) => {
-            Some(S::Failed)
-        }
-        (S::Pending | S::Failed | S::Ignored, OccurrenceTransition::Ignore) => Some(S::Ignored),
-        (S::Failed | S::Ignored | S::Paying, OccurrenceTransition::Begin)
-        | (S::Paying, OccurrenceTransition::Ignore)
-        | (
-            S::Paid | S::Other(_),
-            OccurrenceTransition::Begin
-            | OccurrenceTransition::Pay
-            | OccurrenceTransition::Decline
-            | OccurrenceTransition::Ignore,
-        ) => None,
+        (S::Pending, T::Begin) => Some(S::Paying),
+        (S::Pending | S::Failed | S::Ignored | S::Paying, T::Pay) => Some(S::Paid),
+        (S::Pending | S::Failed | S::Ignored | S::Paying, T::Decline) => Some(S::Failed),
+        (S::Pending | S::Failed | S::Ignored, T::Ignore) => Some(S::Ignored),
+        _ => None,
     }
 }
 
-/// Returns the event type of a change.
 pub(crate) fn occurrence_event(change: OccurrenceTransition) -> &'static str {
     match change {
         OccurrenceTransition::Begin => "recurring_charge.occurrence.updated",
@@ -237,7 +191,6 @@ pub(crate) fn refuse_deleted(charge: &StoredRecurring) -> Result<()> {
     if charge.object.status == RecurringStatus::Deleted { Err(status_refusal()) } else { Ok(()) }
 }
 
-/// Returns true while its payment is in progress.
 pub(crate) fn is_paying(kept: &StoredOccurrence) -> bool {
     kept.object.status == OccurrenceStatus::Paying
 }

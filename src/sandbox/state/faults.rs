@@ -3,8 +3,10 @@
 //! Faults strike only the emulated service, never a control path. The seed decides which requests
 //! they strike, so the same scenario has the same faults.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use serde_with::skip_serializing_none;
 
 use crate::base::hash::keyed_digest;
 use crate::sandbox::answer::{Result, SandboxRefusal};
@@ -21,7 +23,6 @@ pub enum Dropped {
     Connection,
 }
 
-/// Types of faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FaultKind {
@@ -48,57 +49,41 @@ pub(crate) enum FaultKind {
 impl FaultKind {
     /// Returns true for a fault that strikes webhooks, not requests.
     fn is_of_webhooks(self) -> bool {
-        match self {
-            Self::WebhookLost | Self::WebhookDoubled | Self::WebhookReordered => true,
-            Self::DropAfter
-            | Self::ErrorBefore
-            | Self::ErrorAfter
-            | Self::Delay
-            | Self::Reset
-            | Self::Throttle => false,
-        }
+        matches!(self, Self::WebhookLost | Self::WebhookDoubled | Self::WebhookReordered)
     }
 
-    /// Returns the number of copies of a webhook that are sent.
     pub(crate) fn copies(self) -> usize {
-        match self {
-            Self::WebhookLost => 0,
-            Self::WebhookDoubled => 2,
-            Self::WebhookReordered
-            | Self::DropAfter
-            | Self::ErrorBefore
-            | Self::ErrorAfter
-            | Self::Delay
-            | Self::Reset
-            | Self::Throttle => 1,
+        if self == Self::WebhookLost {
+            return 0;
         }
+        if self == Self::WebhookDoubled { 2 } else { 1 }
+    }
+
+    /// Returns the way in which the answer does not arrive.
+    pub(crate) fn dropped(self) -> Option<Dropped> {
+        let after = (self == Self::DropAfter).then_some(Dropped::Answer);
+        after.or_else(|| (self == Self::Reset).then_some(Dropped::Connection))
     }
 }
 
 const MILLION: u32 = 1_000_000;
 
-/// A fault rule.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct FaultRule {
     pub(crate) id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     method: Option<String>,
     /// Prefix of the path.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     #[serde(rename = "fault")]
     pub(crate) kind: FaultKind,
-    /// Status of an error.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<u16>,
     /// Duration of a delay, or the `Retry-After` of a throttled request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) delay_ms: Option<u64>,
     /// Share of the matching requests that it strikes, in millionths.
     per_million: u32,
     seed: u64,
     /// Maximum number of strikes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     times: Option<u64>,
     /// Matching requests so far.
     seen: u64,
@@ -108,31 +93,29 @@ pub(crate) struct FaultRule {
 
 impl FaultRule {
     /// Parses a rule: `{"method","path","fault","status","delay_ms","probability","seed","times"}`.
-    ///
-    /// # Errors
-    ///
     /// 400 for a field that makes no sense. A rule that does something other than it says misleads
     /// a test.
     pub(crate) fn read(id: String, order: &Value) -> Result<Self> {
-        let word = order.get("fault").cloned().unwrap_or(Value::Null);
-        let trouble =
-            serde_json::from_value(word).map_err(|_| SandboxRefusal::invalid("Unknown fault"))?;
+        let kind = FaultKind::deserialize(order.get("fault").unwrap_or(&Value::Null))
+            .map_err(|_| SandboxRefusal::invalid("Unknown fault"))?;
         let per_million = match order.get("probability") {
             None | Some(Value::Null) => MILLION,
             Some(value) => {
                 probability(value).ok_or_else(|| SandboxRefusal::invalid("Bad probability"))?
             }
         };
+        let text = |name: &str| typed::<String>(order, name, "a text");
+        let number = |name: &str| typed::<u64>(order, name, "a whole number");
         Ok(Self {
             id,
-            method: text(order, "method")?.map(|method| method.to_uppercase()),
-            path: text(order, "path")?,
-            kind: trouble,
-            status: number(order, "status")?.map(status).transpose()?,
-            delay_ms: number(order, "delay_ms")?,
+            method: text("method")?.map(|method| method.to_uppercase()),
+            path: text("path")?,
+            kind,
+            status: number("status")?.map(status).transpose()?,
+            delay_ms: number("delay_ms")?,
             per_million,
-            seed: number(order, "seed")?.unwrap_or(0),
-            times: number(order, "times")?,
+            seed: number("seed")?.unwrap_or(0),
+            times: number("times")?,
             seen: 0,
             struck: 0,
         })
@@ -187,22 +170,10 @@ pub(crate) fn pick_for_delivery(faults: &mut [FaultRule], path: &str) -> Option<
     faults.find_map(|fault| fault.strikes("POST", path).then(|| fault.clone()))
 }
 
-fn text(order: &Value, name: &str) -> Result<Option<String>> {
-    let Some(value) = order.get(name) else {
-        return Ok(None);
-    };
-    let wrong = || SandboxRefusal::invalid(&format!("`{name}` is a text"));
-    value.as_str().map(|text| Some(text.to_owned())).ok_or_else(wrong)
-}
-
-fn number(order: &Value, name: &str) -> Result<Option<u64>> {
-    let Some(value) = order.get(name) else {
-        return Ok(None);
-    };
-    value
-        .as_u64()
-        .map(Some)
-        .ok_or_else(|| SandboxRefusal::invalid(&format!("`{name}` is a whole number")))
+/// Returns a field of an order; `what` names its type in the refusal of another.
+fn typed<T: DeserializeOwned>(order: &Value, name: &str, what: &str) -> Result<Option<T>> {
+    let value = order.get(name).cloned().map(serde_json::from_value).transpose();
+    value.map_err(|_| SandboxRefusal::invalid(&format!("`{name}` is {what}")))
 }
 
 /// Parses a status that a server can answer with.

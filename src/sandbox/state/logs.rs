@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use serde_with::skip_serializing_none;
 
 use crate::api::transaction::{Transaction, TransactionType};
 use crate::api::wire::Timestamp;
@@ -17,30 +18,24 @@ use crate::sandbox::state::store::{ChangeUnit, sortable_key};
 
 /// Maximum number of entries; older requests are only counted.
 const KEPT_MAX: u64 = 100_000;
-
 const REQUESTS: &str = "meta/requests";
 
-/// A served request.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct LoggedRequest {
     pub(crate) time: Timestamp,
     pub(crate) method: String,
     pub(crate) path: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) query: Option<String>,
     /// The requested host: each product brand has its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) host: Option<String>,
     /// The account of an account's own key, if one was used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) account: Option<String>,
     /// The answered status, even if a fault dropped the answer.
     pub(crate) status: u16,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fault: Option<FaultKind>,
 }
 
-/// Appends a request to the log.
 pub(crate) fn record_request(cx: &mut ChangeUnit, entry: &LoggedRequest) -> Result<()> {
     let total = requests_total(cx)?.saturating_add(1);
     cx.put(&format!("request/{}", sortable_key(total)), entry)?;
@@ -50,7 +45,6 @@ pub(crate) fn record_request(cx: &mut ChangeUnit, entry: &LoggedRequest) -> Resu
     cx.put(REQUESTS, &total)
 }
 
-/// Returns the number of served requests.
 pub(crate) fn requests_total(cx: &ChangeUnit) -> Result<u64> {
     Ok(cx.get(REQUESTS)?.unwrap_or(0))
 }
@@ -68,7 +62,7 @@ pub(crate) enum MoneyMovement {
     Return,
 }
 
-/// A movement.
+#[skip_serializing_none]
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct LedgerEntry {
     pub(crate) time: Timestamp,
@@ -83,12 +77,8 @@ pub(crate) struct LedgerEntry {
     /// Type of that transaction: a capture, void or return does not show it.
     #[serde(default)]
     pub(crate) transaction_type: TransactionType,
-    /// Parent of a refund.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) charge_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reference: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) recurring_charge_occurrence_id: Option<String>,
 }
 
@@ -141,7 +131,6 @@ pub(crate) fn render_ledger(cx: &ChangeUnit) -> Result<Value> {
     Ok(json!({"entries": entries, "totals": totals}))
 }
 
-/// Moves the owner's fields to the top level.
 fn flat(mut entry: Value) -> Value {
     if let Some(map) = entry.as_object_mut()
         && let Some(Value::Object(owner)) = map.shift_remove("owner")

@@ -41,7 +41,6 @@ impl MerchantMode {
     }
 }
 
-/// Merchant and mode of an object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ObjectOwner {
     pub(crate) merchant: String,
@@ -109,7 +108,6 @@ impl ChangeUnit {
         self.list_add(&format!("{}/{under}", kind.word), kept.sequence, id)
     }
 
-    /// Stores a new or changed object.
     pub(crate) fn update<T: Serialize, X: Serialize>(
         &mut self,
         kind: ObjectKind,
@@ -119,7 +117,6 @@ impl ChangeUnit {
         self.put(&kind.object(id), kept)
     }
 
-    /// Deletes an object and its list entry.
     pub(crate) fn delete(
         &mut self,
         kind: ObjectKind,
@@ -131,11 +128,7 @@ impl ChangeUnit {
         self.list_remove(&format!("{}/{under}", kind.word), sequence)
     }
 
-    /// Returns an object of this owner.
-    ///
-    /// # Errors
-    ///
-    /// 404 for an unknown object and for one of another owner.
+    /// Returns an object of this owner. 404 for an unknown object and for one of another owner.
     pub(crate) fn find<T: DeserializeOwned, X: DeserializeOwned>(
         &self,
         kind: ObjectKind,
@@ -147,7 +140,6 @@ impl ChangeUnit {
             .ok_or_else(|| SandboxRefusal::not_found(kind.name, id))
     }
 
-    /// Returns an object of any owner.
     pub(crate) fn find_any_owner<T: DeserializeOwned, X: DeserializeOwned>(
         &self,
         kind: ObjectKind,
@@ -156,14 +148,12 @@ impl ChangeUnit {
         self.get(&kind.object(id))
     }
 
-    /// Adds an id to the top of a list.
     pub(crate) fn list_add(&mut self, list: &str, at: u64, id: &str) -> Result<()> {
         self.put(&newest_first(list, at), &id)?;
         let count = self.count(list)?.saturating_add(1);
         self.put(&format!("n/{list}"), &count)
     }
 
-    /// Removes an entry from a list.
     pub(crate) fn list_remove(&mut self, list: &str, at: u64) -> Result<()> {
         self.remove(&newest_first(list, at));
         let count = self.count(list)?.saturating_sub(1);
@@ -187,7 +177,6 @@ impl ChangeUnit {
         Ok(all)
     }
 
-    /// Returns the number of entries of a list.
     pub(crate) fn count(&self, list: &str) -> Result<u64> {
         Ok(self.get(&format!("n/{list}"))?.unwrap_or(0))
     }
@@ -224,7 +213,6 @@ pub(crate) fn derive_id(seed: &[u8; 32], label: &str, data: &str) -> String {
     BASE64URL_NOPAD.encode(head)
 }
 
-/// Derives `length` letters and digits.
 pub(crate) fn alphanumerics(seed: &[u8; 32], label: &str, data: &str, length: usize) -> String {
     let mut text = String::with_capacity(length);
     let mut block: u32 = 0;
@@ -241,7 +229,6 @@ pub(crate) fn alphanumerics(seed: &[u8; 32], label: &str, data: &str, length: us
 }
 
 impl ChangeUnit {
-    /// Returns a fresh id of the gateway.
     pub(crate) fn fresh_gateway_id(&mut self) -> String {
         let at = self.next();
         derive_id(&self.environment.seed, "id", &sortable_key(at))
@@ -253,7 +240,6 @@ impl ChangeUnit {
         format!("{prefix}{id}")
     }
 
-    /// Returns a fresh secret of `length` letters and digits.
     pub(crate) fn fresh_secret(&mut self, label: &str, length: usize) -> String {
         let at = self.next();
         alphanumerics(&self.environment.seed, label, &sortable_key(at), length)
@@ -296,7 +282,6 @@ pub(crate) fn schedule_timer(
     cx.put(&format!("{TIMERS}{}/{}", millis(time), sortable_key(at)), due)
 }
 
-/// Parses the moment of a queue key.
 pub(crate) fn timer_moment(key: &str) -> Option<DateTime<Utc>> {
     let text = key.strip_prefix(TIMERS)?.split('/').next()?;
     DateTime::from_timestamp_millis(i64::from_str_radix(text, 16).ok()?)

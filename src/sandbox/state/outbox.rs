@@ -18,7 +18,6 @@ use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::state::faults::FaultKind;
 use crate::sandbox::state::store::{ChangeUnit, millis, sortable_key};
 
-/// Pause between two attempts to the partner.
 const RETRY: TimeDelta = TimeDelta::minutes(10);
 
 /// Attempts to the partner, including the first: 25 retries (partner-api, Delivery rules, 2).
@@ -30,10 +29,8 @@ const MERCHANT_ATTEMPTS_MAX: u32 = 6;
 /// Delay of a webhook that others are to overtake.
 const OVERTAKEN_FOR: TimeDelta = TimeDelta::minutes(1);
 
-/// Maximum number of logged attempts.
 const LOG_MAX: u64 = 10_000;
 
-/// State of a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DeliveryState {
@@ -52,7 +49,6 @@ pub(crate) enum WebhookMessage {
     Merchant { url: String, event: Event },
 }
 
-/// A webhook to deliver.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Delivery {
     pub(crate) id: String,
@@ -176,7 +172,6 @@ fn after(time: DateTime<Utc>, delay: TimeDelta) -> DateTime<Utc> {
     time.checked_add_signed(delay).unwrap_or(time)
 }
 
-/// Appends an attempt to the log.
 pub(crate) fn log(cx: &mut ChangeUnit, attempt: &Attempt) -> Result<()> {
     let number = cx.get::<u64>(LOG_COUNT)?.unwrap_or(0).saturating_add(1);
     cx.put(LOG_COUNT, &number)?;
@@ -200,7 +195,6 @@ pub(crate) fn url(cx: &ChangeUnit, message: &WebhookMessage) -> String {
     }
 }
 
-/// Returns the body of the POST.
 pub(crate) fn body(message: &WebhookMessage) -> Result<Vec<u8>> {
     Ok(match message {
         WebhookMessage::Partner { notification, .. } => serde_json::to_vec(notification)?,
@@ -208,11 +202,7 @@ pub(crate) fn body(message: &WebhookMessage) -> Result<Vec<u8>> {
     })
 }
 
-/// Sends a webhook once more, in any state.
-///
-/// # Errors
-///
-/// 404 for an unknown id.
+/// Sends a webhook once more, in any state. 404 for an unknown id.
 pub(crate) fn redeliver(cx: &mut ChangeUnit, id: &str) -> Result<Value> {
     let all = all(cx)?.into_iter().find(|delivery| delivery.id == id);
     let mut delivery = all.ok_or_else(|| SandboxRefusal::not_found("Webhook", id))?;

@@ -71,11 +71,9 @@ pub(crate) struct SandboxSettings {
     pub(crate) plans: Option<Vec<ApplicationPlan>>,
 }
 
-/// A plan of merchant applications.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ApplicationPlan {
     pub(crate) id: String,
-    /// True for a plan with a trust account.
     #[serde(default)]
     pub(crate) trust: bool,
 }
@@ -108,7 +106,6 @@ impl SandboxMeta {
     }
 }
 
-/// Answer to a second invoice with a known `source_id`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum DuplicateSourceId {
@@ -135,7 +132,6 @@ impl Default for SandboxSettings {
 }
 
 const SEQUENCE: &str = "meta/sequence";
-
 const SETTINGS: &str = "meta/settings";
 
 /// Returns a key part that sorts like its number.
@@ -165,7 +161,6 @@ impl ChangeUnit {
         Ok((self.batch, SandboxMeta { sequence: self.sequence, settings: self.settings }))
     }
 
-    /// Returns true if anything was changed.
     pub(crate) fn is_changed(&self) -> bool {
         !self.batch.is_empty()
     }
@@ -176,13 +171,11 @@ impl ChangeUnit {
         self.sequence
     }
 
-    /// Stores the current `self.settings`.
     pub(crate) fn save_settings(&mut self) -> Result<()> {
         let settings = self.settings.clone();
         self.put(SETTINGS, &settings)
     }
 
-    /// Reads a value.
     pub(crate) fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>> {
         let mut found = None;
         let read = &mut |bytes: &[u8]| found = Some(serde_json::from_slice(bytes));
@@ -201,7 +194,6 @@ impl ChangeUnit {
         self.environment.parsed.get(key, || self.get(key))
     }
 
-    /// Stores a value.
     pub(crate) fn put<T: Serialize>(&mut self, key: &str, value: &T) -> Result<()> {
         self.draft.clear();
         serde_json::to_writer(&mut self.draft, value)?;
@@ -209,7 +201,6 @@ impl ChangeUnit {
         Ok(())
     }
 
-    /// Removes a value.
     pub(crate) fn remove(&mut self, key: &str) {
         self.batch.remove(key.as_bytes());
     }
@@ -277,7 +268,6 @@ impl fmt::Debug for ParsedCache {
 }
 
 impl ParsedCache {
-    /// Returns the value of a key, parsed once. An absent value is not cached.
     pub(crate) fn get<T: Any + Send + Sync>(
         &self,
         key: &str,
@@ -303,7 +293,6 @@ impl ParsedCache {
         }
     }
 
-    /// Evicts everything.
     pub(crate) fn clear(&self) {
         self.0.lock().clear();
     }
