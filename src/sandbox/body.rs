@@ -24,7 +24,6 @@ use crate::api::credentials::{SCOPE_PAYMENTS, SCOPE_TENANT};
 use crate::api::rules::FieldProblems;
 use crate::api::saved_method::{NewBank, NewCard};
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::objects::MerchantMode;
 use crate::sandbox::state::store::ChangeUnit;
@@ -158,17 +157,10 @@ const INTEGER_FIELDS: [&str; 4] = ["exp_month", "exp_year", "interval_delay", "m
 /// Fields of a line item that are strings in requests (partner-api, POST /invoices).
 const LINE_TEXTS: [&str; 2] = ["rate_per_quantity", "quantity"];
 
-const LISTS: [&str; 5] =
-    ["days", "line_items", "email_addresses", "invoice_messages", "attachments"];
-
-pub(crate) fn is_documented_only(cx: &ChangeUnit) -> bool {
-    cx.environment.options.surface == ServiceSurface::Documented
-}
-
 /// Refuses everything in a request body that the documents do not allow. 422 with a message for
 /// each field.
 pub(crate) fn check_documented(cx: &ChangeUnit, endpoint: &str, body: &Value) -> Result<()> {
-    if !is_documented_only(cx) {
+    if cx.is_public() {
         return Ok(());
     }
     let mut problems = FieldProblems::default();
@@ -223,7 +215,7 @@ fn check_value_forms(problems: &mut FieldProblems, path: &str, value: &Value) {
         let strange = match inner {
             Value::Number(_) => LINE_TEXTS.contains(&name.as_str()),
             Value::String(_) => INTEGER_FIELDS.contains(&name.as_str()),
-            Value::Object(_) => LISTS.contains(&name.as_str()),
+            Value::Object(_) => ARRAYS.contains(&name.as_str()),
             Value::Null | Value::Bool(_) | Value::Array(_) => false,
         };
         match (strange, name.as_str()) {
@@ -246,7 +238,7 @@ pub(crate) fn check_token_request(
     scope: Option<&str>,
 ) -> Result<()> {
     match scope {
-        _ if !is_documented_only(cx) => Ok(()),
+        _ if cx.is_public() => Ok(()),
         _ if asked.is_form() => Err(SandboxRefusal::invalid("Content type is not supported")),
         Some(SCOPE_TENANT | SCOPE_PAYMENTS) => Ok(()),
         Some(_) | None => Err(SandboxRefusal::invalid("Scope does not fit the grant type")),
@@ -296,6 +288,26 @@ impl ControlOrder {
     pub(crate) fn typed<T: DeserializeOwned>(&self, name: &str, help: &str) -> Result<Option<T>> {
         let value = self.0.get(name).cloned().map(serde_json::from_value);
         value.transpose().map_err(|_| SandboxRefusal::invalid(help))
+    }
+
+    /// Sets the target to a field of its type, if given.
+    pub(crate) fn set<T: DeserializeOwned>(
+        &self,
+        name: &str,
+        help: &str,
+        target: &mut T,
+    ) -> Result<()> {
+        if let Some(value) = self.typed(name, help)? {
+            *target = value;
+        }
+        Ok(())
+    }
+
+    /// Sets the target to a text, if given.
+    pub(crate) fn set_text(&self, name: &str, target: &mut String) {
+        if let Some(text) = self.text(name) {
+            text.clone_into(target);
+        }
     }
 
     /// Returns a field of this type that must be given.

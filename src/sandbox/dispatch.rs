@@ -121,7 +121,7 @@ impl Sandbox {
                     if !refusal.keeps_effects {
                         cx = self.cx(&live, now);
                     }
-                    pages::render_refusal(&cx.environment.options.brand, parts, &refusal)
+                    pages::render_refusal(&cx, parts, &refusal)
                 }
             },
         };

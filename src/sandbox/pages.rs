@@ -74,15 +74,9 @@ impl<'a> SandboxPage<'a> {
     pub(crate) fn answer_beneath(&self, root: &str, status: StatusCode) -> SandboxAnswer {
         let body = self.html(root).into_string().into_bytes();
         let answer = SandboxAnswer::of(status, "text/html; charset=utf-8", body);
-        let headers = headers(&self.policy());
+        let target = self.leads_to.as_ref().map(|origin| format!(" {origin}"));
+        let headers = headers(&format!("{POLICY}{}", target.unwrap_or_default()));
         headers.into_iter().fold(answer, |answer, (name, value)| answer.with(name, value))
-    }
-
-    fn policy(&self) -> String {
-        match &self.leads_to {
-            Some(origin) => format!("{POLICY} {origin}"),
-            None => POLICY.to_owned(),
-        }
     }
 
     fn html(&self, root: &str) -> Markup {
@@ -114,7 +108,7 @@ pub(crate) fn wants_page(parts: &Parts) -> bool {
 
 /// Renders a refusal: a page for a browser at an unknown address, else JSON.
 pub(crate) fn render_refusal(
-    brand: &str,
+    cx: &ChangeUnit,
     parts: &Parts,
     refusal: &SandboxRefusal,
 ) -> SandboxAnswer {
@@ -127,7 +121,17 @@ pub(crate) fn render_refusal(
         p { "There is no page at this address." }
         p.back { a href="/" { "Start page of this sandbox" } }
     };
-    SandboxPage::new(brand, "Not found", inner).narrow().answer(StatusCode::NOT_FOUND)
+    short(cx, StatusCode::NOT_FOUND, "Not found", inner)
+}
+
+/// Renders a page of the sandbox's own brand in one narrow column.
+pub(crate) fn short(
+    cx: &ChangeUnit,
+    status: StatusCode,
+    title: &str,
+    inner: Markup,
+) -> SandboxAnswer {
+    SandboxPage::new(&cx.environment.options.brand, title, inner).narrow().answer(status)
 }
 
 pub(crate) fn field(name: &str, label: &str, control: &Markup, error: Option<&str>) -> Markup {
@@ -181,8 +185,8 @@ const COMMANDS: [(&str, &str); 2] = [
 
 #[expect(clippy::unnecessary_wraps, reason = "other pages can fail")]
 pub(crate) fn start(cx: &mut ChangeUnit, _: &ParsedRequest) -> Result<SandboxAnswer> {
-    let brand = cx.environment.options.brand.clone();
-    Ok(SandboxPage::new(&brand, "Payment sandbox", start_links()).answer(StatusCode::OK))
+    let brand = &cx.environment.options.brand;
+    Ok(SandboxPage::new(brand, "Payment sandbox", start_links()).answer(StatusCode::OK))
 }
 
 fn start_links() -> Markup {

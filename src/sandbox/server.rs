@@ -30,13 +30,11 @@ use crate::sandbox::merchants::merchant;
 use crate::sandbox::methods::{payment_methods, tokens};
 use crate::sandbox::onboarding::applications;
 use crate::sandbox::options::SandboxOptions;
-use crate::sandbox::payments::transactions;
-use crate::sandbox::payments::transactions::TransactionTransition;
+use crate::sandbox::payments::transactions::{self, TransactionTransition};
 use crate::sandbox::recurring::{occurrences, state};
 use crate::sandbox::routes::Routes;
 use crate::sandbox::state::faults::{FAULTS, FaultRule};
-use crate::sandbox::state::objects;
-use crate::sandbox::state::objects::TimerEntry;
+use crate::sandbox::state::objects::{self, TimerEntry};
 use crate::sandbox::state::store::{ChangeUnit, ParsedCache, SandboxEnvironment, SandboxMeta};
 use crate::store::index::ordered::{Batch, Index, IndexError, KeyValue};
 

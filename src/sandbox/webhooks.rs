@@ -14,8 +14,7 @@ use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::server::{LockedState, Sandbox};
 use crate::sandbox::state::faults::{FAULTS, FaultKind, pick_for_delivery};
-use crate::sandbox::state::outbox;
-use crate::sandbox::state::outbox::{Attempt, Delivery};
+use crate::sandbox::state::outbox::{self, Attempt, Delivery};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// One POST to the partner, or to a URL of a merchant.
@@ -82,9 +81,7 @@ impl Sandbox {
             let now = self.now(&live);
             self.catch_up(&mut live, now)?;
             let mut cx = self.cx(&live, now);
-            let Some((place, delivery)) = outbox::first_due(&cx)? else {
-                return Ok(None);
-            };
+            let Some((place, delivery)) = outbox::first_due(&cx)? else { return Ok(None) };
             let url = outbox::url(&cx, &delivery.message);
             let fault = pick_fault(&mut live, &mut cx, &url)?;
             let held = fault == Some(FaultKind::WebhookReordered) && !delivery.was_held_back;

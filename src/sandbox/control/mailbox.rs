@@ -7,13 +7,12 @@
 use http::request::Parts;
 use http::{HeaderValue, StatusCode, header};
 use maud::{Markup, html};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
-use crate::sandbox::invoicing::mail;
-use crate::sandbox::invoicing::mail::StoredEmail;
-use crate::sandbox::pages;
-use crate::sandbox::pages::{ASSETS, SandboxPage, moment, wants_page};
+use crate::sandbox::invoicing::mail::{self, StoredEmail};
+use crate::sandbox::pages::{self, ASSETS, SandboxPage, moment, wants_page};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// Prefix of the pages' assets.
@@ -71,7 +70,8 @@ fn with_page(number: u64, mut mail: Value) -> Value {
     mail
 }
 
-fn find(cx: &ChangeUnit, number: &str) -> Result<Option<(u64, Value)>> {
+/// Returns the e-mail with this number, typed or as it is stored.
+fn find<T: DeserializeOwned>(cx: &ChangeUnit, number: &str) -> Result<Option<(u64, T)>> {
     let Ok(number) = number.parse::<u64>() else { return Ok(None) };
     Ok(mail::get_by_number(cx, number)?.map(|mail| (number, mail)))
 }
@@ -125,8 +125,7 @@ fn row(number: u64, mail: &StoredEmail) -> Markup {
 
 /// Renders one e-mail as a page: its headers, its HTML and its plain text.
 fn page(cx: &ChangeUnit, number: &str) -> Result<SandboxAnswer> {
-    let Some((number, mail)) = find(cx, number)? else { return Ok(unknown(cx)) };
-    let mail: StoredEmail = serde_json::from_value(mail)?;
+    let Some((number, mail)) = find::<StoredEmail>(cx, number)? else { return Ok(unknown(cx)) };
     let sender = format!("{} <{}>", mail.from_name, mail.from);
     let inner = html! {
         p.back { a href=(MAILBOX) { "All e-mails" } }
@@ -145,16 +144,14 @@ fn page(cx: &ChangeUnit, number: &str) -> Result<SandboxAnswer> {
 }
 
 fn document(cx: &ChangeUnit, number: &str) -> Result<SandboxAnswer> {
-    let Some((_, mail)) = find(cx, number)? else { return Ok(unknown(cx)) };
-    let mail: StoredEmail = serde_json::from_value(mail)?;
+    let Some((_, mail)) = find::<StoredEmail>(cx, number)? else { return Ok(unknown(cx)) };
     let answer =
         SandboxAnswer::of(StatusCode::OK, "text/html; charset=utf-8", mail.html.into_bytes());
-    let answer = answer
+    Ok(answer
         .with(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY))
         .with(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
         .with(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
-        .with(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    Ok(answer)
+        .with(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
 }
 
 fn unknown(cx: &ChangeUnit) -> SandboxAnswer {

@@ -14,9 +14,8 @@ use crate::sandbox::body::{ControlOrder, PerAccount};
 use crate::sandbox::merchants::accounts::deposits;
 use crate::sandbox::merchants::auth::parse_range;
 use crate::sandbox::merchants::merchant::MerchantRecord;
-use crate::sandbox::merchants::merchant_settings::FIELDS;
 use crate::sandbox::merchants::oauth::{client_id, client_secret, issue_code};
-use crate::sandbox::merchants::policy::MerchantPolicy;
+use crate::sandbox::merchants::policy::{MerchantPolicy, is_payment_field};
 use crate::sandbox::merchants::processing::AccountRecord;
 use crate::sandbox::state::objects::MerchantMode;
 use crate::sandbox::state::store::ChangeUnit;
@@ -139,17 +138,11 @@ pub(crate) fn set_partner(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<S
         return Err(SandboxRefusal::not_authorized());
     }
     let settings = &mut cx.settings;
-    if let Some(url) = order.text("event_url") {
-        url.clone_into(&mut settings.event_url);
-    }
-    if let Some(uri) = order.text("redirect_uri") {
-        uri.clone_into(&mut settings.redirect_uri);
-    }
+    order.set_text("event_url", &mut settings.event_url);
+    order.set_text("redirect_uri", &mut settings.redirect_uri);
     settings.enabled = order.flag("enabled").unwrap_or(settings.enabled);
     settings.is_partner = order.flag("is_partner").unwrap_or(settings.is_partner);
-    if let Some(plans) = order.typed("plans", "plans is an array of {id, trust}")? {
-        settings.plans = Some(plans);
-    }
+    order.set("plans", "plans is an array of {id, trust}", &mut settings.plans)?;
     cx.save_settings()?;
     partner(cx)
 }
@@ -166,8 +159,7 @@ pub(crate) fn list_policies(cx: &ChangeUnit) -> Result<SandboxAnswer> {
 fn show_policy(cx: &ChangeUnit, merchant: &MerchantRecord) -> Result<Value> {
     let policy = cx.policy(&merchant.id)?;
     let each = |allows: &dyn Fn(&String) -> bool| {
-        let all = account_ids(merchant).map(|id| (id.clone(), json!(allows(id))));
-        all.collect::<serde_json::Map<_, _>>()
+        account_ids(merchant).map(|id| (id.clone(), json!(allows(id)))).collect::<Value>()
     };
     Ok(json!({
         "merchant": merchant.name,
@@ -225,9 +217,8 @@ struct PolicyOrder<'a> {
 
 impl PolicyOrder<'_> {
     fn set_switches(&self, policy: &mut MerchantPolicy) -> Result<()> {
-        if let Some(required) = self.order.flag("reference_required") {
-            policy.reference_required = required;
-        }
+        let required = self.order.flag("reference_required");
+        policy.reference_required = required.unwrap_or(policy.reference_required);
         if let Some(brand) = self.order.value().get("brand") {
             policy.brand = brand.as_str().filter(|name| !name.is_empty()).map(str::to_owned);
         }
@@ -272,7 +263,7 @@ impl PolicyOrder<'_> {
         policy.avs.extend(self.per_account("avs_policy", "Unknown policy value")?);
         let help = "A list of words, or {ACCOUNT: list}";
         let fields = self.per_account::<BTreeSet<String>>("required_payment_fields", help)?;
-        if !fields.values().flatten().all(|field| FIELDS.contains(&field.as_str())) {
+        if !fields.values().flatten().all(|field| is_payment_field(field)) {
             return Err(SandboxRefusal::invalid("Unknown payment field"));
         }
         policy.required_fields.extend(fields);
@@ -282,12 +273,9 @@ impl PolicyOrder<'_> {
 
     fn set_volume(&self, policy: &mut MerchantPolicy) -> Result<()> {
         let order = self.order;
-        if let Some(limits) = order.typed("limits", "limits is {max_amount, daily_count, …}")? {
-            policy.limits = limits;
-        }
-        if let Some(urls) = order.typed("events_urls", "events_urls is {test, live}")? {
-            policy.events_urls = urls;
-        }
+        let help = "limits is {max_amount, daily_count, …}";
+        order.set("limits", help, &mut policy.limits)?;
+        order.set("events_urls", "events_urls is {test, live}", &mut policy.events_urls)?;
         let help = "capture_hour is an hour of the day";
         if let Some(hour) = order.typed::<u32>("capture_hour", help)? {
             policy.capture_hour = Some(hour).filter(|hour| *hour < HOURS);
@@ -300,10 +288,7 @@ impl PolicyOrder<'_> {
             policy.settlement_days = days;
         }
         let help = "surcharges is a list of {type, surcharge_rate, surcharge_fee}";
-        if let Some(rates) = order.typed("surcharges", help)? {
-            policy.surcharges = rates;
-        }
-        Ok(())
+        order.set("surcharges", help, &mut policy.surcharges)
     }
 
     /// Returns the value of each account that a field sets.
@@ -326,8 +311,7 @@ impl PolicyOrder<'_> {
 }
 
 fn need_ranges<'a>(mut ranges: impl Iterator<Item = &'a String>) -> Result<()> {
-    if ranges.all(|text| parse_range(text).is_some()) {
-        return Ok(());
-    }
-    Err(SandboxRefusal::invalid("A range is 10.0.0.0/8, 10.0.0.1-10.0.0.9 or 10.0.0.1"))
+    let text = "A range is 10.0.0.0/8, 10.0.0.1-10.0.0.9 or 10.0.0.1";
+    let fits = ranges.all(|text| parse_range(text).is_some());
+    if fits { Ok(()) } else { Err(SandboxRefusal::invalid(text)) }
 }

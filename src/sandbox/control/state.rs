@@ -98,13 +98,9 @@ pub(crate) fn settings(cx: &ChangeUnit) -> Result<SandboxAnswer> {
 
 pub(crate) fn set_settings(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<SandboxAnswer> {
     let help = "duplicate_source_id is `same` or `refuse`";
-    if let Some(word) = order.typed("duplicate_source_id", help)? {
-        cx.settings.duplicate_source_id = word;
-    }
+    order.set("duplicate_source_id", help, &mut cx.settings.duplicate_source_id)?;
     let help = "paying_minutes is a whole number of minutes";
-    if let Some(minutes) = order.typed("paying_minutes", help)? {
-        cx.settings.paying_minutes = minutes;
-    }
+    order.set("paying_minutes", help, &mut cx.settings.paying_minutes)?;
     cx.save_settings()?;
     settings(cx)
 }
@@ -115,7 +111,7 @@ const SCENARIO: &str = "m/scenario";
 /// start does not play it again, and the number of stored requests.
 pub(crate) fn scenario(cx: &ChangeUnit) -> Result<SandboxAnswer> {
     let digest: Option<String> = cx.get(SCENARIO)?;
-    let requests = cx.scan("request/", None, usize::MAX)?.len();
+    let requests = cx.entries("request/")?.len();
     SandboxAnswer::json(&json!({ "digest": digest, "requests": requests }))
 }
 
@@ -209,9 +205,8 @@ pub(crate) fn requests(
 ) -> Result<SandboxAnswer> {
     let limit = query.get("limit").and_then(|values| values.first());
     let limit = limit.and_then(|text| text.parse::<usize>().ok()).unwrap_or(usize::MAX);
-    let all = cx.scan("request/", None, usize::MAX)?;
-    let skipped = all.len().saturating_sub(limit);
-    let requests: Vec<Value> = all.into_iter().skip(skipped).map(|(_, value)| value).collect();
+    let mut requests: Vec<Value> = cx.values("request/")?;
+    requests.drain(..requests.len().saturating_sub(limit));
     SandboxAnswer::json(&json!({ "total": logs::requests_total(cx)?, "requests": requests }))
 }
 

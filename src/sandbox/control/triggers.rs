@@ -17,8 +17,7 @@ use crate::sandbox::body::ControlOrder;
 use crate::sandbox::merchants::events;
 use crate::sandbox::onboarding::applications::{SandboxDecision, decide};
 use crate::sandbox::onboarding::record;
-use crate::sandbox::payments::transactions;
-use crate::sandbox::payments::transactions::{StoredTransaction, TransactionTransition};
+use crate::sandbox::payments::transactions::{self, StoredTransaction, TransactionTransition};
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 
@@ -30,27 +29,15 @@ struct ShownObject {
     schema: fn() -> Schema,
 }
 
+const fn shown(prefix: &'static str, kind: ObjectKind, schema: fn() -> Schema) -> ShownObject {
+    ShownObject { prefix, kind, schema }
+}
+
 static SHOWN_OBJECTS: [ShownObject; 4] = [
-    ShownObject {
-        prefix: "transaction.",
-        kind: ObjectKind::TRANSACTION,
-        schema: || schema_for!(Transaction),
-    },
-    ShownObject {
-        prefix: "recurring_charge.occurrence.",
-        kind: ObjectKind::OCCURRENCE,
-        schema: || schema_for!(Occurrence),
-    },
-    ShownObject {
-        prefix: "recurring_charge.",
-        kind: ObjectKind::RECURRING_CHARGE,
-        schema: || schema_for!(RecurringCharge),
-    },
-    ShownObject {
-        prefix: "payment_method.",
-        kind: ObjectKind::CARD,
-        schema: || schema_for!(PaymentMethod),
-    },
+    shown("transaction.", ObjectKind::TRANSACTION, || schema_for!(Transaction)),
+    shown("recurring_charge.occurrence.", ObjectKind::OCCURRENCE, || schema_for!(Occurrence)),
+    shown("recurring_charge.", ObjectKind::RECURRING_CHARGE, || schema_for!(RecurringCharge)),
+    shown("payment_method.", ObjectKind::CARD, || schema_for!(PaymentMethod)),
 ];
 
 /// Status of the object in an event of this type.
@@ -167,12 +154,8 @@ fn set_field(object: &mut Map<String, Value>, path: &str, value: &Value) -> Resu
         return Ok(());
     };
     let inner = object.entry(first).or_insert_with(|| Value::Object(Map::new()));
-    let inner = inner.as_object_mut();
-    set_field(
-        inner.ok_or_else(|| SandboxRefusal::invalid("`set` names a field inside a plain value"))?,
-        rest,
-        value,
-    )
+    let plain = || SandboxRefusal::invalid("`set` names a field inside a plain value");
+    set_field(inner.as_object_mut().ok_or_else(plain)?, rest, value)
 }
 
 /// Failure code of a transaction whose money did not arrive, unless the order names one
@@ -232,8 +215,7 @@ pub(crate) fn delete_application(cx: &mut ChangeUnit, id: &str) -> Result<Sandbo
 /// `{"result":"settled"|"failed","code":…}`: the money arrived, or it did not arrive or was taken
 /// back for the reason `code`. Answers the transaction.
 pub(crate) fn settle(cx: &mut ChangeUnit, id: &str, order: &ControlOrder) -> Result<SandboxAnswer> {
-    let kept: Option<StoredTransaction> = cx.find_any_owner(ObjectKind::TRANSACTION, id)?;
-    let mut kept = kept.ok_or_else(|| SandboxRefusal::not_found("Transaction", id))?;
+    let mut kept: StoredTransaction = cx.load(ObjectKind::TRANSACTION, id)?;
     let change = match order.need("result", "result is `settled` or `failed`")? {
         Settlement::Settled => TransactionTransition::Capture,
         Settlement::Failed => {

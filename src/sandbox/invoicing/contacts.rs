@@ -124,10 +124,9 @@ pub(crate) fn contact_of(
     merchant: &MerchantRecord,
     id: &str,
 ) -> Result<Stored<Contact, ()>> {
-    let contact: Option<Stored<Contact, ()>> = cx.find_any_owner(ObjectKind::CONTACT, id)?;
-    contact
-        .filter(|kept| kept.owner.merchant == merchant.id)
-        .ok_or_else(|| SandboxRefusal::not_found(ObjectKind::CONTACT.name, id))
+    let contact: Stored<Contact, ()> = cx.load(ObjectKind::CONTACT, id)?;
+    let is_own = contact.owner.merchant == merchant.id;
+    if is_own { Ok(contact) } else { Err(SandboxRefusal::not_found("Contact", id)) }
 }
 
 /// A stored contact hash; its link is kept only masked.

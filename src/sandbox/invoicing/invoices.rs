@@ -8,9 +8,8 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 use crate::api::contact::Contact;
-use crate::api::invoice;
 use crate::api::invoice::{
-    COMPLETED, FileReference, Invoice, InvoiceMessage, LineItem, NewFile, NewInvoice,
+    self, COMPLETED, FileReference, Invoice, InvoiceMessage, LineItem, NewFile, NewInvoice,
     NewInvoiceMessage, PROCESSING, file_bytes,
 };
 use crate::api::wire::{Audit, Timestamp};
@@ -22,7 +21,6 @@ use crate::sandbox::merchants::accounts::{Deposit, deposits};
 use crate::sandbox::merchants::merchant::MerchantRecord;
 use crate::sandbox::payments::invoice_payments::InvoiceState;
 use crate::sandbox::request::ParsedRequest;
-use crate::sandbox::state::objects;
 use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::{ChangeUnit, DuplicateSourceId};
 
@@ -83,10 +81,9 @@ fn parties(
     new: &NewInvoice,
 ) -> Result<(Contact, Deposit)> {
     let contact = contact_of(cx, merchant, &new.contact_id)?;
-    let deposit = deposits(merchant)
-        .into_iter()
-        .find(|deposit| deposit.id == new.bank_account_id)
-        .ok_or_else(|| SandboxRefusal::not_found("BankAccount", &new.bank_account_id))?;
+    let deposit = deposits(merchant).into_iter().find(|one| one.id == new.bank_account_id);
+    let missing = || SandboxRefusal::not_found("BankAccount", &new.bank_account_id);
+    let deposit = deposit.ok_or_else(missing)?;
     let mode = MerchantMode::of_test(new.test_mode == Some(true));
     let is_same = deposit.mode == mode && contact.owner.mode == mode;
     let text = "Invoice, contact and bank account must be of one mode";
@@ -281,8 +278,7 @@ pub(crate) fn upload_file(
     let (id, sequence) = (object.id.clone(), cx.next());
     let kept = Stored { owner: contact.owner, sequence, object, internal: () };
     cx.create(ObjectKind::FILE, &kept.owner.key(), &id, &kept)?;
-    let ready = cx.now.checked_add_signed(PROCESSING_TIME).unwrap_or(cx.now);
-    objects::schedule_timer(cx, ready, &TimerEntry::FileProcessed { id })?;
+    cx.schedule_in(PROCESSING_TIME, &TimerEntry::FileProcessed { id })?;
     Ok(kept.object.into_reference())
 }
 
@@ -291,10 +287,11 @@ pub(crate) fn get_file(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Fil
     let merchant = cx.merchant(asked.merchant()?)?;
     let contact = contact_of(cx, &merchant, asked.parameter(0))?;
     let id = asked.parameter(1);
-    let kept: Option<StoredFile> = cx.find_any_owner(ObjectKind::FILE, id)?;
-    let kept = kept.filter(|kept| kept.object.contact_id == contact.object.id);
-    kept.map(|kept| kept.object.into_reference())
-        .ok_or_else(|| SandboxRefusal::not_found(ObjectKind::FILE.name, id))
+    let kept: StoredFile = cx.load(ObjectKind::FILE, id)?;
+    if kept.object.contact_id != contact.object.id {
+        return Err(SandboxRefusal::not_found(ObjectKind::FILE.name, id));
+    }
+    Ok(kept.object.into_reference())
 }
 
 pub(crate) fn finish_file_processing(cx: &mut ChangeUnit, id: &str) -> Result<()> {

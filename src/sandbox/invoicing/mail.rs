@@ -6,6 +6,7 @@
 //! is loaded, nothing runs, and all text from outside is escaped.
 
 use maud::{DOCTYPE, Markup, html};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -48,7 +49,7 @@ pub(crate) fn send(cx: &mut ChangeUnit, mail: &StoredEmail) -> Result<()> {
 
 /// Returns every e-mail with its number in the mailbox, oldest first.
 pub(crate) fn all(cx: &ChangeUnit) -> Result<Vec<(u64, Value)>> {
-    let kept = cx.scan(PREFIX, None, usize::MAX)?.into_iter();
+    let kept = cx.entries(PREFIX)?.into_iter();
     let numbered = kept.filter_map(|(key, mail)| {
         let number = u64::from_str_radix(key.strip_prefix(PREFIX)?, 16).ok()?;
         Some((number, mail))
@@ -56,7 +57,10 @@ pub(crate) fn all(cx: &ChangeUnit) -> Result<Vec<(u64, Value)>> {
     Ok(numbered.collect())
 }
 
-pub(crate) fn get_by_number(cx: &ChangeUnit, number: u64) -> Result<Option<Value>> {
+pub(crate) fn get_by_number<T: DeserializeOwned>(
+    cx: &ChangeUnit,
+    number: u64,
+) -> Result<Option<T>> {
     cx.get(&key(number))
 }
 

@@ -13,7 +13,7 @@ use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::invoicing::contacts;
 use crate::sandbox::merchants::accounts::deposits;
 use crate::sandbox::methods::{saved_methods, tokens};
-use crate::sandbox::pages::{SandboxPage, amount, date};
+use crate::sandbox::pages::{SandboxPage, amount, date, short};
 use crate::sandbox::payments::invoice_payments::StoredInvoice;
 use crate::sandbox::payments::order::PaymentOrder;
 use crate::sandbox::payments::transactions::StoredTransaction;
@@ -96,20 +96,18 @@ fn charge(cx: &mut ChangeUnit, kept: &StoredInvoice, token: &str) -> Result<Stor
     if let Some(token) = &resolved.token {
         tokens::end(cx, token)?;
     }
-    charges::authorize(
-        cx,
-        PaymentOrder {
-            owner,
-            account,
-            amount: kept.object.total_amount_due,
-            method: resolved.method,
-            auto_capture: true,
-            reference: kept.object.reference.clone().or(kept.object.invoice_number.clone()),
-            surcharge_amount: None,
-            data: None,
-            recurring: None,
-        },
-    )
+    let order = PaymentOrder {
+        owner,
+        account,
+        amount: kept.object.total_amount_due,
+        method: resolved.method,
+        auto_capture: true,
+        reference: kept.object.reference.clone().or(kept.object.invoice_number.clone()),
+        surcharge_amount: None,
+        data: None,
+        recurring: None,
+    };
+    charges::authorize(cx, order)
 }
 
 const SCRIPTS: [&str; 2] = ["/hosted-fields/1.5.0/hosted-fields.js", "/assets/portal.js"];
@@ -310,7 +308,5 @@ fn payer_status(invoice: &Invoice) -> String {
 
 pub(super) fn unknown_page(cx: &ChangeUnit) -> SandboxAnswer {
     let inner = html! { p { "This link is not valid. Ask the sender for a new one." } };
-    SandboxPage::new(&cx.environment.options.brand, "Not found", inner)
-        .narrow()
-        .answer(StatusCode::NOT_FOUND)
+    short(cx, StatusCode::NOT_FOUND, "Not found", inner)
 }

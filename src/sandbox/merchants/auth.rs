@@ -16,7 +16,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use data_encoding::BASE64;
 use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::api::call::Auth;
 use crate::sandbox::answer::{Result, SandboxRefusal};
@@ -135,22 +134,12 @@ pub(crate) fn deauthorise(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<
     if entry.kind != KeyKind::Public || is_deauthorised(cx, &merchant)? {
         return Err(missing());
     }
-    forget(cx, "x/bearer/", |value| {
+    cx.remove_all("x/bearer/", |value| {
         let bearer = serde_json::from_value(value.clone());
         matches!(bearer, Ok(BearerScope::Payments(of)) if of == merchant)
     })?;
-    forget(cx, "x/code/", |value| value.as_str() == Some(merchant.as_str()))?;
+    cx.remove_all("x/code/", |value| value.as_str() == Some(merchant.as_str()))?;
     cx.put(&deauthorised_key(&merchant), &true)
-}
-
-/// Removes all matching entries under a prefix.
-fn forget(cx: &mut ChangeUnit, prefix: &str, fits: impl Fn(&Value) -> bool) -> Result<()> {
-    for (place, value) in cx.scan(prefix, None, usize::MAX)? {
-        if fits(&value) {
-            cx.remove(&place);
-        }
-    }
-    Ok(())
 }
 
 const RELAYED: &str = "x-relayed-ip-address";

@@ -9,9 +9,7 @@ use crate::api::call::Page;
 use crate::api::event::Event;
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::Result;
-use crate::sandbox::options::ServiceSurface;
-use crate::sandbox::request;
-use crate::sandbox::request::{PageQuery, ParsedRequest};
+use crate::sandbox::request::{self, PageQuery, ParsedRequest};
 use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::{ChangeUnit, sortable_key};
 use crate::sandbox::state::{outbox, store};
@@ -26,22 +24,19 @@ pub(crate) fn emit<T: Serialize>(
     kind: &str,
     data: &T,
 ) -> Result<()> {
-    if cx.environment.options.surface == ServiceSurface::Documented && !DOCUMENTED.contains(&kind) {
+    if !cx.is_public() && !DOCUMENTED.contains(&kind) {
         return Ok(());
     }
     let sequence = cx.next();
     let id = cx.fresh_gateway_id();
     let object = NewEventRecord { id: &id, created: Timestamp(cx.now), kind, data };
     let under = owner.key();
-    let number = cx.count(&list_of(&under))?.saturating_add(1);
+    let number = cx.count(&ObjectKind::EVENT.list(&under))?.saturating_add(1);
     cx.put(&time_key(&under, cx.now, number), &number)?;
-    cx.list_add(&list_of(&under), number, &id)?;
+    cx.list_add(&ObjectKind::EVENT.list(&under), number, &id)?;
     announce(cx, owner, &object)?;
-    cx.update(
-        ObjectKind::EVENT,
-        &id,
-        &Stored { owner: owner.clone(), sequence, object, internal: () },
-    )
+    let kept = Stored { owner: owner.clone(), sequence, object, internal: () };
+    cx.update(ObjectKind::EVENT, &id, &kept)
 }
 
 /// An [`Event`] to be written, with its data borrowed.
@@ -52,10 +47,6 @@ struct NewEventRecord<'a, T> {
     #[serde(rename = "type")]
     kind: &'a str,
     data: &'a T,
-}
-
-fn list_of(under: &str) -> String {
-    format!("{}/{under}", ObjectKind::EVENT.word)
 }
 
 /// Records an event of no mode in both modes, and sends it to both sets of URLs (gateway-api,
@@ -93,7 +84,7 @@ fn time_key(under: &str, time: DateTime<Utc>, number: u64) -> String {
 }
 
 pub(crate) fn newest(cx: &ChangeUnit, owner: &ObjectOwner) -> Result<Option<Event>> {
-    let list = list_of(&owner.key());
+    let list = ObjectKind::EVENT.list(&owner.key());
     let Some(id) = cx.list_entry(&list, cx.count(&list)?)? else { return Ok(None) };
     let kept: Option<Stored<Event, ()>> = cx.find_any_owner(ObjectKind::EVENT, &id)?;
     Ok(kept.map(|kept| kept.object))
@@ -111,7 +102,7 @@ pub(crate) fn list(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<Ev
     let owner = asked.owner()?;
     let under = owner.key();
     let paging = PageQuery::of(asked)?;
-    let total = cx.count(&list_of(&under))?;
+    let total = cx.count(&ObjectKind::EVENT.list(&under))?;
     let numbers: Vec<u64> = match request::moment(asked, "start_date")? {
         None => {
             let top = total.saturating_sub(paging.skip());
@@ -144,10 +135,8 @@ fn read(
 ) -> Result<Vec<Event>> {
     let mut events = Vec::new();
     for number in numbers {
-        let kept: Option<Stored<Event, ()>> = match cx.list_entry(&list_of(under), number)? {
-            Some(id) => cx.find_any_owner(ObjectKind::EVENT, &id)?,
-            None => None,
-        };
+        let Some(id) = cx.list_entry(&ObjectKind::EVENT.list(under), number)? else { continue };
+        let kept: Option<Stored<Event, ()>> = cx.find_any_owner(ObjectKind::EVENT, &id)?;
         events.extend(kept.map(|kept| kept.object));
     }
     Ok(events)

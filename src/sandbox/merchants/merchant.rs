@@ -237,9 +237,7 @@ impl ChangeUnit {
     }
 
     pub(crate) fn merchants(&self) -> Result<Vec<MerchantRecord>> {
-        let all = self.scan(RECORDS, None, usize::MAX)?;
-        let all = all.into_iter().map(|(_, value)| Ok(serde_json::from_value(value)?));
-        let mut all: Vec<MerchantRecord> = all.collect::<Result<_>>()?;
+        let mut all: Vec<MerchantRecord> = self.values(RECORDS)?;
         all.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(all)
     }

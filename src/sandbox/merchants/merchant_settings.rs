@@ -13,14 +13,11 @@ use crate::api::merchant::{AccountChange, Merchant, MerchantAccount, MerchantCha
 use crate::api::rules::{FieldProblem, FieldProblems, NAME_LENGTH_MAX, is_country};
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::auth::parse_range;
-use crate::sandbox::merchants::policy::{MerchantPolicy, SwipePolicy};
+use crate::sandbox::merchants::policy::{MerchantPolicy, SwipePolicy, is_payment_field};
 use crate::sandbox::merchants::{accounts, events};
 use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
-
-pub(crate) const FIELDS: [&str; 8] =
-    ["cvv", "name", "address1", "city", "state", "postal_code", "email", "phone"];
 
 /// Parses a comma-separated list; `*` and empty words are dropped.
 pub(crate) fn parse_list(text: &str) -> BTreeSet<String> {
@@ -208,7 +205,7 @@ fn parse_payment_fields(
     said: Option<&str>,
 ) -> Option<BTreeSet<String>> {
     let fields = said.map(parse_list)?;
-    if fields.iter().all(|field| FIELDS.contains(&field.as_str())) {
+    if fields.iter().all(|field| is_payment_field(field)) {
         return Some(fields);
     }
     problems.add(context, "invalid", "Payment field is invalid");
@@ -244,12 +241,13 @@ pub(crate) fn purge(cx: &mut ChangeUnit, asked: &ParsedRequest, wanted: &Purge) 
     if all || transactions == Some(true) {
         recurring_charges(cx, &owner)?;
         clear(cx, ObjectKind::TRANSACTION, &owner.key())?;
-        forget(cx, &format!("x/transaction-reference/{}/", owner.key()))?;
+        let prefix = ChangeUnit::reference_prefix(ObjectKind::TRANSACTION, &owner, "");
+        cx.remove_all(&prefix, |_| true)?;
     }
     if all || methods == Some(true) {
         for kind in [ObjectKind::CARD, ObjectKind::BANK] {
             clear(cx, kind, &owner.key())?;
-            forget(cx, &format!("x/{}-reference/{}/", kind.word, owner.key()))?;
+            cx.remove_all(&ChangeUnit::reference_prefix(kind, &owner, ""), |_| true)?;
         }
         clear(cx, ObjectKind::TOKEN, &owner.key())?;
     }
@@ -257,31 +255,20 @@ pub(crate) fn purge(cx: &mut ChangeUnit, asked: &ParsedRequest, wanted: &Purge) 
 }
 
 fn recurring_charges(cx: &mut ChangeUnit, owner: &ObjectOwner) -> Result<()> {
-    for id in
-        cx.ids(&format!("{}/{}", ObjectKind::RECURRING_CHARGE.word, owner.key()), 0, u64::MAX)?
-    {
+    for id in cx.ids(&ObjectKind::RECURRING_CHARGE.list(&owner.key()), 0, u64::MAX)? {
         clear(cx, ObjectKind::OCCURRENCE, &id)?;
     }
     clear(cx, ObjectKind::RECURRING_CHARGE, &owner.key())?;
-    for (key, _) in cx.scan(&format!("l/hold/{}/", owner.key()), None, usize::MAX)? {
-        cx.remove(&key);
-    }
+    cx.remove_all(&format!("l/hold/{}/", owner.key()), |_| true)?;
     cx.put(&format!("n/hold/{}", owner.key()), &0)
 }
 
 fn clear(cx: &mut ChangeUnit, kind: ObjectKind, under: &str) -> Result<()> {
-    for id in cx.ids(&format!("{}/{under}", kind.word), 0, u64::MAX)? {
+    for id in cx.ids(&kind.list(under), 0, u64::MAX)? {
         let kept: Option<Stored<Value, IgnoredAny>> = cx.find_any_owner(kind, &id)?;
         if let Some(kept) = kept {
             cx.delete(kind, under, &id, kept.sequence)?;
         }
-    }
-    Ok(())
-}
-
-fn forget(cx: &mut ChangeUnit, prefix: &str) -> Result<()> {
-    for (key, _) in cx.scan(prefix, None, usize::MAX)? {
-        cx.remove(&key);
     }
     Ok(())
 }

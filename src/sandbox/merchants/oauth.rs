@@ -15,10 +15,9 @@ use crate::api::credentials::{AccessToken, SCOPE_PAYMENTS, SCOPE_TENANT, TokenRe
 use crate::base::secret::Secret;
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body;
-use crate::sandbox::merchants::auth;
-use crate::sandbox::merchants::auth::{BearerScope, bearer_key};
+use crate::sandbox::merchants::auth::{self, BearerScope, bearer_key};
 use crate::sandbox::merchants::merchant::APPLICATION;
-use crate::sandbox::pages::{SandboxPage, field};
+use crate::sandbox::pages::{SandboxPage, field, short};
 use crate::sandbox::request::{ParsedRequest, pairs};
 use crate::sandbox::state::objects::{LONG_LENGTH, alphanumerics};
 use crate::sandbox::state::store::{ChangeUnit, SandboxEnvironment};
@@ -176,8 +175,7 @@ fn render_error(cx: &ChangeUnit, why: &str) -> SandboxAnswer {
         p.notice.bad role="alert" { (why) }
         p { "No access was granted." }
     };
-    let (brand, title) = (&cx.environment.options.brand, "This request cannot continue");
-    SandboxPage::new(brand, title, inner).narrow().answer(StatusCode::BAD_REQUEST)
+    short(cx, StatusCode::BAD_REQUEST, "This request cannot continue", inner)
 }
 
 fn consent_page(

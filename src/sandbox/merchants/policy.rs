@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::method::MethodKind;
+use crate::api::method::{MethodKind, PaymentMethod};
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::state::objects::MerchantMode;
 use crate::sandbox::state::store::ChangeUnit;
@@ -186,6 +186,25 @@ impl MerchantPolicy {
         let text = "Refunds to another payment method are not enabled for the account";
         SandboxRefusal::unless(self.other_method_enabled.contains(account), UNAVAILABLE, text)
     }
+}
+
+/// A payment field of an account: its name, its name in messages, and its value.
+pub(crate) type PaymentField = (&'static str, &'static str, fn(&PaymentMethod) -> &Option<String>);
+
+/// Fields that an account may require besides the CVV (service-facts, part 2).
+pub(crate) const PAYMENT_FIELDS: [PaymentField; 7] = [
+    ("name", "Name", |method| &method.name),
+    ("address1", "Street number", |method| &method.address1),
+    ("city", "City", |method| &method.city),
+    ("state", "State or province", |method| &method.state),
+    ("postal_code", "Postal code", |method| &method.postal_code),
+    ("email", "Email", |method| &method.email),
+    ("phone", "Phone", |method| &method.phone),
+];
+
+/// Returns true for a field that an account may require.
+pub(crate) fn is_payment_field(name: &str) -> bool {
+    name == "cvv" || PAYMENT_FIELDS.iter().any(|(field, _, _)| *field == name)
 }
 
 fn join_words(words: Option<&BTreeSet<String>>) -> Option<String> {

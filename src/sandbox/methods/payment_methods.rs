@@ -8,17 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::method::{CardType, MethodKind, PaymentMethod};
 use crate::api::rules::FieldProblem;
-use crate::api::saved_method;
-use crate::api::saved_method::{NewBank, NewCard};
+use crate::api::saved_method::{self, NewBank, NewCard};
 use crate::base::account_number::{
     Brand, CardNumber, is_published_test_number, mask_account, mask_routing,
 };
 use crate::base::secret::Secret;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::events;
-use crate::sandbox::methods::test_numbers;
-use crate::sandbox::methods::test_numbers::{OutcomeClass, bank_name};
-use crate::sandbox::state::objects;
+use crate::sandbox::methods::test_numbers::{self, OutcomeClass, bank_name};
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
 
@@ -183,10 +180,8 @@ pub(crate) fn schedule_saved_expiry(
     id: &str,
     method: &PaymentMethod,
 ) -> Result<()> {
-    schedule_expiry(cx, owner, id, method, |expired| TimerEntry::SavedExpiry {
-        id: id.to_owned(),
-        expired,
-    })
+    let entry = |expired| TimerEntry::SavedExpiry { id: id.to_owned(), expired };
+    schedule_expiry(cx, owner, id, method, entry)
 }
 
 /// Schedules both events of a method, once; past days are skipped. `entry` makes the timer of the
@@ -205,7 +200,7 @@ pub(crate) fn schedule_expiry(
         let planned = format!("x/expiry/{id}/{day}/{expired}");
         if time > cx.now && cx.get::<bool>(&planned)?.is_none() {
             cx.put(&planned, &true)?;
-            objects::schedule_timer(cx, time, &entry(expired))?;
+            cx.schedule(time, &entry(expired))?;
         }
     }
     Ok(())
@@ -216,12 +211,9 @@ pub(crate) fn run_saved_expiry(cx: &mut ChangeUnit, id: &str, expired: bool) -> 
     let kept: Option<Stored<PaymentMethod, StoredMethod>> =
         cx.find_any_owner(ObjectKind::CARD, id)?;
     let Some(kept) = kept else { return Ok(()) };
-    match expiry_event_due(cx, &kept.owner, &kept.object, expired)? {
-        Some(word) => {
-            events::emit(cx, &kept.owner, &format!("payment_method.{word}"), &kept.object)
-        }
-        None => Ok(()),
-    }
+    let word = expiry_event_due(cx, &kept.owner, &kept.object, expired)?;
+    let Some(word) = word else { return Ok(()) };
+    events::emit(cx, &kept.owner, &format!("payment_method.{word}"), &kept.object)
 }
 
 /// Returns the last word of the event's type, if the method expires as planned.

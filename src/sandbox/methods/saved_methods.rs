@@ -15,7 +15,7 @@ use crate::sandbox::methods::payment_methods::{StoredMethod, bank_details, card_
 use crate::sandbox::methods::{payment_methods, tokens};
 use crate::sandbox::request::{PageQuery, ParsedRequest, number};
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored};
-use crate::sandbox::state::store::{ChangeUnit, sortable_key};
+use crate::sandbox::state::store::ChangeUnit;
 
 /// The parameters that distinguish saved cards from saved banks.
 pub(crate) struct SavedMethodStore {
@@ -47,13 +47,18 @@ impl SavedMethodStore {
         &self,
         cx: &mut ChangeUnit,
         asked: &ParsedRequest,
-        given: &SavedChange,
-        fields: impl FnOnce(&ChangeUnit) -> StoredMethod,
+        token_id: Option<&str>,
+        details: StoredMethod,
     ) -> Result<PaymentMethod> {
         let owner = asked.owner()?;
-        let method = match &given.token_id {
-            Some(token) => self.take_token(cx, &owner, token, given.clone())?,
-            None => fields(cx),
+        let StoredMethod { reference, description, .. } = &details;
+        let (reference, description) = (reference.clone(), description.clone());
+        let method = match token_id {
+            Some(token) => {
+                let texts = SavedChange { reference, description, token_id: None };
+                self.take_token(cx, &owner, token, texts)?
+            }
+            None => details,
         };
         self.check(&method, cx)?;
         let sequence = cx.next();
@@ -75,10 +80,9 @@ impl SavedMethodStore {
         texts: SavedChange,
     ) -> Result<StoredMethod> {
         let mut method = tokens::find(cx, owner, token)?.internal;
-        if method.shown.kind != self.method {
-            let text = format!("Token is not of a {}", self.kind.word);
-            return Err(SandboxRefusal::rule("incorrect_payment_type", &text));
-        }
+        let text = format!("Token is not of a {}", self.kind.word);
+        let fits = method.shown.kind == self.method;
+        SandboxRefusal::unless(fits, "incorrect_payment_type", &text)?;
         SandboxRefusal::fields("", &change_rules(&texts))?;
         method.reference = texts.reference.or(method.reference);
         method.description = texts.description.or(method.description);
@@ -116,10 +120,8 @@ impl SavedMethodStore {
         let (owner, id) = (asked.owner()?, asked.parameter(0));
         let mut kept = self.find(cx, &owner, id)?;
         let details = by_token_only(&asked.json()?);
-        SandboxRefusal::fields(
-            "",
-            &change_rules(&change).into_iter().chain(details).collect::<Vec<_>>(),
-        )?;
+        let problems: Vec<_> = change_rules(&change).into_iter().chain(details).collect();
+        SandboxRefusal::fields("", &problems)?;
         self.unindex(cx, &kept);
         change.reference = change.reference.or(kept.object.reference.take());
         change.description = change.description.or(kept.object.description.take());
@@ -158,15 +160,15 @@ impl SavedMethodStore {
         let owner = asked.owner()?;
         let paging = PageQuery::of(asked)?;
         let reference = asked.query("reference");
-        let under = format!("{}/{}", self.kind.word, owner.key());
+        let under = self.kind.list(&owner.key());
         let show = |id: &str| self.find(cx, &owner, id).map(|kept| kept.object);
         if fits.is_none() && reference.is_none() {
             return paging.of_list(cx, &under, show);
         }
         let ids = match reference {
             Some(reference) => {
-                let found = cx.scan(&self.prefix(&owner, reference), None, usize::MAX)?;
-                found.into_iter().filter_map(|(_, id)| id.as_str().map(str::to_owned)).collect()
+                let prefix = ChangeUnit::reference_prefix(self.kind, &owner, reference);
+                cx.ids_by_reference(&format!("{prefix}\u{0}"))?
             }
             None => cx.ids(&under, 0, u64::MAX)?,
         };
@@ -175,14 +177,9 @@ impl SavedMethodStore {
         Ok(paging.of_vec(all))
     }
 
-    fn prefix(&self, owner: &ObjectOwner, reference: &str) -> String {
-        format!("x/{}-reference/{}/{reference}\u{0}", self.kind.word, owner.key())
-    }
-
     fn key(&self, kept: &StoredSavedMethod) -> Option<String> {
         let reference = kept.object.reference.as_deref()?;
-        let newest_first = sortable_key(u64::MAX.saturating_sub(kept.sequence));
-        Some(format!("{}{newest_first}", self.prefix(&kept.owner, reference)))
+        Some(ChangeUnit::reference_key(self.kind, kept, reference))
     }
 
     fn index(&self, cx: &mut ChangeUnit, kept: &StoredSavedMethod, id: &str) -> Result<()> {
@@ -237,12 +234,9 @@ pub(crate) fn create_card(
     asked: &ParsedRequest,
     new: NewCard,
 ) -> Result<PaymentMethod> {
-    let given = SavedChange {
-        reference: new.reference.clone(),
-        description: new.description.clone(),
-        token_id: new.token_id.clone(),
-    };
-    SAVED_CARDS.create(cx, asked, &given, |cx| card_details(cx, new))
+    let token = new.token_id.clone();
+    let details = card_details(cx, new);
+    SAVED_CARDS.create(cx, asked, token.as_deref(), details)
 }
 
 /// GET /v1/cards: newest first; filters `reference`, `exp_month`, `exp_year`.
@@ -268,12 +262,9 @@ pub(crate) fn create_bank(
     asked: &ParsedRequest,
     new: NewBank,
 ) -> Result<PaymentMethod> {
-    let given = SavedChange {
-        reference: new.reference.clone(),
-        description: new.description.clone(),
-        token_id: new.token_id.clone(),
-    };
-    SAVED_BANKS.create(cx, asked, &given, |cx| bank_details(cx, new))
+    let token = new.token_id.clone();
+    let details = bank_details(cx, new);
+    SAVED_BANKS.create(cx, asked, token.as_deref(), details)
 }
 
 pub(crate) struct ResolvedMethod {

@@ -14,7 +14,6 @@ use crate::sandbox::body;
 use crate::sandbox::merchants::auth;
 use crate::sandbox::methods::payment_methods::{StoredMethod, bank_details, card_details};
 use crate::sandbox::request::{ParsedRequest, SandboxCaller};
-use crate::sandbox::state::objects;
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
 
@@ -150,9 +149,8 @@ fn store(
     let sequence = cx.next();
     let id = cx.fresh_gateway_id();
     let token = PaymentMethod { form_data, ..show(id.clone(), &method) };
-    let until = cx.now.checked_add_signed(TimeDelta::minutes(TOKEN_LIFE_MINUTES));
     let end = TimerEntry::TokenExpiry { id: id.clone() };
-    objects::schedule_timer(cx, until.unwrap_or(cx.now), &end)?;
+    cx.schedule_in(TimeDelta::minutes(TOKEN_LIFE_MINUTES), &end)?;
     let kept = Stored { owner: owner.clone(), sequence, object: token.clone(), internal: method };
     cx.create(ObjectKind::TOKEN, &owner.key(), &id, &kept)?;
     Ok(token)

@@ -9,6 +9,7 @@
 //! of either outcome makes only its notification.
 
 use chrono::TimeDelta;
+use http::StatusCode;
 use serde_json::{Map, Value};
 
 use crate::api::credentials::MerchantProfile;
@@ -21,15 +22,15 @@ use crate::api::rules::{FieldProblem, Problem, ProblemMessage};
 use crate::api::wire::Timestamp;
 use crate::base::secret::Secret;
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::body;
 use crate::sandbox::merchants::oauth::issue_code;
-use crate::sandbox::onboarding::record;
-use crate::sandbox::onboarding::record::{ApplicationTransition, StoredApplication, after, text};
+use crate::sandbox::onboarding::record::{
+    self, ApplicationTransition, StoredApplication, after, text,
+};
 use crate::sandbox::options::DecisionMode;
 use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::objects::{LONG_LENGTH, ObjectKind, TimerEntry};
+use crate::sandbox::state::outbox;
 use crate::sandbox::state::store::ChangeUnit;
-use crate::sandbox::state::{objects, outbox};
 
 /// POST of a complete application: its fields lie under one name, `merchant_application`.
 pub(crate) fn submit(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<SubmittedApplication> {
@@ -52,11 +53,7 @@ pub(crate) fn submit(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Submi
 /// Returns the fields that count. The documented surface accepts no number and no boolean sent as
 /// text.
 pub(crate) fn counted_fields(cx: &ChangeUnit, fields: Map<String, Value>) -> Map<String, Value> {
-    if body::is_documented_only(cx) {
-        record::without_nulls(fields)
-    } else {
-        record::normalise_fields(fields)
-    }
+    if !cx.is_public() { record::without_nulls(fields) } else { record::normalise_fields(fields) }
 }
 
 /// Refuses an application with 422 for every problem: the rules of its fields, and the checks only
@@ -71,7 +68,7 @@ pub(crate) fn validate(
         return Ok(());
     }
     let problem = Problem { messages: problems.iter().map(message).collect() };
-    Err(SandboxRefusal { problem, ..SandboxRefusal::rule("", "") })
+    Err(SandboxRefusal::of(StatusCode::UNPROCESSABLE_ENTITY, problem))
 }
 
 /// Converts a problem to the web application's form of a message: code, context, level and text
@@ -124,12 +121,7 @@ fn submit_test(
 ) -> Result<ApplicationId> {
     let id = record::fresh_id(cx);
     let reference = text(fields, "reference").to_owned();
-    let moment = cx.now.checked_add_signed(TEST_DELAY).unwrap_or(cx.now);
-    objects::schedule_timer(
-        cx,
-        moment,
-        &TimerEntry::TestOutcome { id: id.0, reference, provisioned },
-    )?;
+    cx.schedule_in(TEST_DELAY, &TimerEntry::TestOutcome { id: id.0, reference, provisioned })?;
     Ok(id)
 }
 
@@ -157,8 +149,7 @@ pub(crate) fn schedule_decision(
     if is_test || cx.environment.options.decide == DecisionMode::Manual {
         return Ok(());
     }
-    let moment = cx.now.checked_add_signed(DELAY).unwrap_or(cx.now);
-    objects::schedule_timer(cx, moment, &TimerEntry::Decision { id: id.to_string() })
+    cx.schedule_in(DELAY, &TimerEntry::Decision { id: id.to_string() })
 }
 
 /// Decides as the sandbox, unless the application was decided or deleted.
@@ -167,9 +158,7 @@ pub(crate) fn run_due_decision(cx: &mut ChangeUnit, id: &str) -> Result<()> {
     let waits = |found: &StoredApplication| {
         after(found.object.state, ApplicationTransition::Approve).is_ok()
     };
-    let Some(found) = found.filter(waits) else {
-        return Ok(());
-    };
+    let Some(found) = found.filter(waits) else { return Ok(()) };
     let decision = decide_automatically(cx, &found)?;
     settle_decision(cx, found, &decision, false)
 }

@@ -1,8 +1,7 @@
 //! Texts of an application's fields for the people who fill them in: labels, and messages about a
 //! wrong field. API callers get the service's own messages.
 
-use crate::api::onboarding::fields;
-use crate::api::onboarding::fields::{ApplicationField, FieldType, Need};
+use crate::api::onboarding::fields::{self, ApplicationField, FieldType, Need};
 use crate::api::rules::FieldProblem;
 
 pub(crate) struct FieldLabels {

@@ -13,15 +13,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::api::onboarding::application::{ApplicationId, SignUpPage, StartedSignUp, Submission};
-use crate::api::onboarding::fields;
-use crate::api::onboarding::fields::{ApplicationPrivacy, SECOND_OWNER};
+use crate::api::onboarding::fields::{self, ApplicationPrivacy, SECOND_OWNER};
 use crate::api::wire::Timestamp;
 use crate::base::clock::timestamp;
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::onboarding::applications::{is_started, problems, submit_and_schedule};
 use crate::sandbox::onboarding::record::StoredApplication;
 use crate::sandbox::onboarding::{applications, form, record};
-use crate::sandbox::pages::SandboxPage;
+use crate::sandbox::pages::{SandboxPage, short};
 use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::objects::{LONG_LENGTH, ObjectKind};
 use crate::sandbox::state::store::ChangeUnit;
@@ -55,7 +54,7 @@ pub(crate) fn open(
     id: ApplicationId,
 ) -> Result<String> {
     let token = cx.fresh_secret("sign up", LONG_LENGTH);
-    let expires = Timestamp(cx.now.checked_add_signed(OPENS_FOR).unwrap_or(cx.now));
+    let expires = Timestamp(cx.after(OPENS_FOR));
     cx.put(&key(&token), &SignUpLink { id, expires, opened: false })?;
     Ok(format!("{}{}", web_url(cx, asked), PATH.replace("{token}", &token)))
 }
@@ -110,7 +109,7 @@ pub(crate) fn thanks(cx: &ChangeUnit) -> SandboxAnswer {
         p.notice.good role="status" { "Thank you. Your application was submitted." }
         p { "We are reviewing it now. You will get our answer by e-mail; there is nothing else to do." }
     };
-    plain(cx, StatusCode::OK, "Application submitted", inner)
+    short(cx, StatusCode::OK, "Application submitted", inner)
 }
 
 /// Returns the link of a token and its application while they can be used: `fits` holds, and the
@@ -164,15 +163,11 @@ fn form_page(cx: &ChangeUnit, status: StatusCode, inner: Markup) -> SandboxAnswe
     page.scripts(&["/assets/sign.js"]).answer(status)
 }
 
-fn plain(cx: &ChangeUnit, status: StatusCode, title: &str, inner: Markup) -> SandboxAnswer {
-    SandboxPage::new(&cx.environment.options.brand, title, inner).narrow().answer(status)
-}
-
 /// Answers 410 for an address that is used up, too old or unknown, without saying which.
 fn render_gone(cx: &ChangeUnit) -> SandboxAnswer {
     let inner =
         html! { p { "This page has been used or is no longer valid. Ask for a new link." } };
-    plain(cx, StatusCode::GONE, "No longer valid", inner)
+    short(cx, StatusCode::GONE, "No longer valid", inner)
 }
 
 /// POST of a sign-up: its fields are flat.
@@ -194,9 +189,7 @@ const SIGNATURE: &str = "signature";
 /// Parses a submitted form. Empty inputs are left out; the second owner's inputs become one object,
 /// which is empty where all of them were left empty.
 pub(crate) fn parse_submission(sent: Value) -> Map<String, Value> {
-    let Value::Object(sent) = sent else {
-        return Map::new();
-    };
+    let Value::Object(sent) = sent else { return Map::new() };
     let is_empty = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
     let mut fields = Map::new();
     let mut second = None;
@@ -233,27 +226,10 @@ pub(crate) fn secrets(all: &Map<String, Value>) -> Map<String, Value> {
     let is_secret = |path: &str| {
         fields::find(path).is_some_and(|field| field.privacy == ApplicationPrivacy::Secret)
     };
-    let mut kept = Map::new();
-    for (name, value) in all {
-        match value {
-            Value::Object(inner) => {
-                let own = inner.iter().filter(|(own, _)| is_secret(&format!("{name}.{own}")));
-                let own: Map<_, _> = own.map(|(own, value)| (own.clone(), value.clone())).collect();
-                if !own.is_empty() {
-                    kept.insert(name.clone(), Value::Object(own));
-                }
-            }
-            Value::Null
-            | Value::Bool(_)
-            | Value::Number(_)
-            | Value::String(_)
-            | Value::Array(_) => {
-                if is_secret(name) {
-                    kept.insert(name.clone(), value.clone());
-                }
-            }
-        }
-    }
+    let secret =
+        |path: &str, value: &Value| (is_secret(path) && !value.is_object()).then(|| value.clone());
+    let mut kept = record::map_fields(all, secret);
+    kept.retain(|_, value| value.as_object().is_none_or(|own| !own.is_empty()));
     kept
 }
 

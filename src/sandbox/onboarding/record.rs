@@ -2,16 +2,14 @@
 //! all of them.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use serde_with::skip_serializing_none;
 
 use crate::api::event::DeclineReason;
 use crate::api::onboarding::application::{
     ApplicationFields, ApplicationId, Submission, is_test_name,
 };
-use crate::api::onboarding::fields::{
-    ApplicationField, ApplicationPrivacy, FIELDS, FieldType, SECOND_OWNER, SECOND_OWNER_FIELDS,
-};
+use crate::api::onboarding::fields::{self, ApplicationPrivacy, FieldType, SECOND_OWNER};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner, Stored, derive_id};
@@ -131,8 +129,7 @@ pub(crate) fn create(
 
 /// Returns the application of this id. 404 for no such application.
 pub(crate) fn load(cx: &ChangeUnit, id: &str) -> Result<StoredApplication> {
-    cx.find_any_owner(ObjectKind::APPLICATION, id)?
-        .ok_or_else(|| SandboxRefusal::not_found(ObjectKind::APPLICATION.name, id))
+    cx.load(ObjectKind::APPLICATION, id)
 }
 
 pub(crate) fn store(cx: &mut ChangeUnit, found: &StoredApplication) -> Result<()> {
@@ -173,7 +170,7 @@ pub(crate) fn is_test_submitted(cx: &ChangeUnit) -> Result<bool> {
 /// declined.
 pub(crate) fn is_duplicate(cx: &ChangeUnit, found: &StoredApplication) -> Result<bool> {
     for known in duplicate_keys(found) {
-        for (_, id) in cx.scan(&prefix(cx, &known), None, usize::MAX)? {
+        for (_, id) in cx.entries(&prefix(cx, &known))? {
             let other: Option<StoredApplication> =
                 cx.find_any_owner(ObjectKind::APPLICATION, id.as_str().unwrap_or_default())?;
             let counts = |other: StoredApplication| {
@@ -202,21 +199,37 @@ fn prefix(cx: &ChangeUnit, known: &str) -> String {
 /// Normalises leniently accepted input: drops explicit nulls, and converts numbers and booleans
 /// sent as text (service-facts, 9).
 pub(crate) fn normalise_fields(fields: Map<String, Value>) -> Map<String, Value> {
-    without_nulls(fields)
-        .into_iter()
-        .map(|(name, value)| match name.as_str() {
-            SECOND_OWNER => (name, normalise_second_owner(value)),
-            _ => convert_value(FIELDS, name, value),
-        })
-        .collect()
+    map_fields(&without_nulls(fields), |path, value| {
+        let field_type = fields::find(path).map(|field| field.field_type);
+        let converted = match (field_type, value) {
+            (Some(FieldType::Integer(..)), Value::String(text)) => {
+                text.trim().parse::<i64>().ok().map(Value::from)
+            }
+            (Some(FieldType::Boolean), Value::String(text)) => {
+                text.trim().parse::<bool>().ok().map(Value::from)
+            }
+            _ => None,
+        };
+        Some(converted.unwrap_or_else(|| value.clone()))
+    })
 }
 
-fn normalise_second_owner(value: Value) -> Value {
-    let Value::Object(second) = value else { return value };
-    second
-        .into_iter()
-        .map(|(name, value)| convert_value(SECOND_OWNER_FIELDS, name, value))
-        .collect()
+/// Converts each field, also those of the second owner; `convert` gets its path, and drops it by
+/// `None`.
+pub(crate) fn map_fields(
+    all: &Map<String, Value>,
+    convert: impl Fn(&str, &Value) -> Option<Value>,
+) -> Map<String, Value> {
+    let one = |(name, value): (&String, &Value)| match value {
+        Value::Object(second) if name == SECOND_OWNER => {
+            let own = second.iter().filter_map(|(name, value)| {
+                Some((name.clone(), convert(&format!("{SECOND_OWNER}.{name}"), value)?))
+            });
+            Some((name.clone(), Value::Object(own.collect())))
+        }
+        value => Some((name.clone(), convert(name, value)?)),
+    };
+    all.iter().filter_map(one).collect()
 }
 
 /// Drops null fields, also of the second owner.
@@ -228,35 +241,12 @@ pub(crate) fn without_nulls(mut fields: Map<String, Value>) -> Map<String, Value
     fields
 }
 
-fn convert_value(table: &[ApplicationField], name: String, value: Value) -> (String, Value) {
-    let of = table.iter().find(|field| field.name == name).map(|field| field.field_type);
-    let value = match (of, value) {
-        (Some(FieldType::Integer(..)), Value::String(text)) => {
-            text.trim().parse::<i64>().map_or(Value::String(text), Value::from)
-        }
-        (Some(FieldType::Boolean), Value::String(text)) => {
-            text.trim().parse::<bool>().map_or(Value::String(text), Value::from)
-        }
-        (_, value) => value,
-    };
-    (name, value)
-}
-
-fn mask_secrets(fields: &Map<String, Value>) -> Map<String, Value> {
-    let second = |value: &Value| {
-        let fields = value.as_object().cloned().unwrap_or_default();
-        Value::Object(fields.iter().map(|one| mask(SECOND_OWNER_FIELDS, one)).collect())
-    };
-    let shown = fields.iter().map(|(name, value)| match name.as_str() {
-        SECOND_OWNER => (name.clone(), second(value)),
-        _ => mask(FIELDS, (name, value)),
-    });
-    shown.collect()
-}
-
-/// Masks a value that the table marks secret or does not name.
-fn mask(table: &[ApplicationField], (name, value): (&String, &Value)) -> (String, Value) {
-    let field = table.iter().find(|field| field.name == name);
-    let is_open = field.is_some_and(|field| field.privacy != ApplicationPrivacy::Secret);
-    (name.clone(), if is_open { value.clone() } else { Value::from(MASK) })
+/// Masks the values that are secret or unknown; a second owner of another form shows none.
+fn mask_secrets(all: &Map<String, Value>) -> Map<String, Value> {
+    map_fields(all, |path, value| {
+        let field = fields::find(path);
+        let is_open = field.is_some_and(|field| field.privacy != ApplicationPrivacy::Secret);
+        let hidden = || if path == SECOND_OWNER { json!({}) } else { Value::from(MASK) };
+        Some(if is_open { value.clone() } else { hidden() })
+    })
 }

@@ -4,13 +4,12 @@
 //! Everything that takes money goes through [`authorize`], also scheduled payments. A hold is a
 //! charge that waits for a capture request.
 
-use chrono::{DateTime, Days, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::api::call::Page;
 use crate::api::rules::{Problem, ProblemMessage};
 use crate::api::schedule::Recur;
-use crate::api::transaction;
-use crate::api::transaction::{NewCharge, Transaction, TransactionStatus, TransactionType};
+use crate::api::transaction::{self, NewCharge, Transaction, TransactionStatus, TransactionType};
 use crate::api::transaction_action::{CAPTURE_LATER, NewCapture, capture_rules};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
@@ -27,12 +26,11 @@ use crate::sandbox::payments::transactions::{
 };
 use crate::sandbox::payments::{order, search, signatures, transactions};
 use crate::sandbox::request::{PageQuery, ParsedRequest};
-use crate::sandbox::state::objects;
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
 
-/// Days after which a hold is voided (gateway-api, Limits).
-const HOLD_DAYS: u64 = 7;
+/// Time after which a hold is voided (gateway-api, Limits).
+const HOLD_TIME: TimeDelta = TimeDelta::days(7);
 
 /// A charge whose request was checked, before anything changes.
 pub(crate) struct CheckedCharge {
@@ -208,11 +206,10 @@ pub(crate) fn schedule_end(cx: &mut ChangeUnit, kept: &StoredTransaction) -> Res
     let id = kept.object.id.clone();
     if kept.object.auto_capture == Some(true) {
         let time = settlement_time(cx, kept)?;
-        return objects::schedule_timer(cx, time, &TimerEntry::Capture { id });
+        return cx.schedule(time, &TimerEntry::Capture { id });
     }
     transactions::add_hold(cx, kept)?;
-    let time = cx.now.checked_add_days(Days::new(HOLD_DAYS)).unwrap_or(cx.now);
-    objects::schedule_timer(cx, time, &TimerEntry::HoldEnd { id })
+    cx.schedule_in(HOLD_TIME, &TimerEntry::HoldEnd { id })
 }
 
 /// Returns the settlement time: a card's next daily run, or the policy's number of banking days
@@ -241,9 +238,7 @@ pub(crate) fn list_holds(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<P
     let paging = PageQuery::of(asked)?;
     let list = transactions::holds_of(&owner);
     let show = |id: &str| transactions::find(cx, &owner, id).map(|kept| kept.object);
-    let Some(account) = asked.query("account_id") else {
-        return paging.of_list(cx, &list, show);
-    };
+    let Some(account) = asked.query("account_id") else { return paging.of_list(cx, &list, show) };
     let ids = cx.ids(&list, 0, u64::MAX)?;
     let mut all: Vec<Transaction> = ids.iter().map(|id| show(id)).collect::<Result<_, _>>()?;
     all.retain(|one| one.account_id == account);

@@ -10,7 +10,7 @@ use crate::api::method::MethodKind;
 use crate::api::rules::FieldProblems;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::auth;
-use crate::sandbox::merchants::policy::{MerchantPolicy, VelocityLimits};
+use crate::sandbox::merchants::policy::{MerchantPolicy, PAYMENT_FIELDS, VelocityLimits};
 use crate::sandbox::methods::payment_methods::StoredMethod;
 use crate::sandbox::methods::test_numbers::{COUNTRY_DENIED, OutcomeClass};
 use crate::sandbox::request::ParsedRequest;
@@ -44,38 +44,18 @@ pub(crate) fn need_fields(
     };
     let mut problems = FieldProblems::default();
     for field in wanted.iter().filter(|field| !has_field(method, field, is_saved)) {
-        problems.add(field, "not_blank", &format!("{} cannot be blank", field_name(field)));
+        let name = PAYMENT_FIELDS.iter().find(|(own, _, _)| own == field);
+        let name = name.map_or("Card code", |(_, name, _)| name);
+        problems.add(field, "not_blank", &format!("{name} cannot be blank"));
     }
     SandboxRefusal::fields("method", &problems.into_list())
 }
 
 fn has_field(method: &StoredMethod, field: &str, is_saved: bool) -> bool {
-    let shown = &method.shown;
-    let given = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
-    match field {
-        "cvv" => method.has_cvv || is_saved,
-        "name" => given(&shown.name),
-        "address1" => given(&shown.address1),
-        "city" => given(&shown.city),
-        "state" => given(&shown.state),
-        "postal_code" => given(&shown.postal_code),
-        "email" => given(&shown.email),
-        "phone" => given(&shown.phone),
-        _ => true,
-    }
-}
-
-/// Returns the name of a field in its message (service-facts, part 2).
-fn field_name(field: &str) -> &'static str {
-    match field {
-        "cvv" => "Card code",
-        "name" => "Name",
-        "address1" => "Street number",
-        "city" => "City",
-        "state" => "State or province",
-        "postal_code" => "Postal code",
-        "email" => "Email",
-        _ => "Phone",
+    let known = PAYMENT_FIELDS.iter().find(|(own, _, _)| *own == field);
+    match known.map(|(_, _, value)| value(&method.shown)) {
+        Some(text) => text.as_deref().is_some_and(|text| !text.trim().is_empty()),
+        None => field != "cvv" || method.has_cvv || is_saved,
     }
 }
 

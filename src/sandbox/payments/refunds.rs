@@ -14,14 +14,12 @@ use crate::api::transaction_action::{
 };
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::body;
 use crate::sandbox::merchants::auth;
 use crate::sandbox::merchants::oauth::client_id;
 use crate::sandbox::merchants::processing::{need_currency, need_same_currency};
 use crate::sandbox::methods::payment_methods::StoredMethod;
 use crate::sandbox::methods::saved_methods::ResolvedMethod;
 use crate::sandbox::methods::{saved_methods, tokens};
-use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::payments::transactions::{
     StoredTransaction, TransactionTransition, emit, status_refusal,
 };
@@ -52,7 +50,7 @@ pub(crate) fn refund(
 ) -> Result<Transaction> {
     let owner = asked.owner()?;
     let mut charge = charges::find(cx, &owner, asked.parameter(0))?;
-    new.reference = new.reference.filter(|_| !body::is_documented_only(cx));
+    new.reference = new.reference.filter(|_| cx.is_public());
     let problems = refund_rules(&new);
     let other = saved_methods::resolve_checked(cx, &owner, new.method.take(), problems)?;
     need_refundable(cx, &charge)?;
@@ -176,8 +174,7 @@ pub(crate) fn credit(
     mut new: NewCredit,
 ) -> Result<Transaction> {
     let owner = asked.owner()?;
-    let reference =
-        new.reference.take().filter(|_| cx.environment.options.surface == ServiceSurface::Public);
+    let reference = new.reference.take().filter(|_| cx.is_public());
     let mut problems = FieldProblems::default();
     let text = reference.as_deref();
     problems.length_max("reference", "Reference", text, TRANSACTION_REFERENCE_LENGTH_MAX);

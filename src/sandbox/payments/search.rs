@@ -8,11 +8,10 @@ use crate::api::call::Page;
 use crate::api::transaction::Transaction;
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::payments::transactions;
-use crate::sandbox::payments::transactions::StoredTransaction;
+use crate::sandbox::payments::transactions::{self, StoredTransaction};
 use crate::sandbox::request::{PageQuery, ParsedRequest, moment};
 use crate::sandbox::state::objects::ObjectKind;
-use crate::sandbox::state::store::{ChangeUnit, sortable_key};
+use crate::sandbox::state::store::ChangeUnit;
 
 /// GET /v1/transactions/{id}: a charge includes its refunds, if any.
 pub(crate) fn get(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Transaction> {
@@ -22,36 +21,27 @@ pub(crate) fn get(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Transact
     Ok(Transaction { refunds: Some(refunds).filter(|refunds| !refunds.is_empty()), ..object })
 }
 
-/// Returns the look-up key of a reference. An empty `rest` gives the prefix of all references that
-/// begin like this one.
-pub(crate) fn reference_key(under: &str, reference: &str, rest: &str) -> String {
-    let start = format!("x/transaction-reference/{under}/{reference}");
-    if rest.is_empty() { start } else { format!("{start}\u{0}{rest}") }
-}
-
 pub(crate) fn index_reference(cx: &mut ChangeUnit, kept: &StoredTransaction) -> Result<()> {
-    let Some(reference) = &kept.object.reference else {
-        return Ok(());
-    };
-    let newest_first = sortable_key(u64::MAX.saturating_sub(kept.sequence));
-    cx.put(&reference_key(&kept.owner.key(), reference, &newest_first), &kept.object.id)
+    let Some(reference) = &kept.object.reference else { return Ok(()) };
+    let key = ChangeUnit::reference_key(ObjectKind::TRANSACTION, kept, reference);
+    cx.put(&key, &kept.object.id)
 }
 
 /// GET /v1/transactions: newest first unless `order_by` says otherwise.
 pub(crate) fn search(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<Transaction>> {
     let owner = asked.owner()?;
     let paging = PageQuery::of(asked)?;
-    let under = format!("{}/{}", ObjectKind::TRANSACTION.word, owner.key());
+    let under = ObjectKind::TRANSACTION.list(&owner.key());
     let show = |id: &str| transactions::find(cx, &owner, id).map(|kept| kept.object);
     let filter = Filter::of(asked)?;
     if filter.is_open() && asked.query("order_by").is_none() {
         return paging.of_list(cx, &under, show);
     }
     let ids = match filter.reference() {
+        // Every reference that begins like this one.
         Some(reference) => {
-            let prefix = reference_key(&owner.key(), reference, "");
-            let found = cx.scan(&prefix, None, usize::MAX)?;
-            found.into_iter().filter_map(|(_, id)| id.as_str().map(str::to_owned)).collect()
+            let kind = ObjectKind::TRANSACTION;
+            cx.ids_by_reference(&ChangeUnit::reference_prefix(kind, &owner, reference))?
         }
         None => cx.ids(&under, 0, u64::MAX)?,
     };

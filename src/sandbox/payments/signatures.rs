@@ -12,9 +12,7 @@ use crate::api::transaction_action::{NewCapture, SignedTransaction};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::body;
-use crate::sandbox::options::ServiceSurface;
-use crate::sandbox::payments::transactions;
-use crate::sandbox::payments::transactions::{StoredTransaction, status_refusal};
+use crate::sandbox::payments::transactions::{self, StoredTransaction, status_refusal};
 use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
@@ -39,7 +37,7 @@ pub(crate) fn sign(
     let NewSignature { mime_type, data } = new.clone();
     let signature = Signature { mime_type, data, ..Signature::default() };
     kept.object.signature_id = Some(store_signature(cx, &owner, new)?);
-    let is_public = cx.environment.options.surface == ServiceSurface::Public;
+    let is_public = cx.is_public();
     let added = Some(gratuity).filter(|gratuity| is_public && *gratuity > 0);
     kept.object.gratuity = added.or(kept.object.gratuity);
     transactions::store_update(cx, &mut kept)?;
@@ -100,7 +98,7 @@ pub(crate) struct Tip {
 }
 
 fn is_supported(cx: &ChangeUnit) -> bool {
-    cx.environment.options.surface == ServiceSurface::Public
+    cx.is_public()
 }
 
 /// Refuses with 422 an invalid signature, a negative gratuity, and a positive gratuity without a

@@ -14,10 +14,9 @@ use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::events;
 use crate::sandbox::methods::payment_methods::StoredMethod;
 use crate::sandbox::payments::invoice_payments;
-use crate::sandbox::state::logs::MoneyMovement;
+use crate::sandbox::state::logs::{self, MoneyMovement};
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
-use crate::sandbox::state::{logs, objects};
 
 pub(crate) type StoredTransaction = Stored<Transaction, StoredMethod>;
 
@@ -192,10 +191,8 @@ pub(crate) fn refunds_of(cx: &ChangeUnit, charge: &str) -> Result<Vec<StoredTran
 pub(crate) fn subtract_refund(cx: &mut ChangeUnit, refund: &StoredTransaction) -> Result<()> {
     let charge = refund.object.charge_id.as_deref().unwrap_or_default();
     let found: Option<StoredTransaction> = cx.find_any_owner(ObjectKind::TRANSACTION, charge)?;
-    match found {
-        Some(mut charge) => add_refunded(cx, &mut charge, refund.object.amount.saturating_neg()),
-        None => Ok(()),
-    }
+    let Some(mut charge) = found else { return Ok(()) };
+    add_refunded(cx, &mut charge, refund.object.amount.saturating_neg())
 }
 
 fn waiting_refunds(cx: &ChangeUnit, charge: &StoredTransaction) -> Result<Vec<StoredTransaction>> {
@@ -254,7 +251,7 @@ pub(crate) fn authorize_payout(cx: &mut ChangeUnit, kept: &mut StoredTransaction
     let hour = cx.policy(&kept.owner.merchant)?.capture_hour();
     let time = merchant.next_at(cx.now, hour);
     let time = time.checked_add_signed(AFTER_CHARGES).unwrap_or(time);
-    objects::schedule_timer(cx, time, &TimerEntry::Capture { id: kept.object.id.clone() })?;
+    cx.schedule(time, &TimerEntry::Capture { id: kept.object.id.clone() })?;
     Ok(true)
 }
 

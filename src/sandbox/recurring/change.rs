@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::api::method::{MethodKind, PaymentMethod};
+use crate::api::method::MethodKind;
 use crate::api::method_token::MethodRef;
 use crate::api::recurring::{RecurringChange, RecurringCharge};
 use crate::api::rules::FieldProblem;
@@ -18,10 +18,9 @@ use crate::sandbox::merchants::processing::need_currency;
 use crate::sandbox::methods::payment_methods::StoredMethod;
 use crate::sandbox::methods::saved_methods::resolve_method;
 use crate::sandbox::methods::tokens;
-use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::recurring::state::{
-    RecurringTransition, StoredRecurring, calendar, find_charge, refuse_today, status_refusal,
-    step_charge,
+    RecurringTransition, StoredRecurring, calendar, check_calendar, find_charge, refuse_today,
+    status_refusal, step_charge,
 };
 use crate::sandbox::recurring::{occurrences, state};
 use crate::sandbox::request::ParsedRequest;
@@ -147,7 +146,7 @@ fn update(
     let account = merchant.account(kept.owner.mode, kind, Some(account), None)?;
     need_currency(account, Some(&kept.object.currency))?;
     kept.object.account_id.clone_from(&account.id);
-    let public = cx.environment.options.surface == ServiceSurface::Public;
+    let public = cx.is_public();
     let object = &mut kept.object;
     object.amount = change.amount.unwrap_or(object.amount);
     object.description = change.description.or(object.description.take());
@@ -180,16 +179,7 @@ fn merge(own: Option<RecurringSchedule>, change: RecurringSchedule) -> Result<Re
         end: change.end.or(own.end),
         days: change.days.or(own.days.filter(|_| same_unit)),
     };
-    let found = calendar(&merged)?.problems();
-    let found: Vec<FieldProblem> = found
-        .into_iter()
-        .map(|problem| FieldProblem {
-            context: format!("schedule.{}", problem.field),
-            sub_code: "invalid".to_owned(),
-            message: problem.message,
-        })
-        .collect();
-    SandboxRefusal::fields("", &found)?;
+    check_calendar("schedule", calendar(&merged)?.problems())?;
     Ok(merged)
 }
 
@@ -200,7 +190,7 @@ fn change_method(
     kept: &mut StoredRecurring,
     method: MethodRef,
 ) -> Result<()> {
-    let own_kind = kept.internal.method.shown.kind.clone();
+    let own = kept.internal.method.shown.kind.clone();
     match method {
         MethodRef::Id(token) => {
             let method = tokens::find(cx, owner, &token)?.internal.without_cvv();
@@ -208,22 +198,16 @@ fn change_method(
             tokens::end(cx, &token)?;
         }
         MethodRef::Card(new) => {
-            same_kind(&own_kind, &MethodKind::Card)?;
-            let sensitive = [("method.number", &new.number), ("method.cvv", &new.cvv)];
-            by_token_only(
-                sensitive.iter().find(|(_, value)| value.is_some()).map(|(name, _)| *name),
-            )?;
-            SandboxRefusal::fields("method", &without_absent(saved_method::card_rules(&new)))?;
-            let fields = serde_json::to_value(&*new)?;
-            kept.internal.method.shown = overlay(&kept.internal.method.shown, fields)?;
+            same_kind(&own, &MethodKind::Card)?;
+            by_token_only(new.number.as_ref().map(|_| "method.number"))?;
+            by_token_only(new.cvv.as_ref().map(|_| "method.cvv"))?;
+            overlay(kept, saved_method::card_rules(&new), serde_json::to_value(&*new)?)?;
         }
         MethodRef::Bank(new) => {
-            same_kind(&own_kind, &MethodKind::Bank)?;
+            same_kind(&own, &MethodKind::Bank)?;
             by_token_only(new.account_number.as_ref().map(|_| "method.account_number"))?;
             by_token_only(new.routing_number.as_ref().map(|_| "method.routing_number"))?;
-            SandboxRefusal::fields("method", &without_absent(saved_method::bank_rules(&new)))?;
-            let fields = serde_json::to_value(&*new)?;
-            kept.internal.method.shown = overlay(&kept.internal.method.shown, fields)?;
+            overlay(kept, saved_method::bank_rules(&new), serde_json::to_value(&*new)?)?;
         }
     }
     kept.object.method = Some(kept.internal.method.shown.clone());
@@ -231,41 +215,34 @@ fn change_method(
 }
 
 fn same_kind(own: &MethodKind, asked: &MethodKind) -> Result<()> {
-    if own == asked {
-        return Ok(());
-    }
-    Err(SandboxRefusal::field(
-        "method.type",
-        "invalid",
-        "Payment method type is changed by a token only",
-    ))
+    let text = "Payment method type is changed by a token only";
+    if own == asked { Ok(()) } else { Err(SandboxRefusal::field("method.type", "invalid", text)) }
 }
 
 fn by_token_only(field: Option<&str>) -> Result<()> {
-    match field {
-        None => Ok(()),
-        Some(name) => {
-            Err(SandboxRefusal::field(name, "invalid", "Sensitive data is changed by a token only"))
-        }
-    }
+    let text = "Sensitive data is changed by a token only";
+    field.map_or(Ok(()), |name| Err(SandboxRefusal::field(name, "invalid", text)))
 }
 
-/// Drops problems of absent fields, since a change may omit them.
-fn without_absent(mut problems: Vec<FieldProblem>) -> Vec<FieldProblem> {
+/// Merges the changed fields into the visible method. A change may omit fields, so problems of
+/// absent ones do not count.
+fn overlay(
+    kept: &mut StoredRecurring,
+    mut problems: Vec<FieldProblem>,
+    fields: Value,
+) -> Result<()> {
     problems.retain(|problem| problem.sub_code != "not_blank" && problem.sub_code != "not_null");
-    problems
-}
-
-fn overlay(shown: &PaymentMethod, fields: Value) -> Result<PaymentMethod> {
-    let mut value = serde_json::to_value(shown)?;
+    SandboxRefusal::fields("method", &problems)?;
+    let shown = &mut kept.internal.method.shown;
+    let mut value = serde_json::to_value(&*shown)?;
     if let (Value::Object(own), Value::Object(changed)) = (&mut value, fields) {
         own.extend(changed);
     }
-    let mut method: PaymentMethod = serde_json::from_value(value)?;
-    let year = &mut method.exp_year;
+    *shown = serde_json::from_value(value)?;
+    let year = &mut shown.exp_year;
     let short = year.filter(|year| (0..100).contains(year));
     *year = short.map(|year| year.saturating_add(2000)).or(*year);
-    Ok(method)
+    Ok(())
 }
 
 /// POST …/cancel: only an active one.
@@ -283,8 +260,7 @@ pub(crate) fn delete(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Recur
     let mut kept = find_charge(cx, &asked.owner()?, asked.parameter(0))?;
     end(cx, &mut kept, RecurringTransition::Delete)?;
     cx.update(ObjectKind::RECURRING_CHARGE, &kept.object.id, &kept)?;
-    let list = format!("{}/{}", ObjectKind::RECURRING_CHARGE.word, kept.owner.key());
-    cx.list_remove(&list, kept.sequence)?;
+    cx.list_remove(&ObjectKind::RECURRING_CHARGE.list(&kept.owner.key()), kept.sequence)?;
     events::emit(cx, &kept.owner, "recurring_charge.deleted", &kept.object)?;
     Ok(kept.object)
 }

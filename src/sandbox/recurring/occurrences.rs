@@ -12,18 +12,15 @@ use crate::api::recurring::{Occurrence, OccurrenceStatus, RecurringStatus};
 use crate::api::transaction::Transaction;
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::body;
 use crate::sandbox::merchants::events;
 use crate::sandbox::payments::charges;
 use crate::sandbox::payments::order::PaymentOrder;
 use crate::sandbox::payments::transactions::StoredTransaction;
-use crate::sandbox::recurring::state;
 use crate::sandbox::recurring::state::{
-    OccurrenceInternals, OccurrenceTransition, StoredOccurrence, StoredRecurring, calendar,
+    self, OccurrenceInternals, OccurrenceTransition, StoredOccurrence, StoredRecurring, calendar,
     find_occurrence, find_pair, refuse_deleted, status_refusal, step_occurrence,
 };
 use crate::sandbox::request::{PageQuery, ParsedRequest};
-use crate::sandbox::state::objects;
 use crate::sandbox::state::objects::{ObjectKind, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
 
@@ -40,9 +37,25 @@ pub(crate) fn open(
         return Ok(None);
     };
     let sequence = cx.next();
+    let id = cx.fresh_gateway_id();
+    let object = new_occurrence(cx, charge, id, (date, amount));
+    let internal = OccurrenceInternals::default();
+    let kept = Stored { owner: charge.owner.clone(), sequence, object: object.clone(), internal };
+    cx.create(ObjectKind::OCCURRENCE, &charge.object.id, &object.id, &kept)?;
+    plan(cx, charge, &object)?;
+    events::emit(cx, &charge.owner, "recurring_charge.occurrence.created", &object)?;
+    Ok(Some(object))
+}
+
+fn new_occurrence(
+    cx: &ChangeUnit,
+    charge: &StoredRecurring,
+    id: String,
+    (date, amount): (NaiveDate, i64),
+) -> Occurrence {
     let now = Some(Timestamp(cx.now));
-    let object = Occurrence {
-        id: cx.fresh_gateway_id(),
+    Occurrence {
+        id,
         recurring_charge_id: charge.object.id.clone(),
         amount,
         status: OccurrenceStatus::Pending,
@@ -50,18 +63,7 @@ pub(crate) fn open(
         created: now,
         modified: now,
         ..Occurrence::default()
-    };
-    let owner = charge.owner.clone();
-    let kept = Stored {
-        owner,
-        sequence,
-        object: object.clone(),
-        internal: OccurrenceInternals::default(),
-    };
-    cx.create(ObjectKind::OCCURRENCE, &charge.object.id, &object.id, &kept)?;
-    plan(cx, charge, &object)?;
-    events::emit(cx, &charge.owner, "recurring_charge.occurrence.created", &object)?;
-    Ok(Some(object))
+    }
 }
 
 /// Creates the first occurrence of a recurring charge that began with a charge, already paid by
@@ -74,21 +76,12 @@ pub(crate) fn create_paid(
     today: NaiveDate,
 ) -> Result<()> {
     let sequence = cx.next();
-    let now = Some(Timestamp(cx.now));
-    let mut object = Occurrence {
-        id: id.to_owned(),
-        recurring_charge_id: charge.object.id.clone(),
-        amount: transaction.object.amount,
-        status: OccurrenceStatus::Pending,
-        due_date: Some(today),
-        created: now,
-        modified: now,
-        ..Occurrence::default()
-    };
+    let due = (today, transaction.object.amount);
+    let mut object = new_occurrence(cx, charge, id.to_owned(), due);
     events::emit(cx, &charge.owner, "recurring_charge.occurrence.created", &object)?;
     object.status =
         step_occurrence(&object.status, OccurrenceTransition::Pay).ok_or_else(status_refusal)?;
-    (object.attempts, object.last_attempt) = (1, now);
+    (object.attempts, object.last_attempt) = (1, object.created);
     let transactions = vec![transaction.object.id.clone()];
     let inside = OccurrenceInternals { transactions, ..OccurrenceInternals::default() };
     let kept = Stored { owner: charge.owner.clone(), sequence, object, internal: inside };
@@ -101,11 +94,8 @@ fn plan(cx: &mut ChangeUnit, charge: &mut StoredRecurring, object: &Occurrence) 
     charge.object.next_payment = object.due_date;
     let merchant = cx.merchant(&charge.owner.merchant)?;
     let date = object.due_date.ok_or_else(SandboxRefusal::server_error)?;
-    objects::schedule_timer(
-        cx,
-        merchant.at(date, DUE_HOUR),
-        &TimerEntry::Occurrence { id: object.id.clone() },
-    )
+    let due = TimerEntry::Occurrence { id: object.id.clone() };
+    cx.schedule(merchant.at(date, DUE_HOUR), &due)
 }
 
 /// Returns the next date and its amount; `None` if a limit is reached or no date is left.
@@ -147,12 +137,8 @@ pub(crate) fn replan(
     charge: &mut StoredRecurring,
     today: NaiveDate,
 ) -> Result<bool> {
-    let Some(pending) = charge.internal.pending.clone() else {
-        return Ok(true);
-    };
-    let Some((date, amount)) = next(charge, today)? else {
-        return Ok(false);
-    };
+    let Some(pending) = charge.internal.pending.clone() else { return Ok(true) };
+    let Some((date, amount)) = next(charge, today)? else { return Ok(false) };
     let mut kept = find_occurrence(cx, &pending)?;
     let is_same = kept.object.due_date == Some(date) && kept.object.amount == amount;
     if is_same || state::is_paying(&kept) {
@@ -269,9 +255,7 @@ fn after_late_payment(cx: &mut ChangeUnit, charge: &mut StoredRecurring) -> Resu
 
 /// Ignores the pending occurrence, and opens no other.
 pub(crate) fn ignore_pending(cx: &mut ChangeUnit, charge: &mut StoredRecurring) -> Result<()> {
-    let Some(pending) = charge.internal.pending.take() else {
-        return Ok(());
-    };
+    let Some(pending) = charge.internal.pending.take() else { return Ok(()) };
     let mut kept = find_occurrence(cx, &pending)?;
     if state::is_paying(&kept) {
         return Ok(());
@@ -299,7 +283,7 @@ fn show(cx: &ChangeUnit, id: &str) -> Result<Occurrence> {
 /// occurrence).
 fn visible_status(cx: &ChangeUnit, status: &OccurrenceStatus) -> OccurrenceStatus {
     let is_open = matches!(status, OccurrenceStatus::Failed | OccurrenceStatus::Paying);
-    if is_open && body::is_documented_only(cx) { OccurrenceStatus::Pending } else { status.clone() }
+    if is_open && !cx.is_public() { OccurrenceStatus::Pending } else { status.clone() }
 }
 
 /// GET …/occurrences/{id}.
@@ -311,7 +295,7 @@ pub(crate) fn get(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Occurren
 /// GET …/occurrences: newest first, so the pending or last one leads.
 pub(crate) fn list(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<Occurrence>> {
     let charge = state::find_charge(cx, &asked.owner()?, asked.parameter(0))?;
-    let list = format!("{}/{}", ObjectKind::OCCURRENCE.word, charge.object.id);
+    let list = ObjectKind::OCCURRENCE.list(&charge.object.id);
     PageQuery::of(asked)?.of_list(cx, &list, |id| show(cx, id))
 }
 

@@ -5,8 +5,7 @@ use chrono::NaiveDate;
 
 use crate::api::call::Page;
 use crate::api::method_token::MethodRef;
-use crate::api::recurring;
-use crate::api::recurring::{NewRecurringCharge, RecurringCharge, RecurringStatus};
+use crate::api::recurring::{self, NewRecurringCharge, RecurringCharge, RecurringStatus};
 use crate::api::schedule::{
     PREVIEW_OCCURRENCES_DEFAULT, PREVIEW_OCCURRENCES_MAX, Preview, PreviewOccurrence,
     PreviewRequest,
@@ -18,7 +17,6 @@ use crate::sandbox::merchants::processing::need_currency;
 use crate::sandbox::methods::payment_methods::StoredMethod;
 use crate::sandbox::methods::saved_methods::resolve_method;
 use crate::sandbox::methods::tokens;
-use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::payments::search::compare;
 use crate::sandbox::recurring::state::{RecurringInternals, calendar};
 use crate::sandbox::recurring::{occurrences, state};
@@ -82,7 +80,7 @@ fn build(
     method: &StoredMethod,
 ) -> RecurringCharge {
     let now = Some(Timestamp(cx.now));
-    let public = cx.environment.options.surface == ServiceSurface::Public;
+    let public = cx.is_public();
     RecurringCharge {
         id: cx.fresh_gateway_id(),
         status: RecurringStatus::Active,
@@ -125,7 +123,7 @@ pub(crate) fn get(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Recurrin
 pub(crate) fn list(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<RecurringCharge>> {
     let owner = asked.owner()?;
     let paging = PageQuery::of(asked)?;
-    let under = format!("{}/{}", ObjectKind::RECURRING_CHARGE.word, owner.key());
+    let under = ObjectKind::RECURRING_CHARGE.list(&owner.key());
     let show = |id: &str| state::find_charge(cx, &owner, id).map(|kept| kept.object);
     let filters = ["account_id", "status", "reference"];
     let filters: Vec<_> =

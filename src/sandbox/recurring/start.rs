@@ -3,19 +3,15 @@
 
 use chrono::NaiveDate;
 
-use crate::api::recurring;
-use crate::api::recurring::{NewClone, NewRecurringCharge, RecurringCharge, RecurringStatus};
-use crate::api::rules::FieldProblem;
+use crate::api::recurring::{self, NewClone, NewRecurringCharge, RecurringCharge, RecurringStatus};
 use crate::api::schedule::{Recur, RecurringSchedule};
 use crate::api::transaction::{NewCharge, Transaction, TransactionType};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::events;
-use crate::sandbox::options::ServiceSurface;
-use crate::sandbox::payments::charges;
-use crate::sandbox::payments::charges::CheckedCharge;
+use crate::sandbox::payments::charges::{self, CheckedCharge};
 use crate::sandbox::payments::transactions::StoredTransaction;
-use crate::sandbox::recurring::state::{RecurringInternals, calendar};
+use crate::sandbox::recurring::state::{RecurringInternals, calendar, check_calendar};
 use crate::sandbox::recurring::{occurrences, recurring_charges, state};
 use crate::sandbox::request::ParsedRequest;
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored};
@@ -51,14 +47,7 @@ impl RecurringStart {
         // Today's payment happens in any case, so an end before the next date is no problem.
         let ended = recur.end.is_some_and(|end| end < today);
         let faults = problems.into_iter().filter(|problem| problem.field != "end" || ended);
-        let faults: Vec<FieldProblem> = faults
-            .map(|problem| FieldProblem {
-                context: format!("recur.{}", problem.field),
-                sub_code: "invalid".to_owned(),
-                message: problem.message,
-            })
-            .collect();
-        SandboxRefusal::fields("", &faults)?;
+        check_calendar("recur", faults.collect())?;
         Ok(Self {
             recur,
             schedule,
@@ -97,7 +86,7 @@ impl RecurringStart {
 
     fn object(self, cx: &ChangeUnit, paid: &Transaction) -> RecurringCharge {
         let Self { recur, schedule, today: _, recurring, occurrence: _ } = self;
-        let public = cx.environment.options.surface == ServiceSurface::Public;
+        let public = cx.is_public();
         let now = Some(Timestamp(cx.now));
         RecurringCharge {
             id: recurring,

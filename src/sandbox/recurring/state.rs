@@ -10,15 +10,15 @@ use chrono::{NaiveDate, TimeDelta};
 use serde::{Deserialize, Serialize};
 
 use crate::api::recurring::{Occurrence, OccurrenceStatus, RecurringCharge, RecurringStatus};
+use crate::api::rules::FieldProblem;
 use crate::api::schedule::RecurringSchedule;
 use crate::api::wire::Timestamp;
+use crate::base::schedule::problems::ScheduleProblem;
 use crate::base::schedule::{Day, IntervalUnit, Schedule as Calendar};
 use crate::sandbox::answer::{Result, SandboxRefusal};
 use crate::sandbox::merchants::events;
-use crate::sandbox::methods::payment_methods;
-use crate::sandbox::methods::payment_methods::StoredMethod;
+use crate::sandbox::methods::payment_methods::{self, StoredMethod};
 use crate::sandbox::request::ParsedRequest;
-use crate::sandbox::state::objects;
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
 
@@ -98,6 +98,16 @@ pub(crate) fn calendar(schedule: &RecurringSchedule) -> Result<Calendar> {
     })
 }
 
+/// Refuses a calendar with 422 for each problem of the fields under `parent`.
+pub(crate) fn check_calendar(parent: &str, problems: Vec<ScheduleProblem>) -> Result<()> {
+    let problems = problems.into_iter().map(|problem| FieldProblem {
+        context: format!("{parent}.{}", problem.field),
+        sub_code: "invalid".to_owned(),
+        message: problem.message,
+    });
+    SandboxRefusal::fields("", &problems.collect::<Vec<_>>())
+}
+
 pub(crate) fn schedule_expiry(cx: &mut ChangeUnit, charge: &StoredRecurring) -> Result<()> {
     let id = charge.object.id.clone();
     let entry = |expired| TimerEntry::Expiry { id: id.clone(), expired };
@@ -110,14 +120,11 @@ pub(crate) fn run_due_expiry(cx: &mut ChangeUnit, id: &str, expired: bool) -> Re
     let Some(kept) = kept.filter(|kept| kept.object.status == RecurringStatus::Active) else {
         return Ok(());
     };
-    match payment_methods::expiry_event_due(cx, &kept.owner, &kept.internal.method.shown, expired)?
-    {
-        Some(word) => {
-            let kind = format!("recurring_charge.payment_method.{word}");
-            events::emit(cx, &kept.owner, &kind, &kept.object)
-        }
-        None => Ok(()),
-    }
+    let method = &kept.internal.method.shown;
+    let word = payment_methods::expiry_event_due(cx, &kept.owner, method, expired)?;
+    let Some(word) = word else { return Ok(()) };
+    let kind = format!("recurring_charge.payment_method.{word}");
+    events::emit(cx, &kept.owner, &kind, &kept.object)
 }
 
 pub(crate) fn status_refusal() -> SandboxRefusal {
@@ -169,8 +176,7 @@ pub(crate) fn occurrence_event(change: OccurrenceTransition) -> &'static str {
 }
 
 pub(crate) fn find_occurrence(cx: &ChangeUnit, id: &str) -> Result<StoredOccurrence> {
-    cx.find_any_owner(ObjectKind::OCCURRENCE, id)?
-        .ok_or_else(|| SandboxRefusal::not_found(ObjectKind::OCCURRENCE.name, id))
+    cx.load(ObjectKind::OCCURRENCE, id)
 }
 
 /// Returns the recurring charge and the occurrence that a path names.
@@ -209,10 +215,10 @@ pub(crate) fn begin_payment(cx: &mut ChangeUnit, kept: &mut StoredOccurrence) ->
     kept.object.status = step_occurrence(&kept.object.status, OccurrenceTransition::Begin)
         .ok_or_else(status_refusal)?;
     kept.object.modified = Some(Timestamp(cx.now));
-    let end = cx.now.checked_add_signed(TimeDelta::minutes(minutes.into())).unwrap_or(cx.now);
+    let end = cx.after(TimeDelta::minutes(minutes.into()));
     kept.internal.paying_until = Some(Timestamp(end));
     cx.update(ObjectKind::OCCURRENCE, &kept.object.id, kept)?;
-    objects::schedule_timer(cx, end, &TimerEntry::Occurrence { id: kept.object.id.clone() })?;
+    cx.schedule(end, &TimerEntry::Occurrence { id: kept.object.id.clone() })?;
     events::emit(cx, &kept.owner, occurrence_event(OccurrenceTransition::Begin), &kept.object)?;
     Ok(true)
 }

@@ -113,9 +113,8 @@ pub(crate) fn record_movement(
 
 /// Returns the whole ledger, with totals by account, currency and type.
 pub(crate) fn render_ledger(cx: &ChangeUnit) -> Result<Value> {
-    let entries = cx.scan("ledger/entry/", None, usize::MAX)?;
-    let entries: Vec<Value> = entries.into_iter().map(|(_, entry)| flat(entry)).collect();
-    let totals = cx.scan("ledger/total/", None, usize::MAX)?;
+    let entries: Vec<Value> = cx.values("ledger/entry/")?.into_iter().map(flat).collect();
+    let totals = cx.entries("ledger/total/")?;
     let totals: Vec<Value> = totals
         .into_iter()
         .map(|(key, amount)| {

@@ -7,7 +7,7 @@
 //! Timers are a queue ordered by moment, processed before every request. An entry is a hint: its
 //! handler reads the object's current state, so entries are not removed when an object changes.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use data_encoding::BASE64URL_NOPAD;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -90,6 +90,11 @@ impl ObjectKind {
         Self { word, name }
     }
 
+    /// Returns the name of the list of an owner's or a parent's objects.
+    pub(crate) fn list(self, under: &str) -> String {
+        format!("{}/{under}", self.word)
+    }
+
     fn object(self, id: &str) -> String {
         format!("o/{}/{id}", self.word)
     }
@@ -105,7 +110,7 @@ impl ChangeUnit {
         kept: &Stored<T, X>,
     ) -> Result<()> {
         self.update(kind, id, kept)?;
-        self.list_add(&format!("{}/{under}", kind.word), kept.sequence, id)
+        self.list_add(&kind.list(under), kept.sequence, id)
     }
 
     pub(crate) fn update<T: Serialize, X: Serialize>(
@@ -125,7 +130,7 @@ impl ChangeUnit {
         sequence: u64,
     ) -> Result<()> {
         self.remove(&kind.object(id));
-        self.list_remove(&format!("{}/{under}", kind.word), sequence)
+        self.list_remove(&kind.list(under), sequence)
     }
 
     /// Returns an object of this owner. 404 for an unknown object and for one of another owner.
@@ -135,9 +140,17 @@ impl ChangeUnit {
         owner: &ObjectOwner,
         id: &str,
     ) -> Result<Stored<T, X>> {
-        let kept: Option<Stored<T, X>> = self.find_any_owner(kind, id)?;
-        kept.filter(|kept| kept.owner == *owner)
-            .ok_or_else(|| SandboxRefusal::not_found(kind.name, id))
+        let kept = self.load(kind, id)?;
+        if kept.owner == *owner { Ok(kept) } else { Err(SandboxRefusal::not_found(kind.name, id)) }
+    }
+
+    /// Returns an object of any owner. 404 for an unknown one.
+    pub(crate) fn load<T: DeserializeOwned, X: DeserializeOwned>(
+        &self,
+        kind: ObjectKind,
+        id: &str,
+    ) -> Result<Stored<T, X>> {
+        self.find_any_owner(kind, id)?.ok_or_else(|| SandboxRefusal::not_found(kind.name, id))
     }
 
     pub(crate) fn find_any_owner<T: DeserializeOwned, X: DeserializeOwned>(
@@ -170,9 +183,7 @@ impl ChangeUnit {
         &self,
         kind: ObjectKind,
     ) -> Result<Vec<Stored<T, X>>> {
-        let all = self.scan(&kind.object(""), None, usize::MAX)?;
-        let all = all.into_iter().map(|(_, value)| Ok(serde_json::from_value(value)?));
-        let mut all: Vec<Stored<T, X>> = all.collect::<Result<_>>()?;
+        let mut all: Vec<Stored<T, X>> = self.values(&kind.object(""))?;
         all.sort_by_key(|kept| kept.sequence);
         Ok(all)
     }
@@ -271,15 +282,35 @@ pub(crate) enum TimerEntry {
 
 pub(crate) const TIMERS: &str = "due/";
 
-/// Adds an entry to the queue; a past moment becomes now.
-pub(crate) fn schedule_timer(
-    cx: &mut ChangeUnit,
-    time: DateTime<Utc>,
-    due: &TimerEntry,
-) -> Result<()> {
-    let at = cx.next();
-    let time = time.max(cx.now);
-    cx.put(&format!("{TIMERS}{}/{}", millis(time), sortable_key(at)), due)
+impl ChangeUnit {
+    /// Adds an entry to the queue; a past moment becomes now.
+    pub(crate) fn schedule(&mut self, time: DateTime<Utc>, due: &TimerEntry) -> Result<()> {
+        let at = self.next();
+        let time = time.max(self.now);
+        self.put(&format!("{TIMERS}{}/{}", millis(time), sortable_key(at)), due)
+    }
+
+    /// Adds an entry that is due after `delay`.
+    pub(crate) fn schedule_in(&mut self, delay: TimeDelta, due: &TimerEntry) -> Result<()> {
+        self.schedule(self.after(delay), due)
+    }
+
+    /// Returns the prefix of the look-up keys of a reference.
+    pub(crate) fn reference_prefix(kind: ObjectKind, owner: &ObjectOwner, text: &str) -> String {
+        format!("x/{}-reference/{}/{text}", kind.word, owner.key())
+    }
+
+    /// Returns the look-up key of a reference, which lists the newest object first.
+    pub(crate) fn reference_key<T, X>(kind: ObjectKind, kept: &Stored<T, X>, text: &str) -> String {
+        let newest_first = sortable_key(u64::MAX.saturating_sub(kept.sequence));
+        format!("{}\u{0}{newest_first}", Self::reference_prefix(kind, &kept.owner, text))
+    }
+
+    /// Returns the ids under the look-up keys of a reference.
+    pub(crate) fn ids_by_reference(&self, prefix: &str) -> Result<Vec<String>> {
+        let found = self.entries(prefix)?.into_iter();
+        Ok(found.filter_map(|(_, id)| id.as_str().map(str::to_owned)).collect())
+    }
 }
 
 pub(crate) fn timer_moment(key: &str) -> Option<DateTime<Utc>> {

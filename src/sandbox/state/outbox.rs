@@ -7,7 +7,7 @@
 //! attempts in all. Nothing here opens a socket: `webhooks` polls the due
 //! webhooks.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -78,8 +78,11 @@ pub(crate) struct Attempt {
     pub(crate) fault: Option<FaultKind>,
 }
 
+/// Key prefix of the webhooks, by number.
+const ALL: &str = "hook/";
+
 fn key(number: u64) -> String {
-    format!("hook/{}", sortable_key(number))
+    format!("{ALL}{}", sortable_key(number))
 }
 
 /// Key prefix of the queue of pending webhooks, ordered by time.
@@ -130,7 +133,7 @@ pub(crate) fn first_due(cx: &ChangeUnit) -> Result<Option<(String, Delivery)>> {
 pub(crate) fn hold_back(cx: &mut ChangeUnit, place: &str, mut delivery: Delivery) -> Result<()> {
     cx.remove(place);
     delivery.was_held_back = true;
-    delivery.due = Timestamp(after(cx.now, OVERTAKEN_FOR));
+    delivery.due = Timestamp(cx.after(OVERTAKEN_FOR));
     enqueue(cx, &delivery)
 }
 
@@ -150,7 +153,7 @@ pub(crate) fn settle(
     if status == Some(200) {
         delivery.state = DeliveryState::Delivered;
     } else if let Some(pause) = retry_delay(&delivery.message, delivery.attempts) {
-        delivery.due = Timestamp(after(cx.now, pause));
+        delivery.due = Timestamp(cx.after(pause));
         return enqueue(cx, &delivery);
     } else {
         delivery.state = DeliveryState::GivenUp;
@@ -166,10 +169,6 @@ fn retry_delay(message: &WebhookMessage, attempts: u32) -> Option<TimeDelta> {
             (attempts < MERCHANT_ATTEMPTS_MAX).then(|| TimeDelta::hours(i64::from(attempts)))
         }
     }
-}
-
-fn after(time: DateTime<Utc>, delay: TimeDelta) -> DateTime<Utc> {
-    time.checked_add_signed(delay).unwrap_or(time)
 }
 
 pub(crate) fn log(cx: &mut ChangeUnit, attempt: &Attempt) -> Result<()> {
@@ -204,7 +203,7 @@ pub(crate) fn body(message: &WebhookMessage) -> Result<Vec<u8>> {
 
 /// Sends a webhook once more, in any state. 404 for an unknown id.
 pub(crate) fn redeliver(cx: &mut ChangeUnit, id: &str) -> Result<Value> {
-    let all = all(cx)?.into_iter().find(|delivery| delivery.id == id);
+    let all = cx.values::<Delivery>(ALL)?.into_iter().find(|delivery| delivery.id == id);
     let mut delivery = all.ok_or_else(|| SandboxRefusal::not_found("Webhook", id))?;
     delivery.state = DeliveryState::Pending;
     delivery.due = Timestamp(cx.now);
@@ -213,16 +212,10 @@ pub(crate) fn redeliver(cx: &mut ChangeUnit, id: &str) -> Result<Value> {
     Ok(render_delivery(&delivery))
 }
 
-fn all(cx: &ChangeUnit) -> Result<Vec<Delivery>> {
-    let all = cx.scan("hook/", None, usize::MAX)?;
-    all.into_iter().map(|(_, value)| Ok(serde_json::from_value(value)?)).collect()
-}
-
 /// Returns every webhook, oldest first, without its codes, and every logged attempt.
 pub(crate) fn show(cx: &ChangeUnit) -> Result<Value> {
-    let deliveries: Vec<Value> = all(cx)?.iter().map(render_delivery).collect();
-    let log = cx.scan("hooklog/", None, usize::MAX)?;
-    let log: Vec<Value> = log.into_iter().map(|(_, attempt)| attempt).collect();
+    let deliveries: Vec<Value> = cx.values(ALL)?.iter().map(render_delivery).collect();
+    let log: Vec<Value> = cx.values("hooklog/")?;
     let event_url = &cx.settings.event_url;
     Ok(json!({ "event_url": event_url, "deliveries": deliveries, "log": log }))
 }

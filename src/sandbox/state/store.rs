@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -25,7 +25,7 @@ use serde_json::Value;
 
 use crate::base::hash::{Digest, keyed_digest};
 use crate::sandbox::answer::Result;
-use crate::sandbox::options::SandboxOptions;
+use crate::sandbox::options::{SandboxOptions, ServiceSurface};
 use crate::store::index::ordered::{Batch, Index, KeyValue};
 
 /// Data that is constant while a sandbox is open, and its caches.
@@ -203,6 +203,35 @@ impl ChangeUnit {
 
     pub(crate) fn remove(&mut self, key: &str) {
         self.batch.remove(key.as_bytes());
+    }
+
+    /// Returns true if the sandbox also serves the additions of public material.
+    pub(crate) fn is_public(&self) -> bool {
+        self.environment.options.surface == ServiceSurface::Public
+    }
+
+    /// Returns the moment `delay` from now.
+    pub(crate) fn after(&self, delay: TimeDelta) -> DateTime<Utc> {
+        self.now.checked_add_signed(delay).unwrap_or(self.now)
+    }
+
+    /// Returns every entry under a prefix.
+    pub(crate) fn entries(&self, prefix: &str) -> Result<Vec<(String, Value)>> {
+        self.scan(prefix, None, usize::MAX)
+    }
+
+    /// Returns every value under a prefix.
+    pub(crate) fn values<T: DeserializeOwned>(&self, prefix: &str) -> Result<Vec<T>> {
+        let all = self.entries(prefix)?.into_iter();
+        all.map(|(_, value)| Ok(serde_json::from_value(value)?)).collect()
+    }
+
+    /// Removes the entries under a prefix that fit.
+    pub(crate) fn remove_all(&mut self, prefix: &str, fits: impl Fn(&Value) -> bool) -> Result<()> {
+        for (key, _) in self.entries(prefix)?.iter().filter(|(_, value)| fits(value)) {
+            self.remove(key);
+        }
+        Ok(())
     }
 
     /// Returns up to `limit` entries under a prefix, after the key `after`, with this unit's
