@@ -2,6 +2,8 @@
 //! are made from one-time tokens (service-facts, 85; docs/design/assumptions.md). The service has no
 //! endpoint to search, change or read contacts.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -129,6 +131,16 @@ pub(crate) fn contact_of(
     if is_own { Ok(contact) } else { Err(SandboxRefusal::not_found("Contact", id)) }
 }
 
+/// Returns the calling merchant and its contact that the path names.
+pub(crate) fn contact_of_path(
+    cx: &ChangeUnit,
+    asked: &ParsedRequest,
+) -> Result<(Arc<MerchantRecord>, Stored<Contact, ()>)> {
+    let merchant = cx.merchant(asked.merchant()?)?;
+    let contact = contact_of(cx, &merchant, asked.parameter(0))?;
+    Ok((merchant, contact))
+}
+
 /// A stored contact hash; its link is kept only masked.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct ContactHashRecord {
@@ -141,8 +153,7 @@ struct ContactHashRecord {
 
 /// POST of a contact hash: refused until the contact has an invoice.
 pub(crate) fn create_hash(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<ContactHash> {
-    let merchant = cx.merchant(asked.merchant()?)?;
-    let contact = contact_of(cx, &merchant, asked.parameter(0))?;
+    let (_, contact) = contact_of_path(cx, asked)?;
     let contact_id = contact.object.id;
     let is_invoiced = cx.get::<Value>(&invoiced_key(&contact_id))?.is_some();
     let text = "Contact has no invoice";
@@ -187,8 +198,7 @@ pub(crate) fn create_vault_method(
     asked: &ParsedRequest,
     new: NewVaultMethod,
 ) -> Result<VaultMethod> {
-    let merchant = cx.merchant(asked.merchant()?)?;
-    let contact = contact_of(cx, &merchant, asked.parameter(0))?;
+    let (merchant, contact) = contact_of_path(cx, asked)?;
     SandboxRefusal::fields("", &method_token::vault_rules(&new))?;
     let owner = contact.owner;
     let is_same = new.test_mode.is_none_or(|test| MerchantMode::of_test(test) == owner.mode);

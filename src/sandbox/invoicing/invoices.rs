@@ -14,7 +14,7 @@ use crate::api::invoice::{
 };
 use crate::api::wire::{Audit, Timestamp};
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::invoicing::contacts::{audit, contact_of};
+use crate::sandbox::invoicing::contacts::{audit, contact_of, contact_of_path};
 use crate::sandbox::invoicing::mail::InvoiceEmail;
 use crate::sandbox::invoicing::{contacts, mail};
 use crate::sandbox::merchants::accounts::{Deposit, deposits};
@@ -255,8 +255,7 @@ pub(crate) fn upload_file(
     asked: &ParsedRequest,
     new: NewFile,
 ) -> Result<FileReference> {
-    let merchant = cx.merchant(asked.merchant()?)?;
-    let contact = contact_of(cx, &merchant, asked.parameter(0))?;
+    let (merchant, contact) = contact_of_path(cx, asked)?;
     let bytes = match file_bytes(&new) {
         Ok(bytes) => bytes,
         Err(problems) => {
@@ -284,8 +283,7 @@ pub(crate) fn upload_file(
 
 /// GET of a file with its processing state.
 pub(crate) fn get_file(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<FileReference> {
-    let merchant = cx.merchant(asked.merchant()?)?;
-    let contact = contact_of(cx, &merchant, asked.parameter(0))?;
+    let (_, contact) = contact_of_path(cx, asked)?;
     let id = asked.parameter(1);
     let kept: StoredFile = cx.load(ObjectKind::FILE, id)?;
     if kept.object.contact_id != contact.object.id {

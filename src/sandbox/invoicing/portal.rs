@@ -226,25 +226,17 @@ fn payment_form(invoice: &Invoice, public_key: &str, typed: &PayerInput) -> Mark
 }
 
 fn hosted_field(id: &str, label: &str) -> Markup {
-    html! {
-        div.field {
-            span.label { (label) }
-            div.hosted id=(id) {}
-            (field_error(id))
-        }
-    }
+    frame(id, &html! { span.label { (label) } div.hosted id=(id) {} })
 }
 
 /// Renders the input of the card's expiry, which is not submitted.
 fn expiry() -> Markup {
-    html! {
-        div.field {
-            label for="expiry" { "Expiry" }
-            input #expiry required placeholder="MM/YY" maxlength="9" inputmode="numeric" autocomplete="cc-exp"
-                aria-describedby="expiry-error";
-            (field_error("expiry"))
-        }
-    }
+    let input = html! {
+        label for="expiry" { "Expiry" }
+        input #expiry required placeholder="MM/YY" maxlength="9" inputmode="numeric" autocomplete="cc-exp"
+            aria-describedby="expiry-error";
+    };
+    frame("expiry", &input)
 }
 
 fn input(
@@ -254,21 +246,20 @@ fn input(
     complete: &str,
     (most, required): (u32, bool),
 ) -> Markup {
-    html! {
-        div.field {
-            label for=(id) {
-                (label)
-                @if !required { " " span.hint { "optional" } }
-            }
-            input id=(id) name=(id) value=(value) maxlength=(most) required[required] autocomplete=(complete)
-                aria-describedby={ (id) "-error" };
-            (field_error(id))
+    let input = html! {
+        label for=(id) {
+            (label)
+            @if !required { " " span.hint { "optional" } }
         }
-    }
+        input id=(id) name=(id) value=(value) maxlength=(most) required[required] autocomplete=(complete)
+            aria-describedby={ (id) "-error" };
+    };
+    frame(id, &input)
 }
 
-fn field_error(id: &str) -> Markup {
-    html! { span.error id={ (id) "-error" } role="alert" {} }
+/// Renders an input with the placeholder of its error.
+fn frame(id: &str, input: &Markup) -> Markup {
+    html! { div.field { (input) span.error id={ (id) "-error" } role="alert" {} } }
 }
 
 pub(super) fn contact_page(cx: &ChangeUnit, found: &[StoredInvoice]) -> Result<SandboxAnswer> {

@@ -39,37 +39,31 @@ pub(crate) fn admit(cx: &ChangeUnit, auth: Auth, headers: &HeaderMap) -> Result<
     let header = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     match auth {
         Auth::None => Ok(SandboxCaller::Anyone),
-        Auth::Tenant => match bearer(cx, header)? {
-            BearerScope::Tenant => Ok(SandboxCaller::Partner),
-            BearerScope::Payments(_) => Err(SandboxRefusal::not_authorized()),
-        },
-        Auth::Payments => match bearer(cx, header)? {
-            BearerScope::Payments(merchant) => Ok(SandboxCaller::Authorized { merchant }),
-            BearerScope::Tenant => Err(SandboxRefusal::not_authorized()),
-        },
-        Auth::PublicKey => {
-            let entry = by_key(cx, &basic(header)?)?;
-            refuse_secret_from_page(&entry, headers)?;
-            Ok(SandboxCaller::Key { owner: entry.owner, account: entry.account })
-        }
-        Auth::SecretKey => {
-            let entry = by_key(cx, &basic(header)?)?;
-            refuse_secret_from_page(&entry, headers)?;
-            match entry.kind {
-                KeyKind::Secret => {
-                    need_address(cx, &entry.owner.merchant)?;
-                    Ok(SandboxCaller::Key { owner: entry.owner, account: entry.account })
-                }
-                KeyKind::Public => Err(SandboxRefusal::not_authorized()),
+        Auth::Tenant | Auth::Payments => match (auth, bearer(cx, header)?) {
+            (Auth::Tenant, BearerScope::Tenant) => Ok(SandboxCaller::Partner),
+            (Auth::Payments, BearerScope::Payments(merchant)) => {
+                Ok(SandboxCaller::Authorized { merchant })
             }
+            _ => Err(SandboxRefusal::not_authorized()),
+        },
+        Auth::PublicKey | Auth::SecretKey => {
+            let KeyEntry { owner, kind, account } = by_key(cx, &basic(header)?)?;
+            refuse_secret_from_page(kind, headers)?;
+            if auth == Auth::SecretKey && kind == KeyKind::Public {
+                return Err(SandboxRefusal::not_authorized());
+            }
+            if auth == Auth::SecretKey {
+                need_address(cx, &owner.merchant)?;
+            }
+            Ok(SandboxCaller::Key { owner, account })
         }
     }
 }
 
 /// Refuses a secret key sent by a page with 401. A browser adds the page's origin (gateway-api,
 /// Authentication, 5 and 6).
-pub(crate) fn refuse_secret_from_page(entry: &KeyEntry, headers: &HeaderMap) -> Result<()> {
-    if entry.kind == KeyKind::Secret && headers.contains_key(header::ORIGIN) {
+pub(crate) fn refuse_secret_from_page(kind: KeyKind, headers: &HeaderMap) -> Result<()> {
+    if kind == KeyKind::Secret && headers.contains_key(header::ORIGIN) {
         return Err(SandboxRefusal::not_authorized());
     }
     Ok(())

@@ -69,10 +69,7 @@ pub(crate) struct KeyEntry {
 
 impl MerchantRecord {
     pub(crate) fn keys(&self, mode: MerchantMode) -> &ModeKeys {
-        match mode {
-            MerchantMode::Test => &self.test,
-            MerchantMode::Live => &self.live,
-        }
+        mode.pick(&self.test, &self.live)
     }
 
     /// Returns the visible name: the merchant's own choice, else the original name, from which its
@@ -197,10 +194,7 @@ impl ChangeUnit {
         mode: MerchantMode,
         account: &AccountRecord,
     ) -> Result<()> {
-        let accounts = match mode {
-            MerchantMode::Test => &mut merchant.test.accounts,
-            MerchantMode::Live => &mut merchant.live.accounts,
-        };
+        let accounts = &mut mode.pick(&mut merchant.test, &mut merchant.live).accounts;
         for other in accounts.iter_mut().filter(|other| other.kind == account.kind) {
             other.primary &= !account.primary;
         }
@@ -258,12 +252,8 @@ impl MerchantRecord {
         named: Option<&str>,
         of_key: Option<&str>,
     ) -> Result<&AccountRecord> {
-        let none = || {
-            SandboxRefusal::rule(
-                "no_account_for_payment_method",
-                "No account for the payment method",
-            )
-        };
+        let text = "No account for the payment method";
+        let none = || SandboxRefusal::rule("no_account_for_payment_method", text);
         let Some(named) = named else {
             let own = of_key.and_then(|id| self.find_account(mode, id));
             let mut accounts = self.keys(mode).accounts.iter();

@@ -16,7 +16,7 @@ use crate::sandbox::merchants::auth::parse_range;
 use crate::sandbox::merchants::policy::{MerchantPolicy, SwipePolicy, is_payment_field};
 use crate::sandbox::merchants::{accounts, events};
 use crate::sandbox::request::ParsedRequest;
-use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::state::objects::{MerchantMode, ObjectKind, ObjectOwner};
 use crate::sandbox::state::store::ChangeUnit;
 
 /// Parses a comma-separated list; `*` and empty words are dropped.
@@ -93,12 +93,9 @@ fn rules(change: &MerchantChange) -> Vec<FieldProblem> {
 }
 
 fn are_urls(text: &str) -> bool {
-    let is_url = |url: &str| {
-        let uri: Option<Uri> = url.parse().ok();
-        uri.is_some_and(|uri| {
-            matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some()
-        })
-    };
+    let is_web =
+        |uri: Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some();
+    let is_url = |url: &str| url.parse().is_ok_and(is_web);
     text.len() <= URLS_LENGTH_MAX
         && text.split(',').map(str::trim).filter(|url| !url.is_empty()).all(is_url)
 }
@@ -142,9 +139,8 @@ fn set(
     if is_card {
         verification(&mut problems, policy, id, change);
         swipe(&mut problems, policy, id, change);
-        if let Some(brands) = change.accepted_card_types.as_deref().map(parse_list) {
-            policy.card_types.insert(id.to_owned(), brands);
-        }
+        let brands = change.accepted_card_types.as_deref().map(parse_list);
+        policy.card_types.extend(brands.map(|brands| (id.to_owned(), brands)));
     }
     if let Some(countries) = change.transaction_allowed_countries.as_deref().map(parse_list) {
         if !countries.iter().all(|code| is_country(&code.to_ascii_uppercase())) {
@@ -161,21 +157,18 @@ fn verification(
     id: &str,
     change: &AccountChange,
 ) {
-    if let Some(cvv) = word(problems, "cvv_policy", change.cvv_policy.as_deref()) {
-        policy.cvv.insert(id.to_owned(), cvv);
-    }
-    if let Some(avs) = word(problems, "avs_policy", change.avs_policy.as_deref()) {
-        policy.avs.insert(id.to_owned(), avs);
-    }
+    let cvv = word(problems, "cvv_policy", change.cvv_policy.as_deref());
+    policy.cvv.extend(cvv.map(|cvv| (id.to_owned(), cvv)));
+    let avs = word(problems, "avs_policy", change.avs_policy.as_deref());
+    policy.avs.extend(avs.map(|avs| (id.to_owned(), avs)));
     match change.ignore_avs_failure_if_cvv_match {
         Some(true) => drop(policy.avs_waived.insert(id.to_owned())),
         Some(false) => drop(policy.avs_waived.remove(id)),
         None => {}
     }
     let fields = change.required_payment_fields.as_deref();
-    if let Some(fields) = parse_payment_fields(problems, "required_payment_fields", fields) {
-        policy.required_fields.insert(id.to_owned(), fields);
-    }
+    let fields = parse_payment_fields(problems, "required_payment_fields", fields);
+    policy.required_fields.extend(fields.map(|fields| (id.to_owned(), fields)));
 }
 
 fn swipe(
@@ -265,8 +258,7 @@ fn recurring_charges(cx: &mut ChangeUnit, owner: &ObjectOwner) -> Result<()> {
 
 fn clear(cx: &mut ChangeUnit, kind: ObjectKind, under: &str) -> Result<()> {
     for id in cx.ids(&kind.list(under), 0, u64::MAX)? {
-        let kept: Option<Stored<Value, IgnoredAny>> = cx.find_any_owner(kind, &id)?;
-        if let Some(kept) = kept {
+        if let Some(kept) = cx.find_any_owner::<Value, IgnoredAny>(kind, &id)? {
             cx.delete(kind, under, &id, kept.sequence)?;
         }
     }

@@ -87,10 +87,7 @@ pub(crate) struct EventsUrls {
 
 impl EventsUrls {
     pub(crate) fn of(&self, mode: MerchantMode) -> &str {
-        match mode {
-            MerchantMode::Test => &self.test,
-            MerchantMode::Live => &self.live,
-        }
+        mode.pick(&self.test, &self.live)
     }
 }
 

@@ -92,7 +92,7 @@ fn caller(
         (Ok(SandboxCaller::Key { owner, account: _ }), _) => Ok(owner),
         (Ok(_) | Err(_), Some(key)) => {
             let entry = auth::by_key(cx, key)?;
-            auth::refuse_secret_from_page(&entry, &asked.headers)?;
+            auth::refuse_secret_from_page(entry.kind, &asked.headers)?;
             Ok(entry.owner)
         }
         (Ok(_), None) => Err(SandboxRefusal::not_authorized()),

@@ -75,23 +75,16 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("current_card_processor", "Who processes them?", ""),
     ("wants_to_accept_amex", "Do you want to take American Express?", ""),
     ("current_amex_merchant_number", "Your American Express merchant number", ""),
-    ("home_address1", "Home street address", ""),
-    ("home_address2", "Apartment", ""),
-    ("home_city", "City", ""),
-    ("home_state", "State (two letters)", ""),
-    ("home_zip_code", "ZIP code", ""),
     ("job_title", "Position", ""),
-    ("date_of_birth", "Date of birth", ""),
-    ("social_security_number", "Social security number", ""),
-    ("has_significant_ownership", "Does this owner hold more than 25 percent?", ""),
-    ("has_significant_responsibility", "Does this owner manage the business?", ""),
 ];
 
-/// Returns the label and token of a field. A second owner is another person, so the browser fills
-/// in none of their fields.
+/// Returns the label and token of a field. A second owner has the labels of the first; it is
+/// another person, so the browser fills in none of their fields.
 pub(crate) fn labels_of(name: &str) -> FieldLabels {
     let (is_second, own) = name.split_once('.').map_or((false, name), |(_, own)| (true, own));
-    let found = WORDS.iter().find(|(known, _, _)| *known == own);
+    let find = |name: &str| WORDS.iter().find(|(known, _, _)| *known == name);
+    let of_owner = || find(&format!("owner_{}", own.trim_start_matches("home_")));
+    let found = find(own).or_else(|| of_owner().filter(|_| is_second));
     let (label, complete) = found.map_or(("More", ""), |(_, label, complete)| (*label, *complete));
     let complete = if is_second || complete.is_empty() { "off" } else { complete };
     FieldLabels { label, complete }
@@ -155,12 +148,9 @@ pub(crate) fn applicant_message(problem: &FieldProblem) -> String {
 
 fn blank_message(of: FieldType) -> &'static str {
     if matches!(of, FieldType::Boolean | FieldType::Choice(_)) {
-        "Please choose one"
-    } else if of == FieldType::Signature {
-        "Please sign here"
-    } else {
-        "Please fill this in"
+        return "Please choose one";
     }
+    if of == FieldType::Signature { "Please sign here" } else { "Please fill this in" }
 }
 
 fn type_message(of: FieldType, sub_code: &str) -> Option<&'static str> {

@@ -184,62 +184,46 @@ impl SignUpForm<'_> {
             known.filter(|_| field.privacy != ApplicationPrivacy::Secret).unwrap_or_default();
         let wrong = is_wrong.then_some("true");
         let beside = is_wrong.then(|| format!("{name}-error"));
-        match field.field_type {
-            FieldType::Boolean => self.select(input, &["true", "false"], &value, is_wrong),
-            FieldType::Choice(choices) => self.select(input, choices, &value, is_wrong),
-            FieldType::Signature => html! {
+        if field.field_type == FieldType::Boolean {
+            return select(input, &["true", "false"], &value, is_wrong);
+        }
+        if let FieldType::Choice(choices) = field.field_type {
+            return select(input, choices, &value, is_wrong);
+        }
+        if field.field_type == FieldType::Signature {
+            return html! {
                 noscript { p.hint { "Without scripts, type your name: it becomes your signature." } }
                 textarea id=(name) name=(name) data-signature placeholder=[given] aria-invalid=[wrong]
                     aria-describedby=[beside] { (value) }
-            },
-            of @ (FieldType::Text
-            | FieldType::Email
-            | FieldType::Phone
-            | FieldType::PostalCode
-            | FieldType::Url
-            | FieldType::State
-            | FieldType::Country
-            | FieldType::Integer(..)
-            | FieldType::Date
-            | FieldType::Timestamp) => html! {
-                input id=(name) name=(name) type=(kind(of)) value=(value) placeholder=[given]
-                    autocomplete=(field_texts::labels_of(name).complete) maxlength=[of.length_max()] aria-invalid=[wrong]
-                    aria-describedby=[beside];
-            },
+            };
+        }
+        html! {
+            input id=(name) name=(name) type=(kind(field.field_type)) value=(value) placeholder=[given]
+                autocomplete=(field_texts::labels_of(name).complete) maxlength=[field.field_type.length_max()]
+                aria-invalid=[wrong] aria-describedby=[beside];
         }
     }
+}
 
-    #[expect(clippy::unused_self, reason = "a method like the other inputs")]
-    fn select(&self, input: &FormInput, choices: &[&str], chosen: &str, is_wrong: bool) -> Markup {
-        let FormInput { name, field } = input;
-        html! {
-            select id=(name) name=(name) aria-invalid=[is_wrong.then_some("true")]
-                aria-describedby=[is_wrong.then(|| format!("{name}-error"))] {
-                option value="" { "Choose one" }
-                @for word in choices {
-                    option value=(word) selected[*word == chosen] { (field_texts::choice(field, word)) }
-                }
+fn select(input: &FormInput, choices: &[&str], chosen: &str, is_wrong: bool) -> Markup {
+    let FormInput { name, field } = input;
+    html! {
+        select id=(name) name=(name) aria-invalid=[is_wrong.then_some("true")]
+            aria-describedby=[is_wrong.then(|| format!("{name}-error"))] {
+            option value="" { "Choose one" }
+            @for word in choices {
+                option value=(word) selected[*word == chosen] { (field_texts::choice(field, word)) }
             }
         }
     }
 }
 
 fn kind(of: FieldType) -> &'static str {
-    match of {
-        FieldType::Email => "email",
-        FieldType::Date => "date",
-        FieldType::Integer(..) => "number",
-        FieldType::Phone => "tel",
-        FieldType::Text
-        | FieldType::PostalCode
-        | FieldType::Url
-        | FieldType::State
-        | FieldType::Country
-        | FieldType::Timestamp
-        | FieldType::Boolean
-        | FieldType::Choice(_)
-        | FieldType::Signature => "text",
+    if matches!(of, FieldType::Integer(..)) {
+        return "number";
     }
+    let kinds = [(FieldType::Email, "email"), (FieldType::Date, "date"), (FieldType::Phone, "tel")];
+    kinds.into_iter().find(|(own, _)| *own == of).map_or("text", |(_, kind)| kind)
 }
 
 /// Returns a field's label with its part: `Owner, City`.

@@ -29,15 +29,17 @@ impl MerchantMode {
         if test { Self::Test } else { Self::Live }
     }
 
+    /// Returns the first value in test mode, else the second.
+    pub(crate) fn pick<T>(self, test: T, live: T) -> T {
+        if self == Self::Test { test } else { live }
+    }
+
     pub(crate) fn other(self) -> Self {
-        if self == Self::Test { Self::Live } else { Self::Test }
+        self.pick(Self::Live, Self::Test)
     }
 
     pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Test => "test",
-            Self::Live => "live",
-        }
+        self.pick("test", "live")
     }
 }
 
