@@ -15,7 +15,6 @@ pub(crate) type Result<T, E = SandboxRefusal> = std::result::Result<T, E>;
 pub(crate) struct SandboxAnswer {
     pub(crate) status: StatusCode,
     pub(crate) content_type: &'static str,
-    /// Headers besides the content type.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) body: Vec<u8>,
 }
@@ -87,9 +86,14 @@ impl SandboxRefusal {
         Err(Self::of(StatusCode::UNPROCESSABLE_ENTITY, to_problem(parent, problems)))
     }
 
+    /// Returns this refusal unless the condition holds.
+    pub(crate) fn ensure(holds: bool, refusal: impl FnOnce() -> Self) -> Result<()> {
+        if holds { Ok(()) } else { Err(refusal()) }
+    }
+
     /// Returns a 422 with its own code unless the rule holds.
     pub(crate) fn unless(holds: bool, code: &str, message: &str) -> Result<()> {
-        if holds { Ok(()) } else { Err(Self::rule(code, message)) }
+        Self::ensure(holds, || Self::rule(code, message))
     }
 
     pub(crate) fn field(context: &str, sub_code: &str, message: &str) -> Self {
@@ -123,7 +127,6 @@ impl SandboxRefusal {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "invalid_request", "Body is too large")
     }
 
-    /// Builds the 400 of a request that makes no sense here.
     pub(crate) fn invalid(message: &str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid_request", message)
     }

@@ -140,7 +140,6 @@ fn boolean(text: String) -> Value {
     }
 }
 
-/// Returns true if the keys are 0, 1, 2, … in order.
 fn is_numbered(map: &Map<String, Value>) -> bool {
     map.keys().zip(0_usize..).all(|(key, at)| *key == at.to_string())
 }
@@ -310,7 +309,6 @@ impl ControlOrder {
         }
     }
 
-    /// Returns a field of this type that must be given.
     pub(crate) fn need<T: DeserializeOwned>(&self, name: &str, help: &str) -> Result<T> {
         self.typed(name, help)?.ok_or_else(|| SandboxRefusal::invalid(help))
     }

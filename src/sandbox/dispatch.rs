@@ -225,7 +225,6 @@ fn is_shared(parts: &Parts) -> bool {
     parts.uri.path().split('/').filter(|part| !part.is_empty()).eq(PATH)
 }
 
-/// Answers a preflight request; `None` for any other request.
 pub(crate) fn preflight(parts: &Parts) -> Option<SandboxAnswer> {
     let asks = parts.method == Method::OPTIONS && is_shared(parts);
     let answer = || {
@@ -240,7 +239,6 @@ pub(crate) fn preflight(parts: &Parts) -> Option<SandboxAnswer> {
     asks.then(answer)
 }
 
-/// Adds the header that lets other origins read the answer, where they may.
 pub(crate) fn allow_other_origins(parts: &Parts, answer: SandboxAnswer) -> SandboxAnswer {
     if !is_shared(parts) {
         return answer;

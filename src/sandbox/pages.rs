@@ -62,7 +62,6 @@ impl<'a> SandboxPage<'a> {
         Self { scripts, ..self }
     }
 
-    /// Lets the form lead to another origin.
     pub(crate) fn leads_to(self, origin: Option<String>) -> Self {
         Self { leads_to: origin, ..self }
     }
@@ -154,7 +153,6 @@ pub(crate) fn date(time: Timestamp) -> String {
     time.0.format("%-d %B %Y").to_string()
 }
 
-/// Renders a moment for people, with the exact time for programs.
 pub(crate) fn moment(time: Timestamp) -> Markup {
     let (exact, shown) = (timestamp(&time.0), time.0.format("%-d %B %Y, %H:%M UTC").to_string());
     html! { time datetime=(exact) { (shown) } }
@@ -163,7 +161,6 @@ pub(crate) fn moment(time: Timestamp) -> Markup {
 pub(crate) const API_REFERENCE: &str = "/openapi";
 pub(crate) const START_PATH: &str = "/";
 
-/// Pages for people: path, name and description.
 const LINKS: [(&str, &str, &str); 3] = [
     (API_REFERENCE, "API reference", "Every request that the service accepts, with examples"),
     ("/_sandbox/mailbox", "Mailbox", "The e-mails that invoices sent; none leaves this machine"),
@@ -174,7 +171,6 @@ const LINKS: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// First commands of a trial, each with its purpose.
 const COMMANDS: [(&str, &str); 2] = [
     (
         "eval \"$(reckon sandbox env)\"",

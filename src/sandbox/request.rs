@@ -183,7 +183,6 @@ impl PageQuery {
     }
 }
 
-/// Parses a number of the query within bounds.
 pub(crate) fn number(asked: &ParsedRequest, name: &str, min: u64, max: u64) -> Result<Option<u64>> {
     let Some(text) = asked.query(name) else { return Ok(None) };
     let (sub_code, message) = match text.parse::<u64>() {

@@ -274,9 +274,8 @@ impl Sandbox {
     /// first.
     pub(crate) fn move_to(&self, live: &mut LockedState, target: DateTime<Utc>) -> Result<()> {
         let now = self.now(live);
-        if target < now {
-            return Err(SandboxRefusal::invalid("Time does not go back"));
-        }
+        let backwards = || SandboxRefusal::invalid("Time does not go back");
+        SandboxRefusal::ensure(target >= now, backwards)?;
         self.catch_up(live, target)?;
         let mut cx = self.cx(live, target);
         let base = self.inner.environment.options.clock.now();

@@ -129,7 +129,6 @@ impl Sandbox {
     }
 }
 
-/// Picks the fault that strikes a delivery, and counts it.
 fn pick_fault(live: &mut LockedState, cx: &mut ChangeUnit, url: &str) -> Result<Option<FaultKind>> {
     if live.faults.is_empty() {
         return Ok(None);

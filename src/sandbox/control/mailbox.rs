@@ -15,7 +15,6 @@ use crate::sandbox::invoicing::mail::{self, StoredEmail};
 use crate::sandbox::pages::{self, ASSETS, SandboxPage, moment, wants_page};
 use crate::sandbox::state::store::ChangeUnit;
 
-/// Prefix of the pages' assets.
 const ROOT: &str = "/_sandbox";
 const MAILBOX: &str = "/_sandbox/mailbox";
 
@@ -51,7 +50,6 @@ pub(crate) fn asset(name: &str) -> Result<SandboxAnswer> {
     Ok(pages::file(content_type, content))
 }
 
-/// Answers every e-mail, oldest first, each with the address of its page.
 fn list_json(cx: &ChangeUnit) -> Result<SandboxAnswer> {
     let mails = mail::all(cx)?.into_iter().map(|(number, mail)| with_page(number, mail));
     SandboxAnswer::json(&json!({ "messages": mails.collect::<Vec<_>>() }))
@@ -123,7 +121,6 @@ fn row(number: u64, mail: &StoredEmail) -> Markup {
     }
 }
 
-/// Renders one e-mail as a page: its headers, its HTML and its plain text.
 fn page(cx: &ChangeUnit, number: &str) -> Result<SandboxAnswer> {
     let Some((number, mail)) = find::<StoredEmail>(cx, number)? else { return Ok(unknown(cx)) };
     let sender = format!("{} <{}>", mail.from_name, mail.from);

@@ -38,20 +38,12 @@ pub(crate) fn credentials(cx: &ChangeUnit) -> Result<SandboxAnswer> {
 }
 
 fn show_merchant(record: &MerchantRecord) -> Value {
-    let banks = deposits(record).into_iter().map(|deposit| {
-        json!({
-            "id": deposit.id,
-            "name": deposit.name,
-            "mode": deposit.mode,
-            "trust": deposit.trust,
-        })
-    });
     json!({
         "name": record.name,
         "timezone": record.timezone,
         "test": show_keys(record, MerchantMode::Test),
         "live": show_keys(record, MerchantMode::Live),
-        "bank_accounts": banks.collect::<Vec<_>>(),
+        "bank_accounts": deposits(record),
     })
 }
 
@@ -134,9 +126,8 @@ pub(crate) fn partner(cx: &ChangeUnit) -> Result<SandboxAnswer> {
 
 /// Changes the settings that are named; `role` is `owner` by default.
 pub(crate) fn set_partner(cx: &mut ChangeUnit, order: &ControlOrder) -> Result<SandboxAnswer> {
-    if !ROLES.contains(&order.text("role").unwrap_or("owner")) {
-        return Err(SandboxRefusal::not_authorized());
-    }
+    let may = ROLES.contains(&order.text("role").unwrap_or("owner"));
+    SandboxRefusal::ensure(may, SandboxRefusal::not_authorized)?;
     let settings = &mut cx.settings;
     order.set_text("event_url", &mut settings.event_url);
     order.set_text("redirect_uri", &mut settings.redirect_uri);
@@ -291,7 +282,6 @@ impl PolicyOrder<'_> {
         order.set("surcharges", help, &mut policy.surcharges)
     }
 
-    /// Returns the value of each account that a field sets.
     fn per_account<T: DeserializeOwned + Clone>(
         &self,
         field: &str,
@@ -313,5 +303,5 @@ impl PolicyOrder<'_> {
 fn need_ranges<'a>(mut ranges: impl Iterator<Item = &'a String>) -> Result<()> {
     let text = "A range is 10.0.0.0/8, 10.0.0.1-10.0.0.9 or 10.0.0.1";
     let fits = ranges.all(|text| parse_range(text).is_some());
-    if fits { Ok(()) } else { Err(SandboxRefusal::invalid(text)) }
+    SandboxRefusal::ensure(fits, || SandboxRefusal::invalid(text))
 }

@@ -107,7 +107,6 @@ fn change(
     change_locked(sandbox, |_, cx| act(cx))
 }
 
-/// Runs a change that also reaches the state in memory.
 fn change_locked(
     sandbox: &Sandbox,
     act: impl FnOnce(&mut LockedState, &mut ChangeUnit) -> Result<SandboxAnswer>,

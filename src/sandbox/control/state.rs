@@ -198,7 +198,6 @@ fn object_line(kept: Stored<Map<String, Value>, Value>, names: &BTreeMap<String,
     Value::Object(object)
 }
 
-/// Lists the last `limit` requests to the service, and the total number.
 pub(crate) fn requests(
     cx: &ChangeUnit,
     query: &BTreeMap<String, Vec<String>>,

@@ -21,7 +21,6 @@ use crate::sandbox::payments::transactions::{self, StoredTransaction, Transactio
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
 
-/// The object that events of one family show.
 struct ShownObject {
     /// Prefix of the event's type; the first match counts.
     prefix: &'static str,

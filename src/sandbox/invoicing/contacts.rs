@@ -187,7 +187,6 @@ fn hash_key(cx: &ChangeUnit, hash: &str) -> String {
     format!("x/contact-hash/{}", cx.digest("contact-hash", hash.as_bytes()))
 }
 
-/// Returns the contact that a hash was made for; `None` for an unknown hash.
 pub(crate) fn contact_of_hash(cx: &ChangeUnit, hash: &str) -> Result<Option<String>> {
     cx.get(&hash_key(cx, hash))
 }
@@ -223,7 +222,6 @@ pub(crate) fn create_vault_method(
     Ok(kept.object)
 }
 
-/// Takes the details out of the token, if they are of the requested type.
 fn take_vault_token(
     cx: &mut ChangeUnit,
     owner: &ObjectOwner,

@@ -33,9 +33,7 @@ pub(crate) fn create(
     new: NewInvoice,
 ) -> Result<Invoice> {
     let merchant = cx.merchant(asked.merchant()?)?;
-    if !cx.settings.is_partner {
-        return Err(SandboxRefusal::not_authorized());
-    }
+    SandboxRefusal::ensure(cx.settings.is_partner, SandboxRefusal::not_authorized)?;
     SandboxRefusal::fields("", &invoice::rules(&new))?;
     let source = new.source_id.as_deref().map(|id| source_key(cx, &merchant.id, id));
     if let Some(id) = source.as_deref().map(|key| cx.get::<String>(key)).transpose()?.flatten() {
@@ -60,7 +58,6 @@ fn source_key(cx: &ChangeUnit, merchant: &str, source_id: &str) -> String {
     format!("x/source/{merchant}/{}", cx.digest("source", source_id.as_bytes()))
 }
 
-/// Answers a request whose `source_id` was used already.
 fn answer_duplicate(cx: &ChangeUnit, id: &str) -> Result<Invoice> {
     match cx.settings.duplicate_source_id {
         DuplicateSourceId::Refuse => {
@@ -164,7 +161,6 @@ fn lines(cx: &mut ChangeUnit, new: &NewInvoice) -> Result<(Vec<LineItem>, i64)> 
     Ok((items, total))
 }
 
-/// Sends the requested messages, and records them on the invoice.
 pub(super) fn send_messages(
     cx: &mut ChangeUnit,
     merchant: &MerchantRecord,
@@ -281,7 +277,6 @@ pub(crate) fn upload_file(
     Ok(kept.object.into_reference())
 }
 
-/// GET of a file with its processing state.
 pub(crate) fn get_file(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<FileReference> {
     let (_, contact) = contact_of_path(cx, asked)?;
     let id = asked.parameter(1);

@@ -18,7 +18,6 @@ use crate::sandbox::state::store::{ChangeUnit, sortable_key};
 
 const PREFIX: &str = "mail/";
 
-/// An e-mail to one address.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StoredEmail {
     /// Id of the invoice's message: the same for each of its addresses.
@@ -30,7 +29,6 @@ pub(crate) struct StoredEmail {
     /// The message's text, as the invoice shows it (partner-api, `invoice_messages`).
     pub(crate) body: String,
     pub(crate) invoice_id: String,
-    /// Target of the e-mail's link.
     pub(crate) link: String,
     #[serde(default)]
     pub(crate) from_name: String,
@@ -107,7 +105,6 @@ pub(crate) struct InvoiceEmail<'a> {
     /// The merchant's message, or the default text.
     pub(crate) message: String,
     pub(crate) invoice: &'a Invoice,
-    /// Address of the invoice in the portal.
     pub(crate) link: &'a str,
 }
 
@@ -196,7 +193,6 @@ impl InvoiceEmail<'_> {
         }
     }
 
-    /// Renders the link to the portal, as a button and as a readable address.
     fn button(&self) -> Markup {
         html! {
             p style="margin:0" {
@@ -206,7 +202,6 @@ impl InvoiceEmail<'_> {
         }
     }
 
-    /// Returns the summary's rows, with the portal's labels.
     fn rows(&self) -> Vec<(&'static str, String)> {
         let Invoice { invoice_number, reference, invoice_date, .. } = self.invoice;
         let rows = [

@@ -16,6 +16,10 @@ use crate::sandbox::request::{ParsedRequest, number};
 use crate::sandbox::state::objects::MerchantMode;
 use crate::sandbox::state::store::ChangeUnit;
 
+/// Abilities of the owner of a merchant.
+const ABILITIES: [&str; 6] =
+    ["admin", "charge", "schedule_charge", "refund", "tag_transactions", "view_reports"];
+
 /// GET /gateway-credentials.
 pub(crate) fn credentials(
     cx: &mut ChangeUnit,
@@ -23,7 +27,6 @@ pub(crate) fn credentials(
 ) -> Result<GatewayCredentials> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let policy = cx.policy(&merchant.id)?;
-    let texts = |words: [&str; 6]| words.map(str::to_owned).to_vec();
     Ok(GatewayCredentials {
         application: APPLICATION.to_owned(),
         user: User {
@@ -31,14 +34,7 @@ pub(crate) fn credentials(
             last_name: Some("Owner".to_owned()),
             email: Some(owner_email(&merchant)),
             owner: Some(true),
-            abilities: texts([
-                "admin",
-                "charge",
-                "schedule_charge",
-                "refund",
-                "tag_transactions",
-                "view_reports",
-            ]),
+            abilities: ABILITIES.map(str::to_owned).to_vec(),
         },
         test_accounts: accounts(&merchant, &policy, MerchantMode::Test),
         live_accounts: accounts(&merchant, &policy, MerchantMode::Live),
@@ -105,6 +101,7 @@ const BANK: &str = "FIRST BANK OF TESTING";
 const ACCOUNT_NUMBER_MASKED: &str = "*****1234";
 
 /// A deposit account, as `GET /bank-accounts` and the control path `credentials` show it.
+#[derive(Serialize)]
 pub(crate) struct Deposit {
     pub(crate) id: String,
     pub(crate) name: &'static str,
@@ -298,9 +295,9 @@ pub(crate) fn surcharge(
 }
 
 fn surcharge_entry(rate: &SurchargeRate, amount: Option<i64>) -> Result<SurchargeEntry> {
-    let surcharge =
-        amount.map(|amount| surcharge_on(rate, amount).ok_or_else(SandboxRefusal::server_error));
-    let surcharge = surcharge.transpose()?;
+    let surcharge = amount
+        .map(|amount| surcharge_on(rate, amount).ok_or_else(SandboxRefusal::server_error))
+        .transpose()?;
     let total = amount.zip(surcharge).map(|(amount, more)| amount.saturating_add(more));
     Ok(SurchargeEntry {
         kind: rate.kind.clone(),

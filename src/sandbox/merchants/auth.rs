@@ -11,10 +11,11 @@
 //! /gateway-credentials` shows. The merchant, its records and its own keys stay. Exchanging a
 //! fresh code starts a new authorization.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr};
 
 use data_encoding::BASE64;
 use http::{HeaderMap, header};
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use crate::api::call::Auth;
@@ -49,10 +50,8 @@ pub(crate) fn admit(cx: &ChangeUnit, auth: Auth, headers: &HeaderMap) -> Result<
         Auth::PublicKey | Auth::SecretKey => {
             let KeyEntry { owner, kind, account } = by_key(cx, &basic(header)?)?;
             refuse_secret_from_page(kind, headers)?;
-            if auth == Auth::SecretKey && kind == KeyKind::Public {
-                return Err(SandboxRefusal::not_authorized());
-            }
             if auth == Auth::SecretKey {
+                SandboxRefusal::ensure(kind == KeyKind::Secret, SandboxRefusal::not_authorized)?;
                 need_address(cx, &owner.merchant)?;
             }
             Ok(SandboxCaller::Key { owner, account })
@@ -63,10 +62,8 @@ pub(crate) fn admit(cx: &ChangeUnit, auth: Auth, headers: &HeaderMap) -> Result<
 /// Refuses a secret key sent by a page with 401. A browser adds the page's origin (gateway-api,
 /// Authentication, 5 and 6).
 pub(crate) fn refuse_secret_from_page(kind: KeyKind, headers: &HeaderMap) -> Result<()> {
-    if kind == KeyKind::Secret && headers.contains_key(header::ORIGIN) {
-        return Err(SandboxRefusal::not_authorized());
-    }
-    Ok(())
+    let is_of_page = headers.contains_key(header::ORIGIN);
+    SandboxRefusal::ensure(kind == KeyKind::Public || !is_of_page, SandboxRefusal::not_authorized)
 }
 
 /// Returns the account of an account's own key in these headers, for the log.
@@ -76,16 +73,14 @@ pub(crate) fn account_of(cx: &ChangeUnit, headers: &HeaderMap) -> Option<String>
 }
 
 pub(crate) fn by_key(cx: &ChangeUnit, key: &str) -> Result<KeyEntry> {
-    if !key.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        return Err(SandboxRefusal::not_authorized());
-    }
+    let is_key = key.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    SandboxRefusal::ensure(is_key, SandboxRefusal::not_authorized)?;
     let entry: Option<KeyEntry> = cx.get(&format!("x/key/{key}"))?;
     let entry = entry.ok_or_else(SandboxRefusal::not_authorized)?;
     // Deauthorising revokes the accounts' keys, which the partner received; the merchant's own keys
     // stay.
-    if entry.account.is_some() && is_deauthorised(cx, &entry.owner.merchant)? {
-        return Err(SandboxRefusal::not_authorized());
-    }
+    let is_valid = entry.account.is_none() || !is_deauthorised(cx, &entry.owner.merchant)?;
+    SandboxRefusal::ensure(is_valid, SandboxRefusal::not_authorized)?;
     Ok(entry)
 }
 
@@ -113,7 +108,6 @@ pub(crate) fn is_deauthorised(cx: &ChangeUnit, merchant: &str) -> Result<bool> {
     Ok(cx.get::<bool>(&deauthorised_key(merchant))?.unwrap_or(false))
 }
 
-/// Restores the authorization after the merchant authorised the partner again.
 pub(crate) fn reauthorise(cx: &mut ChangeUnit, merchant: &str) {
     cx.remove(&deauthorised_key(merchant));
 }
@@ -140,7 +134,6 @@ const RELAYED: &str = "x-relayed-ip-address";
 
 const CALLER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Country of an address that no setting names.
 const COUNTRY_DEFAULT: &str = "US";
 
 /// Parses a range: the first and the last address of `10.0.0.0/8`, `10.0.0.1-10.0.0.9` or
@@ -151,25 +144,11 @@ pub(crate) fn parse_range(text: &str) -> Option<(IpAddr, IpAddr)> {
         let (from, to): (IpAddr, IpAddr) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
         return (from.is_ipv4() == to.is_ipv4()).then_some((from, to));
     }
-    let Some((address, length)) = text.split_once('/') else {
+    let Ok(network) = text.parse::<IpNet>() else {
         let address = text.parse().ok()?;
         return Some((address, address));
     };
-    let length: u32 = length.parse().ok()?;
-    match address.parse().ok()? {
-        IpAddr::V4(address) => {
-            let mask = u32::MAX.checked_shl(Ipv4Addr::BITS.checked_sub(length)?).unwrap_or(0);
-            let first = address.to_bits() & mask;
-            let ends = [first, first | !mask].map(|bits| IpAddr::V4(Ipv4Addr::from_bits(bits)));
-            Some(ends.into())
-        }
-        IpAddr::V6(address) => {
-            let mask = u128::MAX.checked_shl(Ipv6Addr::BITS.checked_sub(length)?).unwrap_or(0);
-            let first = address.to_bits() & mask;
-            let ends = [first, first | !mask].map(|bits| IpAddr::V6(Ipv6Addr::from_bits(bits)));
-            Some(ends.into())
-        }
-    }
+    Some((network.network(), network.broadcast()))
 }
 
 fn is_within(text: &str, address: IpAddr) -> bool {
@@ -181,10 +160,8 @@ fn is_within(text: &str, address: IpAddr) -> bool {
 pub(crate) fn need_address(cx: &ChangeUnit, merchant: &str) -> Result<()> {
     let policy = cx.policy(merchant)?;
     let ranges = &policy.allowed_addresses;
-    if ranges.is_empty() || ranges.iter().any(|range| is_within(range, CALLER)) {
-        return Ok(());
-    }
-    Err(SandboxRefusal::not_authorized())
+    let fits = ranges.is_empty() || ranges.iter().any(|range| is_within(range, CALLER));
+    SandboxRefusal::ensure(fits, SandboxRefusal::not_authorized)
 }
 
 pub(crate) fn need_country(
@@ -201,5 +178,5 @@ pub(crate) fn need_country(
     let address = relayed.and_then(|text| text.trim().parse().ok()).unwrap_or(CALLER);
     let listed = policy.ip_countries.iter().find(|(range, _)| is_within(range, address));
     let country = listed.map_or(COUNTRY_DEFAULT, |(_, country)| country);
-    if allowed.contains(country) { Ok(()) } else { Err(SandboxRefusal::not_authorized()) }
+    SandboxRefusal::ensure(allowed.contains(country), SandboxRefusal::not_authorized)
 }

@@ -82,7 +82,6 @@ impl MerchantRecord {
         self.timezone.parse().unwrap_or(Tz::UTC)
     }
 
-    /// Returns the date in the merchant's time zone.
     pub(crate) fn today(&self, now: DateTime<Utc>) -> NaiveDate {
         now.with_timezone(&self.zone()).date_naive()
     }
@@ -106,6 +105,47 @@ impl MerchantRecord {
         }
         let tomorrow = self.today(now).checked_add_days(Days::new(1));
         tomorrow.map_or(today, |date| self.at(date, hour))
+    }
+
+    pub(crate) fn find_account(&self, mode: MerchantMode, id: &str) -> Option<&AccountRecord> {
+        self.keys(mode).accounts.iter().find(|account| account.id == id)
+    }
+
+    /// Returns the account for a kind of method: the named one, else the key's own, else the
+    /// primary one. 422 for an account of another mode, of another type, and an unknown one (gateway-api, POST
+    /// /v1/charges, rule 1).
+    pub(crate) fn account(
+        &self,
+        mode: MerchantMode,
+        kind: &MethodKind,
+        named: Option<&str>,
+        of_key: Option<&str>,
+    ) -> Result<&AccountRecord> {
+        let text = "No account for the payment method";
+        let none = || SandboxRefusal::rule("no_account_for_payment_method", text);
+        let Some(named) = named else {
+            let own = of_key.and_then(|id| self.find_account(mode, id));
+            let mut accounts = self.keys(mode).accounts.iter();
+            let primary = || accounts.find(|account| account.primary && account.takes(kind));
+            return own.filter(|own| own.takes(kind)).or_else(primary).ok_or_else(none);
+        };
+        match self.find_account(mode, named) {
+            Some(account) if account.takes(kind) => Ok(account),
+            Some(_) => {
+                let text = "Payment method type does not fit the account";
+                Err(SandboxRefusal::rule("incorrect_payment_type", text))
+            }
+            None if self.find_account(mode.other(), named).is_some() => {
+                let text = "Account is not available in this mode";
+                Err(SandboxRefusal::rule("unavailable_for_merchant_mode", text))
+            }
+            None => Err(none()),
+        }
+    }
+
+    pub(crate) fn currency(&self, mode: MerchantMode, account: &str) -> String {
+        let found = self.find_account(mode, account);
+        found.map_or(CURRENCY_DEFAULT, |account| &account.currency).to_owned()
     }
 }
 
@@ -234,48 +274,5 @@ impl ChangeUnit {
         let mut all: Vec<MerchantRecord> = self.values(RECORDS)?;
         all.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(all)
-    }
-}
-
-impl MerchantRecord {
-    pub(crate) fn find_account(&self, mode: MerchantMode, id: &str) -> Option<&AccountRecord> {
-        self.keys(mode).accounts.iter().find(|account| account.id == id)
-    }
-
-    /// Returns the account for a kind of method: the named one, else the key's own, else the
-    /// primary one. 422 for an account of another mode, of another type, and an unknown one (gateway-api, POST
-    /// /v1/charges, rule 1).
-    pub(crate) fn account(
-        &self,
-        mode: MerchantMode,
-        kind: &MethodKind,
-        named: Option<&str>,
-        of_key: Option<&str>,
-    ) -> Result<&AccountRecord> {
-        let text = "No account for the payment method";
-        let none = || SandboxRefusal::rule("no_account_for_payment_method", text);
-        let Some(named) = named else {
-            let own = of_key.and_then(|id| self.find_account(mode, id));
-            let mut accounts = self.keys(mode).accounts.iter();
-            let primary = || accounts.find(|account| account.primary && account.takes(kind));
-            return own.filter(|own| own.takes(kind)).or_else(primary).ok_or_else(none);
-        };
-        match self.find_account(mode, named) {
-            Some(account) if account.takes(kind) => Ok(account),
-            Some(_) => {
-                let text = "Payment method type does not fit the account";
-                Err(SandboxRefusal::rule("incorrect_payment_type", text))
-            }
-            None if self.find_account(mode.other(), named).is_some() => {
-                let text = "Account is not available in this mode";
-                Err(SandboxRefusal::rule("unavailable_for_merchant_mode", text))
-            }
-            None => Err(none()),
-        }
-    }
-
-    pub(crate) fn currency(&self, mode: MerchantMode, account: &str) -> String {
-        let found = self.find_account(mode, account);
-        found.map_or(CURRENCY_DEFAULT, |account| &account.currency).to_owned()
     }
 }

@@ -191,7 +191,6 @@ fn swipe(
     policy.swipe.insert(id.to_owned(), new);
 }
 
-/// Parses a list of payment fields; an unknown field is a problem.
 fn parse_payment_fields(
     problems: &mut FieldProblems,
     context: &str,
@@ -205,7 +204,6 @@ fn parse_payment_fields(
     None
 }
 
-/// Parses one word of a policy; an unknown word is a problem.
 fn word<T: DeserializeOwned>(
     problems: &mut FieldProblems,
     context: &str,

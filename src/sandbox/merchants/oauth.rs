@@ -50,9 +50,7 @@ pub(crate) fn exchange_token(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Resu
     body::check_token_request(cx, asked, request.scope.as_deref())?;
     let known = request.client_id == client_id(&cx.environment)
         && request.client_secret == Some(client_secret(&cx.environment));
-    if !known || !cx.settings.enabled {
-        return Err(SandboxRefusal::not_authorized());
-    }
+    SandboxRefusal::ensure(known && cx.settings.enabled, SandboxRefusal::not_authorized)?;
     match (request.grant_type.as_str(), request.scope.as_deref()) {
         ("client_credentials", Some(SCOPE_TENANT)) => grant(cx, &BearerScope::Tenant, SCOPE_TENANT),
         ("authorization_code", None | Some(SCOPE_PAYMENTS | SCOPE_PAYMENTS_OLD)) => {
@@ -67,19 +65,15 @@ pub(crate) fn exchange_token(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Resu
     }
 }
 
-/// Returns the merchant of a code, and uses the code up.
 fn use_code(cx: &mut ChangeUnit, request: &TokenRequest) -> Result<String> {
     if request.redirect_uri.as_deref() != Some(cx.settings.redirect_uri.as_str()) {
         return Err(SandboxRefusal::invalid("Redirect URI does not match"));
     }
     let code = request.code.as_ref().map_or("", Secret::expose);
     let key = format!("x/code/{code}");
-    if !code.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        return Err(SandboxRefusal::invalid("Authorization code is invalid"));
-    }
-    let merchant = cx.get(&key)?;
-    let merchant =
-        merchant.ok_or_else(|| SandboxRefusal::invalid("Authorization code is invalid"))?;
+    let invalid = || SandboxRefusal::invalid("Authorization code is invalid");
+    SandboxRefusal::ensure(code.bytes().all(|byte| byte.is_ascii_alphanumeric()), invalid)?;
+    let merchant = cx.get(&key)?.ok_or_else(invalid)?;
     cx.remove(&key);
     Ok(merchant)
 }
@@ -155,7 +149,6 @@ fn request_error(cx: &ChangeUnit, wish: &ConsentParameters) -> Option<&'static s
     (!fits).then_some("The application requests a permission that you cannot give here.")
 }
 
-/// Redirects to the partner with one parameter and the state.
 fn redirect_back(wish: &ConsentParameters, name: &str, value: &str) -> SandboxAnswer {
     let uri = parameter(wish, "redirect_uri");
     let joint = if uri.contains('?') { '&' } else { '?' };
@@ -210,7 +203,6 @@ fn consent_page(
     Ok(page.leads_to(origin(parameter(wish, "redirect_uri"))).answer(status))
 }
 
-/// Returns the origin of an address: the form's final target.
 fn origin(address: &str) -> Option<String> {
     let uri: Uri = address.parse().ok()?;
     Some(format!("{}://{}", uri.scheme_str()?, uri.authority()?))

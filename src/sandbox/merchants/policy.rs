@@ -120,11 +120,9 @@ pub(crate) struct SurchargeRate {
 
 impl MerchantPolicy {
     pub(crate) fn need_reference(&self, reference: Option<&str>) -> Result<()> {
-        if self.reference_required && reference.is_none_or(|text| text.trim().is_empty()) {
-            let text = "Reference cannot be blank";
-            return Err(SandboxRefusal::field("reference", "not_blank", text));
-        }
-        Ok(())
+        let is_given = reference.is_some_and(|text| !text.trim().is_empty());
+        let blank = || SandboxRefusal::field("reference", "not_blank", "Reference cannot be blank");
+        SandboxRefusal::ensure(is_given || !self.reference_required, blank)
     }
 
     pub(crate) fn cvv_of(&self, account: &str) -> CvvPolicy {
@@ -225,7 +223,6 @@ impl ChangeUnit {
         Ok(Arc::unwrap_or_clone(self.policy(merchant)?))
     }
 
-    /// Returns the product brand that a merchant's customers see.
     pub(crate) fn brand(&self, merchant: &str) -> Result<String> {
         let own = self.policy(merchant)?.brand.clone();
         Ok(own.unwrap_or_else(|| self.environment.options.brand.clone()))

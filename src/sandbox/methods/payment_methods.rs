@@ -33,7 +33,6 @@ pub(crate) struct StoredMethod {
     /// Problems of the fields as they were sent; a token also stores such details (service-facts,
     /// 36).
     pub(crate) problems: Vec<FieldProblem>,
-    /// True if the number's check digit is right.
     #[serde(rename = "number_fits")]
     pub(crate) is_number_valid: bool,
     pub(crate) has_cvv: bool,
@@ -41,15 +40,16 @@ pub(crate) struct StoredMethod {
     pub(crate) description: Option<String>,
 }
 
+/// A saved method or a token.
+pub(crate) type StoredPaymentMethod = Stored<PaymentMethod, StoredMethod>;
+
 impl StoredMethod {
     /// Checks the field errors first, together; then number and date, each alone (service-facts,
     /// 22, 23, 52).
     pub(crate) fn check(&self, parent: &str, now: DateTime<Utc>) -> Result<()> {
         SandboxRefusal::fields(parent, &self.problems)?;
-        match self.broken_rule(now) {
-            Some(code) => Err(SandboxRefusal::rule(code, &test_numbers::message_text(code))),
-            None => Ok(()),
-        }
+        let Some(code) = self.broken_rule(now) else { return Ok(()) };
+        Err(SandboxRefusal::rule(code, &test_numbers::message_text(code)))
     }
 
     /// Returns the rule that the details break, if their fields are valid.
@@ -163,7 +163,6 @@ fn fingerprint(cx: &ChangeUnit, label: &str, digits: &str) -> String {
     text
 }
 
-/// Hour of the merchant's day at which the events are recorded.
 const HOUR: u32 = 0;
 
 /// Returns the day of a method's `expiring` or `expired` event; `None` for a bank.
@@ -208,8 +207,7 @@ pub(crate) fn schedule_expiry(
 
 /// Records the event of a saved card if the card still exists and expires as planned.
 pub(crate) fn run_saved_expiry(cx: &mut ChangeUnit, id: &str, expired: bool) -> Result<()> {
-    let kept: Option<Stored<PaymentMethod, StoredMethod>> =
-        cx.find_any_owner(ObjectKind::CARD, id)?;
+    let kept: Option<StoredPaymentMethod> = cx.find_any_owner(ObjectKind::CARD, id)?;
     let Some(kept) = kept else { return Ok(()) };
     let word = expiry_event_due(cx, &kept.owner, &kept.object, expired)?;
     let Some(word) = word else { return Ok(()) };

@@ -11,8 +11,10 @@ use crate::api::rules::{FieldProblem, FieldProblems};
 use crate::api::saved_method::{NewBank, NewCard, SavedChange, bank_holder_rules, change_rules};
 use crate::api::wire::Timestamp;
 use crate::sandbox::answer::{Result, SandboxRefusal};
-use crate::sandbox::methods::payment_methods::{StoredMethod, bank_details, card_details};
-use crate::sandbox::methods::{payment_methods, tokens};
+use crate::sandbox::methods::payment_methods::{
+    self, StoredMethod, StoredPaymentMethod, bank_details, card_details,
+};
+use crate::sandbox::methods::tokens;
 use crate::sandbox::request::{PageQuery, ParsedRequest, number};
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::state::store::ChangeUnit;
@@ -29,8 +31,6 @@ pub(crate) struct SavedMethodStore {
 /// Fields of a saved method that a PATCH may name: its texts, its type, which is known, and the
 /// public key.
 const PATCH_FIELDS: [&str; 4] = ["type", "reference", "description", "public_key"];
-
-type StoredSavedMethod = Stored<PaymentMethod, StoredMethod>;
 
 impl SavedMethodStore {
     /// Checks field errors together, then the rules that are reported alone.
@@ -95,7 +95,7 @@ impl SavedMethodStore {
         Ok(self.find(cx, &asked.owner()?, asked.parameter(0))?.object)
     }
 
-    fn find(&self, cx: &ChangeUnit, owner: &ObjectOwner, id: &str) -> Result<StoredSavedMethod> {
+    fn find(&self, cx: &ChangeUnit, owner: &ObjectOwner, id: &str) -> Result<StoredPaymentMethod> {
         cx.find(self.kind, owner, id)
     }
 
@@ -177,19 +177,17 @@ impl SavedMethodStore {
         Ok(paging.of_vec(all))
     }
 
-    fn key(&self, kept: &StoredSavedMethod) -> Option<String> {
+    fn key(&self, kept: &StoredPaymentMethod) -> Option<String> {
         let reference = kept.object.reference.as_deref()?;
         Some(ChangeUnit::reference_key(self.kind, kept, reference))
     }
 
-    fn index(&self, cx: &mut ChangeUnit, kept: &StoredSavedMethod, id: &str) -> Result<()> {
-        match self.key(kept) {
-            Some(key) => cx.put(&key, &id),
-            None => Ok(()),
-        }
+    fn index(&self, cx: &mut ChangeUnit, kept: &StoredPaymentMethod, id: &str) -> Result<()> {
+        let Some(key) = self.key(kept) else { return Ok(()) };
+        cx.put(&key, &id)
     }
 
-    fn unindex(&self, cx: &mut ChangeUnit, kept: &StoredSavedMethod) {
+    fn unindex(&self, cx: &mut ChangeUnit, kept: &StoredPaymentMethod) {
         if let Some(key) = self.key(kept) {
             cx.remove(&key);
         }

@@ -12,7 +12,9 @@ use crate::api::method_token::{MethodRef, TOKEN_LIFE_MINUTES};
 use crate::sandbox::answer::{Result, SandboxAnswer, SandboxRefusal};
 use crate::sandbox::body;
 use crate::sandbox::merchants::auth;
-use crate::sandbox::methods::payment_methods::{StoredMethod, bank_details, card_details};
+use crate::sandbox::methods::payment_methods::{
+    StoredMethod, StoredPaymentMethod, bank_details, card_details,
+};
 use crate::sandbox::request::{ParsedRequest, SandboxCaller};
 use crate::sandbox::state::objects::{ObjectKind, ObjectOwner, Stored, TimerEntry};
 use crate::sandbox::state::store::ChangeUnit;
@@ -171,20 +173,12 @@ pub(crate) fn get(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<PaymentM
 }
 
 /// Returns a token that is neither used nor expired.
-pub(crate) fn find(
-    cx: &ChangeUnit,
-    owner: &ObjectOwner,
-    id: &str,
-) -> Result<Stored<PaymentMethod, StoredMethod>> {
+pub(crate) fn find(cx: &ChangeUnit, owner: &ObjectOwner, id: &str) -> Result<StoredPaymentMethod> {
     cx.find(ObjectKind::TOKEN, owner, id)
 }
 
-/// Deletes a token that was used or has expired.
 pub(crate) fn end(cx: &mut ChangeUnit, id: &str) -> Result<()> {
-    let kept: Option<Stored<PaymentMethod, StoredMethod>> =
-        cx.find_any_owner(ObjectKind::TOKEN, id)?;
-    match kept {
-        Some(kept) => cx.delete(ObjectKind::TOKEN, &kept.owner.key(), id, kept.sequence),
-        None => Ok(()),
-    }
+    let kept: Option<StoredPaymentMethod> = cx.find_any_owner(ObjectKind::TOKEN, id)?;
+    let Some(kept) = kept else { return Ok(()) };
+    cx.delete(ObjectKind::TOKEN, &kept.owner.key(), id, kept.sequence)
 }

@@ -125,7 +125,6 @@ fn submit_test(
     Ok(id)
 }
 
-/// Returns true while the application waits for its applicant.
 pub(crate) fn is_started(found: &StoredApplication) -> bool {
     after(found.object.state, ApplicationTransition::Submit).is_ok()
 }

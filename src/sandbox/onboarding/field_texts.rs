@@ -90,7 +90,6 @@ pub(crate) fn labels_of(name: &str) -> FieldLabels {
     FieldLabels { label, complete }
 }
 
-/// Returns the hint beside the label: when the field may stay empty.
 pub(crate) fn may_be_empty(field: &ApplicationField) -> Option<&'static str> {
     match (field.need, field.field_type) {
         (Need::Required, _) => None,

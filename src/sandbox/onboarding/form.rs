@@ -226,7 +226,6 @@ fn kind(of: FieldType) -> &'static str {
     kinds.into_iter().find(|(own, _)| *own == of).map_or("text", |(_, kind)| kind)
 }
 
-/// Returns a field's label with its part: `Owner, City`.
 fn field_title(name: &str) -> String {
     let label = field_texts::labels_of(name).label;
     let part = PARTS.iter().find(|part| part.contains_field(name));

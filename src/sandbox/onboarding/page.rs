@@ -28,7 +28,6 @@ use crate::sandbox::state::store::ChangeUnit;
 /// Path of the page; only the applicant knows its token.
 pub(crate) const PATH: &str = "/merchant_applications/sign_up/{token}";
 
-/// Path of the page of thanks, where the form leads.
 pub(crate) const THANKS_PATH: &str = "/merchant_applications/thank_you";
 
 /// Time within which the address can be opened (partner-api, Limits).
@@ -183,7 +182,6 @@ pub(crate) fn sign_up(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Star
     Ok(StartedSignUp { merchant_application: SignUpPage { id, redirect_uri } })
 }
 
-/// The field that a script fills with strokes.
 const SIGNATURE: &str = "signature";
 
 /// Parses a submitted form. Empty inputs are left out; the second owner's inputs become one object,

@@ -136,7 +136,6 @@ pub(crate) fn store(cx: &mut ChangeUnit, found: &StoredApplication) -> Result<()
     cx.update(ObjectKind::APPLICATION, &found.object.id.to_string(), found)
 }
 
-/// Deletes an application, as support does with a test.
 pub(crate) fn delete(cx: &mut ChangeUnit, id: &str) -> Result<()> {
     let found = load(cx, id)?;
     cx.delete(ObjectKind::APPLICATION, LIST, id, found.sequence)

@@ -112,7 +112,6 @@ pub(crate) fn into_answer(kept: StoredTransaction) -> Result<Transaction> {
     }
 }
 
-/// Builds the refusal of a declined charge; the stored transaction is kept.
 pub(crate) fn decline_refusal(code: &str, transaction: &str) -> SandboxRefusal {
     let message = ProblemMessage {
         facility: Some("payment_processor".to_owned()),
@@ -256,9 +255,8 @@ pub(crate) fn capture(
     SandboxRefusal::fields("", &capture_rules(&new))?;
     auth::need_country(cx, asked, &owner, &kept.object.account_id)?;
     cx.policy(&owner.merchant)?.need_capture(&kept.object.account_id)?;
-    if !transactions::is_hold(&kept.object) || kept.object.status != TransactionStatus::Authorized {
-        return Err(status_refusal());
-    }
+    let is_authorized = kept.object.status == TransactionStatus::Authorized;
+    SandboxRefusal::ensure(is_authorized && transactions::is_hold(&kept.object), status_refusal)?;
     need_same_currency(&kept.object, new.currency.as_deref())?;
     need_full_amount(&kept.object, new.amount)?;
     signatures::need_signature_of(cx, &new, &kept)?;

@@ -75,7 +75,6 @@ pub(crate) fn add(cx: &mut ChangeUnit, mut kept: StoredInvoice, paid: &Transacti
     settle(cx, kept)
 }
 
-/// Returns true if anything of an invoice is left to pay.
 pub(crate) fn is_open(invoice: &Invoice) -> Result<bool> {
     let state = InvoiceState::of(&invoice.status)?;
     Ok(after(state, InvoiceTransition::Pay).is_ok() && invoice.total_amount_due > 0)
@@ -84,10 +83,9 @@ pub(crate) fn is_open(invoice: &Invoice) -> Result<bool> {
 /// Updates the invoice that a changed transaction pays, if it pays one.
 pub(crate) fn update_invoice(cx: &mut ChangeUnit, transaction: &str) -> Result<()> {
     let Some(invoice) = cx.get::<String>(&invoice_key(transaction))? else { return Ok(()) };
-    match cx.find_any_owner::<Invoice, ()>(ObjectKind::INVOICE, &invoice)? {
-        Some(kept) => settle(cx, kept),
-        None => Ok(()),
-    }
+    let kept: Option<StoredInvoice> = cx.find_any_owner(ObjectKind::INVOICE, &invoice)?;
+    let Some(kept) = kept else { return Ok(()) };
+    settle(cx, kept)
 }
 
 fn payment(id: String, paid: &Transaction) -> InvoicePayment {

@@ -118,7 +118,7 @@ fn need_refundable(cx: &ChangeUnit, charge: &StoredTransaction) -> Result<()> {
     let is_recent = last.is_none_or(|last| merchant.today(cx.now) <= last);
     let text = "The charge is too old to be refunded";
     SandboxRefusal::unless(is_recent, "not_valid_for_transaction_status", text)?;
-    if fits { Ok(()) } else { Err(status_refusal()) }
+    SandboxRefusal::ensure(fits, status_refusal)
 }
 
 /// Checks another method: the tenant must allow it, and it must be of the charge's type
@@ -214,9 +214,7 @@ pub(crate) fn void(
     let mut kept = transactions::find(cx, &owner, asked.parameter(0))?;
     SandboxRefusal::fields("", &void_rules(&new))?;
     auth::need_country(cx, asked, &owner, &kept.object.account_id)?;
-    if has_outstanding(cx, &kept.object.id)? {
-        return Err(status_refusal());
-    }
+    SandboxRefusal::ensure(!has_outstanding(cx, &kept.object.id)?, status_refusal)?;
     kept.object.void_reference = new.reference.filter(|text| !text.is_empty());
     transactions::apply(cx, &mut kept, TransactionTransition::Void)?;
     Ok(kept.object)

@@ -61,6 +61,7 @@ pub(crate) fn search(cx: &mut ChangeUnit, asked: &ParsedRequest) -> Result<Page<
 }
 
 /// The filter of a search (service-facts, 44).
+#[derive(Default, PartialEq)]
 struct Filter {
     text: Option<String>,
     fields: Vec<(String, String)>,
@@ -87,12 +88,7 @@ impl Filter {
     }
 
     fn is_open(&self) -> bool {
-        let Self { text, fields, account, from, until } = self;
-        text.is_none()
-            && fields.is_empty()
-            && account.is_none()
-            && from.is_none()
-            && until.is_none()
+        *self == Self::default()
     }
 
     fn reference(&self) -> Option<&str> {

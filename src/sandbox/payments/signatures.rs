@@ -68,19 +68,14 @@ fn need_signable(kept: &StoredTransaction, gratuity: i64) -> Result<()> {
         S::Completed => gratuity == 0,
         S::Voided | S::Failed | S::Other(_) => false,
     };
-    if fits && kept.object.signature_id.is_none() { Ok(()) } else { Err(status_refusal()) }
+    SandboxRefusal::ensure(fits && kept.object.signature_id.is_none(), status_refusal)
 }
 
 /// Parses the gratuity in the request, a field that the documents do not know.
 fn gratuity(asked: &ParsedRequest) -> Result<i64> {
     let body: Value = body::parse_body(asked.json()?)?;
-    match body.get("gratuity") {
-        None => Ok(0),
-        Some(value) => {
-            let wrong = || SandboxRefusal::field("gratuity", "invalid", "Value is invalid");
-            value.as_i64().ok_or_else(wrong)
-        }
-    }
+    let Some(value) = body.get("gratuity") else { return Ok(0) };
+    value.as_i64().ok_or_else(|| SandboxRefusal::field("gratuity", "invalid", "Value is invalid"))
 }
 
 /// GET /v1/signatures/{id}.
@@ -118,9 +113,7 @@ pub(crate) fn need_signature_of(
     }
     let signed = held.object.signature_id.is_some();
     // A transaction takes one signature (service-facts, 48).
-    if signed && new.signature.is_some() {
-        return Err(status_refusal());
-    }
+    SandboxRefusal::ensure(!signed || new.signature.is_none(), status_refusal)?;
     check(new.gratuity.filter(|_| !signed), new.signature.as_ref())
 }
 
@@ -133,10 +126,8 @@ fn check(gratuity: Option<i64>, signature: Option<&NewSignature>) -> Result<()> 
         problems.add("gratuity", "below_minimum_value", "Gratuity is less than the minimum value");
     }
     SandboxRefusal::fields("", &problems.into_list())?;
-    if gratuity.is_some_and(|gratuity| gratuity > 0) && signature.is_none() {
-        return Err(SandboxRefusal::rule("signature_required", "A signature is required"));
-    }
-    Ok(())
+    let fits = signature.is_some() || gratuity.is_none_or(|gratuity| gratuity <= 0);
+    SandboxRefusal::unless(fits, "signature_required", "A signature is required")
 }
 
 impl Tip {

@@ -116,10 +116,8 @@ fn replace(
 
 fn open(cx: &ChangeUnit, asked: &ParsedRequest) -> Result<StoredRecurring> {
     let kept = find_charge(cx, &asked.owner()?, asked.parameter(0))?;
-    match step_charge(&kept.object.status, RecurringTransition::Update) {
-        Some(_) => Ok(kept),
-        None => Err(status_refusal()),
-    }
+    step_charge(&kept.object.status, RecurringTransition::Update).ok_or_else(status_refusal)?;
+    Ok(kept)
 }
 
 fn update(
@@ -159,10 +157,9 @@ fn update(
     }
     object.modified = Some(Timestamp(cx.now));
     let today = merchant.today(cx.now);
-    if !occurrences::replan(cx, &mut kept, today)? {
-        let text = "The update leaves no occurrences";
-        return Err(SandboxRefusal::rule("update_results_in_no_occurrences", text));
-    }
+    let is_open = occurrences::replan(cx, &mut kept, today)?;
+    let text = "The update leaves no occurrences";
+    SandboxRefusal::unless(is_open, "update_results_in_no_occurrences", text)?;
     cx.update(ObjectKind::RECURRING_CHARGE, &kept.object.id, &kept)?;
     events::emit(cx, &kept.owner, "recurring_charge.updated", &kept.object)?;
     Ok(kept.object)
@@ -216,7 +213,7 @@ fn change_method(
 
 fn same_kind(own: &MethodKind, asked: &MethodKind) -> Result<()> {
     let text = "Payment method type is changed by a token only";
-    if own == asked { Ok(()) } else { Err(SandboxRefusal::field("method.type", "invalid", text)) }
+    SandboxRefusal::ensure(own == asked, || SandboxRefusal::field("method.type", "invalid", text))
 }
 
 fn by_token_only(field: Option<&str>) -> Result<()> {

@@ -179,7 +179,6 @@ pub(crate) fn find_occurrence(cx: &ChangeUnit, id: &str) -> Result<StoredOccurre
     cx.load(ObjectKind::OCCURRENCE, id)
 }
 
-/// Returns the recurring charge and the occurrence that a path names.
 pub(crate) fn find_pair(
     cx: &ChangeUnit,
     asked: &ParsedRequest,

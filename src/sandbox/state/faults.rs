@@ -87,7 +87,6 @@ pub(crate) struct FaultRule {
     times: Option<u64>,
     /// Matching requests so far.
     seen: u64,
-    /// Struck requests so far.
     struck: u64,
 }
 
@@ -146,7 +145,6 @@ impl FaultRule {
         u32::from_be_bytes(bytes).checked_rem(MILLION).unwrap_or(0)
     }
 
-    /// Renders the rule and its counts, for people.
     pub(crate) fn show(&self) -> Value {
         let probability = decimal(self.per_million);
         let mut shown = serde_json::to_value(self).unwrap_or_else(|_| json!({}));
@@ -176,7 +174,6 @@ fn typed<T: DeserializeOwned>(order: &Value, name: &str, what: &str) -> Result<O
     value.map_err(|_| SandboxRefusal::invalid(&format!("`{name}` is {what}")))
 }
 
-/// Parses a status that a server can answer with.
 fn status(number: u64) -> Result<u16> {
     let status = u16::try_from(number).ok().filter(|status| (200..600).contains(status));
     status.ok_or_else(|| SandboxRefusal::invalid("`status` is between 200 and 599"))

@@ -82,7 +82,6 @@ pub(crate) struct LedgerEntry {
     pub(crate) recurring_charge_occurrence_id: Option<String>,
 }
 
-/// Records a movement and adds it to its total.
 pub(crate) fn record_movement(
     cx: &mut ChangeUnit,
     owner: &ObjectOwner,

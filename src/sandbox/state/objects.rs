@@ -247,7 +247,6 @@ impl ChangeUnit {
         derive_id(&self.environment.seed, "id", &sortable_key(at))
     }
 
-    /// Returns a fresh id with a prefix of the partner API.
     pub(crate) fn id_with_prefix(&mut self, prefix: &str) -> String {
         let id = self.fresh_gateway_id();
         format!("{prefix}{id}")

@@ -112,14 +112,12 @@ fn put(cx: &mut ChangeUnit, message: WebhookMessage) -> Result<()> {
     enqueue(cx, &delivery)
 }
 
-/// Stores a pending webhook and its queue entry.
 fn enqueue(cx: &mut ChangeUnit, delivery: &Delivery) -> Result<()> {
     let place = format!("{QUEUE}{}/{}", millis(delivery.due.0), sortable_key(delivery.number));
     cx.put(&place, &delivery.number)?;
     cx.put(&key(delivery.number), delivery)
 }
 
-/// Returns the first due queue key with its webhook.
 pub(crate) fn first_due(cx: &ChangeUnit) -> Result<Option<(String, Delivery)>> {
     let end = format!("{QUEUE}{}/~", millis(cx.now));
     let Some((place, number)) = cx.scan(QUEUE, None, 1)?.pop().filter(|(at, _)| *at <= end) else {
