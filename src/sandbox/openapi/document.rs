@@ -111,29 +111,32 @@ fn operation(
 ) -> Value {
     let RouteDoc { name, description: about, auth, query, request, reply, status, forms } = one.doc;
     let tag = name.split('.').next().unwrap_or(name);
-    let mut said = json!({
-        "operationId": name,
-        "tags": [tag],
-        "summary": schemas.text(about),
-        "security": security(auth),
-    });
-    let parameters = parameters(&one.path, query);
-    if !parameters.is_empty() {
-        said["parameters"] = parameters.into();
-    }
-    if let Some(request) = request {
-        let schema = schemas.request(request);
+    let summary = schemas.text(about);
+    let parameters = Some(parameters(&one.path, query)).filter(|all| !all.is_empty());
+    let body = request.map(|request| {
         let forms = forms.is_some_and(|of| of.is_part_of(surface));
-        said["requestBody"] = request_body(&schema, forms);
-    }
-    let mut success = json!({"description": "Done."});
-    if let Some(reply) = reply {
-        success["content"] = json!({ JSON: {"schema": schemas.reply(reply)} });
-        success["links"] = links(one, all).into();
-    }
+        request_body(&schemas.request(request), forms)
+    });
+    let success = object([
+        ("description", Some("Done.".into())),
+        ("content", reply.map(|reply| json!({ JSON: {"schema": schemas.reply(reply)} }))),
+        ("links", reply.map(|_| links(one, all).into())),
+    ]);
     let answers = std::iter::once((status.as_str().to_owned(), success)).chain(refusals(one));
-    said["responses"] = answers.collect();
-    said
+    object([
+        ("operationId", Some(name.into())),
+        ("tags", Some(json!([tag]))),
+        ("summary", Some(summary.into())),
+        ("security", Some(security(auth))),
+        ("parameters", parameters.map(Value::from)),
+        ("requestBody", body),
+        ("responses", Some(answers.collect())),
+    ])
+}
+
+/// Builds an object of the given fields.
+fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
+    fields.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
 fn security_schemes() -> Value {
