@@ -151,7 +151,7 @@ pub(crate) fn snapshot(sandbox: &Sandbox) -> Result<SandboxAnswer> {
 
 /// Replaces the state by a snapshot's. A snapshot of another seed has other keys and is refused.
 pub(crate) fn restore(sandbox: &Sandbox, body: &[u8]) -> Result<SandboxAnswer> {
-    let snapshot: Snapshot = serde_json::from_slice(body)
+    let snapshot: SandboxSnapshot = serde_json::from_slice(body)
         .map_err(|_| SandboxRefusal::malformed_body("Body is not a snapshot"))?;
     if snapshot.version != VERSION || snapshot.seed != sandbox.inner.environment.options.seed {
         return Err(SandboxRefusal::invalid("The snapshot belongs to another seed or version"));

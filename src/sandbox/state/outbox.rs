@@ -96,10 +96,10 @@ pub(crate) fn send(cx: &mut ChangeUnit, reference: &str, event: PartnerEvent) ->
 
 /// Adds an event for one URL of a merchant to the outbox, due at once.
 pub(crate) fn announce(cx: &mut ChangeUnit, url: &str, event: Event) -> Result<()> {
-    put(cx, WebhookMessage::Merchant { url: url.to_owned(), event })
+    enqueue_message(cx, WebhookMessage::Merchant { url: url.to_owned(), event })
 }
 
-fn put(cx: &mut ChangeUnit, message: WebhookMessage) -> Result<()> {
+fn enqueue_message(cx: &mut ChangeUnit, message: WebhookMessage) -> Result<()> {
     let delivery = Delivery {
         id: cx.fresh_gateway_id(),
         number: cx.next(),
