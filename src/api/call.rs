@@ -106,6 +106,21 @@ macro_rules! endpoints {
 
 pub(crate) use endpoints;
 
+/// Defines wire objects: each has every common derive, absent fields take their defaults, and `None`
+/// is not written.
+macro_rules! objects {
+    ($($(#[$meta:meta])* pub struct $name:ident { $($fields:tt)* })+) => {$(
+        #[serde_with::skip_serializing_none]
+        #[derive(Debug, Clone, Default, PartialEq)]
+        #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(default)]
+        $(#[$meta])*
+        pub struct $name { $($fields)* }
+    )+};
+}
+
+pub(crate) use objects;
+
 /// One request to the service as plain data: exactly its form on the wire, but for the credential,
 /// which the client adds. `Debug` leaves the body out, since a body may hold a card number.
 #[derive(Clone, PartialEq, Eq)]

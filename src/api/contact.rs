@@ -7,127 +7,114 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_with::skip_serializing_none;
 
-use crate::api::call::endpoints;
+use crate::api::call::{endpoints, objects};
 use crate::api::rules;
 use crate::api::rules::FieldProblem;
 use crate::api::wire::{Audit, serialize_exposed};
 use crate::base::secret::Secret;
 
-/// The request that creates a contact.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(extend("required" = ["first_name", "last_name"]))]
-pub struct NewContact {
-    /// Given name.
-    #[schemars(regex(pattern = r"\S"))]
-    pub first_name: String,
-    /// Family name.
-    #[schemars(regex(pattern = r"\S"))]
-    pub last_name: String,
-    /// E-mail addresses that receive the invoices.
-    pub email_addresses: Vec<NewEmailAddress>,
-    /// `person`.
-    #[serde(rename = "type")]
-    #[schemars(extend("enum" = ["person"]))]
-    pub kind: String,
-    /// True for a contact of test invoices.
-    pub test_mode: Option<bool>,
-}
+objects! {
+    /// The request that creates a contact.
+    #[schemars(extend("required" = ["first_name", "last_name"]))]
+    pub struct NewContact {
+        /// Given name.
+        #[schemars(regex(pattern = r"\S"))]
+        pub first_name: String,
+        /// Family name.
+        #[schemars(regex(pattern = r"\S"))]
+        pub last_name: String,
+        /// E-mail addresses that receive the invoices.
+        pub email_addresses: Vec<NewEmailAddress>,
+        /// `person`.
+        #[serde(rename = "type")]
+        #[schemars(extend("enum" = ["person"]))]
+        pub kind: String,
+        /// True for a contact of test invoices.
+        pub test_mode: Option<bool>,
+    }
 
-/// One address of a new contact.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(extend("required" = ["address"]))]
-pub struct NewEmailAddress {
-    /// The address.
-    #[schemars(email)]
-    pub address: String,
-}
+    /// One address of a new contact.
+    #[schemars(extend("required" = ["address"]))]
+    pub struct NewEmailAddress {
+        /// The address.
+        #[schemars(email)]
+        pub address: String,
+    }
 
-/// A contact as the service shows it.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Contact {
-    /// `p_…`.
-    pub id: String,
-    /// Creation of the contact.
-    pub created: Option<Audit>,
-    /// Last change of the contact.
-    pub modified: Option<Audit>,
-    /// True for a contact of test invoices only.
-    pub test_mode: bool,
-    /// Whole name.
-    pub name: Option<String>,
-    /// Family name first.
-    pub sort_name: Option<String>,
-    /// Name for display.
-    pub display_name: Option<String>,
-    /// Given name.
-    pub first_name: Option<String>,
-    /// Family name.
-    pub last_name: Option<String>,
-    /// The address that receives mail.
-    pub preferred_email: Option<String>,
-    /// The merchant's code for the contact.
-    pub contact_code: Option<String>,
-    /// Id of the organization that owns the contact.
-    pub owner_id: Option<String>,
-    /// The organization that owns the contact.
-    pub owner: Option<ContactOwner>,
-    /// Addresses of the contact.
-    pub email_addresses: Vec<EmailAddress>,
-    /// `person`.
-    #[serde(rename = "type")]
-    pub kind: String,
-}
+    /// A contact as the service shows it.
+    pub struct Contact {
+        /// `p_…`.
+        pub id: String,
+        /// Creation of the contact.
+        pub created: Option<Audit>,
+        /// Last change of the contact.
+        pub modified: Option<Audit>,
+        /// True for a contact of test invoices only.
+        pub test_mode: bool,
+        /// Whole name.
+        pub name: Option<String>,
+        /// Family name first.
+        pub sort_name: Option<String>,
+        /// Name for display.
+        pub display_name: Option<String>,
+        /// Given name.
+        pub first_name: Option<String>,
+        /// Family name.
+        pub last_name: Option<String>,
+        /// The address that receives mail.
+        pub preferred_email: Option<String>,
+        /// The merchant's code for the contact.
+        pub contact_code: Option<String>,
+        /// Id of the organization that owns the contact.
+        pub owner_id: Option<String>,
+        /// The organization that owns the contact.
+        pub owner: Option<ContactOwner>,
+        /// Addresses of the contact.
+        pub email_addresses: Vec<EmailAddress>,
+        /// `person`.
+        #[serde(rename = "type")]
+        pub kind: String,
+    }
 
-/// The merchant's organization, as contacts show it.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(rename = "Owner")]
-pub struct ContactOwner {
-    /// Id of the organization.
-    pub id: String,
-    /// True in test mode.
-    pub test_mode: bool,
-    /// The organization's own owner.
-    pub owner_id: Option<String>,
-    /// The organization's e-mail address.
-    pub preferred_email: Option<String>,
-    /// The organization's name.
-    pub name: Option<String>,
-    /// The organization's name for sorting.
-    pub sort_name: Option<String>,
-    /// `organization`.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// Name for display.
-    pub display_name: Option<String>,
-}
+    /// The merchant's organization, as contacts show it.
+    #[schemars(rename = "Owner")]
+    pub struct ContactOwner {
+        /// Id of the organization.
+        pub id: String,
+        /// True in test mode.
+        pub test_mode: bool,
+        /// The organization's own owner.
+        pub owner_id: Option<String>,
+        /// The organization's e-mail address.
+        pub preferred_email: Option<String>,
+        /// The organization's name.
+        pub name: Option<String>,
+        /// The organization's name for sorting.
+        pub sort_name: Option<String>,
+        /// `organization`.
+        #[serde(rename = "type")]
+        pub kind: String,
+        /// Name for display.
+        pub display_name: Option<String>,
+    }
 
-/// One address of a contact.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct EmailAddress {
-    /// `eml_…`.
-    pub id: String,
-    /// Creation of the address.
-    pub created: Option<Audit>,
-    /// Last change of the address.
-    pub modified: Option<Audit>,
-    /// The address.
-    pub address: String,
-    /// True where mail is sent to this address.
-    pub preferred: bool,
-    /// `email_address`.
-    #[serde(rename = "type")]
-    pub kind: String,
+    /// One address of a contact.
+    pub struct EmailAddress {
+        /// `eml_…`.
+        pub id: String,
+        /// Creation of the address.
+        pub created: Option<Audit>,
+        /// Last change of the address.
+        pub modified: Option<Audit>,
+        /// The address.
+        pub address: String,
+        /// True where mail is sent to this address.
+        pub preferred: bool,
+        /// `email_address`.
+        #[serde(rename = "type")]
+        pub kind: String,
+    }
 }
 
 /// Returns every problem of a new contact, all at once (partner-api, POST /contacts).

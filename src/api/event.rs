@@ -5,31 +5,29 @@
 //! field of another form and undocumented fields, because the service repeats a refused webhook 25
 //! times. No signature protects the body: it is a hint, never a proof.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use serde_with::skip_serializing_none;
 
-use crate::api::call::{PAGE, PAGE_SIZE, Page, Parameter, ParameterType, endpoints};
+use crate::api::call::{PAGE, PAGE_SIZE, Page, Parameter, ParameterType, endpoints, objects};
 use crate::api::onboarding::application::ApplicationId;
 use crate::api::wire;
 use crate::api::wire::{Timestamp, words};
 use crate::base::secret::Secret;
 
-/// One change of an object.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Event {
-    /// 22 characters.
-    pub id: String,
-    /// Time of the change.
-    pub created: Option<Timestamp>,
-    /// Such as `transaction.authorized`.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// The changed record, masked.
-    pub data: Option<Value>,
+objects! {
+    /// One change of an object.
+    pub struct Event {
+        /// 22 characters.
+        pub id: String,
+        /// Time of the change.
+        pub created: Option<Timestamp>,
+        /// Such as `transaction.authorized`.
+        #[serde(rename = "type")]
+        pub kind: String,
+        /// The changed record, masked.
+        pub data: Option<Value>,
+    }
 }
 
 const START: Parameter =

@@ -10,9 +10,8 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
-use serde_with::skip_serializing_none;
 
-use crate::api::call::endpoints;
+use crate::api::call::{endpoints, objects};
 use crate::api::method::PaymentMethod;
 use crate::api::rules::{FieldProblem, FieldProblems};
 use crate::api::saved_method::{NewBank, NewCard};
@@ -90,48 +89,44 @@ endpoints! {
     GetToken "token.get": Get Base "/v1/tokens/{id}" by SecretKey, () => PaymentMethod;
 }
 
-/// A payment method to store for a contact.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(extend("required" = ["payment_type", "one_time_token"]))]
-pub struct NewVaultMethod {
-    /// `credit_card` or `bank_account`.
-    #[schemars(extend("enum" = ["credit_card", "bank_account"]))]
-    pub payment_type: String,
-    /// One-time token with the details; the service consumes it.
-    #[schemars(length(min = 1))]
-    pub one_time_token: String,
-    /// Permitted uses: `all`.
-    pub authorized_uses: Vec<String>,
-    /// True for a test method.
-    pub test_mode: Option<bool>,
-}
+objects! {
+    /// A payment method to store for a contact.
+    #[schemars(extend("required" = ["payment_type", "one_time_token"]))]
+    pub struct NewVaultMethod {
+        /// `credit_card` or `bank_account`.
+        #[schemars(extend("enum" = ["credit_card", "bank_account"]))]
+        pub payment_type: String,
+        /// One-time token with the details; the service consumes it.
+        #[schemars(length(min = 1))]
+        pub one_time_token: String,
+        /// Permitted uses: `all`.
+        pub authorized_uses: Vec<String>,
+        /// True for a test method.
+        pub test_mode: Option<bool>,
+    }
 
-/// A contact's stored payment method.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct VaultMethod {
-    /// `pm_…`; the id for `method` in a charge.
-    pub id: String,
-    /// Creation of the method.
-    pub created: Option<Audit>,
-    /// Last change of the method.
-    pub modified: Option<Audit>,
-    /// Id of the contact that owns it.
-    pub contact_id: String,
-    /// Payment type, as requested.
-    pub payment_type: String,
-    /// Permitted uses, as requested.
-    pub authorized_uses: Vec<String>,
-    /// True for a test method.
-    pub test_mode: bool,
-    /// The details, masked.
-    pub method: Option<PaymentMethod>,
-    /// `payment_method`.
-    #[serde(rename = "type")]
-    pub kind: String,
+    /// A contact's stored payment method.
+    pub struct VaultMethod {
+        /// `pm_…`; the id for `method` in a charge.
+        pub id: String,
+        /// Creation of the method.
+        pub created: Option<Audit>,
+        /// Last change of the method.
+        pub modified: Option<Audit>,
+        /// Id of the contact that owns it.
+        pub contact_id: String,
+        /// Payment type, as requested.
+        pub payment_type: String,
+        /// Permitted uses, as requested.
+        pub authorized_uses: Vec<String>,
+        /// True for a test method.
+        pub test_mode: bool,
+        /// The details, masked.
+        pub method: Option<PaymentMethod>,
+        /// `payment_method`.
+        #[serde(rename = "type")]
+        pub kind: String,
+    }
 }
 
 /// Returns every problem of a request.

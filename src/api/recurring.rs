@@ -2,12 +2,9 @@
 //! fields (gateway-api, Recurring charge).
 
 use chrono::NaiveDate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_with::skip_serializing_none;
 
 use crate::api::call::{
-    ACCOUNT, ORDER, PAGE, PAGE_SIZE, Page, Parameter, ParameterType, REFERENCE, endpoints,
+    ACCOUNT, ORDER, PAGE, PAGE_SIZE, Page, Parameter, ParameterType, REFERENCE, endpoints, objects,
 };
 use crate::api::method::PaymentMethod;
 use crate::api::method_token::MethodRef;
@@ -29,112 +26,105 @@ wire::words! {
     }
 }
 
-/// The request that creates a recurring charge.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(extend("required" = ["amount", "method", "schedule"]))]
-pub struct NewRecurringCharge {
-    /// A free text.
-    pub description: Option<String>,
-    /// Reference for each charge; a server may ignore it (service-facts, 64).
-    pub reference: Option<String>,
-    /// Id of the account; the primary account of the method's type by default.
-    pub account_id: Option<String>,
-    /// Minor units of each occurrence; required.
-    #[schemars(range(min = 1, max = AMOUNT_MAX))]
-    pub amount: Option<i64>,
-    /// Three letters.
-    pub currency: Option<String>,
-    /// A saved method or a token; inline details are accepted too.
-    pub method: Option<MethodRef>,
-    /// Schedule of the payments; required; may not start today.
-    #[schemars(extend("required" = ["interval_unit", "interval_delay", "start"]))]
-    pub schedule: Option<RecurringSchedule>,
-    /// Number of scheduled payments until the recurring charge is complete.
-    #[schemars(range(min = 1))]
-    pub max_occurrences: Option<i64>,
-    /// Minor units to collect until the recurring charge is complete.
-    #[schemars(range(min = 1, max = AMOUNT_MAX))]
-    pub max_amount: Option<i64>,
-    /// Any object; copied to the recurring charge's charges (service-facts, 33).
-    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
-    pub data: Option<serde_json::Value>,
-}
+objects! {
+    /// The request that creates a recurring charge.
+    #[schemars(extend("required" = ["amount", "method", "schedule"]))]
+    pub struct NewRecurringCharge {
+        /// A free text.
+        pub description: Option<String>,
+        /// Reference for each charge; a server may ignore it (service-facts, 64).
+        pub reference: Option<String>,
+        /// Id of the account; the primary account of the method's type by default.
+        pub account_id: Option<String>,
+        /// Minor units of each occurrence; required.
+        #[schemars(range(min = 1, max = AMOUNT_MAX))]
+        pub amount: Option<i64>,
+        /// Three letters.
+        pub currency: Option<String>,
+        /// A saved method or a token; inline details are accepted too.
+        pub method: Option<MethodRef>,
+        /// Schedule of the payments; required; may not start today.
+        #[schemars(extend("required" = ["interval_unit", "interval_delay", "start"]))]
+        pub schedule: Option<RecurringSchedule>,
+        /// Number of scheduled payments until the recurring charge is complete.
+        #[schemars(range(min = 1))]
+        pub max_occurrences: Option<i64>,
+        /// Minor units to collect until the recurring charge is complete.
+        #[schemars(range(min = 1, max = AMOUNT_MAX))]
+        pub max_amount: Option<i64>,
+        /// Any object; copied to the recurring charge's charges (service-facts, 33).
+        #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+        pub data: Option<serde_json::Value>,
+    }
 
-/// The fields that a PATCH changes; absent fields stay.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct RecurringChange {
-    /// A free text.
-    pub description: Option<String>,
-    /// Reference for later charges.
-    pub reference: Option<String>,
-    /// Id of the account.
-    pub account_id: Option<String>,
-    /// Minor units of each occurrence, including the pending one.
-    #[schemars(range(min = 1, max = AMOUNT_MAX))]
-    pub amount: Option<i64>,
-    /// A token's id for sensitive data; `type` and the changed fields for the rest.
-    pub method: Option<MethodRef>,
-    /// New schedule; moves the pending occurrence.
-    pub schedule: Option<RecurringSchedule>,
-    /// Number of scheduled payments until the recurring charge is complete.
-    #[schemars(range(min = 1))]
-    pub max_occurrences: Option<i64>,
-    /// Minor units to collect until the recurring charge is complete.
-    #[schemars(range(min = 1, max = AMOUNT_MAX))]
-    pub max_amount: Option<i64>,
-}
+    /// The fields that a PATCH changes; absent fields stay.
+    pub struct RecurringChange {
+        /// A free text.
+        pub description: Option<String>,
+        /// Reference for later charges.
+        pub reference: Option<String>,
+        /// Id of the account.
+        pub account_id: Option<String>,
+        /// Minor units of each occurrence, including the pending one.
+        #[schemars(range(min = 1, max = AMOUNT_MAX))]
+        pub amount: Option<i64>,
+        /// A token's id for sensitive data; `type` and the changed fields for the rest.
+        pub method: Option<MethodRef>,
+        /// New schedule; moves the pending occurrence.
+        pub schedule: Option<RecurringSchedule>,
+        /// Number of scheduled payments until the recurring charge is complete.
+        #[schemars(range(min = 1))]
+        pub max_occurrences: Option<i64>,
+        /// Minor units to collect until the recurring charge is complete.
+        #[schemars(range(min = 1, max = AMOUNT_MAX))]
+        pub max_amount: Option<i64>,
+    }
 
-/// A recurring charge as the service shows it.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct RecurringCharge {
-    /// 22 characters.
-    pub id: String,
-    /// Status of the recurring charge.
-    pub status: RecurringStatus,
-    /// `schedule_complete` or `user_canceled`.
-    pub status_reason: Option<String>,
-    /// Id of the account.
-    pub account_id: String,
-    /// Payment method, masked.
-    pub method: Option<PaymentMethod>,
-    /// Schedule of the payments.
-    pub schedule: Option<RecurringSchedule>,
-    /// A free text.
-    pub description: Option<String>,
-    /// Reference for each charge.
-    pub reference: Option<String>,
-    /// Minor units of each occurrence.
-    pub amount: i64,
-    /// Three letters.
-    pub currency: String,
-    /// Maximum number of payments.
-    pub max_occurrences: Option<i64>,
-    /// Maximum amount to collect, minor units.
-    pub max_amount: Option<i64>,
-    /// Number of payments attempted so far.
-    pub total_occurrences: i64,
-    /// Minor units collected so far.
-    pub total_amount: i64,
-    /// Payments to come; in previews.
-    pub remaining_occurrences: Option<i64>,
-    /// Minor units to come; in previews.
-    pub remaining_amount: Option<i64>,
-    /// Due date of the pending occurrence.
-    pub next_payment: Option<NaiveDate>,
-    /// Additional data, as given.
-    pub data: Option<serde_json::Value>,
-    /// Occurrences; in the answer to a creation alone.
-    pub occurrences: Option<Vec<Occurrence>>,
-    /// Creation of the recurring charge.
-    pub created: Option<Timestamp>,
-    /// Last change of the recurring charge.
-    pub modified: Option<Timestamp>,
+    /// A recurring charge as the service shows it.
+    pub struct RecurringCharge {
+        /// 22 characters.
+        pub id: String,
+        /// Status of the recurring charge.
+        pub status: RecurringStatus,
+        /// `schedule_complete` or `user_canceled`.
+        pub status_reason: Option<String>,
+        /// Id of the account.
+        pub account_id: String,
+        /// Payment method, masked.
+        pub method: Option<PaymentMethod>,
+        /// Schedule of the payments.
+        pub schedule: Option<RecurringSchedule>,
+        /// A free text.
+        pub description: Option<String>,
+        /// Reference for each charge.
+        pub reference: Option<String>,
+        /// Minor units of each occurrence.
+        pub amount: i64,
+        /// Three letters.
+        pub currency: String,
+        /// Maximum number of payments.
+        pub max_occurrences: Option<i64>,
+        /// Maximum amount to collect, minor units.
+        pub max_amount: Option<i64>,
+        /// Number of payments attempted so far.
+        pub total_occurrences: i64,
+        /// Minor units collected so far.
+        pub total_amount: i64,
+        /// Payments to come; in previews.
+        pub remaining_occurrences: Option<i64>,
+        /// Minor units to come; in previews.
+        pub remaining_amount: Option<i64>,
+        /// Due date of the pending occurrence.
+        pub next_payment: Option<NaiveDate>,
+        /// Additional data, as given.
+        pub data: Option<serde_json::Value>,
+        /// Occurrences; in the answer to a creation alone.
+        pub occurrences: Option<Vec<Occurrence>>,
+        /// Creation of the recurring charge.
+        pub created: Option<Timestamp>,
+        /// Last change of the recurring charge.
+        pub modified: Option<Timestamp>,
+    }
 }
 
 const STATUS: Parameter =
@@ -155,19 +145,18 @@ endpoints! {
         () => Page<RecurringCharge>, [PAGE, PAGE_SIZE, ACCOUNT, STATUS, REFERENCE, ORDER];
 }
 
-/// The request that creates a recurring charge from an earlier charge's method and customer.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(extend("required" = ["amount", "schedule"]))]
-pub struct NewClone {
-    /// Minor units of each occurrence; required.
-    #[schemars(range(min = 1, max = AMOUNT_MAX))]
-    pub amount: Option<i64>,
-    /// Schedule of the payments; required; a start in the past means the next date on or after
-    /// today.
-    #[schemars(extend("required" = ["interval_unit", "interval_delay", "start"]))]
-    pub schedule: Option<RecurringSchedule>,
+objects! {
+    /// The request that creates a recurring charge from an earlier charge's method and customer.
+    #[schemars(extend("required" = ["amount", "schedule"]))]
+    pub struct NewClone {
+        /// Minor units of each occurrence; required.
+        #[schemars(range(min = 1, max = AMOUNT_MAX))]
+        pub amount: Option<i64>,
+        /// Schedule of the payments; required; a start in the past means the next date on or after
+        /// today.
+        #[schemars(extend("required" = ["interval_unit", "interval_delay", "start"]))]
+        pub schedule: Option<RecurringSchedule>,
+    }
 }
 
 endpoints! {
@@ -199,31 +188,30 @@ wire::words! {
     }
 }
 
-/// One payment of a recurring charge.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Occurrence {
-    /// 22 characters.
-    pub id: String,
-    /// Id of its recurring charge.
-    pub recurring_charge_id: String,
-    /// Minor units.
-    pub amount: i64,
-    /// Status of the occurrence.
-    pub status: OccurrenceStatus,
-    /// Date on which the payment is due.
-    pub due_date: Option<NaiveDate>,
-    /// Number of attempted payments.
-    pub attempts: i64,
-    /// Time of the last attempt.
-    pub last_attempt: Option<Timestamp>,
-    /// Transactions of the attempts, oldest first.
-    pub transactions: Option<Vec<Transaction>>,
-    /// Creation of the occurrence.
-    pub created: Option<Timestamp>,
-    /// Last change of the occurrence.
-    pub modified: Option<Timestamp>,
+objects! {
+    /// One payment of a recurring charge.
+    pub struct Occurrence {
+        /// 22 characters.
+        pub id: String,
+        /// Id of its recurring charge.
+        pub recurring_charge_id: String,
+        /// Minor units.
+        pub amount: i64,
+        /// Status of the occurrence.
+        pub status: OccurrenceStatus,
+        /// Date on which the payment is due.
+        pub due_date: Option<NaiveDate>,
+        /// Number of attempted payments.
+        pub attempts: i64,
+        /// Time of the last attempt.
+        pub last_attempt: Option<Timestamp>,
+        /// Transactions of the attempts, oldest first.
+        pub transactions: Option<Vec<Transaction>>,
+        /// Creation of the occurrence.
+        pub created: Option<Timestamp>,
+        /// Last change of the occurrence.
+        pub modified: Option<Timestamp>,
+    }
 }
 
 endpoints! {

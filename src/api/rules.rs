@@ -9,8 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
-/// The greatest amount, in minor units (service-facts, 31).
-pub const AMOUNT_MAX: i64 = 99_999_999_999_999;
+pub use crate::base::money::AMOUNT_MAX;
 
 /// The states, districts and territories of the United States, by their postal codes.
 const STATES: &str = "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY \

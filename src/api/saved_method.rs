@@ -1,11 +1,9 @@
 //! Saved cards and saved banks, and the details of both in a request (gateway-api, Saved cards,
 //! Saved banks, Payment method).
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_with::skip_serializing_none;
-
-use crate::api::call::{PAGE, PAGE_SIZE, Page, Parameter, ParameterType, REFERENCE, endpoints};
+use crate::api::call::{
+    PAGE, PAGE_SIZE, Page, Parameter, ParameterType, REFERENCE, endpoints, objects,
+};
 use crate::api::method::{BankWord, CardWord, PaymentMethod};
 use crate::api::rules::{FieldProblem, FieldProblems, NAME_LENGTH_MAX, REFERENCE_LENGTH_MAX};
 use crate::api::wire;
@@ -14,70 +12,70 @@ use crate::base::secret::Secret;
 
 pub use crate::api::method::CardType;
 
-/// A card's details: to save it, to pay with it inline, or to make a token of it.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(extend("anyOf" = [{"required": ["token_id"]}, {"required": ["number", "exp_month", "exp_year"]}]))]
-pub struct NewCard {
-    /// `card`.
-    #[serde(rename = "type")]
-    pub kind: CardWord,
-    /// A one-time token whose content is saved instead of the fields.
-    pub token_id: Option<String>,
-    /// 12 to 19 digits.
-    #[serde(serialize_with = "wire::serialize_exposed")]
-    #[schemars(regex(pattern = r"^[0-9]{12,19}$"), extend("examples" = ["4242424242424242"]))]
-    pub number: Option<Secret>,
-    /// 1 to 12.
-    #[schemars(range(min = 1, max = 12))]
-    pub exp_month: Option<i64>,
-    /// Two or four digits.
-    #[schemars(range(min = 0, max = 9999), extend("examples" = [2049]))]
-    pub exp_year: Option<i64>,
-    /// Three or four digits; never stored.
-    #[serde(serialize_with = "wire::serialize_exposed")]
-    #[schemars(regex(pattern = r"^([0-9]{3,4})?$"))]
-    pub cvv: Option<Secret>,
-    /// Name of the holder.
-    #[schemars(length(max = NAME_LENGTH_MAX))]
-    pub name: Option<String>,
-    /// Street line.
-    #[schemars(length(max = NAME_LENGTH_MAX))]
-    pub address1: Option<String>,
-    /// Second line.
-    #[schemars(length(max = NAME_LENGTH_MAX))]
-    pub address2: Option<String>,
-    /// City.
-    #[schemars(length(max = NAME_LENGTH_MAX))]
-    pub city: Option<String>,
-    /// State or province.
-    #[schemars(length(max = NAME_LENGTH_MAX))]
-    pub state: Option<String>,
-    /// Postal code.
-    #[schemars(regex(pattern = r"^([A-Za-z0-9]{3,9})?$"))]
-    pub postal_code: Option<String>,
-    /// Two letters.
-    #[schemars(regex(pattern = r"^([A-Za-z]{2})?$"))]
-    pub country: Option<String>,
-    /// Telephone number.
-    #[schemars(length(max = 22))]
-    pub phone: Option<String>,
-    /// E-mail address for the receipt.
-    pub email: Option<String>,
-    /// The partner's reference, at most 64 characters; lists can filter by it.
-    #[schemars(length(max = REFERENCE_LENGTH_MAX))]
-    pub reference: Option<String>,
-    /// At most 64 characters.
-    #[schemars(length(max = REFERENCE_LENGTH_MAX))]
-    pub description: Option<String>,
+objects! {
+    /// A card's details: to save it, to pay with it inline, or to make a token of it.
+    #[schemars(extend("anyOf" = [{"required": ["token_id"]}, {"required": ["number", "exp_month", "exp_year"]}]))]
+    pub struct NewCard {
+        /// `card`.
+        #[serde(rename = "type")]
+        pub kind: CardWord,
+        /// A one-time token whose content is saved instead of the fields.
+        pub token_id: Option<String>,
+        /// 12 to 19 digits.
+        #[serde(serialize_with = "wire::serialize_exposed")]
+        #[schemars(regex(pattern = r"^[0-9]{12,19}$"), extend("examples" = ["4242424242424242"]))]
+        pub number: Option<Secret>,
+        /// 1 to 12.
+        #[schemars(range(min = 1, max = 12))]
+        pub exp_month: Option<i64>,
+        /// Two or four digits.
+        #[schemars(range(min = 0, max = 9999), extend("examples" = [2049]))]
+        pub exp_year: Option<i64>,
+        /// Three or four digits; never stored.
+        #[serde(serialize_with = "wire::serialize_exposed")]
+        #[schemars(regex(pattern = r"^([0-9]{3,4})?$"))]
+        pub cvv: Option<Secret>,
+        /// Name of the holder.
+        #[schemars(length(max = NAME_LENGTH_MAX))]
+        pub name: Option<String>,
+        /// Street line.
+        #[schemars(length(max = NAME_LENGTH_MAX))]
+        pub address1: Option<String>,
+        /// Second line.
+        #[schemars(length(max = NAME_LENGTH_MAX))]
+        pub address2: Option<String>,
+        /// City.
+        #[schemars(length(max = NAME_LENGTH_MAX))]
+        pub city: Option<String>,
+        /// State or province.
+        #[schemars(length(max = NAME_LENGTH_MAX))]
+        pub state: Option<String>,
+        /// Postal code.
+        #[schemars(regex(pattern = r"^([A-Za-z0-9]{3,9})?$"))]
+        pub postal_code: Option<String>,
+        /// Two letters.
+        #[schemars(regex(pattern = r"^([A-Za-z]{2})?$"))]
+        pub country: Option<String>,
+        /// Telephone number.
+        #[schemars(length(max = 22))]
+        pub phone: Option<String>,
+        /// E-mail address for the receipt.
+        pub email: Option<String>,
+        /// The partner's reference, at most 64 characters; lists can filter by it.
+        #[schemars(length(max = REFERENCE_LENGTH_MAX))]
+        pub reference: Option<String>,
+        /// At most 64 characters.
+        #[schemars(length(max = REFERENCE_LENGTH_MAX))]
+        pub description: Option<String>,
+    }
 }
 
 /// Returns every problem of a card's fields, all at once. The number's check digit and a past date
 /// are no field problems: they are rule errors and come alone (service-facts, 23, 52).
 pub fn card_rules(card: &NewCard) -> Vec<FieldProblem> {
     let mut problems = FieldProblems::default();
-    number_rules(&mut problems, card.number.as_ref().map_or("", Secret::expose));
+    let number = card.number.as_ref().map_or("", Secret::expose);
+    digit_rules(&mut problems, "number", "Card number", number, 12..=19);
     match card.exp_month {
         None => problems.add("exp_month", "not_null", "Expiration month cannot be blank"),
         Some(1..=12) => {}
@@ -92,31 +90,12 @@ pub fn card_rules(card: &NewCard) -> Vec<FieldProblem> {
             problems.add("exp_year", "number_out_of_range", "Expiration year is invalid");
         }
     }
-    cvv_rules(&mut problems, card.cvv.as_ref().map(Secret::expose));
+    if let Some(code) = card.cvv.as_ref().map(Secret::expose).filter(|code| !code.is_empty()) {
+        digit_rules(&mut problems, "cvv", "Card code", code, 3..=4);
+    }
     card_holder_rules(&mut problems, card);
     text_rules(&mut problems, card.reference.as_deref(), card.description.as_deref());
     problems.into_list()
-}
-
-fn number_rules(problems: &mut FieldProblems, number: &str) {
-    if number.trim().is_empty() {
-        problems.add("number", "not_blank", "Card number cannot be blank");
-    } else if !number.bytes().all(|byte| byte.is_ascii_digit()) {
-        problems.add("number", "invalid", "Card number is invalid");
-    } else if !(12..=19).contains(&number.len()) {
-        problems.add("number", "invalid_length", "Card number length is invalid");
-    }
-}
-
-fn cvv_rules(problems: &mut FieldProblems, cvv: Option<&str>) {
-    let Some(code) = cvv.filter(|code| !code.is_empty()) else {
-        return;
-    };
-    if !code.bytes().all(|byte| byte.is_ascii_digit()) {
-        problems.add("cvv", "invalid", "Card code is invalid");
-    } else if !(3..=4).contains(&code.len()) {
-        problems.add("cvv", "invalid_length", "Card code length is invalid");
-    }
 }
 
 fn card_holder_rules(problems: &mut FieldProblems, card: &NewCard) {
@@ -149,61 +128,60 @@ endpoints! {
         () => Page<PaymentMethod>, [PAGE, PAGE_SIZE, REFERENCE, EXP_MONTH, EXP_YEAR];
 }
 
-/// A bank account's details: to save it, to pay with it inline, or to make a token of it.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(extend("anyOf" = [{"required": ["token_id"]}, {"required": ["routing_number", "account_number", "account_type"]}]))]
-pub struct NewBank {
-    /// `bank`.
-    #[serde(rename = "type")]
-    pub kind: BankWord,
-    /// A one-time token whose content is saved instead of the fields.
-    pub token_id: Option<String>,
-    /// Nine digits.
-    #[schemars(regex(pattern = r"^[0-9]{9}$"), extend("examples" = ["111000025"]))]
-    pub routing_number: Option<String>,
-    /// 4 to 17 digits.
-    #[serde(serialize_with = "wire::serialize_exposed")]
-    #[schemars(regex(pattern = r"^[0-9]{4,17}$"), extend("examples" = ["000123456789"]))]
-    pub account_number: Option<Secret>,
-    /// `CHECKING` or `SAVINGS`.
-    #[schemars(extend("enum" = ["CHECKING", "SAVINGS"]))]
-    pub account_type: Option<String>,
-    /// `business`, for a business.
-    #[schemars(extend("enum" = ["business", "individual"]))]
-    pub account_holder_type: Option<String>,
-    /// A business's name.
-    #[schemars(length(max = NAME_LENGTH_MAX))]
-    pub name: Option<String>,
-    /// An individual's given name.
-    #[schemars(length(max = NAME_LENGTH_MAX))]
-    pub given_name: Option<String>,
-    /// An individual's family name.
-    #[schemars(length(max = NAME_LENGTH_MAX))]
-    pub surname: Option<String>,
-    /// Street line.
-    pub address1: Option<String>,
-    /// Second line.
-    pub address2: Option<String>,
-    /// City.
-    pub city: Option<String>,
-    /// State or province.
-    pub state: Option<String>,
-    /// Postal code.
-    pub postal_code: Option<String>,
-    /// Two letters.
-    pub country: Option<String>,
-    /// Telephone number.
-    pub phone: Option<String>,
-    /// E-mail address for the receipt.
-    pub email: Option<String>,
-    /// The partner's reference, at most 64 characters; lists can filter by it.
-    #[schemars(length(max = REFERENCE_LENGTH_MAX))]
-    pub reference: Option<String>,
-    /// At most 64 characters.
-    #[schemars(length(max = REFERENCE_LENGTH_MAX))]
-    pub description: Option<String>,
+objects! {
+    /// A bank account's details: to save it, to pay with it inline, or to make a token of it.
+    #[schemars(extend("anyOf" = [{"required": ["token_id"]}, {"required": ["routing_number", "account_number", "account_type"]}]))]
+    pub struct NewBank {
+        /// `bank`.
+        #[serde(rename = "type")]
+        pub kind: BankWord,
+        /// A one-time token whose content is saved instead of the fields.
+        pub token_id: Option<String>,
+        /// Nine digits.
+        #[schemars(regex(pattern = r"^[0-9]{9}$"), extend("examples" = ["111000025"]))]
+        pub routing_number: Option<String>,
+        /// 4 to 17 digits.
+        #[serde(serialize_with = "wire::serialize_exposed")]
+        #[schemars(regex(pattern = r"^[0-9]{4,17}$"), extend("examples" = ["000123456789"]))]
+        pub account_number: Option<Secret>,
+        /// `CHECKING` or `SAVINGS`.
+        #[schemars(extend("enum" = ["CHECKING", "SAVINGS"]))]
+        pub account_type: Option<String>,
+        /// `business`, for a business.
+        #[schemars(extend("enum" = ["business", "individual"]))]
+        pub account_holder_type: Option<String>,
+        /// A business's name.
+        #[schemars(length(max = NAME_LENGTH_MAX))]
+        pub name: Option<String>,
+        /// An individual's given name.
+        #[schemars(length(max = NAME_LENGTH_MAX))]
+        pub given_name: Option<String>,
+        /// An individual's family name.
+        #[schemars(length(max = NAME_LENGTH_MAX))]
+        pub surname: Option<String>,
+        /// Street line.
+        pub address1: Option<String>,
+        /// Second line.
+        pub address2: Option<String>,
+        /// City.
+        pub city: Option<String>,
+        /// State or province.
+        pub state: Option<String>,
+        /// Postal code.
+        pub postal_code: Option<String>,
+        /// Two letters.
+        pub country: Option<String>,
+        /// Telephone number.
+        pub phone: Option<String>,
+        /// E-mail address for the receipt.
+        pub email: Option<String>,
+        /// The partner's reference, at most 64 characters; lists can filter by it.
+        #[schemars(length(max = REFERENCE_LENGTH_MAX))]
+        pub reference: Option<String>,
+        /// At most 64 characters.
+        #[schemars(length(max = REFERENCE_LENGTH_MAX))]
+        pub description: Option<String>,
+    }
 }
 
 /// Returns every problem of a bank account's fields, all at once.
@@ -277,19 +255,18 @@ endpoints! {
         () => Page<PaymentMethod>, [PAGE, PAGE_SIZE, REFERENCE];
 }
 
-/// The fields that a PATCH may change; a saved method's other fields never change.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct SavedChange {
-    /// The partner's reference.
-    #[schemars(length(max = REFERENCE_LENGTH_MAX))]
-    pub reference: Option<String>,
-    /// A free text.
-    #[schemars(length(max = REFERENCE_LENGTH_MAX))]
-    pub description: Option<String>,
-    /// A one-time token whose details replace the number.
-    pub token_id: Option<String>,
+objects! {
+    /// The fields that a PATCH may change; a saved method's other fields never change.
+    pub struct SavedChange {
+        /// The partner's reference.
+        #[schemars(length(max = REFERENCE_LENGTH_MAX))]
+        pub reference: Option<String>,
+        /// A free text.
+        #[schemars(length(max = REFERENCE_LENGTH_MAX))]
+        pub description: Option<String>,
+        /// A one-time token whose details replace the number.
+        pub token_id: Option<String>,
+    }
 }
 
 /// Returns every problem of a change's fields.

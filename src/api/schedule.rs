@@ -2,62 +2,55 @@
 //! charge (gateway-api, recur object, GET /v1/recurring/charges/schedule).
 
 use chrono::NaiveDate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_with::skip_serializing_none;
 
-use crate::api::call::{Parameter, ParameterType, endpoints};
+use crate::api::call::{Parameter, ParameterType, endpoints, objects};
 use crate::api::rules::{AMOUNT_MAX, FieldProblem, FieldProblems};
 
-/// Due dates of occurrences.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(rename = "Schedule")]
-pub struct RecurringSchedule {
-    /// `DAY`, `WEEK` or `MONTH`.
-    #[schemars(extend("enum" = ["DAY", "WEEK", "MONTH"]))]
-    pub interval_unit: Option<String>,
-    /// Number of units between two payments.
-    #[schemars(range(min = 1, max = 1000))]
-    pub interval_delay: Option<i64>,
-    /// First date that may be due.
-    pub start: Option<NaiveDate>,
-    /// Last date that may be due.
-    pub end: Option<NaiveDate>,
-    /// `"1"` to `"7"` in weeks, days of the month or `LAST` in months; interval 1 only.
-    #[schemars(inner(regex(pattern = r"^([1-9]|[12][0-9]|3[01]|LAST)$")))]
-    pub days: Option<Vec<String>>,
-}
+objects! {
+    /// Due dates of occurrences.
+    #[schemars(rename = "Schedule")]
+    pub struct RecurringSchedule {
+        /// `DAY`, `WEEK` or `MONTH`.
+        #[schemars(extend("enum" = ["DAY", "WEEK", "MONTH"]))]
+        pub interval_unit: Option<String>,
+        /// Number of units between two payments.
+        #[schemars(range(min = 1, max = 1000))]
+        pub interval_delay: Option<i64>,
+        /// First date that may be due.
+        pub start: Option<NaiveDate>,
+        /// Last date that may be due.
+        pub end: Option<NaiveDate>,
+        /// `"1"` to `"7"` in weeks, days of the month or `LAST` in months; interval 1 only.
+        #[schemars(inner(regex(pattern = r"^([1-9]|[12][0-9]|3[01]|LAST)$")))]
+        pub days: Option<Vec<String>>,
+    }
 
-/// The schedule that a charge starts.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(extend("required" = ["interval_unit", "interval_delay"]))]
-pub struct Recur {
-    /// A free text.
-    pub description: Option<String>,
-    /// Minor units, where it differs from the charge's.
-    #[schemars(range(min = 1, max = AMOUNT_MAX))]
-    pub amount: Option<i64>,
-    /// `DAY`, `WEEK` or `MONTH`.
-    #[schemars(extend("enum" = ["DAY", "WEEK", "MONTH"]))]
-    pub interval_unit: Option<String>,
-    /// Number of units between two payments.
-    #[schemars(range(min = 1, max = 1000))]
-    pub interval_delay: Option<i64>,
-    /// Last date that may be due.
-    pub end: Option<NaiveDate>,
-    /// Days, as in a schedule.
-    #[schemars(inner(regex(pattern = r"^([1-9]|[12][0-9]|3[01]|LAST)$")))]
-    pub days: Option<Vec<String>>,
-    /// Number of scheduled payments until the recurring charge is complete.
-    #[schemars(range(min = 1))]
-    pub max_occurrences: Option<i64>,
-    /// Minor units to collect until the recurring charge is complete.
-    #[schemars(range(min = 1, max = AMOUNT_MAX))]
-    pub max_amount: Option<i64>,
+    /// The schedule that a charge starts.
+    #[schemars(extend("required" = ["interval_unit", "interval_delay"]))]
+    pub struct Recur {
+        /// A free text.
+        pub description: Option<String>,
+        /// Minor units, where it differs from the charge's.
+        #[schemars(range(min = 1, max = AMOUNT_MAX))]
+        pub amount: Option<i64>,
+        /// `DAY`, `WEEK` or `MONTH`.
+        #[schemars(extend("enum" = ["DAY", "WEEK", "MONTH"]))]
+        pub interval_unit: Option<String>,
+        /// Number of units between two payments.
+        #[schemars(range(min = 1, max = 1000))]
+        pub interval_delay: Option<i64>,
+        /// Last date that may be due.
+        pub end: Option<NaiveDate>,
+        /// Days, as in a schedule.
+        #[schemars(inner(regex(pattern = r"^([1-9]|[12][0-9]|3[01]|LAST)$")))]
+        pub days: Option<Vec<String>>,
+        /// Number of scheduled payments until the recurring charge is complete.
+        #[schemars(range(min = 1))]
+        pub max_occurrences: Option<i64>,
+        /// Minor units to collect until the recurring charge is complete.
+        #[schemars(range(min = 1, max = AMOUNT_MAX))]
+        pub max_amount: Option<i64>,
+    }
 }
 
 /// Returns every problem of the schedule that a charge of this amount starts; its fields are below
@@ -160,62 +153,55 @@ pub const PREVIEW_OCCURRENCES_MAX: u64 = 100;
 /// Occurrences in a preview by default.
 pub const PREVIEW_OCCURRENCES_DEFAULT: u64 = 10;
 
-/// Input of a preview; sent as the body of a GET.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(extend("required" = ["amount", "schedule"]))]
-pub struct PreviewRequest {
-    /// Minor units of each occurrence.
-    #[schemars(range(min = 1, max = AMOUNT_MAX))]
-    pub amount: Option<i64>,
-    /// Maximum number of payments.
-    #[schemars(range(min = 1))]
-    pub max_occurrences: Option<i64>,
-    /// Maximum amount to collect, minor units.
-    #[schemars(range(min = 1, max = AMOUNT_MAX))]
-    pub max_amount: Option<i64>,
-    /// Schedule of the payments.
-    #[schemars(extend("required" = ["interval_unit", "interval_delay"]))]
-    pub schedule: Option<RecurringSchedule>,
-}
+objects! {
+    /// Input of a preview; sent as the body of a GET.
+    #[schemars(extend("required" = ["amount", "schedule"]))]
+    pub struct PreviewRequest {
+        /// Minor units of each occurrence.
+        #[schemars(range(min = 1, max = AMOUNT_MAX))]
+        pub amount: Option<i64>,
+        /// Maximum number of payments.
+        #[schemars(range(min = 1))]
+        pub max_occurrences: Option<i64>,
+        /// Maximum amount to collect, minor units.
+        #[schemars(range(min = 1, max = AMOUNT_MAX))]
+        pub max_amount: Option<i64>,
+        /// Schedule of the payments.
+        #[schemars(extend("required" = ["interval_unit", "interval_delay"]))]
+        pub schedule: Option<RecurringSchedule>,
+    }
 
-/// The predicted course of a recurring charge.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Preview {
-    /// Minor units of each occurrence.
-    pub amount: i64,
-    /// Maximum number of payments, as requested.
-    pub max_occurrences: Option<i64>,
-    /// Maximum amount to collect, as requested, minor units.
-    pub max_amount: Option<i64>,
-    /// Payments so far: none.
-    pub total_occurrences: i64,
-    /// Minor units collected so far: none.
-    pub total_amount: i64,
-    /// Payments to come, where they end.
-    pub remaining_occurrences: Option<i64>,
-    /// Minor units to come, where they end.
-    pub remaining_amount: Option<i64>,
-    /// Schedule of the payments.
-    pub schedule: Option<RecurringSchedule>,
-    /// Date of the first payment.
-    pub next_payment: Option<NaiveDate>,
-    /// The first payments.
-    pub occurrences: Vec<PreviewOccurrence>,
-}
+    /// The predicted course of a recurring charge.
+    pub struct Preview {
+        /// Minor units of each occurrence.
+        pub amount: i64,
+        /// Maximum number of payments, as requested.
+        pub max_occurrences: Option<i64>,
+        /// Maximum amount to collect, as requested, minor units.
+        pub max_amount: Option<i64>,
+        /// Payments so far: none.
+        pub total_occurrences: i64,
+        /// Minor units collected so far: none.
+        pub total_amount: i64,
+        /// Payments to come, where they end.
+        pub remaining_occurrences: Option<i64>,
+        /// Minor units to come, where they end.
+        pub remaining_amount: Option<i64>,
+        /// Schedule of the payments.
+        pub schedule: Option<RecurringSchedule>,
+        /// Date of the first payment.
+        pub next_payment: Option<NaiveDate>,
+        /// The first payments.
+        pub occurrences: Vec<PreviewOccurrence>,
+    }
 
-/// One payment of a preview.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct PreviewOccurrence {
-    /// Minor units.
-    pub amount: i64,
-    /// Date on which the payment is due.
-    pub due_date: Option<NaiveDate>,
+    /// One payment of a preview.
+    pub struct PreviewOccurrence {
+        /// Minor units.
+        pub amount: i64,
+        /// Date on which the payment is due.
+        pub due_date: Option<NaiveDate>,
+    }
 }
 
 const OCCURRENCES: Parameter = Parameter::new(

@@ -2,13 +2,10 @@
 //! surcharges (gateway-api, Transaction, POST /v1/transactions/{transactionId}/sign, Surcharge
 //! entry).
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_with::skip_serializing_none;
 
 use crate::api::call::{
-    ACCOUNT, AMOUNT, ORDER, PAGE, PAGE_SIZE, Page, Parameter, ParameterType, endpoints,
+    ACCOUNT, AMOUNT, ORDER, PAGE, PAGE_SIZE, Page, Parameter, ParameterType, endpoints, objects,
 };
 use crate::api::method::{MethodKind, PaymentMethod};
 use crate::api::method_token::MethodRef;
@@ -47,103 +44,99 @@ wire::words! {
     }
 }
 
-/// The request that creates a charge.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(extend("required" = ["amount", "method"]))]
-pub struct NewCharge {
-    /// Minor units; required.
-    #[schemars(range(min = 1, max = AMOUNT_MAX))]
-    pub amount: Option<i64>,
-    /// Three letters; the account's by default.
-    pub currency: Option<String>,
-    /// Payment method; required.
-    pub method: Option<MethodRef>,
-    /// Id of the account; the primary account of the method's type by default.
-    pub account_id: Option<String>,
-    /// Default true; false places a hold (cards only).
-    pub auto_capture: Option<bool>,
-    /// At most 128 characters.
-    #[schemars(length(max = TRANSACTION_REFERENCE_LENGTH_MAX))]
-    pub reference: Option<String>,
-    /// Minor units, shown on the receipt.
-    #[schemars(range(min = 0, max = AMOUNT_MAX))]
-    pub surcharge_amount: Option<i64>,
-    /// Any object; stored and returned (service-facts, 33).
-    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
-    pub data: Option<Value>,
-    /// Minor units beside the amount; above 0 it needs a signature (service-facts, 33 and 47).
-    #[schemars(range(min = 0, max = AMOUNT_MAX))]
-    pub gratuity: Option<i64>,
-    /// The payer's drawn signature (service-facts, 33).
-    pub signature: Option<NewSignature>,
-    /// The recurring charge that follows; needs `auto_capture`.
-    pub recur: Option<Recur>,
-}
+objects! {
+    /// The request that creates a charge.
+    #[schemars(extend("required" = ["amount", "method"]))]
+    pub struct NewCharge {
+        /// Minor units; required.
+        #[schemars(range(min = 1, max = AMOUNT_MAX))]
+        pub amount: Option<i64>,
+        /// Three letters; the account's by default.
+        pub currency: Option<String>,
+        /// Payment method; required.
+        pub method: Option<MethodRef>,
+        /// Id of the account; the primary account of the method's type by default.
+        pub account_id: Option<String>,
+        /// Default true; false places a hold (cards only).
+        pub auto_capture: Option<bool>,
+        /// At most 128 characters.
+        #[schemars(length(max = TRANSACTION_REFERENCE_LENGTH_MAX))]
+        pub reference: Option<String>,
+        /// Minor units, shown on the receipt.
+        #[schemars(range(min = 0, max = AMOUNT_MAX))]
+        pub surcharge_amount: Option<i64>,
+        /// Any object; stored and returned (service-facts, 33).
+        #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+        pub data: Option<Value>,
+        /// Minor units beside the amount; above 0 it needs a signature (service-facts, 33 and 47).
+        #[schemars(range(min = 0, max = AMOUNT_MAX))]
+        pub gratuity: Option<i64>,
+        /// The payer's drawn signature (service-facts, 33).
+        pub signature: Option<NewSignature>,
+        /// The recurring charge that follows; needs `auto_capture`.
+        pub recur: Option<Recur>,
+    }
 
-/// A charge, refund or credit.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Transaction {
-    /// 22 characters.
-    pub id: String,
-    /// Charge, refund or credit.
-    #[serde(rename = "type")]
-    pub kind: TransactionType,
-    /// Id of the account.
-    pub account_id: String,
-    /// Status of the transaction.
-    pub status: TransactionStatus,
-    /// Minor units.
-    pub amount: i64,
-    /// Three letters.
-    pub currency: String,
-    /// True where the daily run captures it.
-    pub auto_capture: Option<bool>,
-    /// Minor units refunded so far; on charges.
-    pub amount_refunded: Option<i64>,
-    /// Six characters.
-    pub authorization_code: Option<String>,
-    /// Creation of the transaction.
-    pub created: Option<Timestamp>,
-    /// Last change of the transaction.
-    pub modified: Option<Timestamp>,
-    /// The application through which it was created.
-    pub client_id: Option<String>,
-    /// Time of its capture.
-    pub completion_timestamp: Option<Timestamp>,
-    /// The caller's reference.
-    pub reference: Option<String>,
-    /// The reference given at capture.
-    pub capture_reference: Option<String>,
-    /// The reference given when voiding.
-    pub void_reference: Option<String>,
-    /// Minor units.
-    pub surcharge_amount: Option<i64>,
-    /// Minor units beside the amount (service-facts, 33).
-    pub gratuity: Option<i64>,
-    /// Reason of the failure.
-    pub failure_code: Option<String>,
-    /// The recurring charge that it belongs to.
-    pub recurring_charge_id: Option<String>,
-    /// The occurrence that it pays.
-    pub recurring_charge_occurrence_id: Option<String>,
-    /// Id of the parent charge; on a refund.
-    pub charge_id: Option<String>,
-    /// Id of its signature.
-    pub signature_id: Option<String>,
-    /// Additional data, as given.
-    pub data: Option<Value>,
-    /// Refunds; on a charge read by id, once it has some.
-    pub refunds: Option<Vec<Transaction>>,
-    /// Payment method, masked.
-    pub method: Option<PaymentMethod>,
-    /// Such as `MATCHED`.
-    pub cvv_result: Option<String>,
-    /// Such as `ADDRESS_AND_POSTAL_CODE`.
-    pub avs_result: Option<String>,
+    /// A charge, refund or credit.
+    pub struct Transaction {
+        /// 22 characters.
+        pub id: String,
+        /// Charge, refund or credit.
+        #[serde(rename = "type")]
+        pub kind: TransactionType,
+        /// Id of the account.
+        pub account_id: String,
+        /// Status of the transaction.
+        pub status: TransactionStatus,
+        /// Minor units.
+        pub amount: i64,
+        /// Three letters.
+        pub currency: String,
+        /// True where the daily run captures it.
+        pub auto_capture: Option<bool>,
+        /// Minor units refunded so far; on charges.
+        pub amount_refunded: Option<i64>,
+        /// Six characters.
+        pub authorization_code: Option<String>,
+        /// Creation of the transaction.
+        pub created: Option<Timestamp>,
+        /// Last change of the transaction.
+        pub modified: Option<Timestamp>,
+        /// The application through which it was created.
+        pub client_id: Option<String>,
+        /// Time of its capture.
+        pub completion_timestamp: Option<Timestamp>,
+        /// The caller's reference.
+        pub reference: Option<String>,
+        /// The reference given at capture.
+        pub capture_reference: Option<String>,
+        /// The reference given when voiding.
+        pub void_reference: Option<String>,
+        /// Minor units.
+        pub surcharge_amount: Option<i64>,
+        /// Minor units beside the amount (service-facts, 33).
+        pub gratuity: Option<i64>,
+        /// Reason of the failure.
+        pub failure_code: Option<String>,
+        /// The recurring charge that it belongs to.
+        pub recurring_charge_id: Option<String>,
+        /// The occurrence that it pays.
+        pub recurring_charge_occurrence_id: Option<String>,
+        /// Id of the parent charge; on a refund.
+        pub charge_id: Option<String>,
+        /// Id of its signature.
+        pub signature_id: Option<String>,
+        /// Additional data, as given.
+        pub data: Option<Value>,
+        /// Refunds; on a charge read by id, once it has some.
+        pub refunds: Option<Vec<Transaction>>,
+        /// Payment method, masked.
+        pub method: Option<PaymentMethod>,
+        /// Such as `MATCHED`.
+        pub cvv_result: Option<String>,
+        /// Such as `ADDRESS_AND_POSTAL_CODE`.
+        pub avs_result: Option<String>,
+    }
 }
 
 /// Returns every problem of a charge's own fields; an inline method has rules of its own.
@@ -198,33 +191,30 @@ pub const MIME_TYPE_LENGTH_MAX: usize = 64;
 /// Maximum characters of a signature (service-facts, 31).
 pub const SIGNATURE_LENGTH_MAX: usize = 8192;
 
-/// A signature as a caller gives it; further fields of a client are ignored (service-facts, 26c).
-/// `data` is a secret: a person's drawn signature.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(extend("required" = ["mime_type", "data"]))]
-pub struct NewSignature {
-    /// `service/jsignature`, or any text of 1 to 64 characters (service-facts, 49).
-    #[schemars(length(min = 1, max = MIME_TYPE_LENGTH_MAX), regex(pattern = r"\S"))]
-    pub mime_type: String,
-    /// JSON stroke data with arrays x and y, 1 to 8192 characters.
-    #[schemars(length(min = 1, max = SIGNATURE_LENGTH_MAX), regex(pattern = r"\S"))]
-    pub data: String,
-}
+objects! {
+    /// A signature as a caller gives it; further fields of a client are ignored (service-facts, 26c).
+    /// `data` is a secret: a person's drawn signature.
+    #[schemars(extend("required" = ["mime_type", "data"]))]
+    pub struct NewSignature {
+        /// `service/jsignature`, or any text of 1 to 64 characters (service-facts, 49).
+        #[schemars(length(min = 1, max = MIME_TYPE_LENGTH_MAX), regex(pattern = r"\S"))]
+        pub mime_type: String,
+        /// JSON stroke data with arrays x and y, 1 to 8192 characters.
+        #[schemars(length(min = 1, max = SIGNATURE_LENGTH_MAX), regex(pattern = r"\S"))]
+        pub data: String,
+    }
 
-/// A stored signature. `data` is a secret: a person's drawn signature.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Signature {
-    /// 22 characters; only when it is read.
-    pub id: Option<String>,
-    /// Creation of the signature; only when it is read.
-    pub created: Option<Timestamp>,
-    /// `service/jsignature`, or any text of 1 to 64 characters (service-facts, 49).
-    pub mime_type: String,
-    /// JSON stroke data with arrays x and y, 1 to 8192 characters.
-    pub data: String,
+    /// A stored signature. `data` is a secret: a person's drawn signature.
+    pub struct Signature {
+        /// 22 characters; only when it is read.
+        pub id: Option<String>,
+        /// Creation of the signature; only when it is read.
+        pub created: Option<Timestamp>,
+        /// `service/jsignature`, or any text of 1 to 64 characters (service-facts, 49).
+        pub mime_type: String,
+        /// JSON stroke data with arrays x and y, 1 to 8192 characters.
+        pub data: String,
+    }
 }
 
 /// Returns every problem of a signature (service-facts, 31 and 48).
@@ -258,24 +248,23 @@ fn are_strokes(data: &str) -> bool {
     }
 }
 
-/// One surcharge: of cards or of banks.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct SurchargeEntry {
-    /// `card` or `bank`.
-    #[serde(rename = "type")]
-    pub kind: MethodKind,
-    /// The part that grows with the amount; its unit is the service's own.
-    pub surcharge_rate: i64,
-    /// The fixed part, minor units.
-    pub surcharge_fee: i64,
-    /// Amount of the request, minor units; only with an amount.
-    pub amount: Option<i64>,
-    /// Surcharge on the amount, minor units; only with an amount.
-    pub surcharge_amount: Option<i64>,
-    /// Amount that a charge has to collect, minor units; only with an amount.
-    pub total_amount: Option<i64>,
+objects! {
+    /// One surcharge: of cards or of banks.
+    pub struct SurchargeEntry {
+        /// `card` or `bank`.
+        #[serde(rename = "type")]
+        pub kind: MethodKind,
+        /// The part that grows with the amount; its unit is the service's own.
+        pub surcharge_rate: i64,
+        /// The fixed part, minor units.
+        pub surcharge_fee: i64,
+        /// Amount of the request, minor units; only with an amount.
+        pub amount: Option<i64>,
+        /// Surcharge on the amount, minor units; only with an amount.
+        pub surcharge_amount: Option<i64>,
+        /// Amount that a charge has to collect, minor units; only with an amount.
+        pub total_amount: Option<i64>,
+    }
 }
 
 endpoints! {

@@ -1,11 +1,10 @@
 //! Actions on a transaction after its creation, and credits: money paid out without a charge.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
-use serde_with::skip_serializing_none;
 
-use crate::api::call::{ACCOUNT, PAGE, PAGE_SIZE, Page, endpoints};
+use crate::api::call::{ACCOUNT, PAGE, PAGE_SIZE, Page, endpoints, objects};
 use crate::api::method_token::MethodRef;
 use crate::api::rules::{
     AMOUNT_MAX, FieldProblem, FieldProblems, TRANSACTION_REFERENCE_LENGTH_MAX,
@@ -17,79 +16,69 @@ pub const CAPTURE_NOW: &str = "IMMEDIATE";
 /// Captures with the next daily run (service-facts, 46).
 pub const CAPTURE_LATER: &str = "NEXT_AUTO_CAPTURE";
 const CAPTURE_TIMES: [&str; 2] = [CAPTURE_NOW, CAPTURE_LATER];
-/// The request that captures a hold (gateway-api, POST /v1/charges/{chargeId}/capture).
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(extend("required" = ["amount"]))]
-pub struct NewCapture {
-    /// Minor units; has to equal the authorised amount.
-    #[schemars(range(min = 1, max = AMOUNT_MAX))]
-    pub amount: Option<i64>,
-    /// Three letters; the charge's by default (service-facts, 33).
-    pub currency: Option<String>,
-    /// At most 128 characters.
-    #[schemars(length(max = TRANSACTION_REFERENCE_LENGTH_MAX))]
-    pub reference: Option<String>,
-    /// `IMMEDIATE` (the default) or `NEXT_AUTO_CAPTURE` (service-facts, 46).
-    #[schemars(extend("enum" = ["IMMEDIATE", "NEXT_AUTO_CAPTURE"]))]
-    pub capture_time: Option<String>,
-    /// Minor units beside the amount; above 0 it needs a signature (service-facts, 47).
-    #[schemars(range(min = 0, max = AMOUNT_MAX))]
-    pub gratuity: Option<i64>,
-    /// The payer's drawn signature (service-facts, 47).
-    pub signature: Option<NewSignature>,
-}
+objects! {
+    /// The request that captures a hold (gateway-api, POST /v1/charges/{chargeId}/capture).
+    #[schemars(extend("required" = ["amount"]))]
+    pub struct NewCapture {
+        /// Minor units; has to equal the authorised amount.
+        #[schemars(range(min = 1, max = AMOUNT_MAX))]
+        pub amount: Option<i64>,
+        /// Three letters; the charge's by default (service-facts, 33).
+        pub currency: Option<String>,
+        /// At most 128 characters.
+        #[schemars(length(max = TRANSACTION_REFERENCE_LENGTH_MAX))]
+        pub reference: Option<String>,
+        /// `IMMEDIATE` (the default) or `NEXT_AUTO_CAPTURE` (service-facts, 46).
+        #[schemars(extend("enum" = ["IMMEDIATE", "NEXT_AUTO_CAPTURE"]))]
+        pub capture_time: Option<String>,
+        /// Minor units beside the amount; above 0 it needs a signature (service-facts, 47).
+        #[schemars(range(min = 0, max = AMOUNT_MAX))]
+        pub gratuity: Option<i64>,
+        /// The payer's drawn signature (service-facts, 47).
+        pub signature: Option<NewSignature>,
+    }
 
-/// The request that refunds a charge, all of it or a part.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(extend("required" = ["amount"]))]
-pub struct NewRefund {
-    /// Minor units; required.
-    #[schemars(range(min = 1, max = AMOUNT_MAX))]
-    pub amount: Option<i64>,
-    /// Three letters; the charge's by default (service-facts, 33).
-    pub currency: Option<String>,
-    /// Another card or bank account of the same type, where the tenant allows it (service-facts, 54).
-    pub method: Option<MethodRef>,
-    /// At most 128 characters; not in the documents, but public clients read it (service-facts,
-    /// 26c).
-    #[schemars(length(max = TRANSACTION_REFERENCE_LENGTH_MAX))]
-    pub reference: Option<String>,
-    /// Any object; stored and returned (service-facts, 33).
-    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
-    pub data: Option<Value>,
-}
+    /// The request that refunds a charge, all of it or a part.
+    #[schemars(extend("required" = ["amount"]))]
+    pub struct NewRefund {
+        /// Minor units; required.
+        #[schemars(range(min = 1, max = AMOUNT_MAX))]
+        pub amount: Option<i64>,
+        /// Three letters; the charge's by default (service-facts, 33).
+        pub currency: Option<String>,
+        /// Another card or bank account of the same type, where the tenant allows it (service-facts, 54).
+        pub method: Option<MethodRef>,
+        /// At most 128 characters; not in the documents, but public clients read it (service-facts,
+        /// 26c).
+        #[schemars(length(max = TRANSACTION_REFERENCE_LENGTH_MAX))]
+        pub reference: Option<String>,
+        /// Any object; stored and returned (service-facts, 33).
+        #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+        pub data: Option<Value>,
+    }
 
-/// The request that voids a transaction before it is settled; every field may be left out.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct NewVoid {
-    /// At most 128 characters; comes back as `void_reference`.
-    #[schemars(length(max = TRANSACTION_REFERENCE_LENGTH_MAX))]
-    pub reference: Option<String>,
-}
+    /// The request that voids a transaction before it is settled; every field may be left out.
+    pub struct NewVoid {
+        /// At most 128 characters; comes back as `void_reference`.
+        #[schemars(length(max = TRANSACTION_REFERENCE_LENGTH_MAX))]
+        pub reference: Option<String>,
+    }
 
-/// The request that pays money out without a charge.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(extend("required" = ["amount", "method"]))]
-pub struct NewCredit {
-    /// Minor units; required.
-    #[schemars(range(min = 1, max = AMOUNT_MAX))]
-    pub amount: Option<i64>,
-    /// Three letters; the account's by default.
-    pub currency: Option<String>,
-    /// Payment method; required.
-    pub method: Option<MethodRef>,
-    /// Id of the account; the primary account of the method's type by default.
-    pub account_id: Option<String>,
-    /// Not documented for credits; stored where the service accepts it.
-    pub reference: Option<String>,
+    /// The request that pays money out without a charge.
+    #[schemars(extend("required" = ["amount", "method"]))]
+    pub struct NewCredit {
+        /// Minor units; required.
+        #[schemars(range(min = 1, max = AMOUNT_MAX))]
+        pub amount: Option<i64>,
+        /// Three letters; the account's by default.
+        pub currency: Option<String>,
+        /// Payment method; required.
+        pub method: Option<MethodRef>,
+        /// Id of the account; the primary account of the method's type by default.
+        pub account_id: Option<String>,
+        /// Not documented for credits; stored where the service accepts it.
+        pub reference: Option<String>,
+    }
 }
 
 /// A signed transaction with its signature (service-facts, 48 and part 12).

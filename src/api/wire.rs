@@ -9,8 +9,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de;
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
-use serde_with::skip_serializing_none;
 
+use crate::api::call::objects;
 use crate::base::clock;
 use crate::base::secret::Secret;
 
@@ -78,6 +78,8 @@ macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(serde_with::SerializeDisplay, serde::Deserialize)]
+        #[serde(from = "String")]
         pub enum $name {
             $($(#[$doc])* $variant,)+
             /// An undocumented word.
@@ -129,15 +131,9 @@ macro_rules! words {
             }
         }
 
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.as_str())
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                <String as serde::Deserialize>::deserialize(from).map(|word| Self::from(word.as_str()))
+        impl From<String> for $name {
+            fn from(word: String) -> Self {
+                Self::from(word.as_str())
             }
         }
     };
@@ -145,27 +141,26 @@ macro_rules! words {
 
 pub(crate) use words;
 
-/// One side of an object's history: its creation or its last change.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Audit {
-    /// The user who did it; the literal `SERVER` for the service itself.
-    pub user: Option<String>,
-    /// Time of the change.
-    pub timestamp: Option<Timestamp>,
-    /// The application through which it was done.
-    pub client_id: Option<String>,
-    /// Address from which it was done.
-    pub client_inet_address: Option<String>,
-    /// Country from which it was done.
-    pub client_country_code: Option<String>,
-    /// Place from which it was done.
-    pub client_location: Option<String>,
-    /// The payer's address, where relayed.
-    pub caller_inet_address: Option<String>,
-    /// The payer's country.
-    pub caller_country_code: Option<String>,
-    /// The payer's place.
-    pub caller_location: Option<String>,
+objects! {
+    /// One side of an object's history: its creation or its last change.
+    pub struct Audit {
+        /// The user who did it; the literal `SERVER` for the service itself.
+        pub user: Option<String>,
+        /// Time of the change.
+        pub timestamp: Option<Timestamp>,
+        /// The application through which it was done.
+        pub client_id: Option<String>,
+        /// Address from which it was done.
+        pub client_inet_address: Option<String>,
+        /// Country from which it was done.
+        pub client_country_code: Option<String>,
+        /// Place from which it was done.
+        pub client_location: Option<String>,
+        /// The payer's address, where relayed.
+        pub caller_inet_address: Option<String>,
+        /// The payer's country.
+        pub caller_country_code: Option<String>,
+        /// The payer's place.
+        pub caller_location: Option<String>,
+    }
 }
