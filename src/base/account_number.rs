@@ -18,37 +18,13 @@ const VISIBLE_ACCOUNT_DIGITS: usize = 4;
 const VISIBLE_ROUTING_DIGITS: usize = 3;
 
 /// The test numbers that the service publishes, the declining ones included (service-facts, part 3).
-const PUBLISHED_TEST_NUMBERS: [&str; 29] = [
-    "4242424242424242",
-    "4012888888881881",
-    "4012000010000",
-    "4111111111111111",
-    "5105105105105100",
-    "5499740000000057",
-    "378282246310005",
-    "371449635398431",
-    "6011111111111117",
-    "6011000990139424",
-    "30569309025904",
-    "38520000023237",
-    "3530111333300000",
-    "3566002020360505",
-    "4000000000000002",
-    "4000000000000010",
-    "4000000000000028",
-    "4000000000000036",
-    "4000000000000044",
-    "4000000000000051",
-    "4000000000000069",
-    "4000000000000077",
-    "4000000000000085",
-    "4000000000000093",
-    "4000000000000101",
-    "4000000000000119",
-    "4000000000000127",
-    "4000000000000135",
-    "4242424242424241",
-];
+const PUBLISHED_TEST_NUMBERS: &str = "\
+    4242424242424242 4012888888881881 4012000010000 4111111111111111 5105105105105100 \
+    5499740000000057 378282246310005 371449635398431 6011111111111117 6011000990139424 \
+    30569309025904 38520000023237 3530111333300000 3566002020360505 4000000000000002 \
+    4000000000000010 4000000000000028 4000000000000036 4000000000000044 4000000000000051 \
+    4000000000000069 4000000000000077 4000000000000085 4000000000000093 4000000000000101 \
+    4000000000000119 4000000000000127 4000000000000135 4242424242424241";
 
 /// Reasons why a text is no card number; none shows a digit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -130,9 +106,6 @@ pub struct CardNumber(Secret);
 
 impl CardNumber {
     /// Reads digits, which spaces and dashes may divide.
-    ///
-    /// # Errors
-    /// Every [`CardNumberError`].
     pub fn parse(text: &str) -> Result<Self, CardNumberError> {
         let digits = Secret::from(without_separators(text));
         check(digits.expose())?;
@@ -144,7 +117,6 @@ impl CardNumber {
         self.0.expose()
     }
 
-    /// Returns the brand of the card.
     pub fn brand(&self) -> Brand {
         Brand::of(self.expose())
     }
@@ -189,7 +161,8 @@ fn check(digits: &str) -> Result<(), CardNumberError> {
 /// Spaces and dashes may divide it. One of them fails Luhn on purpose, so ask this before
 /// [`CardNumber::parse`].
 pub fn is_published_test_number(text: &str) -> bool {
-    PUBLISHED_TEST_NUMBERS.contains(&without_separators(text).as_str())
+    let number = without_separators(text);
+    PUBLISHED_TEST_NUMBERS.split(' ').any(|published| published == number)
 }
 
 /// Returns asterisks for all but the last four characters, same length (service-facts, 27).
@@ -237,9 +210,6 @@ pub struct RoutingNumber(String);
 impl RoutingNumber {
     /// Reads nine digits. Published test numbers need not pass: ask [`is_published_test_routing`]
     /// first.
-    ///
-    /// # Errors
-    /// Every [`RoutingNumberError`].
     pub fn parse(text: &str) -> Result<Self, RoutingNumberError> {
         let digits: Option<Vec<u32>> = text.chars().map(|c| c.to_digit(10)).collect();
         let digits = digits

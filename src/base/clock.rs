@@ -26,7 +26,6 @@ pub trait Clock: Send + Sync + Debug {
 
 pub type SharedClock = Arc<dyn Clock>;
 
-/// The machine's clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

@@ -20,7 +20,6 @@ mod switch {
         static ACTIVE: Cell<Option<&'static str>> = const { Cell::new(None) };
     }
 
-    /// All faults.
     pub const FAULTS: &[&str] = &[
         "send-before-sync",
         "fold-reads-unsynced",

@@ -20,23 +20,17 @@ pub struct FolderLocation {
     relative: PathBuf,
 }
 
-impl From<&Path> for FolderLocation {
+impl<P: AsRef<Path> + ?Sized> From<&P> for FolderLocation {
     /// Takes a folder that the caller vouches for: links to it are followed, outside of git work
     /// trees.
-    fn from(path: &Path) -> Self {
-        Self { base: path.to_owned(), relative: PathBuf::new() }
+    fn from(path: &P) -> Self {
+        Self { base: path.as_ref().to_owned(), relative: PathBuf::new() }
     }
 }
 
 impl From<PathBuf> for FolderLocation {
     fn from(path: PathBuf) -> Self {
-        Self::from(path.as_path())
-    }
-}
-
-impl From<&PathBuf> for FolderLocation {
-    fn from(path: &PathBuf) -> Self {
-        Self::from(path.as_path())
+        Self::from(&path)
     }
 }
 
@@ -56,7 +50,6 @@ impl FolderLocation {
         }
     }
 
-    /// Returns the whole path.
     pub fn path(&self) -> PathBuf {
         // Joining an empty path would leave a separator at the end.
         if self.relative.as_os_str().is_empty() {

@@ -5,19 +5,20 @@
 //! so a lost answer can be settled by searching for them. A [`Digest`] over anything secret or
 //! personal is keyed (an open digest of a card number can be guessed).
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 use data_encoding::{BASE32_NOPAD, HEXLOWER};
 use hmac::{Hmac, KeyInit, Mac};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq;
 
 use crate::base::id::Key;
 
-/// Characters of a [`Mark`].
 pub const MARK_LENGTH: usize = 28;
 
 const MARK_PREFIX: &str = "rk";
@@ -61,11 +62,11 @@ impl fmt::Display for SourceId {
 
 /// Short form of a [`SourceId`]: `rk` and base32 (lower case, no padding) of the first 128 bits of
 /// its SHA-256.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr,
+)]
 pub struct Mark(String);
 
-/// Error for a text that is no [`Mark`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a mark: `rk` and 26 characters of lower-case base32")]
 pub struct MarkError(String);
@@ -123,26 +124,20 @@ impl fmt::Display for Mark {
     }
 }
 
-impl TryFrom<String> for Mark {
-    type Error = MarkError;
+impl FromStr for Mark {
+    type Err = MarkError;
 
-    fn try_from(text: String) -> Result<Self, MarkError> {
-        Self::parse(&text).ok_or(MarkError(text))
-    }
-}
-
-impl From<Mark> for String {
-    fn from(mark: Mark) -> Self {
-        mark.0
+    fn from_str(text: &str) -> Result<Self, MarkError> {
+        Self::parse(text).ok_or_else(|| MarkError(text.to_owned()))
     }
 }
 
 /// 256-bit digest; 64 characters of lower-case hex in text and JSON.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr,
+)]
 pub struct Digest([u8; 32]);
 
-/// Error for a text that is no [`Digest`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a digest: 64 characters of lower-case hex")]
 pub struct DigestError(String);
@@ -156,7 +151,6 @@ impl Digest {
         Self(bytes)
     }
 
-    /// Returns the bare bytes.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -194,20 +188,6 @@ impl FromStr for Digest {
     }
 }
 
-impl TryFrom<String> for Digest {
-    type Error = DigestError;
-
-    fn try_from(text: String) -> Result<Self, DigestError> {
-        text.parse()
-    }
-}
-
-impl From<Digest> for String {
-    fn from(digest: Digest) -> Self {
-        digest.to_string()
-    }
-}
-
 /// Returns the SHA-256 of open data. For anything secret or personal use [`keyed_digest`].
 pub fn sha256(data: &[u8]) -> Digest {
     Digest(Sha256::digest(data).into())
@@ -231,60 +211,36 @@ pub fn keyed_digest(key: &[u8; 32], label: &str, data: &[u8]) -> Digest {
 /// Returns canonical JSON: keys in the order of their bytes, no white space, numbers as they were
 /// read. Equal values give equal bytes whatever the order of their keys was.
 pub fn canonical(value: &Value) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    write_canonical(value, &mut bytes);
-    bytes
+    // Writing JSON into memory cannot fail.
+    serde_json::to_vec(&Canonical(value)).unwrap_or_default()
 }
 
 /// Returns canonical JSON of an object with these fields.
 pub fn canonical_object<'a>(fields: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    write_canonical_map(fields.into_iter().collect(), &mut bytes);
-    bytes
+    serde_json::to_vec(&sorted(fields)).unwrap_or_default()
 }
 
-fn write_canonical(value: &Value, out: &mut Vec<u8>) {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            write_leaf(value, out);
-        }
-        Value::Array(items) => {
-            out.push(b'[');
-            for (index, item) in items.iter().enumerate() {
-                separate(index, out);
-                write_canonical(item, out);
+/// A value that is written with sorted keys.
+struct Canonical<'a>(&'a Value);
+
+fn sorted<'a>(
+    fields: impl IntoIterator<Item = (&'a str, &'a Value)>,
+) -> BTreeMap<&'a str, Canonical<'a>> {
+    fields.into_iter().map(|(key, value)| (key, Canonical(value))).collect()
+}
+
+impl Serialize for Canonical<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Object(fields) => {
+                sorted(fields.iter().map(|(key, value)| (key.as_str(), value)))
+                    .serialize(serializer)
             }
-            out.push(b']');
+            Value::Array(items) => serializer.collect_seq(items.iter().map(Canonical)),
+            leaf @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
+                leaf.serialize(serializer)
+            }
         }
-        Value::Object(map) => {
-            write_canonical_map(
-                map.iter().map(|(key, value)| (key.as_str(), value)).collect(),
-                out,
-            );
-        }
-    }
-}
-
-fn write_canonical_map(mut entries: Vec<(&str, &Value)>, out: &mut Vec<u8>) {
-    entries.sort_by_key(|(key, _)| key.as_bytes());
-    out.push(b'{');
-    for (index, (key, value)) in entries.into_iter().enumerate() {
-        separate(index, out);
-        write_leaf(key, out);
-        out.push(b':');
-        write_canonical(value, out);
-    }
-    out.push(b'}');
-}
-
-fn write_leaf(value: &(impl Serialize + ?Sized), out: &mut Vec<u8>) {
-    // Writing a text, a number or a literal into memory cannot fail.
-    serde_json::to_writer(out, value).unwrap_or_default();
-}
-
-fn separate(index: usize, out: &mut Vec<u8>) {
-    if index > 0 {
-        out.push(b',');
     }
 }
 

@@ -11,6 +11,7 @@ use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 
 mod number;
 
@@ -77,8 +78,9 @@ const NAME_EXAMPLE: &str = "jane-2026-11";
 
 /// Checked text of `metadata.name` or `metadata.namespace`: 1 to 63 lowercase letters, digits, `-`
 /// and `.`, first and last alphanumeric.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr,
+)]
 pub struct Name(Arc<str>);
 
 /// Namespace of documents without one; see [`Name::default_namespace`].
@@ -121,20 +123,6 @@ impl FromStr for Name {
     }
 }
 
-impl TryFrom<String> for Name {
-    type Error = NameError;
-
-    fn try_from(text: String) -> Result<Self, NameError> {
-        text.parse()
-    }
-}
-
-impl From<Name> for String {
-    fn from(name: Name) -> Self {
-        name.0.to_string()
-    }
-}
-
 fn check_name(text: &str) -> Result<(), NameError> {
     let length = text.chars().count();
     if length == 0 {
@@ -174,7 +162,6 @@ pub enum KeyError {
     /// Not two or three parts, or a kind that is no word.
     #[error("`{text}` names no resource; write `Kind/name` or `Kind/namespace/name`")]
     Shape { text: String },
-    /// A namespace or name that is no [`Name`].
     #[error(transparent)]
     Name(#[from] NameError),
 }
@@ -182,11 +169,9 @@ pub enum KeyError {
 /// Identity of one manifest: kind, namespace and name. Written `Kind/namespace/name`.
 ///
 /// Many maps hold the same key, each a hundred thousand of them: all of them share one text.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct Key(Arc<KeyParts>);
 
-/// The parts of a [`Key`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyParts {
     pub kind: Kind,
@@ -256,20 +241,6 @@ impl FromStr for Key {
     }
 }
 
-impl TryFrom<String> for Key {
-    type Error = KeyError;
-
-    fn try_from(text: String) -> Result<Self, KeyError> {
-        text.parse()
-    }
-}
-
-impl From<Key> for String {
-    fn from(key: Key) -> Self {
-        key.to_string()
-    }
-}
-
 /// Reasons why a text is no id of the service.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
@@ -300,9 +271,8 @@ fn check_id(text: &str, what: &'static str) -> Result<(), IdError> {
 macro_rules! string_id {
     ($(#[$doc:meta])* $type:ident, $what:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
-        pub struct $type(Arc<str>);
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
+                pub struct $type(Arc<str>);
 
         impl $type {
             /// Checks the text.
@@ -331,20 +301,6 @@ macro_rules! string_id {
 
             fn from_str(text: &str) -> Result<Self, IdError> {
                 Self::new(text)
-            }
-        }
-
-        impl TryFrom<String> for $type {
-            type Error = IdError;
-
-            fn try_from(text: String) -> Result<Self, IdError> {
-                Self::new(&text)
-            }
-        }
-
-        impl From<$type> for String {
-            fn from(id: $type) -> Self {
-                id.0.to_string()
             }
         }
     };

@@ -16,30 +16,11 @@ const OWN_SITES: [&str; 2] = ["same-origin", "none"];
 /// Prefixes of headers that only proxies send.
 const PROXY_HEADER_PREFIXES: [&str; 3] = ["x-forwarded", "cf-", "x-envoy-"];
 /// Headers in which proxies name their client, or reveal themselves.
-const PROXY_HEADERS: [&str; 22] = [
-    "cdn-loop",
-    "client-ip",
-    "fastly-client-ip",
-    "fly-client-ip",
-    "forwarded",
-    "forwarded-for",
-    "proxy-client-ip",
-    "true-client-ip",
-    "via",
-    "wl-proxy-client-ip",
-    "x-appengine-user-ip",
-    "x-azure-clientip",
-    "x-azure-socketip",
-    "x-client-ip",
-    "x-cluster-client-ip",
-    "x-host",
-    "x-original-forwarded-for",
-    "x-original-host",
-    "x-proxyuser-ip",
-    "x-real-ip",
-    "x-remote-addr",
-    "x-remote-ip",
-];
+const PROXY_HEADERS: &str = "\
+    cdn-loop client-ip fastly-client-ip fly-client-ip forwarded forwarded-for proxy-client-ip \
+    true-client-ip via wl-proxy-client-ip x-appengine-user-ip x-azure-clientip x-azure-socketip \
+    x-client-ip x-cluster-client-ip x-host x-original-forwarded-for x-original-host x-proxyuser-ip \
+    x-real-ip x-remote-addr x-remote-ip";
 
 /// Reasons why a request is not local.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +64,7 @@ fn is_from_another_origin(headers: &HeaderMap) -> bool {
 /// Returns whether a header reveals a proxy.
 fn is_from_proxy(headers: &HeaderMap) -> bool {
     let by = |name: &str| {
-        PROXY_HEADERS.contains(&name)
+        PROXY_HEADERS.split(' ').any(|header| header == name)
             || PROXY_HEADER_PREFIXES.iter().any(|start| name.starts_with(start))
     };
     headers.keys().any(|name| by(name.as_str()))
@@ -113,6 +94,13 @@ fn is_loopback_name(authority: &Authority) -> bool {
 /// Returns whether an address is loopback, also where it is written as an IPv6 address.
 fn is_loopback(address: IpAddr) -> bool {
     address.to_canonical().is_loopback()
+}
+
+/// Returns whether a host is a loopback IP, as a URL writes it. A name is none, since its resolution
+/// is decided elsewhere.
+pub fn is_loopback_ip(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

@@ -9,10 +9,12 @@
 //! Foreign texts: hides seven or more digits that only blanks, dashes, dots and the like divide,
 //! and twelve or more that any short gap without letters divides. Dates (`2026-11-30`) stay.
 
-/// Fewest digits of an account number.
+/// Fewest digits of an account number or a tax id.
 const ACCOUNT_DIGITS_MIN: usize = 7;
+/// Fewest digits of a card number (service-facts, 31).
 const CARD_DIGITS_MIN: usize = 12;
 const CARD_DIGITS_MAX: usize = 19;
+/// Longest gap within a number, in characters.
 const GAP_MAX: usize = 3;
 const SHOWN_DIGITS: usize = 4;
 
@@ -140,13 +142,6 @@ fn is_gap(text: &str, from: usize, to: usize) -> bool {
 
 /// Replaces an invalid place, and a removed value.
 pub(crate) const HIDDEN: &str = "***";
-/// Fewest digits of an account number or a tax id.
-const FOREIGN_ACCOUNT_DIGITS_MIN: usize = 7;
-/// Fewest digits of a card number (service-facts, 31).
-const FOREIGN_CARD_DIGITS_MIN: usize = 12;
-/// Longest gap within a number, in characters.
-const FOREIGN_GAP_MAX: usize = 3;
-/// Length of a date, in characters.
 const DATE_LENGTH: usize = 10;
 
 /// Hides every long number.
@@ -161,9 +156,9 @@ pub(crate) fn mark_numbers(text: &[char], hidden: &mut [bool]) {
         } else {
             let account = measure_run(rest, is_plain_gap);
             let card = measure_run(rest, |c| !c.is_alphanumeric() && c != '*');
-            let is_card = card.digits >= FOREIGN_CARD_DIGITS_MIN;
+            let is_card = card.digits >= CARD_DIGITS_MIN;
             let end = at.saturating_add(if is_card { card.length } else { account.length });
-            if is_card || account.digits >= FOREIGN_ACCOUNT_DIGITS_MIN {
+            if is_card || account.digits >= ACCOUNT_DIGITS_MIN {
                 hide(hidden, at, end);
             }
             at = end;
@@ -185,7 +180,7 @@ fn measure_run(text: &[char], divides: fn(char) -> bool) -> DigitRun {
         if c.is_numeric() && !(gap > 0 && text.get(at..).is_some_and(is_date)) {
             run.digits = run.digits.saturating_add(1);
             run.length = at.saturating_add(1);
-        } else if !divides(*c) || gap >= FOREIGN_GAP_MAX {
+        } else if !divides(*c) || gap >= GAP_MAX {
             break;
         }
     }

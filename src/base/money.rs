@@ -10,6 +10,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 
 /// Greatest amount that the service accepts, in minor units (service-facts, 31); also the lowest,
 /// negated.
@@ -90,7 +91,6 @@ impl Money {
         Self { minor: 0, currency }
     }
 
-    /// Returns the minor units.
     pub const fn minor(self) -> i64 {
         self.minor
     }
@@ -183,8 +183,7 @@ const SUGGESTION_EDITS_MAX: usize = 1;
 
 /// A currency of ISO 4217 that is a means of payment (metals, bond units and test codes are none).
 /// Text and JSON hold its 3-letter code, which also orders currencies.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct Currency(iso_currency::Currency);
 
 impl Currency {
@@ -258,20 +257,6 @@ impl FromStr for Currency {
                 code: code.to_owned(),
                 nearest: Self::nearest(code),
             })
-    }
-}
-
-impl TryFrom<String> for Currency {
-    type Error = MoneyError;
-
-    fn try_from(code: String) -> Result<Self, MoneyError> {
-        code.parse()
-    }
-}
-
-impl From<Currency> for String {
-    fn from(currency: Currency) -> Self {
-        currency.code().to_owned()
     }
 }
 

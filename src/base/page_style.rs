@@ -7,7 +7,6 @@ pub(crate) mod tests;
 use http::{HeaderName, HeaderValue, header};
 use maud::{DOCTYPE, Markup, html};
 
-/// The style sheet.
 pub const STYLES: &str = include_str!("page_style/pages.css");
 
 /// A policy under which a page loads and sends nothing.
@@ -33,7 +32,6 @@ pub struct PageFrame<'a> {
 }
 
 impl PageFrame<'_> {
-    /// Returns the page as HTML.
     pub fn html(&self) -> Markup {
         let Self { title, sender, inner, footer, is_narrow, .. } = self;
         html! {

@@ -13,6 +13,7 @@ use std::str::FromStr;
 use chrono::{Datelike, Days, Months, NaiveDate, Weekday};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 
 pub mod problems;
 
@@ -50,8 +51,9 @@ impl fmt::Display for IntervalUnit {
 
 /// One of a schedule's `days`: a weekday or a day of the month, by the schedule's unit. A string on
 /// the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr,
+)]
 pub enum Day {
     /// 1 (Monday) to 7 (Sunday) in a week; 1 to 31 in a month. [`Schedule::problems`] checks its
     /// range.
@@ -60,7 +62,6 @@ pub enum Day {
     Last,
 }
 
-/// Error for a text that is no [`Day`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no day; write a number in quotes, such as `\"15\"`, or `LAST`")]
 pub struct DayError(String);
@@ -90,20 +91,6 @@ impl FromStr for Day {
     }
 }
 
-impl TryFrom<String> for Day {
-    type Error = DayError;
-
-    fn try_from(text: String) -> Result<Self, DayError> {
-        text.parse()
-    }
-}
-
-impl From<Day> for String {
-    fn from(day: Day) -> Self {
-        day.to_string()
-    }
-}
-
 /// The schedule of a recurring charge (gateway-api, Recurring charge and recur object). The
 /// service's form may hold unknown fields; a person's input is checked field by field before it
 /// becomes a schedule.
@@ -111,7 +98,6 @@ impl From<Day> for String {
 pub struct Schedule {
     /// First date that may be due, and the anchor of all others.
     pub start: NaiveDate,
-    /// Unit of the step.
     pub interval_unit: IntervalUnit,
     /// The step in units: 1 is every unit, 2 every other; at least 1.
     pub interval_delay: u32,

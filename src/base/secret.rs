@@ -24,6 +24,35 @@ use zeroize::Zeroizing;
 
 pub use crate::base::masking::{is_number, mask_digits};
 
+/// Implements the making, the starred form and the constant-time equality of a secret.
+macro_rules! secret {
+    ($type:ident of $content:ty) => {
+        impl From<$content> for $type {
+            fn from(content: $content) -> Self {
+                Self(Zeroizing::new(content))
+            }
+        }
+
+        impl fmt::Debug for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(concat!(stringify!($type), "(***)"))
+            }
+        }
+
+        impl PartialEq for $type {
+            fn eq(&self, other: &Self) -> bool {
+                let bytes: &[u8] = self.0.as_ref();
+                bytes.ct_eq(other.0.as_ref()).into()
+            }
+        }
+
+        impl Eq for $type {}
+    };
+}
+
+secret!(Secret of String);
+secret!(SecretBytes of Vec<u8>);
+
 /// A secret text: a key, token, authorization code, card or account number. Equality takes constant
 /// time.
 #[derive(Clone)]
@@ -36,31 +65,11 @@ impl Secret {
     }
 }
 
-impl From<String> for Secret {
-    fn from(text: String) -> Self {
-        Self(Zeroizing::new(text))
-    }
-}
-
 impl From<&str> for Secret {
     fn from(text: &str) -> Self {
         Self::from(text.to_owned())
     }
 }
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(***)")
-    }
-}
-
-impl PartialEq for Secret {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.as_bytes().ct_eq(other.0.as_bytes()).into()
-    }
-}
-
-impl Eq for Secret {}
 
 impl JsonSchema for Secret {
     fn inline_schema() -> bool {
@@ -92,26 +101,6 @@ impl SecretBytes {
         &self.0
     }
 }
-
-impl From<Vec<u8>> for SecretBytes {
-    fn from(bytes: Vec<u8>) -> Self {
-        Self(Zeroizing::new(bytes))
-    }
-}
-
-impl fmt::Debug for SecretBytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SecretBytes(***)")
-    }
-}
-
-impl PartialEq for SecretBytes {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.as_slice().ct_eq(other.0.as_slice()).into()
-    }
-}
-
-impl Eq for SecretBytes {}
 
 /// A name, address, e-mail or telephone number: not secret, but masked in plans, reports and
 /// status.
@@ -182,7 +171,6 @@ pub enum SealError {
     /// The text is in another place than it was sealed for.
     #[error("the text was sealed for another place: run `reckon seal` for this one")]
     AnotherPlace,
-    /// Sealing failed.
     #[error("the text could not be sealed")]
     SealingFailed,
 }

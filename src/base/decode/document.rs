@@ -34,7 +34,6 @@ pub struct DocumentMisfit {
 /// The reason why a document cannot be decoded.
 #[derive(Debug)]
 pub enum InvalidDocument {
-    /// The text is no YAML.
     Broken(serde_yaml::Error),
     /// The values do not fit the type; never empty.
     Misfits(Vec<DocumentMisfit>),
@@ -157,11 +156,8 @@ impl DocumentNode {
             (Self::Mapping(entries), DocumentSegment::Field(name)) => {
                 entries.iter().find(|(key, _)| key == name).map(|(_, node)| node)
             }
-            (Self::Sequence(items), DocumentSegment::Item(place)) => items.get(*place),
-            (
-                Self::Scalar { .. } | Self::Sequence(_) | Self::Mapping(_) | Self::Hole,
-                DocumentSegment::Field(_) | DocumentSegment::Item(_),
-            ) => None,
+            (Self::Sequence(items), PathSegment::Item(place)) => items.get(*place),
+            _ => None,
         }
     }
 
@@ -170,11 +166,8 @@ impl DocumentNode {
             (Self::Mapping(entries), DocumentSegment::Field(name)) => {
                 entries.iter_mut().find(|(key, _)| key == name).map(|(_, node)| node)
             }
-            (Self::Sequence(items), DocumentSegment::Item(place)) => items.get_mut(*place),
-            (
-                Self::Scalar { .. } | Self::Sequence(_) | Self::Mapping(_) | Self::Hole,
-                DocumentSegment::Field(_) | DocumentSegment::Item(_),
-            ) => None,
+            (Self::Sequence(items), PathSegment::Item(place)) => items.get_mut(*place),
+            _ => None,
         }
     }
 
@@ -187,8 +180,7 @@ impl DocumentNode {
         path.iter().scan(self, next).count()
     }
 
-    /// Returns the node of a path.
-    pub(super) fn node_mut(&mut self, path: &[DocumentSegment]) -> Option<&mut Self> {
+    pub(super) fn node_mut(&mut self, path: &[PathSegment]) -> Option<&mut Self> {
         path.iter().try_fold(self, |node, segment| node.child_mut(segment))
     }
 

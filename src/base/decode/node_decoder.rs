@@ -2,8 +2,8 @@
 
 use serde::de::value::StringDeserializer;
 use serde::de::{
-    DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess,
-    Unexpected, VariantAccess, Visitor,
+    DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
+    Visitor,
 };
 
 use crate::base::decode::document::{DocumentNode, Scalar};
@@ -33,30 +33,45 @@ impl DocumentNode {
     }
 }
 
-/// Forwards the numeric hints to [`Deserializer::deserialize_any`], with 1 for a hole.
-macro_rules! numbers {
-    ($expected:ident: $($method:ident)*) => {$(
+/// Forwards the hints of scalars to [`Deserializer::deserialize_any`], with an own value for a hole.
+macro_rules! scalars {
+    ($expected:ident $visit:ident $hole:tt: $($method:ident)+) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-            let number = match self {
-                DocumentNode::Hole => visitor.visit_u64(1),
-                node @ (DocumentNode::Scalar { .. } | DocumentNode::Sequence(_) | DocumentNode::Mapping(_)) => {
-                    node.deserialize_any(visitor)
-                }
+            let value = if matches!(self, Node::Hole) {
+                visitor.$visit $hole
+            } else {
+                self.deserialize_any(visitor)
             };
-            number.map_err(|misfit| misfit.of_expected(ExpectedValue::$expected))
+            value.map_err(|misfit| misfit.of_expected(ExpectedValue::$expected))
         }
-    )*};
+    )+};
+}
+
+/// Forwards hints to another one; the decoder needs none of their own parameters.
+macro_rules! forward {
+    ($target:ident: $($method:ident($($unused:ty),*))+) => {$(
+        fn $method<V: Visitor<'de>>(self, $(_: $unused,)* visitor: V) -> Result<V::Value, Misfit> {
+            self.$target(visitor)
+        }
+    )+};
 }
 
 impl<'de> Deserializer<'de> for &DocumentNode {
     type Error = Misfit;
 
-    numbers! {
-        WholeNumber:
+    scalars! {
+        WholeNumber visit_u64(1):
         deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
         deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
     }
-    numbers! { Number: deserialize_f32 deserialize_f64 }
+    scalars! { Number visit_u64(1): deserialize_f32 deserialize_f64 }
+    scalars! { Bool visit_bool(false): deserialize_bool }
+    scalars! { Nothing visit_unit(): deserialize_unit }
+    forward! { deserialize_str: deserialize_string() deserialize_identifier() deserialize_char() }
+    forward! { deserialize_unit: deserialize_unit_struct(&'static str) }
+    forward! { deserialize_seq: deserialize_tuple(usize) deserialize_tuple_struct(&'static str, usize) }
+    forward! { deserialize_map: deserialize_struct(&'static str, &'static [&'static str]) }
+    forward! { deserialize_any: deserialize_bytes() deserialize_byte_buf() }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         match self {
@@ -78,16 +93,6 @@ impl<'de> Deserializer<'de> for &DocumentNode {
         }
     }
 
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        let value = match self {
-            DocumentNode::Hole => visitor.visit_bool(false),
-            node @ (DocumentNode::Scalar { .. }
-            | DocumentNode::Sequence(_)
-            | DocumentNode::Mapping(_)) => node.deserialize_any(visitor),
-        };
-        value.map_err(|misfit| misfit.of_expected(ExpectedValue::Bool))
-    }
-
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         let value = match self {
             DocumentNode::Scalar { text, .. } => visitor.visit_str(text),
@@ -95,18 +100,6 @@ impl<'de> Deserializer<'de> for &DocumentNode {
             DocumentNode::Sequence(_) | DocumentNode::Mapping(_) => Err(self.refuse(&visitor)),
         };
         value.map_err(|misfit| misfit.of_expected(ExpectedValue::Text))
-    }
-
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        self.deserialize_str(visitor)
-    }
-
-    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        self.deserialize_str(visitor)
-    }
-
-    fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        self.deserialize_str(visitor)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
@@ -118,24 +111,6 @@ impl<'de> Deserializer<'de> for &DocumentNode {
             | DocumentNode::Sequence(_)
             | DocumentNode::Mapping(_)) => visitor.visit_some(node),
         }
-    }
-
-    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        let value = match self {
-            DocumentNode::Hole => visitor.visit_unit(),
-            node @ (DocumentNode::Scalar { .. }
-            | DocumentNode::Sequence(_)
-            | DocumentNode::Mapping(_)) => node.deserialize_any(visitor),
-        };
-        value.map_err(|misfit| misfit.of_expected(ExpectedValue::Nothing))
-    }
-
-    fn deserialize_unit_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Misfit> {
-        self.deserialize_unit(visitor)
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -158,19 +133,6 @@ impl<'de> Deserializer<'de> for &DocumentNode {
         value.map_err(|misfit| misfit.of_expected(ExpectedValue::Sequence))
     }
 
-    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Misfit> {
-        self.deserialize_seq(visitor)
-    }
-
-    fn deserialize_tuple_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: usize,
-        visitor: V,
-    ) -> Result<V::Value, Misfit> {
-        self.deserialize_seq(visitor)
-    }
-
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         let value = match self {
             DocumentNode::Hole => visitor.visit_map(Entries { entries: &[], next: 0 }),
@@ -183,15 +145,6 @@ impl<'de> Deserializer<'de> for &DocumentNode {
         value.map_err(|misfit| misfit.of_expected(ExpectedValue::Mapping))
     }
 
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Misfit> {
-        self.deserialize_map(visitor)
-    }
-
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -199,21 +152,14 @@ impl<'de> Deserializer<'de> for &DocumentNode {
         visitor: V,
     ) -> Result<V::Value, Misfit> {
         let value = match self {
-            DocumentNode::Scalar { text, .. } => visitor.visit_enum(Word(text)),
-            DocumentNode::Hole => {
-                visitor.visit_enum(Word(variants.first().copied().unwrap_or_default()))
+            Node::Scalar { text, .. } => visitor.visit_enum(text.as_str().into_deserializer()),
+            Node::Hole => {
+                let first = variants.first().copied().unwrap_or_default();
+                visitor.visit_enum(first.into_deserializer())
             }
-            DocumentNode::Sequence(_) | DocumentNode::Mapping(_) => Err(self.refuse(&visitor)),
+            Node::Sequence(_) | Node::Mapping(_) => Err(self.refuse(&visitor)),
         };
         value.map_err(|misfit| misfit.of_expected(ExpectedValue::Word))
-    }
-
-    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        self.deserialize_any(visitor)
-    }
-
-    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        self.deserialize_any(visitor)
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
@@ -221,7 +167,6 @@ impl<'de> Deserializer<'de> for &DocumentNode {
     }
 }
 
-/// The items of a sequence.
 struct Items<'n> {
     items: &'n [DocumentNode],
     next: usize,
@@ -242,7 +187,6 @@ impl<'de> SeqAccess<'de> for Items<'_> {
     }
 }
 
-/// The entries of a mapping.
 struct Entries<'n> {
     entries: &'n [(String, DocumentNode)],
     next: usize,
@@ -267,42 +211,5 @@ impl<'de> MapAccess<'de> for Entries<'_> {
         self.next = self.next.saturating_add(1);
         let value = seed.deserialize(node);
         value.map_err(|misfit| misfit.beneath(DocumentSegment::Field(key.clone())))
-    }
-}
-
-/// A word of an enum without fields.
-struct Word<'n>(&'n str);
-
-impl<'de> EnumAccess<'de> for Word<'_> {
-    type Error = Misfit;
-    type Variant = Self;
-
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Misfit> {
-        let word: StringDeserializer<Misfit> = self.0.to_owned().into_deserializer();
-        Ok((seed.deserialize(word)?, self))
-    }
-}
-
-impl<'de> VariantAccess<'de> for Word<'_> {
-    type Error = Misfit;
-
-    fn unit_variant(self) -> Result<(), Misfit> {
-        Ok(())
-    }
-
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _: T) -> Result<T::Value, Misfit> {
-        Err(Misfit::invalid_type(Unexpected::UnitVariant, &"newtype variant"))
-    }
-
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Misfit> {
-        Err(Misfit::invalid_type(Unexpected::UnitVariant, &"tuple variant"))
-    }
-
-    fn struct_variant<V: Visitor<'de>>(
-        self,
-        _: &'static [&'static str],
-        _: V,
-    ) -> Result<V::Value, Misfit> {
-        Err(Misfit::invalid_type(Unexpected::UnitVariant, &"struct variant"))
     }
 }

@@ -17,6 +17,29 @@ pub struct NumberError {
     pub example: &'static str,
 }
 
+/// Implements a number that only counts upwards.
+macro_rules! counted {
+    ($type:ident) => {
+        impl $type {
+            pub const fn new(number: u64) -> Self {
+                Self(number)
+            }
+
+            /// Returns the bare number.
+            pub const fn get(self) -> u64 {
+                self.0
+            }
+
+            /// Returns the number after this one, or the same at the greatest number, which no
+            /// journal reaches.
+            #[must_use]
+            pub const fn next(self) -> Self {
+                Self(self.0.saturating_add(1))
+            }
+        }
+    };
+}
+
 /// Number of an intent, counted from 1 within one state directory. Written `i-000123`.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
@@ -24,23 +47,7 @@ pub struct NumberError {
 #[serde(transparent)]
 pub struct IntentId(u64);
 
-impl IntentId {
-    pub const fn new(number: u64) -> Self {
-        Self(number)
-    }
-
-    /// Returns the bare number.
-    pub const fn get(self) -> u64 {
-        self.0
-    }
-
-    /// Returns the number after this one, or the same at the greatest number, which no journal
-    /// reaches.
-    #[must_use]
-    pub const fn next(self) -> Self {
-        Self(self.0.saturating_add(1))
-    }
-}
+counted!(IntentId);
 
 impl fmt::Display for IntentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -76,23 +83,9 @@ pub struct Sequence(u64);
 impl Sequence {
     /// Before the first record.
     pub const ZERO: Self = Self(0);
-
-    pub const fn new(number: u64) -> Self {
-        Self(number)
-    }
-
-    /// Returns the bare number.
-    pub const fn get(self) -> u64 {
-        self.0
-    }
-
-    /// Returns the position after this one, or the same at the greatest number, which no journal
-    /// reaches.
-    #[must_use]
-    pub const fn next(self) -> Self {
-        Self(self.0.saturating_add(1))
-    }
 }
+
+counted!(Sequence);
 
 impl fmt::Display for Sequence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
