@@ -28,19 +28,15 @@ use crate::spec::text::mask::{PrivacyRules, mask_words, private_lines};
 use crate::spec::text::node::{Node, locate, nearest_span};
 use crate::spec::text::source::{Slice, SourceText};
 
-/// The context for reading a document.
 #[derive(Debug, Clone)]
 pub struct ReadContext {
-    /// All kinds.
     pub kinds: &'static [KindRow],
-    /// The context of their checks.
     pub check: CheckCx,
 }
 
 /// The field of a document that its kind reads.
 const SPEC: &str = "spec";
 
-/// One document as read.
 #[derive(Debug, Clone)]
 pub struct ParsedDocument {
     pub place: DocumentPlace,

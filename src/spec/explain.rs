@@ -9,7 +9,7 @@ use crate::kinds::register::KindRow;
 use crate::kinds::schema::kind::{Privacy, SpecField};
 
 /// A kind, or one of its fields.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Explanation {
     pub kind: &'static str,
     /// The path below `spec`; empty for the kind itself.
@@ -50,11 +50,7 @@ pub fn explain(row: &KindRow, path: &str) -> Result<Explanation, String> {
         return Ok(of_kind(row, &schema, beneath));
     }
     let field = find_field(row.fields, path)?;
-    let is_beneath = |other: &&SpecField| {
-        let rest = other.path.strip_prefix(field.path);
-        rest.is_some_and(|rest| rest.starts_with(['.', '[']))
-    };
-    let beneath = row.fields.iter().filter(is_beneath);
+    let beneath = row.fields.iter().filter(|other| is_beneath(other.path, field.path));
     let fields = beneath.map(|field| of_field(row, &schema, field)).collect();
     Ok(Explanation { fields, ..of_field(row, &schema, field) })
 }
@@ -64,16 +60,12 @@ fn of_kind(row: &KindRow, schema: &Value, fields: Vec<Explanation>) -> Explanati
     let (meaning, sources) = split_sources(text);
     Explanation {
         kind: row.name,
-        path: String::new(),
         meaning,
         value_type: type_name(schema),
         required: true,
-        change: None,
-        privacy: None,
-        allowed: Vec::new(),
-        default: None,
         sources,
         fields,
+        ..Explanation::default()
     }
 }
 
@@ -83,7 +75,6 @@ fn of_field(row: &KindRow, schema: &Value, field: &SpecField) -> Explanation {
     let around = schema_at(schema, parent);
     let own = schema_at(schema, field.path);
     let required = around.and_then(|around| around.get("required")).and_then(Value::as_array);
-    let default = own.and_then(|own| own.get("default"));
     Explanation {
         kind: row.name,
         path: field.path.to_owned(),
@@ -93,10 +84,21 @@ fn of_field(row: &KindRow, schema: &Value, field: &SpecField) -> Explanation {
         change: Some(field.mutability.words()),
         privacy: Some(field.privacy.words()),
         allowed: own.map(allowed_values).unwrap_or_default(),
-        default: default.map(|value| value.as_str().map_or(value.to_string(), str::to_owned)),
+        default: default_text(own),
         sources,
-        fields: Vec::new(),
+        ..Explanation::default()
     }
+}
+
+/// Returns whether a field lies beneath another one.
+pub(crate) fn is_beneath(path: &str, parent: &str) -> bool {
+    path.strip_prefix(parent).is_some_and(|rest| rest.starts_with(['.', '[']))
+}
+
+/// Returns the default of a schema as a person writes it.
+pub(crate) fn default_text(schema: Option<&Value>) -> Option<String> {
+    let default = schema?.get("default")?;
+    Some(default.as_str().map_or_else(|| default.to_string(), str::to_owned))
 }
 
 /// Splits a text of a table into its meaning, and the sources in brackets at its end.

@@ -19,6 +19,7 @@ use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 /// The only version.
 pub const API_VERSION: &str = "reckon.dev/v1";
 
+/// The fields of every document, all of them required.
 const TOP_FIELDS: [&str; 4] = ["apiVersion", "kind", "metadata", "spec"];
 /// The code of an unknown field of the head.
 pub(crate) const UNKNOWN_FIELD: &str = "reckon::header::unknown_field";
@@ -104,19 +105,15 @@ impl DocumentHead {
             return;
         };
         if !matches!(metadata.value, NodeValue::Map(_)) {
-            self.report_wrong_type(
-                "metadata",
-                "`metadata` must be a mapping",
-                "write `metadata: {name: …}`",
-            );
-            return;
+            let help = "write `metadata: {name: …}`";
+            return self.report_wrong_type("metadata", "`metadata` must be a mapping", help);
         }
         self.report_unknown(metadata.entries(), &Path::parse("metadata"), &METADATA_FIELDS);
         let name = self.name(metadata, "name");
-        if name.is_none() && metadata.get("name").is_none_or(Node::is_null) {
+        if name.is_none() && metadata.present("name").is_none() {
             self.report_missing("metadata.name", "`name: …` beneath `metadata`");
         }
-        let given = metadata.get("namespace").is_some_and(|node| !node.is_null());
+        let given = metadata.present("namespace").is_some();
         self.namespace = self.name(metadata, "namespace");
         if !given {
             self.namespace = Some(Name::default_namespace());
@@ -155,11 +152,8 @@ impl DocumentHead {
             return BTreeMap::new();
         };
         if !matches!(node.value, NodeValue::Map(_)) {
-            self.report_wrong_type(
-                &path,
-                &format!("`{field}` must be a mapping of texts"),
-                "write `{key: value}`",
-            );
+            let message = format!("`{field}` must be a mapping of texts");
+            self.report_wrong_type(&path, &message, "write `{key: value}`");
         }
         let mut texts = BTreeMap::new();
         for entry in node.entries() {
@@ -192,15 +186,9 @@ impl DocumentHead {
 
     fn report_missing(&mut self, path: &str, write: &str) {
         let field = path.rsplit('.').next().unwrap_or(path);
-        self.issues.push(
-            Issue::error(
-                "reckon::header::missing",
-                path,
-                format!("`{field}` is missing"),
-                format!("write {write}"),
-            )
-            .underline_key(),
-        );
+        let (message, help) = (format!("`{field}` is missing"), format!("write {write}"));
+        let issue = Issue::error("reckon::header::missing", path, message, help);
+        self.issues.push(issue.underline_key());
     }
 
     fn report_wrong_type(&mut self, path: &str, message: &str, help: &str) {
@@ -210,9 +198,6 @@ impl DocumentHead {
 
 /// The name of the schema that distinguishes by `kind`, and of its file.
 pub const DOCUMENT: &str = "document";
-
-/// The required fields of every document.
-const REQUIRED: [&str; 4] = ["apiVersion", "kind", "metadata", "spec"];
 
 /// Returns the schema of documents of one kind.
 pub fn of_kind(row: &KindRow) -> Value {
@@ -228,7 +213,7 @@ pub fn of_kind(row: &KindRow) -> Value {
             "metadata": metadata(),
             "spec": spec,
         },
-        "required": REQUIRED,
+        "required": TOP_FIELDS,
         "additionalProperties": false,
     })
 }
@@ -248,7 +233,7 @@ pub fn document(kinds: &[KindRow]) -> Value {
             "metadata": metadata(),
             "spec": { "type": "object" },
         },
-        "required": REQUIRED,
+        "required": TOP_FIELDS,
         "additionalProperties": false,
         "allOf": choices,
         "$defs": specs.collect::<Map<_, _>>(),

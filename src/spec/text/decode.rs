@@ -36,7 +36,6 @@ impl DecodedText {
     }
 }
 
-/// Decodes a file's bytes.
 pub fn decode(bytes: Vec<u8>) -> DecodedText {
     if let Some(finding) = not_text(&bytes) {
         return DecodedText { text: String::new(), bom: false, findings: vec![finding] };
@@ -63,7 +62,6 @@ pub fn decode(bytes: Vec<u8>) -> DecodedText {
     DecodedText { text, bom, findings }
 }
 
-/// Returns the finding for a file that is too large.
 pub fn too_large(bytes: u64) -> Finding {
     Finding::error(
         "reckon::yaml::too_large",
@@ -197,7 +195,6 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Returns an error at `span`.
     pub fn error(
         code: &'static str,
         span: Range<usize>,

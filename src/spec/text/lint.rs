@@ -46,7 +46,6 @@ pub struct Linted {
     pub complete: bool,
 }
 
-/// Lints one document of `text`.
 pub fn lint(text: &str, slice: &Slice, keep: Keep) -> Linted {
     let document = text.get(slice.range.clone()).unwrap_or_default();
     let mut lint = Lint {
@@ -79,7 +78,6 @@ pub fn lint(text: &str, slice: &Slice, keep: Keep) -> Linted {
     lint.finish()
 }
 
-/// The pass has to stop.
 struct LintStop;
 
 struct Lint<'a> {

@@ -187,7 +187,6 @@ impl<'a> PrivacyRules<'a> {
     }
 }
 
-/// The position of the walk.
 struct WalkPosition {
     pattern: String,
     known: bool,

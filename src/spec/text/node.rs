@@ -15,7 +15,6 @@ pub struct Node {
     pub value: NodeValue,
 }
 
-/// The content of a [`Node`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NodeValue {
     /// A text, number, truth value or null.
@@ -32,7 +31,6 @@ pub enum NodeValue {
     Skipped,
 }
 
-/// One entry of a mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeEntry {
     /// The key, unescaped.
@@ -47,6 +45,11 @@ impl Node {
         self.entries().iter().find(|entry| entry.key == key)
     }
 
+    /// Returns the entry of a mapping, unless its value is null.
+    pub fn present(&self, key: &str) -> Option<&NodeEntry> {
+        self.entry(key).filter(|entry| !entry.value.is_null())
+    }
+
     /// Returns the value of a mapping's entry.
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.entry(key).map(|entry| &entry.value)
@@ -54,34 +57,23 @@ impl Node {
 
     /// Returns the entries of a mapping; none for other values.
     pub fn entries(&self) -> &[NodeEntry] {
-        match &self.value {
-            NodeValue::Map(entries) => entries,
-            NodeValue::Scalar { .. } | NodeValue::Seq(_) | NodeValue::Skipped => &[],
-        }
+        if let NodeValue::Map(entries) = &self.value { entries } else { &[] }
     }
 
     /// Returns the items of a sequence; none for other values.
     pub fn items(&self) -> &[Self] {
-        match &self.value {
-            NodeValue::Seq(items) => items,
-            NodeValue::Scalar { .. } | NodeValue::Map(_) | NodeValue::Skipped => &[],
-        }
+        if let NodeValue::Seq(items) = &self.value { items } else { &[] }
     }
 
     /// Returns the text of a scalar that is not null.
     pub fn text(&self) -> Option<&str> {
-        match &self.value {
-            NodeValue::Scalar { text, plain } => (!is_null(text, *plain)).then_some(text.as_str()),
-            NodeValue::Map(_) | NodeValue::Seq(_) | NodeValue::Skipped => None,
-        }
+        let NodeValue::Scalar { text, plain } = &self.value else { return None };
+        (!is_null(text, *plain)).then_some(text)
     }
 
     /// Returns whether the value is null: left out, `~` or `null`.
     pub fn is_null(&self) -> bool {
-        match &self.value {
-            NodeValue::Scalar { text, plain } => is_null(text, *plain),
-            NodeValue::Map(_) | NodeValue::Seq(_) | NodeValue::Skipped => false,
-        }
+        matches!(&self.value, NodeValue::Scalar { text, plain } if is_null(text, *plain))
     }
 }
 

@@ -68,7 +68,6 @@ impl SourceText {
         self.starts.len()
     }
 
-    /// Returns a finding with its place.
     pub fn problem(&self, finding: &Finding) -> PlacedIssue {
         let (line, column) = self.position(finding.span.start);
         let related = finding.related.iter().map(|(span, message)| {

@@ -19,7 +19,6 @@ use crate::model::manifest::AttachedFile;
 /// Bytes that are read at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// The folder of attachments.
 #[derive(Debug, Clone)]
 pub struct AttachmentFolder {
     root: FolderLocation,
@@ -59,22 +58,16 @@ impl AttachmentFolder {
             }
             PathError::Link { .. } | PathError::LeadsOutside(_) => {
                 let message = format!("`{path}` cannot be attached: {error}");
-                file_problem(
-                    "reckon::file::symlink",
-                    message,
-                    "replace the link with the file itself",
-                )
+                let help = "replace the link with the file itself";
+                file_problem("reckon::file::symlink", message, help)
             }
             PathError::NotAFile { .. } => {
                 file_problem("reckon::file::path", error.to_string(), "write the path of a file")
             }
             PathError::Io(error) => {
+                let message = format!("`{path}` cannot be read: {error}");
                 let help = format!("put the file beneath {}", self.root);
-                file_problem(
-                    "reckon::file::unreadable",
-                    format!("`{path}` cannot be read: {error}"),
-                    &help,
-                )
+                file_problem("reckon::file::unreadable", message, &help)
             }
         })
     }
@@ -86,11 +79,8 @@ impl AttachmentFolder {
             let help = "replace the link with the folder itself, or write the real path in `secrets.attachments`";
             return file_problem("reckon::file::symlink", message, help);
         }
-        file_problem(
-            "reckon::file::unreadable",
-            message,
-            "create the folder that `secrets.attachments` names",
-        )
+        let help = "create the folder that `secrets.attachments` names";
+        file_problem("reckon::file::unreadable", message, help)
     }
 }
 

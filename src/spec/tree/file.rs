@@ -125,7 +125,6 @@ pub(crate) fn problem_at(
     }
 }
 
-/// A file to check.
 pub(crate) struct FileRequest<'a> {
     /// The path below the root.
     pub(crate) path: &'a str,
@@ -139,7 +138,6 @@ pub(crate) struct FileRequest<'a> {
 
 /// The result of checking a file.
 pub(crate) enum FileReading {
-    /// The content is unchanged.
     Unchanged,
     Changed(Box<SpecFile>),
     Unreadable(PathError),
@@ -171,11 +169,6 @@ fn read_one(cx: &ReadContext, root: &Folder, wanted: &FileRequest<'_>) -> FileRe
     if wanted.known == Some(hash) {
         return FileReading::Unchanged;
     }
-    FileReading::Changed(Box::new(SpecFile::read(
-        cx,
-        wanted.name.clone(),
-        bytes,
-        wanted.stat,
-        hash,
-    )))
+    let file = SpecFile::read(cx, wanted.name.clone(), bytes, wanted.stat, hash);
+    FileReading::Changed(Box::new(file))
 }

@@ -44,7 +44,22 @@ pub struct SourceProblem {
     pub help: String,
 }
 
-/// One entry found by the walk.
+impl SourceProblem {
+    pub(crate) fn new(
+        path: &str,
+        code: &'static str,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Self {
+        Self { path: path.to_owned(), code, message: message.into(), help: help.into() }
+    }
+
+    pub(crate) fn unreadable(path: &str, message: String) -> Self {
+        let help = "make it readable, or move it out of the specs folder";
+        Self::new(path, "reckon::source::unreadable", message, help)
+    }
+}
+
 #[derive(Debug)]
 pub enum WalkEntry<'a> {
     /// A file, by its path below the root with `/` between the parts.
@@ -215,21 +230,14 @@ impl TreeWalk {
     }
 
     fn symlink_problem(&self, message: &str) -> SourceProblem {
-        SourceProblem {
-            path: self.path.clone(),
-            code: "reckon::source::symlink",
-            message: message.to_owned(),
-            help: "replace the link with the files themselves".to_owned(),
-        }
+        let help = "replace the link with the files themselves";
+        SourceProblem::new(&self.path, "reckon::source::symlink", message, help)
     }
 
     fn special_file_problem(&self, what: &str) -> SourceProblem {
-        SourceProblem {
-            path: self.path.clone(),
-            code: "reckon::source::odd",
-            message: format!("not read: {what} instead of a plain file"),
-            help: "put a plain file here, or give the entry another extension".to_owned(),
-        }
+        let message = format!("not read: {what} instead of a plain file");
+        let help = "put a plain file here, or give the entry another extension";
+        SourceProblem::new(&self.path, "reckon::source::odd", message, help)
     }
 }
 
@@ -243,25 +251,17 @@ fn root_problem(root: &FolderLocation, error: &PathError) -> SourceProblem {
         };
         return unreadable_problem("", &why);
     };
-    SourceProblem {
-        path: String::new(),
-        code: "reckon::source::symlink",
-        message: format!(
-            "the folder {root} is reached through `{component}`, a symbolic link, so no file in it is read"
-        ),
-        help: format!(
-            "put the folder itself at `{component}`, or write the real path: `specs: /PATH/TO/SPECS`"
-        ),
-    }
+    let message = format!(
+        "the folder {root} is reached through `{component}`, a symbolic link, so no file in it is read"
+    );
+    let help = format!(
+        "put the folder itself at `{component}`, or write the real path: `specs: /PATH/TO/SPECS`"
+    );
+    SourceProblem::new("", "reckon::source::symlink", message, help)
 }
 
 fn unreadable_problem(path: &str, message: &str) -> SourceProblem {
-    SourceProblem {
-        path: path.to_owned(),
-        code: "reckon::source::unreadable",
-        message: format!("cannot be read: {message}"),
-        help: "make it readable, or move it out of the specs folder".to_owned(),
-    }
+    SourceProblem::unreadable(path, format!("cannot be read: {message}"))
 }
 
 fn is_yaml(path: &str) -> bool {
@@ -287,9 +287,6 @@ pub fn read(root: &Folder, path: &str) -> Result<Vec<u8>, PathError> {
 }
 
 /// Returns BLAKE3 of the result of [`read`].
-///
-/// # Errors
-/// As for [`read`].
 pub fn hash(root: &Folder, path: &str) -> Result<[u8; 32], PathError> {
     Ok(hash_of(&read(root, path)?))
 }

@@ -15,7 +15,6 @@ const CHECK_BYTES: usize = 8;
 /// system ticks this slowly.
 const TICK_NS: i64 = 20_000_000;
 
-/// One file of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexEntry<'a> {
     /// The path below the root.

@@ -41,7 +41,6 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Sets all references of `key`.
     pub fn set(&mut self, key: &Key, targets: BTreeSet<Key>) {
         let before = self.targets.remove(key).unwrap_or_default();
         for gone in before.iter().filter(|key| !targets.contains(key)) {
@@ -203,7 +202,6 @@ fn display_name(key: &Key) -> String {
 /// Members of a cycle that its message names.
 const MEMBERS_MAX: usize = 10;
 
-/// Returns the issue of a document in a cycle of needs.
 pub fn cycle_issue(link: &DocumentLink, group: &[Key]) -> Issue {
     let members: Vec<_> = group.iter().take(MEMBERS_MAX).map(Key::short).collect();
     let more = match group.len().saturating_sub(MEMBERS_MAX) {

@@ -16,7 +16,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::base::folder_location::FolderLocation;
@@ -36,7 +36,6 @@ use crate::spec::tree::unique_fields::UniqueFields;
 /// The number of times that a tree which changes during reading is read.
 const ROUNDS_MAX: usize = 5;
 
-/// The changes of a load.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LoadChange {
     /// Keys that appeared, disappeared, became good or broken, or whose content or place changed. A
@@ -240,7 +239,8 @@ impl Loader {
             FileReading::Changed(file) => self.replace(&Arc::from(path), Some(*file), touched),
             FileReading::Unreadable(error) => {
                 let message = format!("the file cannot be read: {error}");
-                self.source_problems.insert(path.to_owned(), unreadable_problem(path, message));
+                let problem = SourceProblem::unreadable(path, message);
+                self.source_problems.insert(path.to_owned(), problem);
                 self.replace(&Arc::from(path), None, touched);
             }
         }
@@ -310,11 +310,11 @@ impl Loader {
             .or_else(|| path.strip_prefix(real.as_ref().ok()?).ok())
             .unwrap_or(path);
         let parts = bare.components().map(|part| match part {
-            std::path::Component::Normal(part) => part.to_str(),
-            std::path::Component::Prefix(_)
-            | std::path::Component::RootDir
-            | std::path::Component::CurDir
-            | std::path::Component::ParentDir => None,
+            Component::Normal(part) => part.to_str(),
+            Component::Prefix(_)
+            | Component::RootDir
+            | Component::CurDir
+            | Component::ParentDir => None,
         });
         parts.collect::<Option<Vec<_>>>().map(|parts| parts.join("/"))
     }
@@ -326,20 +326,8 @@ fn is_below(path: &str, below: &str) -> bool {
     below.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-fn unreadable_problem(path: &str, message: String) -> SourceProblem {
-    SourceProblem {
-        path: path.to_owned(),
-        code: "reckon::source::unreadable",
-        message,
-        help: "make it readable, or move it out of the specs folder".to_owned(),
-    }
-}
-
 fn unsettled_problem() -> SourceProblem {
-    SourceProblem {
-        path: String::new(),
-        code: "reckon::source::unsettled",
-        message: "files change while they are read".to_owned(),
-        help: "run the command again when no program writes to the folder".to_owned(),
-    }
+    let message = "files change while they are read";
+    let help = "run the command again when no program writes to the folder";
+    SourceProblem::new("", "reckon::source::unsettled", message, help)
 }

@@ -70,7 +70,12 @@ impl<'a> MapFrame<'a> {
         span: Range<usize>,
     ) -> Option<Finding> {
         let finding = if plain && key == "<<" {
-            Some(merge(span.clone()))
+            Some(Finding::error(
+                "reckon::yaml::merge_key",
+                span.clone(),
+                "merge keys are not supported",
+                "write the merged fields out",
+            ))
         } else if plain && !is_text(&key) {
             Some(not_text(&key, span.clone()))
         } else {
@@ -109,7 +114,9 @@ impl<'a> MapFrame<'a> {
             self.index.get(&key).cloned()
         };
         if let Some(first) = first {
-            return Some(duplicate(&key, span.clone(), first));
+            let (code, message) = ("reckon::yaml::duplicate_key", format!("duplicate key `{key}`"));
+            let finding = Finding::error(code, span.clone(), message, "keep one of the two");
+            return Some(finding.with_related(first, "the first one is here"));
         }
         if self.seen.len() < FEW_KEYS {
             self.seen.push((key, span.clone()));
@@ -120,53 +127,19 @@ impl<'a> MapFrame<'a> {
     }
 }
 
-fn duplicate(key: &str, span: Range<usize>, first: Range<usize>) -> Finding {
-    Finding::error(
-        "reckon::yaml::duplicate_key",
-        span,
-        format!("duplicate key `{key}`"),
-        "keep one of the two",
-    )
-    .with_related(first, "the first one is here")
-}
-
-fn merge(span: Range<usize>) -> Finding {
-    Finding::error(
-        "reckon::yaml::merge_key",
-        span,
-        "merge keys are not supported",
-        "write the merged fields out",
-    )
-}
-
 fn not_text(key: &str, span: Range<usize>) -> Finding {
-    Finding::error(
-        "reckon::yaml::key_not_text",
-        span,
-        "the key is not text",
-        if key.is_empty() {
-            "write a word before the `:`".to_owned()
-        } else {
-            format!("quote it: `\"{key}\"`")
-        },
-    )
+    let help = if key.is_empty() {
+        "write a word before the `:`".to_owned()
+    } else {
+        format!("quote it: `\"{key}\"`")
+    };
+    Finding::error("reckon::yaml::key_not_text", span, "the key is not text", help)
 }
 
 /// Returns whether every YAML parser reads a plain scalar as text: no number, truth value or null.
 fn is_text(plain: &str) -> bool {
-    let word = matches!(
-        plain,
-        "" | "~"
-            | "null"
-            | "Null"
-            | "NULL"
-            | "true"
-            | "True"
-            | "TRUE"
-            | "false"
-            | "False"
-            | "FALSE"
-    );
+    let word =
+        " ~ null Null NULL true True TRUE false False FALSE".split(' ').any(|word| word == plain);
     !word && !is_number(plain)
 }
 
