@@ -26,7 +26,6 @@ const FAILURES_AFTER_PROBE: u32 = FAILURES_MAX - 1;
 /// The first wait is between half of this and all of it.
 const WAIT_FIRST: Duration = Duration::from_secs(2);
 
-/// The longest wait.
 const WAIT_MAX: Duration = Duration::from_mins(2);
 
 /// After a shorter outage no caller has waited long.
@@ -107,7 +106,6 @@ impl Breaker {
         opens
     }
 
-    /// Records the result of a probe.
     pub(crate) fn record_probe(&mut self, well: bool, now: Instant, rng: &mut dyn Rng) {
         if well {
             self.open = None;
@@ -149,7 +147,6 @@ mod tests {
         ChaCha8Rng::seed_from_u64(7)
     }
 
-    /// Returns a breaker that was opened at `now`.
     fn opened(now: Instant) -> Breaker {
         let mut breaker = Breaker::default();
         let opened: Vec<bool> =

@@ -39,7 +39,6 @@ pub(crate) struct Bucket {
     counts: CallCounts,
 }
 
-/// A learnt limit.
 #[derive(Debug, Clone, Copy)]
 struct RateLimit {
     /// Thousandths of a call a second.

@@ -103,10 +103,7 @@ pub(crate) fn classify(
 ) -> CallVerdict {
     match answer {
         Ok(answer) => classify_answer(&answer, known, now),
-        Err(failure) => {
-            let sign = sign_of(&failure);
-            CallVerdict::from(classify_failure(failure, known)).with_sign(sign)
-        }
+        Err(failure) => classify_failure(failure, known),
     }
 }
 
@@ -117,7 +114,8 @@ fn classify_answer(answer: &HttpAnswer, known: &KnownValues, now: DateTime<Utc>)
     let told = if status == 200 {
         ServiceProblem::default()
     } else {
-        ServiceProblem::clean(&parse_problem(&answer.body), known)
+        let problem: Problem = serde_json::from_slice(&answer.body).unwrap_or_default();
+        ServiceProblem::clean(&problem, known)
     };
     let outcome = match proof(status) {
         StatusProof::Success => success_outcome(&answer.body, known),
@@ -133,27 +131,25 @@ fn classify_answer(answer: &HttpAnswer, known: &KnownValues, now: DateTime<Utc>)
     CallVerdict { retry_after_s, ..CallVerdict::from(outcome) }.with_sign(sign)
 }
 
-/// Returns the sign of a failure, for its class.
-fn sign_of(failure: &TransportFailure) -> FailureSignal<'static> {
-    match failure {
-        TransportFailure::NotConnected(_)
-        | TransportFailure::Broken(_)
-        | TransportFailure::TimedOut => FailureSignal::NoAnswer,
-        TransportFailure::TooLarge => FailureSignal::Unreadable,
-    }
-}
-
-fn classify_failure(failure: TransportFailure, known: &KnownValues) -> Outcome {
+fn classify_failure(failure: TransportFailure, known: &KnownValues) -> CallVerdict {
     let in_doubt = |reason: &'static str| Outcome::InDoubt { reason: reason.into() };
     let cleaned = |words: String| ServiceText::clean(&words, known);
-    match failure {
+    let (outcome, sign) = match failure {
         TransportFailure::NotConnected(words) => {
-            Outcome::NotSent { reason: cleaned(words), retry_after_s: None }
+            let outcome = Outcome::NotSent { reason: cleaned(words), retry_after_s: None };
+            (outcome, FailureSignal::NoAnswer)
         }
-        TransportFailure::Broken(words) => Outcome::InDoubt { reason: cleaned(words) },
-        TransportFailure::TimedOut => in_doubt("no answer within the time allowed"),
-        TransportFailure::TooLarge => in_doubt("the answer is larger than allowed"),
-    }
+        TransportFailure::Broken(words) => {
+            (Outcome::InDoubt { reason: cleaned(words) }, FailureSignal::NoAnswer)
+        }
+        TransportFailure::TimedOut => {
+            (in_doubt("no answer within the time allowed"), FailureSignal::NoAnswer)
+        }
+        TransportFailure::TooLarge => {
+            (in_doubt("the answer is larger than allowed"), FailureSignal::Unreadable)
+        }
+    };
+    CallVerdict::from(outcome).with_sign(sign)
 }
 
 /// The fact that a status proves.
@@ -187,10 +183,6 @@ fn success_outcome(body: &[u8], known: &KnownValues) -> Outcome {
             Outcome::InDoubt { reason: "the service answered 200 with an unreadable body".into() }
         }
     }
-}
-
-fn parse_problem(body: &[u8]) -> Problem {
-    serde_json::from_slice(body).unwrap_or_default()
 }
 
 /// Returns a sentence of ours about a status and a checked code.

@@ -203,7 +203,6 @@ impl Limiter {
         breakers.get_mut(host).map_or(Admission::Free, |breaker| breaker.admit(Instant::now()))
     }
 
-    /// Records the result of a probe.
     pub(crate) fn record_probe(&self, host: &str, well: bool, rng: &mut dyn Rng) {
         let mut breakers = self.breakers.lock();
         if let Some(breaker) = breakers.get_mut(host) {

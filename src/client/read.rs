@@ -3,6 +3,7 @@
 //! A read has no effect, so doubt about it is settled by reading again. An incomplete list is an
 //! error, never a shorter list, because absence is proved by the results of these functions.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use rand_core::Rng;
@@ -64,13 +65,14 @@ impl Client {
         }
         let mut tries = 1;
         loop {
-            let passing = match classify_attempt(self.exchange(call, access).await) {
-                ReadAttempt::Final(result) => return result,
-                ReadAttempt::Retry(passing) => passing,
+            let (reason, retry_after_s) = match classify_attempt(self.exchange(call, access).await)
+            {
+                ControlFlow::Break(result) => return result,
+                ControlFlow::Continue(passing) => passing,
             };
-            let wait = self.backoff(tries, passing.retry_after_s);
+            let wait = self.backoff(tries, retry_after_s);
             let Some(wait) = wait.filter(|_| tries < TRIES_MAX) else {
-                return Err(ReadError::Unreachable { reason: passing.reason });
+                return Err(ReadError::Unreachable { reason });
             };
             tries = tries.saturating_add(1);
             tokio::time::sleep(wait).await;
@@ -148,40 +150,26 @@ impl Client {
     }
 }
 
-/// A failure that may pass.
-struct TransientFailure {
-    reason: ServiceText,
-    retry_after_s: Option<u64>,
-}
-
-/// The result of one attempt of a read.
-enum ReadAttempt {
-    Final(Result<Value, ReadError>),
-    Retry(TransientFailure),
-}
-
-fn classify_attempt(exchanged: Result<CallVerdict, AccessDenied>) -> ReadAttempt {
-    let Ok(CallVerdict { outcome, retry_after_s, is_withheld: is_shut, .. }) = exchanged else {
-        return ReadAttempt::Final(Err(ReadError::Unauthorised));
+/// Returns the result of one attempt of a read, or to continue: a failure that may pass, and the
+/// wait that the service requested.
+fn classify_attempt(
+    exchanged: Result<CallVerdict, AccessDenied>,
+) -> ControlFlow<Result<Value, ReadError>, (ServiceText, Option<u64>)> {
+    let Ok(CallVerdict { outcome, retry_after_s, is_withheld, .. }) = exchanged else {
+        return ControlFlow::Break(Err(ReadError::Unauthorised));
     };
-    match outcome {
-        Outcome::Done { reply } => ReadAttempt::Final(Ok(reply)),
-        Outcome::Refused { status: 401, problem: _ } => {
-            ReadAttempt::Final(Err(ReadError::Unauthorised))
-        }
-        Outcome::Refused { status: 404, problem } => {
-            ReadAttempt::Final(Err(ReadError::NotFound(problem)))
-        }
-        Outcome::Refused { status, problem } => {
-            ReadAttempt::Final(Err(ReadError::Refused(status, problem)))
-        }
-        Outcome::NotSent { reason, retry_after_s: _ } if is_shut => {
-            ReadAttempt::Final(Err(ReadError::Unreachable { reason }))
+    ControlFlow::Break(match outcome {
+        Outcome::Done { reply } => Ok(reply),
+        Outcome::Refused { status: 401, problem: _ } => Err(ReadError::Unauthorised),
+        Outcome::Refused { status: 404, problem } => Err(ReadError::NotFound(problem)),
+        Outcome::Refused { status, problem } => Err(ReadError::Refused(status, problem)),
+        Outcome::NotSent { reason, retry_after_s: _ } if is_withheld => {
+            Err(ReadError::Unreachable { reason })
         }
         Outcome::NotSent { reason, retry_after_s: _ } | Outcome::InDoubt { reason } => {
-            ReadAttempt::Retry(TransientFailure { reason, retry_after_s })
+            return ControlFlow::Continue((reason, retry_after_s));
         }
-    }
+    })
 }
 
 fn unreadable(reason: &'static str) -> ReadError {

@@ -5,7 +5,6 @@
 //! from them, so a call can never leave the host to which it belongs.
 
 use std::fmt;
-use std::net::IpAddr;
 use std::time::Duration;
 
 use base64::Engine;
@@ -15,6 +14,7 @@ use http::{HeaderValue, Request};
 use reqwest::Url;
 
 use crate::api::call::{Auth, Call, Host, Method};
+use crate::base::local::is_loopback_ip;
 use crate::base::secret::Secret;
 
 /// The addresses of the service, and our credentials there.
@@ -29,7 +29,7 @@ pub struct ServiceConfig {
     /// Certificates in PEM that are trusted beside those of the operating system.
     pub ca_file: Option<Vec<u8>>,
     /// The credentials for a tenant token; without them,
-    /// [`Auth::Tenant`](crate::api::call::Auth::Tenant) is denied.
+    /// [`Auth::Tenant`] is denied.
     pub partner: Option<ClientCredentials>,
     /// Seeds the jitter between the repetitions of a read.
     pub jitter_seed: u64,
@@ -164,20 +164,21 @@ impl ServiceAddresses {
         self.base.as_str()
     }
 
-    /// Returns name and port of the host to which a call goes.
-    pub(crate) fn host(&self, host: Host) -> String {
-        let url = match host {
+    fn url(&self, host: Host) -> &Url {
+        match host {
             Host::Base => &self.base,
             Host::Web => &self.web,
-        };
+        }
+    }
+
+    /// Returns name and port of the host to which a call goes.
+    pub(crate) fn host(&self, host: Host) -> String {
+        let url = self.url(host);
         let name = url.host_str().unwrap_or_default();
         url.port_or_known_default().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"))
     }
 
     /// Builds the request of a call, with an absolute address.
-    ///
-    /// # Errors
-    /// The reason why the request cannot be written.
     pub(crate) fn request(
         &self,
         call: &Call,
@@ -202,10 +203,7 @@ impl ServiceAddresses {
     /// Returns the address of a call. A path that a URL parser reads differently (`..`, a missing
     /// first slash, a question mark) is refused: the request would reach an unnamed address.
     fn call_url(&self, call: &Call) -> Result<Url, String> {
-        let host = match call.host {
-            Host::Base => &self.base,
-            Host::Web => &self.web,
-        };
+        let host = self.url(call.host);
         let path = format!("{}{}", host.path().trim_end_matches('/'), call.path);
         let mut url = host.clone();
         url.set_path(&path);
@@ -252,17 +250,10 @@ fn parse_address(setting: &'static str, address: &str) -> Result<Url, ClientErro
     }
     match url.scheme() {
         "https" => Ok(url),
-        "http" if is_loopback(&host) => Ok(url),
+        "http" if is_loopback_ip(&host) => Ok(url),
         "http" => Err(ClientError::PlainHttp { setting, host }),
         _ => Err(fault("the scheme is neither https nor http")),
     }
-}
-
-/// Returns whether a host is a loopback IP. A name is none, since its resolution is decided
-/// elsewhere.
-fn is_loopback(host: &str) -> bool {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 #[cfg(test)]

@@ -15,90 +15,23 @@ use crate::api::onboarding::fields;
 use crate::base::outside_text::known::KnownValues;
 
 /// Fields of the service's own words, of money, dates, names of objects and our marks.
-const OPEN: &[&str] = &[
-    "type",
-    "currency",
-    "amount",
-    "total_amount",
-    "first_amount",
-    "surcharge_amount",
-    "gratuity",
-    "quantity",
-    "rate_type",
-    "rate_per_quantity",
-    "status",
-    "state",
-    "interval_unit",
-    "interval_delay",
-    "days",
-    "start",
-    "end",
-    "max_occurrences",
-    "max_amount",
-    "card_type",
-    "account_type",
-    "account_holder_type",
-    "payment_type",
-    "authorized_uses",
-    "test_mode",
-    "scope",
-    "grant_type",
-    "auto_capture",
-    "invoice_date",
-    "due_date",
-    "timezone",
-    "source_id",
-    "reference",
-    "account_id",
-    "contact_id",
-    "bank_account_id",
-    "charge_id",
-    "recurring_charge_id",
-    "owner_id",
-    "plan",
-    "page",
-    "page_size",
-    "sort",
-    "sort_by",
-    "order",
-    "cvv_policy",
-    "avs_policy",
-    "accepted_card_types",
-    "required_payment_fields",
-    "transaction_allowed_countries",
-    "host",
-    "owner_title",
-    "job_title",
-    "structure",
-    "business_type",
-    "industry_code",
-    "mime_type",
-];
+const OPEN: &str = "\
+    type currency amount total_amount first_amount surcharge_amount gratuity quantity rate_type \
+    rate_per_quantity status state interval_unit interval_delay days start end max_occurrences \
+    max_amount card_type account_type account_holder_type payment_type authorized_uses test_mode \
+    scope grant_type auto_capture invoice_date due_date timezone source_id reference account_id \
+    contact_id bank_account_id charge_id recurring_charge_id owner_id plan page page_size sort \
+    sort_by order cvv_policy avs_policy accepted_card_types required_payment_fields \
+    transaction_allowed_countries host owner_title job_title structure business_type industry_code \
+    mime_type";
 
 /// Parts of the names of fields that hold names of people and places.
 const NAMES: &[&str] = &["name", "address", "city", "street"];
 
 /// Names of fields that hold secrets, and the ends of such names.
-const SECRETS: &[&str] = &[
-    "number",
-    "cvv",
-    "code",
-    "secret",
-    "token",
-    "token_id",
-    "ssn",
-    "tax_id",
-    "ein",
-    "license",
-    "signature",
-    "birth",
-    "password",
-    "key",
-    "data",
-    "one_time_token",
-    "client_secret",
-    "content",
-];
+const SECRETS: &str = "\
+    number cvv code secret token token_id ssn tax_id ein license signature birth password key data \
+    one_time_token client_secret content";
 
 /// The privacy of a field's values.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -165,17 +98,17 @@ fn hide_value(known: &mut KnownValues, sort: FieldPrivacy, value: &str) {
 }
 
 fn field_privacy(name: &str) -> FieldPrivacy {
-    let ends = |end: &&str| {
-        name.strip_suffix(*end).is_some_and(|head| head.is_empty() || head.ends_with('_'))
+    let ends = |end: &str| {
+        name.strip_suffix(end).is_some_and(|head| head.is_empty() || head.ends_with('_'))
     };
     let applied = fields::FIELDS.iter().find(|field| field.name == name);
-    if OPEN.contains(&name) {
+    if OPEN.split(' ').any(|open| open == name) {
         FieldPrivacy::Open
     } else if applied.is_some_and(|field| field.privacy == fields::ApplicationPrivacy::Secret) {
         FieldPrivacy::Secret
     } else if NAMES.iter().any(|part| name.contains(part)) {
         FieldPrivacy::Named
-    } else if SECRETS.iter().any(ends) {
+    } else if SECRETS.split(' ').any(ends) {
         FieldPrivacy::Secret
     } else {
         FieldPrivacy::Personal

@@ -79,9 +79,6 @@ impl Client {
     }
 
     /// Returns the same client for a merchant of another product brand, with its `{web_url}`.
-    ///
-    /// # Errors
-    /// As [`Client::new`].
     pub fn with_web_url(&self, web_url: &str) -> Result<Self, ClientError> {
         let mut other = self.clone();
         other.addresses = self.addresses.with_web(web_url)?;
@@ -329,15 +326,7 @@ impl Client {
     /// Requests a host's status, which changes nothing and needs no credential. Any answer of a
     /// serving host will do: one without such a path says so itself (service-facts, 16).
     async fn probe(&self, host: Host) -> bool {
-        let call = Call {
-            endpoint: "status.read".to_owned(),
-            method: Method::Get,
-            host,
-            path: "/status".to_owned(),
-            query: Vec::new(),
-            auth: Auth::None,
-            body: None,
-        };
+        let call = Call::of("status.read", Method::Get, host, "/status", Auth::None, &[]);
         let Ok(request) = self.addresses.request(&call, None) else { return false };
         let answer = self.transport.carry(&call, request, self.timeout).await;
         !classify::classify(answer, &KnownValues::default(), self.clock.now()).is_down
