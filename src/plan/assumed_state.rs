@@ -37,23 +37,6 @@ pub struct AssumedState {
 }
 
 impl AssumedState {
-    /// Returns the same world under limits.
-    pub(crate) fn with_limits(self, limits: LimitedPlan) -> Self {
-        Self { limits: Some(limits), ..self }
-    }
-
-    /// Returns the same world, with the limits that its plan as a whole exceeds.
-    pub(crate) fn with_exceeded(
-        self,
-        whole: Vec<(Mode, Option<Key>, LimitSubject, LimitExceeded)>,
-    ) -> Self {
-        Self { limits: self.limits.map(|limits| limits.with_exceeded(whole)), ..self }
-    }
-
-    pub(crate) fn limits(&self) -> Option<&LimitedPlan> {
-        self.limits.as_ref()
-    }
-
     /// Returns the world in which every document of `before` was applied and `after` is desired.
     pub fn new(
         settings: &PlannerSettings,
@@ -142,14 +125,17 @@ impl PlanningView for AppliedTree<'_> {
     }
 }
 
+/// A limit that a plan as a whole exceeds, of one merchant or of all.
+type ExceededByPlan = (Mode, Option<Key>, LimitSubject, LimitExceeded);
+
 /// Limits, and the spend requests of one plan's steps.
 #[derive(Debug, Default)]
-pub(crate) struct LimitedPlan {
+struct LimitedPlan {
     rules: PolicyRules,
     /// The amount that each resource of the first tree moves, by currency and meaning.
     usual: BTreeMap<(Key, Currency, String), i64>,
     /// The limits that the plan as a whole exceeds.
-    exceeded: Vec<(Mode, Option<Key>, LimitSubject, LimitExceeded)>,
+    exceeded: Vec<ExceededByPlan>,
     /// Every spend request so far.
     requests: Mutex<BTreeMap<Key, SpendRequest>>,
 }
@@ -166,16 +152,15 @@ pub fn plan_with_limits(
         return (world, planner);
     }
     let usual = usual_amounts(settings, before, &world);
-    let world =
-        world.with_limits(LimitedPlan { rules: rules.clone(), usual, ..LimitedPlan::default() });
-    let planner = plan_all(settings, &world);
-    let Some(whole) =
-        world.limits().map(LimitedPlan::exceeded_limits).filter(|whole| !whole.is_empty())
-    else {
-        return (world, planner);
-    };
-    let world = world.with_exceeded(whole);
-    let planner = plan_all(settings, &world);
+    let limits = LimitedPlan { rules: rules.clone(), usual, ..LimitedPlan::default() };
+    let mut world = AssumedState { limits: Some(limits), ..world };
+    let mut planner = plan_all(settings, &world);
+    if let Some(limits) = &mut world.limits {
+        limits.exceeded = limits.exceeded_limits();
+        if !limits.exceeded.is_empty() {
+            planner = plan_all(settings, &world);
+        }
+    }
     (world, planner)
 }
 
@@ -201,16 +186,7 @@ fn usual_amounts(
 }
 
 impl LimitedPlan {
-    /// Returns the same limits, with those that the plan as a whole exceeds.
-    pub(crate) fn with_exceeded(
-        self,
-        whole: Vec<(Mode, Option<Key>, LimitSubject, LimitExceeded)>,
-    ) -> Self {
-        Self { exceeded: whole, ..self }
-    }
-
-    /// Returns the limit that a spend request exceeds.
-    pub(crate) fn exceeded_limit(&self, wish: &SpendRequest) -> Option<LimitExceeded> {
+    fn exceeded_limit(&self, wish: &SpendRequest) -> Option<LimitExceeded> {
         self.requests.lock().insert(wish.key.clone(), wish.clone());
         let limits = &self.rules.limits;
         let whole = || {
@@ -229,7 +205,7 @@ impl LimitedPlan {
 
     /// Returns every limit that all requests exceed together. A request that exceeds a limit by
     /// itself adds to no sum.
-    fn exceeded_limits(&self) -> Vec<(Mode, Option<Key>, LimitSubject, LimitExceeded)> {
+    fn exceeded_limits(&self) -> Vec<ExceededByPlan> {
         let limits = &self.rules.limits;
         let mut planned: BTreeMap<(Mode, Option<Key>), RunningTotals> = BTreeMap::new();
         for wish in self.requests.lock().values() {

@@ -22,6 +22,7 @@ use crate::model::state::orphan::{
 };
 use crate::plan::blocks::is_retried;
 use crate::plan::planner::{KindView, Planner};
+use crate::plan::prune_state::set_member;
 use crate::plan::state_view::{StateView, is_tree_complete};
 
 impl Planner {
@@ -29,22 +30,16 @@ impl Planner {
     pub(crate) fn note_absence(&mut self, world: &dyn StateView, key: &Key, step: Option<&Step>) {
         let moves = step.is_some_and(|step| !step.money.is_empty());
         let is_moving = |step: &Step| matches!(&step.reason, Reason::Removal(going) if matches!(**going, RemovalStatus::Moved { .. }));
-        if step.is_some_and(is_moving) {
-            self.pending_moves.insert(key.clone());
-        } else {
-            self.pending_moves.remove(key);
-        }
+        set_member(&mut self.pending_moves, key, step.is_some_and(is_moving));
         let known = world.observed(key);
         let document = world.desired().manifests.get(key);
         if document.is_none() && known.is_none() {
             return;
         }
         let mut absences = std::mem::take(&mut self.prune_state);
-        {
-            let seen = KindView { world, planner: self };
-            let cx = self.step_context(world, &seen);
-            absences.note_observed(&cx, key, document.map(|kept| &**kept), known.as_deref(), moves);
-        }
+        self.with_context(world, |cx| {
+            absences.note_observed(cx, key, document.map(|kept| &**kept), known.as_deref(), moves);
+        });
         self.prune_state = absences;
     }
 
@@ -52,11 +47,8 @@ impl Planner {
     pub(crate) fn note_refusal(&mut self, world: &dyn StateView, key: &Key, step: Option<&Step>) {
         let refused = step.is_some_and(|step| matches!(step.reason, Reason::Refused(_)));
         let known = if refused { world.observed(key) } else { None };
-        if known.is_some_and(|known| is_retried(&known)) {
-            self.retryable_refusals.insert(key.clone());
-        } else {
-            self.retryable_refusals.remove(key);
-        }
+        let is_retryable = known.is_some_and(|known| is_retried(&known));
+        set_member(&mut self.retryable_refusals, key, is_retryable);
     }
 
     /// Counts a removal since this planner began.

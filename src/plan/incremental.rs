@@ -154,7 +154,6 @@ impl HealthChanges {
         }
     }
 
-    /// Returns the first time.
     pub(crate) fn next(&self) -> Option<DateTime<Utc>> {
         self.due.first().map(|(moment, _)| *moment)
     }

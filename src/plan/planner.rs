@@ -26,7 +26,7 @@ use crate::model::manifest::Manifest;
 use crate::model::plan::{Plan, Reason, Step};
 use crate::model::state::observed::Observed;
 use crate::plan::incremental::{AccountBlocked, HealthChanges, PlanTotals};
-use crate::plan::prune_state::PruneState;
+use crate::plan::prune_state::{PruneState, set_member};
 use crate::plan::removal::is_dated;
 use crate::plan::state_view::{PlannerSettings, StateView, needs};
 use crate::plan::{incremental, step};
@@ -136,25 +136,16 @@ impl Planner {
         self.needs.insert(key.clone(), needs);
     }
 
-    /// Recomputes one step.
     pub(crate) fn recompute_step(&mut self, world: &dyn StateView, key: &Key) {
         let before = self.steps.get(key).cloned();
         let after = self.full_step(world, key);
         self.totals.replace(before.as_deref(), after.as_ref());
-        if after.as_ref().is_some_and(|step| step.work.is_some()) {
-            self.has_work.insert(key.clone());
-        } else {
-            self.has_work.remove(key);
-        }
+        set_member(&mut self.has_work, key, after.as_ref().is_some_and(|step| step.work.is_some()));
         let dated = |step: &Step| {
             matches!(step.reason, Reason::DueToday(_) | Reason::OverLimit(_))
                 || is_dated(&step.reason)
         };
-        if after.as_ref().is_some_and(dated) {
-            self.date_dependent.insert(key.clone());
-        } else {
-            self.date_dependent.remove(key);
-        }
+        set_member(&mut self.date_dependent, key, after.as_ref().is_some_and(dated));
         let turns = after.as_ref().and_then(|step| step.health.as_ref()?.next_change);
         self.health_changes.note(key, turns);
         let stalls = after.as_ref().is_some_and(|step| step.reason.depends_on_accounts());
@@ -177,42 +168,33 @@ impl Planner {
     /// Computes one step in full: with its field changes, and the work that is possible now.
     pub fn full_step(&self, world: &dyn StateView, key: &Key) -> Option<Step> {
         let guards = (&self.prune_state, &self.settings.prune);
-        step::step(
-            &self.step_context(world, &KindView { world, planner: self }),
-            world,
-            guards,
-            key,
-        )
+        self.with_context(world, |cx| step::step(cx, world, guards, key))
     }
 
     /// Returns the effect that a person may request for a resource, beside its step's offer.
     pub fn on_demand(&self, world: &dyn StateView, key: &Key) -> Option<Effect> {
-        step::on_demand(&self.step_context(world, &KindView { world, planner: self }), world, key)
+        self.with_context(world, |cx| step::on_demand(cx, world, key))
     }
 
     /// Returns the readings that may be repeated for a resource that matches its document.
     pub fn refresh_reads(&self, world: &dyn StateView, key: &Key) -> Vec<RemoteReading> {
-        step::refresh_reads(
-            &self.step_context(world, &KindView { world, planner: self }),
-            world,
-            key,
-        )
+        self.with_context(world, |cx| step::refresh_reads(cx, world, key))
     }
 
-    /// Returns the inputs of a step.
-    pub(crate) fn step_context<'a>(
-        &'a self,
+    /// Computes something from the inputs of a step.
+    pub(crate) fn with_context<T>(
+        &self,
         world: &dyn StateView,
-        view: &'a dyn PlanningView,
-    ) -> StepCx<'a> {
-        StepCx {
+        compute: impl FnOnce(&StepCx<'_>) -> T,
+    ) -> T {
+        compute(&StepCx {
             partner: &self.settings.partner,
             digest_key: &self.settings.digest_key,
-            view,
+            view: &KindView { world, planner: self },
             on_doubt: self.settings.on_doubt,
             live_refused: self.settings.live_refused.as_deref(),
             now: world.now(),
-        }
+        })
     }
 
     /// Returns the merchants whose accounts, as far as known, block a resource.
@@ -300,11 +282,10 @@ impl Planner {
     pub fn adoption_target(&self, world: &dyn StateView, key: &Key) -> Option<AdoptionTarget> {
         let manifest = world.desired().manifest(key)?;
         let row = register::find(key.kind.as_str())?;
-        let view = KindView { world, planner: self };
-        let cx = self.step_context(world, &view);
-        let said = (row.assume_applied)(&cx, &manifest);
-        let expects = (row.import_checks)(&cx, &manifest);
-        Some(AdoptionTarget { row, manifest, assumed: said, expects })
+        let (assumed, expects) = self.with_context(world, |cx| {
+            ((row.assume_applied)(cx, &manifest), (row.import_checks)(cx, &manifest))
+        });
+        Some(AdoptionTarget { row, manifest, assumed, expects })
     }
 
     /// Returns the resources without a document that still use this one on the service.

@@ -126,11 +126,7 @@ impl PruneState {
         let there = known.filter(|known| known.exists);
         let is_back =
             there.is_some_and(|known| known.missing_document.is_some()) && document.is_some();
-        if is_back {
-            self.returned.insert(key.clone())
-        } else {
-            self.returned.remove(key)
-        };
+        set_member(&mut self.returned, key, is_back);
         let gone = there.filter(|_| document.is_none() && !self.is_claimed(key));
         self.set_orphan(key, gone.map(|known| orphan_of(cx, key, known)));
         let allowed = known
@@ -320,6 +316,15 @@ fn differing_keys<T: PartialEq>(before: &BTreeMap<Key, T>, after: &BTreeMap<Key,
     all.into_iter().filter(|key| before.get(*key) != after.get(*key)).cloned().collect()
 }
 
+/// Puts a key into a set, or takes it out.
+pub(crate) fn set_member(set: &mut BTreeSet<Key>, key: &Key, is_member: bool) {
+    if is_member {
+        set.insert(key.clone());
+    } else {
+        set.remove(key);
+    }
+}
+
 /// The fields that name resources which may have been renamed along with the document, and borrowed
 /// details.
 const NAMES: [&str; 3] = ["method", "contact", "method.details"];
@@ -329,7 +334,6 @@ const OWNER: &str = "merchant";
 /// A digest of the content; `None` where it is unknown.
 pub(crate) type Fingerprint = Option<Digest>;
 
-/// Returns the essence of an applied spec.
 pub(crate) fn of_applied(spec: &Value) -> Fingerprint {
     let mut spec = spec.clone();
     let fields = spec.as_object_mut()?;

@@ -93,8 +93,7 @@ pub(crate) fn block_if_renamed(
 ) -> StepDecision {
     let Some(from) = absences.twin(key) else { return draft };
     let going = RemovalStatus::LooksRenamed { key: key.clone(), from: from.clone() };
-    let blocked = StepDecision::idle(PlannedAction::Blocked, Reason::Removal(Box::new(going)));
-    StepDecision { changes: draft.changes, ..blocked }
+    StepDecision { changes: draft.changes, ..blocked_draft(going) }
 }
 
 /// Returns whether the step must be recomputed at a later time for this reason.
@@ -119,6 +118,7 @@ pub(crate) fn draft_move(
         return Some(blocked_draft(RemovalStatus::MovedAway { to }));
     };
     if let Err(why) = check_move(world, absences, key, from, have) {
+        let why = format!("reckon.dev/moved-from: {why}");
         return Some(blocked_draft(RemovalStatus::CannotMove(why)));
     }
     if !is_tree_complete(world) {
@@ -138,9 +138,6 @@ pub(crate) fn draft_move(
 }
 
 /// Checks that a document may take over a name.
-///
-/// # Errors
-/// The reason against it, in a sentence.
 fn check_move(
     world: &dyn StateView,
     absences: &PruneState,
@@ -151,36 +148,29 @@ fn check_move(
     let desired = world.desired();
     let (name, own) = (from.short(), key.short());
     if from == key {
-        return Err(format!(
-            "reckon.dev/moved-from: {own} is the name of this document itself: remove the annotation"
-        ));
+        return Err(format!("{own} is the name of this document itself: remove the annotation"));
     }
     if desired.manifests.contains_key(from) || desired.broken.contains(from) {
         return Err(format!(
-            "reckon.dev/moved-from: {name} still has a document: remove that document, or the annotation"
+            "{name} still has a document: remove that document, or the annotation"
         ));
     }
     if let Some(other) = absences.claims(from).find(|other| *other != key) {
         return Err(format!(
-            "reckon.dev/moved-from: {} names {name} as its former name, too: keep the annotation in one document",
+            "{} names {name} as its former name, too: keep the annotation in one document",
             other.short()
         ));
     }
     if have.is_some_and(|have| have.exists) {
-        return Err(format!(
-            "reckon.dev/moved-from: {own} already has an object of its own: remove the annotation"
-        ));
+        return Err(format!("{own} already has an object of its own: remove the annotation"));
     }
     let known = world.observed(from);
     if let Some(to) = known.as_ref().and_then(|known| known.moved_to.as_ref()) {
-        return Err(format!(
-            "reckon.dev/moved-from: {name} was moved to {} before: write that name",
-            to.short()
-        ));
+        return Err(format!("{name} was moved to {} before: write that name", to.short()));
     }
     if !known.is_some_and(|known| known.exists) {
         return Err(format!(
-            "reckon.dev/moved-from: {name} has no known object to take over: correct the name, or remove the \
+            "{name} has no known object to take over: correct the name, or remove the \
              annotation to create {own}"
         ));
     }

@@ -74,7 +74,6 @@ pub fn check_single(
     })
 }
 
-/// Adds the exposure to the totals.
 fn with_exposure(mut counted: RunningTotals, wish: &SpendRequest) -> RunningTotals {
     counted.add(&wish.exposure);
     counted
@@ -88,38 +87,30 @@ fn check_section(
     sums: impl Fn(LimitPeriod) -> RunningTotals,
 ) -> Option<LimitExceeded> {
     let currencies: Vec<Currency> = wish.exposure.sums().into_keys().collect();
-    let counts = wish.exposure.counts;
     let money = |most: &Option<AmountLimit>, span| {
         let most = most.as_ref().filter(|_| !currencies.is_empty())?;
         totals_over(most, &sums(span), &currencies)
     };
-    let count =
-        |most: &Option<CountLimit>, span, touched: u32, of: fn(&RunningTotals) -> u32, what| {
-            let most = most.as_ref().filter(|_| touched > 0)?;
-            count_over(most, of(&sums(span)), what)
-        };
+    let count = |(most, span, about): CountCheck<'_>| {
+        let most = most.filter(|_| about.concerns(wish))?;
+        count_over(most, about, &sums(span))
+    };
     money(&section.per_run, LimitPeriod::Run)
         .or_else(|| money(&section.per_day, LimitPeriod::Day))
-        .or_else(|| {
-            count(&section.deletes_per_run, LimitPeriod::Run, counts.deletes, deletes, "delete")
-        })
-        .or_else(|| {
-            count(&section.deletes_per_day, LimitPeriod::Day, counts.deletes, deletes, "delete")
-        })
-        .or_else(|| {
-            count(&section.emails_per_run, LimitPeriod::Run, counts.emails, emails, "e-mail")
-        })
-        .or_else(|| {
-            count(&section.emails_per_day, LimitPeriod::Day, counts.emails, emails, "e-mail")
-        })
+        .or_else(|| count_checks(section).into_iter().find_map(count))
 }
 
-fn deletes(tally: &RunningTotals) -> u32 {
-    tally.deletes
-}
+/// A limit of a count, its span and its subject.
+type CountCheck<'a> = (Option<&'a CountLimit>, LimitPeriod, LimitSubject);
 
-fn emails(tally: &RunningTotals) -> u32 {
-    tally.emails
+/// Returns the limits of counts, in the order of their checks.
+fn count_checks(section: &LimitSet) -> [CountCheck<'_>; 4] {
+    [
+        (section.deletes_per_run.as_ref(), LimitPeriod::Run, LimitSubject::Deletes),
+        (section.deletes_per_day.as_ref(), LimitPeriod::Day, LimitSubject::Deletes),
+        (section.emails_per_run.as_ref(), LimitPeriod::Run, LimitSubject::Emails),
+        (section.emails_per_day.as_ref(), LimitPeriod::Day, LimitSubject::Emails),
+    ]
 }
 
 /// Checks a whole plan: returns every limit of sums that the totals with the whole plan exceed.
@@ -137,14 +128,12 @@ pub fn check_plan(
             found.extend(over.map(|over| (LimitSubject::Money(*currency), over)));
         }
     }
-    let counts = [
-        (&section.deletes_per_run, run.deletes, LimitSubject::Deletes, "delete"),
-        (&section.deletes_per_day, day.deletes, LimitSubject::Deletes, "delete"),
-        (&section.emails_per_run, run.emails, LimitSubject::Emails, "e-mail"),
-        (&section.emails_per_day, day.emails, LimitSubject::Emails, "e-mail"),
-    ];
-    for (most, number, about, what) in counts {
-        let over = most.as_ref().and_then(|most| count_over(most, number, what));
+    for (most, span, about) in count_checks(section) {
+        let tally = match span {
+            LimitPeriod::Run => run,
+            LimitPeriod::Day => day,
+        };
+        let over = most.and_then(|most| count_over(most, about, tally));
         found.extend(over.map(|over| (about, over)));
     }
     found
@@ -156,7 +145,6 @@ pub fn check_plan(
 /// The subject of a limit of a whole plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitSubject {
-    /// Money of a currency.
     Money(Currency),
     /// Removed objects.
     Deletes,
@@ -201,7 +189,16 @@ fn totals_over(
         .find_map(|currency| amount_over(most, Money::new(tally.sum(*currency), *currency)))
 }
 
-fn count_over(most: &CountLimit, number: u32, what: &str) -> Option<LimitExceeded> {
+fn count_over(
+    most: &CountLimit,
+    about: LimitSubject,
+    tally: &RunningTotals,
+) -> Option<LimitExceeded> {
+    let (number, what) = match about {
+        LimitSubject::Deletes => (tally.deletes, "delete"),
+        LimitSubject::Emails => (tally.emails, "e-mail"),
+        LimitSubject::Money(_) => return None,
+    };
     let allows = || count_noun(most.maximum, what);
     (number > most.maximum).then(|| exceeded(&most.name, &most.place, allows(), number.to_string()))
 }

@@ -43,7 +43,6 @@ pub struct CountLimit {
     pub maximum: u32,
 }
 
-/// One section of limits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LimitSet {
     /// Limit on one amount of one resource.
@@ -54,13 +53,9 @@ pub struct LimitSet {
     pub per_day: Option<AmountLimit>,
     /// Limit relative to the typical amount, in percent.
     pub typical_percent: Option<CountLimit>,
-    /// Limit on removed objects in a run.
     pub deletes_per_run: Option<CountLimit>,
-    /// Limit on removed objects in a day.
     pub deletes_per_day: Option<CountLimit>,
-    /// Limit on e-mails in a run.
     pub emails_per_run: Option<CountLimit>,
-    /// Limit on e-mails in a day.
     pub emails_per_day: Option<CountLimit>,
 }
 
@@ -88,9 +83,7 @@ impl LimitSet {
 /// All limits. Money of the two modes is counted apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// For live money.
     pub live: LimitSet,
-    /// For test money.
     pub test: LimitSet,
     /// For single merchants: their limits on one resource replace the general ones; their sums and
     /// counts apply besides the general ones.
@@ -103,7 +96,6 @@ impl Limits {
         *self == Self::default()
     }
 
-    /// Returns the general section of a mode.
     pub fn general(&self, mode: Mode) -> &LimitSet {
         match mode {
             Mode::Live => &self.live,

@@ -30,7 +30,6 @@ const AMOUNTS: [&str; 3] = ["amount", "first_amount", "rate_per_quantity"];
 /// Validity of an approval where the file names none.
 const VALID_DEFAULT: Duration = Duration::from_hours(7 * 24);
 
-/// The operator's rules for approvals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalRules {
     /// A plan that moves more than this amount of a currency needs `approvers` people. With amounts
@@ -62,7 +61,6 @@ impl ApprovalRules {
         if !self.above.is_empty() && sums.iter().any(above) { self.approvers.max(1) } else { 1 }
     }
 
-    /// Returns whether an approval is valid at this time.
     pub fn is_valid(&self, approval: &PlanApproval, now: DateTime<Utc>) -> bool {
         let age = TimeDelta::from_std(self.valid_for).unwrap_or(TimeDelta::MAX);
         let until = approval.signed.as_ref().and_then(|signed| signed.until);
@@ -216,7 +214,6 @@ impl ScriptPower {
         }
     }
 
-    /// Returns the power of this word.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|power| power.word() == word)
     }
@@ -239,7 +236,6 @@ impl ScriptPower {
 /// The merchants that a power is opened for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AllowedMerchants {
-    /// All merchants.
     All,
     /// These merchants.
     Some(BTreeSet<Key>),

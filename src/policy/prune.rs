@@ -53,24 +53,23 @@ pub struct PruneGuards {
 
 impl Default for PruneGuards {
     fn default() -> Self {
-        Self {
-            percent: Configured::default_of(PERCENT_DEFAULT),
-            refuse_empty: Configured::default_of(true),
-            refuse_renames: Configured::default_of(true),
-            delay: Configured::default_of(DELAY_DEFAULT),
-        }
+        Self::of(PERCENT_DEFAULT, true, DELAY_DEFAULT)
     }
 }
 
 impl PruneGuards {
+    fn of(percent: u32, refuse: bool, delay: Duration) -> Self {
+        Self {
+            percent: Configured::default_of(percent),
+            refuse_empty: Configured::default_of(refuse),
+            refuse_renames: Configured::default_of(refuse),
+            delay: Configured::default_of(delay),
+        }
+    }
+
     /// Returns a section without guards, like that of a file that allows everything.
     pub fn without_guards() -> Self {
-        Self {
-            percent: Configured::default_of(100),
-            refuse_empty: Configured::default_of(false),
-            refuse_renames: Configured::default_of(false),
-            delay: Configured::default_of(Duration::ZERO),
-        }
+        Self::of(100, false, Duration::ZERO)
     }
 }
 
@@ -119,7 +118,6 @@ impl GuardedSet {
         [Self::Tree, Self::Kind(key.kind.clone()), Self::Merchant(merchant.clone())]
     }
 
-    /// Returns the number of documents in it.
     fn documents(&self, census: &DocumentCounts) -> usize {
         let count = match self {
             Self::Tree => Some(&census.all),
@@ -202,7 +200,6 @@ fn share_trip(
 pub struct RenameCandidate {
     /// The missing document.
     pub old: Key,
-    /// The new document.
     pub new: Key,
     /// Creating the new resource would move money that the old one moved, too.
     pub moves_money: bool,
