@@ -4,26 +4,22 @@
 //! The form of the file is that of `reckon.yaml`, but without variables: the signed text alone
 //! counts. Each mistake is reported with its place.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use schemars::JsonSchema;
-use serde_json::Value;
 
 use crate::base::clock::timestamp;
 use crate::base::money::Money;
-use crate::base::wording;
-use crate::config::reader::ConfigReader;
+use crate::config::reader::{ConfigReader, sorted};
 use crate::config::setting::{
-    ConfigError, EnvSource, FromText, InvalidValue, Setting, word_schema,
+    ConfigError, EnvSource, FromText, InvalidValue, Setting, resolve_optional, words,
 };
-use crate::model::issue::{PlacedIssue, Severity};
+use crate::model::issue::PlacedIssue;
 use crate::spec::header::API_VERSION;
 use crate::spec::text::decode::decode;
-use crate::spec::text::lint::{Keep, lint};
-use crate::spec::text::node::{Node, NodeValue};
+use crate::spec::text::node::Node;
 use crate::spec::text::source::{SourceText, split};
 
 const SIGNED_KEYS: [&str; 3] = ["folder", "signers", "authors"];
@@ -66,33 +62,15 @@ pub struct SignedRules {
     pub place: String,
 }
 
-impl FromText for AuthorEvidence {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
-        match text {
-            "signed" => Ok(Self::Signed),
-            "named" => Ok(Self::Named),
-            _ => Err(InvalidValue::new(
-                format!("unknown value `{text}`"),
-                wording::suggestion_help(text, ["signed", "named"]),
-            )),
-        }
-    }
-
-    fn schema() -> Value {
-        word_schema(&["signed", "named"])
-    }
-}
+words!(AuthorEvidence: "signed" => Signed, "named" => Named);
 
 impl SignedSection {
     /// Returns the rules, or `None` where the section has a mistake that is reported elsewhere.
-    ///
-    /// # Errors
-    /// As [`Setting::get`].
     pub fn get(&self, env: &dyn EnvSource) -> Result<Option<SignedRules>, ConfigError> {
         let Some(signers) = &self.signers else { return Ok(None) };
-        let authors = self.authors.as_ref().map(|authors| authors.get(env)).transpose()?;
+        let authors = resolve_optional(self.authors.as_ref(), env)?;
         Ok(Some(SignedRules {
-            folder: self.folder.as_ref().map(|folder| folder.get(env)).transpose()?,
+            folder: resolve_optional(self.folder.as_ref(), env)?,
             signers: signers.get(env)?,
             authors: authors.unwrap_or_default(),
             place: self.place.clone(),
@@ -101,7 +79,6 @@ impl SignedSection {
 }
 
 impl ConfigReader<'_> {
-    /// Reads `policy.approvals.signed`.
     pub(crate) fn read_signed_section(&mut self, approvals: &Node) -> Option<SignedSection> {
         let node = self.section(approvals, "signed", &SIGNED_KEYS)?;
         let place = node.entry("signers").map_or(node.span.start, |entry| entry.key_span.start);
@@ -112,10 +89,10 @@ impl ConfigReader<'_> {
             authors: self.setting(node, "authors"),
             place: format!("{}:{line}", self.source.file),
         };
-        if node.entry("signers").is_none_or(|entry| entry.value.is_null()) {
+        if node.present("signers").is_none() {
             let help = "write `signers: /etc/reckon/signers`, a file of allowed signers as ssh-keygen reads it";
             let message = "`signers` is missing, so no person can sign an approval";
-            self.report("reckon::config::missing", node.span.clone(), message, help);
+            self.missing(node.span.clone(), message, help);
         }
         Some(section)
     }
@@ -125,14 +102,14 @@ impl ConfigReader<'_> {
 const FILE_HEAD: &str = "apiVersion: reckon.dev/v1\nkind: PlanApproval\n";
 
 const KIND: &str = "PlanApproval";
+/// The code of a file that is no approval.
+const FORM: &str = "reckon::approval::form";
 const FILE_KEYS: [&str; 5] = ["apiVersion", "kind", "plan", "ceilings", "expires"];
 /// Length of a checksum, in characters.
 const CHECKSUM: usize = 64;
 
-/// The content of an approval file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalFile {
-    /// The checksum of the plan.
     pub plan: String,
     /// The largest amount that the plan may move in each currency; none sets no ceiling.
     pub ceilings: Vec<Money>,
@@ -179,17 +156,10 @@ impl ApprovalFile {
     pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Self, Vec<PlacedIssue>> {
         let decoded = decode(bytes);
         let source = SourceText::new(Arc::from(name), Arc::from(decoded.text.as_str()));
-        let mut reader = ConfigReader {
-            source: &source,
-            dir: Arc::from(Path::new("")),
-            findings: decoded.findings.clone(),
-            variables: BTreeSet::new(),
-        };
+        let mut reader = ConfigReader::new(&source, Path::new(""), &decoded);
         let read = if decoded.is_good() { reader.read_approval() } else { None };
         let problems = reader.findings.iter().map(|finding| source.problem(finding));
-        let mut problems: Vec<PlacedIssue> = problems.collect();
-        problems.sort();
-        let good = problems.iter().all(|problem| problem.severity == Severity::Warning);
+        let (problems, good) = sorted(problems.collect());
         read.filter(|_| good).ok_or(problems)
     }
 
@@ -212,32 +182,20 @@ impl ConfigReader<'_> {
         let (slices, findings) = split(&self.source.text);
         self.findings.extend(findings);
         let [slice] = slices.as_slice() else {
-            self.report(
-                "reckon::approval::form",
-                0..0,
-                "an approval file must have exactly one document",
-                help,
-            );
+            self.report(FORM, 0..0, "an approval file must have exactly one document", help);
             return None;
         };
-        let linted = lint(&self.source.text, slice, Keep::All);
-        let clean = linted.findings.is_empty();
-        self.findings.extend(linted.findings);
-        let root = linted.root.filter(|_| clean)?;
-        if !matches!(root.value, NodeValue::Map(_)) {
-            self.report("reckon::approval::form", root.span, "an approval must be a mapping", help);
-            return None;
-        }
+        let root = self.root(slice, FORM, "an approval must be a mapping", help)?;
         self.report_unknown_keys(&root, &FILE_KEYS);
         self.expect_constant(&root, "apiVersion", API_VERSION);
         self.expect_constant(&root, "kind", KIND);
-        if root.entry("plan").is_none_or(|entry| entry.value.is_null()) {
+        if root.present("plan").is_none() {
             let first = root.span.start..root.span.start.saturating_add(1);
-            self.report("reckon::approval::form", first, "`plan` is missing", help);
+            self.report(FORM, first, "`plan` is missing", help);
         }
         let ceilings = self.items(&root, "ceilings").iter();
         let ceilings: Vec<Option<Money>> = ceilings.map(|one| self.literal(one)).collect();
-        let expires = match root.entry("expires").filter(|entry| !entry.value.is_null()) {
+        let expires = match root.present("expires") {
             Some(entry) => Some(self.literal::<ExpiryTime>(&entry.value)?.0),
             None => None,
         };
@@ -252,7 +210,7 @@ impl ConfigReader<'_> {
             Setting::Env(_) => {
                 let message = "an approval cannot name a variable: only the signed text counts";
                 let help = "write the value itself";
-                self.report("reckon::approval::form", node.span.clone(), message, help);
+                self.report(FORM, node.span.clone(), message, help);
                 None
             }
         }

@@ -10,13 +10,10 @@ use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-use crate::config::reader::ConfigReader;
 use crate::config::setting::{
-    ConfigError, EnvSource, FromText, InvalidValue, Setting, word_schema,
+    ConfigError, EnvSource, FromText, InvalidValue, Setting, resolve_optional, word_schema,
 };
-use crate::spec::text::node::Node;
 
-const WEBHOOKS: [&str; 4] = ["gateway", "partner", "rate", "burst"];
 /// Default of posts a second that one address accepts. At 256 kB each, a disk can keep up with
 /// them.
 const RATE_DEFAULT: NonZeroU32 = match NonZeroU32::new(200) {
@@ -47,12 +44,9 @@ pub struct WebhookSettings {
 
 impl WebhookSettings {
     /// Returns the posts that one address accepts a second, and at once.
-    ///
-    /// # Errors
-    /// A variable is unset, or does not fit.
     pub fn rates(&self, env: &dyn EnvSource) -> Result<(NonZeroU32, NonZeroU32), ConfigError> {
         let rate = self.rate.get(env)?;
-        let burst = self.burst.as_ref().map(|burst| burst.get(env)).transpose()?;
+        let burst = resolve_optional(self.burst.as_ref(), env)?;
         Ok((rate, burst.unwrap_or_else(|| rate.saturating_mul(BURST_SECONDS))))
     }
 }
@@ -61,25 +55,6 @@ impl Default for WebhookSettings {
     fn default() -> Self {
         let rate = Setting::Literal(RATE_DEFAULT);
         Self { gateway: Vec::new(), partner: Vec::new(), rate, burst: None }
-    }
-}
-
-impl ConfigReader<'_> {
-    pub(crate) fn read_webhooks(&mut self, root: &Node) -> WebhookSettings {
-        let default = WebhookSettings::default();
-        let Some(node) = self.section(root, "webhooks", &WEBHOOKS) else { return default };
-        WebhookSettings {
-            gateway: self.read_networks(node, "gateway"),
-            partner: self.read_networks(node, "partner"),
-            rate: self.setting(node, "rate").unwrap_or(default.rate),
-            burst: self.setting(node, "burst"),
-        }
-    }
-
-    /// Reads a list of networks.
-    pub(crate) fn read_networks(&mut self, parent: &Node, key: &str) -> Vec<Setting<IpNet>> {
-        let items = self.items(parent, key);
-        items.iter().filter_map(|one| self.scalar(one, one.span.clone())).collect()
     }
 }
 
@@ -113,8 +88,6 @@ impl FromText for NonZeroU32 {
         json!({ "title": "number above zero", "type": ["integer", "string"], "minimum": 1, "pattern": "^\\+?[0-9]+$" })
     }
 }
-
-const STORE: [&str; 2] = ["compact", "archive"];
 
 /// Default time for which events are kept.
 const KEEP_DEFAULT: Duration = Duration::from_hours(90 * 24);
@@ -173,30 +146,18 @@ pub enum ArchiveRetention {
 impl StoreSettings {
     /// Returns the retention of records that a compaction replaced. A time is never shorter than
     /// that of events.
-    ///
-    /// # Errors
-    /// A variable cannot be read.
     pub fn archive_retention(
         &self,
         events: &EventSettings,
         env: &dyn EnvSource,
     ) -> Result<ArchiveRetention, ConfigError> {
         let keep = events.keep.get(env)?;
-        let archive = self.archive.as_ref().map(|archive| archive.get(env)).transpose()?;
+        let archive = resolve_optional(self.archive.as_ref(), env)?;
         Ok(match archive {
             None => ArchiveRetention::For(keep),
             Some(ArchiveRetention::For(wanted)) => ArchiveRetention::For(wanted.max(keep)),
             Some(other @ (ArchiveRetention::Keep | ArchiveRetention::Drop)) => other,
         })
-    }
-}
-
-impl ConfigReader<'_> {
-    pub(crate) fn read_store(&mut self, root: &Node) -> StoreSettings {
-        let default = StoreSettings::default();
-        let Some(node) = self.section(root, "store", &STORE) else { return default };
-        let compact = self.setting(node, "compact").unwrap_or(default.compact);
-        StoreSettings { compact, archive: self.setting(node, "archive") }
     }
 }
 

@@ -14,35 +14,14 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use crate::base::id::Key;
 use crate::base::money::Money;
 use crate::config::approvals::SignedSection;
-use crate::config::reader::ConfigReader;
-use crate::config::setting::{ConfigError, EnvSource, FromText, Setting};
+use crate::config::reader::{ConfigReader, ReadField, Section, section};
+use crate::config::setting::{ConfigError, EnvSource, Setting, resolve_optional};
 use crate::kinds::planning::step::MERCHANT;
 use crate::policy::{ApprovalRules, limits as policy};
 use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 
-const SECTION: [&str; 8] = [
-    "per_object",
-    "per_run",
-    "per_day",
-    "usual_percent",
-    "deletes_per_run",
-    "deletes_per_day",
-    "emails_per_run",
-    "emails_per_day",
-];
-const LIMITS: [&str; 11] = [
-    "per_object",
-    "per_run",
-    "per_day",
-    "usual_percent",
-    "deletes_per_run",
-    "deletes_per_day",
-    "emails_per_run",
-    "emails_per_day",
-    "live",
-    "test",
-    "merchants",
-];
+/// The keys of `policy.limits` beside those of a [`LimitSection`].
+const PARTS: [&str; 3] = ["live", "test", "merchants"];
 const APPROVALS: [&str; 4] = ["above", "approvers", "valid_for", "signed"];
 
 /// A value and its line.
@@ -119,32 +98,47 @@ pub struct ApprovalSettings {
     pub signed: Option<SignedSection>,
 }
 
+section!(LimitSection:
+    per_object, per_run, per_day, usual_percent,
+    deletes_per_run, deletes_per_day, emails_per_run, emails_per_day);
+
+impl ReadField for Option<Count> {
+    fn read_field(reader: &mut ConfigReader<'_>, parent: &Node, key: &str, _: Self) -> Self {
+        let line = reader.line_of_key(parent, key)?;
+        Some(WithLine { value: reader.setting(parent, key)?, line })
+    }
+}
+
+impl ReadField for Option<Amounts> {
+    fn read_field(reader: &mut ConfigReader<'_>, parent: &Node, key: &str, _: Self) -> Self {
+        reader.read_amounts(parent, key)
+    }
+}
+
 impl ConfigReader<'_> {
-    /// Reads `policy.limits`.
     pub(crate) fn read_limits(&mut self, policy: &Node) -> LimitSettings {
-        let Some(node) = self.section(policy, "limits", &LIMITS) else {
+        let keys = [LimitSection::KEYS, &PARTS].concat();
+        let Some(node) = self.section(policy, "limits", &keys) else {
             return LimitSettings::default();
         };
-        let both = self.limit_section(node);
-        let live = self.section(node, "live", &SECTION).map(|node| self.limit_section(node));
-        let test = self.section(node, "test", &SECTION).map(|node| self.limit_section(node));
+        let none = LimitSection::default;
         LimitSettings {
-            both,
-            live: live.unwrap_or_default(),
-            test: test.unwrap_or_default(),
+            both: LimitSection::read_keys(self, node, none()),
+            live: LimitSection::read_field(self, node, "live", none()),
+            test: LimitSection::read_field(self, node, "test", none()),
             merchants: self.merchant_limits(node),
         }
     }
 
     /// Reads the limits of single merchants, by `NAME` or `NAMESPACE/NAME`.
     fn merchant_limits(&mut self, limits: &Node) -> BTreeMap<Key, (String, LimitSection)> {
-        let Some(entry) = limits.entry("merchants").filter(|entry| !entry.value.is_null()) else {
+        let Some(entry) = limits.present("merchants") else {
             return BTreeMap::new();
         };
         if !matches!(entry.value.value, NodeValue::Map(_)) {
             let help = "write `{acme: {per_day: [\"500.00 USD\"]}}`";
             let message = "`merchants` must be a mapping of merchants to limits";
-            self.report("reckon::config::value", entry.key_span.clone(), message, help);
+            self.invalid(entry.key_span.clone(), message, help);
         }
         let merchants = entry.value.entries().iter();
         merchants.filter_map(|one| self.merchant_section(&entry.value, one)).collect()
@@ -158,29 +152,12 @@ impl ConfigReader<'_> {
         let Ok(key) = format!("{MERCHANT}/{}", entry.key).parse::<Key>() else {
             let message = format!("`{}` is not the name of a merchant", entry.key);
             let help = "write its name, or its namespace and name: `acme` or `books/acme`";
-            self.report("reckon::config::value", entry.key_span.clone(), &message, help);
+            self.invalid(entry.key_span.clone(), &message, help);
             return None;
         };
-        let node = self.section(merchants, &entry.key, &SECTION)?;
-        Some((key, (entry.key.clone(), self.limit_section(node))))
-    }
-
-    fn limit_section(&mut self, node: &Node) -> LimitSection {
-        LimitSection {
-            per_object: self.read_amounts(node, "per_object"),
-            per_run: self.read_amounts(node, "per_run"),
-            per_day: self.read_amounts(node, "per_day"),
-            usual_percent: self.read_count(node, "usual_percent"),
-            deletes_per_run: self.read_count(node, "deletes_per_run"),
-            deletes_per_day: self.read_count(node, "deletes_per_day"),
-            emails_per_run: self.read_count(node, "emails_per_run"),
-            emails_per_day: self.read_count(node, "emails_per_day"),
-        }
-    }
-
-    fn read_count(&mut self, node: &Node, name: &str) -> Option<Count> {
-        let line = self.line_of_key(node, name)?;
-        Some(WithLine { value: self.setting(node, name)?, line })
+        let node = self.section(merchants, &entry.key, LimitSection::KEYS)?;
+        let limits = LimitSection::read_keys(self, node, LimitSection::default());
+        Some((key, (entry.key.clone(), limits)))
     }
 
     /// Reads a list of amounts, one for each currency.
@@ -196,7 +173,7 @@ impl ConfigReader<'_> {
             if twice {
                 let help = "write one amount for each currency";
                 let message = "the list has two amounts of this currency";
-                self.report("reckon::config::value", item.span.clone(), message, help);
+                self.invalid(item.span.clone(), message, help);
             }
             value.extend(found.map(|value| WithLine { value, line }));
         }
@@ -204,34 +181,30 @@ impl ConfigReader<'_> {
     }
 
     /// Returns the line of a key that has a value.
-    fn line_of_key(&self, node: &Node, key: &str) -> Option<usize> {
-        let entry = node.entry(key).filter(|entry| !entry.value.is_null())?;
+    pub(crate) fn line_of_key(&self, node: &Node, key: &str) -> Option<usize> {
+        let entry = node.present(key)?;
         Some(self.source.position(entry.key_span.start).0)
     }
 
-    /// Reads `policy.approvals`.
     pub(crate) fn read_approvals(&mut self, policy: &Node) -> ApprovalSettings {
         let Some(node) = self.section(policy, "approvals", &APPROVALS) else {
             return ApprovalSettings::default();
         };
-        let above = self.items(node, "above");
         ApprovalSettings {
-            thresholds: above.iter().filter_map(|one| self.scalar(one, one.span.clone())).collect(),
+            thresholds: self.list(node, "above"),
             approvers: self.approver_count(node),
             valid_for: self.setting(node, "valid_for"),
             signed: self.read_signed_section(node),
         }
     }
-}
 
-impl ConfigReader<'_> {
     /// Reads the number of approvers, at least one.
     fn approver_count(&mut self, node: &Node) -> Option<Setting<u32>> {
         let found = self.setting::<u32>(node, "approvers");
         if let (Some(Setting::Literal(0)), Some(entry)) = (&found, node.entry("approvers")) {
             let help = "write 1 or more; without `above`, one person is enough";
             let message = "with 0, no plan would need an approval";
-            self.report("reckon::config::value", entry.value.span.clone(), message, help);
+            self.invalid(entry.value.span.clone(), message, help);
         }
         found
     }
@@ -247,9 +220,6 @@ fn is_same_currency(one: &WithLine<Setting<Money>>, other: &Setting<Money>) -> b
 
 impl LimitSettings {
     /// Returns the limits of a file, each with its place there.
-    ///
-    /// # Errors
-    /// As [`Setting::get`].
     pub(crate) fn rules(
         &self,
         file: &Arc<str>,
@@ -287,13 +257,6 @@ impl ApprovalSettings {
             valid_for: resolve_optional(self.valid_for.as_ref(), env)?.unwrap_or(default.valid_for),
         })
     }
-}
-
-fn resolve_optional<T: FromText + Clone>(
-    setting: Option<&Setting<T>>,
-    env: &dyn EnvSource,
-) -> Result<Option<T>, ConfigError> {
-    setting.map(|setting| setting.get(env)).transpose()
 }
 
 /// Turns settings into limits.

@@ -1,16 +1,17 @@
 //! `notify`: the targets of notifications from hooks and alerts, by name. Addresses of chats are
 //! secrets, since anyone who knows one may write there.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
 use crate::base::id::Name;
 use crate::base::secret::Secret;
-use crate::base::wording;
 use crate::config::reader::ConfigReader;
-use crate::config::setting::{EnvSource, FromText, InvalidValue, Setting, word_schema};
+use crate::config::setting::{EnvSource, FromText, InvalidValue, Setting, words};
 use crate::config::value::HttpUrl;
 use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 
@@ -49,24 +50,62 @@ pub enum WebFormat {
 }
 
 /// A mail server, with sender and recipients.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, JsonSchema)]
 pub struct MailTarget {
-    /// The recipients of notifications that name none.
+    /// The recipients of notifications that name none. With the word `any`, a script may name any
+    /// address, and otherwise contacts of the event's merchant alone.
+    #[schemars(with = "RecipientsForm")]
     pub to: Vec<Setting<MailAddress>>,
-    /// True if a script may name any address, by the word `any` in `to`; otherwise it may name
-    /// contacts of the event's merchant alone.
+    /// True if `to` has the word `any`.
+    #[schemars(skip)]
     pub allows_any_recipient: bool,
     /// The sender.
     pub from: Setting<MailAddress>,
+    /// The mail server.
     pub host: Setting<String>,
-    /// 587 by default; 465 with `tls`.
+    /// The port of the server: 587 by default, and 465 with `tls`.
     pub port: Option<Setting<u16>>,
     /// The user name at the server.
     pub user: Option<Setting<String>>,
+    /// The password at the server.
     pub password: Option<Setting<Secret>>,
+    /// The encryption of the connection: upgraded by `STARTTLS`, TLS from the first byte on, or none
+    /// for a server at a loopback IP alone.
+    #[schemars(with = "Option<Setting<MailEncryption>>", extend("default" = "starttls"))]
     pub encryption: Setting<MailEncryption>,
     /// True if a mail is sent again after a lost answer, under the same Message-ID.
+    #[schemars(skip)]
     pub at_least_once: Setting<bool>,
+}
+
+/// The forms of `to`.
+#[derive(JsonSchema)]
+#[schemars(untagged, extend("title" = "list of e-mail addresses"))]
+#[expect(dead_code, reason = "declares a schema")]
+enum RecipientsForm {
+    Any(AnyForm),
+    List(Vec<RecipientForm>),
+}
+
+/// One of the recipients.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "declares a schema")]
+enum RecipientForm {
+    Any(AnyForm),
+    Address(Setting<MailAddress>),
+}
+
+struct AnyForm;
+
+impl JsonSchema for AnyForm {
+    fn schema_name() -> Cow<'static, str> {
+        "AnyForm".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "enum": [ANY] })
+    }
 }
 
 impl NotifyTarget {
@@ -152,33 +191,9 @@ impl FromText for MailAddress {
     }
 }
 
-fn parse_word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, InvalidValue> {
-    let found = words.iter().find(|(known, _)| *known == text);
-    found.map(|(_, value)| *value).ok_or_else(|| {
-        let help = wording::suggestion_help(text, words.iter().map(|(known, _)| *known));
-        InvalidValue::new(format!("unknown value `{text}`"), help)
-    })
-}
+words!(WebFormat: "json" => Json, "chat" => Chat);
 
-impl FromText for WebFormat {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
-        parse_word(text, &[("json", Self::Json), ("chat", Self::Chat)])
-    }
-
-    fn schema() -> Value {
-        word_schema(&["json", "chat"])
-    }
-}
-
-impl FromText for MailEncryption {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
-        parse_word(text, &[("starttls", Self::Starttls), ("tls", Self::Tls), ("none", Self::None)])
-    }
-
-    fn schema() -> Value {
-        word_schema(&["starttls", "tls", "none"])
-    }
-}
+words!(MailEncryption: "starttls" => Starttls, "tls" => Tls, "none" => None);
 
 impl FromText for u16 {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
@@ -196,17 +211,12 @@ impl FromText for u16 {
 impl ConfigReader<'_> {
     /// Reads the section.
     pub(crate) fn read_notify(&mut self, root: &Node) -> NotifyTargets {
-        let Some(entry) = root.entry("notify").filter(|entry| !entry.value.is_null()) else {
+        let Some(entry) = root.present("notify") else {
             return NotifyTargets::new();
         };
         if !matches!(entry.value.value, NodeValue::Map(_)) {
-            let span = entry.key_span.clone();
-            self.report(
-                "reckon::config::value",
-                span,
-                "`notify` must be a mapping",
-                "write targets under it, each with its name as key",
-            );
+            let help = "write targets under it, each with its name as key";
+            self.invalid(entry.key_span.clone(), "`notify` must be a mapping", help);
         }
         let mut targets = NotifyTargets::new();
         for entry in entry.value.entries() {
@@ -220,7 +230,7 @@ impl ConfigReader<'_> {
     fn target_name(&mut self, entry: &NodeEntry) -> Option<Name> {
         let name = Name::from_text(&entry.key, &self.dir);
         name.map_err(|InvalidValue { message, help }| {
-            self.report("reckon::config::value", entry.key_span.clone(), &message, &help);
+            self.invalid(entry.key_span.clone(), &message, &help);
         })
         .ok()
     }
@@ -228,7 +238,7 @@ impl ConfigReader<'_> {
     fn target(&mut self, entry: &NodeEntry) -> Option<NotifyTarget> {
         let (node, span) = (&entry.value, entry.key_span.clone());
         if !matches!(node.value, NodeValue::Map(_)) {
-            self.report("reckon::config::value", span, "a target must be a mapping", EXAMPLE);
+            self.invalid(span, "a target must be a mapping", EXAMPLE);
             return None;
         }
         self.report_unknown_keys(node, &TARGET);
@@ -237,33 +247,18 @@ impl ConfigReader<'_> {
             (None, Some(_)) => {
                 for key in node.entries().iter().filter(|entry| WEB.contains(&entry.key.as_str())) {
                     let help = "remove it: this target is mail";
-                    self.report(
-                        "reckon::config::value",
-                        key.key_span.clone(),
-                        "mail has no `type`",
-                        help,
-                    );
+                    self.invalid(key.key_span.clone(), "mail has no `type`", help);
                 }
                 let at_least_once = self.at_least_once(node);
                 let mail = self.section(node, "mail", &MAIL)?;
                 self.mail(mail, entry, at_least_once)
             }
             (Some(_), Some(_)) => {
-                self.report(
-                    "reckon::config::value",
-                    span,
-                    "the target has both `url` and `mail`",
-                    "write two targets",
-                );
+                self.invalid(span, "the target has both `url` and `mail`", "write two targets");
                 None
             }
             (None, None) => {
-                self.report(
-                    "reckon::config::missing",
-                    span,
-                    "the target has neither `url` nor `mail`",
-                    EXAMPLE,
-                );
+                self.missing(span, "the target has neither `url` nor `mail`", EXAMPLE);
                 None
             }
         }
@@ -276,13 +271,8 @@ impl ConfigReader<'_> {
     fn web(&mut self, node: &Node, entry: &NodeEntry) -> Option<NotifyTarget> {
         let form = self.setting(node, "type");
         if node.entry("type").is_none() {
-            let span = entry.key_span.clone();
-            self.report(
-                "reckon::config::missing",
-                span,
-                "the target has no `type`",
-                "write `type: json` or `type: chat`",
-            );
+            let help = "write `type: json` or `type: chat`";
+            self.missing(entry.key_span.clone(), "the target has no `type`", help);
         }
         let at_least_once = self.at_least_once(node);
         Some(NotifyTarget::Web { url: self.setting(node, "url")?, form: form?, at_least_once })
@@ -295,9 +285,9 @@ impl ConfigReader<'_> {
         at_least_once: Setting<bool>,
     ) -> Option<NotifyTarget> {
         for key in ["to", "from", "host"] {
-            if node.entry(key).is_none_or(|entry| entry.value.is_null()) {
+            if node.present(key).is_none() {
                 let message = format!("the mail of this target has no `{key}`");
-                self.report("reckon::config::missing", entry.key_span.clone(), &message, EXAMPLE);
+                self.missing(entry.key_span.clone(), &message, EXAMPLE);
             }
         }
         let (to, any) = self.recipients(node);

@@ -12,16 +12,15 @@ use serde_json::{Value, json};
 
 use crate::base::id::Key;
 use crate::base::wording;
-use crate::config::reader::ConfigReader;
+use crate::config::reader::{ConfigReader, ReadField, section};
 use crate::config::setting::{
-    ConfigError, EnvSource, FromText, InvalidValue, Setting, text_schema, word_schema,
+    ConfigError, EnvSource, FromText, InvalidValue, Setting, resolve_optional, text_schema,
+    word_schema, words,
 };
 use crate::kinds::planning::step::MERCHANT;
 use crate::policy::prune::{Configured, PruneGuards};
 use crate::policy::{AllowedMerchants, Rights, ScriptPower};
 use crate::spec::text::node::{Node, NodeValue};
-
-const PRUNE_KEYS: [&str; 4] = ["percent", "empty", "renames", "delay"];
 
 /// The guards of removals.
 #[derive(Debug, Clone, Default, JsonSchema)]
@@ -61,7 +60,6 @@ struct PlacedSetting<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Percentage(u32);
 
-/// The effect of a guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum GuardMode {
     Refuse,
@@ -85,22 +83,7 @@ impl FromText for Percentage {
     }
 }
 
-impl FromText for GuardMode {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
-        match text {
-            "refuse" => Ok(Self::Refuse),
-            "allow" => Ok(Self::Allow),
-            _ => Err(InvalidValue::new(
-                format!("unknown value `{text}`"),
-                wording::suggestion_help(text, ["refuse", "allow"]),
-            )),
-        }
-    }
-
-    fn schema() -> Value {
-        word_schema(&["refuse", "allow"])
-    }
-}
+words!(GuardMode: "refuse" => Refuse, "allow" => Allow);
 
 impl<T: FromText + Clone> PlacedSetting<T> {
     fn resolve<V>(
@@ -114,9 +97,6 @@ impl<T: FromText + Clone> PlacedSetting<T> {
 
 impl PruneSection {
     /// Returns the guards.
-    ///
-    /// # Errors
-    /// As [`Setting::get`].
     pub fn get(&self, env: &dyn EnvSource) -> Result<PruneGuards, ConfigError> {
         let Self { percent, empty, renames, delay } = self;
         let mut prune = PruneGuards::default();
@@ -136,28 +116,16 @@ impl PruneSection {
     }
 }
 
-impl ConfigReader<'_> {
-    pub(crate) fn read_prune(&mut self, policy: &Node) -> PruneSection {
-        let Some(node) = self.section(policy, "prune", &PRUNE_KEYS) else {
-            return PruneSection::default();
-        };
-        PruneSection {
-            percent: self.read_placed(node, "percent"),
-            empty: self.read_placed(node, "empty"),
-            renames: self.read_placed(node, "renames"),
-            delay: self.read_placed(node, "delay"),
-        }
-    }
+section!(PruneSection: percent, empty, renames, delay);
 
-    fn read_placed<T: FromText>(&mut self, node: &Node, key: &str) -> Option<PlacedSetting<T>> {
-        let setting = self.setting(node, key)?;
-        let at = node.entry(key).map_or(0, |entry| entry.key_span.start);
-        let (line, _) = self.source.position(at);
-        Some(PlacedSetting { setting, set_at: format!("{}:{line}", self.source.file) })
+impl<T: FromText> ReadField for Option<PlacedSetting<T>> {
+    fn read_field(reader: &mut ConfigReader<'_>, parent: &Node, key: &str, _: Self) -> Self {
+        let setting = reader.setting(parent, key)?;
+        let line = reader.line_of_key(parent, key)?;
+        Some(PlacedSetting { setting, set_at: format!("{}:{line}", reader.source.file) })
     }
 }
 
-const SCRIPT_KEYS: [&str; 1] = ["allow"];
 /// The word for every merchant.
 const ALL: &str = "all";
 const EXAMPLE: &str = "write `allow: [refund, mail]`, or `allow: {refund: [acme], mail: all}`";
@@ -196,7 +164,6 @@ enum ScopeForm {
     Merchants(Vec<Setting<MerchantKey>>),
 }
 
-/// The word `all`.
 #[derive(Debug, Clone, Copy)]
 struct Everyone;
 
@@ -245,14 +212,11 @@ impl FromText for MerchantKey {
 
 impl ScriptRights {
     /// Returns the rights with every setting read.
-    ///
-    /// # Errors
-    /// A variable is unset, or does not fit.
     pub fn get(&self, env: &dyn EnvSource) -> Result<Rights, ConfigError> {
         let powers = self.powers.iter().map(|(power, opened)| {
             let whose = match opened {
                 PowerScope::All(word) => {
-                    word.as_ref().map(|word| word.get(env)).transpose()?;
+                    resolve_optional(word.as_ref(), env)?;
                     AllowedMerchants::All
                 }
                 PowerScope::Merchants(names) => {
@@ -267,21 +231,19 @@ impl ScriptRights {
 }
 
 impl ConfigReader<'_> {
-    /// Reads `policy.scripts`.
     pub(crate) fn script_rights(&mut self, policy: &Node) -> ScriptRights {
-        let Some(node) = self.section(policy, "scripts", &SCRIPT_KEYS) else {
+        let Some(node) = self.section(policy, "scripts", &["allow"]) else {
             return ScriptRights::default();
         };
-        let Some(entry) = node.entry("allow").filter(|entry| !entry.value.is_null()) else {
+        let Some(entry) = node.present("allow") else {
             return ScriptRights::default();
         };
         let powers = match &entry.value.value {
             NodeValue::Seq(items) => items.iter().filter_map(|one| self.power(one)).collect(),
             NodeValue::Map(_) => self.powers_by_merchant(&entry.value),
             NodeValue::Scalar { .. } | NodeValue::Skipped => {
-                let (span, message) =
-                    (entry.key_span.clone(), "`allow` must be a list or a mapping");
-                self.report("reckon::config::value", span, message, EXAMPLE);
+                let message = "`allow` must be a list or a mapping";
+                self.invalid(entry.key_span.clone(), message, EXAMPLE);
                 Vec::new()
             }
         };
@@ -299,10 +261,7 @@ impl ConfigReader<'_> {
             known.filter_map(|entry| Some((ScriptPower::from_word(&entry.key)?, &entry.value)));
         let opened = known.filter_map(|(power, value)| {
             let opened = if matches!(value.value, NodeValue::Seq(_)) {
-                let names = value.items().iter();
-                PowerScope::Merchants(
-                    names.filter_map(|name| self.scalar(name, name.span.clone())).collect(),
-                )
+                PowerScope::Merchants(self.scalars(value.items()))
             } else {
                 PowerScope::All(Some(self.scalar(value, value.span.clone())?))
             };

@@ -8,22 +8,20 @@
 use std::borrow::Cow;
 
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::base::secret::Secret;
 use crate::base::wording;
-use crate::config::notify::{ANY, MailAddress, MailEncryption, NotifyTarget, SecretUrl, WebFormat};
+use crate::config::notify::{MailTarget, NotifyTarget, SecretUrl, WebFormat};
 use crate::config::setting::Setting;
 use crate::config::settings::Config;
 use crate::kinds::json_schema::DRAFT;
-use crate::spec::explain::{Explanation, type_name, without_null};
+use crate::spec::explain::{Explanation, default_text, is_beneath, type_name, without_null};
 use crate::spec::header::API_VERSION;
 
 /// The name of the schema, and `kind` of the file.
 pub const CONFIG: &str = "Config";
 
-/// Returns the schema of the file.
 pub fn schema() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|one| one.inline_subschemas = true);
     let schema = settings.for_deserialize().into_generator().into_root_schema_for::<Config>();
@@ -108,12 +106,9 @@ pub fn explain(path: &str) -> Result<Explanation, String> {
     }
     let found = fields.iter().find(|field| fits(&segments(&field.path), &asked));
     let field = found.ok_or_else(|| suggestion(&fields, &asked))?;
-    let is_beneath = |other: &&ConfigField<'_>| {
-        let rest = other.path.strip_prefix(&field.path);
-        rest.is_some_and(|rest| rest.starts_with(['.', '[']))
-    };
-    let beneath = fields.iter().filter(is_beneath).map(ConfigField::explanation).collect();
-    Ok(Explanation { fields: beneath, ..field.explanation() })
+    let beneath = fields.iter().filter(|other| is_beneath(&other.path, &field.path));
+    let fields = beneath.map(ConfigField::explanation).collect();
+    Ok(Explanation { fields, ..field.explanation() })
 }
 
 /// Adds the fields of a schema, each before the fields beneath it.
@@ -168,19 +163,16 @@ impl ConfigField<'_> {
     fn explanation(&self) -> Explanation {
         let Self { path, schema, required } = self;
         let meaning = schema.get("description").and_then(Value::as_str).unwrap_or_default();
-        let default = schema.get("default");
         Explanation {
             kind: CONFIG,
             path: path.clone(),
             meaning: meaning.to_owned(),
             value_type: type_name(schema),
             required: *required,
-            change: None,
             privacy: is_secret(schema).then_some("secret"),
             allowed: words(schema),
-            default: default.map(|value| value.as_str().map_or(value.to_string(), str::to_owned)),
-            sources: Vec::new(),
-            fields: Vec::new(),
+            default: default_text(Some(schema)),
+            ..Explanation::default()
         }
     }
 }
@@ -196,7 +188,6 @@ fn is_secret(schema: &Value) -> bool {
     choices(schema).iter().any(|choice| choice.get("writeOnly") == Some(&Value::Bool(true)))
 }
 
-/// Returns the possible words of a value.
 fn words(schema: &Value) -> Vec<String> {
     let words = choices(schema).iter().filter_map(|choice| choice.get("enum")?.as_array());
     words.flatten().filter_map(Value::as_str).map(str::to_owned).collect()
@@ -222,64 +213,10 @@ struct TargetForm {
     /// `{"text": …}`, `chat` always posts `{"text": …}`.
     r#type: Option<Setting<WebFormat>>,
     /// A mail server, with sender and recipients.
-    mail: Option<MailForm>,
+    mail: Option<MailTarget>,
     /// True if a notification is sent again after a lost answer, under the same key.
     #[schemars(extend("default" = false))]
     at_least_once: Option<Setting<bool>>,
-}
-
-/// The form of a mail server.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "declares a schema")]
-struct MailForm {
-    /// The recipients of notifications that name none. With the word `any`, a script may name any
-    /// address, and otherwise contacts of the event's merchant alone.
-    to: RecipientsForm,
-    /// The sender.
-    from: Setting<MailAddress>,
-    /// The mail server.
-    host: Setting<String>,
-    /// The port of the server: 587 by default, and 465 with `tls`.
-    port: Option<Setting<u16>>,
-    /// The user name at the server.
-    user: Option<Setting<String>>,
-    /// The password at the server.
-    password: Option<Setting<Secret>>,
-    /// The encryption of the connection: upgraded by `STARTTLS`, TLS from the first byte on, or none
-    /// for a server at a loopback IP alone.
-    #[schemars(extend("default" = "starttls"))]
-    encryption: Option<Setting<MailEncryption>>,
-}
-
-/// The forms of `to`.
-#[derive(JsonSchema)]
-#[schemars(untagged, extend("title" = "list of e-mail addresses"))]
-#[expect(dead_code, reason = "declares a schema")]
-enum RecipientsForm {
-    Any(AnyForm),
-    List(Vec<RecipientForm>),
-}
-
-/// One of the recipients.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-#[expect(dead_code, reason = "declares a schema")]
-enum RecipientForm {
-    Any(AnyForm),
-    Address(Setting<MailAddress>),
-}
-
-/// The word [`ANY`].
-struct AnyForm;
-
-impl JsonSchema for AnyForm {
-    fn schema_name() -> Cow<'static, str> {
-        "AnyForm".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "enum": [ANY] })
-    }
 }
 
 #[cfg(test)]

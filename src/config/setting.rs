@@ -8,6 +8,8 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
+use crate::base::wording;
+
 /// The source of variables.
 pub trait EnvSource {
     /// Returns the variable's text; `None` where it is unset or not UTF-8.
@@ -20,7 +22,6 @@ impl<F: Fn(&str) -> Option<String>> EnvSource for F {
     }
 }
 
-/// The variables of this process.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ProcessEnv;
 
@@ -64,10 +65,41 @@ pub(crate) fn text_schema(title: &str) -> Value {
     json!({ "title": title, "type": ["string", "number", "boolean"] })
 }
 
-/// Returns the schema of one of these words.
 pub(crate) fn word_schema(words: &[&str]) -> Value {
     json!({ "title": "word", "enum": words })
 }
+
+/// Returns the value of one of these words.
+pub(crate) fn parse_word<T: Copy>(
+    text: &str,
+    words: &[(&'static str, T)],
+) -> Result<T, InvalidValue> {
+    let found = words.iter().find(|(known, _)| *known == text);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let help = wording::suggestion_help(text, words.iter().map(|(known, _)| *known));
+        InvalidValue::new(format!("unknown value `{text}`"), help)
+    })
+}
+
+/// Declares the words of a type, each with its value.
+macro_rules! words {
+    ($type:ident: $($word:literal => $value:ident),+) => {
+        impl $crate::config::setting::FromText for $type {
+            fn from_text(
+                text: &str,
+                _dir: &std::path::Path,
+            ) -> Result<Self, $crate::config::setting::InvalidValue> {
+                $crate::config::setting::parse_word(text, &[$(($word, Self::$value)),+])
+            }
+
+            fn schema() -> serde_json::Value {
+                $crate::config::setting::word_schema(&[$($word),+])
+            }
+        }
+    };
+}
+
+pub(crate) use words;
 
 /// The value, or the name of its variable.
 impl<T: FromText> JsonSchema for Setting<T> {
@@ -115,11 +147,7 @@ pub enum ConfigError {
     },
     /// Exit code 1: the file lacks a field that the command needs.
     #[error("`{path}` is missing in {file}")]
-    Missing {
-        /// The path of the field.
-        path: &'static str,
-        file: Arc<str>,
-    },
+    Missing { path: &'static str, file: Arc<str> },
 }
 
 /// One scalar of the file.
@@ -163,6 +191,14 @@ impl<T: FromText + Clone> Setting<T> {
             Self::Env(variable) => variable.get(env),
         }
     }
+}
+
+/// Returns the value of a setting that may be missing.
+pub(crate) fn resolve_optional<T: FromText + Clone>(
+    setting: Option<&Setting<T>>,
+    env: &dyn EnvSource,
+) -> Result<Option<T>, ConfigError> {
+    setting.map(|setting| setting.get(env)).transpose()
 }
 
 impl Variable {

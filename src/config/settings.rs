@@ -230,18 +230,12 @@ impl Config {
     }
 
     /// Returns limits and approvals.
-    ///
-    /// # Errors
-    /// As [`Setting::get`].
     pub fn rules(&self, env: &dyn EnvSource) -> Result<PolicyRules, ConfigError> {
         let limits = self.policy.limits.rules(&self.file, env)?;
         Ok(PolicyRules { limits, approvals: self.policy.approvals.rules(env)? })
     }
 
     /// Returns the context that checks of manifests need.
-    ///
-    /// # Errors
-    /// As [`Setting::get`].
     pub fn check_context(&self, env: &dyn EnvSource) -> Result<CheckCx, ConfigError> {
         let ServiceSettings { web_url, brands, .. } = &self.service;
         let urls = web_url.iter().chain(brands).map(|setting| setting.get(env));
@@ -263,9 +257,6 @@ impl Config {
 
     /// Returns the variables that manifests may read: those that `secrets.env` opens, less those
     /// that this file itself reads.
-    ///
-    /// # Errors
-    /// As [`Setting::get`].
     pub fn open_variables(&self, env: &dyn EnvSource) -> Result<Variables, ConfigError> {
         let patterns = self.secrets.env.iter().map(|setting| setting.get(env));
         Ok(Variables::new(patterns.collect::<Result<_, _>>()?, self.variables.clone()))

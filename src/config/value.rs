@@ -1,6 +1,6 @@
 //! Types of the values of settings.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use crate::base::clock::parse_duration;
 use crate::base::id::Name;
+use crate::base::local::is_loopback_ip;
 use crate::base::money::{Money, MoneyError};
 use crate::base::secret::{Secret, SecretBytes};
-use crate::base::wording;
-use crate::config::setting::{FromText, InvalidValue, text_schema, word_schema};
+use crate::config::setting::{FromText, InvalidValue, parse_word, text_schema, words};
 use crate::kinds::schema::kind::EnvPattern;
 use crate::model::manifest::OnDoubt;
 
@@ -78,7 +78,7 @@ impl FromText for HttpUrl {
         }
         match uri.scheme_str() {
             Some("https") => {}
-            Some("http") if is_loopback(host) => {}
+            Some("http") if is_loopback_ip(host) => {}
             Some("http") => {
                 let message = format!("`{text}` is not encrypted");
                 let help = "write `https://`; plain HTTP is for a loopback IP, such as `http://127.0.0.1:8700`";
@@ -92,11 +92,6 @@ impl FromText for HttpUrl {
     fn schema() -> Value {
         json!({ "title": "web address", "type": "string", "pattern": "^https?://" })
     }
-}
-
-fn is_loopback(host: &str) -> bool {
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 impl FromText for Duration {
@@ -190,33 +185,9 @@ impl FromText for bool {
     }
 }
 
-impl FromText for AmountFormat {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
-        parse_word(text, &[("decimal", Self::Decimal), ("minor", Self::Minor)])
-    }
+words!(AmountFormat: "decimal" => Decimal, "minor" => Minor);
 
-    fn schema() -> Value {
-        word_schema(&["decimal", "minor"])
-    }
-}
-
-impl FromText for OnDoubt {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
-        parse_word(text, &[("recreate", Self::Recreate), ("hold", Self::Hold)])
-    }
-
-    fn schema() -> Value {
-        word_schema(&["recreate", "hold"])
-    }
-}
-
-fn parse_word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, InvalidValue> {
-    let found = words.iter().find(|(known, _)| *known == text);
-    found.map(|(_, value)| *value).ok_or_else(|| {
-        let help = wording::suggestion_help(text, words.iter().map(|(known, _)| *known));
-        InvalidValue::new(format!("unknown value `{text}`"), help)
-    })
-}
+words!(OnDoubt: "recreate" => Recreate, "hold" => Hold);
 
 impl FromText for Money {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
