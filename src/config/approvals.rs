@@ -12,9 +12,9 @@ use schemars::JsonSchema;
 
 use crate::base::clock::timestamp;
 use crate::base::money::Money;
-use crate::config::reader::{ConfigReader, sorted};
+use crate::config::reader::{ConfigReader, Section, section, sorted};
 use crate::config::setting::{
-    ConfigError, EnvSource, FromText, InvalidValue, Setting, resolve_optional, words,
+    ConfigError, EnvSource, FromText, InvalidValue, Placed, Setting, resolve_optional, words,
 };
 use crate::model::issue::PlacedIssue;
 use crate::spec::header::API_VERSION;
@@ -22,23 +22,21 @@ use crate::spec::text::decode::decode;
 use crate::spec::text::node::Node;
 use crate::spec::text::source::{SourceText, split};
 
-const SIGNED_KEYS: [&str; 3] = ["folder", "signers", "authors"];
-
 /// Approvals in signed commits.
-#[derive(Debug, Clone, JsonSchema)]
+#[derive(Debug, Clone, Default, JsonSchema)]
 pub struct SignedSection {
     /// The folder of the approvals; none: `approvals` beside the specs.
     folder: Option<Setting<PathBuf>>,
     /// The file of allowed signers, in the form of `ssh-keygen`.
     #[schemars(with = "Setting<PathBuf>")]
-    signers: Option<Setting<PathBuf>>,
+    signers: Option<Placed<Setting<PathBuf>>>,
     /// The evidence for the author of a document: the signatures of the commits that changed it, or
     /// the names in those commits, which anyone can write.
     #[schemars(extend("default" = "signed"))]
     authors: Option<Setting<AuthorEvidence>>,
-    #[schemars(skip)]
-    place: String,
 }
+
+section!(SignedSection: folder, signers, authors);
 
 /// The way to identify the author of a document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -71,30 +69,22 @@ impl SignedSection {
         let authors = resolve_optional(self.authors.as_ref(), env)?;
         Ok(Some(SignedRules {
             folder: resolve_optional(self.folder.as_ref(), env)?,
-            signers: signers.get(env)?,
+            signers: signers.value.get(env)?,
             authors: authors.unwrap_or_default(),
-            place: self.place.clone(),
+            place: signers.place.to_string(),
         }))
     }
 }
 
 impl ConfigReader<'_> {
     pub(crate) fn read_signed_section(&mut self, approvals: &Node) -> Option<SignedSection> {
-        let node = self.section(approvals, "signed", &SIGNED_KEYS)?;
-        let place = node.entry("signers").map_or(node.span.start, |entry| entry.key_span.start);
-        let (line, _) = self.source.position(place);
-        let section = SignedSection {
-            folder: self.setting(node, "folder"),
-            signers: self.setting(node, "signers"),
-            authors: self.setting(node, "authors"),
-            place: format!("{}:{line}", self.source.file),
-        };
+        let node = self.section(approvals, "signed", SignedSection::KEYS)?;
         if node.present("signers").is_none() {
             let help = "write `signers: /etc/reckon/signers`, a file of allowed signers as ssh-keygen reads it";
             let message = "`signers` is missing, so no person can sign an approval";
             self.missing(node.span.clone(), message, help);
         }
-        Some(section)
+        Some(SignedSection::read_keys(self, node, SignedSection::default()))
     }
 }
 
@@ -102,10 +92,8 @@ impl ConfigReader<'_> {
 const FILE_HEAD: &str = "apiVersion: reckon.dev/v1\nkind: PlanApproval\n";
 
 const KIND: &str = "PlanApproval";
-/// The code of a file that is no approval.
 const FORM: &str = "reckon::approval::form";
 const FILE_KEYS: [&str; 5] = ["apiVersion", "kind", "plan", "ceilings", "expires"];
-/// Length of a checksum, in characters.
 const CHECKSUM: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,7 +101,6 @@ pub struct ApprovalFile {
     pub plan: String,
     /// The largest amount that the plan may move in each currency; none sets no ceiling.
     pub ceilings: Vec<Money>,
-    /// The end of the approval.
     pub expires: Option<DateTime<Utc>>,
 }
 
@@ -163,7 +150,6 @@ impl ApprovalFile {
         read.filter(|_| good).ok_or(problems)
     }
 
-    /// Returns the text of such a file.
     pub fn text(&self) -> String {
         let Self { plan, ceilings, expires } = self;
         let ceilings: Vec<String> = ceilings.iter().map(|one| format!("\"{one}\"")).collect();

@@ -135,11 +135,9 @@ pub enum CompactionMode {
 /// The retention of records that a compaction replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArchiveRetention {
-    /// Kept for ever.
     Keep,
     /// Kept for at least this time.
     For(Duration),
-    /// Dropped at once.
     Drop,
 }
 

@@ -4,18 +4,17 @@
 //! Limits directly beneath `limits` hold for both modes, and each mode is counted apart. `live` and
 //! `test` override single keys for their mode.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 
 use crate::base::id::Key;
 use crate::base::money::Money;
 use crate::config::approvals::SignedSection;
 use crate::config::reader::{ConfigReader, ReadField, Section, section};
-use crate::config::setting::{ConfigError, EnvSource, Setting, resolve_optional};
+use crate::config::setting::{ConfigError, EnvSource, Placed, Setting, resolve_optional};
 use crate::kinds::planning::step::MERCHANT;
 use crate::policy::{ApprovalRules, limits as policy};
 use crate::spec::text::node::{Node, NodeEntry, NodeValue};
@@ -24,26 +23,9 @@ use crate::spec::text::node::{Node, NodeEntry, NodeValue};
 const PARTS: [&str; 3] = ["live", "test", "merchants"];
 const APPROVALS: [&str; 4] = ["above", "approvers", "valid_for", "signed"];
 
-/// A value and its line.
-#[derive(Debug, Clone)]
-struct WithLine<T> {
-    value: T,
-    line: usize,
-}
-
-impl<T: JsonSchema> JsonSchema for WithLine<T> {
-    fn schema_name() -> Cow<'static, str> {
-        T::schema_name()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        T::json_schema(generator)
-    }
-}
-
 /// Amounts, one for each currency.
-type Amounts = WithLine<Vec<WithLine<Setting<Money>>>>;
-type Count = WithLine<Setting<u32>>;
+type Amounts = Placed<Vec<Placed<Setting<Money>>>>;
+type Count = Placed<Setting<u32>>;
 
 /// Limits of one mode or merchant.
 #[derive(Debug, Clone, Default, JsonSchema)]
@@ -102,13 +84,6 @@ section!(LimitSection:
     per_object, per_run, per_day, usual_percent,
     deletes_per_run, deletes_per_day, emails_per_run, emails_per_day);
 
-impl ReadField for Option<Count> {
-    fn read_field(reader: &mut ConfigReader<'_>, parent: &Node, key: &str, _: Self) -> Self {
-        let line = reader.line_of_key(parent, key)?;
-        Some(WithLine { value: reader.setting(parent, key)?, line })
-    }
-}
-
 impl ReadField for Option<Amounts> {
     fn read_field(reader: &mut ConfigReader<'_>, parent: &Node, key: &str, _: Self) -> Self {
         reader.read_amounts(parent, key)
@@ -162,10 +137,9 @@ impl ConfigReader<'_> {
 
     /// Reads a list of amounts, one for each currency.
     fn read_amounts(&mut self, node: &Node, name: &str) -> Option<Amounts> {
-        let line = self.line_of_key(node, name)?;
+        let place = self.place_of_key(node, name)?;
         let mut value = Vec::new();
         for item in self.items(node, name) {
-            let (line, _) = self.source.position(item.span.start);
             let found = self.scalar::<Money>(item, item.span.clone());
             let twice = found
                 .as_ref()
@@ -175,15 +149,10 @@ impl ConfigReader<'_> {
                 let message = "the list has two amounts of this currency";
                 self.invalid(item.span.clone(), message, help);
             }
-            value.extend(found.map(|value| WithLine { value, line }));
+            let place = self.place(item.span.start);
+            value.extend(found.map(|value| Placed { value, place }));
         }
-        Some(WithLine { value, line })
-    }
-
-    /// Returns the line of a key that has a value.
-    pub(crate) fn line_of_key(&self, node: &Node, key: &str) -> Option<usize> {
-        let entry = node.present(key)?;
-        Some(self.source.position(entry.key_span.start).0)
+        Some(Placed { value, place })
     }
 
     pub(crate) fn read_approvals(&mut self, policy: &Node) -> ApprovalSettings {
@@ -211,7 +180,7 @@ impl ConfigReader<'_> {
 }
 
 /// Returns whether two literal amounts have one currency.
-fn is_same_currency(one: &WithLine<Setting<Money>>, other: &Setting<Money>) -> bool {
+fn is_same_currency(one: &Placed<Setting<Money>>, other: &Setting<Money>) -> bool {
     match (&one.value, other) {
         (Setting::Literal(one), Setting::Literal(other)) => one.currency() == other.currency(),
         _ => false,
@@ -220,20 +189,15 @@ fn is_same_currency(one: &WithLine<Setting<Money>>, other: &Setting<Money>) -> b
 
 impl LimitSettings {
     /// Returns the limits of a file, each with its place there.
-    pub(crate) fn rules(
-        &self,
-        file: &Arc<str>,
-        env: &dyn EnvSource,
-    ) -> Result<policy::Limits, ConfigError> {
-        let read = Resolve { file, env };
-        let both = |name: &str| read.section(&self.both, name);
+    pub(crate) fn rules(&self, env: &dyn EnvSource) -> Result<policy::Limits, ConfigError> {
         let merchants = self.merchants.iter().map(|(key, (name, section))| {
-            let section = read.section(section, &format!("policy.limits.merchants.{name}"))?;
-            Ok((key.clone(), section))
+            let limits = section.rules(&format!("policy.limits.merchants.{name}"), env)?;
+            Ok((key.clone(), limits))
         });
-        let of_mode = |section, name: &str| -> Result<policy::LimitSet, ConfigError> {
-            Ok(read.section(section, name)?.with_fallback(&both("policy.limits")?))
-        };
+        let of_mode =
+            |section: &LimitSection, name: &str| -> Result<policy::LimitSet, ConfigError> {
+                Ok(section.rules(name, env)?.with_fallback(&self.both.rules("policy.limits", env)?))
+            };
         Ok(policy::Limits {
             live: of_mode(&self.live, "policy.limits.live")?,
             test: of_mode(&self.test, "policy.limits.test")?,
@@ -259,58 +223,54 @@ impl ApprovalSettings {
     }
 }
 
-/// Turns settings into limits.
-struct Resolve<'a> {
-    file: &'a Arc<str>,
-    env: &'a dyn EnvSource,
-}
-
-impl Resolve<'_> {
-    fn format_place(&self, line: usize) -> Arc<str> {
-        Arc::from(format!("{}:{line}", self.file))
-    }
-
-    fn section(&self, section: &LimitSection, path: &str) -> Result<policy::LimitSet, ConfigError> {
-        let amounts = |name, set: &Option<Amounts>| self.amounts(set.as_ref(), path, name);
-        let count = |name, set: &Option<Count>| self.count_limit(set.as_ref(), path, name);
+impl LimitSection {
+    /// Returns the limits of the section at a path.
+    fn rules(&self, path: &str, env: &dyn EnvSource) -> Result<policy::LimitSet, ConfigError> {
+        let amounts = |name, limit: &Option<Amounts>| {
+            limit
+                .as_ref()
+                .map(|limit| amount_limit(limit, &format!("{path}.{name}"), env))
+                .transpose()
+        };
+        let count = |name, limit: &Option<Count>| {
+            limit
+                .as_ref()
+                .map(|limit| count_limit(limit, &format!("{path}.{name}"), env))
+                .transpose()
+        };
         Ok(policy::LimitSet {
-            per_object: amounts("per_object", &section.per_object)?,
-            per_run: amounts("per_run", &section.per_run)?,
-            per_day: amounts("per_day", &section.per_day)?,
-            typical_percent: count("usual_percent", &section.usual_percent)?,
-            deletes_per_run: count("deletes_per_run", &section.deletes_per_run)?,
-            deletes_per_day: count("deletes_per_day", &section.deletes_per_day)?,
-            emails_per_run: count("emails_per_run", &section.emails_per_run)?,
-            emails_per_day: count("emails_per_day", &section.emails_per_day)?,
+            per_object: amounts("per_object", &self.per_object)?,
+            per_run: amounts("per_run", &self.per_run)?,
+            per_day: amounts("per_day", &self.per_day)?,
+            typical_percent: count("usual_percent", &self.usual_percent)?,
+            deletes_per_run: count("deletes_per_run", &self.deletes_per_run)?,
+            deletes_per_day: count("deletes_per_day", &self.deletes_per_day)?,
+            emails_per_run: count("emails_per_run", &self.emails_per_run)?,
+            emails_per_day: count("emails_per_day", &self.emails_per_day)?,
         })
     }
+}
 
-    fn amounts(
-        &self,
-        amounts: Option<&Amounts>,
-        path: &str,
-        name: &str,
-    ) -> Result<Option<policy::AmountLimit>, ConfigError> {
-        let Some(WithLine { value, line }) = amounts else { return Ok(None) };
-        let listed = value.iter().map(|one| {
-            let money = one.value.get(self.env)?;
-            Ok((money.currency(), (money.minor(), self.format_place(one.line))))
-        });
-        let listed = listed.collect::<Result<_, ConfigError>>()?;
-        let name = Arc::from(format!("{path}.{name}"));
-        Ok(Some(policy::AmountLimit { name, place: self.format_place(*line), listed }))
-    }
+fn amount_limit(
+    limit: &Amounts,
+    name: &str,
+    env: &dyn EnvSource,
+) -> Result<policy::AmountLimit, ConfigError> {
+    let listed = limit.value.iter().map(|one| {
+        let money = one.value.get(env)?;
+        Ok((money.currency(), (money.minor(), one.place.clone())))
+    });
+    let listed = listed.collect::<Result<_, ConfigError>>()?;
+    Ok(policy::AmountLimit { name: Arc::from(name), place: limit.place.clone(), listed })
+}
 
-    fn count_limit(
-        &self,
-        count: Option<&Count>,
-        path: &str,
-        name: &str,
-    ) -> Result<Option<policy::CountLimit>, ConfigError> {
-        let Some(WithLine { value, line }) = count else { return Ok(None) };
-        let (name, most) = (Arc::from(format!("{path}.{name}")), value.get(self.env)?);
-        Ok(Some(policy::CountLimit { name, place: self.format_place(*line), maximum: most }))
-    }
+fn count_limit(
+    limit: &Count,
+    name: &str,
+    env: &dyn EnvSource,
+) -> Result<policy::CountLimit, ConfigError> {
+    let (name, maximum) = (Arc::from(name), limit.value.get(env)?);
+    Ok(policy::CountLimit { name, place: limit.place.clone(), maximum })
 }
 
 #[cfg(test)]

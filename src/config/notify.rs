@@ -30,7 +30,6 @@ pub enum NotifyTarget {
     /// An address that takes a POST.
     Web {
         url: Setting<SecretUrl>,
-        /// The form of the posted body.
         form: Setting<WebFormat>,
         /// True if a notification is sent again after a lost answer; the receiver drops repeats by
         /// their key.
@@ -120,7 +119,6 @@ impl NotifyTarget {
     }
 }
 
-/// The encryption of the connection to a mail server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MailEncryption {
     /// Upgraded by `STARTTLS`; refused where the server does not support it.
@@ -131,7 +129,6 @@ pub enum MailEncryption {
     None,
 }
 
-/// A web address that is a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretUrl(Secret);
 

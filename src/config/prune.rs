@@ -2,19 +2,18 @@
 //! rights of scripts, as a list of powers, or as powers with the merchants for which they are
 //! opened.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde_json::{Value, json};
 
 use crate::base::id::Key;
 use crate::base::wording;
-use crate::config::reader::{ConfigReader, ReadField, section};
+use crate::config::reader::{ConfigReader, section};
 use crate::config::setting::{
-    ConfigError, EnvSource, FromText, InvalidValue, Setting, resolve_optional, text_schema,
+    ConfigError, EnvSource, FromText, InvalidValue, Placed, Setting, resolve_optional, text_schema,
     word_schema, words,
 };
 use crate::kinds::planning::step::MERCHANT;
@@ -27,33 +26,16 @@ use crate::spec::text::node::{Node, NodeValue};
 pub struct PruneSection {
     /// The largest share of a set that one plan may remove; sets of fewer than ten are not checked.
     #[schemars(extend("default" = 30))]
-    percent: Option<PlacedSetting<Percentage>>,
+    percent: Option<Placed<Setting<Percentage>>>,
     /// The treatment of a tree, kind or merchant without any document left.
     #[schemars(extend("default" = "refuse"))]
-    empty: Option<PlacedSetting<GuardMode>>,
+    empty: Option<Placed<Setting<GuardMode>>>,
     /// The treatment of a new document that equals a missing one.
     #[schemars(extend("default" = "refuse"))]
-    renames: Option<PlacedSetting<GuardMode>>,
+    renames: Option<Placed<Setting<GuardMode>>>,
     /// The time that a live object stays after its mark.
     #[schemars(extend("default" = "24h"))]
-    delay: Option<PlacedSetting<Duration>>,
-}
-
-impl<T: FromText> JsonSchema for PlacedSetting<T> {
-    fn schema_name() -> Cow<'static, str> {
-        "PlacedSetting".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Setting::<T>::json_schema(generator)
-    }
-}
-
-/// A setting and its place, as `FILE:LINE`.
-#[derive(Debug, Clone)]
-struct PlacedSetting<T> {
-    setting: Setting<T>,
-    set_at: String,
+    delay: Option<Placed<Setting<Duration>>>,
 }
 
 /// A whole number of per cent, from 0 to 100.
@@ -85,14 +67,12 @@ impl FromText for Percentage {
 
 words!(GuardMode: "refuse" => Refuse, "allow" => Allow);
 
-impl<T: FromText + Clone> PlacedSetting<T> {
-    fn resolve<V>(
-        &self,
-        env: &dyn EnvSource,
-        value: impl Fn(T) -> V,
-    ) -> Result<Configured<V>, ConfigError> {
-        Ok(Configured { value: value(self.setting.get(env)?), set_at: self.set_at.clone() })
-    }
+fn resolve<T: FromText + Clone, V>(
+    placed: &Placed<Setting<T>>,
+    env: &dyn EnvSource,
+    value: impl Fn(T) -> V,
+) -> Result<Configured<V>, ConfigError> {
+    Ok(Configured { value: value(placed.value.get(env)?), set_at: placed.place.to_string() })
 }
 
 impl PruneSection {
@@ -101,30 +81,22 @@ impl PruneSection {
         let Self { percent, empty, renames, delay } = self;
         let mut prune = PruneGuards::default();
         if let Some(percent) = percent {
-            prune.percent = percent.resolve(env, |percent| percent.0)?;
+            prune.percent = resolve(percent, env, |percent| percent.0)?;
         }
         if let Some(empty) = empty {
-            prune.refuse_empty = empty.resolve(env, |guard| guard == GuardMode::Refuse)?;
+            prune.refuse_empty = resolve(empty, env, |guard| guard == GuardMode::Refuse)?;
         }
         if let Some(renames) = renames {
-            prune.refuse_renames = renames.resolve(env, |guard| guard == GuardMode::Refuse)?;
+            prune.refuse_renames = resolve(renames, env, |guard| guard == GuardMode::Refuse)?;
         }
         if let Some(delay) = delay {
-            prune.delay = delay.resolve(env, |delay| delay)?;
+            prune.delay = resolve(delay, env, |delay| delay)?;
         }
         Ok(prune)
     }
 }
 
 section!(PruneSection: percent, empty, renames, delay);
-
-impl<T: FromText> ReadField for Option<PlacedSetting<T>> {
-    fn read_field(reader: &mut ConfigReader<'_>, parent: &Node, key: &str, _: Self) -> Self {
-        let setting = reader.setting(parent, key)?;
-        let line = reader.line_of_key(parent, key)?;
-        Some(PlacedSetting { setting, set_at: format!("{}:{line}", reader.source.file) })
-    }
-}
 
 /// The word for every merchant.
 const ALL: &str = "all";
@@ -139,7 +111,6 @@ pub struct ScriptRights {
     powers: Vec<(Setting<ScriptPower>, PowerScope)>,
 }
 
-/// The merchants for which a power is opened.
 #[derive(Debug, Clone)]
 enum PowerScope {
     All(Option<Setting<Everyone>>),

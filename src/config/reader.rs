@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::wording;
-use crate::config::setting::{FromText, InvalidValue, Setting, Variable};
+use crate::config::setting::{FromText, InvalidValue, Placed, Setting, Variable};
 use crate::config::value::is_variable_name;
 use crate::model::issue::{PlacedIssue, Severity};
 use crate::spec::text::decode::{DecodedText, Finding};
@@ -156,6 +156,17 @@ impl ConfigReader<'_> {
         Ok(Variable { name: name.to_owned(), file, line, dir })
     }
 
+    /// Returns the place of a key that has a value.
+    pub(crate) fn place_of_key(&self, node: &Node, key: &str) -> Option<Arc<str>> {
+        Some(self.place(node.present(key)?.key_span.start))
+    }
+
+    /// Returns the place of a byte, as `FILE:LINE`.
+    pub(crate) fn place(&self, byte: usize) -> Arc<str> {
+        let (line, _) = self.source.position(byte);
+        Arc::from(format!("{}:{line}", self.source.file))
+    }
+
     pub(crate) fn report_unknown_keys(&mut self, node: &Node, known: &[&str]) {
         for entry in node.entries().iter().filter(|entry| !known.contains(&entry.key.as_str())) {
             let message = format!("unknown key `{}`", entry.key);
@@ -206,6 +217,13 @@ impl<T: FromText> ReadField for Option<Setting<T>> {
 impl<T: FromText> ReadField for Vec<Setting<T>> {
     fn read_field(reader: &mut ConfigReader<'_>, parent: &Node, key: &str, _: Self) -> Self {
         reader.list(parent, key)
+    }
+}
+
+impl<T: FromText> ReadField for Option<Placed<Setting<T>>> {
+    fn read_field(reader: &mut ConfigReader<'_>, parent: &Node, key: &str, _: Self) -> Self {
+        let place = reader.place_of_key(parent, key)?;
+        Some(Placed { value: reader.setting(parent, key)?, place })
     }
 }
 

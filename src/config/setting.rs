@@ -36,7 +36,6 @@ impl EnvSource for ProcessEnv {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidValue {
     pub message: String,
-    /// The text to write instead.
     pub help: String,
 }
 
@@ -126,7 +125,6 @@ pub enum ConfigError {
     #[error("the variable `{variable}`, which {file}:{line} names, is not set")]
     Unset {
         variable: String,
-        /// The file that names the variable.
         file: Arc<str>,
         /// The line in that file, from 1.
         line: usize,
@@ -137,12 +135,10 @@ pub enum ConfigError {
     )]
     Invalid {
         variable: String,
-        /// The file that names the variable.
         file: Arc<str>,
         /// The line in that file, from 1.
         line: usize,
         message: String,
-        /// The text to write instead.
         help: String,
     },
     /// Exit code 1: the file lacks a field that the command needs.
@@ -150,7 +146,6 @@ pub enum ConfigError {
     Missing { path: &'static str, file: Arc<str> },
 }
 
-/// One scalar of the file.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Setting<T> {
     /// Written in the file, or the default.
@@ -159,11 +154,27 @@ pub enum Setting<T> {
     Env(Variable),
 }
 
+/// A value, and its place as `FILE:LINE`.
+#[derive(Debug, Clone)]
+pub(crate) struct Placed<T> {
+    pub(crate) value: T,
+    pub(crate) place: Arc<str>,
+}
+
+impl<T: JsonSchema> JsonSchema for Placed<T> {
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}
+
 /// A reference to a variable, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
     pub name: String,
-    /// The file that names the variable.
     pub file: Arc<str>,
     /// The line in that file, from 1.
     pub line: usize,

@@ -229,13 +229,11 @@ impl Config {
         setting.ok_or_else(missing)?.get(env)
     }
 
-    /// Returns limits and approvals.
     pub fn rules(&self, env: &dyn EnvSource) -> Result<PolicyRules, ConfigError> {
-        let limits = self.policy.limits.rules(&self.file, env)?;
+        let limits = self.policy.limits.rules(env)?;
         Ok(PolicyRules { limits, approvals: self.policy.approvals.rules(env)? })
     }
 
-    /// Returns the context that checks of manifests need.
     pub fn check_context(&self, env: &dyn EnvSource) -> Result<CheckCx, ConfigError> {
         let ServiceSettings { web_url, brands, .. } = &self.service;
         let urls = web_url.iter().chain(brands).map(|setting| setting.get(env));

@@ -134,7 +134,6 @@ struct LimitedPlan {
     rules: PolicyRules,
     /// The amount that each resource of the first tree moves, by currency and meaning.
     usual: BTreeMap<(Key, Currency, String), i64>,
-    /// The limits that the plan as a whole exceeds.
     exceeded: Vec<ExceededByPlan>,
     /// Every spend request so far.
     requests: Mutex<BTreeMap<Key, SpendRequest>>,

@@ -21,8 +21,7 @@ use crate::model::error_class::{ErrorClass, FailureSignal};
 use crate::model::manifest::Manifest;
 use crate::model::operator::Suspension;
 use crate::model::plan::Reason;
-use crate::model::retry;
-use crate::model::retry::RetryDenied;
+use crate::model::retry::{self, RetryDenied};
 use crate::model::state::observed::{Observed, ServiceRefusal};
 use crate::model::state::token_attachment::ATTACHED;
 use crate::plan::state_view::StateView;
@@ -183,7 +182,6 @@ fn decline_advice(code: &str) -> String {
     }
 }
 
-/// Formats the service's words of a refusal.
 pub(crate) fn format_refusal(refusal: &ServiceRefusal) -> String {
     format!("{} (HTTP {})", refusal.problem.describe(), refusal.status)
 }

@@ -59,7 +59,6 @@ impl PlanTotals {
         &self.money
     }
 
-    /// Returns the number of steps with this verdict.
     pub fn count_of(&self, verdict: PlannedAction) -> usize {
         self.verdicts.get(&verdict).copied().unwrap_or(0)
     }
@@ -73,12 +72,10 @@ impl PlanTotals {
             .sum()
     }
 
-    /// Returns the number of resources that are not ready.
     pub fn unready_count(&self) -> usize {
         self.unready
     }
 
-    /// Returns the number of resources that need attention.
     pub fn needing_attention(&self) -> usize {
         self.needing_attention
     }
@@ -189,7 +186,6 @@ impl AccountBlocked {
         }
     }
 
-    /// Returns the merchants that block a resource.
     pub(crate) fn merchants(&self) -> impl Iterator<Item = &Key> {
         self.merchants.keys()
     }

@@ -17,8 +17,7 @@ use chrono::{DateTime, Utc};
 
 use crate::base::id::Key;
 use crate::kinds::planning::step::{PlanningView, StepCx, merchant_of};
-use crate::kinds::register;
-use crate::kinds::register::KindRow;
+use crate::kinds::register::{self, KindRow};
 use crate::kinds::remote::import_check::ImportCheck;
 use crate::model::change::{PlannedAction, Removal};
 use crate::model::effect::{Effect, RemoteReading};
@@ -231,7 +230,6 @@ impl Planner {
         self.steps.get(key)
     }
 
-    /// Returns every step, by key.
     pub fn steps(&self) -> impl Iterator<Item = &Arc<Step>> {
         self.steps.values()
     }
@@ -245,7 +243,6 @@ impl Planner {
         &self.totals
     }
 
-    /// Returns the resources that refer to this one.
     pub fn users(&self, key: &Key) -> impl Iterator<Item = &Key> {
         self.users.get(key).into_iter().flatten()
     }

@@ -62,7 +62,6 @@ pub(crate) struct PruneState {
     changed: bool,
     /// Set when an object lost its document, so that its twin may be among all documents.
     search: bool,
-    /// Steps to recompute.
     dirty: BTreeSet<Key>,
 }
 
@@ -236,7 +235,6 @@ impl PruneState {
         pairs
     }
 
-    /// Returns the guard that stops a removal.
     pub(crate) fn tripped_guard(&self, key: &Key) -> Option<&GuardTripped> {
         self.tripped_guards.get(key)
     }
@@ -256,7 +254,6 @@ impl PruneState {
         self.claims.get(key).is_some_and(|claims| !claims.is_empty())
     }
 
-    /// Returns the documents that claim this name.
     pub(crate) fn claims(&self, key: &Key) -> impl Iterator<Item = &Key> {
         self.claims.get(key).into_iter().flatten()
     }
@@ -271,7 +268,6 @@ impl PruneState {
         self.orphans.get(key).is_some_and(|gone| gone.is_removal)
     }
 
-    /// Returns the documents that are back.
     pub(crate) fn returned(&self) -> impl Iterator<Item = &Key> {
         self.returned.iter()
     }
@@ -346,7 +342,6 @@ pub(crate) fn of_applied(spec: &Value) -> Fingerprint {
     Some(sha256(&canonical(&spec)))
 }
 
-/// Returns the essence of a document.
 pub(crate) fn of_manifest(manifest: &Manifest, digest_key: &[u8; 32]) -> Option<Fingerprint> {
     let row = register::find(manifest.key.kind.as_str())?;
     let essence = of_applied(&redact(row.fields, &manifest.spec, digest_key));

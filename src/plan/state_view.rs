@@ -14,7 +14,6 @@ use crate::model::operator::Suspension;
 use crate::model::state::observed::Observed;
 use crate::policy::prune::PruneGuards;
 
-/// The planner's fixed settings.
 #[derive(Clone)]
 pub struct PlannerSettings {
     /// `partner.name`.
@@ -35,11 +34,8 @@ impl std::fmt::Debug for PlannerSettings {
     }
 }
 
-/// The planner's view of the current state.
 pub trait StateView {
-    /// Returns the content of the files.
     fn desired(&self) -> &Desired;
-    /// Returns the observed state of a resource.
     fn observed(&self, key: &Key) -> Option<Arc<Observed>>;
     /// Returns the resource's intent that is not closed.
     fn open_intent(&self, key: &Key) -> Option<Arc<OpenIntent>>;

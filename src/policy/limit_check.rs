@@ -146,7 +146,6 @@ pub fn check_plan(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitSubject {
     Money(Currency),
-    /// Removed objects.
     Deletes,
     Emails,
 }

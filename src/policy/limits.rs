@@ -38,7 +38,6 @@ impl AmountLimit {
 pub struct CountLimit {
     /// The limit's name, such as `policy.limits.deletes_per_run`.
     pub name: Arc<str>,
-    /// File and line.
     pub place: Arc<str>,
     pub maximum: u32,
 }
@@ -49,7 +48,6 @@ pub struct LimitSet {
     pub per_object: Option<AmountLimit>,
     /// Limit on all that one state of the files moves on one day.
     pub per_run: Option<AmountLimit>,
-    /// Limit on all that is moved on one UTC day.
     pub per_day: Option<AmountLimit>,
     /// Limit relative to the typical amount, in percent.
     pub typical_percent: Option<CountLimit>,
@@ -91,7 +89,6 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Returns whether there is no limit.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -37,7 +37,6 @@ pub struct ApprovalRules {
     pub above: BTreeMap<Currency, i64>,
     /// Number of different people.
     pub approvers: usize,
-    /// Validity of an approval.
     pub valid_for: Duration,
 }
 
@@ -71,7 +70,6 @@ impl ApprovalRules {
 /// The approvals that cover one planned effect.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ApprovalStatus {
-    /// Ids of the covering approvals.
     pub ids: Vec<String>,
     /// The people who gave them, each once.
     pub actors: BTreeSet<String>,
@@ -80,7 +78,6 @@ pub struct ApprovalStatus {
 }
 
 impl ApprovalStatus {
-    /// Returns whether enough people approved it.
     pub fn is_enough(&self) -> bool {
         self.approvers_needed > 0 && self.actors.len() >= self.approvers_needed
     }
@@ -233,11 +230,9 @@ impl ScriptPower {
     }
 }
 
-/// The merchants that a power is opened for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AllowedMerchants {
     All,
-    /// These merchants.
     Some(BTreeSet<Key>),
 }
 
@@ -256,7 +251,6 @@ impl Rights {
         Self::new(ScriptPower::ALL.map(|power| (power, AllowedMerchants::All)))
     }
 
-    /// Returns whether a power is open for any merchant.
     pub fn allows_any(&self, power: ScriptPower) -> bool {
         self.0.contains_key(&power)
     }

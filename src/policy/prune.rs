@@ -37,7 +37,6 @@ impl<T> Configured<T> {
     }
 }
 
-/// The section `policy.prune`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PruneGuards {
     /// Maximum share of a set that may be removed at once, in percent; sets of fewer than ten are
@@ -104,7 +103,6 @@ fn increment(count: &mut usize) {
     *count = count.saturating_add(1);
 }
 
-/// A set of resources that a guard checks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum GuardedSet {
     Tree,
@@ -160,7 +158,6 @@ pub fn check_removals<'a>(
     going.filter_map(|(key, merchant)| Some((key.clone(), of(key, merchant)?))).collect()
 }
 
-/// Trips if no document is left of a set.
 fn empty_set_trip(
     prune: &PruneGuards,
     set: &GuardedSet,
@@ -198,7 +195,6 @@ fn share_trip(
 /// A rename candidate: a new document equal to a missing one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenameCandidate {
-    /// The missing document.
     pub old: Key,
     pub new: Key,
     /// Creating the new resource would move money that the old one moved, too.
