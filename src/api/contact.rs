@@ -9,8 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::call::{endpoints, objects};
-use crate::api::rules;
-use crate::api::rules::FieldProblem;
+use crate::api::rules::{self, FieldProblem};
 use crate::api::wire::{Audit, serialize_exposed};
 use crate::base::secret::Secret;
 

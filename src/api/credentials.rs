@@ -1,9 +1,6 @@
 //! Credentials: a merchant's gateway keys, and bearer tokens (partner-api, GET
 //! /gateway-credentials, POST /oauth/token).
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::api::call::{endpoints, objects};
 use crate::api::wire;
 use crate::base::secret::Secret;
@@ -143,19 +140,19 @@ objects! {
     }
 }
 
-/// The answer: a token that is valid until it is revoked.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct AccessToken {
-    /// 64 alphanumerics.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::serialize_exposed")]
-    pub access_token: Option<Secret>,
-    /// `bearer`.
-    pub token_type: String,
-    /// `tenant` or `payments`.
-    pub scope: String,
-    /// Unix time, seconds.
-    pub created_at: i64,
+objects! {
+    /// The answer: a token that is valid until it is revoked.
+    pub struct AccessToken {
+        /// 64 alphanumerics.
+        #[serde(serialize_with = "wire::serialize_exposed")]
+        pub access_token: Option<Secret>,
+        /// `bearer`.
+        pub token_type: String,
+        /// `tenant` or `payments`.
+        pub scope: String,
+        /// Unix time, seconds.
+        pub created_at: i64,
+    }
 }
 
 impl TokenRequest {

@@ -11,8 +11,7 @@ use serde_with::skip_serializing_none;
 
 use crate::api::call::{PAGE, PAGE_SIZE, Page, Parameter, ParameterType, endpoints, objects};
 use crate::api::onboarding::application::ApplicationId;
-use crate::api::wire;
-use crate::api::wire::{Timestamp, words};
+use crate::api::wire::{self, Timestamp, words};
 use crate::base::secret::Secret;
 
 objects! {

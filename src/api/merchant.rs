@@ -2,10 +2,6 @@
 //! accounts for the money of invoices, and the withdrawal of its authorisation (partner-api, Bank
 //! account, deauthorize application).
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_with::skip_serializing_none;
-
 use crate::api::call::{Call, Endpoint, endpoints, objects};
 use crate::api::rules::NAME_LENGTH_MAX;
 use crate::api::wire::Timestamp;
@@ -60,33 +56,32 @@ objects! {
 /// the answer and a change share.
 macro_rules! account {
     ($(#[$about:meta])* $name:ident { $($before:tt)* } { $($after:tt)* }) => {
-        $(#[$about])*
-        #[skip_serializing_none]
-        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[serde(default)]
-        pub struct $name {
-            $($before)*
-            /// When the CVV check refuses a charge; cards.
-            pub cvv_policy: Option<String>,
-            /// When the address check refuses a charge; cards.
-            pub avs_policy: Option<String>,
-            /// True where a matching CVV outweighs a failed address check; cards.
-            pub ignore_avs_failure_if_cvv_match: Option<bool>,
-            /// Required fields of a payment, comma-separated; cards.
-            pub required_payment_fields: Option<String>,
-            /// When the CVV check refuses a swiped card; cards.
-            pub swipe_cvv_policy: Option<String>,
-            /// When the address check refuses a swiped card; cards.
-            pub swipe_avs_policy: Option<String>,
-            /// True where a matching CVV of a swiped card outweighs a failed address check; cards.
-            pub swipe_ignore_avs_failure_if_cvv_match: Option<bool>,
-            /// Required fields of a payment with a swiped card, comma-separated; cards.
-            pub swipe_required_payment_fields: Option<String>,
-            /// Allowed countries, comma-separated; empty: all.
-            pub transaction_allowed_countries: Option<String>,
-            /// Accepted card types, comma-separated, or `*`; cards.
-            pub accepted_card_types: Option<String>,
-            $($after)*
+        objects! {
+            $(#[$about])*
+            pub struct $name {
+                $($before)*
+                /// When the CVV check refuses a charge; cards.
+                pub cvv_policy: Option<String>,
+                /// When the address check refuses a charge; cards.
+                pub avs_policy: Option<String>,
+                /// True where a matching CVV outweighs a failed address check; cards.
+                pub ignore_avs_failure_if_cvv_match: Option<bool>,
+                /// Required fields of a payment, comma-separated; cards.
+                pub required_payment_fields: Option<String>,
+                /// When the CVV check refuses a swiped card; cards.
+                pub swipe_cvv_policy: Option<String>,
+                /// When the address check refuses a swiped card; cards.
+                pub swipe_avs_policy: Option<String>,
+                /// True where a matching CVV of a swiped card outweighs a failed address check; cards.
+                pub swipe_ignore_avs_failure_if_cvv_match: Option<bool>,
+                /// Required fields of a payment with a swiped card, comma-separated; cards.
+                pub swipe_required_payment_fields: Option<String>,
+                /// Allowed countries, comma-separated; empty: all.
+                pub transaction_allowed_countries: Option<String>,
+                /// Accepted card types, comma-separated, or `*`; cards.
+                pub accepted_card_types: Option<String>,
+                $($after)*
+            }
         }
     };
 }

@@ -1,16 +1,12 @@
 //! Payment methods as answers show them, and the words of their types (gateway-api, Payment
 //! method).
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::api::call::objects;
-use crate::api::wire;
-use crate::api::wire::Timestamp;
+use crate::api::wire::{self, Timestamp};
 
 wire::words! {
     /// The two kinds of payment method.
@@ -52,19 +48,7 @@ pub struct BankWord;
 
 macro_rules! constant_word {
     ($name:ident, $word:literal) => {
-        impl JsonSchema for $name {
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({"type": "string", "const": $word})
-            }
-        }
+        wire::inline_schema!($name, {"type": "string", "const": $word});
 
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

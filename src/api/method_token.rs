@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::api::call::{endpoints, objects};
@@ -18,7 +18,8 @@ use crate::api::saved_method::{NewBank, NewCard};
 use crate::api::wire::Audit;
 
 /// A method in a request: the id of a saved method, or the details themselves.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum MethodRef {
     /// A saved card, saved bank, payment method or one-time token.
     Id(String),
@@ -41,16 +42,6 @@ impl JsonSchema for MethodRef {
         let (card, bank) =
             (generator.subschema_for::<NewCard>(), generator.subschema_for::<NewBank>());
         json_schema!({"anyOf": [{"type": "string", "minLength": 1}, card, bank]})
-    }
-}
-
-impl Serialize for MethodRef {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Id(id) => serializer.serialize_str(id),
-            Self::Card(card) => card.serialize(serializer),
-            Self::Bank(bank) => bank.serialize(serializer),
-        }
     }
 }
 

@@ -11,8 +11,7 @@ use crate::api::method_token::MethodRef;
 use crate::api::rules::{AMOUNT_MAX, FieldProblem, FieldProblems};
 use crate::api::schedule::{RecurringSchedule, limit_rules, schedule_rules};
 use crate::api::transaction::Transaction;
-use crate::api::wire;
-use crate::api::wire::Timestamp;
+use crate::api::wire::{self, Timestamp};
 
 wire::words! {
     /// Status of a recurring charge (service-facts, 57).

@@ -13,8 +13,7 @@ use crate::api::rules::{
     AMOUNT_MAX, FieldProblem, FieldProblems, TRANSACTION_REFERENCE_LENGTH_MAX,
 };
 use crate::api::schedule::{Recur, recur_rules};
-use crate::api::wire;
-use crate::api::wire::Timestamp;
+use crate::api::wire::{self, Timestamp};
 
 wire::words! {
     /// Type of a transaction.

@@ -5,14 +5,33 @@
 //! nulls. Reading tolerates additions in an answer: an unknown word is stored, not refused.
 
 use chrono::{DateTime, Utc};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de;
-use serde::de::{Deserialize, Deserializer};
+use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
 use crate::api::call::objects;
 use crate::base::clock;
 use crate::base::secret::Secret;
+
+/// Gives a type this JSON Schema, which is written where the type is used.
+macro_rules! inline_schema {
+    ($type:ident, $($schema:tt)+) => {
+        impl schemars::JsonSchema for $type {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!($($schema)+)
+            }
+        }
+    };
+}
+
+pub(crate) use inline_schema;
 
 /// A moment; written as UTC ISO 8601 with milliseconds and `Z`, read with any offset
 /// (service-facts, 17).
@@ -33,19 +52,7 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
-impl JsonSchema for Timestamp {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Timestamp".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string", "format": "date-time"})
-    }
-}
+inline_schema!(Timestamp, {"type": "string", "format": "date-time"});
 
 /// Writes a secret unmasked; for bodies sent to the service only.
 #[expect(clippy::ref_option, reason = "serde hands the field by reference")]
@@ -117,19 +124,7 @@ macro_rules! words {
             }
         }
 
-        impl schemars::JsonSchema for $name {
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({"type": "string", "enum": [$($word),+]})
-            }
-        }
+        $crate::api::wire::inline_schema!($name, {"type": "string", "enum": [$($word),+]});
 
         impl From<String> for $name {
             fn from(word: String) -> Self {

@@ -224,7 +224,6 @@ impl RoutingNumber {
         }
     }
 
-    /// Returns the nine digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }

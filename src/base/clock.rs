@@ -14,7 +14,6 @@ use tokio::time::Instant;
 /// Source of the current time. Readings may step back with the machine's clock; order comes from
 /// sequences, never from time.
 pub trait Clock: Send + Sync + Debug {
-    /// Returns the present moment.
     fn now(&self) -> DateTime<Utc>;
 
     /// Returns a channel of the moves of an adjustable clock, in milliseconds ahead; `None` for

@@ -103,7 +103,6 @@ fn link_in_work_tree(path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Returns whether a folder is kept in a git work tree.
 fn in_work_tree(folder: &Path) -> bool {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());

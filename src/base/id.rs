@@ -98,7 +98,6 @@ impl Name {
         &*self.0 == DEFAULT_NAMESPACE
     }
 
-    /// Returns the checked text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -245,17 +244,10 @@ impl FromStr for Key {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
     #[error("the {what} is empty")]
-    Empty {
-        /// The sort of id.
-        what: &'static str,
-    },
+    Empty { what: &'static str },
     /// More than [`REMOTE_ID_LENGTH_MAX`] characters.
     #[error("the {what} has {length} characters, more than {max}", max = REMOTE_ID_LENGTH_MAX)]
-    TooLong {
-        /// The sort of id.
-        what: &'static str,
-        length: usize,
-    },
+    TooLong { what: &'static str, length: usize },
 }
 
 fn check_id(text: &str, what: &'static str) -> Result<(), IdError> {

@@ -29,7 +29,6 @@ pub enum NonLocal {
     Peer,
     /// A page of another origin sends the request.
     Page,
-    /// A proxy forwards the request.
     Proxy,
     /// The request names another machine, none, or several.
     Host,

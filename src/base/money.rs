@@ -29,12 +29,7 @@ pub enum MoneyError {
         as_minor: Option<Money>,
     },
     #[error("`{text}` has more than {exponent} decimals, and {currency} has no smaller unit")]
-    TooManyDecimals {
-        text: String,
-        currency: Currency,
-        /// Decimals of the currency.
-        exponent: u32,
-    },
+    TooManyDecimals { text: String, currency: Currency, exponent: u32 },
     /// Not digits with at most one point between them.
     #[error(
         "`{text}` is no amount; write digits, a point and a currency, such as `\"125.00 USD\"`"
@@ -86,7 +81,6 @@ impl Money {
         Self { minor, currency }
     }
 
-    /// Makes an amount of zero.
     pub const fn zero(currency: Currency) -> Self {
         Self { minor: 0, currency }
     }

@@ -84,7 +84,6 @@ impl ServicePlace {
 macro_rules! outside {
     ($name:ident, $again:path) => {
         impl $name {
-            /// Returns the cleaned text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

@@ -61,7 +61,6 @@ struct OpenPeriod {
 pub(crate) enum Admission {
     /// The call may go out.
     Free,
-    /// The caller has to probe the host first.
     ProbeFirst,
     /// The call may not go out before this wait is over.
     Unavailable(Duration),

@@ -91,7 +91,6 @@ impl Bucket {
         (!wait.is_zero()).then_some(wait)
     }
 
-    /// Returns whether calls have to wait.
     pub(crate) fn is_slowed(&self, now: Instant) -> bool {
         self.limit.is_some() || self.pause_remaining(now).is_some()
     }

@@ -72,7 +72,6 @@ pub(crate) struct CallVerdict {
 }
 
 impl CallVerdict {
-    /// Returns the verdict on a withheld call.
     pub(crate) fn withheld(reason: &str, wait_s: u64) -> Self {
         let reason = ServiceText::clean(reason, &KnownValues::default());
         let outcome = Outcome::NotSent { reason, retry_after_s: Some(wait_s) };

@@ -29,7 +29,6 @@ const POLLS_PART: usize = 4;
 /// A caller that would wait longer than this for a token is refused instead.
 const WAIT_MAX: Duration = Duration::from_mins(1);
 
-/// The reason for a call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Urgency {
     /// A document, a command or a hook requires the call.
@@ -48,7 +47,6 @@ pub struct Unavailable {
     pub wait: Duration,
 }
 
-/// A host that does not serve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DownHost {
     /// Name and port.
@@ -64,17 +62,14 @@ pub struct DownHost {
 pub struct Traffic {
     /// Merchants whose calls have to wait; the partner's own calls count as one.
     pub slowed: usize,
-    /// Calls that wait for a token.
     pub waiting: usize,
     /// Answers 429 so far.
     pub throttled: u64,
     /// Calls that were not sent because their host does not serve.
     pub withheld: u64,
-    /// Hosts that do not serve.
     pub down_hosts: Vec<DownHost>,
 }
 
-/// The one gate of a process.
 #[derive(Debug)]
 pub struct Limiter {
     permits: Semaphore,
@@ -332,7 +327,6 @@ impl CallRoute {
 }
 
 impl Permit<'_> {
-    /// Records the end of the call.
     pub(crate) fn finish(self, host: &str, verdict: &CallVerdict, rng: &mut dyn Rng) {
         let asked = verdict.retry_after_s.map(Duration::from_secs);
         let now = Instant::now();

@@ -48,10 +48,7 @@ pub enum ReadError {
     Unauthorised,
     /// No usable answer after all permitted attempts.
     #[error("no usable answer from the service: {reason}")]
-    Unreachable {
-        /// The last failure.
-        reason: ServiceText,
-    },
+    Unreachable { reason: ServiceText },
     /// The call is not a GET, so it might change something and was not sent.
     #[error("internal error: {endpoint} is not a read")]
     NotARead { endpoint: String },

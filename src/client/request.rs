@@ -118,11 +118,7 @@ pub enum ClientError {
              [::1]"
         )
     )]
-    PlainHttp {
-        /// The setting that holds the address.
-        setting: &'static str,
-        host: String,
-    },
+    PlainHttp { setting: &'static str, host: String },
     /// `ca_file` holds no valid certificates.
     #[error("no usable certificates in `service.ca_file`")]
     #[diagnostic(
@@ -143,7 +139,6 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("reckon/", env!("CARGO_PKG_VERSION")));
 
-/// The two hosts of the service.
 #[derive(Clone)]
 pub(crate) struct ServiceAddresses {
     base: Url,

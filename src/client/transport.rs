@@ -31,7 +31,6 @@ use crate::client::request::{ClientError, ServiceConfig};
 /// The largest accepted answer, in bytes: a page of 100 transactions is well below 1 MiB.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// The transport of requests to the service.
 #[derive(Clone)]
 pub enum Transport {
     /// Over sockets; made by [`Transport::http`].
@@ -54,7 +53,6 @@ pub trait Wire: Send + Sync {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireDecision {
-    /// The wire delivers.
     Pass,
     /// The caller stops here for ever, as a dying process does.
     Crash,
@@ -62,7 +60,6 @@ pub enum WireDecision {
     Lose,
 }
 
-/// A wire without faults.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FaultlessWire;
 

@@ -20,8 +20,7 @@ use crate::model::issue::{
     Issue, PathSegment, PlacedIssue, ProblemCounts, Severity, UnderlinedPart,
 };
 use crate::model::manifest::{Annotations, AttachedFile, DocumentPlace, Manifest, PackedManifest};
-use crate::spec::header;
-use crate::spec::header::DocumentHead;
+use crate::spec::header::{self, DocumentHead};
 use crate::spec::text::decode::Finding;
 use crate::spec::text::lint::{Keep, Linted, lint};
 use crate::spec::text::mask::{PrivacyRules, mask_words, private_lines};
@@ -115,7 +114,6 @@ impl<'a> LazySource<'a> {
         Self { file, text, lines: OnceCell::new(), room: Cell::new(PROBLEMS_OF_FILE_MAX) }
     }
 
-    /// Returns the text with its line table.
     pub fn source(&self) -> &SourceText {
         self.lines.get_or_init(|| SourceText::new(self.file.clone(), Arc::from(self.text)))
     }

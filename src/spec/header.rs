@@ -21,11 +21,9 @@ pub const API_VERSION: &str = "reckon.dev/v1";
 
 /// The fields of every document, all of them required.
 const TOP_FIELDS: [&str; 4] = ["apiVersion", "kind", "metadata", "spec"];
-/// The code of an unknown field of the head.
 pub(crate) const UNKNOWN_FIELD: &str = "reckon::header::unknown_field";
 const METADATA_FIELDS: [&str; 4] = ["name", "namespace", "labels", "annotations"];
 
-/// The content of a document's head.
 #[derive(Debug, Default)]
 pub(crate) struct DocumentHead {
     pub(crate) row: Option<&'static KindRow>,
@@ -199,7 +197,6 @@ impl DocumentHead {
 /// The name of the schema that distinguishes by `kind`, and of its file.
 pub const DOCUMENT: &str = "document";
 
-/// Returns the schema of documents of one kind.
 pub fn of_kind(row: &KindRow) -> Value {
     let spec = (row.schema)();
     json!({

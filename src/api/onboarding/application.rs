@@ -5,18 +5,16 @@
 //! the files' shapes, the JSON Schema and the tests agree on each. A request is therefore a map of
 //! fields and no struct of eighty options.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::api::call::endpoints;
-use crate::api::onboarding::fields;
 use crate::api::onboarding::fields::{
-    ApplicationField, FIELDS, FieldType, SECOND_OWNER, SECOND_OWNER_FIELDS, SIGN_UP_REQUIRED,
+    self, ApplicationField, FIELDS, FieldType, SECOND_OWNER, SECOND_OWNER_FIELDS, SIGN_UP_REQUIRED,
 };
 use crate::api::wire;
 use crate::base::secret::Secret;
@@ -156,27 +154,19 @@ endpoints! {
         ApplicationFields => StartedSignUp;
 }
 
-impl JsonSchema for ApplicationFields {
-    fn inline_schema() -> bool {
-        true
-    }
+wire::inline_schema!(ApplicationFields, {
+    "type": "object",
+    "properties": application_properties(),
+    "required": SIGN_UP_REQUIRED,
+});
 
-    fn schema_name() -> Cow<'static, str> {
-        "ApplicationFields".into()
-    }
-
-    /// Requires the fields that both ways of submission need; a complete application needs more, by
-    /// its own fields.
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let mut properties = properties(FIELDS);
-        let second = json!({"type": "object", "properties": self::properties(SECOND_OWNER_FIELDS)});
-        properties.insert(SECOND_OWNER.to_owned(), second);
-        json_schema!({
-            "type": "object",
-            "properties": properties,
-            "required": SIGN_UP_REQUIRED,
-        })
-    }
+/// Returns the shapes of all fields. Those that both ways of submission need are required; a
+/// complete application needs more, by its own fields.
+fn application_properties() -> Map<String, Value> {
+    let mut all = properties(FIELDS);
+    let second = json!({"type": "object", "properties": properties(SECOND_OWNER_FIELDS)});
+    all.insert(SECOND_OWNER.to_owned(), second);
+    all
 }
 
 fn properties(fields: &[ApplicationField]) -> Map<String, Value> {

@@ -13,8 +13,7 @@ use crate::api::onboarding::encoded_text::{Encoding, encoding};
 use crate::api::onboarding::fields::{
     ApplicationField, FIELDS, FieldType, Need, SECOND_OWNER, SECOND_OWNER_FIELDS, SIGN_UP_REQUIRED,
 };
-use crate::api::rules;
-use crate::api::rules::{FieldProblem, FieldProblems, is_email};
+use crate::api::rules::{self, FieldProblem, FieldProblems, is_email};
 
 /// Returns every problem of the fields of an application. `trust_plan` means that its plan has a
 /// trust account. Fields that the table does not name are not checked.

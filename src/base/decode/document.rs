@@ -10,10 +10,9 @@
 //! one is never reported. The number of decodings is bounded, so the time is linear in the
 //! document.
 
-use serde::de;
 use serde::de::{
-    DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess,
-    Unexpected, Visitor,
+    self, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess,
+    SeqAccess, Unexpected, Visitor,
 };
 use serde_yaml::{Number, Value};
 
@@ -120,7 +119,6 @@ fn give_up_parent(tree: &mut DocumentNode, hole: &[DocumentSegment]) -> bool {
     !parent.is_empty()
 }
 
-/// One value of a document.
 #[derive(Debug, Clone)]
 pub(super) enum DocumentNode {
     Scalar {

@@ -83,11 +83,9 @@ pub enum DecodeProblem {
         name: String,
         known: Vec<String>,
     },
-    /// A mapping lacks a field.
     MissingField {
         name: String,
     },
-    /// A mapping has a field twice.
     DuplicateField {
         name: String,
     },

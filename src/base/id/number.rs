@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 #[error("unknown {what} `{text}`; write {example}")]
 pub struct NumberError {
     pub text: String,
-    /// The expected thing.
     pub what: &'static str,
     /// The expected form, for the message.
     pub example: &'static str,

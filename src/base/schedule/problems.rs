@@ -11,7 +11,6 @@ use super::{Day, IntervalUnit, Schedule};
 const WEEKDAY_MAX: u8 = 7;
 const MONTH_DAY_MAX: u8 = 31;
 
-/// One fault of a schedule or its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduleProblem {
     /// The faulty field by its wire name.

@@ -25,7 +25,6 @@ pub struct DecodedText {
     pub text: String,
     /// True if the file starts with a byte order mark.
     pub bom: bool,
-    /// The problems of the bytes.
     pub findings: Vec<Finding>,
 }
 
@@ -211,7 +210,6 @@ impl Finding {
         }
     }
 
-    /// Turns the finding into a warning.
     #[must_use]
     pub fn into_warning(mut self) -> Self {
         self.severity = Severity::Warning;

@@ -34,7 +34,6 @@ pub enum Keep {
     All,
 }
 
-/// The result of the pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Linted {
     /// The document as a tree. If the pass stopped early, its top mapping with the entries complete
@@ -103,7 +102,7 @@ impl<'a> Lint<'a> {
             | Event::DocumentStart(_)
             | Event::DocumentEnd => {}
             Event::Alias(_) => {
-                self.alias(span.clone());
+                self.report(frame::alias_finding(span.clone()));
                 self.scalar(Cow::Borrowed(""), ScalarStyle::DoubleQuoted, span.clone())?;
             }
             Event::Scalar(value, style, anchor, tag) => {
@@ -140,7 +139,7 @@ impl<'a> Lint<'a> {
         let sign = if anchor > 0 { '&' } else { '!' };
         let word = self.word_before(sign, span);
         if anchor > 0 {
-            self.alias(word);
+            self.report(frame::alias_finding(word));
         } else if tag {
             self.report(Finding::error(
                 "reckon::yaml::tag",
@@ -149,15 +148,6 @@ impl<'a> Lint<'a> {
                 "remove the word that starts with `!`; quote the value if it must be text",
             ));
         }
-    }
-
-    fn alias(&mut self, span: Range<usize>) {
-        self.report(Finding::error(
-            "reckon::yaml::alias",
-            span,
-            "anchors and aliases are not supported",
-            "write the value where it is used",
-        ));
     }
 
     /// Returns the word that starts with `sign` between the last event and the end of `span`.

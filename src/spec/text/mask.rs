@@ -36,7 +36,6 @@ impl MaskedSource {
         Self(SourceText::new(source.file.clone(), Arc::from(text)))
     }
 
-    /// Returns the masked text with its lines.
     pub fn source(&self) -> &SourceText {
         let Self(source) = self;
         source
@@ -108,7 +107,6 @@ impl<'a> PrivacyRules<'a> {
         Self { fields, names: private_names(fields).collect(), root: "", open: &[] }
     }
 
-    /// Returns the names of private fields.
     pub fn names(&self) -> &BTreeSet<&'a str> {
         &self.names
     }

@@ -41,7 +41,6 @@ impl SourceText {
         Self { file, text, starts }
     }
 
-    /// Returns the line and column of a byte.
     pub fn position(&self, byte: usize) -> (usize, usize) {
         let line = self.starts.partition_point(|start| *start <= byte).max(1);
         let start = self.start(line);
@@ -95,7 +94,6 @@ impl SourceText {
     }
 }
 
-/// One document of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slice {
     /// The bytes from the document's first line with content to the next marker.

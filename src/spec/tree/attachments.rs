@@ -3,8 +3,7 @@
 //! whole.
 
 use std::fs::File;
-use std::io;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
@@ -16,7 +15,6 @@ use crate::base::hash::Digest;
 use crate::kinds::schema::kind::{AttachmentFiles, FileProblem, Stamp};
 use crate::model::manifest::AttachedFile;
 
-/// Bytes that are read at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
 #[derive(Debug, Clone)]

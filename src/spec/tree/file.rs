@@ -13,10 +13,8 @@ use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, Severity};
 use crate::spec::document::{LazySource, ParsedDocument, ReadContext, read, without_private_words};
 use crate::spec::text::decode::{BOM, DecodedText, Finding, decode};
 use crate::spec::text::source::split;
-use crate::spec::tree::files;
-use crate::spec::tree::files::{Stat, map_in_order};
+use crate::spec::tree::files::{self, Stat, map_in_order};
 
-/// One file as last read.
 #[derive(Debug)]
 pub(crate) struct SpecFile {
     pub(crate) stat: Stat,
@@ -128,15 +126,12 @@ pub(crate) fn problem_at(
 pub(crate) struct FileRequest<'a> {
     /// The path below the root.
     pub(crate) path: &'a str,
-    /// The file's name in reports.
     pub(crate) name: Arc<str>,
-    /// The state in the listing.
     pub(crate) stat: Stat,
     /// The hash of the content read before, if any.
     pub(crate) known: Option<[u8; 32]>,
 }
 
-/// The result of checking a file.
 pub(crate) enum FileReading {
     Unchanged,
     Changed(Box<SpecFile>),

@@ -190,7 +190,6 @@ impl TreeWalk {
         }
     }
 
-    /// Handles the entry at `self.path`.
     fn visit_entry(&mut self, found: &EntryMeta, visit: &mut dyn FnMut(WalkEntry<'_>)) {
         match found.entry_type {
             EntryType::Folder => self.folders.push(self.path.clone()),

@@ -72,7 +72,6 @@ impl SpecIndex {
         Self { bytes: with_header(count, sum, &digest, &body), count, sum, digest }
     }
 
-    /// Returns the bytes to store.
     pub fn encode(&self) -> &[u8] {
         &self.bytes
     }
@@ -99,7 +98,6 @@ impl SpecIndex {
         self.digest
     }
 
-    /// Returns the number of files.
     pub fn count(&self) -> u64 {
         self.count
     }

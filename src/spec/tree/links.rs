@@ -13,7 +13,6 @@ use crate::model::manifest::PackedManifest;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentLink {
     pub path: Path,
-    /// The referenced resource.
     pub target: Key,
 }
 
@@ -181,7 +180,6 @@ impl<'a> Tarjan<'a> {
     }
 }
 
-/// Returns the issue of a reference to an undefined document.
 pub fn missing_issue(link: &DocumentLink) -> Issue {
     let target = &link.target;
     let help =

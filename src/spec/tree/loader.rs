@@ -114,7 +114,6 @@ impl Loader {
         self.refresh(&below, ChangeEvidence::Metadata)
     }
 
-    /// Returns the content of the files.
     pub fn desired(&self) -> &Desired {
         &self.desired
     }
@@ -222,7 +221,6 @@ impl Loader {
         file.attached_files().any(|one| files.and_then(|files| files.stamp(&one.path)) != one.stamp)
     }
 
-    /// Applies the reading of a file.
     fn apply_reading(
         &mut self,
         path: &str,
@@ -246,7 +244,6 @@ impl Loader {
         }
     }
 
-    /// Replaces the known file at a path.
     fn replace(&mut self, path: &Arc<str>, file: Option<SpecFile>, touched: &mut BTreeSet<Key>) {
         let spot = |index| DocumentSpot { path: path.clone(), index };
         let gone = self.files.remove(path);
@@ -284,7 +281,6 @@ impl Loader {
         }
     }
 
-    /// Returns a file's name in reports.
     pub(crate) fn name_of(&self, path: &str) -> Arc<str> {
         match (self.prefix.as_str(), path) {
             ("" | ".", path) => Arc::from(path),

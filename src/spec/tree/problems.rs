@@ -129,7 +129,6 @@ impl Loader {
         nearest(&seen_from_key(missing), names.iter().map(String::as_str)).map(str::to_owned)
     }
 
-    /// Returns an issue of a resource's document with its place.
     pub fn place_issue(&self, key: &Key, issue: &Issue) -> Option<PlacedIssue> {
         let (spot, _) = self.documents_of(key).next()?;
         Some(self.placed_problem(spot, issue, &mut FileTexts::new(self)))

@@ -20,7 +20,6 @@ pub(super) enum CollectionFrame<'a> {
     Seq(SeqFrame),
 }
 
-/// An open mapping.
 pub(super) struct MapFrame<'a> {
     pub(super) start: usize,
     pub(super) keep: bool,
@@ -31,7 +30,6 @@ pub(super) struct MapFrame<'a> {
     index: HashMap<Cow<'a, str>, Range<usize>>,
 }
 
-/// An open sequence.
 pub(super) struct SeqFrame {
     pub(super) start: usize,
     pub(super) keep: bool,
@@ -172,18 +170,22 @@ pub(super) fn syntax_finding(text: &str, slice: &Slice, at: usize, complaint: &s
     }
     let span = character_at(text, slice, at);
     if complaint.contains("unknown anchor") {
-        return Finding::error(
-            "reckon::yaml::alias",
-            span,
-            "anchors and aliases are not supported",
-            "write the value where it is used",
-        );
+        return alias_finding(span);
     }
     Finding::error(
         "reckon::yaml::syntax",
         span,
         format!("invalid YAML: {}", complaint.replace('`', "'")),
         help(complaint),
+    )
+}
+
+pub(super) fn alias_finding(span: Range<usize>) -> Finding {
+    Finding::error(
+        "reckon::yaml::alias",
+        span,
+        "anchors and aliases are not supported",
+        "write the value where it is used",
     )
 }
 
