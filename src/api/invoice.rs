@@ -217,7 +217,9 @@ pub fn rules(new: &NewInvoice) -> Vec<FieldProblem> {
     if new.invoice_date.is_none() {
         problems.add("invoice_date", "not_blank", "Invoice date cannot be blank");
     }
-    if new.currency.as_deref().is_some_and(|code| !is_currency(code)) {
+    let is_code =
+        |code: &str| code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase());
+    if !new.currency.as_deref().is_none_or(is_code) {
         problems.add("currency", "invalid", "Currency is invalid");
     }
     for (index, item) in new.line_items.iter().enumerate() {
@@ -249,10 +251,6 @@ fn message_rules(problems: &mut FieldProblems, context: &str, message: &NewInvoi
     } else if !message.email_addresses.iter().all(|address| is_email(address)) {
         problems.add(context, "invalid", "Email address is invalid");
     }
-}
-
-fn is_currency(code: &str) -> bool {
-    code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
 endpoints! {

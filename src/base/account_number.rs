@@ -127,14 +127,6 @@ impl CardNumber {
     }
 }
 
-impl std::str::FromStr for CardNumber {
-    type Err = CardNumberError;
-
-    fn from_str(text: &str) -> Result<Self, CardNumberError> {
-        Self::parse(text)
-    }
-}
-
 fn without_separators(text: &str) -> String {
     let mut digits = String::with_capacity(text.len());
     digits.extend(text.chars().filter(|c| *c != ' ' && *c != '-'));
@@ -226,14 +218,6 @@ impl RoutingNumber {
 
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl std::str::FromStr for RoutingNumber {
-    type Err = RoutingNumberError;
-
-    fn from_str(text: &str) -> Result<Self, RoutingNumberError> {
-        Self::parse(text)
     }
 }
 

@@ -87,6 +87,12 @@ impl EntryType {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntryMeta {
     pub entry_type: EntryType,
+    pub stat: Stat,
+}
+
+/// The metadata that distinguishes a changed file from an unchanged one without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stat {
     /// In bytes.
     pub size: u64,
     /// Last change of the content, in nanoseconds since 1970.
@@ -98,11 +104,10 @@ impl EntryMeta {
     fn of(found: &rustix::fs::Stat) -> Self {
         let seconds = found.st_mtime.saturating_mul(NANOS);
         let mtime_ns = seconds.saturating_add(i64::try_from(found.st_mtime_nsec).unwrap_or(0));
+        let size = u64::try_from(found.st_size).unwrap_or(0);
         Self {
             entry_type: EntryType::of(FileType::from_raw_mode(found.st_mode)),
-            size: u64::try_from(found.st_size).unwrap_or(0),
-            mtime_ns,
-            inode: found.st_ino,
+            stat: Stat { size, mtime_ns, inode: found.st_ino },
         }
     }
 }

@@ -144,8 +144,8 @@ fn truncate(mut text: impl Iterator<Item = char>, is_cut: bool, most: usize) -> 
 fn mark_opaque(text: &[char], hidden: &mut [bool]) {
     let mut start = 0;
     for end in 0..=text.len() {
-        let goes_on = text.get(end).is_some_and(|c| is_of_base64(*c));
-        if goes_on {
+        let is_of_base64 = |c: &char| c.is_ascii_alphanumeric() || "+/=_-".contains(*c);
+        if text.get(end).is_some_and(is_of_base64) {
             continue;
         }
         if end.saturating_sub(start) > OPAQUE_MIN {
@@ -153,10 +153,6 @@ fn mark_opaque(text: &[char], hidden: &mut [bool]) {
         }
         start = end.saturating_add(1);
     }
-}
-
-fn is_of_base64(c: char) -> bool {
-    c.is_ascii_alphanumeric() || "+/=_-".contains(c)
 }
 
 #[cfg(test)]

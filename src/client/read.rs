@@ -136,14 +136,9 @@ impl Client {
         let limit_ms = BACKOFF_FIRST_MS_MAX
             .saturating_mul(2_u64.saturating_pow(doublings))
             .min(BACKOFF_MS_MAX);
-        let jitter = Duration::from_millis(self.random_below(limit_ms));
-        Some(Duration::from_secs(asked_s).saturating_add(jitter))
-    }
-
-    /// Returns a random number from 0 to `limit`.
-    fn random_below(&self, limit: u64) -> u64 {
-        let mut jitter = self.jitter.lock();
-        jitter.next_u64().checked_rem(limit.saturating_add(1)).unwrap_or(0)
+        let random = self.jitter.lock().next_u64();
+        let jitter_ms = random.checked_rem(limit_ms.saturating_add(1)).unwrap_or(0);
+        Some(Duration::from_secs(asked_s).saturating_add(Duration::from_millis(jitter_ms)))
     }
 }
 

@@ -68,31 +68,27 @@ impl FromText for Percentage {
 words!(GuardMode: "refuse" => Refuse, "allow" => Allow);
 
 fn resolve<T: FromText + Clone, V>(
-    placed: &Placed<Setting<T>>,
+    placed: Option<&Placed<Setting<T>>>,
     env: &dyn EnvSource,
+    default: Configured<V>,
     value: impl Fn(T) -> V,
 ) -> Result<Configured<V>, ConfigError> {
-    Ok(Configured { value: value(placed.value.get(env)?), set_at: placed.place.to_string() })
+    let Some(Placed { value: setting, place }) = placed else { return Ok(default) };
+    Ok(Configured { value: value(setting.get(env)?), set_at: place.to_string() })
 }
 
 impl PruneSection {
     /// Returns the guards.
     pub fn get(&self, env: &dyn EnvSource) -> Result<PruneGuards, ConfigError> {
         let Self { percent, empty, renames, delay } = self;
-        let mut prune = PruneGuards::default();
-        if let Some(percent) = percent {
-            prune.percent = resolve(percent, env, |percent| percent.0)?;
-        }
-        if let Some(empty) = empty {
-            prune.refuse_empty = resolve(empty, env, |guard| guard == GuardMode::Refuse)?;
-        }
-        if let Some(renames) = renames {
-            prune.refuse_renames = resolve(renames, env, |guard| guard == GuardMode::Refuse)?;
-        }
-        if let Some(delay) = delay {
-            prune.delay = resolve(delay, env, |delay| delay)?;
-        }
-        Ok(prune)
+        let default = PruneGuards::default();
+        let refuses = |guard| guard == GuardMode::Refuse;
+        Ok(PruneGuards {
+            percent: resolve(percent.as_ref(), env, default.percent, |percent| percent.0)?,
+            refuse_empty: resolve(empty.as_ref(), env, default.refuse_empty, refuses)?,
+            refuse_renames: resolve(renames.as_ref(), env, default.refuse_renames, refuses)?,
+            delay: resolve(delay.as_ref(), env, default.delay, |delay| delay)?,
+        })
     }
 }
 

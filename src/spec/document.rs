@@ -17,7 +17,7 @@ use crate::base::wording;
 use crate::kinds::register::KindRow;
 use crate::kinds::schema::kind::{CheckCx, DecodeError, DecodedSpec, InspectedFile, UniqueField};
 use crate::model::issue::{
-    Issue, PathSegment, PlacedIssue, ProblemCounts, Severity, UnderlinedPart,
+    Issue, Path, PathSegment, PlacedIssue, ProblemCounts, Severity, UnderlinedPart,
 };
 use crate::model::manifest::{Annotations, AttachedFile, DocumentPlace, Manifest, PackedManifest};
 use crate::spec::header::{self, DocumentHead};
@@ -82,7 +82,6 @@ pub fn read(
         return read_clean(cx, source, slice, header, place);
     }
     let (problems, omitted) = findings_with_places(cx, source, slice, &linted, &header);
-    let looked = Vec::new();
     ParsedDocument {
         place,
         key: header.key,
@@ -90,7 +89,7 @@ pub fn read(
         unique_field: None,
         problems,
         omitted,
-        attached: looked,
+        attached: Vec::new(),
     }
 }
 
@@ -272,11 +271,7 @@ impl<'a> PlacedDocument<'a> {
     }
 
     /// Returns the bytes of a path.
-    pub(crate) fn span(
-        &self,
-        path: &crate::model::issue::Path,
-        at: UnderlinedPart,
-    ) -> Range<usize> {
+    pub(crate) fn span(&self, path: &Path, at: UnderlinedPart) -> Range<usize> {
         match &self.root {
             Some(root) => locate(root, &self.source.text, path, at),
             None => self.slice.range.clone(),
@@ -285,7 +280,7 @@ impl<'a> PlacedDocument<'a> {
 
     /// Returns the first and last line of a path, or of the smallest existing part of the document
     /// around it.
-    pub(crate) fn lines(&self, path: &crate::model::issue::Path) -> (usize, usize) {
+    pub(crate) fn lines(&self, path: &Path) -> (usize, usize) {
         let span = match &self.root {
             Some(root) => nearest_span(root, path),
             None => self.slice.range.clone(),

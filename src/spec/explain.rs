@@ -229,15 +229,11 @@ fn sibling_paths(fields: &[SpecField], asked: &str) -> Vec<String> {
     let beneath = |path: &String| match parent {
         Some(parent) => path
             .strip_prefix(parent)
-            .is_some_and(|rest| rest.starts_with('.') && is_single_name(rest)),
+            .and_then(|rest| rest.strip_prefix('.'))
+            .is_some_and(|rest| !rest.contains('.')),
         None => !path.contains('.'),
     };
     all.iter().filter(|path| beneath(path)).cloned().collect()
-}
-
-/// Returns whether the rest is one `.name`, without anything beneath it.
-fn is_single_name(rest: &str) -> bool {
-    rest.matches('.').count() == 1
 }
 
 /// Finds the one place of a secret that a person names: by its whole path, or by its last word
@@ -258,8 +254,7 @@ pub fn secret_place(fields: &[SpecField], text: &str) -> Result<String, String> 
     {
         return Ok(only.path.to_owned());
     }
-    let items = secret().map(|field| field.path.replace("[]", "[0]"));
-    let items: Vec<String> = items.collect();
+    let items: Vec<String> = secret().map(|field| field.path.replace("[]", "[0]")).collect();
     Err(match items.as_slice() {
         [] => "this kind has no secret field".to_owned(),
         items => wording::suggestion_help(place, items.iter().map(String::as_str)),

@@ -104,7 +104,7 @@ impl AttachmentFiles for AttachmentFolder {
     }
 
     fn stamp(&self, path: &str) -> Option<Stamp> {
-        let found = self.root.open().ok()?.metadata(path).ok()?;
+        let found = self.root.open().ok()?.metadata(path).ok()?.stat;
         Some(Stamp { size: found.size, mtime_ns: found.mtime_ns, inode: found.inode })
     }
 }

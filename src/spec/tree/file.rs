@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::base::folder::{Folder, PathError};
+use crate::base::folder::{Folder, PathError, Stat};
 use crate::base::folder_location::FolderLocation;
 use crate::base::id::Key;
 use crate::kinds::schema::kind::InspectedFile;
@@ -13,7 +13,7 @@ use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, Severity};
 use crate::spec::document::{LazySource, ParsedDocument, ReadContext, read, without_private_words};
 use crate::spec::text::decode::{BOM, DecodedText, Finding, decode};
 use crate::spec::text::source::split;
-use crate::spec::tree::files::{self, Stat, map_in_order};
+use crate::spec::tree::files::{self, map_in_order};
 
 #[derive(Debug)]
 pub(crate) struct SpecFile {

@@ -12,25 +12,9 @@ use std::io::Read;
 use std::panic::resume_unwind;
 use std::{io, thread};
 
-use crate::base::folder::{EntryMeta, EntryType, Folder, PathError};
+use crate::base::folder::{EntryMeta, EntryType, Folder, PathError, Stat};
 use crate::base::folder_location::FolderLocation;
 use crate::spec::text::decode::FILE_BYTES_MAX;
-
-/// The metadata that distinguishes a changed file from an unchanged one without reading it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stat {
-    /// Bytes.
-    pub size: u64,
-    /// The time of the last change of the content, in nanoseconds since 1970.
-    pub mtime_ns: i64,
-    pub inode: u64,
-}
-
-impl Stat {
-    fn of(found: &EntryMeta) -> Self {
-        Self { size: found.size, mtime_ns: found.mtime_ns, inode: found.inode }
-    }
-}
 
 /// A place of the tree that cannot be read as it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -194,7 +178,7 @@ impl TreeWalk {
         match found.entry_type {
             EntryType::Folder => self.folders.push(self.path.clone()),
             EntryType::File if is_yaml(&self.path) => {
-                visit(WalkEntry::File(&self.path, Stat::of(found)));
+                visit(WalkEntry::File(&self.path, found.stat));
             }
             EntryType::Special(what) if is_yaml(&self.path) => {
                 visit(WalkEntry::Problem(self.special_file_problem(what)));
@@ -210,7 +194,7 @@ impl TreeWalk {
         let target = real.and_then(|real| Ok(self.root.metadata(real)?));
         let trouble = match target {
             Ok(found) if found.entry_type == EntryType::File && yaml => {
-                return visit(WalkEntry::File(&self.path, Stat::of(&found)));
+                return visit(WalkEntry::File(&self.path, found.stat));
             }
             Ok(EntryMeta { entry_type: EntryType::Folder, .. }) => {
                 self.symlink_problem("a symlink to a folder is not followed")

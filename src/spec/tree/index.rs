@@ -4,9 +4,10 @@
 //! holds a sum over all (path, size, time, inode), which a walk in any order can rebuild without
 //! sorting or storing.
 
+use crate::base::folder::Stat;
 use crate::base::folder_location::FolderLocation;
 use crate::base::hash::Digest;
-use crate::spec::tree::files::{Listing, Stat, WalkEntry, hash, map_in_order, walk};
+use crate::spec::tree::files::{Listing, WalkEntry, hash, map_in_order, walk};
 
 const MAGIC: [u8; 5] = *b"rkix\x01";
 const HEADER_BYTES: usize = 5 + 8 + 16 + 32;

@@ -19,6 +19,7 @@ use std::ops::Bound;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use crate::base::folder::Stat;
 use crate::base::folder_location::FolderLocation;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
@@ -28,7 +29,7 @@ use crate::spec::document::ReadContext;
 use crate::spec::tree::file::{
     DocumentSpot, FileReading, FileRequest, LinkIssue, SpecFile, read_all,
 };
-use crate::spec::tree::files::{Listing, SourceProblem, Stat};
+use crate::spec::tree::files::{Listing, SourceProblem};
 use crate::spec::tree::index::{IndexEntry, SpecIndex, digest_of};
 use crate::spec::tree::links::Graph;
 use crate::spec::tree::unique_fields::UniqueFields;

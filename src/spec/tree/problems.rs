@@ -43,8 +43,8 @@ impl Loader {
         let mut links = self.links_by_file();
         let mut texts = FileTexts::new(self);
         let mut found = TreeProblems::default();
-        for trouble in self.source_problems.values() {
-            let problem = self.trouble_problem(trouble);
+        for SourceProblem { path, code, message, help } in self.source_problems.values() {
+            let problem = problem_at(&self.name_of(path), 1, code, message, help);
             if wanted(&problem.file) {
                 found.shown.push(problem);
             }
@@ -203,11 +203,6 @@ impl Loader {
             return None;
         }
         Some(LazySource::new(self.name_of(path), &decode(bytes).text).source().clone())
-    }
-
-    fn trouble_problem(&self, trouble: &SourceProblem) -> PlacedIssue {
-        let SourceProblem { path, code, message, help } = trouble;
-        problem_at(&self.name_of(path), 1, code, message, help)
     }
 }
 

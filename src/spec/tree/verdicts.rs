@@ -83,7 +83,9 @@ impl Loader {
             blocked |= !document.is_good();
             blocked |= links.iter().any(|link| self.desired.broken.contains(&link.target));
             issues.extend(self.unmet_links(spot, &links, circle));
-            issues.extend(self.unique_field_issue(key, spot, document));
+            let unique = document.unique_field;
+            let taken = unique.and_then(|field| self.unique_fields.issue(field, key, spot));
+            issues.extend(taken.map(|issue| LinkIssue::new(spot, issue)));
             found = document.manifest.clone().map(|manifest| (spot.clone(), manifest));
         }
         if issues.is_empty()
@@ -140,18 +142,6 @@ impl Loader {
         let inside = links.iter().find(|link| circle.binary_search(&link.target).is_ok());
         issues.extend(inside.map(|link| LinkIssue::new(spot, cycle_issue(link, circle))));
         issues
-    }
-
-    /// Returns the issue of a unique property that an earlier document of the tree has too.
-    fn unique_field_issue(
-        &self,
-        key: &Key,
-        spot: &DocumentSpot,
-        document: &ParsedDocument,
-    ) -> Option<LinkIssue> {
-        self.unique_fields
-            .issue(document.unique_field?, key, spot)
-            .map(|issue| LinkIssue::new(spot, issue))
     }
 
     fn check_links(&self, manifest: &PackedManifest) -> Vec<Issue> {
