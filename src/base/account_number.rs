@@ -184,7 +184,6 @@ const WEIGHTS: [u32; ROUTING_DIGITS] = [3, 7, 1, 3, 7, 1, 3, 7, 1];
 /// part 3).
 const PUBLISHED_TEST_ROUTINGS: [&str; 4] = ["000000000", "000000013", "000000001", "111000025"];
 
-/// Reasons why a text is no routing number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RoutingNumberError {
     #[error("the routing number is not nine digits")]

@@ -39,7 +39,6 @@ pub enum PathError {
         /// The path up to and including the link.
         component: String,
     },
-    /// A link leads out of the folder.
     #[error("the symbolic link `{0}` leads out of the folder")]
     LeadsOutside(String),
     /// The entry is neither a file nor the expected sort of entry.
@@ -54,7 +53,6 @@ pub enum PathError {
 }
 
 impl PathError {
-    /// Returns whether the entry does not exist.
     pub fn is_absent(&self) -> bool {
         matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::NotFound)
     }

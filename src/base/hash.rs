@@ -72,7 +72,6 @@ pub struct Mark(String);
 pub struct MarkError(String);
 
 impl Mark {
-    /// Reads a whole text as a mark.
     pub fn parse(text: &str) -> Option<Self> {
         let code = text.strip_prefix(MARK_PREFIX).filter(|_| text.len() == MARK_LENGTH)?;
         let lower = !code.bytes().any(|b| b.is_ascii_uppercase());
@@ -146,7 +145,6 @@ impl Digest {
     /// All bits zero: the predecessor of the first record of a chain.
     pub const ZERO: Self = Self([0; 32]);
 
-    /// Wraps bytes that are a digest already.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }

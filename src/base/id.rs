@@ -155,7 +155,6 @@ fn suggest_name(text: &str) -> String {
     if trimmed.is_empty() { NAME_EXAMPLE.to_owned() } else { trimmed.to_owned() }
 }
 
-/// Reasons why a text is no [`Key`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// Not two or three parts, or a kind that is no word.

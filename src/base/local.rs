@@ -22,7 +22,6 @@ const PROXY_HEADERS: &str = "\
     x-client-ip x-cluster-client-ip x-host x-original-forwarded-for x-original-host x-proxyuser-ip \
     x-real-ip x-remote-addr x-remote-ip";
 
-/// Reasons why a request is not local.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NonLocal {
     /// The request comes from another machine.

@@ -144,7 +144,6 @@ fn is_gap(text: &str, from: usize, to: usize) -> bool {
 pub(crate) const HIDDEN: &str = "***";
 const DATE_LENGTH: usize = 10;
 
-/// Hides every long number.
 pub(crate) fn mark_numbers(text: &[char], hidden: &mut [bool]) {
     let mut at = 0;
     while at < text.len() {

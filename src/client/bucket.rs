@@ -61,7 +61,6 @@ struct CallCounts {
 }
 
 impl Bucket {
-    /// Returns a bucket without a limit.
     pub(crate) fn new(now: Instant) -> Self {
         Self {
             limit: None,

@@ -53,7 +53,6 @@ pub struct DownHost {
     pub host: String,
     /// The time without a success.
     pub since: Duration,
-    /// The time until the next probe.
     pub next: Duration,
 }
 
@@ -152,7 +151,6 @@ impl Limiter {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the calls of this merchant have to wait.
     pub fn is_slowed(&self, lane: &str) -> bool {
         let lane = self.slowed.lock().get(lane).cloned();
         lane.is_some_and(|lane| lane.bucket.lock().is_slowed(Instant::now()))
@@ -283,7 +281,6 @@ impl CallRoute {
         Ok(Permit { route: self, began: Instant::now(), _permits: (polls, permit) })
     }
 
-    /// Takes a token of the merchant's bucket.
     async fn take_token(&self) -> Result<(), Unavailable> {
         if self.lane.try_take_token() {
             return Ok(());

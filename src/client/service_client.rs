@@ -175,7 +175,6 @@ struct NumberedToken {
     token: Secret,
 }
 
-/// The reason why there is no token.
 enum TenantTokenError {
     /// Final, until the configuration changes.
     Denied(AccessDenied),
@@ -298,7 +297,6 @@ impl Client {
         Ok(Some(pass))
     }
 
-    /// Reports the end of a call to the gate.
     pub(crate) fn finish(&self, call: &Call, pass: Option<Permit<'_>>, verdict: &CallVerdict) {
         if let Some(pass) = pass {
             let host = self.addresses.host(call.host);

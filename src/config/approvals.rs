@@ -38,7 +38,6 @@ pub struct SignedSection {
 
 section!(SignedSection: folder, signers, authors);
 
-/// The way to identify the author of a document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AuthorEvidence {
     /// By the signatures of the commits that changed it.
@@ -48,7 +47,6 @@ pub enum AuthorEvidence {
     Named,
 }
 
-/// The operator's rules for approvals in signed commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedRules {
     /// The folder of the approvals; none: `approvals` beside the specs.

@@ -123,7 +123,6 @@ impl Default for StoreSettings {
     }
 }
 
-/// The time at which the daemon compacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompactionMode {
     /// When the journal holds much more than the fold.

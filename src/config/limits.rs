@@ -135,7 +135,6 @@ impl ConfigReader<'_> {
         Some((key, (entry.key.clone(), limits)))
     }
 
-    /// Reads a list of amounts, one for each currency.
     fn read_amounts(&mut self, node: &Node, name: &str) -> Option<Amounts> {
         let place = self.place_of_key(node, name)?;
         let mut value = Vec::new();
@@ -167,7 +166,6 @@ impl ConfigReader<'_> {
         }
     }
 
-    /// Reads the number of approvers, at least one.
     fn approver_count(&mut self, node: &Node) -> Option<Setting<u32>> {
         let found = self.setting::<u32>(node, "approvers");
         if let (Some(Setting::Literal(0)), Some(entry)) = (&found, node.entry("approvers")) {
@@ -179,7 +177,6 @@ impl ConfigReader<'_> {
     }
 }
 
-/// Returns whether two literal amounts have one currency.
 fn is_same_currency(one: &Placed<Setting<Money>>, other: &Setting<Money>) -> bool {
     match (&one.value, other) {
         (Setting::Literal(one), Setting::Literal(other)) => one.currency() == other.currency(),

@@ -178,7 +178,6 @@ impl FromText for MerchantKey {
 }
 
 impl ScriptRights {
-    /// Returns the rights with every setting read.
     pub fn get(&self, env: &dyn EnvSource) -> Result<Rights, ConfigError> {
         let powers = self.powers.iter().map(|(power, opened)| {
             let whose = match opened {

@@ -39,7 +39,6 @@ const PRIVATE: &[SpecField] = &[
     secret("notify.password", "The password of a mail server."),
 ];
 
-/// A file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The file is missing, or may not be read.

@@ -204,7 +204,6 @@ impl<T: FromText + Clone> Setting<T> {
     }
 }
 
-/// Returns the value of a setting that may be missing.
 pub(crate) fn resolve_optional<T: FromText + Clone>(
     setting: Option<&Setting<T>>,
     env: &dyn EnvSource,

@@ -20,7 +20,6 @@ use crate::model::manifest::OnDoubt;
 
 const VAULT_KEY_BYTES: usize = 32;
 
-/// The accepted forms of amounts in manifests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AmountFormat {
     /// `"125.00 USD"` only.

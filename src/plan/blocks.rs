@@ -27,7 +27,6 @@ use crate::model::state::token_attachment::ATTACHED;
 use crate::plan::state_view::StateView;
 use crate::policy::permission::amountless_digest;
 
-/// Returns the suspension that holds now, if any.
 pub(crate) fn active_suspension(
     world: &dyn StateView,
     key: &Key,
@@ -127,7 +126,6 @@ pub(crate) fn is_retried(known: &Observed) -> bool {
     refusal.may_pass() || (refusal.lacks_token() && !is_token_from_person(known))
 }
 
-/// Returns whether a person gave the one-time token of a resource.
 fn is_token_from_person(known: &Observed) -> bool {
     !known.fact(ATTACHED).is_null()
 }

@@ -141,7 +141,6 @@ impl Planner {
 const MONTHS: u32 = 12;
 
 impl Planner {
-    /// Returns the months whose dues a step changes.
     pub fn dues(&self, world: &dyn StateView, step: &Step) -> Vec<MonthlyDue> {
         let manifest = world.desired().manifest(&step.key);
         let known = world.observed(&step.key).filter(|known| known.exists);

@@ -155,13 +155,11 @@ impl HealthChanges {
         self.due.first().map(|(moment, _)| *moment)
     }
 
-    /// Returns the resources whose time has passed.
     pub(crate) fn due(&self, now: DateTime<Utc>) -> impl Iterator<Item = &Key> {
         self.due.iter().take_while(move |(moment, _)| *moment <= now).map(|(_, key)| key)
     }
 }
 
-/// The blocked resources, each with its merchant.
 #[derive(Debug, Default)]
 pub(crate) struct AccountBlocked {
     by_resource: BTreeMap<Key, Key>,

@@ -50,7 +50,6 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// Returns a planner without any steps.
     pub fn new(settings: PlannerSettings) -> Self {
         Self {
             settings,
@@ -69,7 +68,6 @@ impl Planner {
         }
     }
 
-    /// Recomputes every step.
     pub fn recompute_all(&mut self, world: &dyn StateView) -> BTreeSet<Key> {
         let desired = world.desired();
         let mut keys: BTreeSet<Key> = desired.manifests.keys().cloned().collect();
@@ -206,7 +204,6 @@ impl Planner {
         &self.retryable_refusals
     }
 
-    /// Returns whether a resource has work that is possible now.
     pub fn has_work(&self, key: &Key) -> bool {
         self.has_work.contains(key)
     }
@@ -238,7 +235,6 @@ impl Planner {
         self.steps.len()
     }
 
-    /// Returns the sums over all steps.
     pub fn totals(&self) -> &PlanTotals {
         &self.totals
     }

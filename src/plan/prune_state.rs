@@ -42,7 +42,6 @@ struct OrphanObject {
     fingerprint: Fingerprint,
 }
 
-/// The whole state of missing documents.
 #[derive(Debug, Default)]
 pub(crate) struct PruneState {
     documents: DocumentCounts,

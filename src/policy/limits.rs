@@ -33,7 +33,6 @@ impl AmountLimit {
     }
 }
 
-/// A number that may not be exceeded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountLimit {
     /// The limit's name, such as `policy.limits.deletes_per_run`.

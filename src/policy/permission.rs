@@ -35,7 +35,6 @@ pub struct ApprovalRules {
     /// A plan that moves more than this amount of a currency needs `approvers` people. With amounts
     /// listed, an unlisted currency needs as many.
     pub above: BTreeMap<Currency, i64>,
-    /// Number of different people.
     pub approvers: usize,
     pub valid_for: Duration,
 }
@@ -67,13 +66,11 @@ impl ApprovalRules {
     }
 }
 
-/// The approvals that cover one planned effect.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ApprovalStatus {
     pub ids: Vec<String>,
     /// The people who gave them, each once.
     pub actors: BTreeSet<String>,
-    /// Number of people who are needed.
     pub approvers_needed: usize,
 }
 
@@ -110,7 +107,6 @@ pub fn approval_status(
     standing
 }
 
-/// Returns whether the approval of one step covers a planned effect.
 pub fn covers(step: &SpendRequest, wish: &SpendRequest) -> bool {
     let SpendRequest { key, merchant, mode, generation, amountless_digest: rest, exposure: stake } =
         step;

@@ -81,7 +81,6 @@ pub struct DocumentCounts {
 }
 
 impl DocumentCounts {
-    /// Counts a new document.
     pub fn add(&mut self, kind: &Kind, merchant: Option<&Key>) {
         self.all = self.all.saturating_add(1);
         increment(self.by_kind.entry(kind.clone()).or_default());
@@ -90,7 +89,6 @@ impl DocumentCounts {
         }
     }
 
-    /// Removes a document from the counts.
     pub fn remove(&mut self, kind: &Kind, merchant: Option<&Key>) {
         self.all = self.all.saturating_sub(1);
         let less = |count: &mut usize| *count = count.saturating_sub(1);
@@ -111,7 +109,6 @@ enum GuardedSet {
 }
 
 impl GuardedSet {
-    /// Returns the sets that a resource belongs to.
     fn of(key: &Key, merchant: &Key) -> [Self; 3] {
         [Self::Tree, Self::Kind(key.kind.clone()), Self::Merchant(merchant.clone())]
     }

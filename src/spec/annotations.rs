@@ -180,7 +180,6 @@ fn parse_dependency(word: &str, namespace: &Name) -> Result<Key, AnnotationError
     Ok(if own_namespace { Key::new(key.kind.clone(), namespace, &key.name) } else { key })
 }
 
-/// Parses the former name, of the same kind.
 fn moved_from(
     value: &str,
     kind: Option<&str>,
@@ -196,7 +195,6 @@ fn moved_from(
     Ok(kind.map(|kind| Key::new(Kind::new(kind), &namespace, &name)))
 }
 
-/// Parses the id of the existing object.
 fn adopts(value: &str, kind: Option<&str>) -> Result<RemoteId, AnnotationError> {
     if kind.is_some_and(|kind| !ADOPTABLE.contains(&kind)) {
         return Err(AnnotationError::key(

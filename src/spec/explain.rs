@@ -90,7 +90,6 @@ fn of_field(row: &KindRow, schema: &Value, field: &SpecField) -> Explanation {
     }
 }
 
-/// Returns whether a field lies beneath another one.
 pub(crate) fn is_beneath(path: &str, parent: &str) -> bool {
     path.strip_prefix(parent).is_some_and(|rest| rest.starts_with(['.', '[']))
 }

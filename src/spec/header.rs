@@ -215,7 +215,6 @@ pub fn of_kind(row: &KindRow) -> Value {
     })
 }
 
-/// Returns the schema of a document of any of these kinds.
 pub fn document(kinds: &[KindRow]) -> Value {
     let names: Vec<&str> = kinds.iter().map(|row| row.name).collect();
     let specs = kinds.iter().map(|row| (row.name.to_owned(), (row.schema)()));

@@ -139,11 +139,7 @@ pub(super) enum Scalar {
     Text,
 }
 
-impl DocumentNode {
-    /// Parses a document.
-    ///
-    /// # Errors
-    /// The text is no YAML.
+impl Node {
     pub(super) fn parse(yaml: &str) -> Result<Self, serde_yaml::Error> {
         let value: Value = serde_yaml::from_str(yaml)?;
         NodeSeed(&value).deserialize(serde_yaml::Deserializer::from_str(yaml))

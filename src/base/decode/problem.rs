@@ -89,7 +89,6 @@ pub enum DecodeProblem {
     DuplicateField {
         name: String,
     },
-    /// A text is none of the known words.
     UnknownWord {
         found: String,
         known: Vec<String>,

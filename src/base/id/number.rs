@@ -6,7 +6,6 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Error for a text that is no [`IntentId`] or [`Mode`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what} `{text}`; write {example}")]
 pub struct NumberError {

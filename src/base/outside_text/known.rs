@@ -81,7 +81,6 @@ impl KnownValues {
         self.0.iter().filter(|one| one.is_secret).map(|one| one.form.len()).min()
     }
 
-    /// Hides every value.
     pub(super) fn mark(&self, text: &[char], hidden: &mut [bool]) {
         mark(self.0.iter(), text, hidden);
     }

@@ -29,7 +29,6 @@ pub struct DecodedText {
 }
 
 impl DecodedText {
-    /// Returns whether the text may be parsed.
     pub fn is_good(&self) -> bool {
         self.findings.iter().all(|finding| finding.severity != Severity::Error)
     }
@@ -216,7 +215,6 @@ impl Finding {
         self
     }
 
-    /// Adds a second place.
     #[must_use]
     pub fn with_related(mut self, span: Range<usize>, message: impl Into<String>) -> Self {
         self.related.push((span, message.into()));

@@ -50,7 +50,6 @@ impl Node {
         self.entry(key).filter(|entry| !entry.value.is_null())
     }
 
-    /// Returns the value of a mapping's entry.
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.entry(key).map(|entry| &entry.value)
     }

@@ -27,7 +27,6 @@ impl std::fmt::Debug for SourceText {
 }
 
 impl SourceText {
-    /// Builds the line table.
     pub fn new(file: Arc<str>, text: Arc<str>) -> Self {
         let mut starts = vec![0];
         let mut at = 0;

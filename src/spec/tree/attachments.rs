@@ -70,7 +70,6 @@ impl AttachmentFolder {
         })
     }
 
-    /// Returns the trouble of a folder that cannot be opened.
     fn folder_problem(&self, error: &PathError) -> FileProblem {
         let message = format!("the folder {} cannot be opened: {error}", self.root);
         if matches!(error, PathError::Link { .. }) {

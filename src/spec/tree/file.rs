@@ -93,7 +93,6 @@ impl SpecFile {
         self.documents.iter().fold(self.omitted, |sum, document| sum.plus(document.omitted))
     }
 
-    /// Returns whether the file has a problem that belongs to no key.
     pub(crate) fn has_keyless_problem(&self) -> bool {
         let errors = self.problems.iter().any(|problem| problem.severity == Severity::Error);
         errors

@@ -48,7 +48,6 @@ impl SourceProblem {
 pub enum WalkEntry<'a> {
     /// A file, by its path below the root with `/` between the parts.
     File(&'a str, Stat),
-    /// An obstacle to reading the tree.
     Problem(SourceProblem),
 }
 
@@ -224,7 +223,6 @@ impl TreeWalk {
     }
 }
 
-/// Returns the trouble of a root that cannot be opened.
 fn root_problem(root: &FolderLocation, error: &PathError) -> SourceProblem {
     let PathError::Link { component } = error else {
         let why = if error.is_absent() {

@@ -20,7 +20,6 @@ const TICK_NS: i64 = 20_000_000;
 pub struct IndexEntry<'a> {
     /// The path below the root.
     pub path: &'a str,
-    /// The metadata that reveals a change.
     pub stat: Stat,
     /// BLAKE3 of the content.
     pub hash: [u8; 32],
@@ -39,7 +38,6 @@ pub struct SpecIndex {
     digest: Digest,
 }
 
-/// The differences between an index and a tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IndexChanges {
     /// Files that are new or whose metadata differs.

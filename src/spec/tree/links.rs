@@ -31,7 +31,6 @@ pub fn links(manifest: &PackedManifest) -> Vec<DocumentLink> {
     references.chain(depends_on).collect()
 }
 
-/// References in both directions.
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     /// In order. A document has a few: a list takes less memory than a set.

@@ -53,7 +53,6 @@ enum ChangeEvidence {
     Contents,
 }
 
-/// The tree as last read.
 #[derive(Debug)]
 pub struct Loader {
     pub(crate) root: FolderLocation,

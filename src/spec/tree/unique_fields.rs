@@ -44,7 +44,6 @@ impl UniqueFields {
         codes
     }
 
-    /// Returns the keys whose documents have this property.
     pub(crate) fn holders(&self, code: &str) -> impl Iterator<Item = &Key> {
         self.holders.get(code).into_iter().flatten().map(|(_, key)| key)
     }

@@ -16,7 +16,6 @@ use crate::spec::tree::loader::{LoadChange, Loader};
 type KeyState = (Option<Arc<PackedManifest>>, bool);
 
 impl Loader {
-    /// Updates everything that depends on the touched keys.
     pub(crate) fn update_verdicts(&mut self, touched: &BTreeSet<Key>) -> LoadChange {
         let mut concerned = touched.clone();
         let mut codes = BTreeSet::new();
