@@ -96,11 +96,11 @@ impl ConfigReader<'_> {
         let Some(node) = self.section(policy, "limits", &keys) else {
             return LimitSettings::default();
         };
-        let none = LimitSection::default;
+        let empty = LimitSection::default;
         LimitSettings {
-            both: LimitSection::read_keys(self, node, none()),
-            live: LimitSection::read_field(self, node, "live", none()),
-            test: LimitSection::read_field(self, node, "test", none()),
+            both: LimitSection::read_keys(self, node, empty()),
+            live: LimitSection::read_field(self, node, "live", empty()),
+            test: LimitSection::read_field(self, node, "test", empty()),
             merchants: self.merchant_limits(node),
         }
     }
