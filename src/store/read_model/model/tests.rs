@@ -6,16 +6,18 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::base::id::{Kind, Name};
-use crate::model::events::hook_run::ActionRequestId;
+use crate::model::events::hook_run::{ActionRequestId, Channel, Scheduled};
 use crate::model::operator::WebhookAddress;
 use crate::store::read_model::events::{
-    event_key, forged_key, ledger_key, malformed_key, newest_page_key, number_key, object_key,
-    waiting_key,
+    event_key, forged_key, ledger_key, malformed_key, malformed_of, newest_page_key, number_key,
+    numbers_of, object_key, unmatched_key, waiting_key,
 };
-use crate::store::read_model::failed::failed_key;
+use crate::store::read_model::failed::{failed_count_key, failed_key, failed_of};
 use crate::store::read_model::hooks::{
-    cursor_key, depth_key, doubt_key, failed_action_key, new_events_key, request_key, result_key,
-    sending_key, stored_value_key, to_run_key,
+    at_most_key, cursor_key, cursors_of, depth_key, doubt_key, failed_action_key,
+    failed_actions_of, new_events_key, request_key, requests_of, result_key, results_of,
+    roster_key, schedule_key, sending_key, stored_size_key, stored_value_key, stored_values_of,
+    to_run_key,
 };
 use crate::store::read_model::journal_refs::{
     intent_position_key, page_key, remote_key, sequences_key,
@@ -91,6 +93,81 @@ fn entries_of(key: &Key, id: &str, name: &Name, number: u64) -> Vec<(String, Vec
         (format!("orphan {number}"), orphan_key(intent)),
         (format!("inbox {id:?}"), partner_webhook_key(&digest)),
     ]
+}
+
+/// The journal is folded into these keys on every disk: a changed byte loses what lies there.
+#[test]
+fn every_key_has_its_bytes() {
+    let key: Key = "Merchant/acme".parse().unwrap();
+    let (merchant, name) = ("Merchant/default/acme", "now".parse::<Name>().unwrap());
+    let of_key = |prefix: &str| format!("{prefix}{merchant}").into_bytes();
+    let below = |prefix: &str, rest: &[u8]| [of_key(prefix), vec![0], rest.to_vec()].concat();
+    let number = [0, 0, 0, 0, 0, 0, 1, 2];
+    let numbered = |prefix: &str| [prefix.as_bytes(), &number].concat();
+    let (intent, digest) = (IntentId::new(258), crate::base::hash::sha256(b""));
+    let request = ActionRequestId { merchant: key.clone(), event: "e\0/".to_owned(), name };
+    let rotated = WebhookAddress::Merchant(key.clone());
+    let at = chrono::DateTime::UNIX_EPOCH;
+    let scheduled = Scheduled { at, id: request.clone(), channel: Channel::Internal };
+    let scheduled_at_epoch =
+        [b"w/a/", &[128, 0, 0, 0, 0, 0, 0, 0][..], &below("", b"e\0/\0now")].concat();
+    let bytes = |text: &str| text.as_bytes().to_vec();
+    for (made, expected) in [
+        (observed_key(&key), of_key("o/")),
+        (open_key(&key), of_key("k/")),
+        (suspension_key(&key), of_key("z/")),
+        (release_key(&key), of_key("e/r/")),
+        (sequences_key(&key), of_key("t/")),
+        (ledger_key(&key), of_key("v/l/")),
+        (newest_page_key(&key), of_key("v/p/")),
+        (to_run_key(&key), of_key("w/r/")),
+        (depth_key(&key), of_key("w/c/")),
+        (doubt_key(&key), of_key("w/u/")),
+        (new_events_key(&key), of_key("w/s/")),
+        (rotation_key(&rotated), of_key("v/t/")),
+        (rotation_key(&WebhookAddress::Partner), bytes("v/t/partner")),
+        (event_key(&key, "e"), below("v/e/", b"e")),
+        (forged_key(&key, "e"), below("v/f/", b"e")),
+        (unmatched_key(&key, "e"), below("v/h/", b"e")),
+        (malformed_key(&key, &digest), below("v/g/", digest.as_bytes())),
+        (malformed_of(&key), below("v/g/", b"")),
+        (object_key(&key, "e"), below("v/o/", b"e")),
+        (number_key(&key, 258), below("v/n/", &number)),
+        (numbers_of(&key), below("v/n/", b"")),
+        (waiting_key(&key, 258), below("v/w/", &number)),
+        (page_key(&key, 258), below("g/", &[0, 0, 1, 2])),
+        (failed_action_key(&key, 258), below("w/x/", &number)),
+        (failed_actions_of(&key), below("w/x/", b"")),
+        (failed_count_key(&key, "s"), below("w/e/", b"s")),
+        (cursor_key(&key, "s"), below("w/o/", b"s")),
+        (cursors_of(&key), below("w/o/", b"")),
+        (request_key(&request), below("w/p/", b"e\0/\0now")),
+        (requests_of(&key, "e"), below("w/p/", b"e\0")),
+        (result_key(&request), below("w/d/", b"e\0/\0now")),
+        (results_of(&key, "e"), below("w/d/", b"e\0")),
+        (sending_key(&request), below("w/t/", b"e\0/\0now")),
+        (failed_key(&key, "e", "s"), below("w/f/", b"e\0s")),
+        (failed_of(&key, "e"), below("w/f/", b"e\0")),
+        (at_most_key(&key, "s", "k"), below("w/m/", b"s\0k")),
+        (schedule_key(&scheduled), scheduled_at_epoch),
+        (stored_value_key("s", "k"), bytes("w/k/s\0k")),
+        (stored_values_of("s"), bytes("w/k/s\0")),
+        (stored_size_key("s"), bytes("w/z/s")),
+        (roster_key("s"), bytes("w/n/s")),
+        (remote_key("a\0b", &key), bytes("j/a\0b\0Merchant/default/acme")),
+        (mark_key("m"), bytes("m/m")),
+        (plan_key("t"), bytes("y/t")),
+        (disowned_key("d"), bytes("d/d")),
+        (unknown_object_key("u"), bytes("h/u")),
+        (absence_key("effect", "source"), bytes("e/l/effect/source")),
+        (public_key_key(&PublicKey::new("m_1").unwrap()), bytes("p/m_1")),
+        (intent_key(intent), numbered("i/")),
+        (intent_position_key(intent), numbered("q/")),
+        (orphan_key(intent), numbered("r/")),
+        (partner_webhook_key(&digest), [b"n/", &digest.as_bytes()[..]].concat()),
+    ] {
+        assert_eq!(made, expected, "{}", String::from_utf8_lossy(&expected));
+    }
 }
 
 proptest! {
