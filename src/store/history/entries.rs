@@ -12,13 +12,14 @@ use crate::model::record::Record;
 use crate::model::remote_object::Freshness;
 use crate::model::state::credentials::BindingApproval;
 use crate::model::state::drift::Adoption;
+use crate::model::state::lifecycle::Release;
 use crate::model::state::observed::Observation;
-use crate::model::state::orphan::MissingDocumentChange;
+use crate::model::state::orphan::{MissingDocumentChange, UnknownObjectsFound};
+use crate::model::state::token_attachment::TokenAttachment;
 
 /// Reference to a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordRef {
-    /// The sequence.
     pub record: u64,
     /// The hash, which fixes everything before the record.
     pub hash: Digest,
@@ -85,16 +86,11 @@ pub struct ResourceHistory {
 
 /// Adds one record to a history.
 pub(crate) fn add_record(story: &mut ResourceHistory, stands: RecordRef, record: Record) {
-    if let Some(line) = ownership_entry(stands, &record) {
-        return story.others.push(line);
-    }
-    if let Some((at, what, detail)) = decision_text(&record) {
-        return story.others.push(entry(stands, at, what, detail));
-    }
-    if let Some(line) = other_entry(stands, &record) {
-        return story.others.push(line);
-    }
-    if let Record::Intent(intent) = record {
+    if let Some((at, what, detail)) = entry_text(&record) {
+        let what = what.to_owned();
+        let remote_id = remote_id(&record);
+        story.others.push(HistoryEntry { record_ref: stands, at, what, detail, remote_id });
+    } else if let Record::Intent(intent) = record {
         let (progress, ids) = (Vec::new(), Vec::new());
         story.effects.push(EffectHistory { record_ref: stands, intent: *intent, progress, ids });
     } else if let Record::Progress { intent, at, progress } = record {
@@ -104,32 +100,100 @@ pub(crate) fn add_record(story: &mut ResourceHistory, stands: RecordRef, record:
     }
 }
 
-/// Returns the entry of an observation, a hold, a release, an event or a dismissed orphan.
-fn other_entry(stands: RecordRef, record: &Record) -> Option<HistoryEntry> {
-    if let Record::Observation(fact) = record {
-        return Some(observation_entry(stands, fact));
+/// A time, a word, and a sentence.
+pub(crate) type EntryText<'a> = (DateTime<Utc>, &'a str, Option<String>);
+
+/// Returns the entry of a record; `None` for effects, approvals of bindings, and records that are
+/// about no resource.
+pub(crate) fn entry_text(record: &Record) -> Option<EntryText<'_>> {
+    Some(match record {
+        Record::Observation(fact) => observation_text(fact),
+        Record::OnHold { key: _, reason, at } => (*at, "held", Some(reason.clone())),
+        Record::Released(release) => release_text(release),
+        Record::EventVerified(told) => {
+            let detail = format!("event {} ({})", told.event, freshness_word(told.freshness));
+            (told.at, told.kind.as_str(), Some(detail))
+        }
+        Record::OrphanDismissed(seen) => {
+            let detail = format!("{} by {}: {}", seen.intent, seen.actor, seen.reason);
+            (seen.at, "dismissed", Some(detail))
+        }
+        Record::Adopted(adoption) => adoption_text(adoption),
+        Record::Forgotten(one) => {
+            let detail = format!("by {}; nothing was done at the service", one.actor);
+            (one.at, "forgotten", Some(detail))
+        }
+        Record::Disowned(one) => {
+            let detail = format!("by {}: {} is not ours", one.actor, one.remote_id);
+            (one.at, "disowned", Some(detail))
+        }
+        Record::UnknownObjects(strays) => unknown_objects_text(strays),
+        Record::Unauthorised(refused) => {
+            let why = "the service refuses its credentials".to_owned();
+            (refused.credentials.at, "refused", Some(why))
+        }
+        Record::MissingDocument(absence) => missing_document_text(&absence.change),
+        Record::Moved(moved) => {
+            (moved.at, "renamed", Some(format!("{} is now {}", moved.from, moved.to)))
+        }
+        Record::Resolved { intent, at, actor, decision } => {
+            (*at, "settled", Some(format!("{actor} resolved intent {intent} as {decision}")))
+        }
+        Record::PlanApproval(approval) => approval_text(approval),
+        Record::Suspended(one) => (one.at, "suspended", Some(one.to_string())),
+        Record::Resumed { key: _, actor, at } => (*at, "resumed", Some(format!("by {actor}"))),
+        Record::TokenAttached(attachment) => attachment_text(attachment),
+        Record::StateOwner(_)
+        | Record::Intent(_)
+        | Record::Progress { .. }
+        | Record::PartnerWebhook(_)
+        | Record::WebhookReceived(_)
+        | Record::Forged(_)
+        | Record::HooksRun(_)
+        | Record::CursorAdvanced(_)
+        | Record::ActionSettled(_)
+        | Record::NotificationAttempt(_)
+        | Record::Replayed(_)
+        | Record::Polled(_)
+        | Record::EmptyRemote { .. }
+        | Record::Approval(_)
+        | Record::PlanUsed(_)
+        | Record::Restored(_)
+        | Record::Compacted(_)
+        | Record::Rekeyed(_)
+        | Record::HooksAcknowledged(_)
+        | Record::ScriptsLoaded(_)
+        | Record::ScriptForgotten(_)
+        | Record::EventsDropped(_)
+        | Record::Lapsed(_)
+        | Record::Rotated(_) => return None,
+    })
+}
+
+fn release_text(release: &Release) -> EntryText<'_> {
+    let made = if release.done { "done" } else { "not made" };
+    let detail = format!("{made} since the backup, by {}", release.actor);
+    (release.at, "released", Some(detail))
+}
+
+fn attachment_text(attachment: &TokenAttachment) -> EntryText<'_> {
+    let copied = attachment.copied_method.as_ref();
+    let beside = copied.map(|one| format!(" with that of {}", one.method.short()));
+    let beside = beside.unwrap_or_default();
+    let detail = format!("a one-time token, supplied by {}{beside}", attachment.actor);
+    (attachment.at, "attached", Some(detail))
+}
+
+/// Returns the id of the service in a record of an object.
+fn remote_id(record: &Record) -> Option<String> {
+    if let Record::Forgotten(one) = record {
+        return one.remote_id.as_ref().map(ToString::to_string);
     }
-    if let Record::OnHold { key: _, reason, at } = record {
-        return Some(entry(stands, *at, "held", Some(reason.clone())));
-    }
-    if let Record::Released(release) = record {
-        let made = if release.done { "done" } else { "not made" };
-        let detail = Some(format!("{made} since the backup, by {}", release.actor));
-        return Some(entry(stands, release.at, "released", detail));
-    }
-    if let Record::EventVerified(told) = record {
-        let detail = format!("event {} ({})", told.event, freshness_word(told.freshness));
-        return Some(entry(stands, told.at, &told.kind, Some(detail)));
-    }
-    if let Record::OrphanDismissed(seen) = record {
-        let detail = format!("{} by {}: {}", seen.intent, seen.actor, seen.reason);
-        return Some(entry(stands, seen.at, "dismissed", Some(detail)));
-    }
-    None
+    record.observation()?.remote_id.as_ref().map(ToString::to_string)
 }
 
 /// Returns a word for the freshness of an event.
-pub(crate) fn freshness_word(standing: Freshness) -> &'static str {
+fn freshness_word(standing: Freshness) -> &'static str {
     match standing {
         Freshness::Newer => "new",
         Freshness::Same => "duplicate",
@@ -138,17 +202,8 @@ pub(crate) fn freshness_word(standing: Freshness) -> &'static str {
     }
 }
 
-pub(crate) fn entry(
-    stands: RecordRef,
-    at: DateTime<Utc>,
-    what: &str,
-    detail: Option<String>,
-) -> HistoryEntry {
-    HistoryEntry { record_ref: stands, at, what: what.to_owned(), detail, remote_id: None }
-}
-
 /// Returns the entry of an observation that did not come from an effect.
-pub(crate) fn observation_entry(stands: RecordRef, fact: &Observation) -> HistoryEntry {
+pub(crate) fn observation_text(fact: &Observation) -> EntryText<'_> {
     let what = match fact.exists {
         Some(false) => "found missing",
         Some(true) if fact.remote_id.is_some() => "seen",
@@ -156,12 +211,11 @@ pub(crate) fn observation_entry(stands: RecordRef, fact: &Observation) -> Histor
     };
     let source = serde_json::to_value(fact.source).ok();
     let detail = source.and_then(|source| source.as_str().map(|word| format!("source: {word}")));
-    let remote_id = fact.remote_id.as_ref().map(ToString::to_string);
-    HistoryEntry { remote_id, ..entry(stands, fact.at, what, detail) }
+    (fact.at, what, detail)
 }
 
 /// Adds an intent's progress to its effect.
-pub(crate) fn add_progress(
+fn add_progress(
     story: &mut ResourceHistory,
     stands: RecordRef,
     id: IntentId,
@@ -170,8 +224,9 @@ pub(crate) fn add_progress(
     let Some(effect) = story.effects.iter_mut().rev().find(|effect| effect.intent.id == id) else {
         return;
     };
-    let word = progress.word().replace('_', " ");
-    let mut line = entry(stands, at, &word, detail(&progress));
+    let what = progress.word().replace('_', " ");
+    let detail = detail(&progress);
+    let mut line = HistoryEntry { record_ref: stands, at, what, detail, remote_id: None };
     if let Some(fact) = progress.observation() {
         line.remote_id = fact.remote_id.as_ref().map(ToString::to_string);
         effect.ids.extend(line.remote_id.clone());
@@ -182,7 +237,7 @@ pub(crate) fn add_progress(
 }
 
 /// Returns the details of a progress.
-pub(crate) fn detail(progress: &IntentProgress) -> Option<String> {
+fn detail(progress: &IntentProgress) -> Option<String> {
     match progress {
         IntentProgress::Resent => None,
         IntentProgress::Done { observation: _, proof } => Some(proof.to_string()),
@@ -196,77 +251,36 @@ pub(crate) fn detail(progress: &IntentProgress) -> Option<String> {
     }
 }
 
-/// Returns the entry of such a record; `None` for any other record.
-pub(crate) fn ownership_entry(stands: RecordRef, record: &Record) -> Option<HistoryEntry> {
-    if let Record::Adopted(adoption) = record {
-        return Some(adoption_entry(stands, adoption));
-    }
-    if let Record::Forgotten(one) = record {
-        let id = one.remote_id.as_ref().map(ToString::to_string);
-        let detail = format!("by {}; nothing was done at the service", one.actor);
-        let line = entry(stands, one.at, "forgotten", Some(detail));
-        return Some(HistoryEntry { remote_id: id, ..line });
-    }
-    if let Record::Disowned(one) = record {
-        let detail = format!("by {}: {} is not ours", one.actor, one.remote_id);
-        return Some(entry(stands, one.at, "disowned", Some(detail)));
-    }
-    if let Record::UnknownObjects(strays) = record {
-        let named: Vec<String> = strays.found.iter().map(ToString::to_string).collect();
-        let (what, detail) = match named.as_slice() {
-            [] => ("unblocked", "no unknown object blocks it any more".to_owned()),
-            _ => ("unknown marks", named.join(", ")),
-        };
-        return Some(entry(stands, strays.at, what, Some(detail)));
-    }
-    None
+fn unknown_objects_text(strays: &UnknownObjectsFound) -> EntryText<'_> {
+    let named: Vec<String> = strays.found.iter().map(ToString::to_string).collect();
+    let (what, detail) = match named.as_slice() {
+        [] => ("unblocked", "no unknown object blocks it any more".to_owned()),
+        _ => ("unknown marks", named.join(", ")),
+    };
+    (strays.at, what, Some(detail))
 }
 
-fn adoption_entry(stands: RecordRef, adoption: &Adoption) -> HistoryEntry {
+fn adoption_text(adoption: &Adoption) -> EntryText<'_> {
     let Adoption { fact, mark: _, verified, actor, place, commit } = adoption;
     let how = if *verified { "verified" } else { "unverified" };
     let place = place.as_ref().map(|(file, line)| format!("{file}:{line}"));
     let commit = commit.as_ref().map(|commit| format!("commit {commit}"));
     let parts: Vec<String> =
         [Some(format!("by {actor}, {how}")), place, commit].into_iter().flatten().collect();
-    let remote_id = fact.remote_id.as_ref().map(ToString::to_string);
-    HistoryEntry { remote_id, ..entry(stands, fact.at, "taken over", Some(parts.join(", "))) }
+    (fact.at, "taken over", Some(parts.join(", ")))
 }
 
-/// A time, a word, and a sentence.
-pub(crate) type EntryText = (DateTime<Utc>, &'static str, Option<String>);
-
-/// Returns the entry of a record that is no effect and no observation; `None` if it is not about a
-/// resource.
-pub(crate) fn decision_text(record: &Record) -> Option<EntryText> {
-    decision(record).or_else(|| other_change(record))
+fn missing_document_text(change: &MissingDocumentChange) -> EntryText<'_> {
+    match change {
+        MissingDocumentChange::Marked(mark) => (mark.at, "missing", mark.commit.clone()),
+        MissingDocumentChange::Allowed(word) => {
+            (word.at, "removal allowed", Some(format!("by {}", word.actor)))
+        }
+        MissingDocumentChange::Returned { at } => (*at, "back", None),
+    }
 }
 
-/// Returns the entry of a person's decision.
-fn decision(record: &Record) -> Option<EntryText> {
-    if let Record::Resolved { intent, at, actor, decision: said } = record {
-        return Some((*at, "settled", Some(format!("{actor} resolved intent {intent} as {said}"))));
-    }
-    if let Record::PlanApproval(approval) = record {
-        return Some(approval_text(approval));
-    }
-    if let Record::Suspended(one) = record {
-        return Some((one.at, "suspended", Some(one.to_string())));
-    }
-    if let Record::Resumed { key: _, actor, at } = record {
-        return Some((*at, "resumed", Some(format!("by {actor}"))));
-    }
-    if let Record::TokenAttached(one) = record {
-        let beside =
-            one.copied_method.as_ref().map(|one| format!(" with that of {}", one.method.short()));
-        let beside = beside.unwrap_or_default();
-        let detail = format!("a one-time token, supplied by {}{beside}", one.actor);
-        return Some((one.at, "attached", Some(detail)));
-    }
-    None
-}
-
-fn approval_text(approval: &PlanApproval) -> EntryText {
+fn approval_text(approval: &PlanApproval) -> EntryText<'_> {
     let PlanApproval { checksum, actor, at, signed, .. } = approval;
     let by = signed.as_ref().map(|signed| {
         let ApprovalSignature { file, commit, key, until: _ } = &**signed;
@@ -274,26 +288,4 @@ fn approval_text(approval: &PlanApproval) -> EntryText {
     });
     let by = by.unwrap_or_default();
     (*at, "approved", Some(format!("{actor} approved the plan {checksum}{by}")))
-}
-
-/// Returns the entry of a record that no person caused.
-fn other_change(record: &Record) -> Option<EntryText> {
-    if let Record::Unauthorised(refused) = record {
-        let why = "the service refuses its credentials".to_owned();
-        return Some((refused.credentials.at, "refused", Some(why)));
-    }
-    if let Record::MissingDocument(absence) = record {
-        return Some(match &absence.change {
-            MissingDocumentChange::Marked(mark) => (mark.at, "missing", mark.commit.clone()),
-            MissingDocumentChange::Allowed(word) => {
-                (word.at, "removal allowed", Some(format!("by {}", word.actor)))
-            }
-            MissingDocumentChange::Returned { at } => (*at, "back", None),
-        });
-    }
-    if let Record::Moved(moved) = record {
-        let detail = format!("{} is now {}", moved.from, moved.to);
-        return Some((moved.at, "renamed", Some(detail)));
-    }
-    None
 }

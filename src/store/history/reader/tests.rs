@@ -8,7 +8,7 @@ use crate::base::id::{IntentId, Mode};
 use crate::model::intent::{EffectProof, Intent, IntentProgress};
 use crate::model::state::observed::{FactSource, Observation};
 use crate::store::disk::traits::MemoryDisk;
-use crate::store::history::entries::{EffectHistory, decision_text, observation_entry};
+use crate::store::history::entries::{EffectHistory, entry_text, observation_text};
 use crate::store::history::reader::*;
 use crate::store::journal::files::{JournalOptions, archive_segments, write_snapshot};
 use crate::store::journal::log::Journal;
@@ -162,17 +162,16 @@ fn what_is_of_no_intent_that_was_told_is_left_out() {
 #[test]
 fn a_fact_is_seen_gone_or_noted() {
     let IntentProgress::Done { observation: fact, proof: _ } = done("i_1") else { unreachable!() };
-    let stands = RecordRef { record: 9, hash: Digest::from_bytes([0; 32]) };
     let word = |exists, remote_id| {
         let fact = Observation { exists, remote_id, source: FactSource::Read, ..(*fact).clone() };
-        observation_entry(stands, &fact).what
+        observation_text(&fact).1.to_owned()
     };
     let id = || fact.remote_id.clone();
     assert_eq!(word(Some(false), id()), "found missing");
     assert_eq!(word(Some(true), id()), "seen");
     assert_eq!(word(Some(true), None), "noted");
     assert_eq!(word(None, id()), "noted");
-    assert_eq!(observation_entry(stands, &fact).detail.as_deref(), Some("source: answer"));
+    assert_eq!(observation_text(&fact).2.as_deref(), Some("source: answer"));
 }
 
 #[test]
@@ -182,7 +181,7 @@ fn what_stands_beside_effects_has_a_word() {
     let what = crate::model::state::credentials::RefusedCredentials::new(&json!({}), 0, at);
     let refused =
         crate::model::state::credentials::CredentialsRefused { merchant, credentials: what };
-    let told = decision_text(&Record::Unauthorised(Box::new(refused)));
+    let told = entry_text(&Record::Unauthorised(Box::new(refused)));
     let (when, word, why) = told.unwrap();
     assert_eq!((when, word), (at, "refused"));
     assert_eq!(why.as_deref(), Some("the service refuses its credentials"));
