@@ -71,6 +71,21 @@ pub enum FoldError {
     Transition(#[from] IllegalTransition),
 }
 
+/// Result of folding a part of a record.
+pub(crate) type Folded<T = ()> = Result<T, FoldError>;
+
+impl FoldError {
+    pub(crate) fn law(law: u8, detail: String) -> Self {
+        Self::Law { law, detail }
+    }
+}
+
+impl From<IndexError> for FoldError {
+    fn from(error: IndexError) -> Self {
+        Self::Fact(error.into())
+    }
+}
+
 /// Error of opening a state. All of these are exit code 4.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {

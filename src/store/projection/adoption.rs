@@ -3,148 +3,119 @@
 //! A resource that such an object blocks continues once a person has assigned or disowned the
 //! object.
 
-use crate::base::id::{IntentId, Key, RemoteId};
+use crate::base::id::{Key, RemoteId};
 use crate::model::state::drift::{Adoption, Disowned, Forgotten};
 use crate::model::state::observed::Observed;
 use crate::model::state::orphan::UnknownObjectsFound;
-use crate::store::error::FoldError;
-use crate::store::index::ordered::{Batch, Index};
-use crate::store::read_model::model::{
-    ReadModelError, UNKNOWN_OBJECTS, mark_key, observed_key, open_key, public_key_key, read,
-    suspension_key, write,
+use crate::store::error::{FoldError, Folded};
+use crate::store::projection::observed::change_observed;
+use crate::store::read_model::model::{Changes, Entries};
+use crate::store::read_model::resources::{
+    DISOWNED, MARKS, OBSERVED, OPEN_BY_KEY, PUBLIC_KEYS, SUSPENDED, UNKNOWN_OBJECTS,
 };
-use crate::store::read_model::operator::{disowned_key, unknown_object_key};
 
 /// Assigns an object to a resource. The observed state of an earlier object is discarded.
-pub(crate) fn adopt(
-    index: &dyn Index,
-    batch: &mut Batch,
-    adoption: &Adoption,
-) -> Result<(), FoldError> {
+pub(crate) fn adopt(changes: &mut Changes<'_>, adoption: &Adoption) -> Folded {
     let fact = &adoption.fact;
-    refuse_if_open(index, batch, &fact.key, "taken over")?;
-    let before: Option<Observed> = read(index, batch, &observed_key(&fact.key))?;
+    refuse_if_open(changes, &fact.key, "taken over")?;
     let mut known = Observed::unknown(fact.merchant.clone(), fact.at);
-    if let Some(before) = before {
-        remove_blocking_entries(batch, &before);
+    if let Some(before) = OBSERVED.get(changes, &fact.key)? {
+        remove_blocking_entries(changes, &before);
         (known.former, known.recreated) = (before.former, before.recreated);
     }
     known.apply(fact);
-    write(batch, &observed_key(&fact.key), &known)?;
+    OBSERVED.put(changes, &fact.key, &known)?;
     if let Some(mark) = &adoption.mark {
-        write(batch, &mark_key(mark.as_str()), &fact.key)?;
+        MARKS.put(changes, mark.as_str(), &fact.key)?;
     }
     match &fact.remote_id {
         Some(id) => {
-            batch.remove(disowned_key(id.as_str()));
-            unblock(index, batch, id)
+            DISOWNED.remove(changes, id.as_str());
+            unblock(changes, id)
         }
         None => Ok(()),
     }
 }
 
 /// Stops managing a resource. Its object is ignored from then on, with any mark.
-pub(crate) fn forget_resource(
-    index: &dyn Index,
-    batch: &mut Batch,
-    forgotten: &Forgotten,
-) -> Result<(), FoldError> {
+pub(crate) fn forget_resource(changes: &mut Changes<'_>, forgotten: &Forgotten) -> Folded {
     let key = &forgotten.key;
-    refuse_if_open(index, batch, key, "forgotten")?;
-    if let Some(known) = read::<Observed>(index, batch, &observed_key(key))? {
-        remove_blocking_entries(batch, &known);
+    refuse_if_open(changes, key, "forgotten")?;
+    if let Some(known) = OBSERVED.get(changes, key)? {
+        remove_blocking_entries(changes, &known);
         for public in known.merchant_binding().into_iter().flat_map(|bound| bound.public_keys) {
-            let owner: Option<Key> = read(index, batch, &public_key_key(&public))?;
-            if owner.as_ref() == Some(key) {
-                batch.remove(public_key_key(&public));
+            if PUBLIC_KEYS.get(changes, public.as_str())?.as_ref() == Some(key) {
+                PUBLIC_KEYS.remove(changes, public.as_str());
             }
         }
     }
-    batch.remove(observed_key(key));
-    batch.remove(suspension_key(key));
+    OBSERVED.remove(changes, key);
+    SUSPENDED.remove(changes, key);
     match &forgotten.remote_id {
-        Some(id) => Ok(write(batch, &disowned_key(id.as_str()), &forgotten.at)?),
+        Some(id) => Ok(DISOWNED.put(changes, id.as_str(), &forgotten.at)?),
         None => Ok(()),
     }
 }
 
 /// Marks an object as disowned: it belongs to no resource of ours.
-pub(crate) fn disown(
-    index: &dyn Index,
-    batch: &mut Batch,
-    disowned: &Disowned,
-) -> Result<(), FoldError> {
-    write(batch, &disowned_key(disowned.remote_id.as_str()), &disowned.at)?;
-    unblock(index, batch, &disowned.remote_id)
+pub(crate) fn disown(changes: &mut Changes<'_>, disowned: &Disowned) -> Folded {
+    DISOWNED.put(changes, disowned.remote_id.as_str(), &disowned.at)?;
+    unblock(changes, &disowned.remote_id)
 }
 
 /// Replaces the set of objects that block a resource; an empty set unblocks it.
 pub(crate) fn set_unknown_objects(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     found: &UnknownObjectsFound,
-) -> Result<(), FoldError> {
-    let entry = observed_key(&found.key);
-    let known: Option<Observed> = read(index, batch, &entry)?;
-    let mut known = known.unwrap_or_else(|| Observed::unknown(found.merchant.clone(), found.at));
-    remove_blocking_entries(batch, &known);
-    for stray in &found.found {
-        write(batch, &unknown_object_key(stray.id.as_str()), &found.key)?;
+) -> Folded {
+    if let Some(known) = OBSERVED.get(changes, &found.key)? {
+        remove_blocking_entries(changes, &known);
     }
-    known.unknown_objects.clone_from(&found.found);
-    Ok(write(batch, &entry, &known)?)
+    for stray in &found.found {
+        UNKNOWN_OBJECTS.put(changes, stray.id.as_str(), &found.key)?;
+    }
+    change_observed(changes, &found.key, (&found.merchant, found.at), |known| {
+        known.unknown_objects.clone_from(&found.found);
+    })
 }
 
 /// Applies the declaration that nothing at the service is ours: no unknown mark blocks a resource
 /// any more.
-pub(crate) fn clear_unknown_marks(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError> {
-    for (entry, _) in batch.scan(index, UNKNOWN_OBJECTS).map_err(ReadModelError::from)? {
-        let holder: Option<Key> = read(index, batch, &entry)?;
-        let Some(holder) = holder else { continue };
-        let known: Option<Observed> = read(index, batch, &observed_key(&holder))?;
-        let Some(mut known) = known else { continue };
-        remove_blocking_entries(batch, &known);
+pub(crate) fn clear_unknown_marks(changes: &mut Changes<'_>) -> Folded {
+    for id in UNKNOWN_OBJECTS.keys(changes)? {
+        let Some(holder) = UNKNOWN_OBJECTS.get(changes, &id)? else { continue };
+        let Some(mut known) = OBSERVED.get(changes, &holder)? else { continue };
+        remove_blocking_entries(changes, &known);
         known.unknown_objects.retain(|stray| stray.is_duplicate);
         for stray in &known.unknown_objects {
-            write(batch, &unknown_object_key(stray.id.as_str()), &holder)?;
+            UNKNOWN_OBJECTS.put(changes, stray.id.as_str(), &holder)?;
         }
-        write(batch, &observed_key(&holder), &known)?;
+        OBSERVED.put(changes, &holder, &known)?;
     }
     Ok(())
 }
 
 /// Stops an object from blocking any resource.
-fn unblock(index: &dyn Index, batch: &mut Batch, id: &RemoteId) -> Result<(), FoldError> {
-    let holder: Option<Key> = read(index, batch, &unknown_object_key(id.as_str()))?;
-    let Some(holder) = holder else { return Ok(()) };
-    batch.remove(unknown_object_key(id.as_str()));
-    let known: Option<Observed> = read(index, batch, &observed_key(&holder))?;
-    let Some(mut known) = known else { return Ok(()) };
+fn unblock(changes: &mut Changes<'_>, id: &RemoteId) -> Folded {
+    let Some(holder) = UNKNOWN_OBJECTS.get(changes, id.as_str())? else { return Ok(()) };
+    UNKNOWN_OBJECTS.remove(changes, id.as_str());
+    let Some(mut known) = OBSERVED.get(changes, &holder)? else { return Ok(()) };
     known.unknown_objects.retain(|stray| stray.id != *id);
-    Ok(write(batch, &observed_key(&holder), &known)?)
+    Ok(OBSERVED.put(changes, &holder, &known)?)
 }
 
 /// Removes the entries of the objects that block a resource.
-fn remove_blocking_entries(batch: &mut Batch, known: &Observed) {
+fn remove_blocking_entries(changes: &mut Changes<'_>, known: &Observed) {
     for stray in &known.unknown_objects {
-        batch.remove(unknown_object_key(stray.id.as_str()));
+        UNKNOWN_OBJECTS.remove(changes, stray.id.as_str());
     }
 }
 
 /// Law 5: refuses to adopt or forget a resource with an open intent.
-fn refuse_if_open(
-    index: &dyn Index,
-    batch: &Batch,
-    key: &Key,
-    what: &str,
-) -> Result<(), FoldError> {
-    let open: Option<IntentId> = read(index, batch, &open_key(key))?;
-    match open {
+fn refuse_if_open(entries: &impl Entries, key: &Key, what: &str) -> Folded {
+    match OPEN_BY_KEY.get(entries, key)? {
         None => Ok(()),
-        Some(open) => {
-            let detail = format!("{key} is {what} while {open} is open");
-            Err(FoldError::Law { law: 5, detail })
-        }
+        Some(open) => Err(FoldError::law(5, format!("{key} is {what} while {open} is open"))),
     }
 }
 
@@ -159,7 +130,7 @@ mod tests {
     use crate::model::record::Record;
     use crate::model::state::observed::{FactSource, Observation};
     use crate::model::state::orphan::UnknownObject;
-    use crate::store::index::ordered::MemoryIndex;
+    use crate::store::index::ordered::{Batch, Index as _, MemoryIndex};
     use crate::store::projection::fold::fold;
     use crate::store::read_model::model::ReadModel;
 

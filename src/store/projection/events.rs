@@ -22,36 +22,31 @@ use crate::model::events::event::{
     VerifiedEvent, WebhookContent,
 };
 use crate::model::events::hook::{ActionRequest, HookRun, NOTIFY, RECONCILE, RESUME, SUSPEND};
-use crate::model::events::hook_run::{FailedHook, HookRunRecord, PendingAction};
+use crate::model::events::hook_run::{HookRunRecord, PendingAction};
 use crate::model::record::Record;
-use crate::model::remote_object::{Freshness, RemoteObject};
-use crate::store::error::FoldError;
-use crate::store::index::ordered::{Batch, Index};
+use crate::model::remote_object::Freshness;
+use crate::store::error::{FoldError, Folded};
 use crate::store::projection::ledger;
-use crate::store::projection::ledger::{NewestPage, change_ledger, queue_merchant};
+use crate::store::projection::ledger::{NewestPage, change_ledger};
 use crate::store::projection::observed::apply_payment;
 use crate::store::read_model::events::{
-    IGNORED_WEBHOOKS, event_key, forged_key, ledger_key, malformed_key, number_key, object_key,
-    unmatched_key,
+    EVENT_LEDGERS, EVENT_NUMBERS, EVENTS, EVENTS_FORGED, EVENTS_MALFORMED, EVENTS_UNMATCHED,
+    IGNORED_WEBHOOKS, OBJECTS,
 };
-use crate::store::read_model::failed::{HOOKS_FAILED, failed_key};
-use crate::store::read_model::hooks::{ACTION_REQUESTS, NEW_EVENTS, doubt_key, new_events_key};
-use crate::store::read_model::model::{
-    ReadModelError, decode_entry, partner_webhook_key, read, write,
+use crate::store::read_model::hooks::{
+    ACTION_REQUESTS, DOUBTED_ACTIONS, EVENTS_TO_RUN, HOOKS_FAILED, NEW_EVENTS, failed_run_key,
 };
+use crate::store::read_model::model::{Changes, Entries};
+use crate::store::read_model::resources::PARTNER_WEBHOOKS;
 use crate::store::vault::key::VaultRef;
 
 /// Stores a webhook of the partner interface, and counts it if it was ignored.
-pub(crate) fn partner_webhook(
-    index: &dyn Index,
-    batch: &mut Batch,
-    event: &PartnerWebhook,
-) -> Result<(), ReadModelError> {
+pub(crate) fn partner_webhook(changes: &mut Changes<'_>, event: &PartnerWebhook) -> Folded {
     if event.ignored.is_some() {
-        let before: u64 = read(index, batch, IGNORED_WEBHOOKS)?.unwrap_or_default();
-        write(batch, IGNORED_WEBHOOKS, &before.saturating_add(1))?;
+        let before = IGNORED_WEBHOOKS.get(changes, ())?.unwrap_or_default();
+        IGNORED_WEBHOOKS.put(changes, (), &before.saturating_add(1))?;
     }
-    write(batch, &partner_webhook_key(&event.id), event)
+    Ok(PARTNER_WEBHOOKS.put(changes, &event.id, event)?)
 }
 
 fn increment(number: &mut u64) {
@@ -91,53 +86,48 @@ pub(crate) fn post_in(record: &Record) -> Option<&ReceivedWebhook> {
 
 /// Folds successive posts. Each merchant's ledger is changed once for all of them.
 pub(crate) fn fold_posts<'a>(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     posts: impl Iterator<Item = &'a ReceivedWebhook>,
-) -> Result<(), ReadModelError> {
+) -> Folded {
     let mut tallies: BTreeMap<&Key, PostCounts> = BTreeMap::new();
     for post in posts {
         let tally = tallies.entry(&post.merchant).or_default();
         increment(&mut tally.posts);
         match &post.what {
             WebhookContent::Malformed(digest) => {
-                count_malformed(index, batch, tally, (post, digest))?;
+                count_malformed(changes, tally, (post, digest))?;
             }
             WebhookContent::OtherMode(id) => {
-                count_posted_id(index, batch, tally, (post, id, false))?;
+                count_posted_id(changes, tally, (post, id, false))?;
             }
-            WebhookContent::Event(id) => count_posted_id(index, batch, tally, (post, id, true))?,
+            WebhookContent::Event(id) => count_posted_id(changes, tally, (post, id, true))?,
         }
     }
     tallies.into_iter().try_for_each(|(merchant, tally)| {
-        tally.pages.iter().try_for_each(|pages| pages.write(batch))?;
-        change_ledger(index, batch, merchant, |ledger| tally.add_to(ledger))
+        tally.pages.iter().try_for_each(|pages| pages.write(changes))?;
+        change_ledger(changes, merchant, |ledger| tally.add_to(ledger))
     })
 }
 
 /// Counts a malformed body.
 fn count_malformed(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     tally: &mut PostCounts,
     (post, digest): (&ReceivedWebhook, &Digest),
-) -> Result<(), ReadModelError> {
-    let key = malformed_key(&post.merchant, digest);
-    let again = batch.get(index, &key)?.is_some();
+) -> Folded {
+    let again = EVENTS_MALFORMED.has(changes, (&post.merchant, digest))?;
     increment(if again { &mut tally.repeated } else { &mut tally.malformed });
-    write(batch, &key, &post.at)
+    Ok(EVENTS_MALFORMED.put(changes, (&post.merchant, digest), &post.at)?)
 }
 
 /// Counts a posted id. An id of the merchant's own mode then waits to be verified.
 fn count_posted_id(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     tally: &mut PostCounts,
     (post, id, own): (&ReceivedWebhook, &str, bool),
-) -> Result<(), ReadModelError> {
+) -> Folded {
     let merchant = &post.merchant;
-    let key = event_key(merchant, id);
-    let known: Option<EventEntry> = read(index, batch, &key)?;
+    let known = EVENTS.get(changes, (merchant, id))?;
     let again = known.is_some();
     let (posted, stands) = (vault_name(post), EventStatus::OtherMode);
     let fresh = EventEntry { posts: 0, first: post.at, posted, status: stands, page: None };
@@ -147,18 +137,18 @@ fn count_posted_id(
     if begins {
         let pages = match tally.pages.take() {
             Some(pages) => pages,
-            None => NewestPage::open(index, batch, merchant)?,
+            None => NewestPage::open(changes, merchant)?,
         };
-        entry.page = Some(tally.pages.insert(pages).add(batch, id)?);
+        entry.page = Some(tally.pages.insert(pages).add(changes, id)?);
         entry.status = EventStatus::Waiting;
-        batch.remove(unmatched_key(merchant, id));
+        EVENTS_UNMATCHED.remove(changes, (merchant, id));
     } else if entry.status == EventStatus::OtherMode {
-        write(batch, &unmatched_key(merchant, id), &entry.first)?;
+        EVENTS_UNMATCHED.put(changes, (merchant, id), &entry.first)?;
     }
     tally.repeated = tally.repeated.saturating_add(u64::from(again));
     tally.waiting = tally.waiting.saturating_add(u64::from(begins));
     tally.other_mode = tally.other_mode.saturating_add(u64::from(!again && !own));
-    write(batch, &key, &entry)
+    Ok(EVENTS.put(changes, (merchant, id), &entry)?)
 }
 
 /// Returns the vault's name of a body. A body that lies in the journal's record stays there: no
@@ -170,33 +160,30 @@ fn vault_name(posted: &ReceivedWebhook) -> Option<String> {
 }
 
 /// Folds a verified event. The event counts once; a second time is an internal error.
-pub(crate) fn fold_verified(
-    index: &dyn Index,
-    batch: &mut Batch,
-    told: &VerifiedEvent,
-) -> Result<(), FoldError> {
+pub(crate) fn fold_verified(changes: &mut Changes<'_>, told: &VerifiedEvent) -> Folded {
     let merchant = &told.merchant;
-    let key = event_key(merchant, &told.event);
-    let known: Option<EventEntry> = read(index, batch, &key)?;
+    let known = EVENTS.get(changes, (merchant, &told.event))?;
     if known.as_ref().is_some_and(|known| matches!(known.status, EventStatus::Verified(_))) {
-        let detail = format!("the event {} of {} is taken in twice", told.event, merchant.short());
-        return Err(FoldError::Law { law: 5, detail });
+        return Err(FoldError::law(
+            5,
+            format!("the event {} of {} is taken in twice", told.event, merchant.short()),
+        ));
     }
     let page = known.as_ref().and_then(|known| known.page);
     let was_forged = known.as_ref().is_some_and(|known| known.status == EventStatus::Forged);
     let stands = EventStatus::Verified(Box::new(told.clone()));
-    let heard = known.map_or((0, told.at), |known| (known.posts, known.first));
-    let (posts, first) = heard;
-    write(batch, &key, &EventEntry { posts, first, posted: None, status: stands, page: None })?;
+    let (posts, first) = known.map_or((0, told.at), |known| (known.posts, known.first));
+    let entry = EventEntry { posts, first, posted: None, status: stands, page: None };
+    EVENTS.put(changes, (merchant, &told.event), &entry)?;
     if let Some(page) = page {
-        ledger::remove_waiting(index, batch, (merchant, page), &told.event)?;
+        ledger::remove_waiting(changes, (merchant, page), &told.event)?;
     }
-    batch.remove(forged_key(merchant, &told.event));
-    batch.remove(unmatched_key(merchant, &told.event));
-    update_object(index, batch, told)?;
-    apply_payment(index, batch, told)?;
+    EVENTS_FORGED.remove(changes, (merchant, &told.event));
+    EVENTS_UNMATCHED.remove(changes, (merchant, &told.event));
+    update_object(changes, told)?;
+    apply_payment(changes, told)?;
     let mut number = 0;
-    change_ledger(index, batch, merchant, |ledger| {
+    change_ledger(changes, merchant, |ledger| {
         increment(&mut ledger.verified);
         number = ledger.verified;
         ledger.missed = ledger.missed.saturating_add(u64::from(posts == 0));
@@ -205,85 +192,70 @@ pub(crate) fn fold_verified(
         ledger.forged = ledger.forged.saturating_sub(u64::from(was_forged));
         ledger.newest = ledger.newest.max(Some(told.created));
     })?;
-    queue_merchant(batch, merchant);
-    Ok(write(batch, &number_key(merchant, number), &told.event)?)
+    EVENTS_TO_RUN.mark(changes, merchant);
+    Ok(EVENT_NUMBERS.put(changes, (merchant, number), &told.event)?)
 }
 
 /// Updates the entry of an event's object: a newer version replaces it (law 3), and any event about
 /// the object advances its last event time.
-fn update_object(
-    index: &dyn Index,
-    batch: &mut Batch,
-    told: &VerifiedEvent,
-) -> Result<(), FoldError> {
+fn update_object(changes: &mut Changes<'_>, told: &VerifiedEvent) -> Folded {
     let Some(object) = &told.object else { return Ok(()) };
-    let key = object_key(&told.merchant, &object.id);
-    let known: Option<RemoteObject> = read(index, batch, &key)?;
+    let key = (&told.merchant, object.id.as_str());
+    let known = OBJECTS.get(changes, key)?;
     let is_news = told.freshness == Freshness::Newer;
     let older = object.freshness(known.as_ref()) == Freshness::Older;
     if is_news && older && !fault_injection::is_active("stale-event-applied") {
-        let detail = format!("an older version of {} takes the place of a newer one", object.id);
-        return Err(FoldError::Law { law: 3, detail });
+        return Err(FoldError::law(
+            3,
+            format!("an older version of {} takes the place of a newer one", object.id),
+        ));
     }
     let Some(newest) = (if is_news { Some(object) } else { known.as_ref() }) else { return Ok(()) };
     let after = newest.clone().into_index_entry(known.as_ref(), told.created);
-    if known.as_ref() == Some(&after) { Ok(()) } else { Ok(write(batch, &key, &after)?) }
+    if known.as_ref() == Some(&after) { Ok(()) } else { Ok(OBJECTS.put(changes, key, &after)?) }
 }
 
 /// Marks a posted event that the service does not have.
-pub(crate) fn mark_forged(
-    index: &dyn Index,
-    batch: &mut Batch,
-    forged: &ForgedWebhook,
-) -> Result<(), ReadModelError> {
-    let key = event_key(&forged.merchant, &forged.event);
-    let known: Option<EventEntry> = read(index, batch, &key)?;
+pub(crate) fn mark_forged(changes: &mut Changes<'_>, forged: &ForgedWebhook) -> Folded {
+    let key = (&forged.merchant, forged.event.as_str());
+    let known = EVENTS.get(changes, key)?;
     let Some((page, entry)) = known.and_then(|known| Some((known.page?, known))) else {
         return Ok(());
     };
-    write(batch, &unmatched_key(&forged.merchant, &forged.event), &entry.first)?;
-    write(batch, &key, &EventEntry { status: EventStatus::Forged, page: None, ..entry })?;
-    ledger::remove_waiting(index, batch, (&forged.merchant, page), &forged.event)?;
-    batch.put(forged_key(&forged.merchant, &forged.event), Vec::new());
-    change_ledger(index, batch, &forged.merchant, |ledger| {
+    EVENTS_UNMATCHED.put(changes, key, &entry.first)?;
+    EVENTS.put(changes, key, &EventEntry { status: EventStatus::Forged, page: None, ..entry })?;
+    ledger::remove_waiting(changes, (&forged.merchant, page), &forged.event)?;
+    EVENTS_FORGED.mark(changes, key);
+    change_ledger(changes, &forged.merchant, |ledger| {
         increment(&mut ledger.forged);
         ledger.waiting = ledger.waiting.saturating_sub(1);
     })
 }
 
 /// Records how far the list of events was read; these times never go back.
-pub(crate) fn note_polled(
-    index: &dyn Index,
-    batch: &mut Batch,
-    polled: &Polled,
-) -> Result<(), ReadModelError> {
+pub(crate) fn note_polled(changes: &mut Changes<'_>, polled: &Polled) -> Folded {
     let later = |known: Option<DateTime<Utc>>, now| known.max(Some(now));
-    change_ledger(index, batch, &polled.merchant, |ledger| {
+    change_ledger(changes, &polled.merchant, |ledger| {
         ledger.polled_to = later(ledger.polled_to, polled.to);
         ledger.polled_at = later(ledger.polled_at, polled.at);
     })?;
-    note_list_read(index, batch, polled)
+    note_list_read(changes, polled)
 }
 
 /// Returns true if a lost state may have run the hooks of this event. The partner's webhooks are in
 /// no list, and are not delivered again once they were accepted.
-pub(crate) fn is_doubted(
-    index: &dyn Index,
-    batch: &Batch,
-    ran: &HookRunRecord,
-) -> Result<bool, ReadModelError> {
+pub(crate) fn is_doubted(entries: &impl Entries, ran: &HookRunRecord) -> Folded<bool> {
     if ran.is_retry {
         let scripts = ran.runs.iter().map(|run| &run.script);
         for script in scripts.chain(ran.failures.iter().map(|failed| &failed.script)) {
-            let key = failed_key(&ran.merchant, &ran.event, script);
-            let known: Option<FailedHook> = read(index, batch, &key)?;
+            let known = HOOKS_FAILED.get(entries, ((&ran.merchant, &ran.event), script))?;
             if known.is_some_and(|known| known.maybe_ran) {
                 return Ok(true);
             }
         }
         return Ok(false);
     }
-    Ok(!new_events(index, batch, &ran.merchant)?.covers(ran.number))
+    Ok(!new_events(entries, &ran.merchant)?.covers(ran.number))
 }
 
 /// Events of a merchant whose hooks no lost state can have run: those behind this number, if any;
@@ -301,12 +273,8 @@ impl NewEvents {
 }
 
 /// Returns the events of a merchant that are certainly new.
-pub(crate) fn new_events(
-    index: &dyn Index,
-    batch: &Batch,
-    merchant: &Key,
-) -> Result<NewEvents, ReadModelError> {
-    let from = read(index, batch, &new_events_key(merchant))?;
+pub(crate) fn new_events(entries: &impl Entries, merchant: &Key) -> Folded<NewEvents> {
+    let from = NEW_EVENTS.get(entries, merchant)?;
     Ok(NewEvents { listed: merchant.kind.as_str() == MERCHANT, from })
 }
 
@@ -321,43 +289,34 @@ pub(crate) fn is_unprovable(run: &HookRun, wish: &ActionRequest) -> bool {
 }
 
 /// Makes the effect of this action be looked up before it is sent.
-pub(crate) fn mark_doubted(batch: &mut Batch, pending: &PendingAction) {
+pub(crate) fn mark_doubted(changes: &mut Changes<'_>, pending: &PendingAction) {
     if let Ok(action) = pending.action() {
-        batch.put(doubt_key(&action), Vec::new());
+        DOUBTED_ACTIONS.mark(changes, &action);
     }
 }
 
 /// Marks later events as new, if the list of events was read to its end.
-pub(crate) fn note_list_read(
-    index: &dyn Index,
-    batch: &mut Batch,
-    polled: &Polled,
-) -> Result<(), ReadModelError> {
-    let key = new_events_key(&polled.merchant);
-    if !polled.whole || batch.get(index, &key)?.is_some() {
+pub(crate) fn note_list_read(changes: &mut Changes<'_>, polled: &Polled) -> Folded {
+    if !polled.whole || NEW_EVENTS.has(changes, &polled.merchant)? {
         return Ok(());
     }
-    let ledger: Option<EventLedger> = read(index, batch, &ledger_key(&polled.merchant))?;
-    write(batch, &key, &ledger.unwrap_or_default().verified)
+    let ledger = EVENT_LEDGERS.get(changes, &polled.merchant)?.unwrap_or_default();
+    Ok(NEW_EVENTS.put(changes, &polled.merchant, &ledger.verified)?)
 }
 
 /// Handles a restored backup: pending action requests may be done already, and no event is
 /// certainly new.
-pub(crate) fn doubt_pending(index: &dyn Index, batch: &mut Batch) -> Result<(), ReadModelError> {
-    for (key, _) in batch.scan(index, NEW_EVENTS)? {
-        batch.remove(key);
-    }
-    for (key, value) in batch.scan(index, ACTION_REQUESTS)? {
-        let mut pending: PendingAction = decode_entry(&key, &value)?;
+pub(crate) fn doubt_pending(changes: &mut Changes<'_>) -> Folded {
+    changes.remove_under(NEW_EVENTS.prefix())?;
+    for mut pending in ACTION_REQUESTS.list(changes)? {
         // The action's name is fixed, so its effect can be found, if the service shows it.
         pending.maybe_done |= pending.request.verb == NOTIFY;
-        mark_doubted(batch, &pending);
-        write(batch, &key, &pending)?;
+        mark_doubted(changes, &pending);
+        ACTION_REQUESTS.put(changes, &pending.id, &pending)?;
     }
-    for (key, value) in batch.scan(index, HOOKS_FAILED)? {
-        let mut failed: FailedHook = decode_entry(&key, &value)?;
+    for mut failed in HOOKS_FAILED.list(changes)? {
         failed.maybe_ran = true;
-        write(batch, &key, &failed)?;
+        HOOKS_FAILED.put(changes, failed_run_key(&failed), &failed)?;
     }
     Ok(())
 }

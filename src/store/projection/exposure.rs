@@ -11,42 +11,34 @@ use crate::model::intent::{Intent, IntentProgress};
 use crate::model::operator::{PlanApproval, StoredApproval};
 use crate::policy::limit_check::LimitPeriod;
 use crate::policy::limits::{RECENT_MAX, TypicalAmounts};
-use crate::store::index::ordered::{Batch, Index};
-use crate::store::read_model::model::{
-    PLAN_APPROVALS, ReadModel, ReadModelError, TALLIES, USUAL_AMOUNTS, read, write,
-};
+use crate::store::error::Folded;
+use crate::store::read_model::model::{Changes, Entries as _, ReadModel, ReadModelError};
+use crate::store::read_model::resources::{PLAN_APPROVALS, TALLIES, USUAL_AMOUNTS};
 
 /// Counts a new intent.
-pub(crate) fn count_intent(
-    index: &dyn Index,
-    batch: &mut Batch,
-    intent: &Intent,
-) -> Result<(), ReadModelError> {
-    count(index, batch, intent, RunningTotals::add)?;
-    each_approval(index, batch, &intent.exposure, |kept| {
+pub(crate) fn count_intent(changes: &mut Changes<'_>, intent: &Intent) -> Folded {
+    count(changes, intent, RunningTotals::add)?;
+    each_approval(changes, &intent.exposure, |kept| {
         kept.used.push((intent.key.clone(), intent.id));
     })
 }
 
 /// Settles an intent: an effect that did not happen is given back, one that did becomes usual.
 pub(crate) fn settle(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     intent: &Intent,
     progress: &IntentProgress,
-) -> Result<(), ReadModelError> {
+) -> Folded {
     match progress {
         IntentProgress::NotSent { .. } | IntentProgress::Refused { .. } => {
-            count(index, batch, intent, RunningTotals::subtract)?;
-            each_approval(index, batch, &intent.exposure, |kept| {
+            count(changes, intent, RunningTotals::subtract)?;
+            each_approval(changes, &intent.exposure, |kept| {
                 kept.used.retain(|(_, used)| *used != intent.id);
             })
         }
-        IntentProgress::Done { .. } => intent
-            .exposure
-            .moves
-            .iter()
-            .try_for_each(|moved| add_usual(index, batch, intent, moved)),
+        IntentProgress::Done { .. } => {
+            intent.exposure.moves.iter().try_for_each(|moved| add_usual(changes, intent, moved))
+        }
         IntentProgress::Resent
         | IntentProgress::Doubt { .. }
         | IntentProgress::GivenUp { .. }
@@ -55,76 +47,59 @@ pub(crate) fn settle(
 }
 
 /// Stores a person's approval of a plan.
-pub(crate) fn store_approval(
-    batch: &mut Batch,
-    approval: &PlanApproval,
-) -> Result<(), ReadModelError> {
+pub(crate) fn store_approval(changes: &mut Changes<'_>, approval: &PlanApproval) -> Folded {
     let kept = StoredApproval { approval: approval.clone(), used: Vec::new() };
-    write(batch, &approval_key(&approval.id), &kept)
+    Ok(PLAN_APPROVALS.put(changes, &approval.id, &kept)?)
 }
 
 /// Changes the sums that an intent counts to. An approved intent counts to none.
 fn count(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     intent: &Intent,
     change: impl Fn(&mut RunningTotals, &Exposure),
-) -> Result<(), ReadModelError> {
+) -> Folded {
     let stake = &intent.exposure;
     if stake.is_empty() || !stake.approvals.is_empty() {
         return Ok(());
     }
-    let day = day_of(intent);
+    let day = intent.at.date_naive().to_string();
     let spans = [(LimitPeriod::Day, Some(&day)), (LimitPeriod::Run, stake.run.as_ref())];
     for (span, name) in spans.into_iter().filter_map(|(span, name)| Some((span, name?))) {
         for merchant in [None, Some(&intent.merchant)] {
             let key = counted_key(span, name, intent.mode, merchant);
-            let mut tally: RunningTotals = read(index, batch, &key)?.unwrap_or_default();
+            let mut tally: RunningTotals = changes.read(&key)?.unwrap_or_default();
             change(&mut tally, stake);
-            write(batch, &key, &tally)?;
+            changes.write(&key, &tally)?;
         }
     }
     Ok(())
 }
 
-/// Returns the UTC day of an intent.
-fn day_of(intent: &Intent) -> String {
-    intent.at.date_naive().to_string()
-}
-
 /// Changes each approval that an intent used.
 fn each_approval(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     stake: &Exposure,
     change: impl Fn(&mut StoredApproval),
-) -> Result<(), ReadModelError> {
+) -> Folded {
     for id in &stake.approvals {
-        let key = approval_key(id);
-        if let Some(mut kept) = read::<StoredApproval>(index, batch, &key)? {
+        if let Some(mut kept) = PLAN_APPROVALS.get(changes, id)? {
             change(&mut kept);
-            write(batch, &key, &kept)?;
+            PLAN_APPROVALS.put(changes, id, &kept)?;
         }
     }
     Ok(())
 }
 
 /// Adds an amount that was moved to the usual amounts.
-fn add_usual(
-    index: &dyn Index,
-    batch: &mut Batch,
-    intent: &Intent,
-    moved: &RecordedMove,
-) -> Result<(), ReadModelError> {
+fn add_usual(changes: &mut Changes<'_>, intent: &Intent, moved: &RecordedMove) -> Folded {
     let amount = moved.amount.minor().saturating_abs();
-    let own = own_key(intent.mode, &intent.key, moved);
-    write(batch, &own, &amount)?;
+    changes.write(&own_key(intent.mode, &intent.key, moved), &amount)?;
     let key = recent_key(intent.mode, &intent.merchant, &intent.key, moved);
-    let mut recent: Vec<i64> = read(index, batch, &key)?.unwrap_or_default();
+    let mut recent: Vec<i64> = changes.read(&key)?.unwrap_or_default();
     recent.push(amount);
     let spare = recent.len().saturating_sub(RECENT_MAX);
     recent.drain(..spare);
-    write(batch, &key, &recent)
+    Ok(changes.write(&key, &recent)?)
 }
 
 /// Key of the entry of a sum. The merchant's name is empty for the sum of all merchants.
@@ -137,21 +112,11 @@ fn counted_key(span: LimitPeriod, name: &str, mode: Mode, merchant: Option<&Key>
     [TALLIES, format!("{span}/{name}/{}/{merchant}", mode.as_str()).as_bytes()].concat()
 }
 
-fn approval_key(id: &str) -> Vec<u8> {
-    [PLAN_APPROVALS, id.as_bytes()].concat()
-}
-
 /// Removes the usual amounts of a resource that never moves money again.
-pub(crate) fn forget(
-    index: &dyn Index,
-    batch: &mut Batch,
-    key: &Key,
-) -> Result<(), ReadModelError> {
+pub(crate) fn forget(changes: &mut Changes<'_>, key: &Key) -> Folded {
     for mode in [Mode::Test, Mode::Live] {
         let prefix = format!("own/{}/{key}/", mode.as_str());
-        for (entry, _) in batch.scan(index, &[USUAL_AMOUNTS, prefix.as_bytes()].concat())? {
-            batch.remove(entry);
-        }
+        changes.remove_under(&[USUAL_AMOUNTS, prefix.as_bytes()].concat())?;
     }
     Ok(())
 }
@@ -178,7 +143,7 @@ impl ReadModel {
         mode: Mode,
         merchant: Option<&Key>,
     ) -> Result<RunningTotals, ReadModelError> {
-        Ok(self.entry(&counted_key(span, name, mode, merchant))?.unwrap_or_default())
+        Ok(self.read(&counted_key(span, name, mode, merchant))?.unwrap_or_default())
     }
 
     /// Returns the usual amounts for a resource.
@@ -189,13 +154,13 @@ impl ReadModel {
         key: &Key,
         moved: &RecordedMove,
     ) -> Result<TypicalAmounts, ReadModelError> {
-        let recent = self.entry(&recent_key(mode, merchant, key, moved))?.unwrap_or_default();
-        Ok(TypicalAmounts { own: self.entry(&own_key(mode, key, moved))?, recent })
+        let recent = self.read(&recent_key(mode, merchant, key, moved))?.unwrap_or_default();
+        Ok(TypicalAmounts { own: self.read(&own_key(mode, key, moved))?, recent })
     }
 
     /// Returns every approval of a plan that was ever given.
     pub fn plan_approvals(&self) -> Result<Vec<StoredApproval>, ReadModelError> {
-        self.list(PLAN_APPROVALS)
+        PLAN_APPROVALS.list(self)
     }
 }
 

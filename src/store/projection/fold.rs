@@ -14,76 +14,77 @@ use crate::model::record::Record;
 use crate::model::state::credentials::{BindingApproval, has_binding_facts};
 use crate::model::state::drift;
 use crate::model::state::observed::{FactSource, Observation, Observed, OnHold, ServiceRefusal};
-use crate::store::error::{FoldError, StoreError};
+use crate::store::error::{FoldError, Folded, StoreError};
 use crate::store::index::ordered::{Batch, Index};
 use crate::store::journal::chain::Head;
 use crate::store::projection::observed::{
-    assign_keys, attach_token, fold_missing_document, move_resource, refuse_credentials,
+    assign_keys, attach_token, change_observed, fold_missing_document, move_resource,
+    refuse_credentials,
 };
 use crate::store::projection::operator::rotate_addresses;
 use crate::store::projection::{
     adoption, events, exposure, hooks, ledger, operator, retention, scripts,
 };
 use crate::store::read_model::journal_refs;
-use crate::store::read_model::model::{
-    BINDING, EMPTY_REMOTE, FOLD_VERSION, FoldProgress, NEXT_INTENT, OBSERVED, PROGRESS,
-    PossibleOrphan, ReadModelError, changed_resources, intent_key, mark_key, observed_key,
-    open_key, orphan_key, read, write,
+use crate::store::read_model::model::{Changes, Entries as _, decode};
+use crate::store::read_model::resources::{
+    BINDING, EMPTY_REMOTE, FOLD_VERSION, FoldProgress, INTENTS, MARKS, NEXT_INTENT, OBSERVED,
+    OPEN_BY_KEY, ORPHANS, PROGRESS, PossibleOrphan, SUSPENDED, changed_resources,
 };
 use crate::store::writer::core::{ChangedResources, Fold};
 
 /// Folds one record: reads through the batch, writes into it.
-pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(), FoldError> {
-    let mut fold = FoldStep { index, batch };
+pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Folded {
+    fold_record(&mut Changes::new(index, batch), record)
+}
+
+fn fold_record(changes: &mut Changes<'_>, record: &Record) -> Folded {
     match record {
-        Record::StateOwner(binding) => Ok(write(fold.batch, BINDING, binding)?),
-        Record::Intent(intent) => fold.intent(intent),
-        Record::Progress { intent, at, progress } => fold.progress(*intent, *at, progress),
-        Record::Observation(fact) => fold.observation(fact),
-        Record::PartnerWebhook(event) => Ok(events::partner_webhook(index, fold.batch, event)?),
-        Record::WebhookReceived(posted) => {
-            Ok(events::fold_posts(index, fold.batch, [&**posted].into_iter())?)
+        Record::StateOwner(binding) => Ok(BINDING.put(changes, (), binding)?),
+        Record::Intent(intent) => open_intent(changes, intent),
+        Record::Progress { intent, at, progress } => {
+            advance_intent(changes, *intent, *at, progress)
         }
-        Record::EventVerified(told) => events::fold_verified(index, fold.batch, told),
-        Record::Forged(forged) => Ok(events::mark_forged(index, fold.batch, forged)?),
-        Record::HooksRun(ran) => hooks::fold_run(index, fold.batch, ran),
-        Record::CursorAdvanced(passed) => hooks::advance(index, fold.batch, passed),
-        Record::ActionSettled(granted) => Ok(hooks::record_result(index, fold.batch, granted)?),
-        Record::NotificationAttempt(telling) => {
-            hooks::note_sending(fold.batch, telling);
-            Ok(())
-        }
-        Record::Replayed(replayed) => Ok(hooks::retry_failed(index, fold.batch, replayed)?),
-        Record::Polled(polled) => Ok(events::note_polled(index, fold.batch, polled)?),
-        Record::EmptyRemote { at, actor: _ } => fold.empty_remote(*at),
-        Record::OnHold { key, reason, at } => fold.hold(key, None, reason, *at),
-        Record::Approval(approval) => fold.approval(approval),
-        Record::PlanApproval(approval) => Ok(exposure::store_approval(fold.batch, approval)?),
-        Record::Unauthorised(refused) => Ok(refuse_credentials(fold.index, fold.batch, refused)?),
-        Record::PlanUsed(used) => operator::use_plan(index, fold.batch, used),
-        Record::Suspended(suspension) => Ok(operator::suspend(fold.batch, suspension)?),
+        Record::Observation(fact) => observe(changes, fact),
+        Record::PartnerWebhook(event) => events::partner_webhook(changes, event),
+        Record::WebhookReceived(posted) => events::fold_posts(changes, [&**posted].into_iter()),
+        Record::EventVerified(told) => events::fold_verified(changes, told),
+        Record::Forged(forged) => events::mark_forged(changes, forged),
+        Record::HooksRun(ran) => hooks::fold_run(changes, ran),
+        Record::CursorAdvanced(passed) => hooks::advance(changes, passed),
+        Record::ActionSettled(granted) => hooks::record_result(changes, granted),
+        Record::NotificationAttempt(telling) => hooks::note_sending(changes, telling),
+        Record::Replayed(replayed) => hooks::retry_failed(changes, replayed),
+        Record::Polled(polled) => events::note_polled(changes, polled),
+        Record::EmptyRemote { at, actor: _ } => empty_remote(changes, *at),
+        Record::OnHold { key, reason, at } => hold(changes, key, reason, *at),
+        Record::Approval(approval) => approve_binding(changes, approval),
+        Record::PlanApproval(approval) => exposure::store_approval(changes, approval),
+        Record::Unauthorised(refused) => refuse_credentials(changes, refused),
+        Record::PlanUsed(used) => operator::use_plan(changes, used),
+        Record::Suspended(suspension) => Ok(SUSPENDED.put(changes, &suspension.key, suspension)?),
         Record::Resumed { key, actor: _, at: _ } => {
-            operator::resume(fold.batch, key);
+            SUSPENDED.remove(changes, key);
             Ok(())
         }
-        Record::MissingDocument(absence) => fold_missing_document(index, batch, absence),
-        Record::Moved(moved) => move_resource(index, batch, moved),
-        Record::Restored(restored) => operator::begin_epoch(index, fold.batch, restored),
+        Record::MissingDocument(absence) => fold_missing_document(changes, absence),
+        Record::Moved(moved) => move_resource(changes, moved),
+        Record::Restored(restored) => operator::begin_epoch(changes, restored),
         // For the history alone: a separate record holds what follows from the person's decision.
         Record::Resolved { .. } | Record::Compacted(_) | Record::Rekeyed(_) => Ok(()),
-        Record::Released(release) => operator::apply_release(index, fold.batch, release),
-        Record::Adopted(adoption) => adoption::adopt(index, fold.batch, adoption),
-        Record::Forgotten(forgotten) => adoption::forget_resource(index, fold.batch, forgotten),
-        Record::Disowned(disowned) => adoption::disown(index, fold.batch, disowned),
-        Record::UnknownObjects(strays) => adoption::set_unknown_objects(index, fold.batch, strays),
-        Record::TokenAttached(one) => attach_token(index, fold.batch, one),
-        Record::OrphanDismissed(seen) => fold.orphan_seen(seen),
-        Record::HooksAcknowledged(seen) => Ok(ledger::acknowledge(index, fold.batch, seen)?),
-        Record::ScriptsLoaded(loaded) => Ok(scripts::load(index, fold.batch, loaded)?),
-        Record::ScriptForgotten(one) => Ok(scripts::forget(index, fold.batch, one)?),
-        Record::EventsDropped(one) => Ok(retention::apply_retention(index, fold.batch, one)?),
-        Record::Lapsed(one) => Ok(retention::drop_lapsed(index, fold.batch, one)?),
-        Record::Rotated(rotated) => Ok(rotate_addresses(index, fold.batch, rotated)?),
+        Record::Released(release) => operator::apply_release(changes, release),
+        Record::Adopted(adoption) => adoption::adopt(changes, adoption),
+        Record::Forgotten(forgotten) => adoption::forget_resource(changes, forgotten),
+        Record::Disowned(disowned) => adoption::disown(changes, disowned),
+        Record::UnknownObjects(strays) => adoption::set_unknown_objects(changes, strays),
+        Record::TokenAttached(one) => attach_token(changes, one),
+        Record::OrphanDismissed(seen) => dismiss_orphan(changes, seen),
+        Record::HooksAcknowledged(seen) => ledger::acknowledge(changes, seen),
+        Record::ScriptsLoaded(loaded) => scripts::load(changes, loaded),
+        Record::ScriptForgotten(one) => scripts::forget(changes, one),
+        Record::EventsDropped(one) => retention::apply_retention(changes, one),
+        Record::Lapsed(one) => retention::drop_lapsed(changes, one),
+        Record::Rotated(rotated) => rotate_addresses(changes, rotated),
     }
 }
 
@@ -102,14 +103,15 @@ impl IndexFold {
 
 impl Fold<Record> for IndexFold {
     fn apply(&mut self, batch: &[(u64, Record)], head: Head) -> Result<(), StoreError> {
-        let mut changes = Batch::new();
+        let mut written = Batch::new();
+        let changes = &mut Changes::new(&*self.index, &mut written);
         for group in batch.chunk_by(|(_, one), (_, next)| are_together(one, next)) {
-            fold_group(&*self.index, &mut changes, group)?;
+            fold_group(changes, group)?;
         }
         let mark = FoldProgress { version: FOLD_VERSION, sequence: head.sequence, hash: head.hash };
-        write(&mut changes, PROGRESS, &mark).map_err(FoldError::from)?;
-        let spoken_of = changed_resources(&changes).map_err(FoldError::from)?;
-        self.index.apply(changes)?;
+        PROGRESS.put(changes, (), &mark).map_err(FoldError::from)?;
+        let spoken_of = changed_resources(&written).map_err(FoldError::from)?;
+        self.index.apply(written)?;
         self.changed.note(spoken_of);
         Ok(())
     }
@@ -131,106 +133,100 @@ fn are_together(one: &Record, next: &Record) -> bool {
 
 /// Folds one record, several posts, or several runs of hooks. Groups of posts and runs belong to no
 /// resource's history.
-fn fold_group(
-    index: &dyn Index,
-    batch: &mut Batch,
-    group: &[(u64, Record)],
-) -> Result<(), FoldError> {
+fn fold_group(changes: &mut Changes<'_>, group: &[(u64, Record)]) -> Folded {
     if let [(sequence, record)] = group {
-        journal_refs::note_position(index, batch, *sequence, record)?;
-        return fold(index, batch, record);
+        journal_refs::note_position(changes, *sequence, record)?;
+        return fold_record(changes, record);
     }
     let records = group.iter().map(|(_, record)| record);
     if records.clone().all(|record| events::post_in(record).is_some()) {
-        return Ok(events::fold_posts(index, batch, records.filter_map(events::post_in))?);
+        return events::fold_posts(changes, records.filter_map(events::post_in));
     }
-    hooks::fold_runs(index, batch, records.filter_map(hooks::run_in))
+    hooks::fold_runs(changes, records.filter_map(hooks::run_in))
 }
 
-/// A batch under construction.
-pub(crate) struct FoldStep<'a> {
-    index: &'a dyn Index,
-    pub(crate) batch: &'a mut Batch,
+/// Opens an intent. Law 5: a resource has one open effect at a time.
+fn open_intent(changes: &mut Changes<'_>, intent: &Intent) -> Folded {
+    if let Some(older) = OPEN_BY_KEY.get(changes, &intent.key)? {
+        return Err(FoldError::law(
+            5,
+            format!("{} for {} while {older} is open", intent.id, intent.key),
+        ));
+    }
+    let next = next_intent(changes, intent.id)?;
+    let state = IntentState::Open { attempt: 1 };
+    let open = OpenIntent { intent: intent.clone(), state, since: Some(intent.at) };
+    INTENTS.put(changes, intent.id, &open)?;
+    OPEN_BY_KEY.put(changes, &intent.key, &intent.id)?;
+    MARKS.put(changes, intent.mark.as_str(), &intent.key)?;
+    NEXT_INTENT.put(changes, (), &next)?;
+    exposure::count_intent(changes, intent)
 }
 
-impl FoldStep<'_> {
-    /// Opens an intent. Law 5: a resource has one open effect at a time.
-    fn intent(&mut self, intent: &Intent) -> Result<(), FoldError> {
-        let older: Option<IntentId> = self.read(&open_key(&intent.key))?;
-        if let Some(older) = older {
-            let detail = format!("{} for {} while {older} is open", intent.id, intent.key);
-            return Err(FoldError::Law { law: 5, detail });
-        }
-        let next = self.next_intent(intent.id)?;
-        let state = IntentState::Open { attempt: 1 };
-        let open = OpenIntent { intent: intent.clone(), state, since: Some(intent.at) };
-        write(self.batch, &intent_key(intent.id), &open)?;
-        write(self.batch, &open_key(&intent.key), &intent.id)?;
-        write(self.batch, &mark_key(intent.mark.as_str()), &intent.key)?;
-        write(self.batch, NEXT_INTENT, &next)?;
-        Ok(exposure::count_intent(self.index, self.batch, intent)?)
+/// Returns the number after every number that was issued. Intents may become durable in another
+/// order than their numbers, and each number is issued once.
+fn next_intent(changes: &Changes<'_>, id: IntentId) -> Folded<IntentId> {
+    if INTENTS.get(changes, id)?.is_some() {
+        return Err(FoldError::law(5, format!("{id} is open, and another intent has its number")));
     }
+    let known = NEXT_INTENT.get(changes, ())?;
+    Ok(known.map_or(id.next(), |known| known.max(id.next())))
+}
 
-    /// Returns the number after every number that was issued. Intents may become durable in another
-    /// order than their numbers, and each number is issued once.
-    fn next_intent(&self, id: IntentId) -> Result<IntentId, FoldError> {
-        if self.read::<OpenIntent>(&intent_key(id))?.is_some() {
-            let detail = format!("{id} is open, and another intent has its number");
-            return Err(FoldError::Law { law: 5, detail });
+/// Applies an intent's progress.
+fn advance_intent(
+    changes: &mut Changes<'_>,
+    id: IntentId,
+    at: DateTime<Utc>,
+    progress: &IntentProgress,
+) -> Folded {
+    let Some(OpenIntent { intent, state, since }) = INTENTS.get(changes, id)? else {
+        return Err(FoldError::law(
+            5,
+            format!("{id} is settled, yet it is {} again", progress.word()),
+        ));
+    };
+    operator::note_confirmed_absent(changes, (&intent, &state), (progress, at))?;
+    let held = matches!(state, IntentState::OnHold { .. });
+    let before = state.word();
+    match state.next(id, progress)? {
+        IntentState::Closed => {
+            INTENTS.remove(changes, id);
+            OPEN_BY_KEY.remove(changes, &intent.key);
+            exposure::settle(changes, &intent, progress)?;
         }
-        let known: Option<IntentId> = self.read(NEXT_INTENT)?;
-        Ok(known.map_or(id.next(), |known| known.max(id.next())))
-    }
-
-    /// Applies an intent's progress.
-    fn progress(
-        &mut self,
-        id: IntentId,
-        at: DateTime<Utc>,
-        progress: &IntentProgress,
-    ) -> Result<(), FoldError> {
-        let open: Option<OpenIntent> = self.read(&intent_key(id))?;
-        let Some(OpenIntent { intent, state, since }) = open else {
-            let detail = format!("{id} is settled, yet it is {} again", progress.word());
-            return Err(FoldError::Law { law: 5, detail });
-        };
-        operator::note_confirmed_absent(self.index, self.batch, (&intent, &state), (progress, at))?;
-        let held = matches!(state, IntentState::OnHold { .. });
-        let before = state.word();
-        match state.next(id, progress)? {
-            IntentState::Closed => {
-                self.batch.remove(intent_key(id));
-                self.batch.remove(open_key(&intent.key));
-                exposure::settle(self.index, self.batch, &intent, progress)?;
-            }
-            state @ (IntentState::Open { .. }
-            | IntentState::InDoubt { .. }
-            | IntentState::OnHold { .. }) => {
-                let since = since.filter(|_| state.word() == before).or(Some(at));
-                let open = OpenIntent { intent: intent.clone(), state, since };
-                write(self.batch, &intent_key(id), &open)?;
-            }
+        state @ (IntentState::Open { .. }
+        | IntentState::InDoubt { .. }
+        | IntentState::OnHold { .. }) => {
+            let since = since.filter(|_| state.word() == before).or(Some(at));
+            let open = OpenIntent { intent: intent.clone(), state, since };
+            INTENTS.put(changes, id, &open)?;
         }
-        self.consequence(&intent, at, progress)?;
-        if held { self.forget_unproved_fields(&intent, at, progress) } else { Ok(()) }
     }
+    consequence(changes, &intent, at, progress)?;
+    if held { forget_unproved_fields(changes, &intent, at, progress) } else { Ok(()) }
+}
 
-    /// Applies the consequence of an intent's progress to its resource.
-    fn consequence(
-        &mut self,
-        intent: &Intent,
-        at: DateTime<Utc>,
-        progress: &IntentProgress,
-    ) -> Result<(), FoldError> {
-        match progress {
-            IntentProgress::Resent
-            | IntentProgress::Doubt { .. }
-            | IntentProgress::NotSent { .. } => Ok(()),
-            IntentProgress::Done { observation, proof: _ } => self.change(intent, at, |known| {
+/// Applies the consequence of an intent's progress to its resource.
+fn consequence(
+    changes: &mut Changes<'_>,
+    intent: &Intent,
+    at: DateTime<Utc>,
+    progress: &IntentProgress,
+) -> Folded {
+    let (key, unknown) = (&intent.key, (&intent.merchant, at));
+    match progress {
+        IntentProgress::Resent | IntentProgress::Doubt { .. } | IntentProgress::NotSent { .. } => {
+            Ok(())
+        }
+        IntentProgress::Done { observation, proof: _ } => {
+            change_observed(changes, key, unknown, |known| {
                 known.refusal = None;
                 known.apply(observation);
-            }),
-            IntentProgress::Refused { status, problem } => self.change(intent, at, |known| {
+            })
+        }
+        IntentProgress::Refused { status, problem } => {
+            change_observed(changes, key, unknown, |known| {
                 known.refusal = Some(ServiceRefusal {
                     intent: intent.id,
                     digest: intent.applied.digest,
@@ -238,123 +234,93 @@ impl FoldStep<'_> {
                     problem: problem.clone(),
                     at,
                 });
-            }),
-            IntentProgress::GivenUp { reason: _ } if intent.target.is_some() => {
-                self.change(intent, at, |known| {
-                    drift::mark_changed_unknown(known, &intent.applied.spec);
-                })
-            }
-            IntentProgress::GivenUp { reason: _ } => {
-                let orphan = PossibleOrphan { intent: intent.id, key: intent.key.clone() };
-                write(self.batch, &orphan_key(intent.id), &orphan)?;
-                self.change(intent, at, |known| known.recreated = known.recreated.saturating_add(1))
-            }
-            IntentProgress::OnHold { reason: _, observation } => self.change(intent, at, |known| {
+            })
+        }
+        IntentProgress::GivenUp { reason: _ } if intent.target.is_some() => {
+            change_observed(changes, key, unknown, |known| {
+                drift::mark_changed_unknown(known, &intent.applied.spec);
+            })
+        }
+        IntentProgress::GivenUp { reason: _ } => {
+            let orphan = PossibleOrphan { intent: intent.id, key: intent.key.clone() };
+            ORPHANS.put(changes, intent.id, &orphan)?;
+            change_observed(changes, key, unknown, |known| {
+                known.recreated = known.recreated.saturating_add(1)
+            })
+        }
+        IntentProgress::OnHold { reason: _, observation } => {
+            change_observed(changes, key, unknown, |known| {
                 if let Some(observation) = observation {
                     known.apply(observation);
                 }
-            }),
+            })
         }
     }
+}
 
-    /// Applies a person's word that an intent on hold did not happen: the fields that its change
-    /// would have set become unknown.
-    fn forget_unproved_fields(
-        &mut self,
-        intent: &Intent,
-        at: DateTime<Utc>,
-        progress: &IntentProgress,
-    ) -> Result<(), FoldError> {
-        if intent.target.is_none() || !matches!(progress, IntentProgress::NotSent { .. }) {
-            return Ok(());
-        }
-        self.change(intent, at, |known| {
-            drift::mark_changed_unknown(known, &intent.applied.spec);
-        })
+/// Applies a person's word that an intent on hold did not happen: the fields that its change
+/// would have set become unknown.
+fn forget_unproved_fields(
+    changes: &mut Changes<'_>,
+    intent: &Intent,
+    at: DateTime<Utc>,
+    progress: &IntentProgress,
+) -> Folded {
+    if intent.target.is_none() || !matches!(progress, IntentProgress::NotSent { .. }) {
+        return Ok(());
     }
+    change_observed(changes, &intent.key, (&intent.merchant, at), |known| {
+        drift::mark_changed_unknown(known, &intent.applied.spec);
+    })
+}
 
-    /// Applies an observation that did not come from an effect.
-    fn observation(&mut self, fact: &Observation) -> Result<(), FoldError> {
-        let known: Option<Observed> = self.read(&observed_key(&fact.key))?;
-        let mut known = known.unwrap_or_else(|| Observed::unknown(fact.merchant.clone(), fact.at));
-        let before = known.merchant_binding();
-        known.apply(fact);
-        if has_binding_facts(&fact.facts) {
-            assign_keys(self.index, self.batch, &fact.key, before.as_ref(), &mut known)?;
-        }
-        Ok(write(self.batch, &observed_key(&fact.key), &known)?)
+/// Applies an observation that did not come from an effect.
+fn observe(changes: &mut Changes<'_>, fact: &Observation) -> Folded {
+    let known = OBSERVED.get(changes, &fact.key)?;
+    let mut known = known.unwrap_or_else(|| Observed::unknown(fact.merchant.clone(), fact.at));
+    let before = known.merchant_binding();
+    known.apply(fact);
+    if has_binding_facts(&fact.facts) {
+        assign_keys(changes, &fact.key, before.as_ref(), &mut known)?;
     }
+    Ok(OBSERVED.put(changes, &fact.key, &known)?)
+}
 
-    /// Changes the observed state of an intent's resource.
-    fn change(
-        &mut self,
-        intent: &Intent,
-        at: DateTime<Utc>,
-        change: impl FnOnce(&mut Observed),
-    ) -> Result<(), FoldError> {
-        let known: Option<Observed> = self.read(&observed_key(&intent.key))?;
-        let mut known = known.unwrap_or_else(|| Observed::unknown(intent.merchant.clone(), at));
-        change(&mut known);
-        Ok(write(self.batch, &observed_key(&intent.key), &known)?)
-    }
+fn hold(changes: &mut Changes<'_>, key: &Key, reason: &str, at: DateTime<Utc>) -> Folded {
+    change_observed(changes, key, (key, at), |known| {
+        known.on_hold = Some(OnHold { intent: None, reason: reason.to_owned(), at });
+    })
+}
 
-    /// Puts a resource on hold.
-    fn hold(
-        &mut self,
-        key: &Key,
-        intent: Option<IntentId>,
-        reason: &str,
-        at: DateTime<Utc>,
-    ) -> Result<(), FoldError> {
-        let known: Option<Observed> = self.read(&observed_key(key))?;
-        let mut known = known.unwrap_or_else(|| Observed::unknown(key.clone(), at));
-        known.on_hold = Some(OnHold { intent, reason: reason.to_owned(), at });
-        Ok(write(self.batch, &observed_key(key), &known)?)
-    }
-
-    /// Records a person's approval of a live binding. The approval covers only what it names, not
-    /// the binding of the moment.
-    fn approval(&mut self, approval: &BindingApproval) -> Result<(), FoldError> {
-        let key = &approval.binding.merchant;
-        let known: Option<Observed> = self.read(&observed_key(key))?;
-        let mut known = known.unwrap_or_else(|| Observed::unknown(key.clone(), approval.at));
+/// Records a person's approval of a live binding. The approval covers only what it names, not the
+/// binding of the moment.
+fn approve_binding(changes: &mut Changes<'_>, approval: &BindingApproval) -> Folded {
+    let key = &approval.binding.merchant;
+    change_observed(changes, key, (key, approval.at), |known| {
         known.approval = Some(Box::new(approval.clone()));
-        Ok(write(self.batch, &observed_key(key), &known)?)
-    }
+    })
+}
 
-    /// Removes a possible orphan that a person has seen.
-    fn orphan_seen(&mut self, seen: &OrphanDismissed) -> Result<(), FoldError> {
-        self.batch.remove(orphan_key(seen.intent));
-        let known: Option<Observed> = self.read(&observed_key(&seen.key))?;
-        let Some(mut known) = known else { return Ok(()) };
-        known.recreated = known.recreated.saturating_sub(1);
-        Ok(write(self.batch, &observed_key(&seen.key), &known)?)
-    }
+/// Removes a possible orphan that a person has seen.
+fn dismiss_orphan(changes: &mut Changes<'_>, seen: &OrphanDismissed) -> Folded {
+    ORPHANS.remove(changes, seen.intent);
+    let Some(mut known) = OBSERVED.get(changes, &seen.key)? else { return Ok(()) };
+    known.recreated = known.recreated.saturating_sub(1);
+    Ok(OBSERVED.put(changes, &seen.key, &known)?)
+}
 
-    /// Applies `EmptyRemote`, an operator's declaration that nothing at the service is ours: holds
-    /// of surveys end, and surveys need no marks.
-    fn empty_remote(&mut self, at: DateTime<Utc>) -> Result<(), FoldError> {
-        write(self.batch, EMPTY_REMOTE, &at)?;
-        operator::end_holds(self.index, self.batch)?;
-        adoption::clear_unknown_marks(self.index, self.batch)?;
-        let entries = self.batch.scan(self.index, OBSERVED).map_err(ReadModelError::from)?;
-        for (key, _) in entries {
-            let known: Option<Observed> = self.read(&key)?;
-            let Some(mut known) = known.filter(|known| known.on_hold.is_some()) else {
-                continue;
-            };
-            known.on_hold = None;
+/// Applies `EmptyRemote`, an operator's declaration that nothing at the service is ours: holds of
+/// surveys end, and surveys need no marks.
+fn empty_remote(changes: &mut Changes<'_>, at: DateTime<Utc>) -> Folded {
+    EMPTY_REMOTE.put(changes, (), &at)?;
+    operator::end_holds(changes)?;
+    adoption::clear_unknown_marks(changes)?;
+    for (key, value) in changes.scan(OBSERVED.prefix())? {
+        let mut known: Observed = decode(&key, &value)?;
+        if known.on_hold.take().is_some() {
             known.source = FactSource::Operator;
-            write(self.batch, &key, &known)?;
+            changes.write(&key, &known)?;
         }
-        Ok(())
     }
-
-    /// Reads an entry through the batch.
-    pub(crate) fn read<T: serde::de::DeserializeOwned>(
-        &self,
-        key: &[u8],
-    ) -> Result<Option<T>, FoldError> {
-        Ok(read(self.index, self.batch, key)?)
-    }
+    Ok(())
 }

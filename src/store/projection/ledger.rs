@@ -8,15 +8,14 @@
 use crate::base::id::Key;
 use crate::model::events::event::EventLedger;
 use crate::model::events::hook_run::{
-    ActionOutcome, ActionResult, FailedAction, FailedHook, HooksAcknowledged, PendingAction,
+    ActionOutcome, ActionResult, FailedAction, HooksAcknowledged, PendingAction,
 };
-use crate::store::index::ordered::{Batch, Index};
+use crate::store::error::Folded;
 use crate::store::projection::scripts;
 use crate::store::projection::scripts::remove_failed_run;
-use crate::store::read_model::events::{ledger_key, newest_page_key, waiting_key};
-use crate::store::read_model::failed::failed_of;
-use crate::store::read_model::hooks::{FAILED_ACTIONS, failed_action_key, to_run_key};
-use crate::store::read_model::model::{ReadModel, ReadModelError, decode_entry, read, write};
+use crate::store::read_model::events::{EVENT_LEDGERS, EVENT_PAGES, EVENTS_WAITING};
+use crate::store::read_model::hooks::{FAILED_ACTIONS, HOOKS_FAILED, failed_run_key, is_stopped};
+use crate::store::read_model::model::{Changes, Entries, decode};
 
 /// Ids in one page.
 const PAGE_MAX: usize = 64;
@@ -30,66 +29,49 @@ pub(crate) struct NewestPage {
 }
 
 impl NewestPage {
-    pub(crate) fn open(
-        index: &dyn Index,
-        batch: &Batch,
-        merchant: &Key,
-    ) -> Result<Self, ReadModelError> {
-        let newest: u64 = read(index, batch, &newest_page_key(merchant))?.unwrap_or(1);
-        let ids = read(index, batch, &waiting_key(merchant, newest))?.unwrap_or_default();
+    pub(crate) fn open(entries: &impl Entries, merchant: &Key) -> Folded<Self> {
+        let newest = EVENT_PAGES.get(entries, merchant)?.unwrap_or(1);
+        let ids = EVENTS_WAITING.get(entries, (merchant, newest))?.unwrap_or_default();
         Ok(Self { merchant: merchant.clone(), newest, ids })
     }
 
     /// Adds an id to the queue; returns its page.
-    pub(crate) fn add(&mut self, batch: &mut Batch, id: &str) -> Result<u64, ReadModelError> {
+    pub(crate) fn add(&mut self, changes: &mut Changes<'_>, id: &str) -> Folded<u64> {
         if self.ids.len() >= PAGE_MAX {
-            self.write(batch)?;
+            self.write(changes)?;
             self.newest = self.newest.saturating_add(1);
             self.ids.clear();
-            write(batch, &newest_page_key(&self.merchant), &self.newest)?;
+            EVENT_PAGES.put(changes, &self.merchant, &self.newest)?;
         }
         self.ids.push(id.to_owned());
         Ok(self.newest)
     }
 
-    pub(crate) fn write(&self, batch: &mut Batch) -> Result<(), ReadModelError> {
-        write(batch, &waiting_key(&self.merchant, self.newest), &self.ids)
+    pub(crate) fn write(&self, changes: &mut Changes<'_>) -> Folded {
+        Ok(EVENTS_WAITING.put(changes, (&self.merchant, self.newest), &self.ids)?)
     }
 }
 
 /// Removes an id from the queue.
-pub(crate) fn remove_waiting(
-    index: &dyn Index,
-    batch: &mut Batch,
-    (merchant, page): (&Key, u64),
-    id: &str,
-) -> Result<(), ReadModelError> {
-    let key = waiting_key(merchant, page);
-    let mut ids: Vec<String> = read(index, batch, &key)?.unwrap_or_default();
+pub(crate) fn remove_waiting(changes: &mut Changes<'_>, page: (&Key, u64), id: &str) -> Folded {
+    let mut ids = EVENTS_WAITING.get(changes, page)?.unwrap_or_default();
     ids.retain(|one| one != id);
     if ids.is_empty() {
-        batch.remove(key);
+        EVENTS_WAITING.remove(changes, page);
         return Ok(());
     }
-    write(batch, &key, &ids)
+    Ok(EVENTS_WAITING.put(changes, page, &ids)?)
 }
 
 /// Changes a merchant's ledger and writes it back.
 pub(crate) fn change_ledger(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     merchant: &Key,
     change: impl FnOnce(&mut EventLedger),
-) -> Result<(), ReadModelError> {
-    let key = ledger_key(merchant);
-    let mut ledger: EventLedger = read(index, batch, &key)?.unwrap_or_default();
+) -> Folded {
+    let mut ledger = EVENT_LEDGERS.get(changes, merchant)?.unwrap_or_default();
     change(&mut ledger);
-    write(batch, &key, &ledger)
-}
-
-/// Marks a merchant whose events have hooks to run.
-pub(crate) fn queue_merchant(batch: &mut Batch, merchant: &Key) {
-    batch.put(to_run_key(merchant), Vec::new());
+    Ok(EVENT_LEDGERS.put(changes, merchant, &ledger)?)
 }
 
 /// Maximum of failed actions listed for each merchant; the journal has all of them.
@@ -97,27 +79,25 @@ const KEPT_MAX: u64 = 500;
 
 /// Records the end of a pending action.
 pub(crate) fn end_pending(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     pending: PendingAction,
     granted: &ActionResult,
-) -> Result<(), ReadModelError> {
-    change_ledger(index, batch, &granted.id.merchant, |ledger| {
+) -> Folded {
+    change_ledger(changes, &granted.id.merchant, |ledger| {
         ledger.pending = ledger.pending.saturating_sub(1);
     })?;
-    count_result(index, batch, pending, granted)
+    count_result(changes, pending, granted)
 }
 
 /// Counts the end of an action, and lists a failed one.
 pub(crate) fn count_result(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     pending: PendingAction,
     granted: &ActionResult,
-) -> Result<(), ReadModelError> {
+) -> Folded {
     let merchant = &granted.id.merchant;
     let mut number = 0;
-    change_ledger(index, batch, merchant, |ledger| {
+    change_ledger(changes, merchant, |ledger| {
         ledger.actions.count(granted.outcome);
         number = ledger.actions.failed();
     })?;
@@ -125,51 +105,38 @@ pub(crate) fn count_result(
         return Ok(());
     }
     if let Some(old) = number.checked_sub(KEPT_MAX) {
-        batch.remove(failed_action_key(merchant, old));
+        FAILED_ACTIONS.remove(changes, (merchant, old));
     }
     let (verb, script) = (pending.request.verb, pending.script);
-    write(
-        batch,
-        &failed_action_key(merchant, number),
-        &FailedAction { result: granted.clone(), verb, script },
-    )
+    let failed = FailedAction { result: granted.clone(), verb, script };
+    Ok(FAILED_ACTIONS.put(changes, (merchant, number), &failed)?)
 }
 
 /// Records that a person has acknowledged the failures of an event's hooks.
-pub(crate) fn acknowledge(
-    index: &dyn Index,
-    batch: &mut Batch,
-    dismissed: &HooksAcknowledged,
-) -> Result<(), ReadModelError> {
-    for (key, value) in batch.scan(index, FAILED_ACTIONS)? {
-        let undone: FailedAction = decode_entry(&key, &value)?;
+pub(crate) fn acknowledge(changes: &mut Changes<'_>, dismissed: &HooksAcknowledged) -> Folded {
+    for (key, value) in changes.scan(FAILED_ACTIONS.prefix())? {
+        let undone: FailedAction = decode(&key, &value)?;
         if undone.result.id.event == dismissed.event {
-            batch.remove(key);
+            changes.batch.remove(key);
         }
     }
     let event = &dismissed.event;
-    let merchants = ReadModel::event_merchants_in(index, batch)?;
-    merchants.iter().try_for_each(|merchant| acknowledge_runs(index, batch, merchant, event))
+    let merchants = EVENT_LEDGERS.keys(changes)?;
+    merchants.iter().try_for_each(|merchant| acknowledge_runs(changes, merchant, event))
 }
 
 /// Removes an event's failed hook runs that are not retried.
-fn acknowledge_runs(
-    index: &dyn Index,
-    batch: &mut Batch,
-    merchant: &Key,
-    event: &str,
-) -> Result<(), ReadModelError> {
-    for (key, value) in batch.scan(index, &failed_of(merchant, event))? {
-        let failed: FailedHook = decode_entry(&key, &value)?;
+fn acknowledge_runs(changes: &mut Changes<'_>, merchant: &Key, event: &str) -> Folded {
+    for failed in HOOKS_FAILED.under((merchant, event)).list(changes)? {
         if failed.failed.retry_at.is_some() {
             continue;
         }
-        let was_stopped = scripts::is_stopped(index, batch, merchant, &failed.failed.script)?;
-        let mut ledger = read(index, batch, &ledger_key(merchant))?.unwrap_or_default();
-        remove_failed_run(index, batch, &mut ledger, &key)?;
-        write(batch, &ledger_key(merchant), &ledger)?;
+        let was_stopped = is_stopped(changes, merchant, &failed.failed.script)?;
+        let mut ledger = EVENT_LEDGERS.get(changes, merchant)?.unwrap_or_default();
+        remove_failed_run(changes, &mut ledger, failed_run_key(&failed))?;
+        EVENT_LEDGERS.put(changes, merchant, &ledger)?;
         if was_stopped {
-            scripts::queue_again(index, batch, merchant)?;
+            scripts::queue_again(changes, merchant)?;
         }
     }
     Ok(())
@@ -186,10 +153,10 @@ mod tests {
     use crate::model::events::hook::{ActionRequest, NOTIFY};
     use crate::model::events::hook_run::ActionRequestId;
     use crate::model::record::Record;
-    use crate::store::index::ordered::MemoryIndex;
+    use crate::store::index::ordered::{Batch, Index as _, MemoryIndex};
     use crate::store::journal::chain::Head;
     use crate::store::projection::fold::IndexFold;
-    use crate::store::read_model::hooks::request_key;
+    use crate::store::read_model::hooks::ACTION_REQUESTS;
     use crate::store::read_model::model::ReadModel;
     use crate::store::writer::core::Fold as _;
 
@@ -199,9 +166,10 @@ mod tests {
 
     fn add(index: &MemoryIndex, ids: std::ops::Range<usize>) -> Vec<u64> {
         let mut batch = Batch::new();
-        let mut pages = NewestPage::open(index, &batch, &merchant()).unwrap();
-        let added = ids.map(|id| pages.add(&mut batch, &format!("{id:04}")).unwrap()).collect();
-        pages.write(&mut batch).unwrap();
+        let changes = &mut Changes::new(index, &mut batch);
+        let mut pages = NewestPage::open(changes, &merchant()).unwrap();
+        let added = ids.map(|id| pages.add(changes, &format!("{id:04}")).unwrap()).collect();
+        pages.write(changes).unwrap();
         index.apply(batch).unwrap();
         added
     }
@@ -218,16 +186,18 @@ mod tests {
         assert_eq!(waiting(1000), all);
         assert_eq!(waiting(70), all[..70]);
         let mut batch = Batch::new();
+        let changes = &mut Changes::new(&*index, &mut batch);
         for (id, page) in all.iter().zip(&pages).take(130) {
-            remove_waiting(&*index, &mut batch, (&merchant(), *page), id).unwrap();
+            remove_waiting(changes, (&merchant(), *page), id).unwrap();
         }
         index.apply(batch).unwrap();
         assert_eq!(waiting(1000), all[130..]);
         assert_eq!(add(&index, 200..201), [4], "the newest page goes on");
         let mut batch = Batch::new();
+        let changes = &mut Changes::new(&*index, &mut batch);
         for id in 130..201 {
             let page = if id < 192 { 3 } else { 4 };
-            remove_waiting(&*index, &mut batch, (&merchant(), page), &format!("{id:04}")).unwrap();
+            remove_waiting(changes, (&merchant(), page), &format!("{id:04}")).unwrap();
         }
         index.apply(batch).unwrap();
         assert_eq!((waiting(1), add(&index, 201..202)), (vec![], vec![4]));
@@ -291,11 +261,12 @@ mod tests {
             maybe_done: false,
         };
         let mut batch = Batch::new();
-        write(&mut batch, &request_key(&id), &pending).unwrap();
+        ACTION_REQUESTS.put(&mut Changes::new(&**index, &mut batch), &id, &pending).unwrap();
         index.apply(batch).unwrap();
         let granted = ActionResult { id, outcome: fate, message: "why".to_owned(), at };
         let mut batch = Batch::new();
-        crate::store::projection::hooks::record_result(&**index, &mut batch, &granted).unwrap();
+        let changes = &mut Changes::new(&**index, &mut batch);
+        crate::store::projection::hooks::record_result(changes, &granted).unwrap();
         index.apply(batch).unwrap();
     }
 
@@ -321,7 +292,7 @@ mod tests {
         let mut batch = Batch::new();
         let (event, actor) = ("evt_9".to_owned(), "uid 7".to_owned());
         let seen = HooksAcknowledged { event, actor, at: chrono::DateTime::UNIX_EPOCH };
-        acknowledge(&*index, &mut batch, &seen).unwrap();
+        acknowledge(&mut Changes::new(&*index, &mut batch), &seen).unwrap();
         index.apply(batch).unwrap();
         assert_eq!(facts.failed_actions().unwrap().len(), kept - 1);
     }

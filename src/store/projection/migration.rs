@@ -15,17 +15,15 @@ use crate::base::id::Key;
 use crate::model::events::event::{EventEntry, EventLedger, EventStatus};
 use crate::model::events::hook_run::{FailedHook, PendingAction, Scheduled};
 use crate::model::events::scripts::ScriptValuesSize;
+use crate::store::error::Folded;
 use crate::store::index::ordered::{Batch, Index, KeyValue};
 use crate::store::projection::observed::apply_payment;
 use crate::store::projection::scripts::schedule_retry;
-use crate::store::read_model::events::{
-    EVENT_LEDGERS, EVENTS, event_key, ledger_key, numbers_of, unmatched_key,
-};
-use crate::store::read_model::failed::{HOOKS_FAILED, failed_count_key};
+use crate::store::read_model::events::{EVENT_LEDGERS, EVENT_NUMBERS, EVENTS, EVENTS_UNMATCHED};
 use crate::store::read_model::hooks::{
-    ACTION_REQUESTS, STORED_VALUES, schedule_key, stored_size_key,
+    ACTION_REQUESTS, FAILED_COUNTS, HOOKS_FAILED, STORED_SIZES, STORED_VALUES, schedule_key,
 };
-use crate::store::read_model::model::{ReadModelError, decode_entry, parse_key, read, write};
+use crate::store::read_model::model::{Changes, ParsedKey as _, decode};
 
 /// The oldest fold whose snapshots can be converted.
 pub(in crate::store) const OLDEST: u32 = 9;
@@ -34,14 +32,14 @@ pub(in crate::store) const OLDEST: u32 = 9;
 const PAGE: usize = 256;
 
 /// Converts the entries of one version to those of the next one.
-type Conversion = fn(&dyn Index) -> Result<(), ReadModelError>;
+type Conversion = fn(&dyn Index) -> Folded;
 
 /// The steps, each with the version that it converts. A version without a step has the form of the
 /// version before.
 const STEPS: [(u32, Conversion); 2] = [(9, convert_from_9), (11, convert_from_11)];
 
 /// Converts the entries of the given version, which fill the index, to the present form.
-pub(in crate::store) fn convert(index: &dyn Index, version: u32) -> Result<(), ReadModelError> {
+pub(in crate::store) fn convert(index: &dyn Index, version: u32) -> Folded {
     STEPS.iter().filter(|(from, _)| *from >= version).try_for_each(|(_, step)| step(index))
 }
 
@@ -49,16 +47,12 @@ pub(in crate::store) fn convert(index: &dyn Index, version: u32) -> Result<(), R
 fn each(
     index: &dyn Index,
     prefix: &[u8],
-    mut visit: impl FnMut(&mut Batch, &KeyValue) -> Result<(), ReadModelError>,
-) -> Result<(), ReadModelError> {
+    mut visit: impl FnMut(&mut Changes<'_>, &KeyValue) -> Folded,
+) -> Folded {
     let mut after: Option<Vec<u8>> = None;
     loop {
         let page = index.scan_from(prefix, after.as_deref(), PAGE)?;
-        let mut batch = Batch::new();
-        for entry in &page {
-            visit(&mut batch, entry)?;
-        }
-        index.apply(batch)?;
+        apply(index, |changes| page.iter().try_for_each(|entry| visit(changes, entry)))?;
         match page.into_iter().last() {
             Some((last, _)) => after = Some(last),
             None => return Ok(()),
@@ -66,25 +60,33 @@ fn each(
     }
 }
 
-pub(crate) fn convert_from_11(index: &dyn Index) -> Result<(), ReadModelError> {
+/// Applies the changes of `change` in one transaction.
+fn apply(index: &dyn Index, change: impl FnOnce(&mut Changes<'_>) -> Folded) -> Folded {
+    let mut batch = Batch::new();
+    change(&mut Changes::new(index, &mut batch))?;
+    Ok(index.apply(batch)?)
+}
+
+pub(crate) fn convert_from_11(index: &dyn Index) -> Folded {
     let mut counts: BTreeMap<(Key, String), u64> = BTreeMap::new();
-    each(index, HOOKS_FAILED, |_, (key, value)| {
-        let failed: FailedHook = decode_entry(key, value)?;
+    each(index, HOOKS_FAILED.prefix(), |_, (key, value)| {
+        let failed: FailedHook = decode(key, value)?;
         let count = counts.entry((failed.merchant, failed.failed.script)).or_default();
         *count = count.saturating_add(1);
         Ok(())
     })?;
-    let mut batch = Batch::new();
-    for ((merchant, script), count) in &counts {
-        write(&mut batch, &failed_count_key(merchant, script), count)?;
-    }
-    Ok(index.apply(batch)?)
+    apply(index, |changes| {
+        for ((merchant, script), count) in &counts {
+            FAILED_COUNTS.put(changes, (merchant, script), count)?;
+        }
+        Ok(())
+    })
 }
 
 /// Ledgers by merchant.
 type Ledgers = BTreeMap<Key, EventLedger>;
 
-pub(crate) fn convert_from_9(index: &dyn Index) -> Result<(), ReadModelError> {
+pub(crate) fn convert_from_9(index: &dyn Index) -> Folded {
     let mut ledgers = read_ledgers(index)?;
     list_unmatched(index)?;
     schedule_pending(index, &mut ledgers)?;
@@ -93,34 +95,35 @@ pub(crate) fn convert_from_9(index: &dyn Index) -> Result<(), ReadModelError> {
     for merchant in ledgers.keys() {
         apply_payments(index, merchant)?;
     }
-    let mut batch = Batch::new();
-    for (merchant, ledger) in &ledgers {
-        write(&mut batch, &ledger_key(merchant), ledger)?;
-    }
-    Ok(index.apply(batch)?)
+    apply(index, |changes| {
+        for (merchant, ledger) in &ledgers {
+            EVENT_LEDGERS.put(changes, merchant, ledger)?;
+        }
+        Ok(())
+    })
 }
 
-fn read_ledgers(index: &dyn Index) -> Result<Ledgers, ReadModelError> {
+fn read_ledgers(index: &dyn Index) -> Folded<Ledgers> {
     let mut ledgers = Ledgers::new();
-    each(index, EVENT_LEDGERS, |_, (key, value)| {
-        let merchant = parse_key(key.get(EVENT_LEDGERS.len()..).unwrap_or_default())?;
-        ledgers.insert(merchant, decode_entry(key, value)?);
+    each(index, EVENT_LEDGERS.prefix(), |_, (key, value)| {
+        ledgers.insert(EVENT_LEDGERS.parse(key)?, decode(key, value)?);
         Ok(())
     })?;
     Ok(ledgers)
 }
 
 /// Lists posted ids that match no event of the merchant's mode.
-fn list_unmatched(index: &dyn Index) -> Result<(), ReadModelError> {
-    each(index, EVENTS, |batch, (key, value)| {
-        let entry: EventEntry = decode_entry(key, value)?;
-        let name = key.get(EVENTS.len()..).unwrap_or_default();
+fn list_unmatched(index: &dyn Index) -> Folded {
+    each(index, EVENTS.prefix(), |changes, (key, value)| {
+        let entry: EventEntry = decode(key, value)?;
+        let name = key.get(EVENTS.prefix().len()..).unwrap_or_default();
         let mut parts = name.splitn(2, |byte| *byte == 0);
         let (merchant, id) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
         match entry.status {
             EventStatus::OtherMode | EventStatus::Forged => {
                 let id = String::from_utf8_lossy(id);
-                write(batch, &unmatched_key(&parse_key(merchant)?, &id), &entry.first)
+                let key = (&Key::parse(merchant)?, &*id);
+                Ok(EVENTS_UNMATCHED.put(changes, key, &entry.first)?)
             }
             EventStatus::Waiting | EventStatus::Verified(_) => Ok(()),
         }
@@ -128,56 +131,58 @@ fn list_unmatched(index: &dyn Index) -> Result<(), ReadModelError> {
 }
 
 /// Adds each pending action request to the order of due times.
-fn schedule_pending(index: &dyn Index, ledgers: &mut Ledgers) -> Result<(), ReadModelError> {
-    each(index, ACTION_REQUESTS, |batch, (key, value)| {
-        let pending: PendingAction = decode_entry(key, value)?;
+fn schedule_pending(index: &dyn Index, ledgers: &mut Ledgers) -> Folded {
+    each(index, ACTION_REQUESTS.prefix(), |changes, (key, value)| {
+        let pending: PendingAction = decode(key, value)?;
         let scheduled = Scheduled::of(&pending);
         let ledger = ledgers.entry(pending.id.merchant).or_default();
         ledger.pending = ledger.pending.saturating_add(1);
-        write(batch, &schedule_key(&scheduled), &scheduled)
+        Ok(changes.write(&schedule_key(&scheduled), &scheduled)?)
     })
 }
 
 /// Adds each failed hook run to the order of retries.
-fn schedule_retries(index: &dyn Index, ledgers: &mut Ledgers) -> Result<(), ReadModelError> {
-    each(index, HOOKS_FAILED, |batch, (key, value)| {
-        let failed: FailedHook = decode_entry(key, value)?;
+fn schedule_retries(index: &dyn Index, ledgers: &mut Ledgers) -> Folded {
+    each(index, HOOKS_FAILED.prefix(), |changes, (key, value)| {
+        let failed: FailedHook = decode(key, value)?;
         let ledger = ledgers.entry(failed.merchant.clone()).or_default();
-        schedule_retry(batch, ledger, &failed);
+        schedule_retry(changes, ledger, &failed);
         Ok(())
     })
 }
 
 /// Measures the values that scripts store. A null value is removed.
-fn measure_stored_values(index: &dyn Index) -> Result<(), ReadModelError> {
+fn measure_stored_values(index: &dyn Index) -> Folded {
     let mut sizes: BTreeMap<String, ScriptValuesSize> = BTreeMap::new();
-    each(index, STORED_VALUES, |batch, (entry, value)| {
-        let name = String::from_utf8_lossy(entry.get(STORED_VALUES.len()..).unwrap_or_default());
+    each(index, STORED_VALUES.prefix(), |changes, (entry, value)| {
+        let name =
+            String::from_utf8_lossy(entry.get(STORED_VALUES.prefix().len()..).unwrap_or_default());
         let Some((script, key)) = name.split_once('\0') else { return Ok(()) };
-        let value: Value = decode_entry(entry, value)?;
+        let value: Value = decode(entry, value)?;
         if value.is_null() {
-            batch.remove(entry.clone());
+            changes.batch.remove(entry.clone());
         }
         let size = sizes.entry(script.to_owned()).or_default();
         *size = size.plus(ScriptValuesSize::of(key, &value));
         Ok(())
     })?;
-    let mut batch = Batch::new();
-    for (script, size) in &sizes {
-        write(&mut batch, &stored_size_key(script), size)?;
-    }
-    Ok(index.apply(batch)?)
+    apply(index, |changes| {
+        for (script, size) in &sizes {
+            STORED_SIZES.put(changes, script, size)?;
+        }
+        Ok(())
+    })
 }
 
 /// Applies a merchant's events to payments, in the order in which they became known.
-fn apply_payments(index: &dyn Index, merchant: &Key) -> Result<(), ReadModelError> {
-    each(index, &numbers_of(merchant), |batch, (key, value)| {
-        let id: String = decode_entry(key, value)?;
-        let entry: Option<EventEntry> = read(index, batch, &event_key(merchant, &id))?;
+fn apply_payments(index: &dyn Index, merchant: &Key) -> Folded {
+    each(index, EVENT_NUMBERS.under(merchant).prefix(), |changes, (key, value)| {
+        let id: String = decode(key, value)?;
+        let entry = EVENTS.get(changes, (merchant, &id))?;
         let Some(EventStatus::Verified(told)) = entry.map(|entry| entry.status) else {
             return Ok(());
         };
-        apply_payment(index, batch, &told)
+        apply_payment(changes, &told)
     })
 }
 

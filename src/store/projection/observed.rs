@@ -11,8 +11,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::base::id::{IntentId, Key, PublicKey};
-use crate::effects::core::context::set_field;
+use chrono::{DateTime, Utc};
+
+use crate::base::id::{Key, PublicKey};
+use crate::effects::core::context::put;
 use crate::model::effect::is_action;
 use crate::model::events::event::VerifiedEvent;
 use crate::model::remote_object::Freshness;
@@ -23,28 +25,33 @@ use crate::model::state::orphan::{
     MissingDocument, MissingDocumentChange, MissingDocumentRecord, MovedRecord,
 };
 use crate::model::state::token_attachment::{ATTACHED, TokenAttachment};
-use crate::store::error::FoldError;
-use crate::store::index::ordered::{Batch, Index};
-use crate::store::read_model::model::{
-    ReadModelError, observed_key, open_key, public_key_key, read, write,
-};
+use crate::store::error::{FoldError, Folded};
+use crate::store::read_model::model::{Changes, Entries};
+use crate::store::read_model::resources::{OBSERVED, OPEN_BY_KEY, PUBLIC_KEYS};
 
-pub(crate) fn move_resource(
-    index: &dyn Index,
-    batch: &mut Batch,
-    record: &MovedRecord,
-) -> Result<(), FoldError> {
+/// Changes the observed state of a resource; an unknown one belongs to this merchant.
+pub(crate) fn change_observed(
+    changes: &mut Changes<'_>,
+    key: &Key,
+    (merchant, at): (&Key, DateTime<Utc>),
+    change: impl FnOnce(&mut Observed),
+) -> Folded {
+    let known = OBSERVED.get(changes, key)?;
+    let mut known = known.unwrap_or_else(|| Observed::unknown(merchant.clone(), at));
+    change(&mut known);
+    Ok(OBSERVED.put(changes, key, &known)?)
+}
+
+pub(crate) fn move_resource(changes: &mut Changes<'_>, record: &MovedRecord) -> Folded {
     let MovedRecord { from, to, at, commit: _ } = record;
-    let law = |detail: String| FoldError::Law { law: 5, detail };
+    let law = |detail: String| FoldError::law(5, detail);
     for key in [from, to] {
-        let open: Option<IntentId> = read(index, batch, &open_key(key))?;
-        if let Some(open) = open {
+        if let Some(open) = OPEN_BY_KEY.get(changes, key)? {
             return Err(law(format!("{from} is moved to {to} while {open} is open for {key}")));
         }
     }
-    let old: Option<Observed> = read(index, batch, &observed_key(from))?;
-    let new: Option<Observed> = read(index, batch, &observed_key(to))?;
-    let Some(mut known) = old.filter(|old| old.exists) else {
+    let new = OBSERVED.get(changes, to)?;
+    let Some(mut known) = OBSERVED.get(changes, from)?.filter(|old| old.exists) else {
         return Err(law(format!("{from} is moved to {to}, and nothing is known of it")));
     };
     if new.is_some_and(|new| new.exists) {
@@ -56,116 +63,98 @@ pub(crate) fn move_resource(
         known.merchant = to.clone();
     }
     for key in known.merchant_binding().into_iter().flat_map(|bound| bound.public_keys) {
-        write(batch, &public_key_key(&key), to)?;
+        PUBLIC_KEYS.put(changes, key.as_str(), to)?;
     }
     let gone = Observed {
         moved_to: Some(Box::new(to.clone())),
         ..Observed::unknown(known.merchant.clone(), *at)
     };
-    write(batch, &observed_key(to), &known)?;
-    Ok(write(batch, &observed_key(from), &gone)?)
+    OBSERVED.put(changes, to, &known)?;
+    Ok(OBSERVED.put(changes, from, &gone)?)
 }
 
 /// Folds an observation or a person's decision about a missing document. The first mark for pruning
 /// is kept.
 pub(crate) fn fold_missing_document(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     record: &MissingDocumentRecord,
-) -> Result<(), FoldError> {
+) -> Folded {
     let MissingDocumentRecord { key, change: said } = record;
-    let entry = observed_key(key);
-    let known: Option<Observed> = read(index, batch, &entry)?;
-    let at = said.time();
-    let mut known = known.unwrap_or_else(|| Observed::unknown(key.clone(), at));
-    let before = known.missing_document.take().map(|absence| *absence).unwrap_or_default();
-    let MissingDocument { marked, allowed } = before;
-    known.missing_document = match said {
-        MissingDocumentChange::Marked(mark) => {
-            Some(MissingDocument { marked: marked.or_else(|| Some(mark.clone())), allowed })
+    change_observed(changes, key, (key, said.time()), |known| {
+        let before = known.missing_document.take().map(|absence| *absence).unwrap_or_default();
+        let MissingDocument { marked, allowed } = before;
+        known.missing_document = match said {
+            MissingDocumentChange::Marked(mark) => {
+                Some(MissingDocument { marked: marked.or_else(|| Some(mark.clone())), allowed })
+            }
+            MissingDocumentChange::Allowed(word) => {
+                Some(MissingDocument { marked, allowed: Some(word.clone()) })
+            }
+            MissingDocumentChange::Returned { at: _ } => None,
         }
-        MissingDocumentChange::Allowed(word) => {
-            Some(MissingDocument { marked, allowed: Some(word.clone()) })
-        }
-        MissingDocumentChange::Returned { at: _ } => None,
-    }
-    .map(Box::new);
-    Ok(write(batch, &entry, &known)?)
+        .map(Box::new);
+    })
 }
 
 /// Attaches the token to the method.
-pub(crate) fn attach_token(
-    index: &dyn Index,
-    batch: &mut Batch,
-    attachment: &TokenAttachment,
-) -> Result<(), FoldError> {
-    let key = observed_key(&attachment.key);
-    let known: Option<Observed> = read(index, batch, &key)?;
-    let unknown = || Observed::unknown(attachment.merchant.clone(), attachment.at);
-    let mut known = known.unwrap_or_else(unknown);
-    set_field(&mut known.facts, ATTACHED, attachment.fact());
-    known.refusal = None;
-    known.at = known.at.max(attachment.at);
-    known.source = FactSource::Operator;
-    Ok(write(batch, &key, &known)?)
+pub(crate) fn attach_token(changes: &mut Changes<'_>, attachment: &TokenAttachment) -> Folded {
+    let TokenAttachment { key, merchant, at, .. } = attachment;
+    change_observed(changes, key, (merchant, *at), |known| {
+        put(&mut known.facts, ATTACHED, attachment.fact());
+        known.refusal = None;
+        known.at = known.at.max(*at);
+        known.source = FactSource::Operator;
+    })
 }
 
 /// Applies an event to the payments of its resources, if the event shows a newer version.
-pub(crate) fn apply_payment(
-    index: &dyn Index,
-    batch: &mut Batch,
-    told: &VerifiedEvent,
-) -> Result<(), ReadModelError> {
+pub(crate) fn apply_payment(changes: &mut Changes<'_>, told: &VerifiedEvent) -> Folded {
     let Some(object) = told.object.as_ref().filter(|_| told.freshness == Freshness::Newer) else {
         return Ok(());
     };
     for key in told.resources.iter().filter(|key| !is_action(key)) {
-        let entry = observed_key(key);
-        let Some(mut known) = read::<Observed>(index, batch, &entry)? else { continue };
+        let Some(mut known) = OBSERVED.get(changes, key)? else { continue };
         let before = known.payments.as_deref();
         let Some(now) = Payments::after_event(before, object, told.previous.as_ref(), told.at)
         else {
             continue;
         };
         known.payments = Some(Box::new(now));
-        write(batch, &entry, &known)?;
+        OBSERVED.put(changes, key, &known)?;
     }
     Ok(())
 }
 
 /// Notes the refusal at the merchant; the credentials' next success ends it.
 pub(crate) fn refuse_credentials(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     refused: &CredentialsRefused,
-) -> Result<(), ReadModelError> {
-    let key = &refused.merchant;
-    let known: Option<Observed> = read(index, batch, &observed_key(key))?;
-    let mut known = known.unwrap_or_else(|| Observed::unknown(key.clone(), refused.credentials.at));
-    known.unauthorised = Some(Box::new(refused.credentials.clone()));
-    write(batch, &observed_key(key), &known)
+) -> Folded {
+    let (key, refusal) = (&refused.merchant, &refused.credentials);
+    change_observed(changes, key, (key, refusal.at), |known| {
+        known.unauthorised = Some(Box::new(refusal.clone()));
+    })
 }
 
 /// Makes the merchant own all or none of its known public keys, and releases the keys that it no
 /// longer has.
 pub(crate) fn assign_keys(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     merchant: &Key,
     before: Option<&MerchantBinding>,
     known: &mut Observed,
-) -> Result<(), ReadModelError> {
+) -> Folded {
     let after = known.merchant_binding().map_or_else(BTreeSet::new, |bound| bound.public_keys);
     let before = before.into_iter().flat_map(|bound| &bound.public_keys);
     for gone in before.filter(|key| !after.contains(*key)) {
-        if owner_of(index, batch, gone)?.as_ref() == Some(merchant) {
-            batch.remove(public_key_key(gone));
+        if PUBLIC_KEYS.get(changes, gone.as_str())?.as_ref() == Some(merchant) {
+            PUBLIC_KEYS.remove(changes, gone.as_str());
         }
     }
-    known.rival = rival(index, batch, merchant, &after)?.map(Box::new);
+    known.rival = rival(changes, merchant, &after)?.map(Box::new);
     if known.rival.is_none() {
         for key in &after {
-            write(batch, &public_key_key(key), merchant)?;
+            PUBLIC_KEYS.put(changes, key.as_str(), merchant)?;
         }
     }
     Ok(())
@@ -173,27 +162,17 @@ pub(crate) fn assign_keys(
 
 /// Returns another merchant that owns one of these public keys.
 fn rival(
-    index: &dyn Index,
-    batch: &Batch,
+    entries: &impl Entries,
     merchant: &Key,
     keys: &BTreeSet<PublicKey>,
-) -> Result<Option<Key>, ReadModelError> {
+) -> Folded<Option<Key>> {
     for key in keys {
-        let other = owner_of(index, batch, key)?.filter(|owner| owner != merchant);
+        let other = PUBLIC_KEYS.get(entries, key.as_str())?.filter(|owner| owner != merchant);
         if other.is_some() {
             return Ok(other);
         }
     }
     Ok(None)
-}
-
-/// Returns the merchant that owns a public key.
-fn owner_of(
-    index: &dyn Index,
-    batch: &Batch,
-    key: &PublicKey,
-) -> Result<Option<Key>, ReadModelError> {
-    read(index, batch, &public_key_key(key))
 }
 
 #[cfg(test)]
@@ -205,9 +184,8 @@ mod tests {
     use crate::model::record::Record;
     use crate::model::state::credentials::BINDING;
     use crate::model::state::observed::{FactSource, Observation};
-    use crate::store::index::ordered::MemoryIndex;
+    use crate::store::index::ordered::{Batch, MemoryIndex};
     use crate::store::projection::fold::fold;
-    use crate::store::read_model::model::observed_key;
 
     fn key(text: &str) -> Key {
         text.parse().unwrap()
@@ -239,8 +217,10 @@ mod tests {
             fold(&index, &mut batch, record).map_err(|error| error.to_string())?;
         }
         let text = |name: &&str| {
-            let known: Option<Observed> = read(&index, &batch, &observed_key(&key(name))).unwrap();
-            let known = known.unwrap();
+            let known = OBSERVED
+                .get(&Changes::new(&index, &mut batch.clone()), &key(name))
+                .unwrap()
+                .unwrap();
             let id = known.remote_id.as_ref().map(ToString::to_string).unwrap_or_default();
             let origin = known.first_name().map(Key::short).unwrap_or_default();
             format!("{id} {origin} {}", known.moved_to.map(|to| to.short()).unwrap_or_default())
@@ -265,7 +245,7 @@ mod tests {
         for record in records {
             fold(&index, &mut batch, record).unwrap();
         }
-        let known: Option<Observed> = read(&index, &batch, &observed_key(&key(name))).unwrap();
+        let known = OBSERVED.get(&Changes::new(&index, &mut batch), &key(name)).unwrap();
         known.unwrap().merchant.short()
     }
 
@@ -306,7 +286,7 @@ mod tests {
                 facts: facts.clone(),
             };
             fold(&index, &mut batch, &Record::Observation(Box::new(fact))).unwrap();
-            let known: Option<Observed> = super::read(&index, &batch, &observed_key(&key)).unwrap();
+            let known = OBSERVED.get(&Changes::new(&index, &mut batch), &key).unwrap();
             rivals.push(known.unwrap().rival.map(|key| key.short()));
         }
         rivals

@@ -3,67 +3,49 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::base::id::{IntentId, Key};
+use crate::base::id::IntentId;
 use crate::model::intent::{Intent, IntentProgress, IntentState};
-use crate::model::operator::{PlanUse, Rotation, RotationRecord, Suspension, WebhookAddress};
-use crate::model::record::StateOwner;
+use crate::model::operator::{PlanUse, RotationRecord};
 use crate::model::state::lifecycle::{Epoch, Release, Restored};
 use crate::model::state::observed::Observed;
-use crate::store::error::FoldError;
-use crate::store::index::ordered::{Batch, Index};
+use crate::store::error::{FoldError, Folded};
 use crate::store::projection::events;
 use crate::store::projection::hooks::mark_done;
-use crate::store::read_model::hooks::doubt_key;
-use crate::store::read_model::model::{
-    BINDING, EMPTY_REMOTE, EPOCH, NEXT_INTENT, OBSERVED, PLANS, ReadModel, ReadModelError,
-    plan_key, read, suspension_key, write,
+use crate::store::read_model::hooks::DOUBTED_ACTIONS;
+use crate::store::read_model::model::{Changes, Entries as _, ReadModel, ReadModelError, decode};
+use crate::store::read_model::operator::{ROTATIONS, absence_key, rotation_name};
+use crate::store::read_model::resources::{
+    BINDING, CONFIRMED_ABSENT, EMPTY_REMOTE, EPOCH, NEXT_INTENT, OBSERVED, PLANS, RELEASED,
 };
-use crate::store::read_model::operator::{absence_key, release_key, rotation_key};
 
 /// Rotates the addresses that the record names.
-pub(crate) fn rotate_addresses(
-    index: &dyn Index,
-    batch: &mut Batch,
-    rotated: &RotationRecord,
-) -> Result<(), ReadModelError> {
+pub(crate) fn rotate_addresses(changes: &mut Changes<'_>, rotated: &RotationRecord) -> Folded {
     for address in &rotated.addresses {
-        let key = rotation_key(address);
-        let known: Option<(WebhookAddress, Rotation)> = read(index, batch, &key)?;
-        let known = known.map(|(_, rotation)| rotation).unwrap_or_default();
-        write(batch, &key, &(address, known.after(rotated.step, rotated.at)))?;
+        let name = rotation_name(address);
+        let known =
+            ROTATIONS.get(changes, &name)?.map(|(_, rotation)| rotation).unwrap_or_default();
+        let rotation = known.after(rotated.step, rotated.at);
+        ROTATIONS.put(changes, &name, &(address.clone(), rotation))?;
     }
     Ok(())
 }
 
 /// Records the use of a saved plan. Law 5: a plan's token is used once.
-pub(crate) fn use_plan(
-    index: &dyn Index,
-    batch: &mut Batch,
-    used: &PlanUse,
-) -> Result<(), FoldError> {
-    let key = plan_key(&used.token);
-    if let Some(before) = read::<PlanUse>(index, batch, &key)? {
-        let detail = format!("{} is used again, first at {}", used.plan, before.at);
-        return Err(FoldError::Law { law: 5, detail });
+pub(crate) fn use_plan(changes: &mut Changes<'_>, used: &PlanUse) -> Folded {
+    if let Some(before) = PLANS.get(changes, &used.token)? {
+        return Err(FoldError::law(
+            5,
+            format!("{} is used again, first at {}", used.plan, before.at),
+        ));
     }
-    Ok(write(batch, &key, used)?)
+    Ok(PLANS.put(changes, &used.token, used)?)
 }
 
 impl ReadModel {
     /// Returns every saved plan that was used.
     pub fn used_plans(&self) -> Result<Vec<PlanUse>, ReadModelError> {
-        self.list(PLANS)
+        PLANS.list(self)
     }
-}
-
-/// Suspends a resource. A later suspension replaces an earlier one.
-pub(crate) fn suspend(batch: &mut Batch, suspension: &Suspension) -> Result<(), ReadModelError> {
-    write(batch, &suspension_key(&suspension.key), suspension)
-}
-
-/// Resumes a resource.
-pub(crate) fn resume(batch: &mut Batch, key: &Key) {
-    batch.remove(suspension_key(key));
 }
 
 /// The fact that marks a merchant whose readable objects were surveyed.
@@ -71,56 +53,40 @@ const SURVEYED: &str = "surveyed";
 
 /// Opens an epoch for a restored backup. An operator's earlier declaration about the service no
 /// longer counts, and every merchant is surveyed again before its first effect.
-pub(crate) fn begin_epoch(
-    index: &dyn Index,
-    batch: &mut Batch,
-    restored: &Restored,
-) -> Result<(), FoldError> {
-    let bound: Option<StateOwner> = read(index, batch, BINDING)?;
-    if let Some(mut bound) = bound {
+pub(crate) fn begin_epoch(changes: &mut Changes<'_>, restored: &Restored) -> Folded {
+    if let Some(mut bound) = BINDING.get(changes, ())? {
         if restored.epoch <= bound.epoch {
-            let detail = format!("epoch {} after epoch {}", restored.epoch, bound.epoch);
-            return Err(FoldError::Law { law: 5, detail });
+            return Err(FoldError::law(
+                5,
+                format!("epoch {} after epoch {}", restored.epoch, bound.epoch),
+            ));
         }
         bound.epoch = restored.epoch;
-        write(batch, BINDING, &bound)?;
+        BINDING.put(changes, (), &bound)?;
     }
-    let next: Option<IntentId> = read(index, batch, NEXT_INTENT)?;
-    let first_intent = next.unwrap_or_else(|| IntentId::new(1));
+    let first_intent = NEXT_INTENT.get(changes, ())?.unwrap_or_else(|| IntentId::new(1));
     let epoch = Epoch {
         began: restored.clone(),
         first_intent,
         holds_unfindable: true,
         looks_up_first: true,
     };
-    write(batch, EPOCH, &epoch)?;
-    batch.remove(EMPTY_REMOTE);
-    events::doubt_pending(index, batch)?;
-    forget_surveys(index, batch)?;
-    forget_releases(index, batch)
+    EPOCH.put(changes, (), &epoch)?;
+    EMPTY_REMOTE.remove(changes, ());
+    events::doubt_pending(changes)?;
+    forget_surveys(changes)?;
+    // Releases and searches counted for the epoch before.
+    changes.remove_under(RELEASED.prefix())?;
+    Ok(changes.remove_under(CONFIRMED_ABSENT)?)
 }
 
 /// Makes every merchant count as not surveyed.
-fn forget_surveys(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError> {
-    for (key, _) in batch.scan(index, OBSERVED).map_err(ReadModelError::from)? {
-        let known: Option<Observed> = read(index, batch, &key)?;
-        let Some(mut known) = known else { continue };
+fn forget_surveys(changes: &mut Changes<'_>) -> Folded {
+    for (key, value) in changes.scan(OBSERVED.prefix())? {
+        let mut known: Observed = decode(&key, &value)?;
         let facts = known.facts.as_object_mut();
         if facts.and_then(|facts| facts.remove(SURVEYED)).is_some() {
-            write(batch, &key, &known)?;
-        }
-    }
-    Ok(())
-}
-
-/// Discards releases and searches, which counted for the epoch before.
-fn forget_releases(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError> {
-    for prefix in [
-        crate::store::read_model::model::RELEASED,
-        crate::store::read_model::model::CONFIRMED_ABSENT,
-    ] {
-        for (key, _) in batch.scan(index, prefix).map_err(ReadModelError::from)? {
-            batch.remove(key);
+            changes.write(&key, &known)?;
         }
     }
     Ok(())
@@ -128,36 +94,27 @@ fn forget_releases(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError
 
 /// Applies a person's word that nothing was sent between the backup and the restore, or that a lost
 /// state did not create these resources.
-pub(crate) fn apply_release(
-    index: &dyn Index,
-    batch: &mut Batch,
-    release: &Release,
-) -> Result<(), FoldError> {
-    let epoch: Option<Epoch> = read(index, batch, EPOCH)?;
-    match epoch {
-        Some(_) if release.done => return Ok(mark_done(index, batch, release)?),
+pub(crate) fn apply_release(changes: &mut Changes<'_>, release: &Release) -> Folded {
+    match EPOCH.get(changes, ())? {
+        Some(_) if release.done => return mark_done(changes, release),
         Some(epoch) if release.keys.is_empty() => {
-            return Ok(write(
-                batch,
-                EPOCH,
-                &Epoch { holds_unfindable: false, looks_up_first: false, ..epoch },
-            )?);
+            let certain = Epoch { holds_unfindable: false, looks_up_first: false, ..epoch };
+            return Ok(EPOCH.put(changes, (), &certain)?);
         }
         None if release.done => return Ok(()),
         Some(_) | None => {}
     }
     for key in &release.keys {
-        write(batch, &release_key(key), &release.at)?;
+        RELEASED.put(changes, key, &release.at)?;
     }
     Ok(())
 }
 
 /// Applies the declaration that nothing at the service is ours: nothing is on hold for the epoch
 /// any more. An effect that can be looked up is still looked up.
-pub(crate) fn end_holds(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError> {
-    let epoch: Option<Epoch> = read(index, batch, EPOCH)?;
-    match epoch {
-        Some(epoch) => Ok(write(batch, EPOCH, &Epoch { holds_unfindable: false, ..epoch })?),
+pub(crate) fn end_holds(changes: &mut Changes<'_>) -> Folded {
+    match EPOCH.get(changes, ())? {
+        Some(epoch) => Ok(EPOCH.put(changes, (), &Epoch { holds_unfindable: false, ..epoch })?),
         None => Ok(()),
     }
 }
@@ -165,21 +122,19 @@ pub(crate) fn end_holds(index: &dyn Index, batch: &mut Batch) -> Result<(), Fold
 /// Records that an intent in doubt was not sent: it is confirmed absent, or a person says so. In
 /// this epoch the effect need not be looked up again.
 pub(crate) fn note_confirmed_absent(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     (intent, before): (&Intent, &IntentState),
     (progress, at): (&IntentProgress, DateTime<Utc>),
-) -> Result<(), FoldError> {
+) -> Folded {
     let proved = matches!(before, IntentState::InDoubt { .. } | IntentState::OnHold { .. });
     if !proved || !matches!(progress, IntentProgress::NotSent { .. }) {
         return Ok(());
     }
-    let epoch: Option<Epoch> = read(index, batch, EPOCH)?;
-    let doubted =
-        batch.get(index, &doubt_key(&intent.key)).map_err(ReadModelError::from)?.is_some();
+    let epoch = EPOCH.get(changes, ())?;
+    let doubted = DOUBTED_ACTIONS.has(changes, &intent.key)?;
     if doubted || epoch.is_some_and(|epoch| epoch.looks_up_first) {
-        let key: Key = intent.key.clone();
-        write(batch, &absence_key(&intent.effect, intent.source_id.as_str()), &(key, at))?;
+        let key = absence_key(&intent.effect, intent.source_id.as_str());
+        changes.write(&key, &(&intent.key, at))?;
     }
     Ok(())
 }
@@ -189,14 +144,13 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::base::id::Key;
     use crate::model::events::event::{Polled, ReceivedWebhook, WebhookContent};
     use crate::model::events::hook_run::{ActionOutcome, ActionRequestId, ActionResult};
-    use crate::model::operator::{PlanUse, RotationStep, Suspension};
+    use crate::model::operator::{Rotation, RotationStep, Suspension, WebhookAddress};
     use crate::model::record::Record;
-    use crate::store::error::FoldError;
     use crate::store::index::ordered::{Batch, Index, MemoryIndex};
     use crate::store::projection::fold::{fold, fold as fold_record};
-    use crate::store::read_model::model::ReadModel;
 
     #[test]
     fn what_is_known_of_events_addresses_and_actions_is_part_of_the_state() {

@@ -9,19 +9,19 @@ use crate::base::fault_injection;
 use crate::base::hash::Digest;
 use crate::base::id::Name;
 use crate::model::effect::Action;
-use crate::model::events::hook::{ActionRequest, HookRun, NotificationCounts};
+use crate::model::events::hook::{ActionRequest, HookRun};
 use crate::model::events::hook_run::{
     ActionOutcome, ActionRequestId, ActionResult, HookRunRecord, PendingAction, Scheduled,
 };
 use crate::model::events::scripts::{ScriptValuesSize, sum};
-use crate::store::index::ordered::{Batch, Index};
+use crate::store::error::Folded;
 use crate::store::projection::events::is_unprovable;
 use crate::store::projection::{events, ledger};
 use crate::store::read_model::hooks::{
-    at_most_key, depth_key, request_key, result_key, schedule_key, stored_size_key,
-    stored_value_key,
+    ACTION_REQUESTS, ACTION_RESULTS, HOOK_DEPTHS, HOOKS_AT_MOST, STORED_SIZES, STORED_VALUES,
+    schedule_key,
 };
-use crate::store::read_model::model::{ReadModelError, read, write};
+use crate::store::read_model::model::{Changes, Entries};
 
 /// An action that ended when it was requested: the request, and its result.
 pub(crate) type EndedAction = (PendingAction, ActionResult);
@@ -39,13 +39,13 @@ struct StoredResult {
 
 /// Writes the result of an action.
 pub(crate) fn write_result(
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     granted: &ActionResult,
     content: Option<Digest>,
-) -> Result<(), ReadModelError> {
+) -> Folded {
     let ActionResult { id, outcome: fate, message, at } = granted.clone();
     let settled = StoredResult { id, fate, message, at, content };
-    write(batch, &result_key(&granted.id), &settled)
+    Ok(changes.write(&ACTION_RESULTS.key(&granted.id), &settled)?)
 }
 
 /// The action requests of one run.
@@ -59,25 +59,24 @@ pub(crate) struct RequestedActions {
 
 /// Folds the action requests of one run; `before` counts those of the event's other runs before it.
 pub(crate) fn fold_requests(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     (ran, run): (&HookRunRecord, &HookRun),
     doubted: bool,
     before: usize,
-) -> Result<RequestedActions, ReadModelError> {
+) -> Folded<RequestedActions> {
     let mut asked = RequestedActions::default();
     for (nth, wish) in (before..).zip(&run.requests) {
         let pending = pending((ran, run), wish, doubted, nth);
-        match find_request(index, batch, &pending.id)? {
+        match find_request(changes, &pending.id)? {
             Some((content, script)) if !wish.requests_same(content) => {
-                asked.ended.push(name_conflict(ran, pending, &script));
+                asked.ended.push(name_conflict(pending, &script));
             }
             Some(_) => {}
-            None if !count_within_bound(index, batch, &pending)? => {
-                asked.ended.push(skip(batch, ran, pending)?);
+            None if !count_within_bound(changes, &pending)? => {
+                asked.ended.push(skip(changes, pending)?);
             }
             None => {
-                add_pending(batch, ran, &pending, doubted)?;
+                add_pending(changes, ran, &pending, doubted)?;
                 asked.new = asked.new.saturating_add(1);
             }
         }
@@ -93,14 +92,8 @@ fn pending(
 ) -> PendingAction {
     let (merchant, event) = (ran.merchant.clone(), ran.event.clone());
     let id = ActionRequestId { merchant, event, name: action_name(wish, nth) };
-    let unsure = doubted && is_unprovable(run, wish);
-    PendingAction {
-        id,
-        request: wish.clone(),
-        script: run.script.clone(),
-        maybe_done: unsure,
-        at: ran.at,
-    }
+    let (script, maybe_done) = (run.script.clone(), doubted && is_unprovable(run, wish));
+    PendingAction { id, request: wish.clone(), script, maybe_done, at: ran.at }
 }
 
 /// Returns an action's own name; a planted fault uses its ordinal instead.
@@ -113,89 +106,71 @@ fn action_name(wish: &ActionRequest, nth: usize) -> Name {
 /// Returns the digest of an earlier request of the same name, and the script that made it as far as
 /// it is known.
 fn find_request(
-    index: &dyn Index,
-    batch: &Batch,
+    entries: &impl Entries,
     id: &ActionRequestId,
-) -> Result<Option<(Option<Digest>, String)>, ReadModelError> {
-    if let Some(waiting) = read::<PendingAction>(index, batch, &request_key(id))? {
+) -> Folded<Option<(Option<Digest>, String)>> {
+    if let Some(waiting) = ACTION_REQUESTS.get(entries, id)? {
         return Ok(Some((waiting.request.content, format!("script `{}`", waiting.script))));
     }
-    let settled: Option<StoredResult> = read(index, batch, &result_key(id))?;
+    let settled: Option<StoredResult> = entries.read(&ACTION_RESULTS.key(id))?;
     Ok(settled.map(|settled| (settled.content, "another script".to_owned())))
 }
 
 fn add_pending(
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     ran: &HookRunRecord,
     pending: &PendingAction,
     doubted: bool,
-) -> Result<(), ReadModelError> {
+) -> Folded {
     if let (Some(merchant), Ok(name)) = (&pending.request.merchant, pending.id.action_name()) {
         let action = Action::key(merchant, &name);
-        write(batch, &depth_key(&action), &ran.depth.saturating_add(1))?;
+        HOOK_DEPTHS.put(changes, &action, &ran.depth.saturating_add(1))?;
     }
     if doubted {
-        events::mark_doubted(batch, pending);
+        events::mark_doubted(changes, pending);
     }
     let scheduled = Scheduled::of(pending);
-    write(batch, &schedule_key(&scheduled), &scheduled)?;
-    write(batch, &request_key(&pending.id), pending)
+    changes.write(&schedule_key(&scheduled), &scheduled)?;
+    Ok(ACTION_REQUESTS.put(changes, &pending.id, pending)?)
 }
 
 /// Counts a notification against its bound, and returns true if the bound allows it.
-fn count_within_bound(
-    index: &dyn Index,
-    batch: &mut Batch,
-    pending: &PendingAction,
-) -> Result<bool, ReadModelError> {
+fn count_within_bound(changes: &mut Changes<'_>, pending: &PendingAction) -> Folded<bool> {
     let Some(bound) = &pending.request.at_most else { return Ok(true) };
-    let key = at_most_key(&pending.id.merchant, &pending.script, &bound.key);
-    let mut counted: NotificationCounts = read(index, batch, &key)?.unwrap_or_default();
+    let key = ((&pending.id.merchant, pending.script.as_str()), bound.key.as_str());
+    let mut counted = HOOKS_AT_MOST.get(changes, key)?.unwrap_or_default();
     let allowed = counted.allows(bound);
-    write(batch, &key, &counted)?;
+    HOOKS_AT_MOST.put(changes, key, &counted)?;
     Ok(allowed)
 }
 
 /// Records a notification as skipped, since its bound is reached.
-fn skip(
-    batch: &mut Batch,
-    ran: &HookRunRecord,
-    pending: PendingAction,
-) -> Result<EndedAction, ReadModelError> {
+fn skip(changes: &mut Changes<'_>, pending: PendingAction) -> Folded<EndedAction> {
     let message = "`at_most` allows no more within the span of this event".to_owned();
-    let granted = ActionResult {
-        id: pending.id.clone(),
-        outcome: ActionOutcome::Skipped,
-        message,
-        at: ran.at,
-    };
-    write_result(batch, &granted, pending.request.content)?;
+    let (pending, granted) = ended(pending, ActionOutcome::Skipped, message);
+    write_result(changes, &granted, pending.request.content)?;
     Ok((pending, granted))
 }
 
+/// Ends an action at the time of its request.
+fn ended(pending: PendingAction, outcome: ActionOutcome, message: String) -> EndedAction {
+    let result = ActionResult { id: pending.id.clone(), outcome, message, at: pending.at };
+    (pending, result)
+}
+
 /// Returns the failure of an action whose name belongs to a different request.
-fn name_conflict(ran: &HookRunRecord, pending: PendingAction, other: &str) -> EndedAction {
+fn name_conflict(pending: PendingAction, other: &str) -> EndedAction {
     let name = &pending.id.name;
     let message = format!(
         "{other} asked for something else as `{name}` for this event: give one of them another `name`"
     );
-    let granted = ActionResult {
-        id: pending.id.clone(),
-        outcome: ActionOutcome::Invalid,
-        message,
-        at: ran.at,
-    };
-    (pending, granted)
+    ended(pending, ActionOutcome::Invalid, message)
 }
 
 /// Counts actions that ended at once, and lists the failed ones.
-pub(crate) fn count_ended(
-    index: &dyn Index,
-    batch: &mut Batch,
-    ended: Vec<EndedAction>,
-) -> Result<(), ReadModelError> {
+pub(crate) fn count_ended(changes: &mut Changes<'_>, ended: Vec<EndedAction>) -> Folded {
     for (pending, granted) in ended {
-        ledger::count_result(index, batch, pending, &granted)?;
+        ledger::count_result(changes, pending, &granted)?;
     }
     Ok(())
 }
@@ -207,52 +182,44 @@ const ADD_NAME: &str = "kv-add";
 /// Stores the values of one run. Returns the additions that failed, since another run changed the
 /// value's type meanwhile.
 pub(crate) fn store_values(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     (ran, run): (&HookRunRecord, &HookRun),
-) -> Result<Vec<EndedAction>, ReadModelError> {
+) -> Folded<Vec<EndedAction>> {
     let mut refused = Vec::new();
     if run.kept.is_empty() && run.added.is_empty() {
         return Ok(refused);
     }
-    let size_key = stored_size_key(&run.script);
-    let mut size: ScriptValuesSize = read(index, batch, &size_key)?.unwrap_or_default();
+    let mut size = STORED_SIZES.get(changes, &run.script)?.unwrap_or_default();
     for (key, value) in &run.kept {
-        let before = stored_value(index, batch, run, key)?;
-        size = put_value(batch, run, (key, &before, value), size)?;
+        let before = stored_value(changes, run, key)?;
+        size = put_value(changes, run, (key, &before, value), size)?;
     }
     for (key, added) in &run.added {
-        let before = stored_value(index, batch, run, key)?;
+        let before = stored_value(changes, run, key)?;
         match sum(&before, added) {
-            Some(value) => size = put_value(batch, run, (key, &before, &value), size)?,
+            Some(value) => size = put_value(changes, run, (key, &before, &value), size)?,
             None => refused.extend(type_conflict(ran, run, key)),
         }
     }
-    write(batch, &size_key, &size)?;
+    STORED_SIZES.put(changes, &run.script, &size)?;
     Ok(refused)
 }
 
-fn stored_value(
-    index: &dyn Index,
-    batch: &Batch,
-    run: &HookRun,
-    key: &str,
-) -> Result<Value, ReadModelError> {
-    Ok(read(index, batch, &stored_value_key(&run.script, key))?.unwrap_or_default())
+fn stored_value(entries: &impl Entries, run: &HookRun, key: &str) -> Folded<Value> {
+    Ok(STORED_VALUES.get(entries, (&run.script, key))?.unwrap_or_default())
 }
 
 /// Replaces a value; null removes the key.
 fn put_value(
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     run: &HookRun,
     (key, before, value): (&str, &Value, &Value),
     size: ScriptValuesSize,
-) -> Result<ScriptValuesSize, ReadModelError> {
-    let entry = stored_value_key(&run.script, key);
+) -> Folded<ScriptValuesSize> {
     if value.is_null() {
-        batch.remove(entry);
+        STORED_VALUES.remove(changes, (&run.script, key));
     } else {
-        write(batch, &entry, value)?;
+        STORED_VALUES.put(changes, (&run.script, key), value)?;
     }
     Ok(size.without(ScriptValuesSize::of(key, before)).plus(ScriptValuesSize::of(key, value)))
 }
@@ -271,14 +238,7 @@ fn type_conflict(ran: &HookRunRecord, run: &HookRun, key: &str) -> Option<EndedA
     };
     let message =
         format!("the value of `{key}` has another type or currency by now: nothing was added");
-    let granted =
-        ActionResult { id: id.clone(), outcome: ActionOutcome::Invalid, message, at: ran.at };
-    let pending = PendingAction {
-        id,
-        request: wish,
-        script: run.script.clone(),
-        maybe_done: false,
-        at: ran.at,
-    };
-    Some((pending, granted))
+    let (script, maybe_done) = (run.script.clone(), false);
+    let pending = PendingAction { id, request: wish, script, maybe_done, at: ran.at };
+    Some(ended(pending, ActionOutcome::Invalid, message))
 }

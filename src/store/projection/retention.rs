@@ -18,27 +18,21 @@ use chrono::{DateTime, Utc};
 use crate::base::hash::SourceId;
 use crate::base::id::{IntentId, Key};
 use crate::model::effect::Action;
-use crate::model::events::event::{EventEntry, EventLedger, EventStatus, VerifiedEvent};
-use crate::model::events::hook_run::{ActionRequestId, ActionResult};
-use crate::model::record::StateOwner;
-use crate::model::remote_object::RemoteObject;
+use crate::model::events::event::{EventEntry, EventStatus, VerifiedEvent};
+use crate::model::events::hook_run::ActionResult;
 use crate::model::state::lifecycle::{EventsDropped, Lapsed};
 use crate::model::state::observed::Observed;
-use crate::store::index::ordered::{Batch, Index};
+use crate::store::error::Folded;
 use crate::store::projection::ledger::change_ledger;
 use crate::store::projection::{exposure, ledger};
 use crate::store::read_model::events::{
-    event_key, forged_key, malformed_key, number_key, numbers_of, object_key, unmatched_key,
+    EVENT_NUMBERS, EVENTS, EVENTS_FORGED, EVENTS_MALFORMED, EVENTS_UNMATCHED, OBJECTS,
 };
-use crate::store::read_model::hooks::{depth_key, doubt_key};
+use crate::store::read_model::hooks::{ACTION_RESULTS, DOUBTED_ACTIONS, HOOK_DEPTHS};
 use crate::store::read_model::journal_refs;
-use crate::store::read_model::journal_refs::{
-    IntentPosition, SequencePage, intent_position_key, page_key, remote_key, sequences_key,
-};
-use crate::store::read_model::model::{
-    BINDING, ReadModelError, decode_entry, mark_key, observed_key, read,
-};
-use crate::store::read_model::operator::release_key;
+use crate::store::read_model::journal_refs::{INTENT_POSITIONS, REMOTE, SEQUENCE_PAGES, SEQUENCES};
+use crate::store::read_model::model::Changes;
+use crate::store::read_model::resources::{BINDING, MARKS, OBSERVED, RELEASED};
 use crate::store::read_model::retention::{
     ActionRetention, RetentionCheck, pending_actions, retention_of,
 };
@@ -47,39 +41,34 @@ use crate::store::read_model::retention::{
 const EVENTS_MAX: usize = 256;
 
 /// Drops what a record names, as far as it may be dropped.
-pub(crate) fn apply_retention(
-    index: &dyn Index,
-    batch: &mut Batch,
-    retained: &EventsDropped,
-) -> Result<(), ReadModelError> {
+pub(crate) fn apply_retention(changes: &mut Changes<'_>, retained: &EventsDropped) -> Folded {
     let merchant = &retained.merchant;
-    let keeping = RetentionCheck::of(index, batch, merchant)?;
+    let keeping = RetentionCheck::of(changes, merchant)?;
     let mut dropped = 0_u64;
     let (after, to) = retained.events;
-    for (number, id) in events_between(index, batch, merchant, (after, to))? {
-        let (number, id) = (&number, &id);
-        let event = (*number, id.as_str());
-        let Some(told) = keeping.droppable(index, batch, event, retained.horizon)? else {
+    let events = EVENT_NUMBERS.under(merchant).entries_after(changes, Some(after), EVENTS_MAX)?;
+    for (number, id) in events.into_iter().take_while(|(number, _)| *number <= to) {
+        let Some(told) = keeping.droppable(changes, (number, &id), retained.horizon)? else {
             continue;
         };
-        for (key, granted) in keeping.action_results(index, batch, id)? {
-            batch.remove(key);
-            remove_notes(index, batch, &granted)?;
+        for granted in ACTION_RESULTS.of_event(merchant, &id).list(changes)? {
+            ACTION_RESULTS.remove(changes, &granted.id);
+            remove_notes(changes, &granted)?;
         }
-        remove_event(index, batch, &told, (*number, retained.horizon))?;
+        remove_event(changes, &told, (number, retained.horizon))?;
         dropped = dropped.saturating_add(1);
     }
     let mut forgeries = 0_u64;
     for id in &retained.forged {
-        let was = remove_unmatched(index, batch, (merchant, id), retained.horizon)?;
+        let was = remove_unmatched(changes, (merchant, id), retained.horizon)?;
         forgeries = forgeries.saturating_add(u64::from(was));
     }
     for digest in &retained.malformed {
-        batch.remove(malformed_key(merchant, digest));
+        EVENTS_MALFORMED.remove(changes, (merchant, digest));
     }
-    drop_old(index, batch, retained)?;
+    drop_old(changes, retained)?;
     let garbled = u64::try_from(retained.malformed.len()).unwrap_or(u64::MAX);
-    change_ledger(index, batch, merchant, |ledger: &mut EventLedger| {
+    change_ledger(changes, merchant, |ledger| {
         ledger.horizon = ledger.horizon.max(Some(retained.horizon));
         ledger.dropped = ledger.dropped.saturating_add(dropped);
         ledger.forgeries_dropped = ledger.forgeries_dropped.saturating_add(forgeries);
@@ -90,170 +79,121 @@ pub(crate) fn apply_retention(
 /// Removes an event, and the observed version of its object if nothing about the object is newer
 /// than the horizon.
 fn remove_event(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     told: &VerifiedEvent,
     (number, horizon): (u64, DateTime<Utc>),
-) -> Result<(), ReadModelError> {
-    batch.remove(event_key(&told.merchant, &told.event));
-    batch.remove(number_key(&told.merchant, number));
+) -> Folded {
+    EVENTS.remove(changes, (&told.merchant, &told.event));
+    EVENT_NUMBERS.remove(changes, (&told.merchant, number));
     let Some(object) = &told.object else { return Ok(()) };
-    let key = object_key(&told.merchant, &object.id);
-    let known: Option<RemoteObject> = read(index, batch, &key)?;
-    if known.is_some_and(|known| known.is_within(horizon)) {
-        batch.remove(key);
+    let key = (&told.merchant, object.id.as_str());
+    if OBJECTS.get(changes, key)?.is_some_and(|known| known.is_within(horizon)) {
+        OBJECTS.remove(changes, key);
     }
     Ok(())
 }
 
 /// Removes the notes about an action, unless it went to the service: then an event about it may
 /// still arrive.
-fn remove_notes(
-    index: &dyn Index,
-    batch: &mut Batch,
-    granted: &ActionResult,
-) -> Result<(), ReadModelError> {
-    let ActionRequestId { merchant, .. } = &granted.id;
+fn remove_notes(changes: &mut Changes<'_>, granted: &ActionResult) -> Folded {
     let Ok(name) = granted.id.action_name() else { return Ok(()) };
-    let key = Action::key(merchant, &name);
-    if batch.get(index, &observed_key(&key))?.is_none() {
-        batch.remove(depth_key(&key));
-        batch.remove(doubt_key(&key));
+    let key = Action::key(&granted.id.merchant, &name);
+    if !OBSERVED.has(changes, &key)? {
+        HOOK_DEPTHS.remove(changes, &key);
+        DOUBTED_ACTIONS.remove(changes, &key);
     }
     Ok(())
 }
 
 /// Removes an expired posted id that matches no event. Returns true if it was removed.
 fn remove_unmatched(
-    index: &dyn Index,
-    batch: &mut Batch,
-    (merchant, id): (&Key, &str),
+    changes: &mut Changes<'_>,
+    key: (&Key, &str),
     horizon: DateTime<Utc>,
-) -> Result<bool, ReadModelError> {
-    let key = event_key(merchant, id);
-    let entry: Option<EventEntry> = read(index, batch, &key)?;
+) -> Folded<bool> {
     let old = |entry: &EventEntry| {
         entry.first <= horizon
             && matches!(entry.status, EventStatus::Forged | EventStatus::OtherMode)
     };
-    let was = entry.as_ref().is_some_and(old);
+    let was = EVENTS.get(changes, key)?.as_ref().is_some_and(old);
     if was {
-        batch.remove(key);
-        batch.remove(forged_key(merchant, id));
-        batch.remove(unmatched_key(merchant, id));
+        EVENTS.remove(changes, key);
+        EVENTS_FORGED.remove(changes, key);
+        EVENTS_UNMATCHED.remove(changes, key);
     }
     Ok(was)
 }
 
 /// Drops the waiting post of an event from before the horizon.
-pub(crate) fn drop_lapsed(
-    index: &dyn Index,
-    batch: &mut Batch,
-    lapsed: &Lapsed,
-) -> Result<(), ReadModelError> {
-    let key = event_key(&lapsed.merchant, &lapsed.event);
-    let known: Option<EventEntry> = read(index, batch, &key)?;
+pub(crate) fn drop_lapsed(changes: &mut Changes<'_>, lapsed: &Lapsed) -> Folded {
+    let key = (&lapsed.merchant, lapsed.event.as_str());
+    let known = EVENTS.get(changes, key)?;
     let Some(page) = known.and_then(|known| known.page) else { return Ok(()) };
-    batch.remove(key);
-    ledger::remove_waiting(index, batch, (&lapsed.merchant, page), &lapsed.event)?;
-    change_ledger(index, batch, &lapsed.merchant, |ledger| {
+    EVENTS.remove(changes, key);
+    ledger::remove_waiting(changes, (&lapsed.merchant, page), &lapsed.event)?;
+    change_ledger(changes, &lapsed.merchant, |ledger| {
         ledger.waiting = ledger.waiting.saturating_sub(1);
         ledger.lapsed = ledger.lapsed.saturating_add(1);
     })
 }
 
-/// Returns the numbers and ids of the events behind `after` and up to `to`.
-fn events_between(
-    index: &dyn Index,
-    batch: &Batch,
-    merchant: &Key,
-    (after, to): (u64, u64),
-) -> Result<Vec<(u64, String)>, ReadModelError> {
-    let (prefix, after) = (numbers_of(merchant), number_key(merchant, after));
-    let mut numbered = Vec::new();
-    for (key, value) in batch.scan_from(index, &prefix, Some(&after), EVENTS_MAX)? {
-        let number = key.get(prefix.len()..).and_then(|number| number.try_into().ok());
-        let number = number.map_or(u64::MAX, u64::from_be_bytes);
-        if number > to {
-            break;
-        }
-        numbered.push((number, decode_entry(&key, &value)?));
-    }
-    Ok(numbered)
-}
-
 /// Drops the actions that a record names, as far as they may be dropped.
-pub(crate) fn drop_old(
-    index: &dyn Index,
-    batch: &mut Batch,
-    retained: &EventsDropped,
-) -> Result<(), ReadModelError> {
+pub(crate) fn drop_old(changes: &mut Changes<'_>, retained: &EventsDropped) -> Folded {
     if retained.actions.is_empty() {
         return Ok(());
     }
-    let pending = pending_actions(index, batch)?;
+    let pending = pending_actions(changes)?;
     let actions = retained.actions.iter().filter(|(_, action)| !pending.contains(action));
     for (intent, action) in actions {
-        drop_intent(index, batch, (*intent, action), retained)?;
+        drop_intent(changes, (*intent, action), retained)?;
     }
     Ok(())
 }
 
 /// Drops one intent of an action, and with the first one the action itself.
 fn drop_intent(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     (intent, action): (IntentId, &Key),
     retained: &EventsDropped,
-) -> Result<(), ReadModelError> {
-    let promise: Option<IntentPosition> = read(index, batch, &intent_position_key(intent))?;
-    if promise.is_none_or(|promise| promise.key != *action) {
+) -> Folded {
+    if INTENT_POSITIONS.get(changes, intent)?.is_none_or(|promise| promise.key != *action) {
         return Ok(());
     }
-    match retention_of(index, batch, action, retained.at)? {
+    match retention_of(changes, action, retained.at)? {
         ActionRetention::Keep => return Ok(()),
-        ActionRetention::Droppable(known) => remove_entries(index, batch, action, &known)?,
+        ActionRetention::Droppable(known) => remove_entries(changes, action, &known)?,
         ActionRetention::Dropped => {}
     }
-    batch.remove(intent_position_key(intent));
+    INTENT_POSITIONS.remove(changes, intent);
     Ok(())
 }
 
 /// Removes every entry of an action.
-fn remove_entries(
-    index: &dyn Index,
-    batch: &mut Batch,
-    action: &Key,
-    known: &Observed,
-) -> Result<(), ReadModelError> {
-    let newest: SequencePage = read(index, batch, &sequences_key(action))?.unwrap_or_default();
+fn remove_entries(changes: &mut Changes<'_>, action: &Key, known: &Observed) -> Folded {
+    let newest = SEQUENCES.get(changes, action)?.unwrap_or_default();
     for number in 0..newest.full {
-        batch.remove(page_key(action, number));
+        SEQUENCE_PAGES.remove(changes, (action, number));
     }
     for id in journal_refs::ids_of(known.remote_id.as_ref(), &known.facts) {
-        batch.remove(remote_key(&id, action));
+        REMOTE.remove(changes, (&id, action));
     }
-    remove_mark(index, batch, action, known)?;
-    exposure::forget(index, batch, action)?;
-    for key in [sequences_key, depth_key, doubt_key, release_key, observed_key] {
-        batch.remove(key(action));
-    }
+    remove_mark(changes, action, known)?;
+    exposure::forget(changes, action)?;
+    SEQUENCES.remove(changes, action);
+    HOOK_DEPTHS.remove(changes, action);
+    DOUBTED_ACTIONS.remove(changes, action);
+    RELEASED.remove(changes, action);
+    OBSERVED.remove(changes, action);
     Ok(())
 }
 
 /// Removes the mark. The lists that are searched for unknown marks never show what hooks create.
-fn remove_mark(
-    index: &dyn Index,
-    batch: &mut Batch,
-    action: &Key,
-    known: &Observed,
-) -> Result<(), ReadModelError> {
-    let Some(bound) = read::<StateOwner>(index, batch, BINDING)? else { return Ok(()) };
+fn remove_mark(changes: &mut Changes<'_>, action: &Key, known: &Observed) -> Folded {
+    let Some(bound) = BINDING.get(changes, ())? else { return Ok(()) };
     let generation = known.applied.as_ref().map_or(0, |applied| applied.generation);
     let mark = SourceId::new(&bound.partner, action, generation).mark();
-    let key = mark_key(mark.as_str());
-    if read::<Key>(index, batch, &key)?.as_ref() == Some(action) {
-        batch.remove(key);
+    if MARKS.get(changes, mark.as_str())?.as_ref() == Some(action) {
+        MARKS.remove(changes, mark.as_str());
     }
     Ok(())
 }
@@ -266,8 +206,8 @@ mod tests {
     use crate::model::events::event::Via;
     use crate::model::events::hook_run::CursorAdvanced;
     use crate::model::record::Record;
-    use crate::model::remote_object::Freshness;
-    use crate::store::index::ordered::MemoryIndex;
+    use crate::model::remote_object::{Freshness, RemoteObject};
+    use crate::store::index::ordered::{Batch, Index as _, MemoryIndex};
     use crate::store::projection::fold::fold;
     use crate::store::read_model::model::ReadModel;
 

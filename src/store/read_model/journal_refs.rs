@@ -9,12 +9,15 @@ use serde_json::Value;
 
 use crate::base::id::{IntentId, Key, RemoteId};
 use crate::model::record::Record;
-use crate::model::state::observed::{Observation, Observed};
-use crate::store::index::ordered::{Batch, Index};
-use crate::store::read_model::model::{
-    INTENT_POSITIONS, OBSERVED, REMOTE, ReadModel, ReadModelError, SEQUENCE_PAGES, SEQUENCES,
-    decode, parse_key, read, write,
-};
+use crate::model::state::observed::Observation;
+use crate::store::read_model::model::{Changes, Entries, ReadModel, ReadModelError, Table, decode};
+
+pub(in crate::store) static INTENT_POSITIONS: Table<IntentId, IntentPosition> = Table::new(b"q/");
+pub(in crate::store) static SEQUENCES: Table<Key, SequencePage> = Table::new(b"t/");
+/// Full pages of sequences.
+pub(in crate::store) static SEQUENCE_PAGES: Table<(Key, u32), Vec<u64>> = Table::new(b"g/");
+/// The first record that joins an id of the service and a resource.
+pub(in crate::store) static REMOTE: Table<(String, Key), u64> = Table::new(b"j/");
 
 /// Journal position of an intent, and its resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,25 +37,22 @@ pub(in crate::store) struct SequencePage {
 
 impl ReadModel {
     /// Returns the journal position of an intent, settled or not.
-    pub fn intent_position(
-        &self,
-        intent: IntentId,
-    ) -> Result<Option<IntentPosition>, ReadModelError> {
-        read(&*self.index, &Batch::new(), &intent_position_key(intent))
+    pub fn intent_position(&self, id: IntentId) -> Result<Option<IntentPosition>, ReadModelError> {
+        INTENT_POSITIONS.get(self, id)
     }
 
     /// Returns the resources that an id of the service belongs to, each with the first record that
     /// names the id. A resource that was renamed is listed under both names.
     pub fn resources_of_id(&self, id: &str) -> Result<Vec<(Key, u64)>, ReadModelError> {
-        let prefix = remote_prefix(id);
+        let named = REMOTE.under(id);
         // An id is any text, so a longer id may begin with this one and a zero byte. No key holds
         // such a byte.
-        let own = |key: &[u8]| key.get(prefix.len()..).is_some_and(|rest| !rest.contains(&0));
-        let entries = self.index.scan(&prefix)?.into_iter().filter(|(key, _)| own(key));
-        let one = |(key, value): (Vec<u8>, Vec<u8>)| {
-            Ok((parse_key(key.get(prefix.len()..).unwrap_or_default())?, decode(&key, &value)?))
-        };
-        let mut all = entries.map(one).collect::<Result<Vec<(Key, u64)>, ReadModelError>>()?;
+        let own =
+            |key: &[u8]| key.get(named.prefix().len()..).is_some_and(|rest| !rest.contains(&0));
+        let mut all = Vec::new();
+        for (key, value) in self.scan(named.prefix())?.into_iter().filter(|(key, _)| own(key)) {
+            all.push((named.parse(&key)?, decode(&key, &value)?));
+        }
         for (key, sequence) in all.clone() {
             let now = self.current_name(&key)?;
             if !all.iter().any(|(one, _)| *one == now) {
@@ -71,52 +71,16 @@ impl ReadModel {
         Ok(names)
     }
 
-    /// Returns the observed state of every resource of a kind.
-    pub fn observed_of(&self, kind: &str) -> Result<Vec<(Key, Observed)>, ReadModelError> {
-        let prefix = [OBSERVED, kind.as_bytes(), b"/"].concat();
-        let entries = self.index.scan(&prefix)?.into_iter();
-        let one = |(key, value): (Vec<u8>, Vec<u8>)| {
-            Ok((parse_key(key.get(OBSERVED.len()..).unwrap_or_default())?, decode(&key, &value)?))
-        };
-        entries.map(one).collect()
-    }
-
     /// Returns the sequences of all records about a resource, ascending.
     pub fn record_sequences(&self, key: &Key) -> Result<Vec<u64>, ReadModelError> {
-        let newest: Option<SequencePage> = read(&*self.index, &Batch::new(), &sequences_key(key))?;
-        let Some(newest) = newest else { return Ok(Vec::new()) };
+        let Some(newest) = SEQUENCES.get(self, key)? else { return Ok(Vec::new()) };
         let mut sequences = Vec::new();
         for number in 0..newest.full {
-            let page: Option<Vec<u64>> = read(&*self.index, &Batch::new(), &page_key(key, number))?;
-            sequences.extend(page.unwrap_or_default());
+            sequences.extend(SEQUENCE_PAGES.get(self, (key, number))?.unwrap_or_default());
         }
         sequences.extend(newest.sequences);
         Ok(sequences)
     }
-}
-
-/// Key of the entry with an intent's journal position.
-pub(in crate::store) fn intent_position_key(intent: IntentId) -> Vec<u8> {
-    [INTENT_POSITIONS, &intent.get().to_be_bytes()].concat()
-}
-
-/// Key of the entry that joins an id of the service and a resource.
-pub(in crate::store) fn remote_key(id: &str, key: &Key) -> Vec<u8> {
-    [remote_prefix(id).as_slice(), key.to_string().as_bytes()].concat()
-}
-
-fn remote_prefix(id: &str) -> Vec<u8> {
-    [REMOTE, id.as_bytes(), b"\0"].concat()
-}
-
-/// Key of the entry with the newest sequences of a resource.
-pub(in crate::store) fn sequences_key(key: &Key) -> Vec<u8> {
-    [SEQUENCES, key.to_string().as_bytes()].concat()
-}
-
-/// Key of a full page of sequences.
-pub(in crate::store) fn page_key(key: &Key, number: u32) -> Vec<u8> {
-    [SEQUENCE_PAGES, key.to_string().as_bytes(), b"\0", &number.to_be_bytes()].concat()
 }
 
 /// Sequences on one page: an entry stays below 4 KB.
@@ -136,33 +100,22 @@ const IDS: [&str; 7] = [
 
 /// Notes the position of a record.
 pub(crate) fn note_position(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     sequence: u64,
     record: &Record,
 ) -> Result<(), ReadModelError> {
     if let Record::Intent(intent) = record {
         let position = IntentPosition { sequence, key: intent.key.clone() };
-        write(batch, &intent_position_key(intent.id), &position)?;
+        INTENT_POSITIONS.put(changes, intent.id, &position)?;
     }
     if let Record::Progress { intent, .. } | Record::Resolved { intent, .. } = record {
-        let Some(key) = resource_of(index, batch, *intent)? else { return Ok(()) };
-        append_sequence(index, batch, &key, sequence)?;
+        let Some(position) = INTENT_POSITIONS.get(changes, *intent)? else { return Ok(()) };
+        append_sequence(changes, &position.key, sequence)?;
     }
     if let Some(fact) = record.observation() {
-        note_ids(index, batch, fact, sequence)?;
+        note_ids(changes, fact, sequence)?;
     }
-    record.subjects().into_iter().try_for_each(|key| append_sequence(index, batch, key, sequence))
-}
-
-/// Returns the resource of an intent.
-fn resource_of(
-    index: &dyn Index,
-    batch: &Batch,
-    intent: IntentId,
-) -> Result<Option<Key>, ReadModelError> {
-    let promise: Option<IntentPosition> = read(index, batch, &intent_position_key(intent))?;
-    Ok(promise.map(|promise| promise.key))
+    record.subjects().into_iter().try_for_each(|key| append_sequence(changes, key, sequence))
 }
 
 /// Returns the service's ids that belong to a resource: its own, and those in its facts.
@@ -174,15 +127,13 @@ pub(crate) fn ids_of(remote_id: Option<&RemoteId>, facts: &Value) -> impl Iterat
 
 /// Notes the resource that an id of the service belongs to, and the first record that names the id.
 fn note_ids(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     fact: &Observation,
     sequence: u64,
 ) -> Result<(), ReadModelError> {
     for id in ids_of(fact.remote_id.as_ref(), &fact.facts) {
-        let entry = remote_key(&id, &fact.key);
-        if read::<u64>(index, batch, &entry)?.is_none() {
-            write(batch, &entry, &sequence)?;
+        if !REMOTE.has(changes, (&id, &fact.key))? {
+            REMOTE.put(changes, (&id, &fact.key), &sequence)?;
         }
     }
     Ok(())
@@ -190,20 +141,18 @@ fn note_ids(
 
 /// Appends a sequence to a resource's records.
 fn append_sequence(
-    index: &dyn Index,
-    batch: &mut Batch,
+    changes: &mut Changes<'_>,
     key: &Key,
     sequence: u64,
 ) -> Result<(), ReadModelError> {
-    let entry = sequences_key(key);
-    let mut page: SequencePage = read(index, batch, &entry)?.unwrap_or_default();
+    let mut page = SEQUENCES.get(changes, key)?.unwrap_or_default();
     if page.sequences.len() >= PAGE_MAX {
         let full = std::mem::take(&mut page.sequences);
-        write(batch, &page_key(key, page.full), &full)?;
+        SEQUENCE_PAGES.put(changes, (key, page.full), &full)?;
         page.full = page.full.saturating_add(1);
     }
     page.sequences.push(sequence);
-    write(batch, &entry, &page)
+    SEQUENCES.put(changes, key, &page)
 }
 
 #[cfg(test)]
@@ -213,15 +162,15 @@ mod tests {
     use super::*;
     use crate::base::id::Mode;
     use crate::model::state::observed::FactSource;
-    use crate::store::index::ordered::MemoryIndex;
-    use crate::store::read_model::model::ReadModel;
+    use crate::store::index::ordered::{Batch, Index as _, MemoryIndex};
     use crate::store::tests::support::old_intent;
 
     fn noted(records: &[Record]) -> ReadModel {
         let index = Arc::new(MemoryIndex::new());
         let mut batch = Batch::new();
+        let mut changes = Changes::new(&*index, &mut batch);
         for (sequence, record) in (1..).zip(records) {
-            note_position(&*index, &mut batch, sequence, record).unwrap();
+            note_position(&mut changes, sequence, record).unwrap();
         }
         index.apply(batch).unwrap();
         ReadModel::new(index)

@@ -1,9 +1,9 @@
 //! Typed reads of the projection.
 
 pub mod events;
-pub mod failed;
 pub mod hooks;
 pub mod journal_refs;
 pub mod model;
 pub mod operator;
+pub mod resources;
 pub mod retention;

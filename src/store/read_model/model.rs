@@ -1,58 +1,23 @@
-//! Typed reads of the fold. This module alone knows the keys of the index.
+//! Typed tables over the entries of the index.
+//!
+//! An entry's key is the prefix of its table and the parts of its own key, joined by zero bytes. The
+//! tables stand beside their reads; this module alone turns keys and values into bytes.
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::base::hash::Digest;
-use crate::base::id::{IntentId, Key, PublicKey};
-use crate::model::intent::OpenIntent;
-use crate::model::operator::{PlanUse, Suspension};
-use crate::model::record::StateOwner;
-use crate::model::state::observed::Observed;
+use crate::base::id::{IntentId, Key};
+use crate::model::events::hook_run::ActionRequestId;
 use crate::store::index::ordered::{Batch, Index, IndexError, KeyValue};
-
-/// The version of the fold: an index of another version is rebuilt.
-pub const FOLD_VERSION: u32 = 12;
-
-/// Maximum renames followed from one name: a cycle of renames ends there.
-const MOVES_MAX: usize = 10_000;
-
-pub(crate) const OBSERVED: &[u8] = b"o/";
-pub(crate) const INTENTS: &[u8] = b"i/";
-pub(crate) const OPEN_BY_KEY: &[u8] = b"k/";
-pub(crate) const MARKS: &[u8] = b"m/";
-pub(crate) const PARTNER_WEBHOOKS: &[u8] = b"n/";
-pub(crate) const ORPHANS: &[u8] = b"r/";
-pub(crate) const PUBLIC_KEYS: &[u8] = b"p/";
-pub(crate) const TALLIES: &[u8] = b"s/";
-pub(crate) const USUAL_AMOUNTS: &[u8] = b"u/";
-pub(crate) const PLAN_APPROVALS: &[u8] = b"a/";
-pub(crate) const PLANS: &[u8] = b"y/";
-pub(crate) const SUSPENDED: &[u8] = b"z/";
-pub(crate) const DISOWNED: &[u8] = b"d/";
-pub(crate) const UNKNOWN_OBJECTS: &[u8] = b"h/";
-pub(crate) const BINDING: &[u8] = b"f/binding";
-pub(crate) const NEXT_INTENT: &[u8] = b"f/next-intent";
-pub(crate) const EMPTY_REMOTE: &[u8] = b"f/empty-remote";
-pub(crate) const EPOCH: &[u8] = b"f/epoch";
-pub(crate) const RELEASED: &[u8] = b"e/r/";
-pub(crate) const CONFIRMED_ABSENT: &[u8] = b"e/l/";
-pub(crate) const SEQUENCES: &[u8] = b"t/";
-pub(crate) const SEQUENCE_PAGES: &[u8] = b"g/";
-pub(crate) const INTENT_POSITIONS: &[u8] = b"q/";
-pub(crate) const REMOTE: &[u8] = b"j/";
-/// Prefix of all entries of events.
-const EVERY_EVENT: &[u8] = b"v/";
-/// Prefix of all entries of hooks.
-const EVERY_HOOK: &[u8] = b"w/";
-/// The index's own progress mark; no part of the state.
-pub(crate) const PROGRESS: &[u8] = b"x/applied";
 
 /// Error of a read of the index.
 #[derive(Debug, thiserror::Error)]
@@ -61,30 +26,14 @@ pub enum ReadModelError {
     Index(#[from] IndexError),
     /// A value written by the fold cannot be decoded: the index is damaged or of another version.
     #[error("read the entry {key} of the index: {detail}")]
-    Unreadable {
-        key: String,
-        /// The decoder's message.
-        detail: String,
-    },
+    Unreadable { key: String, detail: String },
 }
 
-/// Progress of the fold.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
-pub struct FoldProgress {
-    pub version: u32,
-    /// The last journal record that was folded.
-    pub sequence: u64,
-    /// The hash of the last folded record.
-    pub hash: [u8; 32],
-}
-
-/// A contact that may exist twice: its first creation could not be proved.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
-pub struct PossibleOrphan {
-    /// The intent whose outcome is unknown.
-    pub intent: IntentId,
-    /// The resource that was created again.
-    pub key: Key,
+impl ReadModelError {
+    fn unreadable(key: &[u8], detail: impl Display) -> Self {
+        let key = String::from_utf8_lossy(key).into_owned();
+        Self::Unreadable { key, detail: detail.to_string() }
+    }
 }
 
 /// Typed reads over an index.
@@ -97,273 +46,334 @@ impl ReadModel {
     pub fn new(index: Arc<dyn Index>) -> Self {
         Self { index }
     }
+}
 
-    /// Returns the observed state of a resource.
-    pub fn observed_state(&self, key: &Key) -> Result<Option<Observed>, ReadModelError> {
-        read(&*self.index, &Batch::new(), &observed_key(key))
+/// Entries of the index, as they are or as they will be once a batch is applied.
+pub(crate) trait Entries {
+    fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError>;
+
+    /// Returns up to `most` entries under `prefix`, in order, behind the key `after`.
+    fn scan_from(
+        &self,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        most: usize,
+    ) -> Result<Vec<KeyValue>, IndexError>;
+
+    fn scan(&self, prefix: &[u8]) -> Result<Vec<KeyValue>, IndexError> {
+        self.scan_from(prefix, None, usize::MAX)
     }
 
-    /// Visits every observed resource, in the order of keys.
-    ///
-    /// # Errors
-    /// A read failed, or `take` returned an error.
-    pub fn each_observed(
+    fn read<T: DeserializeOwned>(&self, key: &[u8]) -> Result<Option<T>, ReadModelError> {
+        self.value(key)?.map(|value| decode(key, &value)).transpose()
+    }
+}
+
+impl Entries for ReadModel {
+    fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
+        self.index.get(key)
+    }
+
+    fn scan_from(
         &self,
-        mut take: impl FnMut(Key, Observed) -> Result<(), ReadModelError>,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        most: usize,
+    ) -> Result<Vec<KeyValue>, IndexError> {
+        self.index.scan_from(prefix, after, most)
+    }
+}
+
+/// A batch under construction over an index. Reads see the changes.
+pub(crate) struct Changes<'a> {
+    pub(crate) index: &'a dyn Index,
+    pub(crate) batch: &'a mut Batch,
+}
+
+impl<'a> Changes<'a> {
+    pub(crate) fn new(index: &'a dyn Index, batch: &'a mut Batch) -> Self {
+        Self { index, batch }
+    }
+
+    pub(crate) fn write(
+        &mut self,
+        key: &[u8],
+        value: &impl Serialize,
     ) -> Result<(), ReadModelError> {
-        for (key, value) in self.index.scan(OBSERVED)? {
-            let of = parse_key(key.get(OBSERVED.len()..).unwrap_or_default())?;
-            take(of, decode(&key, &value)?)?;
+        write(self.batch, key, value)
+    }
+
+    /// Removes every entry under a prefix.
+    pub(crate) fn remove_under(&mut self, prefix: &[u8]) -> Result<(), ReadModelError> {
+        for (key, _) in self.scan(prefix)? {
+            self.batch.remove(key);
         }
         Ok(())
     }
+}
 
-    /// Returns the open intent of a resource.
-    pub fn open_intent(&self, key: &Key) -> Result<Option<OpenIntent>, ReadModelError> {
-        let id: Option<IntentId> = read(&*self.index, &Batch::new(), &open_key(key))?;
-        id.map_or(Ok(None), |id| read(&*self.index, &Batch::new(), &intent_key(id)))
+impl Entries for Changes<'_> {
+    fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
+        self.batch.get(self.index, key)
     }
 
-    /// Returns every open intent, oldest first.
-    pub fn open_intents(&self) -> Result<Vec<OpenIntent>, ReadModelError> {
-        self.list(INTENTS)
-    }
-
-    /// Returns the contacts that may exist twice.
-    pub fn possible_orphans(&self) -> Result<Vec<PossibleOrphan>, ReadModelError> {
-        self.list(ORPHANS)
-    }
-
-    /// Returns true if the journal knows a mark.
-    pub fn knows_mark(&self, mark: &str) -> Result<bool, ReadModelError> {
-        Ok(self.index.get(&mark_key(mark))?.is_some())
-    }
-
-    /// Returns the resource that carries a mark, by its present name.
-    pub fn resource_of_mark(&self, mark: &str) -> Result<Option<Key>, ReadModelError> {
-        let first: Option<Key> = read(&*self.index, &Batch::new(), &mark_key(mark))?;
-        first.map(|key| self.current_name(&key)).transpose()
-    }
-
-    /// Returns the present name of a resource, following at most [`MOVES_MAX`] moves.
-    pub(crate) fn current_name(&self, first: &Key) -> Result<Key, ReadModelError> {
-        let mut key = first.clone();
-        for _ in 0..MOVES_MAX {
-            let next = self.observed_state(&key)?.and_then(|known| known.moved_to);
-            match next.filter(|next| **next != *first) {
-                Some(next) => key = *next,
-                None => break,
-            }
-        }
-        Ok(key)
-    }
-
-    /// Returns true if a webhook of the partner interface was stored before.
-    pub fn knows_partner_webhook(&self, id: &Digest) -> Result<bool, ReadModelError> {
-        Ok(self.index.get(&partner_webhook_key(id))?.is_some())
-    }
-
-    /// Returns true if an operator declared that remote objects with unknown marks are not ours.
-    pub fn is_empty_remote(&self) -> Result<bool, ReadModelError> {
-        Ok(self.index.get(EMPTY_REMOTE)?.is_some())
-    }
-
-    /// Returns the use of the saved plan with this token, if it was used.
-    pub fn use_of_plan(&self, token: &str) -> Result<Option<PlanUse>, ReadModelError> {
-        read(&*self.index, &Batch::new(), &plan_key(token))
-    }
-
-    /// Returns the latest suspension of a resource, expired or not.
-    pub fn suspension(&self, key: &Key) -> Result<Option<Suspension>, ReadModelError> {
-        read(&*self.index, &Batch::new(), &suspension_key(key))
-    }
-
-    /// Returns the suspensions of all resources.
-    pub fn suspensions(&self) -> Result<Vec<Suspension>, ReadModelError> {
-        self.list(SUSPENDED)
-    }
-
-    /// Returns the owner of this state.
-    pub fn state_owner(&self) -> Result<Option<StateOwner>, ReadModelError> {
-        read(&*self.index, &Batch::new(), BINDING)
-    }
-
-    /// Returns the number of the next intent.
-    pub fn next_intent(&self) -> Result<IntentId, ReadModelError> {
-        let next = read(&*self.index, &Batch::new(), NEXT_INTENT)?;
-        Ok(next.unwrap_or_else(|| IntentId::new(1)))
-    }
-
-    /// Returns the progress of the fold in an index.
-    pub fn progress_of(index: &dyn Index) -> Result<Option<FoldProgress>, ReadModelError> {
-        read(index, &Batch::new(), PROGRESS)
-    }
-
-    /// Returns SHA-256 over the sorted entries of the fold. Two states with the same digest are
-    /// equal.
-    pub fn digest(&self) -> Result<Digest, ReadModelError> {
-        let mut all = Vec::new();
-        for (key, value) in entries(&*self.index)? {
-            for part in [key, value] {
-                all.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
-                all.extend(part);
-            }
-        }
-        Ok(crate::base::hash::sha256(&all))
-    }
-
-    /// Reads one entry.
-    pub(crate) fn entry<T: DeserializeOwned>(
-        &self,
-        key: &[u8],
-    ) -> Result<Option<T>, ReadModelError> {
-        read(&*self.index, &Batch::new(), key)
-    }
-
-    /// Reads every entry beneath a prefix.
-    pub(crate) fn list<T: DeserializeOwned>(
+    fn scan_from(
         &self,
         prefix: &[u8],
-    ) -> Result<Vec<T>, ReadModelError> {
-        let entries = self.index.scan(prefix)?;
-        entries.iter().map(|(key, value)| decode(key, value)).collect()
+        after: Option<&[u8]>,
+        most: usize,
+    ) -> Result<Vec<KeyValue>, IndexError> {
+        self.batch.scan_from(self.index, prefix, after, most)
     }
 }
 
-/// Returns every entry that is part of the state, grouped by prefix and then by key.
-pub(crate) fn entries(index: &dyn Index) -> Result<Vec<KeyValue>, ReadModelError> {
-    let mut all = Vec::new();
-    for prefix in [
-        BINDING,
-        EMPTY_REMOTE,
-        EPOCH,
-        CONFIRMED_ABSENT,
-        RELEASED,
-        NEXT_INTENT,
-        INTENTS,
-        OPEN_BY_KEY,
-        PARTNER_WEBHOOKS,
-        MARKS,
-        OBSERVED,
-        ORPHANS,
-        PUBLIC_KEYS,
-        SEQUENCE_PAGES,
-        INTENT_POSITIONS,
-        REMOTE,
-        SEQUENCES,
-        TALLIES,
-        USUAL_AMOUNTS,
-        PLAN_APPROVALS,
-        PLANS,
-        SUSPENDED,
-        DISOWNED,
-        UNKNOWN_OBJECTS,
-        EVERY_EVENT,
-        EVERY_HOOK,
-    ] {
-        all.extend(index.scan(prefix)?);
+/// Entries with keys of the type `K` behind one prefix, and values of the type `V`.
+pub(crate) struct Table<K, V> {
+    prefix: Cow<'static, [u8]>,
+    types: PhantomData<fn(K) -> V>,
+}
+
+impl<K, V> Table<K, V> {
+    pub(crate) const fn new(prefix: &'static [u8]) -> Self {
+        Self { prefix: Cow::Borrowed(prefix), types: PhantomData }
     }
-    Ok(all)
-}
 
-pub(crate) fn observed_key(key: &Key) -> Vec<u8> {
-    [OBSERVED, key.to_string().as_bytes()].concat()
-}
-
-/// Key of the entry that names a resource's open intent.
-pub(crate) fn open_key(key: &Key) -> Vec<u8> {
-    [OPEN_BY_KEY, key.to_string().as_bytes()].concat()
-}
-
-/// Key of the entry of an open intent.
-pub(crate) fn intent_key(id: IntentId) -> Vec<u8> {
-    [INTENTS, &id.get().to_be_bytes()].concat()
-}
-
-/// Key of the entry of a mark that this state issued.
-pub(crate) fn mark_key(mark: &str) -> Vec<u8> {
-    [MARKS, mark.as_bytes()].concat()
-}
-
-/// Key of the entry of a stored webhook of the partner interface.
-pub(crate) fn partner_webhook_key(id: &Digest) -> Vec<u8> {
-    [PARTNER_WEBHOOKS, id.as_bytes()].concat()
-}
-
-pub(crate) fn orphan_key(id: IntentId) -> Vec<u8> {
-    [ORPHANS, &id.get().to_be_bytes()].concat()
-}
-
-/// Key of the entry that names the owner of a public key.
-pub(crate) fn public_key_key(key: &PublicKey) -> Vec<u8> {
-    [PUBLIC_KEYS, key.as_str().as_bytes()].concat()
-}
-
-/// Key of the entry of a saved plan that was used.
-pub(crate) fn plan_key(token: &str) -> Vec<u8> {
-    [PLANS, token.as_bytes()].concat()
-}
-
-pub(crate) fn suspension_key(key: &Key) -> Vec<u8> {
-    [SUSPENDED, key.to_string().as_bytes()].concat()
-}
-
-/// Parses the resource key that follows an entry's prefix.
-pub(crate) fn parse_key(text: &[u8]) -> Result<Key, ReadModelError> {
-    let unreadable = |detail: String| ReadModelError::Unreadable {
-        key: String::from_utf8_lossy(text).into_owned(),
-        detail,
-    };
-    let text = std::str::from_utf8(text).map_err(|error| unreadable(error.to_string()))?;
-    text.parse().map_err(|error| unreadable(format!("{error}")))
-}
-
-/// Returns the resources that a batch changes: their observed state, their suspension, or the
-/// records about them or their intents.
-pub(crate) fn changed_resources(batch: &Batch) -> Result<BTreeSet<Key>, ReadModelError> {
-    let mut names = BTreeSet::new();
-    for prefix in [OBSERVED, SEQUENCES, SUSPENDED] {
-        let changed = batch.changes_under(prefix).map(|(key, _)| key.get(prefix.len()..));
-        names.extend(changed.map(Option::unwrap_or_default));
+    pub(crate) fn prefix(&self) -> &[u8] {
+        &self.prefix
     }
-    names.into_iter().map(parse_key).collect()
 }
 
-/// Reads one entry, preferring the pending writes of the batch.
-pub(crate) fn read<T: DeserializeOwned>(
-    index: &dyn Index,
-    batch: &Batch,
-    key: &[u8],
-) -> Result<Option<T>, ReadModelError> {
-    let value = batch.get(index, key)?;
-    value.map(|value| decode(key, &value)).transpose()
+impl<K: EntryKey, V> Table<K, V> {
+    pub(crate) fn key(&self, key: K::Of<'_>) -> Vec<u8> {
+        let mut bytes = self.prefix.to_vec();
+        K::append(key, &mut bytes);
+        bytes
+    }
+
+    pub(crate) fn has(
+        &self,
+        entries: &impl Entries,
+        key: K::Of<'_>,
+    ) -> Result<bool, ReadModelError> {
+        Ok(entries.value(&self.key(key))?.is_some())
+    }
+
+    pub(crate) fn is_empty(&self, entries: &impl Entries) -> Result<bool, ReadModelError> {
+        Ok(entries.scan_from(&self.prefix, None, 1)?.is_empty())
+    }
+
+    /// Writes an entry without a value.
+    pub(crate) fn mark(&self, changes: &mut Changes<'_>, key: K::Of<'_>) {
+        changes.batch.put(self.key(key), Vec::new());
+    }
+
+    pub(crate) fn remove(&self, changes: &mut Changes<'_>, key: K::Of<'_>) {
+        changes.batch.remove(self.key(key));
+    }
 }
 
+impl<K: ParsedKey, V> Table<K, V> {
+    /// Parses the part of an entry's key behind the prefix.
+    pub(crate) fn parse(&self, key: &[u8]) -> Result<K, ReadModelError> {
+        K::parse(key.get(self.prefix.len()..).unwrap_or_default())
+    }
+
+    /// Returns the keys of all entries, in order.
+    pub(crate) fn keys(&self, entries: &impl Entries) -> Result<Vec<K>, ReadModelError> {
+        entries.scan(&self.prefix)?.iter().map(|(key, _)| self.parse(key)).collect()
+    }
+}
+
+impl<K: EntryKey, V: DeserializeOwned> Table<K, V> {
+    pub(crate) fn get(
+        &self,
+        entries: &impl Entries,
+        key: K::Of<'_>,
+    ) -> Result<Option<V>, ReadModelError> {
+        entries.read(&self.key(key))
+    }
+
+    /// Returns all values, in the order of keys.
+    pub(crate) fn list(&self, entries: &impl Entries) -> Result<Vec<V>, ReadModelError> {
+        entries.scan(&self.prefix)?.iter().map(|(key, value)| decode(key, value)).collect()
+    }
+}
+
+impl<K: ParsedKey, V: DeserializeOwned> Table<K, V> {
+    /// Returns all entries, in the order of keys.
+    pub(crate) fn entries(&self, entries: &impl Entries) -> Result<Vec<(K, V)>, ReadModelError> {
+        self.entries_after(entries, None, usize::MAX)
+    }
+
+    /// Returns up to `most` entries behind the key `after`.
+    pub(crate) fn entries_after(
+        &self,
+        entries: &impl Entries,
+        after: Option<K::Of<'_>>,
+        most: usize,
+    ) -> Result<Vec<(K, V)>, ReadModelError> {
+        let after = after.map(|after| self.key(after));
+        let found = entries.scan_from(&self.prefix, after.as_deref(), most)?;
+        found.iter().map(|(key, value)| Ok((self.parse(key)?, decode(key, value)?))).collect()
+    }
+}
+
+impl<K: EntryKey, V: Serialize> Table<K, V> {
+    pub(crate) fn put(
+        &self,
+        changes: &mut Changes<'_>,
+        key: K::Of<'_>,
+        value: &V,
+    ) -> Result<(), ReadModelError> {
+        changes.write(&self.key(key), value)
+    }
+}
+
+impl<A: EntryKey, B, V> Table<(A, B), V> {
+    /// Returns the entries whose keys begin with this part.
+    pub(crate) fn under(&self, first: A::Of<'_>) -> Table<B, V> {
+        let mut prefix = self.prefix.to_vec();
+        A::append(first, &mut prefix);
+        prefix.push(0);
+        Table { prefix: Cow::Owned(prefix), types: PhantomData }
+    }
+}
+
+/// The entries of hooks' actions of one event lie together, by the actions' names.
+impl<V> Table<ActionRequestId, V> {
+    pub(crate) fn of_event(&self, merchant: &Key, event: &str) -> Table<String, V> {
+        let mut prefix = self.prefix.to_vec();
+        <(Key, String)>::append((merchant, event), &mut prefix);
+        prefix.push(0);
+        Table { prefix: Cow::Owned(prefix), types: PhantomData }
+    }
+}
+
+/// The part of an entry's key behind the prefix of its table.
+pub(crate) trait EntryKey {
+    /// The borrowed form.
+    type Of<'k>;
+
+    fn append(key: Self::Of<'_>, bytes: &mut Vec<u8>);
+}
+
+/// A key that can be read back from its bytes.
+pub(crate) trait ParsedKey: EntryKey + Sized {
+    fn parse(bytes: &[u8]) -> Result<Self, ReadModelError>;
+}
+
+/// The only entry of its table.
+impl EntryKey for () {
+    type Of<'k> = ();
+
+    fn append((): (), _: &mut Vec<u8>) {}
+}
+
+impl EntryKey for Key {
+    type Of<'k> = &'k Self;
+
+    fn append(key: &Self, bytes: &mut Vec<u8>) {
+        bytes.extend(key.to_string().as_bytes());
+    }
+}
+
+impl ParsedKey for Key {
+    fn parse(bytes: &[u8]) -> Result<Self, ReadModelError> {
+        let unreadable = |detail: &dyn Display| ReadModelError::unreadable(bytes, detail);
+        let text = std::str::from_utf8(bytes).map_err(|error| unreadable(&error))?;
+        text.parse().map_err(|error| unreadable(&error))
+    }
+}
+
+impl EntryKey for String {
+    type Of<'k> = &'k str;
+
+    fn append(text: &str, bytes: &mut Vec<u8>) {
+        bytes.extend(text.as_bytes());
+    }
+}
+
+impl ParsedKey for String {
+    fn parse(bytes: &[u8]) -> Result<Self, ReadModelError> {
+        Ok(Self::from_utf8_lossy(bytes).into_owned())
+    }
+}
+
+impl EntryKey for Digest {
+    type Of<'k> = &'k Self;
+
+    fn append(digest: &Self, bytes: &mut Vec<u8>) {
+        bytes.extend(digest.as_bytes());
+    }
+}
+
+impl EntryKey for u32 {
+    type Of<'k> = Self;
+
+    fn append(number: Self, bytes: &mut Vec<u8>) {
+        bytes.extend(number.to_be_bytes());
+    }
+}
+
+impl EntryKey for u64 {
+    type Of<'k> = Self;
+
+    fn append(number: Self, bytes: &mut Vec<u8>) {
+        bytes.extend(number.to_be_bytes());
+    }
+}
+
+impl ParsedKey for u64 {
+    fn parse(bytes: &[u8]) -> Result<Self, ReadModelError> {
+        Ok(bytes.try_into().map_or(0, Self::from_be_bytes))
+    }
+}
+
+impl EntryKey for IntentId {
+    type Of<'k> = Self;
+
+    fn append(id: Self, bytes: &mut Vec<u8>) {
+        u64::append(id.get(), bytes);
+    }
+}
+
+impl ParsedKey for IntentId {
+    fn parse(bytes: &[u8]) -> Result<Self, ReadModelError> {
+        Ok(Self::new(u64::parse(bytes)?))
+    }
+}
+
+impl EntryKey for ActionRequestId {
+    type Of<'k> = &'k Self;
+
+    fn append(id: &Self, bytes: &mut Vec<u8>) {
+        <((Key, String), String)>::append(((&id.merchant, &id.event), id.name.as_str()), bytes);
+    }
+}
+
+impl<A: EntryKey, B: EntryKey> EntryKey for (A, B) {
+    type Of<'k> = (A::Of<'k>, B::Of<'k>);
+
+    fn append((first, second): Self::Of<'_>, bytes: &mut Vec<u8>) {
+        A::append(first, bytes);
+        bytes.push(0);
+        B::append(second, bytes);
+    }
+}
+
+/// Encodes an entry's value into a batch.
 pub(crate) fn write<T: Serialize>(
     batch: &mut Batch,
     key: &[u8],
     value: &T,
 ) -> Result<(), ReadModelError> {
     let mut bytes = Vec::new();
-    ciborium::into_writer(value, &mut bytes).map_err(|error| ReadModelError::Unreadable {
-        key: String::from_utf8_lossy(key).into_owned(),
-        detail: error.to_string(),
-    })?;
+    let written = ciborium::into_writer(value, &mut bytes);
+    written.map_err(|error| ReadModelError::unreadable(key, error))?;
     batch.put(key, bytes);
     Ok(())
 }
 
-/// Decodes one entry, for the fold.
-pub(crate) fn decode_entry<T: DeserializeOwned>(
-    key: &[u8],
-    value: &[u8],
-) -> Result<T, ReadModelError> {
-    decode(key, value)
-}
-
 pub(crate) fn decode<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T, ReadModelError> {
-    ciborium::from_reader(value).map_err(|error| ReadModelError::Unreadable {
-        key: String::from_utf8_lossy(key).into_owned(),
-        detail: error.to_string(),
-    })
+    ciborium::from_reader(value).map_err(|error| ReadModelError::unreadable(key, error))
 }

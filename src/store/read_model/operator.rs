@@ -8,16 +8,18 @@ use chrono::{DateTime, Utc};
 use crate::base::id::Key;
 use crate::model::operator::{Rotation, WebhookAddress};
 use crate::model::state::lifecycle::Epoch;
-use crate::store::index::ordered::Batch;
-use crate::store::read_model::model::{
-    CONFIRMED_ABSENT, DISOWNED, EPOCH, RELEASED, ReadModel, ReadModelError, UNKNOWN_OBJECTS,
-    decode, read,
+use crate::store::read_model::model::{Entries as _, ReadModel, ReadModelError, Table};
+use crate::store::read_model::resources::{
+    CONFIRMED_ABSENT, DISOWNED, EPOCH, RELEASED, UNKNOWN_OBJECTS,
 };
+
+pub(in crate::store) static ROTATIONS: Table<String, (WebhookAddress, Rotation)> =
+    Table::new(b"v/t/");
 
 impl ReadModel {
     /// Returns the epoch; `None` before the first restore.
     pub fn epoch(&self) -> Result<Option<Epoch>, ReadModelError> {
-        read(&*self.index, &Batch::new(), EPOCH)
+        EPOCH.get(self, ())
     }
 
     /// Returns the time at which this state or its epoch began: an earlier state did nothing since.
@@ -38,7 +40,7 @@ impl ReadModel {
     /// Returns true if a person said that this resource was not created between backup and restore,
     /// or by a lost state.
     pub fn is_released(&self, key: &Key) -> Result<bool, ReadModelError> {
-        Ok(self.index.get(&release_key(key))?.is_some())
+        RELEASED.has(self, key)
     }
 
     /// Returns true if an effect was searched in this epoch and is confirmed absent.
@@ -47,13 +49,29 @@ impl ReadModel {
         effect: &str,
         source_id: &str,
     ) -> Result<bool, ReadModelError> {
-        Ok(self.index.get(&absence_key(effect, source_id))?.is_some())
+        Ok(self.value(&absence_key(effect, source_id))?.is_some())
     }
-}
 
-/// Key of the entry of a resource that a person released.
-pub(in crate::store) fn release_key(key: &Key) -> Vec<u8> {
-    [RELEASED, key.to_string().as_bytes()].concat()
+    /// Returns the ids of objects that a person disowned.
+    pub fn disowned_ids(&self) -> Result<BTreeSet<String>, ReadModelError> {
+        Ok(DISOWNED.keys(self)?.into_iter().collect())
+    }
+
+    /// Returns every object with a mark of ours that blocks a resource, with that resource.
+    pub fn unknown_objects(&self) -> Result<BTreeMap<String, Key>, ReadModelError> {
+        Ok(UNKNOWN_OBJECTS.entries(self)?.into_iter().collect())
+    }
+
+    /// Returns the valid generations of an address.
+    pub fn rotation(&self, address: &WebhookAddress) -> Result<Rotation, ReadModelError> {
+        let found = ROTATIONS.get(self, &rotation_name(address))?;
+        Ok(found.map(|(_, rotation)| rotation).unwrap_or_default())
+    }
+
+    /// Returns the generations of every address that was ever rotated.
+    pub fn rotations(&self) -> Result<Vec<(WebhookAddress, Rotation)>, ReadModelError> {
+        ROTATIONS.list(self)
+    }
 }
 
 /// Key of the entry of an effect that was searched.
@@ -61,59 +79,12 @@ pub(in crate::store) fn absence_key(effect: &str, source_id: &str) -> Vec<u8> {
     [CONFIRMED_ABSENT, effect.as_bytes(), b"/", source_id.as_bytes()].concat()
 }
 
-impl ReadModel {
-    /// Returns the ids of objects that a person disowned.
-    pub fn disowned_ids(&self) -> Result<BTreeSet<String>, ReadModelError> {
-        let entries = self.index.scan(DISOWNED)?.into_iter();
-        Ok(entries.map(|(key, _)| key_suffix(&key, DISOWNED)).collect())
-    }
-
-    /// Returns every object with a mark of ours that blocks a resource, with that resource.
-    pub fn unknown_objects(&self) -> Result<BTreeMap<String, Key>, ReadModelError> {
-        let entries = self.index.scan(UNKNOWN_OBJECTS)?.into_iter();
-        entries
-            .map(|(key, value)| Ok((key_suffix(&key, UNKNOWN_OBJECTS), decode(&key, &value)?)))
-            .collect()
-    }
-}
-
-/// Returns the part of an entry's key behind the prefix.
-fn key_suffix(key: &[u8], prefix: &[u8]) -> String {
-    String::from_utf8_lossy(key.get(prefix.len()..).unwrap_or_default()).into_owned()
-}
-
-/// Key of the entry of a disowned object.
-pub(in crate::store) fn disowned_key(id: &str) -> Vec<u8> {
-    [DISOWNED, id.as_bytes()].concat()
-}
-
-/// Key of the entry of an unknown object that blocks a resource.
-pub(in crate::store) fn unknown_object_key(id: &str) -> Vec<u8> {
-    [UNKNOWN_OBJECTS, id.as_bytes()].concat()
-}
-
-const ROTATIONS: &[u8] = b"v/t/";
-
-impl ReadModel {
-    /// Returns the valid generations of an address.
-    pub fn rotation(&self, address: &WebhookAddress) -> Result<Rotation, ReadModelError> {
-        let found: Option<(WebhookAddress, Rotation)> =
-            read(&*self.index, &Batch::new(), &rotation_key(address))?;
-        Ok(found.map(|(_, rotation)| rotation).unwrap_or_default())
-    }
-
-    /// Returns the generations of every address that was ever rotated.
-    pub fn rotations(&self) -> Result<Vec<(WebhookAddress, Rotation)>, ReadModelError> {
-        self.list(ROTATIONS)
-    }
-}
-
-pub(in crate::store) fn rotation_key(address: &WebhookAddress) -> Vec<u8> {
-    let name = match address {
+/// Returns the name of the entry of an address.
+pub(in crate::store) fn rotation_name(address: &WebhookAddress) -> String {
+    match address {
         WebhookAddress::Partner => "partner".to_owned(),
         WebhookAddress::Merchant(key) => key.to_string(),
-    };
-    [ROTATIONS, name.as_bytes()].concat()
+    }
 }
 
 #[cfg(test)]
@@ -122,7 +93,7 @@ mod tests {
 
     #[test]
     fn each_resource_and_each_obligation_has_a_place_of_its_own() {
-        let key = |text: &str| release_key(&text.parse().unwrap());
+        let key = |text: &str| RELEASED.key(&text.parse().unwrap());
         let looked = |effect: &str, source: &str| absence_key(effect, source);
         let all = [
             key("Contact/a"),
@@ -133,6 +104,6 @@ mod tests {
         ];
         let different: BTreeSet<_> = all.iter().collect();
         assert_eq!(different.len(), all.len());
-        assert!(all[0].starts_with(RELEASED) && all[2].starts_with(CONFIRMED_ABSENT));
+        assert!(all[0].starts_with(RELEASED.prefix()) && all[2].starts_with(CONFIRMED_ABSENT));
     }
 }

@@ -34,7 +34,7 @@ use crate::store::journal::chain::{Head, JournalError};
 use crate::store::journal::read::JournalReader;
 use crate::store::journal::{files, log};
 use crate::store::projection::fold::IndexFold;
-use crate::store::read_model::model::FOLD_VERSION;
+use crate::store::read_model::resources::FOLD_VERSION;
 use crate::store::state::index::IndexSlots;
 use crate::store::state::snapshot::FreshIndex;
 use crate::store::vault::values::Vault;

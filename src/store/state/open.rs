@@ -21,7 +21,8 @@ use crate::store::journal::files::JournalOptions;
 use crate::store::journal::log::Journal;
 use crate::store::journal::read::JournalReader;
 use crate::store::projection::fold::IndexFold;
-use crate::store::read_model::model::{FOLD_VERSION, FoldProgress, ReadModel, ReadModelError};
+use crate::store::read_model::model::{ReadModel, ReadModelError};
+use crate::store::read_model::resources::{FOLD_VERSION, FoldProgress};
 use crate::store::state::compact::{
     Archive, CompactionLock, CompactionRequest, CompactionResult, Compactor,
 };

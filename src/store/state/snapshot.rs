@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::model::record::Record;
 use crate::model::state::lifecycle::Compacted;
 use crate::store::disk::traits::{ByteReader, to_usize};
-use crate::store::error::OpenError;
+use crate::store::error::{OpenError, StoreError};
 use crate::store::index::buffered::BufferedIndex;
 use crate::store::index::ordered::{Batch, Index};
 use crate::store::journal::chain::{Head, JournalError};
@@ -18,9 +18,8 @@ use crate::store::journal::read::JournalReader;
 use crate::store::journal::segment::SnapshotHeader;
 use crate::store::projection::fold::IndexFold;
 use crate::store::projection::migration::{OLDEST, convert};
-use crate::store::read_model::model::{
-    FOLD_VERSION, FoldProgress, PROGRESS, ReadModel, ReadModelError, entries, write,
-};
+use crate::store::read_model::model::{Changes, ReadModel, ReadModelError};
+use crate::store::read_model::resources::{FOLD_VERSION, FoldProgress, PROGRESS, entries};
 use crate::store::writer::core::{Fold, decode};
 
 /// Entries written at once.
@@ -64,7 +63,7 @@ pub(crate) fn load_from(
     }
     is_named(journal, base, last)?;
     fill(index, base.head, &journal.body(base)?)?;
-    convert(index, base.fold)?;
+    convert(index, base.fold).map_err(StoreError::from)?;
     Ok(mark(index, base.head)?)
 }
 
@@ -91,7 +90,8 @@ pub(crate) fn fill(index: &dyn Index, head: Head, body: &[u8]) -> Result<(), Ope
 /// Marks an index as folded up to this record.
 pub(crate) fn mark(index: &dyn Index, Head { sequence, hash }: Head) -> Result<(), ReadModelError> {
     let mut batch = Batch::new();
-    write(&mut batch, PROGRESS, &FoldProgress { version: FOLD_VERSION, sequence, hash })?;
+    let progress = FoldProgress { version: FOLD_VERSION, sequence, hash };
+    PROGRESS.put(&mut Changes::new(index, &mut batch), (), &progress)?;
     Ok(index.apply(batch)?)
 }
 
@@ -224,7 +224,8 @@ impl FreshIndex {
     /// Makes the index durable so far, with the marks of the index in use.
     pub(crate) fn flush(&self, used: &BufferedIndex) -> Result<(), OpenError> {
         let mut own = Batch::new();
-        for (key, value) in used.scan(OWN)?.into_iter().filter(|(key, _)| key != PROGRESS) {
+        for (key, value) in used.scan(OWN)?.into_iter().filter(|(key, _)| key != PROGRESS.prefix())
+        {
             own.put(key, value);
         }
         self.index.apply(own)?;
@@ -240,6 +241,6 @@ impl FreshIndex {
             return Err(JournalError::Forgotten { known, found: self.reached }.into());
         }
         self.index.pass_on()?;
-        Ok(used.exchange(self.behind, OWN, PROGRESS)?)
+        Ok(used.exchange(self.behind, OWN, PROGRESS.prefix())?)
     }
 }

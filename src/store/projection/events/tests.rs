@@ -10,10 +10,11 @@ use crate::model::events::hook_run::ActionOutcome;
 use crate::model::record::Record;
 use crate::model::remote_object::Freshness;
 use crate::model::state::lifecycle::{Release, Restored};
-use crate::store::index::ordered::MemoryIndex;
+use crate::store::index::ordered::{Batch, Index as _, MemoryIndex};
 use crate::store::projection::events::*;
 use crate::store::projection::fold::fold;
-use crate::store::read_model::model::{PROGRESS, ReadModel, entries};
+use crate::store::read_model::model::ReadModel;
+use crate::store::read_model::resources::{PROGRESS, entries};
 
 const AT: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
@@ -167,6 +168,6 @@ fn a_restore_puts_all_that_waits_in_doubt_and_a_person_s_word_ends_it() {
 fn everything_in_the_index_but_its_own_mark_is_part_of_the_state() {
     let (index, _) = folded(&[polled(true), told("a"), ran("a", 1, true), told("b"), restored()]);
     let all = index.scan(b"").unwrap();
-    let own = all.iter().filter(|(key, _)| key != PROGRESS).count();
+    let own = all.iter().filter(|(key, _)| key != PROGRESS.prefix()).count();
     assert_eq!(entries(&index).unwrap().len(), own);
 }

@@ -8,12 +8,11 @@ use crate::model::events::hook::HookRun;
 use crate::model::events::hook_run::FAILED_MAX;
 use crate::model::record::Record;
 use crate::store::error::StoreError;
-use crate::store::index::ordered::MemoryIndex;
+use crate::store::index::ordered::{Batch, Index as _, MemoryIndex};
 use crate::store::journal::chain::Head;
 use crate::store::projection::fold::IndexFold;
 use crate::store::projection::hooks::*;
-use crate::store::projection::ledger::queue_merchant;
-use crate::store::read_model::events::number_key;
+use crate::store::read_model::events::EVENT_NUMBERS;
 use crate::store::read_model::model::ReadModel;
 use crate::store::writer::core::Fold as _;
 
@@ -26,8 +25,9 @@ fn with_events(count: u64) -> Arc<MemoryIndex> {
     let index = Arc::new(MemoryIndex::new());
     let mut batch = Batch::new();
     let ledger = EventLedger { verified: count, ..EventLedger::default() };
-    write(&mut batch, &ledger_key(&merchant()), &ledger).unwrap();
-    queue_merchant(&mut batch, &merchant());
+    let changes = &mut Changes::new(&*index, &mut batch);
+    EVENT_LEDGERS.put(changes, &merchant(), &ledger).unwrap();
+    EVENTS_TO_RUN.mark(changes, &merchant());
     index.apply(batch).unwrap();
     index
 }
@@ -52,7 +52,7 @@ fn one(number: u64, script: Option<&str>) -> HookRunRecord {
 
 fn take(index: &MemoryIndex, one: &HookRunRecord) -> Result<(), FoldError> {
     let mut batch = Batch::new();
-    fold_run(index, &mut batch, one)?;
+    fold_run(&mut Changes::new(index, &mut batch), one)?;
     index.apply(batch).unwrap();
     Ok(())
 }
@@ -60,8 +60,7 @@ fn take(index: &MemoryIndex, one: &HookRunRecord) -> Result<(), FoldError> {
 fn pass(index: &MemoryIndex, to: u64) -> Result<(), FoldError> {
     let mut batch = Batch::new();
     advance(
-        index,
-        &mut batch,
+        &mut Changes::new(index, &mut batch),
         &CursorAdvanced { merchant: merchant(), to, script: None, held_back: Vec::new() },
     )?;
     index.apply(batch).unwrap();
@@ -157,7 +156,7 @@ fn k11_a_stopped_script_keeps_its_place_and_goes_on_when_fewer_of_its_runs_are_l
         let passed =
             CursorAdvanced { merchant: merchant(), to, script: None, held_back: held.to_vec() };
         let mut batch = Batch::new();
-        advance(&*index, &mut batch, &passed).unwrap();
+        advance(&mut Changes::new(&*index, &mut batch), &passed).unwrap();
         index.apply(batch).unwrap();
     };
     for number in 1..FAILED_MAX {
@@ -188,8 +187,7 @@ fn k11_a_script_that_goes_on_while_others_pass_it_loses_no_event() {
     let held = vec![ScriptIdentity { script: "a".to_owned(), text: sha256(b"a") }];
     let mut batch = Batch::new();
     advance(
-        &*index,
-        &mut batch,
+        &mut Changes::new(&*index, &mut batch),
         &CursorAdvanced { merchant: merchant(), to: 9, script: None, held_back: held },
     )
     .unwrap();
@@ -258,9 +256,9 @@ fn runs_that_are_counted_together_come_to_the_same_as_each_by_itself() {
 fn events_are_found_by_their_numbers() {
     let index = with_events(0);
     let mut batch = Batch::new();
+    let changes = &mut Changes::new(&*index, &mut batch);
     for number in [1, 2, 3, 4, 256] {
-        let key = number_key(&merchant(), number);
-        write(&mut batch, &key, &format!("e{number}")).unwrap();
+        EVENT_NUMBERS.put(changes, (&merchant(), number), &format!("e{number}")).unwrap();
     }
     index.apply(batch).unwrap();
     let facts = ReadModel::new(index);

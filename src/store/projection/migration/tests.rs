@@ -17,7 +17,8 @@ use crate::store::index::ordered::{Batch, Index, MemoryIndex};
 use crate::store::journal::files::{JournalOptions, archive_segments, write_snapshot};
 use crate::store::journal::log::Journal;
 use crate::store::projection::fold::IndexFold;
-use crate::store::read_model::model::{INTENTS, OBSERVED, decode_entry, entries, write};
+use crate::store::read_model::model::{decode as decode_value, write};
+use crate::store::read_model::resources::{INTENTS, OBSERVED, entries};
 use crate::store::state::open::{AssembledState, StateParts, assemble};
 use crate::store::vault::key::MasterKey;
 use crate::store::writer::core::{Fold, decode, encode};
@@ -74,11 +75,11 @@ fn records(journal: &Journal, from: u64) -> Vec<(u64, Record)> {
 fn comparable(index: &MemoryIndex) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let blurred = |(key, value): (Vec<u8>, Vec<u8>)| {
         let mut batch = Batch::new();
-        if key.starts_with(OBSERVED) {
-            let known: Observed = decode_entry(&key, &value).unwrap();
+        if key.starts_with(OBSERVED.prefix()) {
+            let known: Observed = decode_value(&key, &value).unwrap();
             write(&mut batch, &key, &Observed { changed: None, ..known }).unwrap();
-        } else if key.starts_with(INTENTS) {
-            let open: OpenIntent = decode_entry(&key, &value).unwrap();
+        } else if key.starts_with(INTENTS.prefix()) {
+            let open: OpenIntent = decode_value(&key, &value).unwrap();
             write(&mut batch, &key, &OpenIntent { since: None, ..open }).unwrap();
         } else if key.starts_with(b"v/g/") {
             batch.put(key.clone(), Vec::new());
@@ -117,8 +118,8 @@ fn the_fixture_of_fold_9_holds_actions_failures_forgeries_and_kept_values() {
     for prefix in ["w/a/", "w/g/", "w/z/", "v/h/", "w/p/", "w/d/", "w/f/", "v/g/", "i/"] {
         assert!(!index.scan(prefix.as_bytes()).unwrap().is_empty(), "{prefix}");
     }
-    let paid = index.scan(OBSERVED).unwrap().into_iter();
-    let paid = paid.map(|(key, value)| decode_entry::<Observed>(&key, &value).unwrap());
+    let paid = index.scan(OBSERVED.prefix()).unwrap().into_iter();
+    let paid = paid.map(|(key, value)| decode_value::<Observed>(&key, &value).unwrap());
     assert!(paid.into_iter().any(|known| known.payments.is_some()));
 }
 

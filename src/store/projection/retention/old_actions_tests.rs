@@ -12,8 +12,9 @@ use crate::model::state::lifecycle::EventsDropped;
 use crate::store::index::ordered::{Batch, Index, MemoryIndex};
 use crate::store::projection::fold::fold;
 use crate::store::projection::migration::tests::opened;
-use crate::store::read_model::hooks::request_key;
-use crate::store::read_model::model::{ReadModel, decode_entry, entries, write};
+use crate::store::read_model::hooks::ACTION_REQUESTS;
+use crate::store::read_model::model::{Changes, ReadModel, decode};
+use crate::store::read_model::resources::entries;
 
 fn state() -> (Arc<MemoryIndex>, ReadModel) {
     let (_journal, index) = opened("records");
@@ -40,7 +41,7 @@ fn retain(index: &MemoryIndex, facts: &ReadModel, at: &str) {
 /// Returns the hooks' actions that were done, with their keys.
 fn done(index: &MemoryIndex) -> Vec<(ActionResult, Key)> {
     let all = index.scan(b"w/d/").unwrap();
-    let all = all.iter().map(|(key, value)| decode_entry::<ActionResult>(key, value).unwrap());
+    let all = all.iter().map(|(key, value)| decode::<ActionResult>(key, value).unwrap());
     let done = all.filter(|granted| granted.outcome == ActionOutcome::Done);
     let of = |granted: ActionResult| {
         let name = granted.id.action_name().unwrap();
@@ -120,7 +121,8 @@ fn an_action_that_a_hook_still_waits_for_is_kept() {
     let (id, script) = (granted.id.clone(), "answers".to_owned());
     let pending = PendingAction { id, request: wish, script, maybe_done: false, at: granted.at };
     let mut batch = Batch::new();
-    write(&mut batch, &request_key(&granted.id), &pending).unwrap();
+    let changes = &mut Changes::new(&*index, &mut batch);
+    ACTION_REQUESTS.put(changes, &granted.id, &pending).unwrap();
     index.apply(batch).unwrap();
     retain(&index, &facts, "2036-01-01T00:00:00Z");
     assert!(facts.observed_state(key).unwrap().is_some());

@@ -1,31 +1,22 @@
 //! Properties of the entries' keys: two things never share one.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::base::id::{Kind, Name};
+use crate::base::id::{IntentId, Key, Kind, Name};
 use crate::model::events::hook_run::{ActionRequestId, Channel, Scheduled};
 use crate::model::operator::WebhookAddress;
-use crate::store::read_model::events::{
-    event_key, forged_key, ledger_key, malformed_key, malformed_of, newest_page_key, number_key,
-    numbers_of, object_key, unmatched_key, waiting_key,
-};
-use crate::store::read_model::failed::{failed_count_key, failed_key, failed_of};
-use crate::store::read_model::hooks::{
-    at_most_key, cursor_key, cursors_of, depth_key, doubt_key, failed_action_key,
-    failed_actions_of, new_events_key, request_key, requests_of, result_key, results_of,
-    roster_key, schedule_key, sending_key, stored_size_key, stored_value_key, stored_values_of,
-    to_run_key,
-};
-use crate::store::read_model::journal_refs::{
-    intent_position_key, page_key, remote_key, sequences_key,
-};
+use crate::model::state::observed::Observed;
+use crate::store::index::ordered::{Batch, Index as _};
+use crate::store::read_model::events::*;
+use crate::store::read_model::hooks::*;
+use crate::store::read_model::journal_refs::*;
 use crate::store::read_model::model::*;
-use crate::store::read_model::operator::{
-    absence_key, disowned_key, release_key, rotation_key, unknown_object_key,
-};
+use crate::store::read_model::operator::{ROTATIONS, absence_key, rotation_name};
+use crate::store::read_model::resources::*;
 
 /// Texts of few characters, separators of keys among them: ids of the service may be any text.
 fn id() -> impl Strategy<Value = String> {
@@ -55,43 +46,46 @@ fn entries_of(key: &Key, id: &str, name: &Name, number: u64) -> Vec<(String, Vec
     let of_number = |what: &str| format!("{what} {key} {number}");
     let of_request = |what: &str| format!("{what} {request:?}");
     vec![
-        (of_key("observed"), observed_key(key)),
-        (of_key("open"), open_key(key)),
-        (of_key("suspended"), suspension_key(key)),
-        (of_key("released"), release_key(key)),
-        (of_key("trail"), sequences_key(key)),
-        (of_key("ledger"), ledger_key(key)),
-        (of_key("newest page"), newest_page_key(key)),
-        (of_key("to run"), to_run_key(key)),
-        (of_key("depth"), depth_key(key)),
-        (of_key("doubt"), doubt_key(key)),
-        (of_key("sure"), new_events_key(key)),
-        (of_key("rotation"), rotation_key(&WebhookAddress::Merchant(key.clone()))),
-        ("rotation of the partner".to_owned(), rotation_key(&WebhookAddress::Partner)),
-        (of_id("event"), event_key(key, id)),
-        (of_id("forged"), forged_key(key, id)),
-        (of_id("garbled"), malformed_key(key, &digest)),
-        (of_id("object"), object_key(key, id)),
-        (of_id("remote"), remote_key(id, key)),
-        (of_number("number"), number_key(key, number)),
-        (of_number("waiting"), waiting_key(key, number)),
-        (of_number("page"), page_key(key, page)),
-        (of_number("undone"), failed_action_key(key, number)),
-        (of_request("request"), request_key(&request)),
-        (of_request("granted"), result_key(&request)),
-        (of_request("telling"), sending_key(&request)),
-        (format!("failed {key} {id:?} {script}"), failed_key(key, id, script)),
-        (format!("cursor {key} {script}"), cursor_key(key, script)),
-        (format!("kept {script} {id:?}"), stored_value_key(script, id)),
-        (format!("mark {id:?}"), mark_key(id)),
-        (format!("plan {id:?}"), plan_key(id)),
-        (format!("disowned {id:?}"), disowned_key(id)),
-        (format!("unknown object {id:?}"), unknown_object_key(id)),
+        (of_key("observed"), OBSERVED.key(key)),
+        (of_key("open"), OPEN_BY_KEY.key(key)),
+        (of_key("suspended"), SUSPENDED.key(key)),
+        (of_key("released"), RELEASED.key(key)),
+        (of_key("trail"), SEQUENCES.key(key)),
+        (of_key("ledger"), EVENT_LEDGERS.key(key)),
+        (of_key("newest page"), EVENT_PAGES.key(key)),
+        (of_key("to run"), EVENTS_TO_RUN.key(key)),
+        (of_key("depth"), HOOK_DEPTHS.key(key)),
+        (of_key("doubt"), DOUBTED_ACTIONS.key(key)),
+        (of_key("sure"), NEW_EVENTS.key(key)),
+        (of_key("rotation"), ROTATIONS.key(&rotation_name(&WebhookAddress::Merchant(key.clone())))),
+        (
+            "rotation of the partner".to_owned(),
+            ROTATIONS.key(&rotation_name(&WebhookAddress::Partner)),
+        ),
+        (of_id("event"), EVENTS.key((key, id))),
+        (of_id("forged"), EVENTS_FORGED.key((key, id))),
+        (of_id("garbled"), EVENTS_MALFORMED.key((key, &digest))),
+        (of_id("object"), OBJECTS.key((key, id))),
+        (of_id("remote"), REMOTE.key((id, key))),
+        (of_number("number"), EVENT_NUMBERS.key((key, number))),
+        (of_number("waiting"), EVENTS_WAITING.key((key, number))),
+        (of_number("page"), SEQUENCE_PAGES.key((key, page))),
+        (of_number("undone"), FAILED_ACTIONS.key((key, number))),
+        (of_request("request"), ACTION_REQUESTS.key(&request)),
+        (of_request("granted"), ACTION_RESULTS.key(&request)),
+        (of_request("telling"), NOTIFICATIONS_SENDING.key(&request)),
+        (format!("failed {key} {id:?} {script}"), HOOKS_FAILED.key(((key, id), script))),
+        (format!("cursor {key} {script}"), HOOK_CURSORS.key((key, script))),
+        (format!("kept {script} {id:?}"), STORED_VALUES.key((script, id))),
+        (format!("mark {id:?}"), MARKS.key(id)),
+        (format!("plan {id:?}"), PLANS.key(id)),
+        (format!("disowned {id:?}"), DISOWNED.key(id)),
+        (format!("unknown object {id:?}"), UNKNOWN_OBJECTS.key(id)),
         (format!("looked {script} {id:?}"), absence_key(script, id)),
-        (format!("intent {number}"), intent_key(intent)),
-        (format!("intent position {number}"), intent_position_key(intent)),
-        (format!("orphan {number}"), orphan_key(intent)),
-        (format!("inbox {id:?}"), partner_webhook_key(&digest)),
+        (format!("intent {number}"), INTENTS.key(intent)),
+        (format!("intent position {number}"), INTENT_POSITIONS.key(intent)),
+        (format!("orphan {number}"), ORPHANS.key(intent)),
+        (format!("inbox {id:?}"), PARTNER_WEBHOOKS.key(&digest)),
     ]
 }
 
@@ -113,58 +107,58 @@ fn every_key_has_its_bytes() {
         [b"w/a/", &[128, 0, 0, 0, 0, 0, 0, 0][..], &below("", b"e\0/\0now")].concat();
     let bytes = |text: &str| text.as_bytes().to_vec();
     for (made, expected) in [
-        (observed_key(&key), of_key("o/")),
-        (open_key(&key), of_key("k/")),
-        (suspension_key(&key), of_key("z/")),
-        (release_key(&key), of_key("e/r/")),
-        (sequences_key(&key), of_key("t/")),
-        (ledger_key(&key), of_key("v/l/")),
-        (newest_page_key(&key), of_key("v/p/")),
-        (to_run_key(&key), of_key("w/r/")),
-        (depth_key(&key), of_key("w/c/")),
-        (doubt_key(&key), of_key("w/u/")),
-        (new_events_key(&key), of_key("w/s/")),
-        (rotation_key(&rotated), of_key("v/t/")),
-        (rotation_key(&WebhookAddress::Partner), bytes("v/t/partner")),
-        (event_key(&key, "e"), below("v/e/", b"e")),
-        (forged_key(&key, "e"), below("v/f/", b"e")),
-        (unmatched_key(&key, "e"), below("v/h/", b"e")),
-        (malformed_key(&key, &digest), below("v/g/", digest.as_bytes())),
-        (malformed_of(&key), below("v/g/", b"")),
-        (object_key(&key, "e"), below("v/o/", b"e")),
-        (number_key(&key, 258), below("v/n/", &number)),
-        (numbers_of(&key), below("v/n/", b"")),
-        (waiting_key(&key, 258), below("v/w/", &number)),
-        (page_key(&key, 258), below("g/", &[0, 0, 1, 2])),
-        (failed_action_key(&key, 258), below("w/x/", &number)),
-        (failed_actions_of(&key), below("w/x/", b"")),
-        (failed_count_key(&key, "s"), below("w/e/", b"s")),
-        (cursor_key(&key, "s"), below("w/o/", b"s")),
-        (cursors_of(&key), below("w/o/", b"")),
-        (request_key(&request), below("w/p/", b"e\0/\0now")),
-        (requests_of(&key, "e"), below("w/p/", b"e\0")),
-        (result_key(&request), below("w/d/", b"e\0/\0now")),
-        (results_of(&key, "e"), below("w/d/", b"e\0")),
-        (sending_key(&request), below("w/t/", b"e\0/\0now")),
-        (failed_key(&key, "e", "s"), below("w/f/", b"e\0s")),
-        (failed_of(&key, "e"), below("w/f/", b"e\0")),
-        (at_most_key(&key, "s", "k"), below("w/m/", b"s\0k")),
+        (OBSERVED.key(&key), of_key("o/")),
+        (OPEN_BY_KEY.key(&key), of_key("k/")),
+        (SUSPENDED.key(&key), of_key("z/")),
+        (RELEASED.key(&key), of_key("e/r/")),
+        (SEQUENCES.key(&key), of_key("t/")),
+        (EVENT_LEDGERS.key(&key), of_key("v/l/")),
+        (EVENT_PAGES.key(&key), of_key("v/p/")),
+        (EVENTS_TO_RUN.key(&key), of_key("w/r/")),
+        (HOOK_DEPTHS.key(&key), of_key("w/c/")),
+        (DOUBTED_ACTIONS.key(&key), of_key("w/u/")),
+        (NEW_EVENTS.key(&key), of_key("w/s/")),
+        (ROTATIONS.key(&rotation_name(&rotated)), of_key("v/t/")),
+        (ROTATIONS.key(&rotation_name(&WebhookAddress::Partner)), bytes("v/t/partner")),
+        (EVENTS.key((&key, "e")), below("v/e/", b"e")),
+        (EVENTS_FORGED.key((&key, "e")), below("v/f/", b"e")),
+        (EVENTS_UNMATCHED.key((&key, "e")), below("v/h/", b"e")),
+        (EVENTS_MALFORMED.key((&key, &digest)), below("v/g/", digest.as_bytes())),
+        (EVENTS_MALFORMED.under(&key).prefix().to_vec(), below("v/g/", b"")),
+        (OBJECTS.key((&key, "e")), below("v/o/", b"e")),
+        (EVENT_NUMBERS.key((&key, 258)), below("v/n/", &number)),
+        (EVENT_NUMBERS.under(&key).prefix().to_vec(), below("v/n/", b"")),
+        (EVENTS_WAITING.key((&key, 258)), below("v/w/", &number)),
+        (SEQUENCE_PAGES.key((&key, 258)), below("g/", &[0, 0, 1, 2])),
+        (FAILED_ACTIONS.key((&key, 258)), below("w/x/", &number)),
+        (FAILED_ACTIONS.under(&key).prefix().to_vec(), below("w/x/", b"")),
+        (FAILED_COUNTS.key((&key, "s")), below("w/e/", b"s")),
+        (HOOK_CURSORS.key((&key, "s")), below("w/o/", b"s")),
+        (HOOK_CURSORS.under(&key).prefix().to_vec(), below("w/o/", b"")),
+        (ACTION_REQUESTS.key(&request), below("w/p/", b"e\0/\0now")),
+        (ACTION_REQUESTS.of_event(&key, "e").prefix().to_vec(), below("w/p/", b"e\0")),
+        (ACTION_RESULTS.key(&request), below("w/d/", b"e\0/\0now")),
+        (ACTION_RESULTS.of_event(&key, "e").prefix().to_vec(), below("w/d/", b"e\0")),
+        (NOTIFICATIONS_SENDING.key(&request), below("w/t/", b"e\0/\0now")),
+        (HOOKS_FAILED.key(((&key, "e"), "s")), below("w/f/", b"e\0s")),
+        (HOOKS_FAILED.under((&key, "e")).prefix().to_vec(), below("w/f/", b"e\0")),
+        (HOOKS_AT_MOST.key(((&key, "s"), "k")), below("w/m/", b"s\0k")),
         (schedule_key(&scheduled), scheduled_at_epoch),
-        (stored_value_key("s", "k"), bytes("w/k/s\0k")),
-        (stored_values_of("s"), bytes("w/k/s\0")),
-        (stored_size_key("s"), bytes("w/z/s")),
-        (roster_key("s"), bytes("w/n/s")),
-        (remote_key("a\0b", &key), bytes("j/a\0b\0Merchant/default/acme")),
-        (mark_key("m"), bytes("m/m")),
-        (plan_key("t"), bytes("y/t")),
-        (disowned_key("d"), bytes("d/d")),
-        (unknown_object_key("u"), bytes("h/u")),
+        (STORED_VALUES.key(("s", "k")), bytes("w/k/s\0k")),
+        (STORED_VALUES.under("s").prefix().to_vec(), bytes("w/k/s\0")),
+        (STORED_SIZES.key("s"), bytes("w/z/s")),
+        (ROSTER.key("s"), bytes("w/n/s")),
+        (REMOTE.key(("a\0b", &key)), bytes("j/a\0b\0Merchant/default/acme")),
+        (MARKS.key("m"), bytes("m/m")),
+        (PLANS.key("t"), bytes("y/t")),
+        (DISOWNED.key("d"), bytes("d/d")),
+        (UNKNOWN_OBJECTS.key("u"), bytes("h/u")),
         (absence_key("effect", "source"), bytes("e/l/effect/source")),
-        (public_key_key(&PublicKey::new("m_1").unwrap()), bytes("p/m_1")),
-        (intent_key(intent), numbered("i/")),
-        (intent_position_key(intent), numbered("q/")),
-        (orphan_key(intent), numbered("r/")),
-        (partner_webhook_key(&digest), [b"n/", &digest.as_bytes()[..]].concat()),
+        (PUBLIC_KEYS.key("m_1"), bytes("p/m_1")),
+        (INTENTS.key(intent), numbered("i/")),
+        (INTENT_POSITIONS.key(intent), numbered("q/")),
+        (ORPHANS.key(intent), numbered("r/")),
+        (PARTNER_WEBHOOKS.key(&digest), [b"n/", &digest.as_bytes()[..]].concat()),
     ] {
         assert_eq!(made, expected, "{}", String::from_utf8_lossy(&expected));
     }
@@ -205,8 +199,8 @@ fn an_id_that_another_one_begins_with_has_its_own_resources() {
         ("Contact/jane".parse().unwrap(), "Contact/john".parse().unwrap());
     let index = Arc::new(crate::store::index::ordered::MemoryIndex::new());
     let mut batch = Batch::new();
-    write(&mut batch, &remote_key("a", &short), &1_u64).unwrap();
-    write(&mut batch, &remote_key("a\0b", &long), &2_u64).unwrap();
+    REMOTE.put(&mut Changes::new(&*index, &mut batch), ("a", &short), &1_u64).unwrap();
+    REMOTE.put(&mut Changes::new(&*index, &mut batch), ("a\0b", &long), &2_u64).unwrap();
     index.apply(batch).unwrap();
     let facts = ReadModel::new(index);
     assert_eq!(facts.resources_of_id("a").unwrap(), [(short, 1)]);
@@ -221,7 +215,7 @@ fn a_cycle_of_renames_without_the_first_name_ends() {
     for (from, to) in [("a", "b"), ("b", "c"), ("c", "b"), ("x", "y")] {
         let mut known = Observed::unknown(key(from), chrono::DateTime::UNIX_EPOCH);
         known.moved_to = Some(Box::new(key(to)));
-        write(&mut batch, &observed_key(&key(from)), &known).unwrap();
+        OBSERVED.put(&mut Changes::new(&*index, &mut batch), &key(from), &known).unwrap();
     }
     index.apply(batch).unwrap();
     let facts = ReadModel::new(index);
