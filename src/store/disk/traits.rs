@@ -212,3 +212,20 @@ pub(crate) fn is_zero(bytes: &[u8]) -> bool {
 pub(crate) fn bytes_from(bytes: &[u8], offset: usize) -> &[u8] {
     bytes.get(offset..).unwrap_or_default()
 }
+
+/// Joins the fields of a header and their crc32, and fills the rest of `length` with zeros.
+pub(crate) fn seal_header(fields: &[&[u8]], length: usize) -> Vec<u8> {
+    let mut header = fields.concat();
+    header.extend_from_slice(&crc32fast::hash(&header).to_le_bytes());
+    header.resize(length, 0);
+    header
+}
+
+/// Returns the fields behind the magic bytes of a header, if its crc32 over the first `covered`
+/// bytes is valid.
+pub(crate) fn open_header(header: &[u8], covered: usize, magic: [u8; 8]) -> Option<ByteReader<'_>> {
+    let crc = ByteReader::new(bytes_from(header, covered)).u32()?;
+    let covered = header.get(..covered)?;
+    let mut fields = ByteReader::new(covered);
+    (fields.array()? == magic && crc32fast::hash(covered) == crc).then_some(fields)
+}

@@ -26,7 +26,6 @@ pub(crate) const HEADER_BYTES: u64 = 64;
 pub enum JournalError {
     #[error("{doing} journal/{file}: {source}")]
     Io {
-        /// The verb: read, write, sync, …
         doing: &'static str,
         /// The file; empty for the directory itself.
         file: String,
@@ -53,12 +52,7 @@ pub enum JournalError {
          restore the state directory from a backup",
         .found.as_ref().map_or_else(|| "nothing follows".to_owned(), |file| format!("journal/{file} follows"))
     )]
-    MissingSegment {
-        /// The first sequence that is missing.
-        expected: u64,
-        /// The file found in place of the missing one.
-        found: Option<String>,
-    },
+    MissingSegment { expected: u64, found: Option<String> },
 
     /// The header of a segment is damaged, or does not fit its place.
     #[error("read the header of journal/{file}: {why}; restore the state directory from a backup")]
@@ -76,29 +70,14 @@ pub enum JournalError {
         "read journal/{file} at byte {offset}: it has format version {found}, this program knows \
          up to {known}; use the newer program that wrote it"
     )]
-    Version {
-        file: String,
-        offset: u64,
-        found: u32,
-        /// The newest version known.
-        known: u32,
-    },
+    Version { file: String, offset: u64, found: u32, known: u32 },
 
     /// A record is damaged, and the data behind it proves that the record was once intact.
     #[error(
         "read journal/{file} at byte {offset}: record {sequence} is damaged ({why}), but {follows}, \
          so this is not a torn tail and nothing was cut; restore the state directory from a backup"
     )]
-    Damaged {
-        file: String,
-        /// Start of the damaged record.
-        offset: u64,
-        /// The expected sequence.
-        sequence: u64,
-        why: &'static str,
-        /// The evidence found behind the record.
-        follows: DamageEvidence,
-    },
+    Damaged { file: String, offset: u64, sequence: u64, why: &'static str, follows: DamageEvidence },
 
     /// A record is intact but does not continue the record before it.
     #[error(
@@ -106,13 +85,7 @@ pub enum JournalError {
          continue the one before it; the journal was edited or files were mixed: restore the state \
          directory from a backup"
     )]
-    Chain {
-        file: String,
-        /// Start of the record.
-        offset: u64,
-        /// The expected sequence.
-        sequence: u64,
-    },
+    Chain { file: String, offset: u64, sequence: u64 },
 
     /// The journal lacks a record that was once durable.
     #[error(
@@ -120,26 +93,14 @@ pub enum JournalError {
          another history; restore the newest state directory",
         .known.sequence, .found.sequence
     )]
-    Forgotten {
-        /// The head that was durable.
-        known: Head,
-        /// The head of the journal.
-        found: Head,
-    },
+    Forgotten { known: Head, found: Head },
 
     /// The position noted at a clean stop does not fit this journal.
     #[error(
         "open the journal from record {sequence}: journal/{file} at byte {offset} holds something \
          else; check the journal from its beginning"
     )]
-    Untrusted {
-        /// The file that the position names.
-        file: String,
-        /// Expected start of the record.
-        offset: u64,
-        /// The expected sequence.
-        sequence: u64,
-    },
+    Untrusted { file: String, offset: u64, sequence: u64 },
 
     /// A body is too large for one record; nothing was written.
     #[error("append {bytes} bytes: one record holds at most {limit}")]
@@ -147,10 +108,7 @@ pub enum JournalError {
 
     /// An earlier write failed, so nothing more is accepted.
     #[error("append to the journal: an earlier write failed ({cause}); stop and open it again")]
-    Poisoned {
-        /// The first failure.
-        cause: String,
-    },
+    Poisoned { cause: String },
 
     /// Every sequence is used.
     #[error("append to the journal: there is no sequence left")]
@@ -158,8 +116,8 @@ pub enum JournalError {
 }
 
 impl JournalError {
-    pub(in crate::store) fn io(doing: &'static str, file: &str, source: io::Error) -> Self {
-        Self::Io { doing, file: file.to_owned(), source }
+    pub(in crate::store) fn io(doing: &'static str, file: &str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { doing, file: file.to_owned(), source }
     }
 }
 
@@ -168,11 +126,7 @@ impl JournalError {
 pub enum DamageEvidence {
     /// An intact record in the same file.
     #[error("record {sequence} follows at byte {offset}")]
-    Record {
-        sequence: u64,
-        /// Start of that record.
-        offset: u64,
-    },
+    Record { sequence: u64, offset: u64 },
     /// A later segment; segments are created only after the former one is durable.
     #[error("journal/{file} follows")]
     Segment { file: String },
@@ -249,6 +203,12 @@ pub struct JournalRecord {
     pub body: Vec<u8>,
 }
 
+impl JournalRecord {
+    pub(crate) fn head(&self) -> Head {
+        Head { sequence: self.sequence, hash: self.hash }
+    }
+}
+
 /// A record with a valid checksum, still in its segment.
 #[derive(Debug)]
 pub(crate) struct RawRecord<'a> {
@@ -259,6 +219,12 @@ pub(crate) struct RawRecord<'a> {
     pub(crate) body: &'a [u8],
     /// Bytes on disk.
     pub(crate) size: usize,
+}
+
+impl RawRecord<'_> {
+    pub(crate) fn head(&self) -> Head {
+        Head { sequence: self.sequence, hash: self.hash }
+    }
 }
 
 /// Content at an offset.

@@ -153,7 +153,7 @@ fn step(
     passed: &mut AnchorCheck,
 ) -> Result<usize, JournalError> {
     follows(segment, at, found, last.head)?;
-    let head = Head { sequence: found.sequence, hash: found.hash };
+    let head = found.head();
     passed.compare(head);
     if let Some(known) =
         passed.known.filter(|known| known.sequence == head.sequence && *known != head)

@@ -95,7 +95,7 @@ impl Journal {
         let cut = if checked.torn { Some(cut_tail(disk.as_ref(), checked.tail)?) } else { None };
         if cut.is_some() || checked.last != start {
             let file = segment::segment_name(checked.tail.segment);
-            disk.sync(&file).map_err(|source| JournalError::io("sync", &file, source))?;
+            disk.sync(&file).map_err(JournalError::io("sync", &file))?;
         }
         let behind = options.marked.filter(|_| checked.misses_mark);
         let opened = JournalOpening { head: checked.last.head, cut, missed_mark: behind };
@@ -126,7 +126,7 @@ fn create_journal(
         return Err(JournalError::Forgotten { known, found: Head::EMPTY });
     }
     match unborn {
-        Some(1) => delete_segment(disk.as_ref(), 1)?,
+        Some(1) => remove_segment(disk.as_ref(), 1)?,
         Some(first) => return Err(first_is_missing(first)),
         None => {}
     }
@@ -158,9 +158,8 @@ fn start_position(
 fn confirm_position(segment: &Segment, trusted: Position) -> Result<Position, JournalError> {
     let begins = to_usize(trusted.begins);
     if let RecordSlot::Record(found) = chain::parse_at(&segment.bytes, begins) {
-        let head = Head { sequence: found.sequence, hash: found.hash };
         let ends = begins.saturating_add(found.size);
-        if head == trusted.head && ends == to_usize(trusted.ends) {
+        if found.head() == trusted.head && ends == to_usize(trusted.ends) {
             return Ok(trusted);
         }
     }
@@ -191,20 +190,14 @@ fn remove_unfinished(
     if first != expected {
         return Err(JournalError::MissingSegment { expected, found: Some(file) });
     }
-    delete_segment(disk, first)
-}
-
-fn delete_segment(disk: &dyn Disk, first: u64) -> Result<(), JournalError> {
-    let file = segment::segment_name(first);
-    disk.remove(&file).map_err(|source| JournalError::io("remove", &file, source))
+    remove_segment(disk, first)
 }
 
 /// Cuts the torn tail and fills its place with zeros again.
 fn cut_tail(disk: &dyn Disk, tail: Tail) -> Result<CutTail, JournalError> {
     let segment = segment::segment_name(tail.segment);
-    disk.cut(&segment, tail.offset).map_err(|source| JournalError::io("cut", &segment, source))?;
-    disk.allocate(&segment, tail.capacity)
-        .map_err(|source| JournalError::io("allocate", &segment, source))?;
+    disk.cut(&segment, tail.offset).map_err(JournalError::io("cut", &segment))?;
+    disk.allocate(&segment, tail.capacity).map_err(JournalError::io("allocate", &segment))?;
     let bytes = tail.capacity.saturating_sub(tail.offset);
     Ok(CutTail { segment, offset: tail.offset, bytes })
 }
@@ -244,7 +237,7 @@ pub fn write_snapshot(
     }
     let (bytes, hash) = segment::seal_snapshot(head, fold, body);
     let file = segment::snapshot_name(head.sequence);
-    disk.replace(&file, &bytes).map_err(|source| JournalError::io("write", &file, source))?;
+    disk.replace(&file, &bytes).map_err(JournalError::io("write", &file))?;
     Ok(hash)
 }
 
@@ -265,7 +258,7 @@ pub fn archive_segments(
         if let Some(archive) = archive {
             let bytes = read_whole(disk, &file)?;
             let kept = archive.replace(&file, &bytes);
-            kept.map_err(|source| JournalError::io("archive", &file, source))?;
+            kept.map_err(JournalError::io("archive", &file))?;
         }
         remove_file(disk, &file)?;
     }
@@ -294,13 +287,13 @@ pub fn remove_segment(disk: &dyn Disk, first: u64) -> Result<(), JournalError> {
 }
 
 fn read_whole(disk: &dyn Disk, file: &str) -> Result<Vec<u8>, JournalError> {
-    let io = |source| JournalError::io("read", file, source);
-    let length = disk.len(file).map_err(io)?;
-    disk.read_at(file, 0, to_usize(length)).map_err(io)
+    let io = || JournalError::io("read", file);
+    let length = disk.len(file).map_err(io())?;
+    disk.read_at(file, 0, to_usize(length)).map_err(io())
 }
 
 fn remove_file(disk: &dyn Disk, file: &str) -> Result<(), JournalError> {
-    disk.remove(file).map_err(|source| JournalError::io("remove", file, source))
+    disk.remove(file).map_err(JournalError::io("remove", file))
 }
 
 /// Returns the files of the journal up to this head, in order, with the number of bytes needed of
@@ -313,9 +306,7 @@ pub fn extent(disk: &dyn Disk, head: Head) -> Result<Vec<(String, u64)>, Journal
     let mut files = Vec::new();
     let base = segment::base_snapshot(disk, &firsts)?;
     if let Some(base) = &base {
-        let file = base.file();
-        let bytes = disk.len(&file).map_err(|source| JournalError::io("read", &file, source))?;
-        files.push((file, bytes));
+        files.push(measure(disk, base.file())?);
     }
     let begins = base.map_or(0, |base| base.head.sequence);
     let mut last = None;
@@ -324,7 +315,7 @@ pub fn extent(disk: &dyn Disk, head: Head) -> Result<Vec<(String, u64)>, Journal
         .filter(|first| (begins..=head.sequence).contains(first) && *first > begins)
     {
         if let Some(full) = last.replace(first) {
-            files.push(whole_segment(disk, full)?);
+            files.push(measure(disk, segment::segment_name(full))?);
         }
     }
     let last = last.ok_or(JournalError::MissingSegment { expected: head.sequence, found: None })?;
@@ -332,26 +323,21 @@ pub fn extent(disk: &dyn Disk, head: Head) -> Result<Vec<(String, u64)>, Journal
     Ok(files)
 }
 
-fn whole_segment(disk: &dyn Disk, first: u64) -> Result<(String, u64), JournalError> {
-    let file = segment::segment_name(first);
-    let bytes = disk.len(&file).map_err(|source| JournalError::io("read", &file, source))?;
+fn measure(disk: &dyn Disk, file: String) -> Result<(String, u64), JournalError> {
+    let bytes = disk.len(&file).map_err(JournalError::io("read", &file))?;
     Ok((file, bytes))
 }
 
 /// Returns the end of the head's record.
 fn end_of(segment: &Segment, head: Head) -> Result<u64, JournalError> {
-    let mut at = to_usize(HEADER_BYTES);
-    let mut found_at_most =
-        Head { sequence: segment.first.saturating_sub(1), hash: segment.previous };
-    while let RecordSlot::Record(found) = chain::parse_at(&segment.bytes, at) {
-        at = at.saturating_add(found.size);
-        found_at_most = Head { sequence: found.sequence, hash: found.hash };
-        if found.sequence == head.sequence {
-            break;
-        }
+    let (mut found, mut end) = (segment.head_before(), to_usize(HEADER_BYTES));
+    for (record, ends) in
+        segment.records().take_while(|(record, _)| record.sequence <= head.sequence)
+    {
+        (found, end) = (record.head(), ends);
     }
-    if found_at_most == head {
-        return Ok(to_u64(at));
+    if found == head {
+        return Ok(to_u64(end));
     }
-    Err(JournalError::Forgotten { known: head, found: found_at_most })
+    Err(JournalError::Forgotten { known: head, found })
 }

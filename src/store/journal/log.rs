@@ -39,7 +39,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::store::disk::traits::{ByteReader, Disk, bytes_from, to_u64};
+use crate::store::disk::traits::{Disk, bytes_from, open_header, seal_header, to_u64};
 use crate::store::journal::chain::{
     HEADER_BYTES, Head, JournalError, Position, Tail, next_sequence,
 };
@@ -70,7 +70,6 @@ impl Journal {
         self.durable.head
     }
 
-    /// Returns the last record written, durable or not.
     pub(crate) fn written_head(&self) -> Head {
         self.written.head
     }
@@ -82,7 +81,7 @@ impl Journal {
 
     /// Returns a handle that reads durable records while others are appended.
     pub fn reader(&self) -> JournalReader {
-        JournalReader::new(Arc::clone(&self.disk))
+        JournalReader::over(Arc::clone(&self.disk))
     }
 
     /// Returns the durable records from `sequence` on, each verified against the record before it.
@@ -133,9 +132,6 @@ impl Journal {
     }
 
     /// Makes the mark durable, if the state has one; it then names the durable head.
-    ///
-    /// # Errors
-    /// The mark cannot be synced; nothing more is accepted.
     pub fn sync_mark(&mut self) -> Result<(), JournalError> {
         self.mark("sync", |mark, _| mark.sync())
     }
@@ -186,7 +182,7 @@ impl Journal {
         let file = segment::segment_name(self.tail.segment);
         self.disk
             .write_at(&file, self.tail.offset, pending)
-            .map_err(|source| JournalError::io("write", &file, source))?;
+            .map_err(JournalError::io("write", &file))?;
         self.tail.offset = self.tail.offset.saturating_add(to_u64(pending.len()));
         pending.clear();
         Ok(())
@@ -204,7 +200,7 @@ impl Journal {
 
     fn sync_tail(&self) -> Result<(), JournalError> {
         let file = segment::segment_name(self.tail.segment);
-        self.disk.sync(&file).map_err(|source| JournalError::io("sync", &file, source))
+        self.disk.sync(&file).map_err(JournalError::io("sync", &file))
     }
 
     pub(crate) fn refuse_if_poisoned(&self) -> Result<(), JournalError> {
@@ -248,10 +244,8 @@ pub struct HighWater {
 }
 
 impl HighWater {
-    /// Reads the mark of the state with this id; nothing is written.
-    ///
-    /// # Errors
-    /// The file cannot be read. A file without one valid sector counts as missing.
+    /// Reads the mark of the state with this id; nothing is written. A file without one valid
+    /// sector counts as missing.
     pub fn open(disk: Arc<dyn Disk>, id: &str) -> io::Result<Self> {
         let file = format!("{id}.mark");
         let bytes = match disk.read_at(&file, 0, SECTOR_BYTES.saturating_mul(2)) {
@@ -275,9 +269,6 @@ impl HighWater {
     }
 
     /// Writes the mark without a sync. `head` must be durable in the journal.
-    ///
-    /// # Errors
-    /// The file cannot be written.
     pub fn write(&mut self, head: Head) -> io::Result<()> {
         self.begin()?;
         let count = self.count.saturating_add(1);
@@ -302,9 +293,6 @@ impl HighWater {
     }
 
     /// Makes the mark durable; the next write goes to the other sector.
-    ///
-    /// # Errors
-    /// The file cannot be synced.
     pub fn sync(&mut self) -> io::Result<()> {
         if self.unsynced {
             self.disk.sync(&self.file)?;
@@ -315,23 +303,20 @@ impl HighWater {
 }
 
 fn encode_sector(count: u64, head: Head) -> Vec<u8> {
-    let mut sector = Vec::with_capacity(SECTOR_BYTES);
-    sector.extend_from_slice(&MAGIC);
-    sector.extend_from_slice(&VERSION.to_le_bytes());
-    sector.extend_from_slice(&count.to_le_bytes());
-    sector.extend_from_slice(&head.sequence.to_le_bytes());
-    sector.extend_from_slice(&head.hash);
-    sector.extend_from_slice(&crc32fast::hash(&sector).to_le_bytes());
-    sector.resize(SECTOR_BYTES, 0);
-    sector
+    let fields: [&[u8]; 5] = [
+        &MAGIC,
+        &VERSION.to_le_bytes(),
+        &count.to_le_bytes(),
+        &head.sequence.to_le_bytes(),
+        &head.hash,
+    ];
+    seal_header(&fields, SECTOR_BYTES)
 }
 
 /// Returns count and head of a sector with a valid checksum.
 fn decode_sector(sector: &[u8]) -> Option<(u64, Head)> {
-    let covered = sector.get(..COVERED_BYTES)?;
-    let crc = ByteReader::new(bytes_from(sector, COVERED_BYTES)).u32()?;
-    let mut fields = ByteReader::new(covered);
-    if fields.array()? != MAGIC || fields.u32()? != VERSION || crc32fast::hash(covered) != crc {
+    let mut fields = open_header(sector, COVERED_BYTES, MAGIC)?;
+    if fields.u32()? != VERSION {
         return None;
     }
     Some((fields.u64()?, Head { sequence: fields.u64()?, hash: fields.array()? }))

@@ -20,10 +20,6 @@ pub struct JournalReader {
 }
 
 impl JournalReader {
-    pub(crate) fn new(disk: Arc<dyn Disk>) -> Self {
-        Self { disk }
-    }
-
     /// Returns a handle over the files of a journal that another process may own.
     pub fn over(disk: Arc<dyn Disk>) -> Self {
         Self { disk }
@@ -56,14 +52,55 @@ impl JournalReader {
         last: u64,
     ) -> Result<impl Iterator<Item = Result<JournalRecord, JournalError>> + use<>, JournalError>
     {
-        let end = segment::last_sequence(&Segment::read(self.disk(), first)?);
-        Ok(self.records(first, end.min(last)))
+        let segment = Segment::read(self.disk(), first)?;
+        let end = segment.records().last().map_or(segment.head_before(), |(last, _)| last.head());
+        Ok(self.records(first, end.sequence.min(last)))
     }
 
     /// Returns one durable record.
     pub fn get(&self, sequence: u64) -> Result<JournalRecord, JournalError> {
         let missing = || JournalError::MissingSegment { expected: sequence, found: None };
         self.records(sequence, sequence).next().ok_or_else(missing)?
+    }
+
+    /// Returns the snapshot at which the journal begins; `None` if it begins at its first record.
+    pub fn base(&self) -> Result<Option<SnapshotHeader>, JournalError> {
+        segment::base_snapshot(self.disk(), &segment::list_segments(self.disk())?)
+    }
+
+    /// Returns every snapshot on this disk, oldest first, named by a record or not.
+    pub fn snapshots(&self) -> Result<Vec<SnapshotHeader>, JournalError> {
+        let sequences = segment::list_snapshots(self.disk())?.into_iter();
+        sequences.map(|sequence| segment::read_snapshot_header(self.disk(), sequence)).collect()
+    }
+
+    /// Returns the body of a snapshot, verified against its header.
+    pub fn body(&self, sealed: &SnapshotHeader) -> Result<Vec<u8>, JournalError> {
+        segment::snapshot_body(self.disk(), sealed)
+    }
+
+    /// Returns the first sequence of the first segment; `None` if there is no segment.
+    pub fn first(&self) -> Result<Option<u64>, JournalError> {
+        Ok(segment::list_segments(self.disk())?.first().copied())
+    }
+
+    /// Returns the records of these sequences, which must ascend and be durable.
+    pub fn pick(&self, sequences: &[u64]) -> Result<PickedRecords, JournalError> {
+        let segments = segment::list_segments(self.disk())?;
+        let segment_of = |sequence: u64| segments.iter().rev().find(|first| **first <= sequence);
+        let mut picked = PickedRecords::default();
+        for group in sequences.chunk_by(|one, next| segment_of(*one) == segment_of(*next)) {
+            let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+            let begins = segment_of(*first).copied().unwrap_or(*first);
+            for record in self.records(begins, *last) {
+                let record = record?;
+                if group.contains(&record.sequence) {
+                    picked.records.push(record);
+                }
+            }
+            picked.verified.push((begins, *last));
+        }
+        Ok(picked)
     }
 }
 
@@ -113,12 +150,10 @@ impl JournalRecords {
             match chain::parse_at(&place.segment.bytes, place.offset) {
                 RecordSlot::Record(found) => {
                     check::follows(&place.segment, place.offset, &found, place.head)?;
-                    let (sequence, hash) = (found.sequence, found.hash);
-                    let body = found.body.to_vec();
+                    let (head, body) = (found.head(), found.body.to_vec());
                     let offset = place.offset.saturating_add(found.size);
-                    let head = Head { sequence, hash };
                     self.current = Some(ReadPosition { segment: place.segment, offset, head });
-                    return Ok(JournalRecord { sequence, hash, body });
+                    return Ok(JournalRecord { sequence: head.sequence, hash: head.hash, body });
                 }
                 RecordSlot::End => self.current = Some(self.enter(Some(place.head))?),
                 RecordSlot::UnknownVersion(found) => {
@@ -138,8 +173,7 @@ impl JournalRecords {
         let expected = head.map_or(self.first, |head| head.sequence.saturating_add(1));
         let first = next.ok_or(JournalError::MissingSegment { expected, found: None })?;
         let segment = Segment::read(self.disk.as_ref(), first)?;
-        let before = Head { sequence: first.saturating_sub(1), hash: segment.previous };
-        let head = head.unwrap_or(before);
+        let head = head.unwrap_or(segment.head_before());
         segment.continues(head)?;
         Ok(ReadPosition { segment, offset: to_usize(HEADER_BYTES), head })
     }
@@ -164,55 +198,10 @@ fn damage_error(place: &ReadPosition, why: &'static str) -> JournalError {
     }
 }
 
-impl JournalReader {
-    /// Returns the snapshot at which the journal begins; `None` if it begins at its first record.
-    pub fn base(&self) -> Result<Option<SnapshotHeader>, JournalError> {
-        segment::base_snapshot(self.disk(), &segment::list_segments(self.disk())?)
-    }
-
-    /// Returns every snapshot on this disk, oldest first, named by a record or not.
-    pub fn snapshots(&self) -> Result<Vec<SnapshotHeader>, JournalError> {
-        let sequences = segment::list_snapshots(self.disk())?.into_iter();
-        sequences.map(|sequence| segment::read_snapshot_header(self.disk(), sequence)).collect()
-    }
-
-    /// Returns the body of a snapshot, verified against its header.
-    pub fn body(&self, sealed: &SnapshotHeader) -> Result<Vec<u8>, JournalError> {
-        segment::snapshot_body(self.disk(), sealed)
-    }
-}
-
 /// Records that were picked, and the ranges that were verified for them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PickedRecords {
-    /// The records, in the order of their sequences.
     pub records: Vec<JournalRecord>,
     /// Ranges of records whose checksums, hashes and links were verified: first and last sequence.
     pub verified: Vec<(u64, u64)>,
-}
-
-impl JournalReader {
-    /// Returns the first sequence of the first segment; `None` if there is no segment.
-    pub fn first(&self) -> Result<Option<u64>, JournalError> {
-        Ok(segment::list_segments(self.disk())?.first().copied())
-    }
-
-    /// Returns the records of these sequences, which must ascend and be durable.
-    pub fn pick(&self, sequences: &[u64]) -> Result<PickedRecords, JournalError> {
-        let segments = segment::list_segments(self.disk())?;
-        let segment_of = |sequence: u64| segments.iter().rev().find(|first| **first <= sequence);
-        let mut picked = PickedRecords::default();
-        for group in sequences.chunk_by(|one, next| segment_of(*one) == segment_of(*next)) {
-            let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
-            let begins = segment_of(*first).copied().unwrap_or(*first);
-            for record in self.records(begins, *last) {
-                let record = record?;
-                if group.contains(&record.sequence) {
-                    picked.records.push(record);
-                }
-            }
-            picked.verified.push((begins, *last));
-        }
-        Ok(picked)
-    }
 }

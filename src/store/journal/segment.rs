@@ -10,10 +10,12 @@
 //! begins at a snapshot only if its first segment is gone and a segment follows the snapshot
 //! directly.
 
-use crate::store::disk::traits::{ByteReader, Disk, bytes_from, is_zero, to_u64, to_usize};
+use crate::store::disk::traits::{
+    Disk, bytes_from, is_zero, open_header, seal_header, to_u64, to_usize,
+};
 use crate::store::journal::chain;
 use crate::store::journal::chain::{
-    HEADER_BYTES, Head, JournalError, Position, RecordSlot, Tail, next_sequence,
+    HEADER_BYTES, Head, JournalError, Position, RawRecord, RecordSlot, Tail, next_sequence,
 };
 
 const MAGIC: [u8; 8] = *b"RECKONJ\n";
@@ -40,7 +42,7 @@ pub(crate) fn segment_name(first: u64) -> String {
 
 /// Lists the first sequences of all segments, in order.
 pub(crate) fn list_segments(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
-    let names = disk.list().map_err(|source| JournalError::io("list", "", source))?;
+    let names = disk.list().map_err(JournalError::io("list", ""))?;
     let mut firsts = Vec::with_capacity(names.len());
     for file in names {
         match segment_sequence(&file) {
@@ -54,10 +56,14 @@ pub(crate) fn list_segments(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
 }
 
 fn segment_sequence(file: &str) -> Option<u64> {
-    let digits = file.strip_suffix(SUFFIX)?;
+    sequence_in(file, SUFFIX).filter(|first| *first > 0)
+}
+
+/// Parses the sequence in a file's name.
+fn sequence_in(file: &str, suffix: &str) -> Option<u64> {
+    let digits = file.strip_suffix(suffix)?;
     let plain = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let first = digits.parse().ok().filter(|first| *first > 0)?;
-    plain.then_some(first)
+    digits.parse().ok().filter(|_| plain)
 }
 
 /// Returns the file of the snapshot behind a record.
@@ -67,9 +73,7 @@ pub(crate) fn snapshot_name(sequence: u64) -> String {
 
 /// Parses the sequence in the name of a snapshot.
 pub(crate) fn snapshot_sequence(file: &str) -> Option<u64> {
-    let digits = file.strip_suffix(SNAPSHOT_SUFFIX)?;
-    let plain = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.parse().ok().filter(|_| plain)
+    sequence_in(file, SNAPSHOT_SUFFIX)
 }
 
 /// Creates the segment behind `head`, durable before the first record is written to it.
@@ -80,10 +84,7 @@ pub(crate) fn create_segment(
 ) -> Result<Tail, JournalError> {
     let first = next_sequence(head.sequence)?;
     let file = segment_name(first);
-    let io = |doing| {
-        let file = &file;
-        move |source| JournalError::io(doing, file, source)
-    };
+    let io = |doing| JournalError::io(doing, &file);
     disk.allocate(&file, capacity).map_err(io("allocate"))?;
     disk.write_at(&file, 0, &segment_header(first, &head.hash)).map_err(io("write"))?;
     disk.sync(&file).map_err(io("sync"))?;
@@ -91,14 +92,8 @@ pub(crate) fn create_segment(
 }
 
 fn segment_header(first: u64, previous: &[u8; 32]) -> Vec<u8> {
-    let mut header = Vec::with_capacity(to_usize(HEADER_BYTES));
-    header.extend_from_slice(&MAGIC);
-    header.extend_from_slice(&VERSION.to_le_bytes());
-    header.extend_from_slice(&first.to_le_bytes());
-    header.extend_from_slice(previous);
-    header.extend_from_slice(&crc32fast::hash(&header).to_le_bytes());
-    header.resize(to_usize(HEADER_BYTES), 0);
-    header
+    let fields: [&[u8]; 4] = [&MAGIC, &VERSION.to_le_bytes(), &first.to_le_bytes(), previous];
+    seal_header(&fields, to_usize(HEADER_BYTES))
 }
 
 impl Segment {
@@ -118,6 +113,21 @@ impl Segment {
         Ok(Self { file, first, previous: fields.previous, bytes })
     }
 
+    /// Returns the records in the segment, each with its end. Their order is not verified.
+    pub(crate) fn records(&self) -> impl Iterator<Item = (RawRecord<'_>, usize)> {
+        let mut at = to_usize(HEADER_BYTES);
+        std::iter::from_fn(move || {
+            let RecordSlot::Record(found) = chain::parse_at(&self.bytes, at) else { return None };
+            at = at.saturating_add(found.size);
+            Some((found, at))
+        })
+    }
+
+    /// Returns the head before the first record, as the header names it.
+    pub(crate) fn head_before(&self) -> Head {
+        Head { sequence: self.first.saturating_sub(1), hash: self.previous }
+    }
+
     /// Verifies that this segment continues the chain where `head` ends it.
     pub(crate) fn continues(&self, head: Head) -> Result<(), JournalError> {
         let expected = next_sequence(head.sequence)?;
@@ -135,24 +145,12 @@ impl Segment {
     }
 }
 
-/// Returns the last record of a segment that no process writes to.
-pub(crate) fn last_sequence(segment: &Segment) -> u64 {
-    let mut at = to_usize(HEADER_BYTES);
-    let mut last = segment.first.saturating_sub(1);
-    while let RecordSlot::Record(found) = chain::parse_at(&segment.bytes, at) {
-        at = at.saturating_add(found.size);
-        last = found.sequence;
-    }
-    last
-}
-
 /// Returns true if a crash interrupted the creation of this segment: no valid header, and nothing
 /// behind it. A header is durable before any record is written.
 pub(crate) fn is_unfinished(disk: &dyn Disk, first: u64) -> Result<bool, JournalError> {
     let file = segment_name(first);
-    let header = disk
-        .read_at(&file, 0, to_usize(HEADER_BYTES))
-        .map_err(|source| JournalError::io("read", &file, source))?;
+    let header =
+        disk.read_at(&file, 0, to_usize(HEADER_BYTES)).map_err(JournalError::io("read", &file))?;
     if segment_fields(&header).is_some() {
         return Ok(false);
     }
@@ -161,11 +159,11 @@ pub(crate) fn is_unfinished(disk: &dyn Disk, first: u64) -> Result<bool, Journal
 }
 
 fn read_file(disk: &dyn Disk, file: &str) -> Result<Vec<u8>, JournalError> {
-    let io = |source| JournalError::io("read", file, source);
-    let length = disk.len(file).map_err(io)?;
-    let bytes = disk.read_at(file, 0, to_usize(length)).map_err(io)?;
+    let io = || JournalError::io("read", file);
+    let length = disk.len(file).map_err(io())?;
+    let bytes = disk.read_at(file, 0, to_usize(length)).map_err(io())?;
     if to_u64(bytes.len()) < length {
-        return Err(io(std::io::ErrorKind::UnexpectedEof.into()));
+        return Err(io()(std::io::ErrorKind::UnexpectedEof.into()));
     }
     Ok(bytes)
 }
@@ -178,12 +176,7 @@ struct SegmentHeader {
 
 /// Returns the fields of a header with a valid checksum.
 fn segment_fields(bytes: &[u8]) -> Option<SegmentHeader> {
-    let covered = bytes.get(..COVERED_BYTES)?;
-    let crc = ByteReader::new(bytes_from(bytes, COVERED_BYTES)).u32()?;
-    let mut fields = ByteReader::new(covered);
-    if fields.array()? != MAGIC || crc32fast::hash(covered) != crc {
-        return None;
-    }
+    let mut fields = open_header(bytes, COVERED_BYTES, MAGIC)?;
     Some(SegmentHeader { version: fields.u32()?, first: fields.u64()?, previous: fields.array()? })
 }
 
@@ -225,7 +218,7 @@ impl SnapshotHeader {
 
 /// Lists the sequences of all snapshots, ascending.
 pub(crate) fn list_snapshots(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
-    let names = disk.list().map_err(|source| JournalError::io("list", "", source))?;
+    let names = disk.list().map_err(JournalError::io("list", ""))?;
     let mut all: Vec<u64> = names.iter().filter_map(|file| snapshot_sequence(file)).collect();
     all.sort_unstable();
     Ok(all)
@@ -249,18 +242,18 @@ pub(crate) fn base_snapshot(
 
 /// Returns the bytes of a snapshot, and its name in the journal.
 pub(crate) fn seal_snapshot(head: Head, fold: u32, body: &[u8]) -> (Vec<u8>, [u8; 32]) {
-    let mut file = Vec::with_capacity(SNAPSHOT_HEADER_BYTES.saturating_add(body.len()));
-    file.extend_from_slice(&SNAPSHOT_MAGIC);
-    file.extend_from_slice(&SNAPSHOT_VERSION.to_le_bytes());
-    file.extend_from_slice(&fold.to_le_bytes());
-    file.extend_from_slice(&head.sequence.to_le_bytes());
-    file.extend_from_slice(&head.hash);
-    file.extend_from_slice(&to_u64(body.len()).to_le_bytes());
-    file.extend_from_slice(blake3::hash(body).as_bytes());
-    file.extend_from_slice(&crc32fast::hash(&file).to_le_bytes());
-    let hash = blake3::hash(&file).into();
-    file.extend_from_slice(body);
-    (file, hash)
+    let body_hash = blake3::hash(body);
+    let fields: [&[u8]; 7] = [
+        &SNAPSHOT_MAGIC,
+        &SNAPSHOT_VERSION.to_le_bytes(),
+        &fold.to_le_bytes(),
+        &head.sequence.to_le_bytes(),
+        &head.hash,
+        &to_u64(body.len()).to_le_bytes(),
+        body_hash.as_bytes(),
+    ];
+    let header = seal_header(&fields, SNAPSHOT_HEADER_BYTES);
+    ([&header, body].concat(), blake3::hash(&header).into())
 }
 
 /// Reads the header of a snapshot.
@@ -269,8 +262,8 @@ pub(crate) fn read_snapshot_header(
     sequence: u64,
 ) -> Result<SnapshotHeader, JournalError> {
     let file = snapshot_name(sequence);
-    let io = |source| JournalError::io("read", &file, source);
-    let header = disk.read_at(&file, 0, SNAPSHOT_HEADER_BYTES).map_err(io)?;
+    let io = || JournalError::io("read", &file);
+    let header = disk.read_at(&file, 0, SNAPSHOT_HEADER_BYTES).map_err(io())?;
     let wrong = |why| JournalError::Snapshot { file: file.clone(), why };
     let sealed = snapshot_fields(&header).ok_or_else(|| wrong("its header is damaged"))?;
     if sealed.head.sequence != sequence {
@@ -280,13 +273,8 @@ pub(crate) fn read_snapshot_header(
 }
 
 fn snapshot_fields(header: &[u8]) -> Option<SnapshotHeader> {
-    let covered = header.get(..SNAPSHOT_COVERED_BYTES)?;
-    let crc = ByteReader::new(bytes_from(header, SNAPSHOT_COVERED_BYTES)).u32()?;
-    let mut fields = ByteReader::new(covered);
-    if fields.array()? != SNAPSHOT_MAGIC
-        || fields.u32()? != SNAPSHOT_VERSION
-        || crc32fast::hash(covered) != crc
-    {
+    let mut fields = open_header(header, SNAPSHOT_COVERED_BYTES, SNAPSHOT_MAGIC)?;
+    if fields.u32()? != SNAPSHOT_VERSION {
         return None;
     }
     let fold = fields.u32()?;
@@ -301,10 +289,10 @@ pub(crate) fn snapshot_body(
     sealed: &SnapshotHeader,
 ) -> Result<Vec<u8>, JournalError> {
     let file = snapshot_name(sealed.head.sequence);
-    let io = |source| JournalError::io("read", &file, source);
+    let io = || JournalError::io("read", &file);
     let body = disk
         .read_at(&file, to_u64(SNAPSHOT_HEADER_BYTES), to_usize(sealed.body_bytes))
-        .map_err(io)?;
+        .map_err(io())?;
     if to_u64(body.len()) == sealed.body_bytes && blake3::hash(&body) == sealed.body_hash {
         return Ok(body);
     }

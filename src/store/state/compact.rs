@@ -259,7 +259,7 @@ impl Compactor {
 
 /// Returns the error for a file whose size cannot be read.
 fn size_error(source: std::io::Error) -> OpenError {
-    JournalError::io("read", "", source).into()
+    JournalError::io("read", "")(source).into()
 }
 
 /// The bytes of a state on disk.
