@@ -41,10 +41,7 @@ pub enum StoreError {
     TooLarge { bytes: usize, limit: usize },
     /// A write failed, now or earlier; the store accepts nothing more.
     #[error("append to the store: a write failed ({cause}); stop and open it again")]
-    Failed {
-        /// The first failure.
-        cause: Arc<str>,
-    },
+    Failed { cause: Arc<str> },
     /// The store was closed, or its writer's thread ended.
     #[error("append to the store: it is closed")]
     Closed,
@@ -58,14 +55,9 @@ pub enum FoldError {
     /// The index failed or is damaged.
     #[error(transparent)]
     Fact(#[from] ReadModelError),
-    /// The record breaks a law, which is an internal error.
+    /// The record breaks a law (design.md part 1), which is an internal error.
     #[error("law {law}: {detail}")]
-    Law {
-        /// The law's number (design.md part 1).
-        law: u8,
-        /// The violation.
-        detail: String,
-    },
+    Law { law: u8, detail: String },
     /// An intent made an illegal transition.
     #[error(transparent)]
     Transition(#[from] IllegalTransition),
@@ -110,11 +102,7 @@ pub enum OpenError {
     Io { dir: PathBuf, source: io::Error },
     /// The mark outside the state directory cannot be used.
     #[error("use the mark of the state in {}: {source}", place.display())]
-    Mark {
-        /// The folder, or the file that names the state.
-        place: PathBuf,
-        source: io::Error,
-    },
+    Mark { place: PathBuf, source: io::Error },
     /// A restore of a backup into the state was interrupted.
     #[error(
         "open the state {}: a restore of a backup was interrupted; run `reckon store restore` again",
@@ -128,10 +116,7 @@ pub enum OpenError {
     #[error(
         "open the state: it belongs to another {what}; use the state directory of this partner, or another one"
     )]
-    Foreign {
-        /// The part of the ownership that differs.
-        what: &'static str,
-    },
+    Foreign { what: &'static str },
 }
 
 /// Findings and repairs of an opening.

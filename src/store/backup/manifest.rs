@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::hash::Digest;
 use crate::store::disk::traits::{Disk, to_u64, to_usize};
-use crate::store::journal::chain::Head;
+use crate::store::journal::chain::{Head, JournalError};
 
 /// File name of the manifest in a folder.
 pub(crate) const MANIFEST: &str = "backup.json";
@@ -33,9 +33,6 @@ pub struct ExistingBackup {
 
 impl ExistingBackup {
     /// Opens the backup at `path` and reads its manifest.
-    ///
-    /// # Errors
-    /// The manifest cannot be read, or has another version.
     pub fn open(path: &Path) -> Result<Self, BackupError> {
         let single = !path.is_dir();
         let manifest = if single { read_manifest(path)? } else { read_folder_manifest(path)? };
@@ -44,12 +41,11 @@ impl ExistingBackup {
                 "its format has version {}; this program reads version {VERSION}",
                 manifest.version
             );
-            return Err(BackupError::Unreadable { path: path.display().to_string(), why });
+            return Err(BackupError::unreadable(path, why));
         }
         Ok(Self { manifest, path: path.to_owned(), single })
     }
 
-    /// A backup that is being written.
     pub(crate) fn being_written(manifest: BackupManifest, path: &Path, single: bool) -> Self {
         Self { manifest, path: path.to_owned(), single }
     }
@@ -77,10 +73,7 @@ impl ExistingBackup {
 fn read_folder_manifest(path: &Path) -> Result<BackupManifest, BackupError> {
     let file = path.join(MANIFEST);
     let text = std::fs::read(&file).map_err(BackupError::io("read", file.display()))?;
-    serde_json::from_slice(&text).map_err(|error| BackupError::Unreadable {
-        path: file.display().to_string(),
-        why: error.to_string(),
-    })
+    serde_json::from_slice(&text).map_err(|error| BackupError::unreadable(&file, error))
 }
 
 /// Location of a file's bytes.
@@ -176,10 +169,7 @@ pub(crate) fn footer(manifest: &[u8]) -> Vec<u8> {
 
 /// Reads the manifest of a single-file backup.
 pub(crate) fn read_manifest(path: &Path) -> Result<BackupManifest, BackupError> {
-    let unreadable = |why: &str| BackupError::Unreadable {
-        path: path.display().to_string(),
-        why: why.to_owned(),
-    };
+    let unreadable = |why: &str| BackupError::unreadable(path, why);
     let io = |source| BackupError::io("read", path.display())(source);
     let file = File::open(path).map_err(io)?;
     let length = file.metadata().map_err(io)?.len();
@@ -205,7 +195,6 @@ pub const VERSION: u32 = 1;
 /// The manifest of a backup: `backup.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackupManifest {
-    /// The version of the format.
     pub version: u32,
     /// The version of the program that wrote the backup.
     pub program: String,
@@ -214,7 +203,6 @@ pub struct BackupManifest {
     /// The fingerprint of the key that opens its vault. The key itself is in no backup.
     pub key: String,
     pub epoch: u32,
-    /// The sequence of the last record.
     pub sequence: u64,
     /// The hash of the last record.
     pub head: Digest,
@@ -230,7 +218,6 @@ pub struct BackupManifest {
 pub struct BackupFile {
     /// `journal/…`, `archive/…` or `vault/…`.
     pub name: String,
-    /// The length.
     pub bytes: u64,
     /// SHA-256 of the content.
     pub sha256: Digest,
@@ -256,15 +243,13 @@ pub type ProgressFn<'a> = &'a mut dyn FnMut(u64, u64);
 pub enum BackupError {
     #[error("{doing} {path}: {source}")]
     Io {
-        /// The verb of the operation, such as `read`.
         doing: &'static str,
         path: String,
         #[source]
         source: io::Error,
     },
-    /// The journal cannot be copied.
     #[error(transparent)]
-    Journal(#[from] crate::store::journal::chain::JournalError),
+    Journal(#[from] JournalError),
     /// The state has no record yet.
     #[error("the state is empty: there is nothing to back up yet")]
     Empty,
@@ -279,10 +264,7 @@ pub enum BackupError {
     Compacted,
     /// The backup that was written does not verify.
     #[error("the backup failed its verification: {}; nothing was kept", list_problems(.wrong))]
-    Unverified {
-        /// Every problem found.
-        wrong: Vec<BackupProblem>,
-    },
+    Unverified { wrong: Vec<BackupProblem> },
 }
 
 impl BackupError {
@@ -291,6 +273,10 @@ impl BackupError {
         path: impl fmt::Display,
     ) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing, path: path.to_string(), source }
+    }
+
+    fn unreadable(path: &Path, why: impl fmt::Display) -> Self {
+        Self::Unreadable { path: path.display().to_string(), why: why.to_string() }
     }
 }
 

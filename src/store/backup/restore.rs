@@ -24,7 +24,7 @@ use crate::store::disk::real::{RealDisk, sync_dir};
 use crate::store::disk::traits::{Disk, to_u64};
 use crate::store::error::{OpenError, OpenReport};
 use crate::store::index::ordered::{Index, MemoryIndex};
-use crate::store::read_model::model::ReadModel;
+use crate::store::read_model::model::{ReadModel, ReadModelError};
 use crate::store::state::open::{OpenState, RESTORING, StateOptions, StateParts, assemble};
 use crate::store::state::rollback::next_epoch;
 use crate::store::vault::key::MasterKey;
@@ -33,7 +33,7 @@ use crate::store::writer::core::Commit;
 
 /// Entries of a state directory that are part of the state.
 const PARTS: [&str; 6] = ["archive", "journal", "sled", "sled.newer", "sled.next", "vault"];
-/// Bytes copied at once.
+/// Bytes read at once.
 const PIECE_BYTES: usize = 1 << 20;
 
 /// Request for a restore.
@@ -54,7 +54,6 @@ pub struct RestoreRequest {
 /// Result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RestoreResult {
-    /// The new epoch.
     pub epoch: Restored,
     /// The folder that now holds the former state.
     pub aside: Option<PathBuf>,
@@ -69,10 +68,7 @@ pub enum RestoreError {
     Backup(#[from] BackupError),
     /// The backup does not verify.
     #[error("the backup is invalid; nothing was changed:\n{}", lines(.wrong))]
-    Unverified {
-        /// Every problem of the backup.
-        wrong: Vec<BackupProblem>,
-    },
+    Unverified { wrong: Vec<BackupProblem> },
     /// The directory holds a state already.
     #[error("{} already holds a state; nothing was changed", dir.display())]
     Occupied { dir: PathBuf },
@@ -80,7 +76,6 @@ pub enum RestoreError {
     Open(#[from] OpenError),
     #[error("{doing} {}: {source}; the restore is not complete: run it again", path.display())]
     Io {
-        /// The verb of the operation.
         doing: &'static str,
         path: PathBuf,
         #[source]
@@ -98,7 +93,6 @@ fn restore_error(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error
     move |source| RestoreError::Io { doing, path, source }
 }
 
-/// Restores a backup.
 pub async fn restore(
     kept: &ExistingBackup,
     wanted: &RestoreRequest,
@@ -111,7 +105,7 @@ pub async fn restore(
     if has_journal(dir) && !wanted.replace && !marker.exists() {
         return Err(RestoreError::Occupied { dir: dir.clone() });
     }
-    let mut wrong = foreign_partner(kept, wanted);
+    let mut wrong: Vec<_> = foreign_partner(kept, wanted).into_iter().collect();
     match verify(kept, key, progress) {
         Ok(_) if wrong.is_empty() => {}
         Ok(_) => return Err(RestoreError::Unverified { wrong }),
@@ -137,15 +131,11 @@ fn has_journal(dir: &Path) -> bool {
 }
 
 /// Returns the problem that the backup belongs to another partner, if it does.
-fn foreign_partner(kept: &ExistingBackup, wanted: &RestoreRequest) -> Vec<BackupProblem> {
+fn foreign_partner(kept: &ExistingBackup, wanted: &RestoreRequest) -> Option<BackupProblem> {
     let found = &kept.manifest.partner;
-    let other = wanted.partner.as_ref().filter(|partner| *partner != found);
-    let why =
-        |partner: &String| format!("it belongs to {found:?}, but partner.name is {partner:?}");
-    other
-        .map(|partner| BackupProblem { what: "partner".to_owned(), why: why(partner) })
-        .into_iter()
-        .collect()
+    let partner = wanted.partner.as_ref().filter(|partner| *partner != found)?;
+    let why = format!("it belongs to {found:?}, but partner.name is {partner:?}");
+    Some(problem("partner", why))
 }
 
 /// Moves the parts of a state into a folder beside them.
@@ -193,7 +183,6 @@ fn copy_files(
     Ok(())
 }
 
-/// Copies one file and makes it durable.
 fn copy_file(
     from: &dyn Disk,
     to: &dyn Disk,
@@ -241,26 +230,17 @@ async fn begin_restored_epoch(
     Ok((began, sequence))
 }
 
-/// Bytes read at once.
-const DIGEST_PIECE_BYTES: usize = 1 << 20;
-
 /// Contents of a backup that was verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifiedBackup {
-    /// The owner of the state.
     pub binding: Option<StateOwner>,
-    /// The digest of the fold of the records.
     pub state_digest: Digest,
-    /// The number of observed resources.
     pub resources: usize,
     /// The number of intents that were not settled.
     pub open_intents: usize,
 }
 
-/// Reads and verifies all of a backup.
-///
-/// # Errors
-/// Returns every problem found.
+/// Reads and verifies all of a backup; the error holds every problem found.
 pub fn verify(
     kept: &ExistingBackup,
     key: &MasterKey,
@@ -273,8 +253,9 @@ pub fn verify(
         done = done.saturating_add(entry.bytes);
         progress(done, total);
     }
-    let missing = ["vault/keys"].iter().filter(|name| !has_file(kept, name));
-    wrong.extend(missing.map(|name| problem(name, "missing in the backup")));
+    if !kept.manifest.files.iter().any(|file| file.name == "vault/keys") {
+        wrong.push(problem("vault/keys", "missing in the backup"));
+    }
     if key.fingerprint() != kept.manifest.key {
         let why = format!(
             "it was sealed under the key {}, but the given key is {}; a backup from before \
@@ -297,10 +278,6 @@ pub fn verify(
     Err(wrong)
 }
 
-fn has_file(kept: &ExistingBackup, name: &str) -> bool {
-    kept.manifest.files.iter().any(|file| file.name == name)
-}
-
 /// Returns the problem of a file's bytes, if any.
 pub(crate) fn check_file(kept: &ExistingBackup, entry: &BackupFile) -> Option<BackupProblem> {
     match file_digest(kept, entry) {
@@ -318,7 +295,7 @@ fn file_digest(kept: &ExistingBackup, entry: &BackupFile) -> std::io::Result<Dig
     let mut hasher = Sha256::new();
     let mut at = 0;
     while at < entry.bytes {
-        let piece = place.read(at, DIGEST_PIECE_BYTES)?;
+        let piece = place.read(at, PIECE_BYTES)?;
         hasher.update(&piece);
         at = at.saturating_add(to_u64(piece.len()));
     }
@@ -347,14 +324,10 @@ pub(crate) fn fold_in_memory(kept: &ExistingBackup) -> Result<VerifiedBackup, Ba
         return Err(problem("journal", why));
     }
     let facts = ReadModel::new(index);
-    let proof = summarise(&facts).map_err(|error| wrong(&error))?;
-    Ok(proof)
+    summarise(&facts).map_err(|error| wrong(&error))
 }
 
-/// Summarises a fold.
-fn summarise(
-    facts: &ReadModel,
-) -> Result<VerifiedBackup, crate::store::read_model::model::ReadModelError> {
+fn summarise(facts: &ReadModel) -> Result<VerifiedBackup, ReadModelError> {
     let mut resources = 0_usize;
     facts.each_observed(|_, _| {
         resources = resources.saturating_add(1);

@@ -65,9 +65,6 @@ pub struct Compactions {
 
 impl Compactions {
     /// Reads the compactions of the state on these disks.
-    ///
-    /// # Errors
-    /// The disks cannot be read.
     pub fn of(journal: &Arc<dyn Disk>, vault: &Arc<dyn Disk>) -> Result<Self, BackupError> {
         let base = JournalReader::over(Arc::clone(journal)).base()?;
         let vault = values::compactions(&**vault).map_err(BackupError::io("list", "vault"))?;
@@ -87,7 +84,6 @@ impl BackupSource {
     }
 }
 
-/// Layout of a backup on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BackupLayout {
     File,
@@ -270,7 +266,6 @@ impl<'a> BackupTarget<'a> {
         Ok(Self { path, single: Some(file) })
     }
 
-    /// Copies one file.
     fn copy_file(
         &mut self,
         copy: &FileCopy<'_>,

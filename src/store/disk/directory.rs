@@ -68,9 +68,7 @@ fn held_error(file: File, path: PathBuf) -> LockError {
     let mut text = String::new();
     let read = file.take(TEXT_BYTES_MAX).read_to_string(&mut text);
     match read.ok().and_then(|_| serde_json::from_str::<LockOwner>(&text).ok()) {
-        Some(LockOwner { pid, host, started }) => {
-            LockError::Held { path, pid, host, since: started }
-        }
+        Some(owner) => LockError::Held { path, owner },
         None => LockError::HeldByUnknown { path },
     }
 }
@@ -78,16 +76,10 @@ fn held_error(file: File, path: PathBuf) -> LockError {
 /// Error of taking the lock.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    #[error("lock {path}: process {pid} on {host} has held it since {since}")]
-    Held {
-        path: PathBuf,
-        /// The process id of the holder.
-        pid: u32,
-        /// The machine that the holder runs on.
-        host: String,
-        /// Start of the holder, RFC 3339.
-        since: String,
-    },
+    #[error(
+        "lock {path}: process {} on {} has held it since {}", owner.pid, owner.host, owner.started
+    )]
+    Held { path: PathBuf, owner: LockOwner },
     /// Another process holds the lock and has not written its name.
     #[error("lock {path}: another process holds it")]
     HeldByUnknown { path: PathBuf },
@@ -109,9 +101,6 @@ const SHARED: u32 = 0o1000;
 
 /// Creates a folder that only its owner can enter, and the folders above it. An existing folder
 /// that lets others in is closed to them, with a warning, unless it is not ours to close.
-///
-/// # Errors
-/// The folder cannot be created or examined.
 pub fn private_dir(dir: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(OWN).create(dir)?;
     let found = fs::metadata(dir)?;
@@ -151,12 +140,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let held = StateLock::acquire(dir.path(), &owner(123_456)).unwrap();
         let error = StateLock::acquire(dir.path(), &owner(2)).unwrap_err();
-        assert!(matches!(&error, LockError::Held { pid: 123_456, host, .. } if host == "here"));
+        assert!(matches!(&error, LockError::Held { owner: held, .. } if *held == owner(123_456)));
         assert!(error.to_string().contains("since 2026-01-02T03:04:05Z"));
         drop(held);
         let again = StateLock::acquire(dir.path(), &owner(2)).unwrap();
         let error = StateLock::acquire(dir.path(), &owner(3)).unwrap_err();
-        assert!(matches!(error, LockError::Held { pid: 2, .. }));
+        assert!(matches!(&error, LockError::Held { owner: held, .. } if held.pid == 2));
         drop(again);
     }
 

@@ -19,7 +19,7 @@ use crate::store::error::StoreError;
 use crate::store::history::entries::{RecordRef, ResourceHistory, add_record};
 use crate::store::journal::chain::{Head, JournalError};
 use crate::store::journal::read::{JournalReader, PickedRecords};
-use crate::store::writer::core::decode;
+use crate::store::writer::core::{decode, decoded};
 
 /// Maximum of attempts of a read.
 const READS_MAX: usize = 5;
@@ -119,8 +119,7 @@ impl JournalSet {
 fn ends_at(reader: &JournalReader, first: u64, head: Head) -> Result<(), StoreError> {
     let mut last = Head::EMPTY;
     for record in reader.records(first, head.sequence) {
-        let record = record?;
-        last = Head { sequence: record.sequence, hash: record.hash };
+        last = record?.head();
     }
     if last == head {
         return Ok(());
@@ -166,9 +165,8 @@ fn gather(
     past: &mut EventHistory,
     known: &mut BTreeSet<(Key, String)>,
 ) -> Result<(), StoreError> {
-    for record in reader.records(first, last) {
-        let record = record?;
-        let record = decode(record.sequence, &record.body)?;
+    for record in decoded(reader.records(first, last)) {
+        let (_, record) = record?;
         if let Record::EventVerified(told) = record {
             if told.at >= since {
                 known.insert((told.merchant.clone(), told.event.clone()));

@@ -105,14 +105,7 @@ impl Batch {
 
     /// Returns all entries under `prefix` as they will be once this batch is applied to `index`.
     pub fn scan(&self, index: &dyn Index, prefix: &[u8]) -> Result<Vec<KeyValue>, IndexError> {
-        let mut entries: BTreeMap<_, _> = index.scan(prefix)?.into_iter().collect();
-        for (key, change) in range(&self.changes, prefix, None) {
-            match change {
-                Some(value) => entries.insert(key.clone(), value.clone()),
-                None => entries.remove(key),
-            };
-        }
-        Ok(entries.into_iter().collect())
+        self.scan_from(index, prefix, None, usize::MAX)
     }
 
     /// Returns up to `limit` entries under `prefix`, behind the key `after`, as they will be once
@@ -139,14 +132,7 @@ impl Batch {
 
     /// Returns true if no entry will remain under `prefix` once this batch is applied to `index`.
     pub fn is_bare(&self, index: &dyn Index, prefix: &[u8]) -> Result<bool, IndexError> {
-        let mut changed = self.changes_under(prefix);
-        if changed.any(|(_, change)| change.is_some()) {
-            return Ok(false);
-        }
-        if self.changes_under(prefix).next().is_none() {
-            return Ok(index.scan_from(prefix, None, 1)?.is_empty());
-        }
-        Ok(self.scan(index, prefix)?.is_empty())
+        Ok(self.scan_from(index, prefix, None, 1)?.is_empty())
     }
 
     /// Returns the changes of keys under `prefix`, in key order; no value means removal.

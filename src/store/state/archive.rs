@@ -16,7 +16,7 @@ use crate::store::disk::traits::Disk;
 use crate::store::error::OpenError;
 use crate::store::journal::files;
 use crate::store::journal::read::JournalReader;
-use crate::store::writer::core::decode;
+use crate::store::writer::core::decoded;
 
 /// Treatment of the records that a snapshot replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,9 +112,8 @@ fn is_expired(
         }
     };
     let mut age = SegmentAge::default();
-    for record in reader.segment_records(first, last)? {
-        let record = record?;
-        age.note(&decode(record.sequence, &record.body)?, money);
+    for record in decoded(reader.segment_records(first, last)?) {
+        age.note(&record?.1, money);
     }
     Ok(age.is_expired(keep, now))
 }

@@ -16,12 +16,13 @@ use serde::{Deserialize, Serialize};
 use crate::model::record::Record;
 use crate::store::disk::directory::{LockOwner, StateLock};
 use crate::store::disk::real::sync_dir;
-use crate::store::error::{OpenError, OpenReport, StoreError};
+use crate::store::error::{OpenError, OpenReport};
 use crate::store::index::buffered::BufferedIndex;
 use crate::store::index::ordered::{Batch, Index, IndexError, MemoryIndex};
 use crate::store::index::sled::SledIndex;
 use crate::store::journal::chain::{Head, Position};
 use crate::store::projection::fold::IndexFold;
+use crate::store::read_model::model::write;
 use crate::store::state::rollback::MarkOptions;
 use crate::store::writer::handle::Writer;
 
@@ -105,38 +106,32 @@ pub async fn close_state(
 
 /// Notes the journal's position at a clean stop.
 pub(crate) fn note_closed(index: &dyn Index, position: &Position) -> Result<(), OpenError> {
-    let mut batch = Batch::new();
-    write_mark(&mut batch, CLEAN, position)?;
-    batch.remove(BOOT);
-    index.apply(batch)?;
-    index.flush()?;
-    Ok(())
+    replace_mark(index, BOOT, (CLEAN, position))
 }
 
 /// Notes the boot under which the index is open: until a clean stop, a power cut may leave
 /// anything.
 pub(crate) fn mark_open(index: &dyn Index, boot: &str) -> Result<(), OpenError> {
+    replace_mark(index, CLEAN, (BOOT, &boot))
+}
+
+/// Replaces one of the index's own marks by another one, durably.
+fn replace_mark<T: Serialize>(
+    index: &dyn Index,
+    former: &[u8],
+    (key, value): (&[u8], &T),
+) -> Result<(), OpenError> {
     let mut batch = Batch::new();
-    write_mark(&mut batch, BOOT, &boot)?;
-    batch.remove(CLEAN);
+    write(&mut batch, key, value)?;
+    batch.remove(former);
     index.apply(batch)?;
-    index.flush()?;
-    Ok(())
+    Ok(index.flush()?)
 }
 
 /// Reads one of the index's own marks; an unreadable one counts as missing.
 pub(crate) fn read_mark<T: for<'a> Deserialize<'a>>(index: &dyn Index, key: &[u8]) -> Option<T> {
     let bytes = index.get(key).ok()??;
     ciborium::from_reader(&*bytes).ok()
-}
-
-/// Writes one of the index's own marks.
-fn write_mark<T: Serialize>(batch: &mut Batch, key: &[u8], value: &T) -> Result<(), StoreError> {
-    let mut bytes = Vec::new();
-    ciborium::into_writer(value, &mut bytes)
-        .map_err(|error| StoreError::Encode { why: error.to_string() })?;
-    batch.put(key, bytes);
-    Ok(())
 }
 
 const FIRST: &str = "sled";

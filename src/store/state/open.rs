@@ -28,12 +28,11 @@ use crate::store::state::compact::{
 };
 use crate::store::state::index::{BOOT, CLEAN, close_state, mark_open, open_index, read_mark};
 use crate::store::state::rollback::{MarkOptions, StateMark};
-use crate::store::state::snapshot::BATCH_RECORDS_MAX;
 use crate::store::state::{index, snapshot};
 use crate::store::vault::frame::VaultError;
 use crate::store::vault::key::{MasterKey, VaultRef};
 use crate::store::vault::values::Vault;
-use crate::store::writer::core::{Commit, Fold, decode};
+use crate::store::writer::core::{Commit, decoded};
 use crate::store::writer::handle::Writer;
 
 /// A file in a state directory while a backup is being restored into it.
@@ -140,10 +139,8 @@ impl OpenState {
             head = base.head;
         }
         let first = head.sequence.saturating_add(1);
-        for record in self.reader.records(first, durable.sequence) {
-            let record = record?;
-            decode(record.sequence, &record.body)?;
-            head = Head { sequence: record.sequence, hash: record.hash };
+        for record in decoded(self.reader.records(first, durable.sequence)) {
+            head = record?.0;
         }
         Ok(head)
     }
@@ -161,6 +158,13 @@ impl OpenState {
     /// Returns the index, for values that are no part of the state.
     pub fn index(&self) -> &Arc<dyn Index> {
         &self.index
+    }
+
+    /// Compacts the state and closes it cleanly.
+    pub async fn compact(self, wanted: &CompactionRequest) -> Result<CompactionResult, OpenError> {
+        let done = self.compactor().compact(wanted).await;
+        self.close().await?;
+        done
     }
 
     /// Closes the state cleanly, so that the next opening starts from here. A running compaction is
@@ -189,15 +193,6 @@ pub async fn check_owner(
     match differs.iter().find(|(differs, _)| *differs) {
         Some((_, what)) => Err(OpenError::Foreign { what }),
         None => Ok(()),
-    }
-}
-
-impl OpenState {
-    /// Compacts the state and closes it cleanly.
-    pub async fn compact(self, wanted: &CompactionRequest) -> Result<CompactionResult, OpenError> {
-        let done = self.compactor().compact(wanted).await;
-        self.close().await?;
-        done
     }
 }
 
@@ -270,7 +265,6 @@ pub struct StateParts {
 /// An assembled state, before it has a writer.
 #[derive(Debug)]
 pub struct AssembledState {
-    /// The verified journal.
     pub journal: Journal,
     /// The fold, up to the journal's head.
     pub fold: IndexFold,
@@ -356,21 +350,10 @@ fn catch_up(
     found.cut = opened.cut;
     let known = load_base(&journal, index, known, found)?;
     let mut fold = IndexFold::new(index.clone());
-    let from = known.map_or(0, |head| head.sequence).saturating_add(1);
-    let mut batch = Vec::new();
-    let mut head = known.unwrap_or(Head::EMPTY);
-    for record in journal.read_from(from) {
-        let record = record?;
-        head = Head { sequence: record.sequence, hash: record.hash };
-        batch.push((record.sequence, decode(record.sequence, &record.body)?));
-        found.folded = found.folded.saturating_add(1);
-        if batch.len() >= BATCH_RECORDS_MAX {
-            fold.apply(&std::mem::take(&mut batch), head)?;
-        }
-    }
-    if !batch.is_empty() {
-        fold.apply(&batch, head)?;
-    }
+    let known = known.unwrap_or(Head::EMPTY);
+    let records = journal.read_from(known.sequence.saturating_add(1));
+    let head = snapshot::fold_records(&mut fold, records, known, &|| Ok(()))?;
+    found.folded = head.sequence.saturating_sub(known.sequence);
     Ok(((journal, opened.missed_mark), fold))
 }
 

@@ -49,9 +49,7 @@ pub struct RekeyRequest {
     /// The file of the new key, if the configuration gives the key; otherwise a new key is
     /// generated.
     pub new_key_file: Option<PathBuf>,
-    /// The time of the exchange.
     pub at: DateTime<Utc>,
-    /// The person who requests it.
     pub actor: String,
 }
 
@@ -128,10 +126,11 @@ impl Rekeyer {
         file.stage(&new, &mut *rng).map_err(RekeyError::Key)?;
         match self.vault.rekey(&new, (*at, actor.clone()), &mut *rng) {
             Ok(rekeyed) => Ok((rekeyed, file.settle(&new))),
-            Err(error) if self.vault.is_in_doubt() => Err(RekeyError::InDoubt(error)),
             Err(error) => {
-                file.settle(&old).map_err(RekeyError::Key)?;
-                Err(RekeyError::Vault(error))
+                if !self.vault.is_in_doubt() {
+                    file.settle(&old).map_err(RekeyError::Key)?;
+                }
+                Err(self.to_error(error))
             }
         }
     }
@@ -174,9 +173,6 @@ impl KeyFile {
     }
 
     /// Reads the key that opens the state; `None` if there is no key file.
-    ///
-    /// # Errors
-    /// A file cannot be read, or others may read it.
     pub fn read(&self) -> Result<Option<MasterKey>, MasterKeyError> {
         if self.state.join("vault").join(KEYS_FILE).exists() {
             for _ in 0..READS_MAX {

@@ -18,7 +18,7 @@ use crate::store::journal::chain::Head;
 use crate::store::journal::log::{HighWater, Journal};
 use crate::store::projection::fold::IndexFold;
 use crate::store::read_model::model::ReadModel;
-use crate::store::writer::core::{Fold, decode, encode};
+use crate::store::writer::core::{Fold, decoded, encode};
 
 /// The file that holds the id of a state; its mark has the same name.
 const ID_FILE: &str = "id";
@@ -163,9 +163,8 @@ fn last_time(journal: &Journal) -> Result<Option<DateTime<Utc>>, OpenError> {
     let from = journal.head().sequence.saturating_sub(RECORDS_MAX);
     let from = from.max(journal.base()?.map_or(0, |base| base.head.sequence)).saturating_add(1);
     let mut last = None;
-    for record in journal.read_from(from) {
-        let record = record?;
-        last = last.max(time_of(&decode(record.sequence, &record.body)?));
+    for record in decoded(journal.read_from(from)) {
+        last = last.max(time_of(&record?.1));
     }
     Ok(last)
 }

@@ -14,13 +14,13 @@ use crate::store::index::buffered::BufferedIndex;
 use crate::store::index::ordered::{Batch, Index};
 use crate::store::journal::chain::{Head, JournalError};
 use crate::store::journal::log::Journal;
-use crate::store::journal::read::JournalReader;
+use crate::store::journal::read::{JournalReader, JournalRecords};
 use crate::store::journal::segment::SnapshotHeader;
 use crate::store::projection::fold::IndexFold;
 use crate::store::projection::migration::{OLDEST, convert};
 use crate::store::read_model::model::{Changes, ReadModel, ReadModelError};
 use crate::store::read_model::resources::{FOLD_VERSION, FoldProgress, PROGRESS, entries};
-use crate::store::writer::core::{Fold, decode};
+use crate::store::writer::core::{Fold, decoded};
 
 /// Entries written at once.
 const BATCH_ENTRIES_MAX: usize = 256;
@@ -115,9 +115,8 @@ pub(crate) fn is_named(
 /// Returns true if a record behind a snapshot names it. The first such record is near: between them
 /// lie only records appended while the snapshot was made.
 fn names(reader: &JournalReader, base: &SnapshotHeader, last: u64) -> Result<bool, OpenError> {
-    for record in reader.records(base.head.sequence.saturating_add(1), last) {
-        let record = record?;
-        if let Record::Compacted(compacted) = decode(record.sequence, &record.body)?
+    for record in decoded(reader.records(base.head.sequence.saturating_add(1), last)) {
+        if let (_, Record::Compacted(compacted)) = record?
             && compacted.sequence == base.head.sequence
         {
             return Ok(matches(&compacted, base));
@@ -141,13 +140,36 @@ pub(crate) fn newest_named(reader: &JournalReader, last: u64) -> Result<Option<H
 }
 
 /// Records folded in one transaction while catching up.
-pub(crate) const BATCH_RECORDS_MAX: usize = 32;
+const BATCH_RECORDS_MAX: usize = 32;
 
 /// Prefix of the index's own marks and of values that are no part of the state.
 const OWN: &[u8] = b"x/";
 
 /// Check to go on; an error ends the work.
 type CheckOpen<'a> = &'a dyn Fn() -> Result<(), OpenError>;
+
+/// Folds records that follow `head`; returns the last one.
+pub(crate) fn fold_records(
+    fold: &mut IndexFold,
+    records: JournalRecords,
+    mut head: Head,
+    goes_on: CheckOpen<'_>,
+) -> Result<Head, OpenError> {
+    let mut batch = Vec::new();
+    for record in decoded(records) {
+        let (at, record) = record?;
+        head = at;
+        batch.push((at.sequence, record));
+        if batch.len() >= BATCH_RECORDS_MAX {
+            goes_on()?;
+            fold.apply(&std::mem::take(&mut batch), head)?;
+        }
+    }
+    if !batch.is_empty() {
+        fold.apply(&batch, head)?;
+    }
+    Ok(head)
+}
 
 /// An index under construction.
 #[derive(Debug)]
@@ -202,19 +224,8 @@ impl FreshIndex {
     /// # Errors
     /// The journal does not run through `head`: the disk does not hold the data that was written.
     pub(crate) fn catch_up(&mut self, head: Head, goes_on: CheckOpen<'_>) -> Result<(), OpenError> {
-        let mut batch = Vec::new();
-        for record in self.journal.records(self.reached.sequence.saturating_add(1), head.sequence) {
-            let record = record?;
-            self.reached = Head { sequence: record.sequence, hash: record.hash };
-            batch.push((record.sequence, decode(record.sequence, &record.body)?));
-            if batch.len() >= BATCH_RECORDS_MAX {
-                goes_on()?;
-                self.fold.apply(&std::mem::take(&mut batch), self.reached)?;
-            }
-        }
-        if !batch.is_empty() {
-            self.fold.apply(&batch, self.reached)?;
-        }
+        let records = self.journal.records(self.reached.sequence.saturating_add(1), head.sequence);
+        self.reached = fold_records(&mut self.fold, records, self.reached, goes_on)?;
         if self.reached == head {
             return Ok(());
         }

@@ -33,7 +33,6 @@ const WINDOW_BYTES: usize = 1 << 20;
 /// Most frames are no longer than this.
 const FRAME_BYTES: usize = 2 << 10;
 
-/// Frames a payload.
 pub(crate) fn frame(payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap_or(u32::MAX).to_le_bytes();
     let mut out = Vec::with_capacity(HEAD_BYTES.saturating_add(payload.len()));
@@ -201,7 +200,6 @@ pub(crate) fn remove_leftovers(disk: &dyn Disk, generation: u64) -> io::Result<(
 pub enum VaultError {
     #[error("{doing} vault/{file}: {source}")]
     Io {
-        /// The verb of the operation.
         doing: &'static str,
         file: &'static str,
         #[source]
@@ -215,10 +213,7 @@ pub enum VaultError {
         "open the vault: `reckon store rekey` exchanged its key at {}; give the key that it got then",
         timestamp(at)
     )]
-    Rekeyed {
-        /// The time of the exchange.
-        at: DateTime<Utc>,
-    },
+    Rekeyed { at: DateTime<Utc> },
     /// The new master key is one that the state has or had.
     #[error("exchange the key: the state has or had this key; give a new one")]
     KeyUsed,
@@ -249,10 +244,7 @@ pub enum VaultError {
     TooLarge { bytes: usize, limit: usize },
     /// An earlier write failed, so nothing more is accepted.
     #[error("write to the vault: an earlier write failed ({cause}); stop and open it again")]
-    Poisoned {
-        /// The first failure.
-        cause: String,
-    },
+    Poisoned { cause: String },
 }
 
 impl VaultError {

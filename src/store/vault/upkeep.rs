@@ -61,7 +61,7 @@ impl Vault {
     /// A disk that refuses leaves the vault as it was. Only if the result of a change is unknown,
     /// the vault accepts nothing more.
     pub fn drop_unnamed(&self, survey: &ValueSurvey) -> Result<u64, VaultError> {
-        let _alone = self.shared.compacting();
+        let _alone = self.shared.compacting.lock();
         let done = self.rewrite(survey);
         if done.is_err() {
             // The file has no name yet and holds only values that are also in the file in use.
@@ -88,7 +88,8 @@ impl Vault {
         let change = |doing| VaultError::io(doing, keys::DATA_FILE);
         remove_leftovers(self.disk(), generation).map_err(change("remove"))?;
         self.disk().allocate(NEXT, 0).map_err(change("make"))?;
-        let mut copy = VaultCopy { erased: self.erased_keys()?, ..VaultCopy::default() };
+        let erased = self.state().keys(self.disk())?.erased_ids();
+        let mut copy = VaultCopy { erased, ..VaultCopy::default() };
         let file = generation_name(generation);
         let old = Scan::until(self.disk(), &file, 0, survey.end);
         let all_go = fault_injection::is_active("compaction-drops-named");
@@ -114,7 +115,7 @@ impl Vault {
         survey: &ValueSurvey,
         file: &str,
     ) -> Result<(), VaultError> {
-        let _nobody_syncs = self.shared.syncing();
+        let _nobody_syncs = self.shared.syncing.lock();
         let mut state = self.state();
         state.refuse_if_poisoned()?;
         let change = |doing| VaultError::io(doing, keys::DATA_FILE);
@@ -142,15 +143,7 @@ impl Vault {
         let needed = |id: &KeyId| opens(id) || used.contains(id);
         let left = state.keys(self.disk()).map(|keys| keys.keep_only(&needed));
         state.used = used;
-        let Some(left) = left? else { return Ok(()) };
-        let replaced = self.disk().replace(keys::KEYS_FILE, &left.file(&state.wrapping));
-        state.poison_on_failure(replaced.map_err(VaultError::io("replace", keys::KEYS_FILE)))?;
-        state.keys = Some(left);
-        Ok(())
-    }
-
-    fn erased_keys(&self) -> Result<BTreeSet<KeyId>, VaultError> {
-        Ok(self.state().keys(self.disk())?.erased_ids())
+        left?.map_or(Ok(()), |left| state.replace_keys(self.disk(), left, None))
     }
 }
 
@@ -176,7 +169,6 @@ impl VaultCopy {
         self.copy_kept(disk, Scan::until(disk, file, self.read, end), |_| true)
     }
 
-    /// Copies the values that are kept.
     fn copy_kept(
         &mut self,
         disk: &dyn Disk,
@@ -226,9 +218,7 @@ impl VaultCopy {
 pub struct Gap {
     /// The file within `STATE/vault`.
     pub file: &'static str,
-    /// Start of the bytes.
     pub offset: u64,
-    /// Number of bytes.
     pub bytes: u64,
 }
 
@@ -264,9 +254,7 @@ impl Vault {
         gap(end, frame::length(self.disk(), file)?);
         Ok(())
     }
-}
 
-impl Vault {
     /// Exchanges the master key, durably.
     ///
     /// # Errors
@@ -284,11 +272,7 @@ impl Vault {
         let (wrapping, rekeyed) = state.wrapping.exchange(new, said, rng)?;
         let keys = state.keys.as_ref().map(|keys| keys.rewrap(&state.wrapping, &wrapping, rng));
         let keys = keys.transpose()?.unwrap_or_default();
-        let replaced = self.disk().replace(keys::KEYS_FILE, &keys.file(&wrapping));
-        state.poison_on_failure(replaced.map_err(VaultError::io("replace", keys::KEYS_FILE)))?;
-        state.keys = Some(keys);
-        state.wrapping = wrapping;
-        state.recent = None;
+        state.replace_keys(self.disk(), keys, Some(wrapping))?;
         Ok(rekeyed)
     }
 

@@ -45,19 +45,9 @@ pub(crate) struct VaultInner {
     disk: Arc<dyn Disk>,
     state: Mutex<VaultState>,
     /// Locked while written files are made durable, or one file is replaced by another.
-    syncing: Mutex<()>,
+    pub(super) syncing: Mutex<()>,
     /// Locked by the one running compaction.
-    compacting: Mutex<()>,
-}
-
-impl VaultInner {
-    pub(crate) fn syncing(&self) -> MutexGuard<'_, ()> {
-        self.syncing.lock()
-    }
-
-    pub(crate) fn compacting(&self) -> MutexGuard<'_, ()> {
-        self.compacting.lock()
-    }
+    pub(super) compacting: Mutex<()>,
 }
 
 impl Vault {
@@ -111,7 +101,7 @@ impl Vault {
 
     /// Makes everything written so far durable.
     pub fn sync(&self) -> Result<(), VaultError> {
-        let _no_exchange = self.shared.syncing();
+        let _no_exchange = self.shared.syncing.lock();
         let (unsynced, data) = {
             let mut state = self.state();
             state.refuse_if_poisoned()?;
@@ -172,12 +162,7 @@ impl Vault {
             return Ok(());
         }
         let left = keys.with_erased(subject);
-        let file = left.file(&state.wrapping);
-        let done = self.disk().replace(keys::KEYS_FILE, &file);
-        state.poison_on_failure(done.map_err(VaultError::io("replace", keys::KEYS_FILE)))?;
-        state.keys = Some(left);
-        state.recent = None;
-        Ok(())
+        state.replace_keys(self.disk(), left, None)
     }
 
     pub(crate) fn disk(&self) -> &dyn Disk {
@@ -267,17 +252,11 @@ impl fmt::Debug for Vault {
 }
 
 /// Returns a number that grows with each compaction of the vault.
-///
-/// # Errors
-/// The disk cannot be listed.
 pub fn compactions(disk: &dyn Disk) -> std::io::Result<u64> {
     newest_generation(disk)
 }
 
 /// Returns the files of the vault that are in use.
-///
-/// # Errors
-/// The disk cannot be listed.
 pub fn files(disk: &dyn Disk) -> std::io::Result<[String; 2]> {
     Ok([generation_name(newest_generation(disk)?), keys::KEYS_FILE.to_owned()])
 }
@@ -348,6 +327,24 @@ impl VaultState {
                 Some(DataKeys::read(disk).map_err(VaultError::io("read", keys::KEYS_FILE))?);
         }
         Ok(self.keys.get_or_insert_default())
+    }
+
+    /// Replaces the file of keys, and the wrapping of the keys if a new one is given.
+    pub(super) fn replace_keys(
+        &mut self,
+        disk: &dyn Disk,
+        keys: DataKeys,
+        wrapping: Option<Wrapping>,
+    ) -> Result<(), VaultError> {
+        let file = keys.file(wrapping.as_ref().unwrap_or(&self.wrapping));
+        let replaced = disk.replace(keys::KEYS_FILE, &file);
+        self.poison_on_failure(replaced.map_err(VaultError::io("replace", keys::KEYS_FILE)))?;
+        self.keys = Some(keys);
+        if let Some(wrapping) = wrapping {
+            self.wrapping = wrapping;
+        }
+        self.recent = None;
+        Ok(())
     }
 
     pub(crate) fn places(

@@ -18,16 +18,21 @@ use crate::base::id::Key;
 use crate::model::record::Record;
 use crate::store::disk::traits::to_u64;
 use crate::store::error::StoreError;
-use crate::store::journal::chain::Head;
+use crate::store::journal::chain::{Head, JournalError, JournalRecord};
 use crate::store::journal::log::{BODY_BYTES_MAX, Journal};
 use crate::store::vault::keys::SealedValue;
 use crate::store::vault::values::Vault;
 
-/// One pending commit, encoded by its caller.
-pub(crate) struct PendingCommit<R> {
+/// The combined content of commits.
+struct CommitGroup<R> {
     blobs: Vec<SealedValue>,
     bodies: Vec<Vec<u8>>,
     records: Vec<R>,
+}
+
+/// One pending commit, encoded by its caller.
+pub(crate) struct PendingCommit<R> {
+    content: CommitGroup<R>,
     answer: oneshot::Sender<Result<u64, StoreError>>,
     when: AckPoint,
 }
@@ -53,17 +58,15 @@ pub(crate) enum AckPoint {
     Folded,
 }
 
-pub(crate) type AckReceiver = oneshot::Receiver<Result<u64, StoreError>>;
-
 impl<R: Serialize> PendingCommit<R> {
     pub(crate) fn new(
         commit: Commit<R>,
         when: AckPoint,
-    ) -> Result<(Self, AckReceiver), StoreError> {
+    ) -> Result<(Self, oneshot::Receiver<Result<u64, StoreError>>), StoreError> {
         let Commit { blobs, records } = commit;
         let bodies = records.iter().map(encode).collect::<Result<_, _>>()?;
         let (answer, waiter) = oneshot::channel();
-        Ok((Self { blobs, bodies, records, answer, when }, waiter))
+        Ok((Self { content: CommitGroup { blobs, bodies, records }, answer, when }, waiter))
     }
 }
 
@@ -75,13 +78,6 @@ pub(in crate::store) fn encode<R: Serialize>(record: &R) -> Result<Vec<u8>, Stor
         return Err(StoreError::TooLarge { bytes: body.len(), limit: BODY_BYTES_MAX });
     }
     Ok(body)
-}
-
-/// The combined content of several commits.
-struct CommitGroup<R> {
-    blobs: Vec<SealedValue>,
-    bodies: Vec<Vec<u8>>,
-    records: Vec<R>,
 }
 
 /// A waiting caller, with its result.
@@ -134,20 +130,15 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
                 WriterTask::Commit(job) => jobs.push(job),
                 WriterTask::Act(act) => {
                     self.commit(std::mem::take(&mut jobs));
-                    self.act(act);
+                    // After a failed step the function is dropped, and its caller gets no result.
+                    if self.failed.is_none() {
+                        act(&mut self.journal);
+                    }
                 }
             }
         }
         if !jobs.is_empty() {
             self.commit(jobs);
-        }
-    }
-
-    /// Runs a function on the journal. After a failed step it is dropped, and its caller gets no
-    /// result.
-    fn act(&mut self, act: JournalAction) {
-        if self.failed.is_none() {
-            act(&mut self.journal);
         }
     }
 
@@ -198,13 +189,13 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
     /// Merges jobs into a group. Their callers are registered before any step can fail.
     fn accept(&mut self, jobs: Vec<PendingCommit<R>>) -> CommitGroup<R> {
         let mut group = CommitGroup { blobs: Vec::new(), bodies: Vec::new(), records: Vec::new() };
-        for PendingCommit { blobs, bodies, records, answer, when } in jobs {
-            self.accepted = self.accepted.saturating_add(to_u64(bodies.len()));
+        for PendingCommit { content, answer, when } in jobs {
+            self.accepted = self.accepted.saturating_add(to_u64(content.bodies.len()));
             self.waiters.push(Waiter { answer, last: self.accepted, when });
-            group.blobs.extend(blobs);
-            group.bodies.extend(bodies);
-            self.leaving |= records.iter().any(|record| self.fold.sends_effect(record));
-            group.records.extend(records);
+            group.blobs.extend(content.blobs);
+            group.bodies.extend(content.bodies);
+            self.leaving |= content.records.iter().any(|record| self.fold.sends_effect(record));
+            group.records.extend(content.records);
         }
         group
     }
@@ -268,6 +259,16 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
 pub fn decode(sequence: u64, body: &[u8]) -> Result<Record, StoreError> {
     ciborium::from_reader(body)
         .map_err(|error| StoreError::Decode { sequence, why: error.to_string() })
+}
+
+/// Decodes records in order, each with its head.
+pub(in crate::store) fn decoded(
+    records: impl Iterator<Item = Result<JournalRecord, JournalError>>,
+) -> impl Iterator<Item = Result<(Head, Record), StoreError>> {
+    records.map(|record| {
+        let record = record?;
+        Ok((record.head(), decode(record.sequence, &record.body)?))
+    })
 }
 
 /// Records and sealed values that a caller appends together.

@@ -177,7 +177,7 @@ where
     pub async fn close(&self) -> Result<WriterParts<F>, StoreError> {
         match &self.form {
             WriterForm::Thread(thread) => {
-                drop(thread.take_queue());
+                drop(thread.queue.lock().take());
                 let parts = thread.parts.lock().await.take().ok_or(StoreError::Closed)?;
                 parts.await.map_err(|_| StoreError::Closed)
             }
@@ -199,10 +199,6 @@ impl<R, F> WriterThread<R, F> {
     async fn send(&self, work: WriterTask<R>) -> Result<(), StoreError> {
         let queue = self.queue.lock().clone();
         queue.ok_or(StoreError::Closed)?.send(work).await.map_err(|_| StoreError::Closed)
-    }
-
-    fn take_queue(&self) -> Option<mpsc::Sender<WriterTask<R>>> {
-        self.queue.lock().take()
     }
 }
 

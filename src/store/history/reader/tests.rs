@@ -181,8 +181,8 @@ fn what_stands_beside_effects_has_a_word() {
     let what = crate::model::state::credentials::RefusedCredentials::new(&json!({}), 0, at);
     let refused =
         crate::model::state::credentials::CredentialsRefused { merchant, credentials: what };
-    let told = entry_text(&Record::Unauthorised(Box::new(refused)));
-    let (when, word, why) = told.unwrap();
+    let record = Record::Unauthorised(Box::new(refused));
+    let (when, word, why) = entry_text(&record).unwrap();
     assert_eq!((when, word), (at, "refused"));
     assert_eq!(why.as_deref(), Some("the service refuses its credentials"));
 }

@@ -7,7 +7,7 @@ use crate::model::effect::{ExposureCounts, MoneyMove};
 use crate::model::intent::EffectProof;
 use crate::model::record::Record;
 use crate::model::state::observed::{FactSource, Observation};
-use crate::store::index::ordered::MemoryIndex;
+use crate::store::index::ordered::{Batch, Index as _, MemoryIndex};
 use crate::store::projection::exposure::*;
 use crate::store::projection::fold::fold;
 use crate::store::tests::support::old_intent;
