@@ -49,7 +49,6 @@ pub enum StoreError {
     Thread(#[source] io::Error),
 }
 
-/// Error of folding a record.
 #[derive(Debug, thiserror::Error)]
 pub enum FoldError {
     /// The index failed or is damaged.
@@ -58,7 +57,6 @@ pub enum FoldError {
     /// The record breaks a law (design.md part 1), which is an internal error.
     #[error("law {law}: {detail}")]
     Law { law: u8, detail: String },
-    /// An intent made an illegal transition.
     #[error(transparent)]
     Transition(#[from] IllegalTransition),
 }
@@ -67,8 +65,9 @@ pub enum FoldError {
 pub(crate) type Folded<T = ()> = Result<T, FoldError>;
 
 impl FoldError {
-    pub(crate) fn law(law: u8, detail: String) -> Self {
-        Self::Law { law, detail }
+    /// Refuses a record that breaks this law.
+    pub(crate) fn law<T>(law: u8, detail: String) -> Folded<T> {
+        Err(Self::Law { law, detail })
     }
 }
 
@@ -81,17 +80,14 @@ impl From<IndexError> for FoldError {
 /// Error of opening a state. All of these are exit code 4.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Another process has the state open.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// The key cannot be read or created.
     #[error(transparent)]
     Key(#[from] MasterKeyError),
     #[error(transparent)]
     Journal(#[from] JournalError),
     #[error(transparent)]
     Vault(#[from] VaultError),
-    /// The index cannot be opened or folded.
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -119,16 +115,16 @@ pub enum OpenError {
     Foreign { what: &'static str },
 }
 
-/// Findings and repairs of an opening.
+/// Result of opening a state, or of work on an open one.
+pub type OpenResult<T = ()> = Result<T, OpenError>;
+
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OpenReport {
     /// A torn tail that was cut.
     pub cut: Option<CutTail>,
-    /// The reason for rebuilding the index.
     pub rebuilt: Option<String>,
     /// New place of a damaged index.
     pub moved_aside: Option<PathBuf>,
-    /// The number of records that were folded.
     pub folded: u64,
     /// Set if the state is older than its mark, or another one: a new epoch began.
     pub put_back: Option<RollbackDetected>,
@@ -143,6 +139,5 @@ pub struct RollbackDetected {
     pub marked: u64,
     /// The sequence of the state's last record.
     pub head: u64,
-    /// The epoch that began.
     pub epoch: u32,
 }

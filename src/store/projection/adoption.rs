@@ -104,7 +104,6 @@ fn unblock(changes: &mut Changes<'_>, id: &RemoteId) -> Folded {
     Ok(OBSERVED.put(changes, &holder, &known)?)
 }
 
-/// Removes the entries of the objects that block a resource.
 fn remove_blocking_entries(changes: &mut Changes<'_>, known: &Observed) {
     for stray in &known.unknown_objects {
         UNKNOWN_OBJECTS.remove(changes, stray.id.as_str());
@@ -115,7 +114,7 @@ fn remove_blocking_entries(changes: &mut Changes<'_>, known: &Observed) {
 fn refuse_if_open(entries: &impl Entries, key: &Key, what: &str) -> Folded {
     match OPEN_BY_KEY.get(entries, key)? {
         None => Ok(()),
-        Some(open) => Err(FoldError::law(5, format!("{key} is {what} while {open} is open"))),
+        Some(open) => FoldError::law(5, format!("{key} is {what} while {open} is open")),
     }
 }
 

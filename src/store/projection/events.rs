@@ -53,7 +53,6 @@ fn increment(number: &mut u64) {
     *number = number.saturating_add(1);
 }
 
-/// Additions of posts to a merchant's ledger.
 #[derive(Debug, Default)]
 struct PostCounts {
     posts: u64,
@@ -109,7 +108,6 @@ pub(crate) fn fold_posts<'a>(
     })
 }
 
-/// Counts a malformed body.
 fn count_malformed(
     changes: &mut Changes<'_>,
     tally: &mut PostCounts,
@@ -164,10 +162,10 @@ pub(crate) fn fold_verified(changes: &mut Changes<'_>, told: &VerifiedEvent) -> 
     let merchant = &told.merchant;
     let known = EVENTS.get(changes, (merchant, &told.event))?;
     if known.as_ref().is_some_and(|known| matches!(known.status, EventStatus::Verified(_))) {
-        return Err(FoldError::law(
+        return FoldError::law(
             5,
             format!("the event {} of {} is taken in twice", told.event, merchant.short()),
-        ));
+        );
     }
     let page = known.as_ref().and_then(|known| known.page);
     let was_forged = known.as_ref().is_some_and(|known| known.status == EventStatus::Forged);
@@ -205,10 +203,10 @@ fn update_object(changes: &mut Changes<'_>, told: &VerifiedEvent) -> Folded {
     let is_news = told.freshness == Freshness::Newer;
     let older = object.freshness(known.as_ref()) == Freshness::Older;
     if is_news && older && !fault_injection::is_active("stale-event-applied") {
-        return Err(FoldError::law(
+        return FoldError::law(
             3,
             format!("an older version of {} takes the place of a newer one", object.id),
-        ));
+        );
     }
     let Some(newest) = (if is_news { Some(object) } else { known.as_ref() }) else { return Ok(()) };
     let after = newest.clone().into_index_entry(known.as_ref(), told.created);
@@ -239,7 +237,12 @@ pub(crate) fn note_polled(changes: &mut Changes<'_>, polled: &Polled) -> Folded 
         ledger.polled_to = later(ledger.polled_to, polled.to);
         ledger.polled_at = later(ledger.polled_at, polled.at);
     })?;
-    note_list_read(changes, polled)
+    // Once the list of events was read to its end, later events are certainly new.
+    if !polled.whole || NEW_EVENTS.has(changes, &polled.merchant)? {
+        return Ok(());
+    }
+    let ledger = EVENT_LEDGERS.get(changes, &polled.merchant)?.unwrap_or_default();
+    Ok(NEW_EVENTS.put(changes, &polled.merchant, &ledger.verified)?)
 }
 
 /// Returns true if a lost state may have run the hooks of this event. The partner's webhooks are in
@@ -293,15 +296,6 @@ pub(crate) fn mark_doubted(changes: &mut Changes<'_>, pending: &PendingAction) {
     if let Ok(action) = pending.action() {
         DOUBTED_ACTIONS.mark(changes, &action);
     }
-}
-
-/// Marks later events as new, if the list of events was read to its end.
-pub(crate) fn note_list_read(changes: &mut Changes<'_>, polled: &Polled) -> Folded {
-    if !polled.whole || NEW_EVENTS.has(changes, &polled.merchant)? {
-        return Ok(());
-    }
-    let ledger = EVENT_LEDGERS.get(changes, &polled.merchant)?.unwrap_or_default();
-    Ok(NEW_EVENTS.put(changes, &polled.merchant, &ledger.verified)?)
 }
 
 /// Handles a restored backup: pending action requests may be done already, and no event is

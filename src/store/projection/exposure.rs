@@ -12,10 +12,9 @@ use crate::model::operator::{PlanApproval, StoredApproval};
 use crate::policy::limit_check::LimitPeriod;
 use crate::policy::limits::{RECENT_MAX, TypicalAmounts};
 use crate::store::error::Folded;
-use crate::store::read_model::model::{Changes, Entries as _, ReadModel, ReadModelError};
+use crate::store::read_model::model::{Changes, Entries as _, ReadModel, ReadResult};
 use crate::store::read_model::resources::{PLAN_APPROVALS, TALLIES, USUAL_AMOUNTS};
 
-/// Counts a new intent.
 pub(crate) fn count_intent(changes: &mut Changes<'_>, intent: &Intent) -> Folded {
     count(changes, intent, RunningTotals::add)?;
     each_approval(changes, &intent.exposure, |kept| {
@@ -46,7 +45,6 @@ pub(crate) fn settle(
     }
 }
 
-/// Stores a person's approval of a plan.
 pub(crate) fn store_approval(changes: &mut Changes<'_>, approval: &PlanApproval) -> Folded {
     let kept = StoredApproval { approval: approval.clone(), used: Vec::new() };
     Ok(PLAN_APPROVALS.put(changes, &approval.id, &kept)?)
@@ -75,7 +73,6 @@ fn count(
     Ok(())
 }
 
-/// Changes each approval that an intent used.
 fn each_approval(
     changes: &mut Changes<'_>,
     stake: &Exposure,
@@ -142,24 +139,23 @@ impl ReadModel {
         (span, name): (LimitPeriod, &str),
         mode: Mode,
         merchant: Option<&Key>,
-    ) -> Result<RunningTotals, ReadModelError> {
+    ) -> ReadResult<RunningTotals> {
         Ok(self.read(&counted_key(span, name, mode, merchant))?.unwrap_or_default())
     }
 
-    /// Returns the usual amounts for a resource.
     pub fn usual_amounts(
         &self,
         mode: Mode,
         merchant: &Key,
         key: &Key,
         moved: &RecordedMove,
-    ) -> Result<TypicalAmounts, ReadModelError> {
+    ) -> ReadResult<TypicalAmounts> {
         let recent = self.read(&recent_key(mode, merchant, key, moved))?.unwrap_or_default();
         Ok(TypicalAmounts { own: self.read(&own_key(mode, key, moved))?, recent })
     }
 
     /// Returns every approval of a plan that was ever given.
-    pub fn plan_approvals(&self) -> Result<Vec<StoredApproval>, ReadModelError> {
+    pub fn plan_approvals(&self) -> ReadResult<Vec<StoredApproval>> {
         PLAN_APPROVALS.list(self)
     }
 }

@@ -53,7 +53,10 @@ fn fold_record(changes: &mut Changes<'_>, record: &Record) -> Folded {
         Record::HooksRun(ran) => hooks::fold_run(changes, ran),
         Record::CursorAdvanced(passed) => hooks::advance(changes, passed),
         Record::ActionSettled(granted) => hooks::record_result(changes, granted),
-        Record::NotificationAttempt(telling) => hooks::note_sending(changes, telling),
+        Record::NotificationAttempt(telling) => {
+            hooks::note_sending(changes, telling);
+            Ok(())
+        }
         Record::Replayed(replayed) => hooks::retry_failed(changes, replayed),
         Record::Polled(polled) => events::note_polled(changes, polled),
         Record::EmptyRemote { at, actor: _ } => empty_remote(changes, *at),
@@ -148,10 +151,10 @@ fn fold_group(changes: &mut Changes<'_>, group: &[(u64, Record)]) -> Folded {
 /// Opens an intent. Law 5: a resource has one open effect at a time.
 fn open_intent(changes: &mut Changes<'_>, intent: &Intent) -> Folded {
     if let Some(older) = OPEN_BY_KEY.get(changes, &intent.key)? {
-        return Err(FoldError::law(
+        return FoldError::law(
             5,
             format!("{} for {} while {older} is open", intent.id, intent.key),
-        ));
+        );
     }
     let next = next_intent(changes, intent.id)?;
     let state = IntentState::Open { attempt: 1 };
@@ -167,7 +170,7 @@ fn open_intent(changes: &mut Changes<'_>, intent: &Intent) -> Folded {
 /// order than their numbers, and each number is issued once.
 fn next_intent(changes: &Changes<'_>, id: IntentId) -> Folded<IntentId> {
     if INTENTS.get(changes, id)?.is_some() {
-        return Err(FoldError::law(5, format!("{id} is open, and another intent has its number")));
+        return FoldError::law(5, format!("{id} is open, and another intent has its number"));
     }
     let known = NEXT_INTENT.get(changes, ())?;
     Ok(known.map_or(id.next(), |known| known.max(id.next())))
@@ -181,10 +184,7 @@ fn advance_intent(
     progress: &IntentProgress,
 ) -> Folded {
     let Some(OpenIntent { intent, state, since }) = INTENTS.get(changes, id)? else {
-        return Err(FoldError::law(
-            5,
-            format!("{id} is settled, yet it is {} again", progress.word()),
-        ));
+        return FoldError::law(5, format!("{id} is settled, yet it is {} again", progress.word()));
     };
     operator::note_confirmed_absent(changes, (&intent, &state), (progress, at))?;
     let held = matches!(state, IntentState::OnHold { .. });
@@ -245,7 +245,7 @@ fn consequence(
             let orphan = PossibleOrphan { intent: intent.id, key: intent.key.clone() };
             ORPHANS.put(changes, intent.id, &orphan)?;
             change_observed(changes, key, unknown, |known| {
-                known.recreated = known.recreated.saturating_add(1)
+                known.recreated = known.recreated.saturating_add(1);
             })
         }
         IntentProgress::OnHold { reason: _, observation } => {

@@ -3,8 +3,8 @@
 use crate::base::id::Key;
 use crate::model::events::event::EventLedger;
 use crate::model::events::hook_run::{
-    ActionOutcome, ActionResult, Cursor, CursorAdvanced, FailedHook, HookFailure, HookRunRecord,
-    HooksReplayed, NotificationAttempt, Scheduled, ScriptIdentity,
+    ActionOutcome, ActionResult, Cursor, CursorAdvanced, FailedHook, HookRunRecord, HooksReplayed,
+    NotificationAttempt, Scheduled, ScriptIdentity,
 };
 use crate::model::record::Record;
 use crate::model::state::lifecycle::Release;
@@ -84,10 +84,10 @@ pub(crate) fn fold_runs<'a>(
         let number = ran.number;
         if number <= to {
             let (script, merchant) = (&lane.script, merchant.short());
-            return Err(FoldError::law(
+            return FoldError::law(
                 5,
                 format!("{script} runs twice for event {number} of {merchant}"),
-            ));
+            );
         }
         to = number;
         ended.extend(fold_outcome(changes, &mut ledger, (ran, !sure.covers(number)))?);
@@ -112,8 +112,10 @@ fn fold_outcome(
         ended.extend(requests::store_values(changes, (ran, run))?);
         before = before.saturating_add(run.requests.len());
     }
-    for one in &ran.failures {
-        put_failed_run(changes, ledger, &failed_hook(ran, one, doubted))?;
+    for failed in &ran.failures {
+        let (merchant, event) = (ran.merchant.clone(), ran.event.clone());
+        let failed = FailedHook { merchant, event, failed: failed.clone(), maybe_ran: doubted };
+        put_failed_run(changes, ledger, &failed)?;
     }
     Ok(ended)
 }
@@ -129,11 +131,6 @@ fn scripts(ran: &HookRunRecord) -> impl Iterator<Item = &str> {
     ran.runs.iter().map(|run| run.script.as_str()).chain(failed)
 }
 
-fn failed_hook(ran: &HookRunRecord, failed: &HookFailure, doubted: bool) -> FailedHook {
-    let (merchant, event) = (ran.merchant.clone(), ran.event.clone());
-    FailedHook { merchant, event, failed: failed.clone(), maybe_ran: doubted }
-}
-
 /// Advances the merchant's ledger: hooks of an event run once, in the order of events. The scripts
 /// in `held` keep their place.
 fn advance_ledger(
@@ -143,10 +140,10 @@ fn advance_ledger(
 ) -> Folded {
     let mut ledger = EVENT_LEDGERS.get(changes, merchant)?.unwrap_or_default();
     if number <= ledger.ran_to {
-        return Err(FoldError::law(
+        return FoldError::law(
             5,
             format!("the hooks of event {number} of {} run twice", merchant.short()),
-        ));
+        );
     }
     let from = std::mem::replace(&mut ledger.ran_to, number);
     if ledger.ran_to >= ledger.verified {
@@ -167,22 +164,23 @@ pub(crate) fn advance(changes: &mut Changes<'_>, passed: &CursorAdvanced) -> Fol
 }
 
 /// Marks a notification as being sent, or as not sent after all.
-pub(crate) fn note_sending(changes: &mut Changes<'_>, telling: &NotificationAttempt) -> Folded {
+pub(crate) fn note_sending(changes: &mut Changes<'_>, telling: &NotificationAttempt) {
     if telling.in_progress {
         NOTIFICATIONS_SENDING.mark(changes, &telling.id);
     } else {
         NOTIFICATIONS_SENDING.remove(changes, &telling.id);
     }
-    Ok(())
 }
 
-/// Records the result of an action.
 pub(crate) fn record_result(changes: &mut Changes<'_>, granted: &ActionResult) -> Folded {
     let pending = ACTION_REQUESTS.get(changes, &granted.id)?;
     let content = pending.as_ref().and_then(|pending| pending.request.content);
     if let Some(pending) = pending {
         changes.batch.remove(schedule_key(&Scheduled::of(&pending)));
-        ledger::end_pending(changes, pending, granted)?;
+        ledger::change_ledger(changes, &granted.id.merchant, |ledger| {
+            ledger.pending = ledger.pending.saturating_sub(1);
+        })?;
+        ledger::count_result(changes, pending, granted)?;
     }
     ACTION_REQUESTS.remove(changes, &granted.id);
     NOTIFICATIONS_SENDING.remove(changes, &granted.id);

@@ -77,18 +77,6 @@ pub(crate) fn change_ledger(
 /// Maximum of failed actions listed for each merchant; the journal has all of them.
 const KEPT_MAX: u64 = 500;
 
-/// Records the end of a pending action.
-pub(crate) fn end_pending(
-    changes: &mut Changes<'_>,
-    pending: PendingAction,
-    granted: &ActionResult,
-) -> Folded {
-    change_ledger(changes, &granted.id.merchant, |ledger| {
-        ledger.pending = ledger.pending.saturating_sub(1);
-    })?;
-    count_result(changes, pending, granted)
-}
-
 /// Counts the end of an action, and lists a failed one.
 pub(crate) fn count_result(
     changes: &mut Changes<'_>,

@@ -83,7 +83,6 @@ pub(crate) fn convert_from_11(index: &dyn Index) -> Folded {
     })
 }
 
-/// Ledgers by merchant.
 type Ledgers = BTreeMap<Key, EventLedger>;
 
 pub(crate) fn convert_from_9(index: &dyn Index) -> Folded {

@@ -44,18 +44,20 @@ pub(crate) fn change_observed(
 
 pub(crate) fn move_resource(changes: &mut Changes<'_>, record: &MovedRecord) -> Folded {
     let MovedRecord { from, to, at, commit: _ } = record;
-    let law = |detail: String| FoldError::law(5, detail);
     for key in [from, to] {
         if let Some(open) = OPEN_BY_KEY.get(changes, key)? {
-            return Err(law(format!("{from} is moved to {to} while {open} is open for {key}")));
+            return FoldError::law(
+                5,
+                format!("{from} is moved to {to} while {open} is open for {key}"),
+            );
         }
     }
     let new = OBSERVED.get(changes, to)?;
     let Some(mut known) = OBSERVED.get(changes, from)?.filter(|old| old.exists) else {
-        return Err(law(format!("{from} is moved to {to}, and nothing is known of it")));
+        return FoldError::law(5, format!("{from} is moved to {to}, and nothing is known of it"));
     };
     if new.is_some_and(|new| new.exists) {
-        return Err(law(format!("{from} is moved to {to}, which is there itself")));
+        return FoldError::law(5, format!("{from} is moved to {to}, which is there itself"));
     }
     known.former.push(from.clone());
     known.missing_document = None;
@@ -96,7 +98,6 @@ pub(crate) fn fold_missing_document(
     })
 }
 
-/// Attaches the token to the method.
 pub(crate) fn attach_token(changes: &mut Changes<'_>, attachment: &TokenAttachment) -> Folded {
     let TokenAttachment { key, merchant, at, .. } = attachment;
     change_observed(changes, key, (merchant, *at), |known| {
@@ -195,7 +196,7 @@ mod tests {
         Record::Observation(Box::new(Observation {
             key: key(name),
             merchant: key("Merchant/acme"),
-            at: chrono::DateTime::UNIX_EPOCH,
+            at: DateTime::UNIX_EPOCH,
             source: FactSource::Answer,
             remote_id: Some(RemoteId::new(id).unwrap()),
             exists: Some(true),
@@ -205,7 +206,7 @@ mod tests {
     }
 
     fn moved(from: &str, to: &str) -> Record {
-        let at = chrono::DateTime::UNIX_EPOCH;
+        let at = DateTime::UNIX_EPOCH;
         let (from, to) = (key(from), key(to));
         Record::Moved(Box::new(MovedRecord { from, to, at, commit: None }))
     }

@@ -1,24 +1,31 @@
-//! Folds orders of people: suspensions, uses of saved plans, rotations of webhook addresses, and
-//! epochs: a restore opens a new one, discards earlier excuses, and a person ends the doubt.
+//! Folds and reads orders of people and findings about the whole state: uses of saved plans, rotations
+//! of webhook addresses, unknown and disowned objects, confirmed absences, and epochs. A restore opens
+//! a new epoch and discards earlier excuses, and a person ends the doubt.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
-use crate::base::id::IntentId;
+use crate::base::id::{IntentId, Key};
 use crate::model::intent::{Intent, IntentProgress, IntentState};
-use crate::model::operator::{PlanUse, RotationRecord};
+use crate::model::operator::{PlanUse, Rotation, RotationRecord, WebhookAddress};
 use crate::model::state::lifecycle::{Epoch, Release, Restored};
 use crate::model::state::observed::Observed;
 use crate::store::error::{FoldError, Folded};
 use crate::store::projection::events;
 use crate::store::projection::hooks::mark_done;
 use crate::store::read_model::hooks::DOUBTED_ACTIONS;
-use crate::store::read_model::model::{Changes, Entries as _, ReadModel, ReadModelError, decode};
-use crate::store::read_model::operator::{ROTATIONS, absence_key, rotation_name};
+use crate::store::read_model::model::{
+    Changes, Entries as _, ReadModel, ReadResult, Table, decode,
+};
 use crate::store::read_model::resources::{
-    BINDING, CONFIRMED_ABSENT, EMPTY_REMOTE, EPOCH, NEXT_INTENT, OBSERVED, PLANS, RELEASED,
+    BINDING, CONFIRMED_ABSENT, DISOWNED, EMPTY_REMOTE, EPOCH, NEXT_INTENT, OBSERVED, PLANS,
+    RELEASED, UNKNOWN_OBJECTS,
 };
 
-/// Rotates the addresses that the record names.
+pub(in crate::store) static ROTATIONS: Table<String, (WebhookAddress, Rotation)> =
+    Table::new(b"v/t/");
+
 pub(crate) fn rotate_addresses(changes: &mut Changes<'_>, rotated: &RotationRecord) -> Folded {
     for address in &rotated.addresses {
         let name = rotation_name(address);
@@ -33,19 +40,9 @@ pub(crate) fn rotate_addresses(changes: &mut Changes<'_>, rotated: &RotationReco
 /// Records the use of a saved plan. Law 5: a plan's token is used once.
 pub(crate) fn use_plan(changes: &mut Changes<'_>, used: &PlanUse) -> Folded {
     if let Some(before) = PLANS.get(changes, &used.token)? {
-        return Err(FoldError::law(
-            5,
-            format!("{} is used again, first at {}", used.plan, before.at),
-        ));
+        return FoldError::law(5, format!("{} is used again, first at {}", used.plan, before.at));
     }
     Ok(PLANS.put(changes, &used.token, used)?)
-}
-
-impl ReadModel {
-    /// Returns every saved plan that was used.
-    pub fn used_plans(&self) -> Result<Vec<PlanUse>, ReadModelError> {
-        PLANS.list(self)
-    }
 }
 
 /// The fact that marks a merchant whose readable objects were surveyed.
@@ -56,10 +53,10 @@ const SURVEYED: &str = "surveyed";
 pub(crate) fn begin_epoch(changes: &mut Changes<'_>, restored: &Restored) -> Folded {
     if let Some(mut bound) = BINDING.get(changes, ())? {
         if restored.epoch <= bound.epoch {
-            return Err(FoldError::law(
+            return FoldError::law(
                 5,
                 format!("epoch {} after epoch {}", restored.epoch, bound.epoch),
-            ));
+            );
         }
         bound.epoch = restored.epoch;
         BINDING.put(changes, (), &bound)?;
@@ -139,15 +136,82 @@ pub(crate) fn note_confirmed_absent(
     Ok(())
 }
 
+impl ReadModel {
+    /// Returns the epoch; `None` before the first restore.
+    pub fn epoch(&self) -> ReadResult<Option<Epoch>> {
+        EPOCH.get(self, ())
+    }
+
+    /// Returns the time at which this state or its epoch began: an earlier state did nothing since.
+    /// States of older versions have no such time.
+    pub fn began_at(&self) -> ReadResult<Option<DateTime<Utc>>> {
+        Ok(match self.epoch()? {
+            Some(epoch) => Some(epoch.began.at),
+            None => self.state_owner()?.and_then(|binding| binding.began),
+        })
+    }
+
+    /// Returns true if this state began empty, and no person declared that nothing at the service
+    /// is ours.
+    pub fn began_empty(&self) -> ReadResult<bool> {
+        Ok(self.epoch()?.is_none() && !self.is_empty_remote()?)
+    }
+
+    /// Returns true if a person said that this resource was not created between backup and restore,
+    /// or by a lost state.
+    pub fn is_released(&self, key: &Key) -> ReadResult<bool> {
+        RELEASED.has(self, key)
+    }
+
+    /// Returns true if an effect was searched in this epoch and is confirmed absent.
+    pub fn is_confirmed_absent(&self, effect: &str, source_id: &str) -> ReadResult<bool> {
+        Ok(self.value(&absence_key(effect, source_id))?.is_some())
+    }
+
+    pub fn disowned_ids(&self) -> ReadResult<BTreeSet<String>> {
+        Ok(DISOWNED.keys(self)?.into_iter().collect())
+    }
+
+    /// Returns every object with a mark of ours that blocks a resource, with that resource.
+    pub fn unknown_objects(&self) -> ReadResult<BTreeMap<String, Key>> {
+        Ok(UNKNOWN_OBJECTS.entries(self)?.into_iter().collect())
+    }
+
+    pub fn rotation(&self, address: &WebhookAddress) -> ReadResult<Rotation> {
+        let found = ROTATIONS.get(self, &rotation_name(address))?;
+        Ok(found.map(|(_, rotation)| rotation).unwrap_or_default())
+    }
+
+    /// Returns the generations of every address that was ever rotated.
+    pub fn rotations(&self) -> ReadResult<Vec<(WebhookAddress, Rotation)>> {
+        ROTATIONS.list(self)
+    }
+
+    /// Returns every saved plan that was used.
+    pub fn used_plans(&self) -> ReadResult<Vec<PlanUse>> {
+        PLANS.list(self)
+    }
+}
+
+pub(in crate::store) fn absence_key(effect: &str, source_id: &str) -> Vec<u8> {
+    [CONFIRMED_ABSENT, effect.as_bytes(), b"/", source_id.as_bytes()].concat()
+}
+
+pub(in crate::store) fn rotation_name(address: &WebhookAddress) -> String {
+    match address {
+        WebhookAddress::Partner => "partner".to_owned(),
+        WebhookAddress::Merchant(key) => key.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::base::id::Key;
     use crate::model::events::event::{Polled, ReceivedWebhook, WebhookContent};
     use crate::model::events::hook_run::{ActionOutcome, ActionRequestId, ActionResult};
-    use crate::model::operator::{Rotation, RotationStep, Suspension, WebhookAddress};
+    use crate::model::operator::{RotationStep, Suspension};
     use crate::model::record::Record;
     use crate::store::index::ordered::{Batch, Index, MemoryIndex};
     use crate::store::projection::fold::{fold, fold as fold_record};
@@ -245,5 +309,21 @@ mod tests {
         write(&Record::Resumed { key: key.clone(), actor: "uid 7".to_owned(), at });
         assert_eq!(facts.suspensions().unwrap(), []);
         assert_eq!(facts.digest().unwrap(), nothing);
+    }
+
+    #[test]
+    fn each_resource_and_each_obligation_has_a_place_of_its_own() {
+        let key = |text: &str| RELEASED.key(&text.parse().unwrap());
+        let looked = |effect: &str, source: &str| absence_key(effect, source);
+        let all = [
+            key("Contact/a"),
+            key("Contact/b"),
+            looked("contact.create", "acme:1"),
+            looked("contact.create", "acme:2"),
+            looked("invoice.create", "acme:1"),
+        ];
+        let different: BTreeSet<_> = all.iter().collect();
+        assert_eq!(different.len(), all.len());
+        assert!(all[0].starts_with(RELEASED.prefix()) && all[2].starts_with(CONFIRMED_ABSENT));
     }
 }

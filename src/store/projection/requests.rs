@@ -37,7 +37,6 @@ struct StoredResult {
     content: Option<Digest>,
 }
 
-/// Writes the result of an action.
 pub(crate) fn write_result(
     changes: &mut Changes<'_>,
     granted: &ActionResult,
@@ -48,7 +47,6 @@ pub(crate) fn write_result(
     Ok(changes.write(&ACTION_RESULTS.key(&granted.id), &settled)?)
 }
 
-/// The action requests of one run.
 #[derive(Default)]
 pub(crate) struct RequestedActions {
     /// The number of new actions that wait.
@@ -191,11 +189,11 @@ pub(crate) fn store_values(
     }
     let mut size = STORED_SIZES.get(changes, &run.script)?.unwrap_or_default();
     for (key, value) in &run.kept {
-        let before = stored_value(changes, run, key)?;
+        let before = STORED_VALUES.get(changes, (&run.script, key))?.unwrap_or_default();
         size = put_value(changes, run, (key, &before, value), size)?;
     }
     for (key, added) in &run.added {
-        let before = stored_value(changes, run, key)?;
+        let before = STORED_VALUES.get(changes, (&run.script, key))?.unwrap_or_default();
         match sum(&before, added) {
             Some(value) => size = put_value(changes, run, (key, &before, &value), size)?,
             None => refused.extend(type_conflict(ran, run, key)),
@@ -203,10 +201,6 @@ pub(crate) fn store_values(
     }
     STORED_SIZES.put(changes, &run.script, &size)?;
     Ok(refused)
-}
-
-fn stored_value(entries: &impl Entries, run: &HookRun, key: &str) -> Folded<Value> {
-    Ok(STORED_VALUES.get(entries, (&run.script, key))?.unwrap_or_default())
 }
 
 /// Replaces a value; null removes the key.

@@ -168,7 +168,6 @@ fn drop_intent(
     Ok(())
 }
 
-/// Removes every entry of an action.
 fn remove_entries(changes: &mut Changes<'_>, action: &Key, known: &Observed) -> Folded {
     let newest = SEQUENCES.get(changes, action)?.unwrap_or_default();
     for number in 0..newest.full {

@@ -55,7 +55,10 @@ pub(crate) fn load(changes: &mut Changes<'_>, loaded: &ScriptsLoaded) -> Folded 
             HOOK_CURSORS.put(changes, key, &cursor)?;
         }
     }
-    queue_all(changes, &known)
+    for (merchant, ledger) in EVENT_LEDGERS.entries(changes)? {
+        queue(changes, (&merchant, &ledger), &known)?;
+    }
+    Ok(())
 }
 
 /// Moves a script's cursors to its new name.
@@ -71,15 +74,7 @@ fn rename(changes: &mut Changes<'_>, former: &str, script: &str) -> Folded {
     Ok(())
 }
 
-/// Queues or unqueues every merchant, depending on whether a script in use has events to run for.
-fn queue_all(changes: &mut Changes<'_>, known: &Roster) -> Folded {
-    for (merchant, ledger) in EVENT_LEDGERS.entries(changes)? {
-        queue(changes, (&merchant, &ledger), known)?;
-    }
-    Ok(())
-}
-
-/// Queues or unqueues one merchant.
+/// Queues or unqueues a merchant, depending on whether a script in use has events to run for.
 fn queue(
     changes: &mut Changes<'_>,
     (merchant, ledger): (&Key, &EventLedger),
@@ -146,10 +141,10 @@ pub(crate) fn advance_script(
     let ledger = EVENT_LEDGERS.get(changes, merchant)?.unwrap_or_default();
     let Some(cursor) = HOOK_CURSORS.get(changes, key)? else { return Ok(()) };
     if *to < cursor.to {
-        return Err(FoldError::law(
+        return FoldError::law(
             5,
             format!("{script} goes back to event {to} of {}", merchant.short()),
-        ));
+        );
     }
     if *to == ledger.ran_to {
         HOOK_CURSORS.remove(changes, key);

@@ -10,7 +10,7 @@ use crate::base::id::Key;
 use crate::model::events::event::{EventEntry, EventLedger, PartnerWebhook};
 use crate::model::remote_object::RemoteObject;
 use crate::model::state::observed::Observed;
-use crate::store::read_model::model::{Entries, ReadModel, ReadModelError, Table, decode};
+use crate::store::read_model::model::{Entries, ReadModel, ReadResult, Table, decode};
 use crate::store::read_model::resources::{OBSERVED, PARTNER_WEBHOOKS};
 
 /// Number of ignored webhooks of the partner interface.
@@ -36,18 +36,16 @@ pub(in crate::store) static EVENT_LEDGERS: Table<Key, EventLedger> = Table::new(
 pub(in crate::store) static OBJECTS: Table<(Key, String), RemoteObject> = Table::new(b"v/o/");
 
 impl ReadModel {
-    /// Returns the entry of a merchant's event.
-    pub fn event(&self, merchant: &Key, id: &str) -> Result<Option<EventEntry>, ReadModelError> {
+    pub fn event(&self, merchant: &Key, id: &str) -> ReadResult<Option<EventEntry>> {
         EVENTS.get(self, (merchant, id))
     }
 
     /// Returns true if the same malformed body was posted before.
-    pub fn knows_malformed(&self, merchant: &Key, digest: &Digest) -> Result<bool, ReadModelError> {
+    pub fn knows_malformed(&self, merchant: &Key, digest: &Digest) -> ReadResult<bool> {
         EVENTS_MALFORMED.has(self, (merchant, digest))
     }
 
-    /// Returns the counts of a merchant's events.
-    pub fn event_ledger(&self, merchant: &Key) -> Result<EventLedger, ReadModelError> {
+    pub fn event_ledger(&self, merchant: &Key) -> ReadResult<EventLedger> {
         Ok(EVENT_LEDGERS.get(self, merchant)?.unwrap_or_default())
     }
 
@@ -57,25 +55,21 @@ impl ReadModel {
         &self,
         merchant: &Key,
         before: Option<&CachedEntry<EventLedger>>,
-    ) -> Result<Option<CachedEntry<EventLedger>>, ReadModelError> {
+    ) -> ReadResult<Option<CachedEntry<EventLedger>>> {
         self.read_cached(&EVENT_LEDGERS.key(merchant), before)
     }
 
-    /// Returns the ledgers of all merchants.
-    pub fn event_ledgers(&self) -> Result<Vec<EventLedger>, ReadModelError> {
+    pub fn event_ledgers(&self) -> ReadResult<Vec<EventLedger>> {
         EVENT_LEDGERS.list(self)
     }
 
     /// Returns the number of ignored webhooks of the partner interface.
-    pub fn ignored_webhooks(&self) -> Result<u64, ReadModelError> {
+    pub fn ignored_webhooks(&self) -> ReadResult<u64> {
         Ok(IGNORED_WEBHOOKS.get(self, ())?.unwrap_or_default())
     }
 
     /// Returns at most `most` ignored webhooks of the partner interface, newest first.
-    pub fn newest_ignored_webhooks(
-        &self,
-        most: usize,
-    ) -> Result<Vec<PartnerWebhook>, ReadModelError> {
+    pub fn newest_ignored_webhooks(&self, most: usize) -> ReadResult<Vec<PartnerWebhook>> {
         let all: Vec<PartnerWebhook> = PARTNER_WEBHOOKS.list(self)?;
         let mut ignored: Vec<_> = all.into_iter().filter(|one| one.ignored.is_some()).collect();
         ignored.sort_by_key(|one| std::cmp::Reverse(one.at));
@@ -83,34 +77,24 @@ impl ReadModel {
         Ok(ignored)
     }
 
-    /// Returns the ledgers with their merchants.
-    pub fn ledgers_by_merchant(&self) -> Result<Vec<(Key, EventLedger)>, ReadModelError> {
+    pub fn ledgers_by_merchant(&self) -> ReadResult<Vec<(Key, EventLedger)>> {
         EVENT_LEDGERS.entries(self)
     }
 
-    /// Returns the merchants with a ledger of events.
-    pub fn event_merchants(&self) -> Result<Vec<Key>, ReadModelError> {
+    pub fn event_merchants(&self) -> ReadResult<Vec<Key>> {
         EVENT_LEDGERS.keys(self)
     }
 
     /// Returns at most `most` posted ids of a merchant that wait to be verified, longest waiting
     /// first.
-    pub fn events_waiting(
-        &self,
-        merchant: &Key,
-        most: usize,
-    ) -> Result<Vec<String>, ReadModelError> {
+    pub fn events_waiting(&self, merchant: &Key, most: usize) -> ReadResult<Vec<String>> {
         // No page is empty.
         let pages = EVENTS_WAITING.under(merchant).entries_after(self, None, most)?;
         Ok(pages.into_iter().flat_map(|(_, ids)| ids).take(most).collect())
     }
 
     /// Returns at most `most` posted ids that the service does not have.
-    pub fn events_forged(
-        &self,
-        merchant: &Key,
-        most: usize,
-    ) -> Result<Vec<String>, ReadModelError> {
+    pub fn events_forged(&self, merchant: &Key, most: usize) -> ReadResult<Vec<String>> {
         let forged = EVENTS_FORGED.under(merchant);
         let entries = self.scan_from(forged.prefix(), None, most)?;
         entries.iter().map(|(key, _)| forged.parse(key)).collect()
@@ -118,11 +102,7 @@ impl ReadModel {
 
     /// Returns the ids of a merchant's newest events in the order in which they became known,
     /// newest first.
-    pub fn events_newest(
-        &self,
-        merchant: &Key,
-        most: usize,
-    ) -> Result<Vec<String>, ReadModelError> {
+    pub fn events_newest(&self, merchant: &Key, most: usize) -> ReadResult<Vec<String>> {
         let told = self.event_ledger(merchant)?.verified;
         let mut ids = Vec::new();
         for number in (1..=told).rev().take(most) {
@@ -132,11 +112,7 @@ impl ReadModel {
     }
 
     /// Returns the newest version of an object of the service.
-    pub fn remote_object(
-        &self,
-        merchant: &Key,
-        id: &str,
-    ) -> Result<Option<RemoteObject>, ReadModelError> {
+    pub fn remote_object(&self, merchant: &Key, id: &str) -> ReadResult<Option<RemoteObject>> {
         OBJECTS.get(self, (merchant, id))
     }
 }
@@ -161,7 +137,7 @@ impl ReadModel {
         &self,
         key: &Key,
         before: Option<&CachedEntry<Observed>>,
-    ) -> Result<Option<CachedEntry<Observed>>, ReadModelError> {
+    ) -> ReadResult<Option<CachedEntry<Observed>>> {
         self.read_cached(&OBSERVED.key(key), before)
     }
 
@@ -170,7 +146,7 @@ impl ReadModel {
         &self,
         entry: &[u8],
         before: Option<&CachedEntry<T>>,
-    ) -> Result<Option<CachedEntry<T>>, ReadModelError> {
+    ) -> ReadResult<Option<CachedEntry<T>>> {
         let Some(bytes) = self.index.get(entry)? else { return Ok(None) };
         if let Some(before) = before.filter(|before| *before.bytes == *bytes) {
             return Ok(Some(before.clone()));

@@ -14,7 +14,7 @@ use crate::model::events::hook_run::{
 };
 use crate::model::events::scripts::{KnownScript, ScriptValuesSize};
 use crate::store::read_model::events::EVENT_NUMBERS;
-use crate::store::read_model::model::{Entries, ReadModel, ReadModelError, Table, decode};
+use crate::store::read_model::model::{Entries, ReadModel, ReadResult, Table, decode};
 
 /// Merchants whose events have hooks to run.
 pub(in crate::store) static EVENTS_TO_RUN: Table<Key, ()> = Table::new(b"w/r/");
@@ -59,7 +59,7 @@ const PAGE: usize = 16;
 
 impl ReadModel {
     /// Returns the merchants whose events have hooks to run.
-    pub fn hooks_to_run(&self) -> Result<Vec<Key>, ReadModelError> {
+    pub fn hooks_to_run(&self) -> ReadResult<Vec<Key>> {
         EVENTS_TO_RUN.keys(self)
     }
 
@@ -68,7 +68,7 @@ impl ReadModel {
         &self,
         merchant: &Key,
         (first, last): (u64, u64),
-    ) -> Result<BTreeMap<u64, String>, ReadModelError> {
+    ) -> ReadResult<BTreeMap<u64, String>> {
         let before = first.saturating_sub(1);
         let most = usize::try_from(last.saturating_sub(first).saturating_add(1)).unwrap_or(0);
         let ids = EVENT_NUMBERS.under(merchant).entries_after(self, Some(before), most)?;
@@ -81,7 +81,7 @@ impl ReadModel {
         &self,
         after: Option<DateTime<Utc>>,
         now: DateTime<Utc>,
-    ) -> Result<(Vec<Scheduled>, Option<DateTime<Utc>>), ReadModelError> {
+    ) -> ReadResult<(Vec<Scheduled>, Option<DateTime<Utc>>)> {
         let mut due = Vec::new();
         let mut after = after.map(|after| behind_time_key(SCHEDULE, after));
         loop {
@@ -100,22 +100,16 @@ impl ReadModel {
         }
     }
 
-    /// Returns a pending action request.
-    pub fn pending(&self, id: &ActionRequestId) -> Result<Option<PendingAction>, ReadModelError> {
+    pub fn pending(&self, id: &ActionRequestId) -> ReadResult<Option<PendingAction>> {
         ACTION_REQUESTS.get(self, id)
     }
 
-    /// Returns the pending action requests of one event.
-    pub fn pending_of(
-        &self,
-        merchant: &Key,
-        event: &str,
-    ) -> Result<Vec<PendingAction>, ReadModelError> {
+    pub fn pending_of(&self, merchant: &Key, event: &str) -> ReadResult<Vec<PendingAction>> {
         ACTION_REQUESTS.of_event(merchant, event).list(self)
     }
 
     /// Returns at most `most` pending action requests, earliest due first.
-    pub fn first_pending(&self, most: usize) -> Result<Vec<PendingAction>, ReadModelError> {
+    pub fn first_pending(&self, most: usize) -> ReadResult<Vec<PendingAction>> {
         let mut first = Vec::new();
         for (key, value) in self.scan_from(SCHEDULE, None, most)? {
             let scheduled: Scheduled = decode(&key, &value)?;
@@ -125,86 +119,73 @@ impl ReadModel {
     }
 
     /// Returns every pending action request.
-    pub fn all_pending(&self) -> Result<Vec<PendingAction>, ReadModelError> {
+    pub fn all_pending(&self) -> ReadResult<Vec<PendingAction>> {
         ACTION_REQUESTS.list(self)
     }
 
-    /// Returns the results of the actions requested for one event.
-    pub fn action_results_of(
-        &self,
-        merchant: &Key,
-        event: &str,
-    ) -> Result<Vec<ActionResult>, ReadModelError> {
+    pub fn action_results_of(&self, merchant: &Key, event: &str) -> ReadResult<Vec<ActionResult>> {
         ACTION_RESULTS.of_event(merchant, event).list(self)
     }
 
-    /// Returns the result of an action.
-    pub fn action_result(
-        &self,
-        id: &ActionRequestId,
-    ) -> Result<Option<ActionResult>, ReadModelError> {
+    pub fn action_result(&self, id: &ActionRequestId) -> ReadResult<Option<ActionResult>> {
         ACTION_RESULTS.get(self, id)
     }
 
     /// Returns true if sending a notification was begun and its result was never recorded.
-    pub fn is_sending(&self, id: &ActionRequestId) -> Result<bool, ReadModelError> {
+    pub fn is_sending(&self, id: &ActionRequestId) -> ReadResult<bool> {
         NOTIFICATIONS_SENDING.has(self, id)
     }
 
     /// Returns the listed failed actions of hooks: the newest of each merchant, oldest first.
-    pub fn failed_actions(&self) -> Result<Vec<FailedAction>, ReadModelError> {
+    pub fn failed_actions(&self) -> ReadResult<Vec<FailedAction>> {
         FAILED_ACTIONS.list(self)
     }
 
     /// Returns the value that a script stores under a key; null if there is none.
-    pub fn stored_value(&self, script: &str, key: &str) -> Result<Value, ReadModelError> {
+    pub fn stored_value(&self, script: &str, key: &str) -> ReadResult<Value> {
         Ok(STORED_VALUES.get(self, (script, key))?.unwrap_or_default())
     }
 
     /// Returns the total size of the values that a script stores.
-    pub fn stored_size(&self, script: &str) -> Result<ScriptValuesSize, ReadModelError> {
+    pub fn stored_size(&self, script: &str) -> ReadResult<ScriptValuesSize> {
         Ok(STORED_SIZES.get(self, script)?.unwrap_or_default())
     }
 
     /// Returns the total size of the values of all scripts.
-    pub fn stored_total(&self) -> Result<ScriptValuesSize, ReadModelError> {
+    pub fn stored_total(&self) -> ReadResult<ScriptValuesSize> {
         let sizes = STORED_SIZES.list(self)?.into_iter();
         Ok(sizes.fold(ScriptValuesSize::default(), ScriptValuesSize::plus))
     }
 
     /// Returns every script that the state knows, by name.
-    pub fn roster(&self) -> Result<BTreeMap<String, KnownScript>, ReadModelError> {
+    pub fn roster(&self) -> ReadResult<BTreeMap<String, KnownScript>> {
         Ok(ROSTER.entries(self)?.into_iter().collect())
     }
 
     /// Returns a script's cursor; `None` if the script is where the merchant's ledger is.
-    pub fn hook_cursor(
-        &self,
-        merchant: &Key,
-        script: &str,
-    ) -> Result<Option<Cursor>, ReadModelError> {
+    pub fn hook_cursor(&self, merchant: &Key, script: &str) -> ReadResult<Option<Cursor>> {
         HOOK_CURSORS.get(self, (merchant, script))
     }
 
     /// Returns the cursors of a merchant's scripts that differ from its ledger, by name.
-    pub fn hook_cursors(&self, merchant: &Key) -> Result<Vec<(String, Cursor)>, ReadModelError> {
+    pub fn hook_cursors(&self, merchant: &Key) -> ReadResult<Vec<(String, Cursor)>> {
         HOOK_CURSORS.under(merchant).entries(self)
     }
 
     /// Returns the length of an action's chain of causes; 0 if no hook requested it.
-    pub fn hook_depth(&self, action: &Key) -> Result<u32, ReadModelError> {
+    pub fn hook_depth(&self, action: &Key) -> ReadResult<u32> {
         Ok(HOOK_DEPTHS.get(self, action)?.unwrap_or(0))
     }
 
     /// Returns true if a lost state may have done an action: in this state its event was known
     /// before the complete list of events was read.
-    pub fn is_doubted(&self, action: &Key) -> Result<bool, ReadModelError> {
+    pub fn is_doubted(&self, action: &Key) -> ReadResult<bool> {
         DOUBTED_ACTIONS.has(self, action)
     }
 
     /// Returns true if a merchant's complete list of events was read since this state or its epoch
     /// began.
-    pub fn has_read_all_events(&self, merchant: &Key) -> Result<bool, ReadModelError> {
+    pub fn has_read_all_events(&self, merchant: &Key) -> ReadResult<bool> {
         NEW_EVENTS.has(self, merchant)
     }
 
@@ -215,7 +196,7 @@ impl ReadModel {
         &self,
         (now, latest): (DateTime<Utc>, DateTime<Utc>),
         most: usize,
-    ) -> Result<(Vec<FailedHook>, Option<DateTime<Utc>>), ReadModelError> {
+    ) -> ReadResult<(Vec<FailedHook>, Option<DateTime<Utc>>)> {
         let (mut due, mut next) = (Vec::new(), None);
         for (key, value) in self.scan_from(RETRIES, None, most)? {
             let at = time_of_key(&key, RETRIES);
@@ -233,7 +214,7 @@ impl ReadModel {
     }
 
     /// Returns the failed hook runs of an event, of all merchants.
-    pub fn failed_of(&self, event: &str) -> Result<Vec<FailedHook>, ReadModelError> {
+    pub fn failed_of(&self, event: &str) -> ReadResult<Vec<FailedHook>> {
         let mut failed = Vec::new();
         for merchant in self.event_merchants()? {
             failed.extend(HOOKS_FAILED.under((&merchant, event)).list(self)?);
@@ -242,24 +223,19 @@ impl ReadModel {
     }
 
     /// Returns at most `most` failed hook runs.
-    pub fn first_failed(&self, most: usize) -> Result<Vec<FailedHook>, ReadModelError> {
+    pub fn first_failed(&self, most: usize) -> ReadResult<Vec<FailedHook>> {
         let entries = self.scan_from(HOOKS_FAILED.prefix(), None, most)?;
         entries.iter().map(|(key, value)| decode(key, value)).collect()
     }
 
-    /// Returns all failed hook runs: those that are retried, and those that need attention.
-    pub fn failed_hooks(&self) -> Result<Vec<FailedHook>, ReadModelError> {
-        HOOKS_FAILED.list(self)
-    }
-
     /// Returns true if a script handles no further events of this merchant, since too many of its
     /// runs failed.
-    pub fn is_stopped(&self, merchant: &Key, script: &str) -> Result<bool, ReadModelError> {
+    pub fn is_stopped(&self, merchant: &Key, script: &str) -> ReadResult<bool> {
         is_stopped(self, merchant, script)
     }
 
     /// Returns the scripts that handle no further events of a merchant.
-    pub fn stopped_scripts(&self, merchant: &Key) -> Result<Vec<String>, ReadModelError> {
+    pub fn stopped_scripts(&self, merchant: &Key) -> ReadResult<Vec<String>> {
         let counts = FAILED_COUNTS.under(merchant).entries(self)?.into_iter();
         Ok(counts.filter(|(_, count)| *count >= FAILED_MAX).map(|(script, _)| script).collect())
     }
@@ -275,7 +251,7 @@ pub(in crate::store) fn is_stopped(
     entries: &impl Entries,
     merchant: &Key,
     script: &str,
-) -> Result<bool, ReadModelError> {
+) -> ReadResult<bool> {
     Ok(FAILED_COUNTS.get(entries, (merchant, script))?.is_some_and(|count| count >= FAILED_MAX))
 }
 

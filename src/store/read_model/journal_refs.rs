@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::base::id::{IntentId, Key, RemoteId};
 use crate::model::record::Record;
 use crate::model::state::observed::Observation;
-use crate::store::read_model::model::{Changes, Entries, ReadModel, ReadModelError, Table, decode};
+use crate::store::read_model::model::{Changes, Entries, ReadModel, ReadResult, Table, decode};
 
 pub(in crate::store) static INTENT_POSITIONS: Table<IntentId, IntentPosition> = Table::new(b"q/");
 pub(in crate::store) static SEQUENCES: Table<Key, SequencePage> = Table::new(b"t/");
@@ -22,7 +22,6 @@ pub(in crate::store) static REMOTE: Table<(String, Key), u64> = Table::new(b"j/"
 /// Journal position of an intent, and its resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntentPosition {
-    /// The sequence of the intent's record.
     pub sequence: u64,
     pub key: Key,
 }
@@ -37,13 +36,13 @@ pub(in crate::store) struct SequencePage {
 
 impl ReadModel {
     /// Returns the journal position of an intent, settled or not.
-    pub fn intent_position(&self, id: IntentId) -> Result<Option<IntentPosition>, ReadModelError> {
+    pub fn intent_position(&self, id: IntentId) -> ReadResult<Option<IntentPosition>> {
         INTENT_POSITIONS.get(self, id)
     }
 
     /// Returns the resources that an id of the service belongs to, each with the first record that
     /// names the id. A resource that was renamed is listed under both names.
-    pub fn resources_of_id(&self, id: &str) -> Result<Vec<(Key, u64)>, ReadModelError> {
+    pub fn resources_of_id(&self, id: &str) -> ReadResult<Vec<(Key, u64)>> {
         let named = REMOTE.under(id);
         // An id is any text, so a longer id may begin with this one and a zero byte. No key holds
         // such a byte.
@@ -63,7 +62,7 @@ impl ReadModel {
     }
 
     /// Returns the names of a resource: the former ones, and last the present one.
-    pub fn names(&self, key: &Key) -> Result<Vec<Key>, ReadModelError> {
+    pub fn names(&self, key: &Key) -> ReadResult<Vec<Key>> {
         let now = self.current_name(key)?;
         let mut names = self.observed_state(&now)?.map(|known| known.former).unwrap_or_default();
         names.retain(|name| *name != now);
@@ -72,7 +71,7 @@ impl ReadModel {
     }
 
     /// Returns the sequences of all records about a resource, ascending.
-    pub fn record_sequences(&self, key: &Key) -> Result<Vec<u64>, ReadModelError> {
+    pub fn record_sequences(&self, key: &Key) -> ReadResult<Vec<u64>> {
         let Some(newest) = SEQUENCES.get(self, key)? else { return Ok(Vec::new()) };
         let mut sequences = Vec::new();
         for number in 0..newest.full {
@@ -98,12 +97,11 @@ const IDS: [&str; 7] = [
     "file_id",
 ];
 
-/// Notes the position of a record.
 pub(crate) fn note_position(
     changes: &mut Changes<'_>,
     sequence: u64,
     record: &Record,
-) -> Result<(), ReadModelError> {
+) -> ReadResult {
     if let Record::Intent(intent) = record {
         let position = IntentPosition { sequence, key: intent.key.clone() };
         INTENT_POSITIONS.put(changes, intent.id, &position)?;
@@ -126,11 +124,7 @@ pub(crate) fn ids_of(remote_id: Option<&RemoteId>, facts: &Value) -> impl Iterat
 }
 
 /// Notes the resource that an id of the service belongs to, and the first record that names the id.
-fn note_ids(
-    changes: &mut Changes<'_>,
-    fact: &Observation,
-    sequence: u64,
-) -> Result<(), ReadModelError> {
+fn note_ids(changes: &mut Changes<'_>, fact: &Observation, sequence: u64) -> ReadResult {
     for id in ids_of(fact.remote_id.as_ref(), &fact.facts) {
         if !REMOTE.has(changes, (&id, &fact.key))? {
             REMOTE.put(changes, (&id, &fact.key), &sequence)?;
@@ -140,11 +134,7 @@ fn note_ids(
 }
 
 /// Appends a sequence to a resource's records.
-fn append_sequence(
-    changes: &mut Changes<'_>,
-    key: &Key,
-    sequence: u64,
-) -> Result<(), ReadModelError> {
+fn append_sequence(changes: &mut Changes<'_>, key: &Key, sequence: u64) -> ReadResult {
     let mut page = SEQUENCES.get(changes, key)?.unwrap_or_default();
     if page.sequences.len() >= PAGE_MAX {
         let full = std::mem::take(&mut page.sequences);

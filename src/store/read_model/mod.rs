@@ -4,6 +4,5 @@ pub mod events;
 pub mod hooks;
 pub mod journal_refs;
 pub mod model;
-pub mod operator;
 pub mod resources;
 pub mod retention;

@@ -29,6 +29,9 @@ pub enum ReadModelError {
     Unreadable { key: String, detail: String },
 }
 
+/// Result of a read of the index, or of the encoding of an entry.
+pub type ReadResult<T = ()> = Result<T, ReadModelError>;
+
 impl ReadModelError {
     fn unreadable(key: &[u8], detail: impl Display) -> Self {
         let key = String::from_utf8_lossy(key).into_owned();
@@ -64,7 +67,7 @@ pub(crate) trait Entries {
         self.scan_from(prefix, None, usize::MAX)
     }
 
-    fn read<T: DeserializeOwned>(&self, key: &[u8]) -> Result<Option<T>, ReadModelError> {
+    fn read<T: DeserializeOwned>(&self, key: &[u8]) -> ReadResult<Option<T>> {
         self.value(key)?.map(|value| decode(key, &value)).transpose()
     }
 }
@@ -95,16 +98,12 @@ impl<'a> Changes<'a> {
         Self { index, batch }
     }
 
-    pub(crate) fn write(
-        &mut self,
-        key: &[u8],
-        value: &impl Serialize,
-    ) -> Result<(), ReadModelError> {
+    pub(crate) fn write(&mut self, key: &[u8], value: &impl Serialize) -> ReadResult {
         write(self.batch, key, value)
     }
 
     /// Removes every entry under a prefix.
-    pub(crate) fn remove_under(&mut self, prefix: &[u8]) -> Result<(), ReadModelError> {
+    pub(crate) fn remove_under(&mut self, prefix: &[u8]) -> ReadResult {
         for (key, _) in self.scan(prefix)? {
             self.batch.remove(key);
         }
@@ -150,15 +149,11 @@ impl<K: EntryKey, V> Table<K, V> {
         bytes
     }
 
-    pub(crate) fn has(
-        &self,
-        entries: &impl Entries,
-        key: K::Of<'_>,
-    ) -> Result<bool, ReadModelError> {
+    pub(crate) fn has(&self, entries: &impl Entries, key: K::Of<'_>) -> ReadResult<bool> {
         Ok(entries.value(&self.key(key))?.is_some())
     }
 
-    pub(crate) fn is_empty(&self, entries: &impl Entries) -> Result<bool, ReadModelError> {
+    pub(crate) fn is_empty(&self, entries: &impl Entries) -> ReadResult<bool> {
         Ok(entries.scan_from(&self.prefix, None, 1)?.is_empty())
     }
 
@@ -174,34 +169,30 @@ impl<K: EntryKey, V> Table<K, V> {
 
 impl<K: ParsedKey, V> Table<K, V> {
     /// Parses the part of an entry's key behind the prefix.
-    pub(crate) fn parse(&self, key: &[u8]) -> Result<K, ReadModelError> {
+    pub(crate) fn parse(&self, key: &[u8]) -> ReadResult<K> {
         K::parse(key.get(self.prefix.len()..).unwrap_or_default())
     }
 
     /// Returns the keys of all entries, in order.
-    pub(crate) fn keys(&self, entries: &impl Entries) -> Result<Vec<K>, ReadModelError> {
+    pub(crate) fn keys(&self, entries: &impl Entries) -> ReadResult<Vec<K>> {
         entries.scan(&self.prefix)?.iter().map(|(key, _)| self.parse(key)).collect()
     }
 }
 
 impl<K: EntryKey, V: DeserializeOwned> Table<K, V> {
-    pub(crate) fn get(
-        &self,
-        entries: &impl Entries,
-        key: K::Of<'_>,
-    ) -> Result<Option<V>, ReadModelError> {
+    pub(crate) fn get(&self, entries: &impl Entries, key: K::Of<'_>) -> ReadResult<Option<V>> {
         entries.read(&self.key(key))
     }
 
     /// Returns all values, in the order of keys.
-    pub(crate) fn list(&self, entries: &impl Entries) -> Result<Vec<V>, ReadModelError> {
+    pub(crate) fn list(&self, entries: &impl Entries) -> ReadResult<Vec<V>> {
         entries.scan(&self.prefix)?.iter().map(|(key, value)| decode(key, value)).collect()
     }
 }
 
 impl<K: ParsedKey, V: DeserializeOwned> Table<K, V> {
     /// Returns all entries, in the order of keys.
-    pub(crate) fn entries(&self, entries: &impl Entries) -> Result<Vec<(K, V)>, ReadModelError> {
+    pub(crate) fn entries(&self, entries: &impl Entries) -> ReadResult<Vec<(K, V)>> {
         self.entries_after(entries, None, usize::MAX)
     }
 
@@ -211,7 +202,7 @@ impl<K: ParsedKey, V: DeserializeOwned> Table<K, V> {
         entries: &impl Entries,
         after: Option<K::Of<'_>>,
         most: usize,
-    ) -> Result<Vec<(K, V)>, ReadModelError> {
+    ) -> ReadResult<Vec<(K, V)>> {
         let after = after.map(|after| self.key(after));
         let found = entries.scan_from(&self.prefix, after.as_deref(), most)?;
         found.iter().map(|(key, value)| Ok((self.parse(key)?, decode(key, value)?))).collect()
@@ -219,12 +210,7 @@ impl<K: ParsedKey, V: DeserializeOwned> Table<K, V> {
 }
 
 impl<K: EntryKey, V: Serialize> Table<K, V> {
-    pub(crate) fn put(
-        &self,
-        changes: &mut Changes<'_>,
-        key: K::Of<'_>,
-        value: &V,
-    ) -> Result<(), ReadModelError> {
+    pub(crate) fn put(&self, changes: &mut Changes<'_>, key: K::Of<'_>, value: &V) -> ReadResult {
         changes.write(&self.key(key), value)
     }
 }
@@ -259,7 +245,7 @@ pub(crate) trait EntryKey {
 
 /// A key that can be read back from its bytes.
 pub(crate) trait ParsedKey: EntryKey + Sized {
-    fn parse(bytes: &[u8]) -> Result<Self, ReadModelError>;
+    fn parse(bytes: &[u8]) -> ReadResult<Self>;
 }
 
 /// The only entry of its table.
@@ -278,7 +264,7 @@ impl EntryKey for Key {
 }
 
 impl ParsedKey for Key {
-    fn parse(bytes: &[u8]) -> Result<Self, ReadModelError> {
+    fn parse(bytes: &[u8]) -> ReadResult<Self> {
         let unreadable = |detail: &dyn Display| ReadModelError::unreadable(bytes, detail);
         let text = std::str::from_utf8(bytes).map_err(|error| unreadable(&error))?;
         text.parse().map_err(|error| unreadable(&error))
@@ -294,7 +280,7 @@ impl EntryKey for String {
 }
 
 impl ParsedKey for String {
-    fn parse(bytes: &[u8]) -> Result<Self, ReadModelError> {
+    fn parse(bytes: &[u8]) -> ReadResult<Self> {
         Ok(Self::from_utf8_lossy(bytes).into_owned())
     }
 }
@@ -324,7 +310,7 @@ impl EntryKey for u64 {
 }
 
 impl ParsedKey for u64 {
-    fn parse(bytes: &[u8]) -> Result<Self, ReadModelError> {
+    fn parse(bytes: &[u8]) -> ReadResult<Self> {
         Ok(bytes.try_into().map_or(0, Self::from_be_bytes))
     }
 }
@@ -338,7 +324,7 @@ impl EntryKey for IntentId {
 }
 
 impl ParsedKey for IntentId {
-    fn parse(bytes: &[u8]) -> Result<Self, ReadModelError> {
+    fn parse(bytes: &[u8]) -> ReadResult<Self> {
         Ok(Self::new(u64::parse(bytes)?))
     }
 }
@@ -362,11 +348,7 @@ impl<A: EntryKey, B: EntryKey> EntryKey for (A, B) {
 }
 
 /// Encodes an entry's value into a batch.
-pub(crate) fn write<T: Serialize>(
-    batch: &mut Batch,
-    key: &[u8],
-    value: &T,
-) -> Result<(), ReadModelError> {
+pub(crate) fn write<T: Serialize>(batch: &mut Batch, key: &[u8], value: &T) -> ReadResult {
     let mut bytes = Vec::new();
     let written = ciborium::into_writer(value, &mut bytes);
     written.map_err(|error| ReadModelError::unreadable(key, error))?;
@@ -374,6 +356,6 @@ pub(crate) fn write<T: Serialize>(
     Ok(())
 }
 
-pub(crate) fn decode<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T, ReadModelError> {
+pub(crate) fn decode<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> ReadResult<T> {
     ciborium::from_reader(value).map_err(|error| ReadModelError::unreadable(key, error))
 }

@@ -16,9 +16,7 @@ use crate::model::state::lifecycle::Epoch;
 use crate::model::state::observed::Observed;
 use crate::store::index::ordered::{Batch, Index, KeyValue};
 use crate::store::read_model::journal_refs::{INTENT_POSITIONS, REMOTE, SEQUENCE_PAGES, SEQUENCES};
-use crate::store::read_model::model::{
-    Entries, ParsedKey, ReadModel, ReadModelError, Table, decode,
-};
+use crate::store::read_model::model::{Entries, ParsedKey, ReadModel, ReadResult, Table, decode};
 
 /// The version of the fold: an index of another version is rebuilt.
 pub const FOLD_VERSION: u32 = 12;
@@ -61,7 +59,6 @@ const EVERY_HOOK: &[u8] = b"w/";
 /// The index's own progress mark; no part of the state.
 pub(crate) static PROGRESS: Table<(), FoldProgress> = Table::new(b"x/applied");
 
-/// Progress of the fold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoldProgress {
     pub version: u32,
@@ -80,19 +77,12 @@ pub struct PossibleOrphan {
 }
 
 impl ReadModel {
-    /// Returns the observed state of a resource.
-    pub fn observed_state(&self, key: &Key) -> Result<Option<Observed>, ReadModelError> {
+    pub fn observed_state(&self, key: &Key) -> ReadResult<Option<Observed>> {
         OBSERVED.get(self, key)
     }
 
     /// Visits every observed resource, in the order of keys.
-    ///
-    /// # Errors
-    /// A read failed, or `take` returned an error.
-    pub fn each_observed(
-        &self,
-        mut take: impl FnMut(Key, Observed) -> Result<(), ReadModelError>,
-    ) -> Result<(), ReadModelError> {
+    pub fn each_observed(&self, mut take: impl FnMut(Key, Observed) -> ReadResult) -> ReadResult {
         for (key, value) in self.scan(OBSERVED.prefix())? {
             take(OBSERVED.parse(&key)?, decode(&key, &value)?)?;
         }
@@ -100,39 +90,37 @@ impl ReadModel {
     }
 
     /// Returns the observed state of every resource of a kind.
-    pub fn observed_of(&self, kind: &str) -> Result<Vec<(Key, Observed)>, ReadModelError> {
+    pub fn observed_of(&self, kind: &str) -> ReadResult<Vec<(Key, Observed)>> {
         let prefix = [OBSERVED.prefix(), kind.as_bytes(), b"/"].concat();
         let entries = self.scan(&prefix)?;
         entries.iter().map(|(key, value)| Ok((OBSERVED.parse(key)?, decode(key, value)?))).collect()
     }
 
-    /// Returns the open intent of a resource.
-    pub fn open_intent(&self, key: &Key) -> Result<Option<OpenIntent>, ReadModelError> {
+    pub fn open_intent(&self, key: &Key) -> ReadResult<Option<OpenIntent>> {
         OPEN_BY_KEY.get(self, key)?.map_or(Ok(None), |id| INTENTS.get(self, id))
     }
 
     /// Returns every open intent, oldest first.
-    pub fn open_intents(&self) -> Result<Vec<OpenIntent>, ReadModelError> {
+    pub fn open_intents(&self) -> ReadResult<Vec<OpenIntent>> {
         INTENTS.list(self)
     }
 
     /// Returns the contacts that may exist twice.
-    pub fn possible_orphans(&self) -> Result<Vec<PossibleOrphan>, ReadModelError> {
+    pub fn possible_orphans(&self) -> ReadResult<Vec<PossibleOrphan>> {
         ORPHANS.list(self)
     }
 
-    /// Returns true if the journal knows a mark.
-    pub fn knows_mark(&self, mark: &str) -> Result<bool, ReadModelError> {
+    pub fn knows_mark(&self, mark: &str) -> ReadResult<bool> {
         MARKS.has(self, mark)
     }
 
     /// Returns the resource that carries a mark, by its present name.
-    pub fn resource_of_mark(&self, mark: &str) -> Result<Option<Key>, ReadModelError> {
+    pub fn resource_of_mark(&self, mark: &str) -> ReadResult<Option<Key>> {
         MARKS.get(self, mark)?.map(|key| self.current_name(&key)).transpose()
     }
 
     /// Returns the present name of a resource, following at most [`MOVES_MAX`] moves.
-    pub(crate) fn current_name(&self, first: &Key) -> Result<Key, ReadModelError> {
+    pub(crate) fn current_name(&self, first: &Key) -> ReadResult<Key> {
         let mut key = first.clone();
         for _ in 0..MOVES_MAX {
             let next = self.observed_state(&key)?.and_then(|known| known.moved_to);
@@ -145,49 +133,44 @@ impl ReadModel {
     }
 
     /// Returns true if a webhook of the partner interface was stored before.
-    pub fn knows_partner_webhook(&self, id: &Digest) -> Result<bool, ReadModelError> {
+    pub fn knows_partner_webhook(&self, id: &Digest) -> ReadResult<bool> {
         PARTNER_WEBHOOKS.has(self, id)
     }
 
     /// Returns true if an operator declared that remote objects with unknown marks are not ours.
-    pub fn is_empty_remote(&self) -> Result<bool, ReadModelError> {
+    pub fn is_empty_remote(&self) -> ReadResult<bool> {
         EMPTY_REMOTE.has(self, ())
     }
 
-    /// Returns the use of the saved plan with this token, if it was used.
-    pub fn use_of_plan(&self, token: &str) -> Result<Option<PlanUse>, ReadModelError> {
+    pub fn use_of_plan(&self, token: &str) -> ReadResult<Option<PlanUse>> {
         PLANS.get(self, token)
     }
 
     /// Returns the latest suspension of a resource, expired or not.
-    pub fn suspension(&self, key: &Key) -> Result<Option<Suspension>, ReadModelError> {
+    pub fn suspension(&self, key: &Key) -> ReadResult<Option<Suspension>> {
         SUSPENDED.get(self, key)
     }
 
-    /// Returns the suspensions of all resources.
-    pub fn suspensions(&self) -> Result<Vec<Suspension>, ReadModelError> {
+    pub fn suspensions(&self) -> ReadResult<Vec<Suspension>> {
         SUSPENDED.list(self)
     }
 
-    /// Returns the owner of this state.
-    pub fn state_owner(&self) -> Result<Option<StateOwner>, ReadModelError> {
+    pub fn state_owner(&self) -> ReadResult<Option<StateOwner>> {
         BINDING.get(self, ())
     }
 
-    /// Returns the number of the next intent.
-    pub fn next_intent(&self) -> Result<IntentId, ReadModelError> {
+    pub fn next_intent(&self) -> ReadResult<IntentId> {
         Ok(NEXT_INTENT.get(self, ())?.unwrap_or_else(|| IntentId::new(1)))
     }
 
-    /// Returns the progress of the fold in an index.
-    pub fn progress_of(index: &dyn Index) -> Result<Option<FoldProgress>, ReadModelError> {
+    pub fn progress_of(index: &dyn Index) -> ReadResult<Option<FoldProgress>> {
         let key = PROGRESS.prefix();
         index.get(key)?.map(|value| decode(key, &value)).transpose()
     }
 
     /// Returns SHA-256 over the sorted entries of the fold. Two states with the same digest are
     /// equal.
-    pub fn digest(&self) -> Result<Digest, ReadModelError> {
+    pub fn digest(&self) -> ReadResult<Digest> {
         let mut all = Vec::new();
         for (key, value) in entries(&*self.index)? {
             for part in [key, value] {
@@ -200,7 +183,7 @@ impl ReadModel {
 }
 
 /// Returns every entry that is part of the state, grouped by prefix and then by key.
-pub(crate) fn entries(index: &dyn Index) -> Result<Vec<KeyValue>, ReadModelError> {
+pub(crate) fn entries(index: &dyn Index) -> ReadResult<Vec<KeyValue>> {
     let mut all = Vec::new();
     for prefix in [
         BINDING.prefix(),
@@ -237,7 +220,7 @@ pub(crate) fn entries(index: &dyn Index) -> Result<Vec<KeyValue>, ReadModelError
 
 /// Returns the resources that a batch changes: their observed state, their suspension, or the
 /// records about them or their intents.
-pub(crate) fn changed_resources(batch: &Batch) -> Result<BTreeSet<Key>, ReadModelError> {
+pub(crate) fn changed_resources(batch: &Batch) -> ReadResult<BTreeSet<Key>> {
     let mut names = BTreeSet::new();
     for prefix in [OBSERVED.prefix(), SEQUENCES.prefix(), SUSPENDED.prefix()] {
         names.extend(batch.changes_under(prefix).filter_map(|(key, _)| key.get(prefix.len()..)));

@@ -19,7 +19,7 @@ use crate::store::read_model::hooks::{
     ACTION_REQUESTS, FAILED_ACTIONS, HOOK_CURSORS, HOOK_DEPTHS, HOOKS_FAILED,
 };
 use crate::store::read_model::journal_refs::{INTENT_POSITIONS, IntentPosition, SEQUENCES};
-use crate::store::read_model::model::{Entries, ReadModel, ReadModelError, decode};
+use crate::store::read_model::model::{Entries, ReadModel, ReadResult, decode};
 use crate::store::read_model::resources::{OBSERVED, OPEN_BY_KEY, SUSPENDED};
 
 impl ReadModel {
@@ -30,7 +30,7 @@ impl ReadModel {
         merchant: &Key,
         after: u64,
         most: usize,
-    ) -> Result<Vec<(u64, String)>, ReadModelError> {
+    ) -> ReadResult<Vec<(u64, String)>> {
         EVENT_NUMBERS.under(merchant).entries_after(self, Some(after), most)
     }
 
@@ -41,7 +41,7 @@ impl ReadModel {
         merchant: &Key,
         events: &[(u64, String)],
         horizon: DateTime<Utc>,
-    ) -> Result<bool, ReadModelError> {
+    ) -> ReadResult<bool> {
         let keeping = RetentionCheck::of(self, merchant)?;
         for (number, id) in events {
             if keeping.droppable(self, (*number, id), horizon)?.is_some() {
@@ -53,17 +53,12 @@ impl ReadModel {
 
     /// Returns the number of the last event that every known script was run for. No later event is
     /// dropped.
-    pub fn ran_by_all_scripts(&self, merchant: &Key) -> Result<u64, ReadModelError> {
+    pub fn ran_by_all_scripts(&self, merchant: &Key) -> ReadResult<u64> {
         Ok(RetentionCheck::of(self, merchant)?.ran_to)
     }
 
     /// Returns true if a verified event is not newer than the horizon.
-    pub fn is_older(
-        &self,
-        merchant: &Key,
-        id: &str,
-        horizon: DateTime<Utc>,
-    ) -> Result<bool, ReadModelError> {
+    pub fn is_older(&self, merchant: &Key, id: &str, horizon: DateTime<Utc>) -> ReadResult<bool> {
         let entry = self.event(merchant, id)?;
         Ok(entry.is_some_and(|entry| match entry.status {
             EventStatus::Verified(told) => told.created <= horizon && told.at <= horizon,
@@ -78,16 +73,13 @@ impl ReadModel {
         merchant: &Key,
         after: Option<&str>,
         most: usize,
-    ) -> Result<Vec<(String, DateTime<Utc>)>, ReadModelError> {
+    ) -> ReadResult<Vec<(String, DateTime<Utc>)>> {
         EVENTS_UNMATCHED.under(merchant).entries_after(self, after, most)
     }
 
     /// Returns the digests of malformed bodies with the time of the last post. An entry of an
     /// earlier fold version has no time and counts as old.
-    pub fn malformed_bodies(
-        &self,
-        merchant: &Key,
-    ) -> Result<Vec<(Digest, DateTime<Utc>)>, ReadModelError> {
+    pub fn malformed_bodies(&self, merchant: &Key) -> ReadResult<Vec<(Digest, DateTime<Utc>)>> {
         let bodies = EVENTS_MALFORMED.under(merchant);
         let read = |(key, value): &KeyValue| {
             let digest =
@@ -109,10 +101,7 @@ pub(in crate::store) struct RetentionCheck<'a> {
 }
 
 impl<'a> RetentionCheck<'a> {
-    pub(in crate::store) fn of(
-        entries: &impl Entries,
-        merchant: &'a Key,
-    ) -> Result<Self, ReadModelError> {
+    pub(in crate::store) fn of(entries: &impl Entries, merchant: &'a Key) -> ReadResult<Self> {
         let ledger = EVENT_LEDGERS.get(entries, merchant)?.unwrap_or_default();
         let cursors = HOOK_CURSORS.under(merchant).list(entries)?.into_iter();
         let ran_to = cursors.map(|cursor| cursor.to).fold(ledger.ran_to, u64::min);
@@ -132,7 +121,7 @@ impl<'a> RetentionCheck<'a> {
         entries: &impl Entries,
         (number, id): (u64, &str),
         horizon: DateTime<Utc>,
-    ) -> Result<Option<VerifiedEvent>, ReadModelError> {
+    ) -> ReadResult<Option<VerifiedEvent>> {
         let entry = EVENTS.get(entries, (self.merchant, id))?;
         let Some(EventStatus::Verified(told)) = entry.map(|entry| entry.status) else {
             return Ok(None);
@@ -176,7 +165,7 @@ impl ReadModel {
         &self,
         after: IntentId,
         most: usize,
-    ) -> Result<Vec<(IntentId, IntentPosition)>, ReadModelError> {
+    ) -> ReadResult<Vec<(IntentId, IntentPosition)>> {
         INTENT_POSITIONS.entries_after(self, Some(after), most)
     }
 
@@ -185,15 +174,14 @@ impl ReadModel {
         &self,
         action: &Key,
         at: DateTime<Utc>,
-    ) -> Result<Option<Key>, ReadModelError> {
+    ) -> ReadResult<Option<Key>> {
         Ok(match retention_of(self, action, at)? {
             ActionRetention::Droppable(known) => Some(known.merchant),
             ActionRetention::Keep | ActionRetention::Dropped => None,
         })
     }
 
-    /// Returns the actions of hooks' pending action requests.
-    pub fn pending_actions(&self) -> Result<BTreeSet<Key>, ReadModelError> {
+    pub fn pending_actions(&self) -> ReadResult<BTreeSet<Key>> {
         pending_actions(self)
     }
 }
@@ -204,7 +192,7 @@ pub(in crate::store) fn retention_of(
     entries: &impl Entries,
     action: &Key,
     at: DateTime<Utc>,
-) -> Result<ActionRetention, ReadModelError> {
+) -> ReadResult<ActionRetention> {
     if !is_action(action) || OPEN_BY_KEY.has(entries, action)? || SUSPENDED.has(entries, action)? {
         return Ok(ActionRetention::Keep);
     }
@@ -222,10 +210,7 @@ pub(in crate::store) fn retention_of(
     Ok(if old { ActionRetention::Droppable(Box::new(known)) } else { ActionRetention::Keep })
 }
 
-/// Returns the actions of pending action requests.
-pub(in crate::store) fn pending_actions(
-    entries: &impl Entries,
-) -> Result<BTreeSet<Key>, ReadModelError> {
+pub(in crate::store) fn pending_actions(entries: &impl Entries) -> ReadResult<BTreeSet<Key>> {
     let pending = ACTION_REQUESTS.list(entries)?;
     Ok(pending.iter().filter_map(|pending| pending.action().ok()).collect())
 }

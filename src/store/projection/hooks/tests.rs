@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::base::hash::sha256;
 use crate::model::events::hook::HookRun;
-use crate::model::events::hook_run::FAILED_MAX;
+use crate::model::events::hook_run::{FAILED_MAX, HookFailure};
 use crate::model::record::Record;
 use crate::store::error::StoreError;
 use crate::store::index::ordered::{Batch, Index as _, MemoryIndex};
@@ -108,7 +108,7 @@ fn records_from_before_scripts_had_turns_of_their_own_are_read_and_counted() {
     let facts = ReadModel::new(index.clone());
     assert_eq!(facts.event_ledger(&merchant()).unwrap().ran_to, 1);
     assert_eq!(facts.stored_value("a", "count").unwrap(), json!(3));
-    assert_eq!(facts.failed_hooks().unwrap().len(), 1);
+    assert_eq!(facts.first_failed(usize::MAX).unwrap().len(), 1);
     assert!(take(&index, &old).is_err());
 }
 
@@ -125,11 +125,11 @@ fn a_hook_that_ends_well_under_another_name_has_failed_no_more() {
     };
     take(&index, &HookRunRecord { failures: vec![failed], ..one(1, Some("old")) }).unwrap();
     let facts = ReadModel::new(index.clone());
-    assert_eq!(facts.failed_hooks().unwrap().len(), 1);
+    assert_eq!(facts.first_failed(usize::MAX).unwrap().len(), 1);
     let again =
         HookRunRecord { is_retry: true, former_script: Some("old".to_owned()), ..one(0, None) };
     take(&index, &HookRunRecord { event: "e1".to_owned(), ..again }).unwrap();
-    assert_eq!(facts.failed_hooks().unwrap(), []);
+    assert_eq!(facts.first_failed(usize::MAX).unwrap(), []);
 }
 
 /// A run of the script `a` that failed for good.
