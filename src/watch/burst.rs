@@ -19,7 +19,6 @@ pub(crate) enum Hint {
     Tree,
 }
 
-/// The events of one burst.
 #[derive(Debug, Default)]
 pub(crate) struct Burst {
     paths: BTreeSet<PathBuf>,
@@ -60,7 +59,6 @@ impl Burst {
         news
     }
 
-    /// Summarises the burst.
     pub(crate) fn hint(self) -> Hint {
         if self.whole_tree || self.lost || self.paths.len() > PATHS_MAX {
             Hint::Tree

@@ -31,22 +31,13 @@ const RESCAN: Duration = Duration::from_mins(1);
 /// Reasons why a tree cannot be watched. It is still read every minute.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
-    /// Its path has no meaning here.
     #[error("find {}: {source}", root.display())]
-    Path {
-        /// The folder of specs.
-        root: PathBuf,
-        /// The operating system's answer.
-        source: std::io::Error,
-    },
+    Path { root: PathBuf, source: std::io::Error },
 }
 
 /// Sends hints about the tree at `root` until `shutdown` ends or the receiver is dropped. The first
 /// hint, a reading of the whole tree, shows that the watch has begun. A root that does not exist
 /// yet is awaited.
-///
-/// # Errors
-/// Only a path that has no meaning.
 pub async fn watch(
     root: PathBuf,
     events: mpsc::Sender<EngineInput>,
@@ -72,28 +63,20 @@ struct SharedBurst {
 }
 
 impl SharedBurst {
-    /// Adds one event, on the watcher's thread.
     fn add(&self, places: &RootPlaces, event: notify::Result<notify::Event>) {
         let mut burst = self.burst.lock();
-        if burst.add(places.real(), event, &leads_to_folder) {
+        if burst.add(&places.real, event, &Path::is_dir) {
             self.news.notify_one();
         }
     }
-
-    /// Takes the burst since the last call.
-    fn take_burst(&self) -> Burst {
-        std::mem::take(&mut *self.burst.lock())
-    }
 }
 
-/// One tree under watch.
 struct WatchedTree {
     /// The root as it was given: hints begin with it.
     root: PathBuf,
     /// The same from the root of the file system.
     full: PathBuf,
     shared: Arc<SharedBurst>,
-    /// The watcher, and the places that it was made for.
     armed: Option<(RecommendedWatcher, RootPlaces)>,
 }
 
@@ -125,7 +108,6 @@ impl WatchedTree {
         }
     }
 
-    /// Waits until the tree is quiet.
     async fn wait_until_quiet(&self) {
         let now = Instant::now();
         let limit = now.checked_add(BURST_MAX).unwrap_or(now);
@@ -141,7 +123,7 @@ impl WatchedTree {
 
     /// Summarises the events since the last call.
     fn hint(&mut self) -> Hint {
-        let burst = self.shared.take_burst();
+        let burst = std::mem::take(&mut *self.shared.burst.lock());
         if burst.lost || (burst.around && !self.is_current()) {
             self.armed = None;
             return Hint::Tree;
@@ -154,7 +136,7 @@ impl WatchedTree {
 
     /// Rewrites paths beneath the real root to begin with the root as it was given.
     fn rebase(&self, paths: &[PathBuf], places: &RootPlaces) -> Vec<PathBuf> {
-        let below = paths.iter().filter_map(|path| path.strip_prefix(places.real()).ok());
+        let below = paths.iter().filter_map(|path| path.strip_prefix(&places.real).ok());
         below.map(|path| self.root.join(path)).collect()
     }
 
@@ -195,11 +177,11 @@ fn arm(full: &Path, seen: &Arc<SharedBurst>) -> notify::Result<(RecommendedWatch
     };
     let config = Config::default().with_follow_symlinks(false);
     let mut watcher = RecommendedWatcher::new(handler, config)?;
-    for folder in places.around() {
+    for folder in &places.around {
         watcher.watch(folder, RecursiveMode::NonRecursive)?;
     }
-    if places.exists() {
-        watcher.watch(places.real(), RecursiveMode::Recursive)?;
+    if places.identity.is_some() {
+        watcher.watch(&places.real, RecursiveMode::Recursive)?;
     }
     Ok((watcher, places))
 }
@@ -238,21 +220,6 @@ impl RootPlaces {
         let found = fs::metadata(&real).ok().filter(fs::Metadata::is_dir);
         Self { real, around, identity: found.map(|root| (root.dev(), root.ino())) }
     }
-
-    /// Returns the root without symlinks.
-    pub(crate) fn real(&self) -> &Path {
-        &self.real
-    }
-
-    /// Returns whether the root exists.
-    pub(crate) fn exists(&self) -> bool {
-        self.identity.is_some()
-    }
-
-    /// Returns the folders to watch besides the root, without their subfolders.
-    pub(crate) fn around(&self) -> impl Iterator<Item = &Path> {
-        self.around.iter().map(PathBuf::as_path)
-    }
 }
 
 /// Returns the first part of a path that is a symlink, and the rest behind it.
@@ -266,9 +233,4 @@ fn first_link(path: &Path) -> Option<(PathBuf, PathBuf)> {
         }
     }
     None
-}
-
-/// Returns whether a path is a folder, or a symlink to one.
-pub(crate) fn leads_to_folder(path: &Path) -> bool {
-    path.is_dir()
 }

@@ -20,10 +20,8 @@ use crate::base::hash::Digest;
 use crate::store::disk::traits::{Disk, to_u64, to_usize};
 use crate::store::journal::chain::{Head, JournalError};
 
-/// File name of the manifest in a folder.
 pub(crate) const MANIFEST: &str = "backup.json";
 
-/// A backup whose manifest was read.
 #[derive(Debug)]
 pub struct ExistingBackup {
     pub manifest: BackupManifest,
@@ -50,7 +48,6 @@ impl ExistingBackup {
         Self { manifest, path: path.to_owned(), single }
     }
 
-    /// Returns the location of one of the backup's files.
     pub(crate) fn span(&self, entry: &BackupFile) -> FileSpan {
         if !self.single {
             return FileSpan { path: self.path.join(&entry.name), begins: 0, bytes: entry.bytes };
@@ -76,7 +73,6 @@ fn read_folder_manifest(path: &Path) -> Result<BackupManifest, BackupError> {
     serde_json::from_slice(&text).map_err(|error| BackupError::unreadable(&file, error))
 }
 
-/// Location of a file's bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct FileSpan {
     path: PathBuf,
@@ -95,7 +91,6 @@ impl FileSpan {
     }
 }
 
-/// Read-only disk over the files of a backup.
 #[derive(Debug)]
 pub struct BackupDisk {
     files: BTreeMap<String, FileSpan>,
@@ -158,7 +153,6 @@ impl Disk for BackupDisk {
 pub const MAGIC: [u8; 8] = *b"RECKONB\n";
 /// Maximum length of the manifest in bytes: enough for a hundred thousand segments.
 const MANIFEST_BYTES_MAX: u64 = 32 << 20;
-/// Length and magic at the end.
 const FOOTER_BYTES: u64 = 16;
 
 /// Returns the last bytes of the file: manifest, length and magic.
@@ -189,14 +183,12 @@ pub(crate) fn read_manifest(path: &Path) -> Result<BackupManifest, BackupError> 
     serde_json::from_slice(&text).map_err(|error| unreadable(&error.to_string()))
 }
 
-/// The version of the format.
 pub const VERSION: u32 = 1;
 
 /// The manifest of a backup: `backup.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackupManifest {
     pub version: u32,
-    /// The version of the program that wrote the backup.
     pub program: String,
     /// `partner.name`; empty if the state had no owner yet.
     pub partner: String,
@@ -224,7 +216,6 @@ pub struct BackupFile {
 }
 
 impl BackupManifest {
-    /// Returns the head in the journal's form.
     pub fn head(&self) -> Head {
         Head { sequence: self.sequence, hash: *self.head.as_bytes() }
     }
@@ -238,16 +229,10 @@ impl BackupManifest {
 /// Callback that receives the bytes done and the total.
 pub type ProgressFn<'a> = &'a mut dyn FnMut(u64, u64);
 
-/// Error of writing or reading a backup.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     #[error("{doing} {path}: {source}")]
-    Io {
-        doing: &'static str,
-        path: String,
-        #[source]
-        source: io::Error,
-    },
+    Io { doing: &'static str, path: String, source: io::Error },
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// The state has no record yet.
@@ -262,7 +247,6 @@ pub enum BackupError {
     /// A compaction removed files while they were copied.
     #[error("the state was compacted during the copy; nothing was kept: run the backup again")]
     Compacted,
-    /// The backup that was written does not verify.
     #[error("the backup failed its verification: {}; nothing was kept", list_problems(.wrong))]
     Unverified { wrong: Vec<BackupProblem> },
 }
@@ -285,10 +269,8 @@ pub(crate) fn list_problems(wrong: &[BackupProblem]) -> String {
     all.join("; ")
 }
 
-/// One problem of a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupProblem {
-    /// The file, or the part of the backup.
     pub what: String,
     pub why: String,
 }

@@ -36,7 +36,6 @@ const PARTS: [&str; 6] = ["archive", "journal", "sled", "sled.newer", "sled.next
 /// Bytes read at once.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Request for a restore.
 #[derive(Debug, Clone)]
 pub struct RestoreRequest {
     /// The state directory, and the process that opens it.
@@ -51,7 +50,6 @@ pub struct RestoreRequest {
     pub actor: String,
 }
 
-/// Result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RestoreResult {
     pub epoch: Restored,
@@ -61,12 +59,10 @@ pub struct RestoreResult {
     pub sequence: u64,
 }
 
-/// Error of a restore.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
     #[error(transparent)]
     Backup(#[from] BackupError),
-    /// The backup does not verify.
     #[error("the backup is invalid; nothing was changed:\n{}", lines(.wrong))]
     Unverified { wrong: Vec<BackupProblem> },
     /// The directory holds a state already.
@@ -75,12 +71,7 @@ pub enum RestoreError {
     #[error(transparent)]
     Open(#[from] OpenError),
     #[error("{doing} {}: {source}; the restore is not complete: run it again", path.display())]
-    Io {
-        doing: &'static str,
-        path: PathBuf,
-        #[source]
-        source: std::io::Error,
-    },
+    Io { doing: &'static str, path: PathBuf, source: std::io::Error },
 }
 
 fn lines(wrong: &[BackupProblem]) -> String {
@@ -125,7 +116,6 @@ pub async fn restore(
     Ok(RestoreResult { epoch: began, aside, sequence })
 }
 
-/// Returns true if the directory has a journal.
 fn has_journal(dir: &Path) -> bool {
     fs::read_dir(dir.join("journal")).is_ok_and(|mut files| files.next().is_some())
 }
@@ -209,7 +199,7 @@ async fn begin_restored_epoch(
     wanted: &RestoreRequest,
     key: &MasterKey,
 ) -> Result<(Restored, u64), RestoreError> {
-    let state = OpenState::open_restoring(&wanted.opening, key)?;
+    let state = OpenState::open_as(&wanted.opening, key, true)?;
     let BackupManifest { at: backup_at, .. } = kept.manifest;
     let (head, actor) = (kept.manifest.head(), wanted.actor.clone());
     let began = next_epoch(&state.facts, (head, backup_at), (wanted.at, actor))?;
@@ -230,13 +220,11 @@ async fn begin_restored_epoch(
     Ok((began, sequence))
 }
 
-/// Contents of a backup that was verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifiedBackup {
     pub binding: Option<StateOwner>,
     pub state_digest: Digest,
     pub resources: usize,
-    /// The number of intents that were not settled.
     pub open_intents: usize,
 }
 
@@ -278,7 +266,6 @@ pub fn verify(
     Err(wrong)
 }
 
-/// Returns the problem of a file's bytes, if any.
 pub(crate) fn check_file(kept: &ExistingBackup, entry: &BackupFile) -> Option<BackupProblem> {
     match file_digest(kept, entry) {
         Ok(found) if found == entry.sha256 => None,

@@ -33,6 +33,7 @@ use crate::store::disk::traits::{Disk, to_u64, to_usize};
 use crate::store::journal::chain::Head;
 use crate::store::journal::files::extent;
 use crate::store::journal::read::JournalReader;
+use crate::store::vault::frame::newest_generation;
 use crate::store::vault::key::MasterKey;
 use crate::store::vault::keys::{KEYS_FILE, state_identity};
 use crate::store::vault::values;
@@ -40,7 +41,6 @@ use crate::store::vault::values;
 /// Bytes copied at once.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// The parts of a state that a backup copies.
 #[derive(Debug, Clone)]
 pub struct BackupSource {
     pub journal: Arc<dyn Disk>,
@@ -67,7 +67,7 @@ impl Compactions {
     /// Reads the compactions of the state on these disks.
     pub fn of(journal: &Arc<dyn Disk>, vault: &Arc<dyn Disk>) -> Result<Self, BackupError> {
         let base = JournalReader::over(Arc::clone(journal)).base()?;
-        let vault = values::compactions(&**vault).map_err(BackupError::io("list", "vault"))?;
+        let vault = newest_generation(&**vault).map_err(BackupError::io("list", "vault"))?;
         Ok(Self { begins: base.map_or(0, |base| base.head.sequence), vault })
     }
 }
@@ -248,7 +248,6 @@ pub(crate) fn contents(source: &BackupSource) -> Result<BTreeMap<String, Vec<u8>
     Ok(held)
 }
 
-/// Destination of the copies.
 struct BackupTarget<'a> {
     path: &'a Path,
     single: Option<File>,

@@ -13,7 +13,6 @@ use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
-/// The name of the lock file in the state directory.
 pub const LOCK_FILE: &str = "lock";
 const TEXT_BYTES_MAX: u64 = 4096;
 
@@ -21,7 +20,6 @@ const TEXT_BYTES_MAX: u64 = 4096;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockOwner {
     pub pid: u32,
-    /// The machine that the process runs on.
     pub host: String,
     /// Start of the process, RFC 3339.
     pub started: String,
@@ -73,7 +71,6 @@ fn held_error(file: File, path: PathBuf) -> LockError {
     }
 }
 
-/// Error of taking the lock.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     #[error(
@@ -85,14 +82,9 @@ pub enum LockError {
     HeldByUnknown { path: PathBuf },
     /// The lock file could not be opened or written.
     #[error("lock {path}: {source}")]
-    Io {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
-/// The mode of a private folder.
 const OWN: u32 = 0o700;
 /// The mode bits that let others in.
 const OTHERS: u32 = 0o077;

@@ -26,7 +26,6 @@ const OPEN_FILES_MAX: usize = 16;
 const NAME_BYTES_MAX: usize = 128;
 static ZEROS: [u8; 65536] = [0; 65536];
 
-/// One directory of a real file system.
 #[derive(Debug)]
 pub struct RealDisk {
     dir: PathBuf,

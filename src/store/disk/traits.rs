@@ -147,7 +147,6 @@ fn missing(name: &str) -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, format!("there is no file {name}"))
 }
 
-/// A cursor over stored bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct ByteReader<'a>(&'a [u8]);
 
@@ -211,6 +210,22 @@ pub(crate) fn is_zero(bytes: &[u8]) -> bool {
 /// Returns the bytes from `offset` on; empty if the offset lies behind the end.
 pub(crate) fn bytes_from(bytes: &[u8], offset: usize) -> &[u8] {
     bytes.get(offset..).unwrap_or_default()
+}
+
+/// Appends a frame: magic 4 · crc32 4 · length 4 · payload. The checksum covers length and payload.
+pub(crate) fn push_frame(out: &mut Vec<u8>, magic: [u8; 4], payload: &[u8]) {
+    let length = u32::try_from(payload.len()).unwrap_or(u32::MAX).to_le_bytes();
+    out.extend_from_slice(&magic);
+    out.extend_from_slice(&frame_checksum(length, payload).to_le_bytes());
+    out.extend_from_slice(&length);
+    out.extend_from_slice(payload);
+}
+
+pub(crate) fn frame_checksum(length: [u8; 4], payload: &[u8]) -> u32 {
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(&length);
+    crc.update(payload);
+    crc.finalize()
 }
 
 /// Joins the fields of a header and their crc32, and fills the rest of `length` with zeros.

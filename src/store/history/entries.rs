@@ -17,7 +17,6 @@ use crate::model::state::observed::Observation;
 use crate::model::state::orphan::{MissingDocumentChange, UnknownObjectsFound};
 use crate::model::state::token_attachment::TokenAttachment;
 
-/// Reference to a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordRef {
     pub record: u64,
@@ -25,18 +24,14 @@ pub struct RecordRef {
     pub hash: Digest,
 }
 
-/// One entry of a history, with its record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HistoryEntry {
     #[serde(rename = "stands")]
     pub record_ref: RecordRef,
     pub at: DateTime<Utc>,
-    /// A word for the entry.
     pub what: String,
-    /// A sentence with further details.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub detail: Option<String>,
-    /// The id of the service in the record.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub remote_id: Option<String>,
 }
@@ -44,7 +39,6 @@ pub struct HistoryEntry {
 /// One effect, from its intent to its outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EffectHistory {
-    /// The record of the intent.
     pub record_ref: RecordRef,
     pub intent: Intent,
     /// The progress of the intent, in order.
@@ -84,7 +78,6 @@ pub struct ResourceHistory {
     pub dropped: Vec<u64>,
 }
 
-/// Adds one record to a history.
 pub(crate) fn add_record(story: &mut ResourceHistory, stands: RecordRef, record: Record) {
     if let Some((at, what, detail)) = entry_text(&record) {
         let what = what.to_owned();
@@ -100,7 +93,6 @@ pub(crate) fn add_record(story: &mut ResourceHistory, stands: RecordRef, record:
     }
 }
 
-/// A time, a word, and a sentence.
 pub(crate) type EntryText<'a> = (DateTime<Utc>, &'a str, Option<String>);
 
 /// Returns the entry of a record; `None` for effects, approvals of bindings, and records that are
@@ -192,7 +184,6 @@ fn remote_id(record: &Record) -> Option<String> {
     record.observation()?.remote_id.as_ref().map(ToString::to_string)
 }
 
-/// Returns a word for the freshness of an event.
 fn freshness_word(standing: Freshness) -> &'static str {
     match standing {
         Freshness::Newer => "new",
@@ -214,7 +205,6 @@ pub(crate) fn observation_text(fact: &Observation) -> EntryText<'_> {
     (fact.at, what, detail)
 }
 
-/// Adds an intent's progress to its effect.
 fn add_progress(
     story: &mut ResourceHistory,
     stands: RecordRef,
@@ -236,7 +226,6 @@ fn add_progress(
     effect.progress.push(line);
 }
 
-/// Returns the details of a progress.
 fn detail(progress: &IntentProgress) -> Option<String> {
     match progress {
         IntentProgress::Resent => None,

@@ -21,7 +21,6 @@ use crate::store::journal::chain::{Head, JournalError};
 use crate::store::journal::read::{JournalReader, PickedRecords};
 use crate::store::writer::core::{decode, decoded};
 
-/// Maximum of attempts of a read.
 const READS_MAX: usize = 5;
 
 /// The journal's files: the segments in use, and the archived ones.
@@ -95,7 +94,6 @@ impl JournalSet {
         Ok(first)
     }
 
-    /// Returns the history of a resource, from the sequences of its records.
     pub fn history(&self, key: &Key, sequences: &[u64]) -> Result<ResourceHistory, StoreError> {
         let (picked, dropped) = self.retry_while_moving(|| self.pick(sequences))?;
         let mut story = ResourceHistory {

@@ -191,7 +191,6 @@ fn merge<'a>(
     }
 }
 
-/// Entries of one generation.
 const GENERATION_MAX: usize = 1024;
 /// Longer values are not cached.
 const VALUE_BYTES_MAX: usize = 2 << 10;
@@ -213,14 +212,12 @@ impl ReadCache {
         self.young.get(key)
     }
 
-    /// Caches the result of a read.
     pub(crate) fn insert(&mut self, key: &[u8], value: Option<&[u8]>) {
         if value.is_none_or(|value| value.len() <= VALUE_BYTES_MAX) {
             self.keep(key.to_owned(), value.map(<[u8]>::to_vec));
         }
     }
 
-    /// Removes a key that changes.
     pub(crate) fn remove(&mut self, key: &[u8]) {
         self.young.remove(key);
         self.old.remove(key);

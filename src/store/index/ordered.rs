@@ -24,9 +24,7 @@ pub const KEY_BYTES_MAX: usize = 1024;
 
 pub type KeyValue = (Vec<u8>, Vec<u8>);
 
-/// Ordered keys and values.
 pub trait Index: Send + Sync + Debug {
-    /// Returns the value of a key.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError>;
 
     /// Passes the value of a key, if it exists, to `see`, without copying it where possible.
@@ -69,7 +67,6 @@ impl Batch {
         Self::default()
     }
 
-    /// Sets the value of a key.
     pub fn put(&mut self, key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) {
         self.changes.insert(key.into(), Some(value.into()));
     }
@@ -130,11 +127,6 @@ impl Batch {
         Ok(entries.into_iter().take(limit).collect())
     }
 
-    /// Returns true if no entry will remain under `prefix` once this batch is applied to `index`.
-    pub fn is_bare(&self, index: &dyn Index, prefix: &[u8]) -> Result<bool, IndexError> {
-        Ok(self.scan_from(index, prefix, None, 1)?.is_empty())
-    }
-
     /// Returns the changes of keys under `prefix`, in key order; no value means removal.
     pub fn changes_under<'a>(
         &'a self,
@@ -143,12 +135,10 @@ impl Batch {
         range(&self.changes, prefix, None)
     }
 
-    /// Returns true if the batch changes a key.
     pub fn changes_key(&self, key: &[u8]) -> bool {
         self.changes.contains_key(key)
     }
 
-    /// Returns the number of keys that change.
     pub fn len(&self) -> usize {
         self.changes.len()
     }
@@ -157,29 +147,12 @@ impl Batch {
         self.changes.is_empty()
     }
 
-    /// Returns the changes in key order; no value means removal.
-    pub fn iter(&self) -> btree_map::Iter<'_, Vec<u8>, Option<Vec<u8>>> {
-        self.changes.iter()
-    }
-
-    /// Returns the batch if no key is too long.
-    ///
-    /// # Errors
-    /// A key is longer than [`KEY_BYTES_MAX`].
+    /// Returns the batch if no key is longer than [`KEY_BYTES_MAX`].
     pub(crate) fn check_keys(self) -> Result<Self, IndexError> {
         match self.changes.keys().find(|key| key.len() > KEY_BYTES_MAX) {
             Some(key) => Err(IndexError::KeyTooLong { bytes: key.len(), limit: KEY_BYTES_MAX }),
             None => Ok(self),
         }
-    }
-}
-
-impl<'a> IntoIterator for &'a Batch {
-    type Item = (&'a Vec<u8>, &'a Option<Vec<u8>>);
-    type IntoIter = btree_map::Iter<'a, Vec<u8>, Option<Vec<u8>>>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
     }
 }
 
@@ -263,18 +236,13 @@ pub(crate) fn lower<'a>(prefix: &'a [u8], after: Option<&'a [u8]>) -> Bound<&'a 
     }
 }
 
-/// Error of reading or changing an index.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     /// The stored data cannot be trusted. Move the folder aside and rebuild it from the journal.
     #[error("read the index in {path}: it is damaged ({why}); it is rebuilt from the journal")]
     Corrupt { path: PathBuf, why: String },
     #[error("use the index in {path}: {source}")]
-    Io {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// A key is too long; nothing was changed.
     #[error("change the index: a key of {bytes} bytes is longer than {limit}")]
     KeyTooLong { bytes: usize, limit: usize },

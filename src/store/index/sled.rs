@@ -40,7 +40,6 @@ const CHUNKED: u8 = 1;
 /// Keys of values that are stored in chunks, with the number of chunks.
 type ChunkCounts = BTreeMap<Vec<u8>, u32>;
 
-/// An index in a folder.
 #[derive(Debug)]
 pub struct SledIndex {
     path: PathBuf,
@@ -107,16 +106,14 @@ impl SledIndex {
         self
     }
 
-    fn to_index_error(&self, error: ::sled::Error) -> IndexError {
-        to_index_error(&self.path, error)
+    fn failed(&self) -> impl Fn(::sled::Error) -> IndexError {
+        move |error| to_index_error(&self.path, error)
     }
 
-    /// Returns the stored bytes of an entry.
     fn read_stored(&self, key: &[u8]) -> Result<Option<::sled::IVec>, IndexError> {
-        self.db.get(entry_key(key)).map_err(|error| self.to_index_error(error))
+        self.db.get(entry_key(key)).map_err(self.failed())
     }
 
-    /// Returns the value of an entry from its stored bytes.
     fn value(&self, key: &[u8], stored: &[u8]) -> Result<Vec<u8>, IndexError> {
         let broken = || corrupt(&self.path, "a value is malformed");
         match StoredValue::read(stored).ok_or_else(broken)? {
@@ -125,8 +122,7 @@ impl SledIndex {
                 let mut value = Vec::new();
                 for number in 0..count {
                     let chunk = self.db.get(chunk_key(key, number));
-                    let chunk =
-                        chunk.map_err(|error| self.to_index_error(error))?.ok_or_else(broken)?;
+                    let chunk = chunk.map_err(self.failed())?.ok_or_else(broken)?;
                     value.extend_from_slice(&chunk);
                 }
                 Ok(value)
@@ -152,7 +148,7 @@ impl Index for SledIndex {
         let begin = lower(prefix, after).map(entry_key);
         let mut entries = Vec::new();
         for item in self.db.range((begin, std::ops::Bound::Unbounded)).take(limit) {
-            let (key, stored) = item.map_err(|error| self.to_index_error(error))?;
+            let (key, stored) = item.map_err(self.failed())?;
             if !key.starts_with(&stored_prefix) {
                 break;
             }
@@ -170,11 +166,11 @@ impl Index for SledIndex {
         for (key, change) in batch {
             stage(&mut chunked, &mut out, key, change);
         }
-        self.db.apply_batch(out).map_err(|error| self.to_index_error(error))
+        self.db.apply_batch(out).map_err(self.failed())
     }
 
     fn flush(&self) -> Result<(), IndexError> {
-        self.db.flush().map_err(|error| self.to_index_error(error))?;
+        self.db.flush().map_err(self.failed())?;
         if !self.synced {
             return Ok(());
         }
@@ -205,7 +201,6 @@ fn stage(
     }
 }
 
-/// Lists the values that are stored in chunks.
 fn count_chunks(db: &::sled::Db) -> Result<ChunkCounts, ::sled::Error> {
     let mut chunked = ChunkCounts::new();
     for item in db.scan_prefix([CHUNK]).keys() {
@@ -217,7 +212,6 @@ fn count_chunks(db: &::sled::Db) -> Result<ChunkCounts, ::sled::Error> {
     Ok(chunked)
 }
 
-/// The stored form of a value.
 enum StoredValue<'a> {
     Whole(&'a [u8]),
     /// The number of chunks.

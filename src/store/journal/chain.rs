@@ -14,9 +14,10 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use crate::store::disk::traits::{ByteReader, bytes_from, is_zero, to_usize};
+use crate::store::disk::traits::{
+    ByteReader, bytes_from, frame_checksum, is_zero, push_frame, to_usize,
+};
 
-/// Start of the first record.
 pub(crate) const HEADER_BYTES: u64 = 64;
 
 /// Error of opening, reading or writing the journal.
@@ -29,18 +30,13 @@ pub enum JournalError {
         doing: &'static str,
         /// The file; empty for the directory itself.
         file: String,
-        #[source]
         source: io::Error,
     },
 
     /// The mark outside the state directory cannot be written; the journal then accepts nothing
     /// more.
     #[error("{doing} the mark of the state: {source}")]
-    Mark {
-        doing: &'static str,
-        #[source]
-        source: io::Error,
-    },
+    Mark { doing: &'static str, source: io::Error },
 
     /// A file that no journal wrote.
     #[error("read the journal: journal/{file} is not a segment; move it out of the directory")]
@@ -110,10 +106,11 @@ pub enum JournalError {
     #[error("append to the journal: an earlier write failed ({cause}); stop and open it again")]
     Poisoned { cause: String },
 
-    /// Every sequence is used.
     #[error("append to the journal: there is no sequence left")]
     Full,
 }
+
+pub type JournalResult<T = ()> = Result<T, JournalError>;
 
 impl JournalError {
     pub(in crate::store) fn io(doing: &'static str, file: &str) -> impl FnOnce(io::Error) -> Self {
@@ -121,7 +118,6 @@ impl JournalError {
     }
 }
 
-/// Evidence found behind a damaged record.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DamageEvidence {
     /// An intact record in the same file.
@@ -167,7 +163,6 @@ impl Position {
         Self { head: Head::EMPTY, segment: 1, begins: HEADER_BYTES, ends: HEADER_BYTES };
 }
 
-/// Position of the next record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tail {
     pub(crate) segment: u64,
@@ -181,25 +176,23 @@ impl Tail {
     }
 }
 
-pub(crate) fn next_sequence(sequence: u64) -> Result<u64, JournalError> {
+pub(crate) fn next_sequence(sequence: u64) -> JournalResult<u64> {
     sequence.checked_add(1).ok_or(JournalError::Full)
 }
 
 const MAGIC: [u8; 4] = *b"RkJ1";
-const VERSION: u8 = 1;
+pub(super) const VERSION: u8 = 1;
 /// Magic, checksum and length.
 const PREFIX_BYTES: usize = 12;
 /// Version, sequence, batch and previous hash.
 const FIXED_BYTES: usize = 49;
 
-/// One record, verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalRecord {
     /// The position in the journal, from 1.
     pub sequence: u64,
     /// The hash that the next record names.
     pub hash: [u8; 32],
-    /// The bytes that were appended.
     pub body: Vec<u8>,
 }
 
@@ -217,7 +210,6 @@ pub(crate) struct RawRecord<'a> {
     pub(crate) previous: [u8; 32],
     pub(crate) hash: [u8; 32],
     pub(crate) body: &'a [u8],
-    /// Bytes on disk.
     pub(crate) size: usize,
 }
 
@@ -227,7 +219,6 @@ impl RawRecord<'_> {
     }
 }
 
-/// Content at an offset.
 #[derive(Debug)]
 pub(crate) enum RecordSlot<'a> {
     Record(RawRecord<'a>),
@@ -238,7 +229,6 @@ pub(crate) enum RecordSlot<'a> {
     Invalid(&'static str),
 }
 
-/// Returns the bytes on disk of a record with a body of this length.
 pub(crate) fn record_size(body: usize) -> usize {
     PREFIX_BYTES.saturating_add(FIXED_BYTES).saturating_add(body)
 }
@@ -259,11 +249,7 @@ pub(crate) fn encode_record(
     covered.extend_from_slice(&batch.to_le_bytes());
     covered.extend_from_slice(previous);
     covered.extend_from_slice(body);
-    let length = u32::try_from(covered.len()).unwrap_or(u32::MAX).to_le_bytes();
-    out.extend_from_slice(&MAGIC);
-    out.extend_from_slice(&checksum(length, &covered).to_le_bytes());
-    out.extend_from_slice(&length);
-    out.extend_from_slice(&covered);
+    push_frame(out, MAGIC, &covered);
     blake3::hash(&covered).into()
 }
 
@@ -286,7 +272,7 @@ fn read_record(bytes: &[u8]) -> Option<RecordSlot<'_>> {
     let crc = fields.u32()?;
     let length = fields.u32()?;
     let covered = fields.take(usize::try_from(length).ok()?)?;
-    if checksum(length.to_le_bytes(), covered) != crc {
+    if frame_checksum(length.to_le_bytes(), covered) != crc {
         return Some(RecordSlot::Invalid("its checksum does not match"));
     }
     let mut fields = ByteReader::new(covered);
@@ -309,16 +295,4 @@ pub(crate) fn find_magic(segment: &[u8], offset: usize) -> Option<usize> {
     let bytes = bytes_from(segment, offset);
     let at = bytes.windows(MAGIC.len()).position(|window| window == MAGIC)?;
     offset.checked_add(at)
-}
-
-/// Returns the version that this program writes.
-pub(crate) fn record_version() -> u32 {
-    u32::from(VERSION)
-}
-
-fn checksum(length: [u8; 4], covered: &[u8]) -> u32 {
-    let mut crc = crc32fast::Hasher::new();
-    crc.update(&length);
-    crc.update(covered);
-    crc.finalize()
 }

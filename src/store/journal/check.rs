@@ -11,16 +11,14 @@
 use crate::base::fault_injection;
 use crate::store::disk::traits::{Disk, bytes_from, is_zero, to_u64, to_usize};
 use crate::store::journal::chain::{
-    DamageEvidence, HEADER_BYTES, Head, JournalError, Position, RawRecord, RecordSlot, Tail,
-    next_sequence,
+    DamageEvidence, HEADER_BYTES, Head, JournalError, JournalResult, Position, RawRecord,
+    RecordSlot, Tail, next_sequence,
 };
 use crate::store::journal::segment::Segment;
 use crate::store::journal::{chain, segment};
 
-/// Result of a walk.
 #[derive(Debug)]
 pub(crate) struct WalkResult {
-    /// The last intact record.
     pub(crate) last: Position,
     /// Position of the next record: segment, offset and length of the file.
     pub(crate) tail: Tail,
@@ -28,6 +26,19 @@ pub(crate) struct WalkResult {
     pub(crate) torn: bool,
     /// True if the chain does not run through the marked head.
     pub(crate) misses_mark: bool,
+}
+
+impl WalkResult {
+    /// Returns the error for the record of this sequence, which the tail should hold.
+    pub(crate) fn damaged_tail(
+        &self,
+        sequence: u64,
+        why: &'static str,
+        follows: DamageEvidence,
+    ) -> JournalError {
+        let (file, offset) = (segment::segment_name(self.tail.segment), self.tail.offset);
+        JournalError::Damaged { file, offset, sequence, why, follows }
+    }
 }
 
 /// Heads that were durable before.
@@ -47,7 +58,7 @@ pub(crate) fn check(
     segments: &[u64],
     start: Position,
     Anchors { known, marked }: Anchors,
-) -> Result<WalkResult, JournalError> {
+) -> JournalResult<WalkResult> {
     let mut last = start;
     let mut passed = AnchorCheck { known, marked, misses_mark: false };
     passed.compare(start.head);
@@ -76,26 +87,21 @@ pub(crate) fn check(
 }
 
 /// Walks everything, and accepts neither a torn tail nor another end than `head`.
-pub(crate) fn check_all(disk: &dyn Disk, head: Head) -> Result<Head, JournalError> {
+pub(crate) fn check_all(disk: &dyn Disk, head: Head) -> JournalResult<Head> {
     let segments = segment::list_segments(disk)?;
     let start = chain_start(disk, &segments)?;
     let anchors = Anchors { known: Some(head), marked: None };
     let checked = check(disk, &segments, start, anchors)?;
     if checked.torn {
-        return Err(JournalError::Damaged {
-            file: segment::segment_name(checked.tail.segment),
-            offset: checked.tail.offset,
-            sequence: next_sequence(head.sequence)?,
-            why: "bytes follow the last record",
-            follows: DamageEvidence::Acknowledged,
-        });
+        let (why, follows) = ("bytes follow the last record", DamageEvidence::Acknowledged);
+        return Err(checked.damaged_tail(next_sequence(head.sequence)?, why, follows));
     }
     Ok(checked.last.head)
 }
 
 /// Returns the offset at which a walk enters a segment: behind the trusted record, or behind a
 /// header that continues it.
-fn enter(segment: &Segment, start: &Position, head: Head) -> Result<usize, JournalError> {
+fn enter(segment: &Segment, start: &Position, head: Head) -> JournalResult<usize> {
     let trusted = segment.first == start.segment && start.ends > HEADER_BYTES;
     if trusted {
         return Ok(to_usize(start.ends));
@@ -130,7 +136,7 @@ fn walk(
     offset: usize,
     last: &mut Position,
     passed: &mut AnchorCheck,
-) -> Result<WalkEnd, JournalError> {
+) -> JournalResult<WalkEnd> {
     let mut at = offset;
     loop {
         match chain::parse_at(&segment.bytes, at) {
@@ -151,7 +157,7 @@ fn step(
     found: &RawRecord<'_>,
     last: &mut Position,
     passed: &mut AnchorCheck,
-) -> Result<usize, JournalError> {
+) -> JournalResult<usize> {
     follows(segment, at, found, last.head)?;
     let head = found.head();
     passed.compare(head);
@@ -171,7 +177,7 @@ pub(crate) fn follows(
     at: usize,
     found: &RawRecord<'_>,
     head: Head,
-) -> Result<(), JournalError> {
+) -> JournalResult {
     let sequence = next_sequence(head.sequence)?;
     if found.sequence == sequence && found.previous == head.hash && found.batch <= sequence {
         return Ok(());
@@ -179,26 +185,22 @@ pub(crate) fn follows(
     Err(JournalError::Chain { file: segment.file.clone(), offset: to_u64(at), sequence })
 }
 
-/// Returns the error for a record of an unknown version.
 pub(crate) fn version_error(segment: &Segment, at: usize, found: u8) -> JournalError {
     JournalError::Version {
         file: segment.file.clone(),
         offset: to_u64(at),
         found: u32::from(found),
-        known: chain::record_version(),
+        known: u32::from(chain::VERSION),
     }
 }
 
-/// Returns true if the tail is torn.
-///
-/// # Errors
-/// The tail is damaged.
+/// Returns true if the tail is torn; a damaged one is an error.
 fn judge(
     segment: &Segment,
     stop: &WalkEnd,
     head: Head,
     next_segment: Option<u64>,
-) -> Result<bool, JournalError> {
+) -> JournalResult<bool> {
     let sequence = next_sequence(head.sequence)?;
     let follows = match next_segment {
         Some(_) if is_zero(bytes_from(&segment.bytes, stop.offset)) => return Ok(false),
@@ -220,17 +222,12 @@ fn lost_head_error(checked: &WalkResult, known: Head) -> JournalError {
     if !checked.torn {
         return JournalError::Forgotten { known, found: checked.last.head };
     }
-    JournalError::Damaged {
-        file: segment::segment_name(checked.tail.segment),
-        offset: checked.tail.offset,
-        sequence: checked.last.head.sequence.saturating_add(1),
-        why: "it cannot be read",
-        follows: DamageEvidence::Acknowledged,
-    }
+    let expected = checked.last.head.sequence.saturating_add(1);
+    checked.damaged_tail(expected, "it cannot be read", DamageEvidence::Acknowledged)
 }
 
 /// Returns the start of the chain on this disk: the first record, or behind a snapshot.
-pub(crate) fn chain_start(disk: &dyn Disk, segments: &[u64]) -> Result<Position, JournalError> {
+pub(crate) fn chain_start(disk: &dyn Disk, segments: &[u64]) -> JournalResult<Position> {
     match (segment::base_snapshot(disk, segments)?, segments.first()) {
         (Some(base), _) => Ok(base.position()),
         (None, Some(found)) if *found != 1 => Err(first_is_missing(*found)),

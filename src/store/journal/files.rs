@@ -17,7 +17,8 @@ use std::sync::Arc;
 
 use crate::store::disk::traits::{Disk, to_u64, to_usize};
 use crate::store::journal::chain::{
-    DamageEvidence, HEADER_BYTES, Head, JournalError, Position, RecordSlot, Tail, next_sequence,
+    DamageEvidence, HEADER_BYTES, Head, JournalError, JournalResult, Position, RecordSlot, Tail,
+    next_sequence,
 };
 use crate::store::journal::check::{Anchors, WalkResult, chain_start, first_is_missing};
 use crate::store::journal::log::Journal;
@@ -25,7 +26,6 @@ use crate::store::journal::read::JournalReader;
 use crate::store::journal::segment::Segment;
 use crate::store::journal::{chain, check, segment};
 
-/// Options of opening a journal.
 #[derive(Debug, Clone, Copy)]
 pub struct JournalOptions {
     /// The length of a new segment, in bytes. A record that needs more gets a longer segment.
@@ -47,10 +47,8 @@ impl Default for JournalOptions {
     }
 }
 
-/// Result of opening.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalOpening {
-    /// The last record.
     pub head: Head,
     /// The tail that was cut, to be reported.
     pub cut: Option<CutTail>,
@@ -80,7 +78,7 @@ impl Journal {
     pub fn open(
         disk: Arc<dyn Disk>,
         options: JournalOptions,
-    ) -> Result<(Self, JournalOpening), JournalError> {
+    ) -> JournalResult<(Self, JournalOpening)> {
         let mut segments = segment::list_segments(disk.as_ref())?;
         let unborn = pop_unfinished(disk.as_ref(), &mut segments)?;
         if segments.is_empty() {
@@ -109,7 +107,7 @@ impl Journal {
 }
 
 /// Takes the last segment off the list if a crash interrupted its creation.
-fn pop_unfinished(disk: &dyn Disk, segments: &mut Vec<u64>) -> Result<Option<u64>, JournalError> {
+fn pop_unfinished(disk: &dyn Disk, segments: &mut Vec<u64>) -> JournalResult<Option<u64>> {
     match segments.last() {
         Some(first) if segment::is_unfinished(disk, *first)? => Ok(segments.pop()),
         Some(_) | None => Ok(None),
@@ -120,7 +118,7 @@ fn create_journal(
     disk: Arc<dyn Disk>,
     options: JournalOptions,
     unborn: Option<u64>,
-) -> Result<(Journal, JournalOpening), JournalError> {
+) -> JournalResult<(Journal, JournalOpening)> {
     let trusted = options.trusted.map(|position| position.head);
     if let Some(known) = options.known.or(trusted).filter(|known| known.sequence > 0) {
         return Err(JournalError::Forgotten { known, found: Head::EMPTY });
@@ -142,7 +140,7 @@ fn start_position(
     disk: &dyn Disk,
     segments: &[u64],
     trusted: Option<Position>,
-) -> Result<Position, JournalError> {
+) -> JournalResult<Position> {
     let start = chain_start(disk, segments)?;
     let behind = start.head.sequence;
     let Some(trusted) = trusted.filter(|position| position.head.sequence > behind) else {
@@ -155,7 +153,7 @@ fn start_position(
 }
 
 /// Verifies that the record which a position names is still there.
-fn confirm_position(segment: &Segment, trusted: Position) -> Result<Position, JournalError> {
+fn confirm_position(segment: &Segment, trusted: Position) -> JournalResult<Position> {
     let begins = to_usize(trusted.begins);
     if let RecordSlot::Record(found) = chain::parse_at(&segment.bytes, begins) {
         let ends = begins.saturating_add(found.size);
@@ -171,21 +169,12 @@ fn confirm_position(segment: &Segment, trusted: Position) -> Result<Position, Jo
 }
 
 /// Removes a segment that was never completed, if it is the one that comes next.
-fn remove_unfinished(
-    disk: &dyn Disk,
-    first: u64,
-    checked: &WalkResult,
-) -> Result<(), JournalError> {
+fn remove_unfinished(disk: &dyn Disk, first: u64, checked: &WalkResult) -> JournalResult {
     let file = segment::segment_name(first);
     let expected = next_sequence(checked.last.head.sequence)?;
     if checked.torn {
-        return Err(JournalError::Damaged {
-            file: segment::segment_name(checked.tail.segment),
-            offset: checked.tail.offset,
-            sequence: expected,
-            why: "it cannot be read",
-            follows: DamageEvidence::Segment { file },
-        });
+        let follows = DamageEvidence::Segment { file };
+        return Err(checked.damaged_tail(expected, "it cannot be read", follows));
     }
     if first != expected {
         return Err(JournalError::MissingSegment { expected, found: Some(file) });
@@ -194,7 +183,7 @@ fn remove_unfinished(
 }
 
 /// Cuts the torn tail and fills its place with zeros again.
-fn cut_tail(disk: &dyn Disk, tail: Tail) -> Result<CutTail, JournalError> {
+fn cut_tail(disk: &dyn Disk, tail: Tail) -> JournalResult<CutTail> {
     let segment = segment::segment_name(tail.segment);
     disk.cut(&segment, tail.offset).map_err(JournalError::io("cut", &segment))?;
     disk.allocate(&segment, tail.capacity).map_err(JournalError::io("allocate", &segment))?;
@@ -204,13 +193,13 @@ fn cut_tail(disk: &dyn Disk, tail: Tail) -> Result<CutTail, JournalError> {
 
 impl Journal {
     /// Returns the snapshot behind which the chain on this disk begins.
-    pub fn base(&self) -> Result<Option<segment::SnapshotHeader>, JournalError> {
+    pub fn base(&self) -> JournalResult<Option<segment::SnapshotHeader>> {
         self.reader().base()
     }
 
     /// Ends the segment in use and returns the last durable record. A snapshot can replace the
     /// records up to it. Everything written must be durable.
-    pub fn end_segment(&mut self) -> Result<Head, JournalError> {
+    pub fn end_segment(&mut self) -> JournalResult<Head> {
         self.refuse_if_poisoned()?;
         let head = self.head();
         if self.tail.segment <= head.sequence {
@@ -228,7 +217,7 @@ pub fn write_snapshot(
     head: Head,
     fold: u32,
     body: &[u8],
-) -> Result<[u8; 32], JournalError> {
+) -> JournalResult<[u8; 32]> {
     let base = segment::base_snapshot(disk, &segment::list_segments(disk)?)?
         .map_or(0, |base| base.head.sequence);
     for leftover in segment::list_snapshots(disk)?.into_iter().filter(|leftover| *leftover != base)
@@ -247,7 +236,7 @@ pub fn archive_segments(
     disk: &dyn Disk,
     head: Head,
     archive: Option<&dyn Disk>,
-) -> Result<usize, JournalError> {
+) -> JournalResult<usize> {
     let sealed = segment::read_snapshot_header(disk, head.sequence)?;
     for older in segment::list_snapshots(disk)?.into_iter().filter(|older| *older < head.sequence) {
         remove_file(disk, &segment::snapshot_name(older))?;
@@ -267,13 +256,13 @@ pub fn archive_segments(
 
 impl JournalReader {
     /// Returns the first sequences of the segments on this disk, ascending.
-    pub fn segments(&self) -> Result<Vec<u64>, JournalError> {
+    pub fn segments(&self) -> JournalResult<Vec<u64>> {
         segment::list_segments(self.disk())
     }
 
     /// Passes the bytes of every file to `show`, one after the other: records and snapshots as they
     /// are on the disk.
-    pub fn each_file(&self, mut show: impl FnMut(&[u8])) -> Result<(), JournalError> {
+    pub fn each_file(&self, mut show: impl FnMut(&[u8])) -> JournalResult {
         let mut files: Vec<String> =
             self.segments()?.into_iter().map(segment::segment_name).collect();
         files.extend(segment::list_snapshots(self.disk())?.into_iter().map(segment::snapshot_name));
@@ -282,17 +271,17 @@ impl JournalReader {
 }
 
 /// Removes a segment that no reader needs any more, durably.
-pub fn remove_segment(disk: &dyn Disk, first: u64) -> Result<(), JournalError> {
+pub fn remove_segment(disk: &dyn Disk, first: u64) -> JournalResult {
     remove_file(disk, &segment::segment_name(first))
 }
 
-fn read_whole(disk: &dyn Disk, file: &str) -> Result<Vec<u8>, JournalError> {
+fn read_whole(disk: &dyn Disk, file: &str) -> JournalResult<Vec<u8>> {
     let io = || JournalError::io("read", file);
     let length = disk.len(file).map_err(io())?;
     disk.read_at(file, 0, to_usize(length)).map_err(io())
 }
 
-fn remove_file(disk: &dyn Disk, file: &str) -> Result<(), JournalError> {
+fn remove_file(disk: &dyn Disk, file: &str) -> JournalResult {
     disk.remove(file).map_err(JournalError::io("remove", file))
 }
 
@@ -301,7 +290,7 @@ fn remove_file(disk: &dyn Disk, file: &str) -> Result<(), JournalError> {
 ///
 /// Complete segments are not read. The last one is read up to the head, which must be in it;
 /// records that others append meanwhile are left out.
-pub fn extent(disk: &dyn Disk, head: Head) -> Result<Vec<(String, u64)>, JournalError> {
+pub fn extent(disk: &dyn Disk, head: Head) -> JournalResult<Vec<(String, u64)>> {
     let firsts = segment::list_segments(disk)?;
     let mut files = Vec::new();
     let base = segment::base_snapshot(disk, &firsts)?;
@@ -323,13 +312,12 @@ pub fn extent(disk: &dyn Disk, head: Head) -> Result<Vec<(String, u64)>, Journal
     Ok(files)
 }
 
-fn measure(disk: &dyn Disk, file: String) -> Result<(String, u64), JournalError> {
+fn measure(disk: &dyn Disk, file: String) -> JournalResult<(String, u64)> {
     let bytes = disk.len(&file).map_err(JournalError::io("read", &file))?;
     Ok((file, bytes))
 }
 
-/// Returns the end of the head's record.
-fn end_of(segment: &Segment, head: Head) -> Result<u64, JournalError> {
+fn end_of(segment: &Segment, head: Head) -> JournalResult<u64> {
     let (mut found, mut end) = (segment.head_before(), to_usize(HEADER_BYTES));
     for (record, ends) in
         segment.records().take_while(|(record, _)| record.sequence <= head.sequence)

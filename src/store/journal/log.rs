@@ -41,7 +41,7 @@ use std::sync::Arc;
 
 use crate::store::disk::traits::{Disk, bytes_from, open_header, seal_header, to_u64};
 use crate::store::journal::chain::{
-    HEADER_BYTES, Head, JournalError, Position, Tail, next_sequence,
+    HEADER_BYTES, Head, JournalError, JournalResult, Position, Tail, next_sequence,
 };
 use crate::store::journal::read::{JournalReader, JournalRecords};
 use crate::store::journal::{chain, check, segment};
@@ -70,10 +70,6 @@ impl Journal {
         self.durable.head
     }
 
-    pub(crate) fn written_head(&self) -> Head {
-        self.written.head
-    }
-
     /// Returns the position of the last durable record, which a clean stop may note as trusted.
     pub fn position(&self) -> Position {
         self.durable
@@ -94,7 +90,7 @@ impl Journal {
     /// # Errors
     /// Any damage, also in a part that opening trusted, or a chain that does not end in the head of
     /// this journal.
-    pub fn verify(&self) -> Result<Head, JournalError> {
+    pub fn verify(&self) -> JournalResult<Head> {
         check::check_all(self.disk.as_ref(), self.head())
     }
 
@@ -103,7 +99,7 @@ impl Journal {
     /// A body above [`BODY_BYTES_MAX`] refuses the whole batch before anything is written.
     ///
     /// [`sync`]: Self::sync
-    pub fn append(&mut self, bodies: &[Vec<u8>]) -> Result<Range<u64>, JournalError> {
+    pub fn append(&mut self, bodies: &[Vec<u8>]) -> JournalResult<Range<u64>> {
         self.refuse_if_poisoned()?;
         if let Some(body) = bodies.iter().find(|body| body.len() > BODY_BYTES_MAX) {
             return Err(JournalError::TooLarge { bytes: body.len(), limit: BODY_BYTES_MAX });
@@ -115,7 +111,7 @@ impl Journal {
     }
 
     /// Makes everything appended so far durable.
-    pub fn sync(&mut self) -> Result<(), JournalError> {
+    pub fn sync(&mut self) -> JournalResult {
         self.refuse_if_poisoned()?;
         if self.durable == self.written {
             return Ok(());
@@ -126,13 +122,8 @@ impl Journal {
         self.mark("write", HighWater::write)
     }
 
-    /// Makes a mark outside the state directory follow the durable head from now on.
-    pub(crate) fn follow_with_mark(&mut self, mark: HighWater) {
-        self.mark = Some(mark);
-    }
-
     /// Makes the mark durable, if the state has one; it then names the durable head.
-    pub fn sync_mark(&mut self) -> Result<(), JournalError> {
+    pub fn sync_mark(&mut self) -> JournalResult {
         self.mark("sync", |mark, _| mark.sync())
     }
 
@@ -140,14 +131,14 @@ impl Journal {
         &mut self,
         doing: &'static str,
         act: impl FnOnce(&mut HighWater, Head) -> io::Result<()>,
-    ) -> Result<(), JournalError> {
+    ) -> JournalResult {
         let head = self.durable.head;
         let Some(mark) = &mut self.mark else { return Ok(()) };
         let done = act(mark, head).map_err(|source| JournalError::Mark { doing, source });
         self.poison_on_failure(done)
     }
 
-    fn write(&mut self, batch: u64, bodies: &[Vec<u8>]) -> Result<(), JournalError> {
+    fn write(&mut self, batch: u64, bodies: &[Vec<u8>]) -> JournalResult {
         let mut pending = Vec::new();
         for body in bodies {
             let size = chain::record_size(body.len());
@@ -162,7 +153,7 @@ impl Journal {
         self.flush(&mut pending)
     }
 
-    fn encode(&mut self, out: &mut Vec<u8>, batch: u64, body: &[u8]) -> Result<(), JournalError> {
+    fn encode(&mut self, out: &mut Vec<u8>, batch: u64, body: &[u8]) -> JournalResult {
         let sequence = next_sequence(self.written.head.sequence)?;
         let begins = self.tail.offset.saturating_add(to_u64(out.len()));
         let hash = chain::encode_record(out, sequence, batch, &self.written.head.hash, body);
@@ -175,7 +166,7 @@ impl Journal {
         Ok(())
     }
 
-    fn flush(&mut self, pending: &mut Vec<u8>) -> Result<(), JournalError> {
+    fn flush(&mut self, pending: &mut Vec<u8>) -> JournalResult {
         if pending.is_empty() {
             return Ok(());
         }
@@ -190,7 +181,7 @@ impl Journal {
 
     /// Starts the next segment. The former segment is made durable first, so that damage in it can
     /// never pass for a torn tail.
-    pub(crate) fn roll(&mut self, size: usize) -> Result<(), JournalError> {
+    pub(crate) fn roll(&mut self, size: usize) -> JournalResult {
         self.sync_tail()?;
         let needed = HEADER_BYTES.saturating_add(to_u64(size));
         let capacity = self.segment_bytes.max(needed);
@@ -198,22 +189,19 @@ impl Journal {
         Ok(())
     }
 
-    fn sync_tail(&self) -> Result<(), JournalError> {
+    fn sync_tail(&self) -> JournalResult {
         let file = segment::segment_name(self.tail.segment);
         self.disk.sync(&file).map_err(JournalError::io("sync", &file))
     }
 
-    pub(crate) fn refuse_if_poisoned(&self) -> Result<(), JournalError> {
+    pub(crate) fn refuse_if_poisoned(&self) -> JournalResult {
         match &self.poisoned {
             Some(cause) => Err(JournalError::Poisoned { cause: cause.clone() }),
             None => Ok(()),
         }
     }
 
-    pub(crate) fn poison_on_failure(
-        &mut self,
-        done: Result<(), JournalError>,
-    ) -> Result<(), JournalError> {
+    pub(crate) fn poison_on_failure(&mut self, done: JournalResult) -> JournalResult {
         if let Err(error) = &done {
             self.poisoned = Some(error.to_string());
         }
@@ -227,12 +215,10 @@ const COVERED_BYTES: usize = 60;
 const SECTOR_BYTES: usize = 512;
 const FILE_BYTES: u64 = 1024;
 
-/// The mark of one journal.
 #[derive(Debug)]
 pub struct HighWater {
     disk: Arc<dyn Disk>,
     file: String,
-    /// The head in the file.
     head: Option<Head>,
     /// The number of writes; the sector with the higher count is the newer one.
     count: u64,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::store::disk::traits::{Disk, to_u64, to_usize};
 use crate::store::journal::chain::{
-    DamageEvidence, HEADER_BYTES, Head, JournalError, JournalRecord, RecordSlot,
+    DamageEvidence, HEADER_BYTES, Head, JournalError, JournalRecord, JournalResult, RecordSlot,
 };
 use crate::store::journal::segment::{Segment, SnapshotHeader};
 use crate::store::journal::{chain, check, segment};
@@ -50,42 +50,41 @@ impl JournalReader {
         &self,
         first: u64,
         last: u64,
-    ) -> Result<impl Iterator<Item = Result<JournalRecord, JournalError>> + use<>, JournalError>
-    {
+    ) -> JournalResult<impl Iterator<Item = Result<JournalRecord, JournalError>> + use<>> {
         let segment = Segment::read(self.disk(), first)?;
         let end = segment.records().last().map_or(segment.head_before(), |(last, _)| last.head());
         Ok(self.records(first, end.sequence.min(last)))
     }
 
     /// Returns one durable record.
-    pub fn get(&self, sequence: u64) -> Result<JournalRecord, JournalError> {
+    pub fn get(&self, sequence: u64) -> JournalResult<JournalRecord> {
         let missing = || JournalError::MissingSegment { expected: sequence, found: None };
         self.records(sequence, sequence).next().ok_or_else(missing)?
     }
 
     /// Returns the snapshot at which the journal begins; `None` if it begins at its first record.
-    pub fn base(&self) -> Result<Option<SnapshotHeader>, JournalError> {
+    pub fn base(&self) -> JournalResult<Option<SnapshotHeader>> {
         segment::base_snapshot(self.disk(), &segment::list_segments(self.disk())?)
     }
 
     /// Returns every snapshot on this disk, oldest first, named by a record or not.
-    pub fn snapshots(&self) -> Result<Vec<SnapshotHeader>, JournalError> {
+    pub fn snapshots(&self) -> JournalResult<Vec<SnapshotHeader>> {
         let sequences = segment::list_snapshots(self.disk())?.into_iter();
         sequences.map(|sequence| segment::read_snapshot_header(self.disk(), sequence)).collect()
     }
 
     /// Returns the body of a snapshot, verified against its header.
-    pub fn body(&self, sealed: &SnapshotHeader) -> Result<Vec<u8>, JournalError> {
+    pub fn body(&self, sealed: &SnapshotHeader) -> JournalResult<Vec<u8>> {
         segment::snapshot_body(self.disk(), sealed)
     }
 
     /// Returns the first sequence of the first segment; `None` if there is no segment.
-    pub fn first(&self) -> Result<Option<u64>, JournalError> {
+    pub fn first(&self) -> JournalResult<Option<u64>> {
         Ok(segment::list_segments(self.disk())?.first().copied())
     }
 
     /// Returns the records of these sequences, which must ascend and be durable.
-    pub fn pick(&self, sequences: &[u64]) -> Result<PickedRecords, JournalError> {
+    pub fn pick(&self, sequences: &[u64]) -> JournalResult<PickedRecords> {
         let segments = segment::list_segments(self.disk())?;
         let segment_of = |sequence: u64| segments.iter().rev().find(|first| **first <= sequence);
         let mut picked = PickedRecords::default();
@@ -124,7 +123,7 @@ struct ReadPosition {
 }
 
 impl Iterator for JournalRecords {
-    type Item = Result<JournalRecord, JournalError>;
+    type Item = JournalResult<JournalRecord>;
 
     fn next(&mut self) -> Option<Self::Item> {
         while !self.done {
@@ -141,7 +140,7 @@ impl Iterator for JournalRecords {
 }
 
 impl JournalRecords {
-    fn step(&mut self) -> Result<JournalRecord, JournalError> {
+    fn step(&mut self) -> JournalResult<JournalRecord> {
         loop {
             let place = match self.current.take() {
                 Some(place) => place,
@@ -165,7 +164,7 @@ impl JournalRecords {
     }
 
     /// Enters the next segment. The first segment's header is trusted for the hash before it.
-    fn enter(&mut self, head: Option<Head>) -> Result<ReadPosition, JournalError> {
+    fn enter(&mut self, head: Option<Head>) -> JournalResult<ReadPosition> {
         let next = match self.ahead.as_mut() {
             Some(ahead) => ahead.pop_front(),
             None => self.ahead.insert(segments_from(self.disk.as_ref(), self.first)?).pop_front(),
@@ -180,7 +179,7 @@ impl JournalRecords {
 }
 
 /// Returns the segments from the one that holds `sequence` on.
-fn segments_from(disk: &dyn Disk, sequence: u64) -> Result<VecDeque<u64>, JournalError> {
+fn segments_from(disk: &dyn Disk, sequence: u64) -> JournalResult<VecDeque<u64>> {
     let mut segments = VecDeque::from(segment::list_segments(disk)?);
     while segments.get(1).is_some_and(|second| *second <= sequence) {
         segments.pop_front();

@@ -15,7 +15,8 @@ use crate::store::disk::traits::{
 };
 use crate::store::journal::chain;
 use crate::store::journal::chain::{
-    HEADER_BYTES, Head, JournalError, Position, RawRecord, RecordSlot, Tail, next_sequence,
+    HEADER_BYTES, Head, JournalError, JournalResult, Position, RawRecord, RecordSlot, Tail,
+    next_sequence,
 };
 
 const MAGIC: [u8; 8] = *b"RECKONJ\n";
@@ -35,13 +36,12 @@ pub(crate) struct Segment {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Returns the name of the segment that begins with this sequence.
 pub(crate) fn segment_name(first: u64) -> String {
     format!("{first:0DIGITS$}{SUFFIX}")
 }
 
 /// Lists the first sequences of all segments, in order.
-pub(crate) fn list_segments(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
+pub(crate) fn list_segments(disk: &dyn Disk) -> JournalResult<Vec<u64>> {
     let names = disk.list().map_err(JournalError::io("list", ""))?;
     let mut firsts = Vec::with_capacity(names.len());
     for file in names {
@@ -59,29 +59,22 @@ fn segment_sequence(file: &str) -> Option<u64> {
     sequence_in(file, SUFFIX).filter(|first| *first > 0)
 }
 
-/// Parses the sequence in a file's name.
 fn sequence_in(file: &str, suffix: &str) -> Option<u64> {
     let digits = file.strip_suffix(suffix)?;
     let plain = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| plain)
 }
 
-/// Returns the file of the snapshot behind a record.
 pub(crate) fn snapshot_name(sequence: u64) -> String {
     format!("{sequence:0DIGITS$}{SNAPSHOT_SUFFIX}")
 }
 
-/// Parses the sequence in the name of a snapshot.
 pub(crate) fn snapshot_sequence(file: &str) -> Option<u64> {
     sequence_in(file, SNAPSHOT_SUFFIX)
 }
 
 /// Creates the segment behind `head`, durable before the first record is written to it.
-pub(crate) fn create_segment(
-    disk: &dyn Disk,
-    head: Head,
-    capacity: u64,
-) -> Result<Tail, JournalError> {
+pub(crate) fn create_segment(disk: &dyn Disk, head: Head, capacity: u64) -> JournalResult<Tail> {
     let first = next_sequence(head.sequence)?;
     let file = segment_name(first);
     let io = |doing| JournalError::io(doing, &file);
@@ -98,7 +91,7 @@ fn segment_header(first: u64, previous: &[u8; 32]) -> Vec<u8> {
 
 impl Segment {
     /// Reads a complete segment and verifies that its header is valid and fits its name.
-    pub(crate) fn read(disk: &dyn Disk, first: u64) -> Result<Self, JournalError> {
+    pub(crate) fn read(disk: &dyn Disk, first: u64) -> JournalResult<Self> {
         let file = segment_name(first);
         let bytes = read_file(disk, &file)?;
         let wrong = |why| JournalError::Header { file: file.clone(), why };
@@ -129,7 +122,7 @@ impl Segment {
     }
 
     /// Verifies that this segment continues the chain where `head` ends it.
-    pub(crate) fn continues(&self, head: Head) -> Result<(), JournalError> {
+    pub(crate) fn continues(&self, head: Head) -> JournalResult {
         let expected = next_sequence(head.sequence)?;
         let wrong = |why| JournalError::Header { file: self.file.clone(), why };
         if self.first > expected {
@@ -147,7 +140,7 @@ impl Segment {
 
 /// Returns true if a crash interrupted the creation of this segment: no valid header, and nothing
 /// behind it. A header is durable before any record is written.
-pub(crate) fn is_unfinished(disk: &dyn Disk, first: u64) -> Result<bool, JournalError> {
+pub(crate) fn is_unfinished(disk: &dyn Disk, first: u64) -> JournalResult<bool> {
     let file = segment_name(first);
     let header =
         disk.read_at(&file, 0, to_usize(HEADER_BYTES)).map_err(JournalError::io("read", &file))?;
@@ -158,7 +151,7 @@ pub(crate) fn is_unfinished(disk: &dyn Disk, first: u64) -> Result<bool, Journal
     Ok(is_zero(bytes_from(&bytes, to_usize(HEADER_BYTES))))
 }
 
-fn read_file(disk: &dyn Disk, file: &str) -> Result<Vec<u8>, JournalError> {
+fn read_file(disk: &dyn Disk, file: &str) -> JournalResult<Vec<u8>> {
     let io = || JournalError::io("read", file);
     let length = disk.len(file).map_err(io())?;
     let bytes = disk.read_at(file, 0, to_usize(length)).map_err(io())?;
@@ -185,12 +178,10 @@ const SNAPSHOT_VERSION: u32 = 1;
 const SNAPSHOT_COVERED_BYTES: usize = 96;
 const SNAPSHOT_HEADER_BYTES: usize = 100;
 
-/// The header of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SnapshotHeader {
     /// The last record that the snapshot replaces, and its hash.
     pub head: Head,
-    /// The version of the fold that made the snapshot.
     pub fold: u32,
     /// The hash by which the journal names the snapshot.
     pub hash: [u8; 32],
@@ -201,12 +192,7 @@ pub struct SnapshotHeader {
 impl SnapshotHeader {
     /// Returns the file within `STATE/journal`.
     pub fn file(&self) -> String {
-        Self::file_behind(self.head)
-    }
-
-    /// Returns the file of a snapshot behind this record.
-    pub fn file_behind(head: Head) -> String {
-        snapshot_name(head.sequence)
+        snapshot_name(self.head.sequence)
     }
 
     /// Returns the position behind the snapshot at which the journal continues.
@@ -217,7 +203,7 @@ impl SnapshotHeader {
 }
 
 /// Lists the sequences of all snapshots, ascending.
-pub(crate) fn list_snapshots(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
+pub(crate) fn list_snapshots(disk: &dyn Disk) -> JournalResult<Vec<u64>> {
     let names = disk.list().map_err(JournalError::io("list", ""))?;
     let mut all: Vec<u64> = names.iter().filter_map(|file| snapshot_sequence(file)).collect();
     all.sort_unstable();
@@ -229,7 +215,7 @@ pub(crate) fn list_snapshots(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> 
 pub(crate) fn base_snapshot(
     disk: &dyn Disk,
     segments: &[u64],
-) -> Result<Option<SnapshotHeader>, JournalError> {
+) -> JournalResult<Option<SnapshotHeader>> {
     if segments.first().is_none_or(|first| *first == 1) {
         return Ok(None);
     }
@@ -256,11 +242,10 @@ pub(crate) fn seal_snapshot(head: Head, fold: u32, body: &[u8]) -> (Vec<u8>, [u8
     ([&header, body].concat(), blake3::hash(&header).into())
 }
 
-/// Reads the header of a snapshot.
 pub(crate) fn read_snapshot_header(
     disk: &dyn Disk,
     sequence: u64,
-) -> Result<SnapshotHeader, JournalError> {
+) -> JournalResult<SnapshotHeader> {
     let file = snapshot_name(sequence);
     let io = || JournalError::io("read", &file);
     let header = disk.read_at(&file, 0, SNAPSHOT_HEADER_BYTES).map_err(io())?;
@@ -284,10 +269,7 @@ fn snapshot_fields(header: &[u8]) -> Option<SnapshotHeader> {
 }
 
 /// Reads the body of a snapshot and verifies it against its header.
-pub(crate) fn snapshot_body(
-    disk: &dyn Disk,
-    sealed: &SnapshotHeader,
-) -> Result<Vec<u8>, JournalError> {
+pub(crate) fn snapshot_body(disk: &dyn Disk, sealed: &SnapshotHeader) -> JournalResult<Vec<u8>> {
     let file = snapshot_name(sealed.head.sequence);
     let io = || JournalError::io("read", &file);
     let body = disk
@@ -303,7 +285,7 @@ pub(crate) fn snapshot_body(
 pub(crate) fn replaced_segments(
     disk: &dyn Disk,
     sealed: &SnapshotHeader,
-) -> Result<Vec<u64>, JournalError> {
+) -> JournalResult<Vec<u64>> {
     let mut segments = list_segments(disk)?;
     segments.retain(|first| *first <= sealed.head.sequence);
     Ok(segments)

@@ -13,7 +13,7 @@ use crate::base::id::IntentId;
 use crate::model::record::Record;
 use crate::store::disk::real::RealDisk;
 use crate::store::disk::traits::Disk;
-use crate::store::error::OpenError;
+use crate::store::error::{OpenError, OpenResult};
 use crate::store::journal::files;
 use crate::store::journal::read::JournalReader;
 use crate::store::writer::core::decoded;
@@ -44,13 +44,12 @@ impl Archive {
         Self { dir, disk: OnceLock::new() }
     }
 
-    /// Returns the archive on this disk.
     pub fn over(disk: Arc<dyn Disk>) -> Self {
         Self { dir: PathBuf::new(), disk: OnceLock::from(disk) }
     }
 
     /// Returns the archive's disk, if it exists.
-    pub(crate) fn open_existing(&self) -> Result<Option<Arc<dyn Disk>>, OpenError> {
+    pub(crate) fn open_existing(&self) -> OpenResult<Option<Arc<dyn Disk>>> {
         if self.disk.get().is_none() && !self.dir.is_dir() {
             return Ok(None);
         }
@@ -58,7 +57,7 @@ impl Archive {
     }
 
     /// Returns the archive's disk, and creates it if necessary.
-    pub(crate) fn open_or_create(&self) -> Result<Arc<dyn Disk>, OpenError> {
+    pub(crate) fn open_or_create(&self) -> OpenResult<Arc<dyn Disk>> {
         if let Some(disk) = self.disk.get() {
             return Ok(Arc::clone(disk));
         }
@@ -73,7 +72,7 @@ impl Archive {
         &self,
         history: ArchivePolicy,
         now: DateTime<Utc>,
-    ) -> Result<usize, OpenError> {
+    ) -> OpenResult<usize> {
         let Some(disk) = self.open_existing()? else { return Ok(0) };
         let reader = JournalReader::over(Arc::clone(&disk));
         let segments = reader.segments()?;
@@ -103,7 +102,7 @@ fn is_expired(
     (first, last): (u64, u64),
     (history, now): (ArchivePolicy, DateTime<Utc>),
     money: &mut BTreeSet<IntentId>,
-) -> Result<bool, OpenError> {
+) -> OpenResult<bool> {
     let keep = match history {
         ArchivePolicy::Keep => return Ok(false),
         ArchivePolicy::Drop => return Ok(true),
@@ -150,7 +149,6 @@ impl SegmentAge {
     }
 }
 
-/// Returns true if a record is about an approval or about money.
 fn is_evidence(record: &Record, money: &mut BTreeSet<IntentId>) -> bool {
     if let Record::Intent(intent) = record
         && !intent.exposure.moves.is_empty()

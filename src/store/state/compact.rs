@@ -28,7 +28,7 @@ use crate::base::hash::Digest;
 use crate::model::record::Record;
 use crate::model::state::lifecycle::Compacted;
 use crate::store::disk::traits::Disk;
-use crate::store::error::OpenError;
+use crate::store::error::{OpenError, OpenResult};
 use crate::store::index::buffered::BufferedIndex;
 use crate::store::journal::chain::{Head, JournalError};
 use crate::store::journal::read::JournalReader;
@@ -50,26 +50,18 @@ const DUE_BYTES_MIN: u64 = 64 << 20;
 /// Records must take at least this many times the bytes of the snapshot.
 const DUE_TIMES: u64 = 2;
 
-/// Result of a compaction.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct CompactionResult {
     /// The record that names the snapshot; `None` if no record followed the last compaction.
     pub compacted: Option<Compacted>,
-    /// Bytes of the snapshot.
     pub bytes: usize,
-    /// The number of segments removed from the journal.
     pub segments: usize,
-    /// The number of segments removed from the archive.
     pub dropped: usize,
-    /// The number of values removed from the vault.
     pub values: u64,
-    /// Sizes before the compaction.
     pub before: Sizes,
-    /// Sizes after the compaction.
     pub after: Sizes,
 }
 
-/// Request for a compaction.
 #[derive(Debug, Clone)]
 pub struct CompactionRequest {
     /// Treatment of the records that the snapshot replaces.
@@ -78,40 +70,29 @@ pub struct CompactionRequest {
     pub actor: String,
 }
 
-/// Compacts a state, in use or not.
 #[derive(Debug)]
 pub struct Compactor {
     pub writer: Arc<Writer<Record, IndexFold>>,
-    /// The index in use.
     pub index: Arc<BufferedIndex>,
-    /// Creates fresh indexes.
     pub slots: Box<dyn IndexSlots>,
     pub journal: Arc<dyn Disk>,
     pub vault_disk: Arc<dyn Disk>,
     pub vault: Vault,
-    /// The archive of old segments.
     pub archive: Archive,
     /// Allows one compaction at a time, and none once the state is being closed.
     pub turn: CompactionLock,
 }
 
-/// Mutual exclusion of compactions.
 #[derive(Debug, Default)]
 pub struct CompactionLock {
     alone: Mutex<()>,
     closing: AtomicBool,
 }
 
-/// A snapshot that a record names.
-struct NamedSnapshot {
-    compacted: Compacted,
-    bytes: usize,
-}
-
 impl Compactor {
     /// Compacts the state. Reads much and waits for disks, so it belongs on a thread that may
     /// block.
-    pub async fn compact(&self, wanted: &CompactionRequest) -> Result<CompactionResult, OpenError> {
+    pub async fn compact(&self, wanted: &CompactionRequest) -> OpenResult<CompactionResult> {
         let _alone = self.turn.alone.lock().await;
         self.check_open()?;
         let before = self.sizes()?;
@@ -131,8 +112,8 @@ impl Compactor {
             self.archive.drop_expired(wanted.history, wanted.at)?.saturating_add(dropped_first);
         let values = self.drop_values().await?;
         Ok(CompactionResult {
-            bytes: named.as_ref().map_or(0, |named| named.bytes),
-            compacted: named.map(|named| named.compacted),
+            bytes: named.as_ref().map_or(0, |(_, bytes)| *bytes),
+            compacted: named.map(|(compacted, _)| compacted),
             segments,
             dropped,
             values,
@@ -148,7 +129,7 @@ impl Compactor {
     }
 
     /// Returns true if the records behind the last snapshot take much more room than the snapshot.
-    pub fn is_due(&self) -> Result<bool, OpenError> {
+    pub fn is_due(&self) -> OpenResult<bool> {
         let all = bytes_on_disk(&*self.journal).map_err(size_error)?;
         let base = JournalReader::over(Arc::clone(&self.journal)).base()?;
         let snapshot = base.map_or(Ok(0), |base| self.journal.len(&base.file()));
@@ -158,12 +139,11 @@ impl Compactor {
     }
 
     /// Fails once the state is being closed.
-    fn check_open(&self) -> Result<(), OpenError> {
+    fn check_open(&self) -> OpenResult {
         if self.turn.closing.load(Ordering::SeqCst) { Err(OpenError::Closing) } else { Ok(()) }
     }
 
-    /// Returns the sizes of the state on disk.
-    pub fn sizes(&self) -> Result<Sizes, OpenError> {
+    pub fn sizes(&self) -> OpenResult<Sizes> {
         let archive = self.archive.open_existing()?;
         Ok(Sizes {
             journal: bytes_on_disk(&*self.journal).map_err(size_error)?,
@@ -173,12 +153,9 @@ impl Compactor {
         })
     }
 
-    /// Writes a snapshot of the present state, and a record that names it; `None` if no record
-    /// followed the last snapshot.
-    async fn snapshot(
-        &self,
-        wanted: &CompactionRequest,
-    ) -> Result<Option<NamedSnapshot>, OpenError> {
+    /// Writes a snapshot of the present state, and a record that names it. Returns the record and
+    /// the bytes of the snapshot; `None` if no record followed the last snapshot.
+    async fn snapshot(&self, wanted: &CompactionRequest) -> OpenResult<Option<(Compacted, usize)>> {
         let reader = JournalReader::over(Arc::clone(&self.journal));
         let base = reader.base()?.map_or(Head::EMPTY, |base| base.head);
         if self.writer.head().sequence <= base.sequence.saturating_add(1) {
@@ -201,11 +178,11 @@ impl Compactor {
         };
         let record = Record::Compacted(Box::new(compacted.clone()));
         self.writer.append(Commit::of(vec![record])).await?;
-        Ok(Some(NamedSnapshot { compacted, bytes: body.len() }))
+        Ok(Some((compacted, body.len())))
     }
 
     /// Makes the fresh index follow new records, and replace the index in use.
-    async fn switch_index(&self, mut fresh: FreshIndex) -> Result<(), OpenError> {
+    async fn switch_index(&self, mut fresh: FreshIndex) -> OpenResult {
         loop {
             let head = self.writer.head();
             if head.sequence.saturating_sub(fresh.reached.sequence) <= LEFT_MAX {
@@ -219,13 +196,13 @@ impl Compactor {
             fresh.catch_up(journal.head(), &|| Ok(()))?;
             fresh.take_over(&used)
         };
-        let before: Result<_, OpenError> = self.writer.with_journal(take_over).await?;
+        let before: OpenResult<_> = self.writer.with_journal(take_over).await?;
         drop(before?);
         Ok(self.slots.switch()?)
     }
 
     /// Archives or drops the segments before the newest snapshot that a record names.
-    fn archive_old_segments(&self, history: ArchivePolicy) -> Result<usize, OpenError> {
+    fn archive_old_segments(&self, history: ArchivePolicy) -> OpenResult<usize> {
         let reader = JournalReader::over(Arc::clone(&self.journal));
         let durable = self.writer.head().sequence;
         let Some(head) = super::snapshot::newest_named(&reader, durable)? else { return Ok(0) };
@@ -240,7 +217,7 @@ impl Compactor {
     }
 
     /// Drops the values of the vault that no record names any more.
-    async fn drop_values(&self) -> Result<u64, OpenError> {
+    async fn drop_values(&self) -> OpenResult<u64> {
         let mut survey = self.vault.survey()?;
         // Records that name values of the survey may still be on their way to the disk; behind this
         // append they are there.
@@ -262,12 +239,10 @@ fn size_error(source: std::io::Error) -> OpenError {
     JournalError::io("read", "")(source).into()
 }
 
-/// The bytes of a state on disk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sizes {
     /// Snapshot and records in use.
     pub journal: u64,
-    /// Archived records.
     pub archive: u64,
     /// Sealed values and their keys.
     pub vault: u64,
@@ -275,7 +250,6 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Returns the sum of all parts.
     pub fn total(&self) -> u64 {
         [self.archive, self.vault, self.index].into_iter().fold(self.journal, u64::saturating_add)
     }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::record::Record;
 use crate::store::disk::directory::{LockOwner, StateLock};
 use crate::store::disk::real::sync_dir;
-use crate::store::error::{OpenError, OpenReport};
+use crate::store::error::{OpenError, OpenReport, OpenResult};
 use crate::store::index::buffered::BufferedIndex;
 use crate::store::index::ordered::{Batch, Index, IndexError, MemoryIndex};
 use crate::store::index::sled::SledIndex;
@@ -42,7 +42,7 @@ pub fn open_closed(
     dir: &Path,
     owner: &LockOwner,
     marking: Option<&MarkOptions>,
-) -> Result<Option<ClosedIndex>, OpenError> {
+) -> OpenResult<Option<ClosedIndex>> {
     if !dir.join("sled").join("db").exists() || is_unsettled(dir) {
         return Ok(None);
     }
@@ -61,10 +61,7 @@ pub fn private_index(dir: &Path) -> Result<Arc<dyn Index>, IndexError> {
 }
 
 /// Opens the index of a state directory; a damaged one is moved aside, never deleted.
-pub(crate) fn open_index(
-    dir: &Path,
-    found: &mut OpenReport,
-) -> Result<Arc<BufferedIndex>, OpenError> {
+pub(crate) fn open_index(dir: &Path, found: &mut OpenReport) -> OpenResult<Arc<BufferedIndex>> {
     settle_slots(dir).map_err(|source| OpenError::Io { dir: dir.to_owned(), source })?;
     let path = &dir.join("sled");
     match SledIndex::open(path) {
@@ -96,7 +93,7 @@ pub(crate) const CLEAN: &[u8] = b"x/clean";
 pub async fn close_state(
     writer: &Writer<Record, IndexFold>,
     index: &dyn Index,
-) -> Result<Head, OpenError> {
+) -> OpenResult<Head> {
     let mut parts = writer.close().await?;
     parts.journal.sync_mark()?;
     let position = parts.journal.position();
@@ -105,13 +102,13 @@ pub async fn close_state(
 }
 
 /// Notes the journal's position at a clean stop.
-pub(crate) fn note_closed(index: &dyn Index, position: &Position) -> Result<(), OpenError> {
+pub(crate) fn note_closed(index: &dyn Index, position: &Position) -> OpenResult {
     replace_mark(index, BOOT, (CLEAN, position))
 }
 
 /// Notes the boot under which the index is open: until a clean stop, a power cut may leave
 /// anything.
-pub(crate) fn mark_open(index: &dyn Index, boot: &str) -> Result<(), OpenError> {
+pub(crate) fn mark_open(index: &dyn Index, boot: &str) -> OpenResult {
     replace_mark(index, CLEAN, (BOOT, &boot))
 }
 
@@ -120,7 +117,7 @@ fn replace_mark<T: Serialize>(
     index: &dyn Index,
     former: &[u8],
     (key, value): (&[u8], &T),
-) -> Result<(), OpenError> {
+) -> OpenResult {
     let mut batch = Batch::new();
     write(&mut batch, key, value)?;
     batch.remove(former);
@@ -141,7 +138,6 @@ const NEWER: &str = "sled.newer";
 
 /// Creates indexes beside the one in use.
 pub trait IndexSlots: Send + Sync + Debug {
-    /// Creates an empty index beside the one in use.
     fn create(&self) -> Result<Arc<dyn Index>, IndexError>;
 
     /// Notes, durably, that the fresh index is in use, and removes the former one, which no code
@@ -155,7 +151,6 @@ pub trait IndexSlots: Send + Sync + Debug {
     fn bytes(&self) -> u64;
 }
 
-/// Folders of an open state directory.
 #[derive(Debug)]
 pub(crate) struct IndexFolders {
     dir: PathBuf,

@@ -14,7 +14,7 @@ use crate::model::record::{Record, StateOwner};
 use crate::store::disk::directory::{LockOwner, StateLock};
 use crate::store::disk::real::RealDisk;
 use crate::store::disk::traits::Disk;
-use crate::store::error::{OpenError, OpenReport};
+use crate::store::error::{OpenError, OpenReport, OpenResult};
 use crate::store::index::ordered::{Batch, Index, IndexError};
 use crate::store::journal::chain::{Head, Position};
 use crate::store::journal::files::JournalOptions;
@@ -38,7 +38,6 @@ use crate::store::writer::handle::Writer;
 /// A file in a state directory while a backup is being restored into it.
 pub const RESTORING: &str = "restoring";
 
-/// Parameters of opening a state.
 #[derive(Debug, Clone)]
 pub struct StateOptions {
     pub dir: PathBuf,
@@ -52,7 +51,6 @@ pub struct StateOptions {
     pub marking: Option<MarkOptions>,
 }
 
-/// An open state.
 #[derive(Debug)]
 pub struct OpenState {
     pub writer: Arc<Writer<Record, IndexFold>>,
@@ -67,26 +65,19 @@ pub struct OpenState {
 
 impl OpenState {
     /// Opens a state directory, or creates it.
-    pub fn open(opening: &StateOptions, key: &MasterKey) -> Result<Self, OpenError> {
+    pub fn open(opening: &StateOptions, key: &MasterKey) -> OpenResult<Self> {
         if opening.dir.join(RESTORING).exists() {
             return Err(OpenError::Interrupted { dir: opening.dir.clone() });
         }
         Self::open_as(opening, key, false)
     }
 
-    /// Opens a state that a backup is being restored into: its mark is that of the state before.
-    pub(crate) fn open_restoring(
-        opening: &StateOptions,
-        key: &MasterKey,
-    ) -> Result<Self, OpenError> {
-        Self::open_as(opening, key, true)
-    }
-
-    fn open_as(
+    /// Opens a state. While a backup is restored into it, its mark is that of the state before.
+    pub(crate) fn open_as(
         opening: &StateOptions,
         key: &MasterKey,
         restoring: bool,
-    ) -> Result<Self, OpenError> {
+    ) -> OpenResult<Self> {
         let io = |source| OpenError::Io { dir: opening.dir.clone(), source };
         let journal_disk = RealDisk::open(&opening.dir.join("journal")).map_err(io)?;
         let vault_disk = RealDisk::open(&opening.dir.join("vault")).map_err(io)?;
@@ -125,12 +116,12 @@ impl OpenState {
     }
 
     /// Checks the owner of this state; a state without an owner gets this one.
-    pub async fn check_owner(&self, binding: &StateOwner) -> Result<(), OpenError> {
+    pub async fn check_owner(&self, binding: &StateOwner) -> OpenResult {
         check_owner(&self.writer, &self.facts, binding).await
     }
 
     /// Verifies every record of the journal, the first included, and returns its head.
-    pub fn verify(&self) -> Result<Head, OpenError> {
+    pub fn verify(&self) -> OpenResult<Head> {
         let durable = self.writer.head();
         let mut head = Head::EMPTY;
         if let Some(base) = self.reader.base()? {
@@ -146,7 +137,7 @@ impl OpenState {
     }
 
     /// Returns the record behind which the journal begins: 0 unless it was compacted.
-    pub fn base_sequence(&self) -> Result<u64, OpenError> {
+    pub fn base_sequence(&self) -> OpenResult<u64> {
         Ok(self.reader.base()?.map_or(0, |base| base.head.sequence))
     }
 
@@ -160,8 +151,7 @@ impl OpenState {
         &self.index
     }
 
-    /// Compacts the state and closes it cleanly.
-    pub async fn compact(self, wanted: &CompactionRequest) -> Result<CompactionResult, OpenError> {
+    pub async fn compact(self, wanted: &CompactionRequest) -> OpenResult<CompactionResult> {
         let done = self.compactor().compact(wanted).await;
         self.close().await?;
         done
@@ -169,7 +159,7 @@ impl OpenState {
 
     /// Closes the state cleanly, so that the next opening starts from here. A running compaction is
     /// ended first.
-    pub async fn close(self) -> Result<Head, OpenError> {
+    pub async fn close(self) -> OpenResult<Head> {
         self.compactor.stop().await;
         close_state(&self.writer, &*self.index).await
     }
@@ -180,7 +170,7 @@ pub async fn check_owner(
     writer: &Writer<Record, IndexFold>,
     facts: &ReadModel,
     binding: &StateOwner,
-) -> Result<(), OpenError> {
+) -> OpenResult {
     let Some(bound) = facts.state_owner()? else {
         writer.append(Commit::of(vec![Record::StateOwner(binding.clone())])).await?;
         return Ok(());
@@ -196,10 +186,8 @@ pub async fn check_owner(
     }
 }
 
-/// A value that cannot be unsealed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnreadableValue {
-    /// The resource that the value belongs to.
     pub key: Key,
     /// The fact or the request that holds the value.
     pub what: String,
@@ -262,7 +250,6 @@ pub struct StateParts {
     pub watch: Option<StateMark>,
 }
 
-/// An assembled state, before it has a writer.
 #[derive(Debug)]
 pub struct AssembledState {
     pub journal: Journal,
@@ -278,7 +265,7 @@ pub fn assemble(
     pieces: StateParts,
     key: &MasterKey,
     mut found: OpenReport,
-) -> Result<AssembledState, OpenError> {
+) -> OpenResult<AssembledState> {
     let StateParts { journal, vault, index, boot, rebuild, segment_bytes, watch } = pieces;
     let vault = Vault::open(vault, key)?;
     let trust = check_trust(&*index, &boot, rebuild, &mut found)?;
@@ -305,7 +292,7 @@ fn check_trust(
     opened_under: &str,
     rebuild: bool,
     found: &mut OpenReport,
-) -> Result<IndexTrust, OpenError> {
+) -> OpenResult<IndexTrust> {
     let applied = ReadModel::progress_of(index).unwrap_or(None);
     let clean: Option<Position> = read_mark(index, CLEAN);
     let boot: Option<String> = read_mark(index, BOOT);
@@ -335,14 +322,13 @@ fn clear_index(index: &dyn Index) -> Result<(), IndexError> {
     index.apply(batch)
 }
 
-/// Opens the journal and folds the records that the index lacks.
 fn catch_up(
     disk: Arc<dyn Disk>,
     index: &Arc<dyn Index>,
     trust: IndexTrust,
     options: JournalOptions,
     found: &mut OpenReport,
-) -> Result<((Journal, Option<Head>), IndexFold), OpenError> {
+) -> OpenResult<((Journal, Option<Head>), IndexFold)> {
     let known = trust.applied.map(|mark| Head { sequence: mark.sequence, hash: mark.hash });
     let known = known.filter(|head| head.sequence > 0);
     let trusted = trust.clean.filter(|clean| Some(clean.head) == known);
@@ -364,7 +350,7 @@ fn load_base(
     index: &Arc<dyn Index>,
     known: Option<Head>,
     found: &mut OpenReport,
-) -> Result<Option<Head>, OpenError> {
+) -> OpenResult<Option<Head>> {
     let Some(base) = journal.base()? else { return Ok(known) };
     if known.is_some_and(|known| known.sequence >= base.head.sequence) {
         return Ok(known);

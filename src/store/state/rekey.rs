@@ -32,7 +32,6 @@ use crate::store::vault::values::Vault;
 use crate::store::writer::core::Commit;
 use crate::store::writer::handle::Writer;
 
-/// Exchanges the key of a state.
 #[derive(Debug)]
 pub struct Rekeyer {
     vault: Vault,
@@ -43,7 +42,6 @@ pub struct Rekeyer {
     rng: Mutex<ChaCha20Rng>,
 }
 
-/// Request for an exchange.
 #[derive(Debug, Clone)]
 pub struct RekeyRequest {
     /// The file of the new key, if the configuration gives the key; otherwise a new key is
@@ -53,7 +51,6 @@ pub struct RekeyRequest {
     pub actor: String,
 }
 
-/// Error of exchanging a key.
 #[derive(Debug, thiserror::Error)]
 pub enum RekeyError {
     /// A key cannot be read, created or stored.
@@ -140,7 +137,6 @@ impl Rekeyer {
     }
 }
 
-/// Reads the new key that the operator gives.
 fn read_new_key(path: Option<&Path>) -> Result<MasterKey, RekeyError> {
     let path = path.ok_or(RekeyError::NewMissing)?;
     let missing = || MasterKeyError::io(path, io::ErrorKind::NotFound.into());
@@ -150,7 +146,6 @@ fn read_new_key(path: Option<&Path>) -> Result<MasterKey, RekeyError> {
 /// Maximum of reads of the files while an exchange is under way.
 const READS_MAX: usize = 3;
 
-/// The key file of a state.
 #[derive(Debug, Clone)]
 pub struct KeyFile {
     path: PathBuf,
@@ -159,7 +154,6 @@ pub struct KeyFile {
 }
 
 impl KeyFile {
-    /// Returns the key file beside this state.
     pub fn of(state: &Path) -> Self {
         let state = std::path::absolute(state).unwrap_or_else(|_| state.to_owned());
         let beside = state.parent().unwrap_or(Path::new("."));
@@ -208,9 +202,6 @@ impl KeyFile {
     }
 
     /// Writes the key that is to replace the key file beside it, durably.
-    ///
-    /// # Errors
-    /// The key file is a link, it opens another state, too, or nothing can be written beside it.
     pub(crate) fn stage(
         &self,
         new: &MasterKey,
@@ -242,7 +233,6 @@ impl KeyFile {
     }
 }
 
-/// Returns true if a key opens the vault of an existing state.
 fn key_opens(state: &Path, key: &MasterKey) -> bool {
     let vault = RealDisk::open(&state.join("vault"));
     vault.is_ok_and(|vault| state_identity(&vault, key).is_ok())

@@ -12,7 +12,7 @@ use crate::base::hash::Digest;
 use crate::model::record::Record;
 use crate::model::state::lifecycle::Restored;
 use crate::store::disk::real::{RealDisk, sync_dir};
-use crate::store::error::{OpenError, OpenReport, RollbackDetected};
+use crate::store::error::{OpenError, OpenReport, OpenResult, RollbackDetected};
 use crate::store::index::ordered::Index;
 use crate::store::journal::chain::Head;
 use crate::store::journal::log::{HighWater, Journal};
@@ -40,7 +40,6 @@ pub struct MarkOptions {
     pub actor: String,
 }
 
-/// The mark of a state that is being opened.
 #[derive(Debug)]
 pub struct StateMark {
     pub mark: HighWater,
@@ -60,7 +59,7 @@ impl MarkOptions {
         dir: &Path,
         restoring: bool,
         found: &mut OpenReport,
-    ) -> Result<Option<StateMark>, OpenError> {
+    ) -> OpenResult<Option<StateMark>> {
         let (id, named) = self.id(dir)?;
         let failed = |source| OpenError::Mark { place: self.folder.clone(), source };
         let mark = match RealDisk::open(&self.folder) {
@@ -78,7 +77,7 @@ impl MarkOptions {
     }
 
     /// Returns the head that the mark of this state names, if it has one; creates nothing.
-    pub(crate) fn peek(&self, dir: &Path) -> Result<Option<Head>, OpenError> {
+    pub(crate) fn peek(&self, dir: &Path) -> OpenResult<Option<Head>> {
         let Ok(id) = fs::read_to_string(dir.join(ID_FILE)) else { return Ok(None) };
         if !self.folder.is_dir() || !is_id(id.trim()) {
             return Ok(None);
@@ -89,7 +88,7 @@ impl MarkOptions {
     }
 
     /// Returns the id of a state, and true if it existed before.
-    fn id(&self, dir: &Path) -> Result<(String, bool), OpenError> {
+    fn id(&self, dir: &Path) -> OpenResult<(String, bool)> {
         let path = dir.join(ID_FILE);
         let failed = |source| OpenError::Mark { place: path.clone(), source };
         match fs::read_to_string(&path) {
@@ -128,13 +127,13 @@ impl StateMark {
         fold: &mut IndexFold,
         (index, behind): (&Arc<dyn Index>, Option<Head>),
         found: &mut OpenReport,
-    ) -> Result<(), OpenError> {
+    ) -> OpenResult {
         let Self { mark, named, restoring, at, actor } = self;
         let head = journal.head();
         if mark.head().is_none() && head.sequence > 0 && !restoring {
             found.unmarked = Some(if named { MISSING } else { NEW }.to_owned());
         }
-        journal.follow_with_mark(mark);
+        journal.mark = Some(mark);
         let Some(marked) = behind else { return Ok(()) };
         let last = last_time(journal)?.unwrap_or(at);
         let facts = ReadModel::new(index.clone());
@@ -159,7 +158,7 @@ const NEW: &str = "the state gets a mark outside its directory from now on, whic
     older copy that is put back";
 
 /// Returns the latest time in the last records; `None` if none of them names one.
-fn last_time(journal: &Journal) -> Result<Option<DateTime<Utc>>, OpenError> {
+fn last_time(journal: &Journal) -> OpenResult<Option<DateTime<Utc>>> {
     let from = journal.head().sequence.saturating_sub(RECORDS_MAX);
     let from = from.max(journal.base()?.map_or(0, |base| base.head.sequence)).saturating_add(1);
     let mut last = None;
@@ -189,7 +188,7 @@ pub(crate) fn next_epoch(
     facts: &ReadModel,
     (head, backup_at): (Head, DateTime<Utc>),
     (at, actor): (DateTime<Utc>, String),
-) -> Result<Restored, OpenError> {
+) -> OpenResult<Restored> {
     let epoch = facts.state_owner()?.map_or(0, |bound| bound.epoch).saturating_add(1);
     let backup_head = Digest::from_bytes(head.hash);
     Ok(Restored {

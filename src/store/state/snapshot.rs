@@ -9,13 +9,13 @@ use std::sync::Arc;
 use crate::model::record::Record;
 use crate::model::state::lifecycle::Compacted;
 use crate::store::disk::traits::{ByteReader, to_usize};
-use crate::store::error::{OpenError, StoreError};
+use crate::store::error::{OpenError, OpenResult, StoreError};
 use crate::store::index::buffered::BufferedIndex;
 use crate::store::index::ordered::{Batch, Index};
 use crate::store::journal::chain::{Head, JournalError};
 use crate::store::journal::log::Journal;
 use crate::store::journal::read::{JournalReader, JournalRecords};
-use crate::store::journal::segment::SnapshotHeader;
+use crate::store::journal::segment::{SnapshotHeader, snapshot_name};
 use crate::store::projection::fold::IndexFold;
 use crate::store::projection::migration::{OLDEST, convert};
 use crate::store::read_model::model::{Changes, ReadModel, ReadModelError};
@@ -26,7 +26,7 @@ use crate::store::writer::core::{Fold, decoded};
 const BATCH_ENTRIES_MAX: usize = 256;
 
 /// Returns the body of a snapshot: every entry of the fold.
-pub(in crate::store) fn body(index: &dyn Index) -> Result<Vec<u8>, OpenError> {
+pub(in crate::store) fn body(index: &dyn Index) -> OpenResult<Vec<u8>> {
     let mut body = Vec::new();
     for (key, value) in entries(index)? {
         for part in [key, value] {
@@ -38,11 +38,7 @@ pub(in crate::store) fn body(index: &dyn Index) -> Result<Vec<u8>, OpenError> {
 }
 
 /// Fills an empty index from the snapshot at which the journal begins.
-pub(crate) fn load(
-    journal: &Journal,
-    base: &SnapshotHeader,
-    index: &dyn Index,
-) -> Result<(), OpenError> {
+pub(crate) fn load(journal: &Journal, base: &SnapshotHeader, index: &dyn Index) -> OpenResult {
     load_from(&journal.reader(), base, journal.head().sequence, index)
 }
 
@@ -53,7 +49,7 @@ pub(crate) fn load_from(
     base: &SnapshotHeader,
     last: u64,
     index: &dyn Index,
-) -> Result<(), OpenError> {
+) -> OpenResult {
     let wrong = |why| JournalError::Snapshot { file: base.file(), why };
     if base.fold > FOLD_VERSION {
         return Err(wrong("made by a newer program version: use that version").into());
@@ -69,11 +65,9 @@ pub(crate) fn load_from(
 
 /// Puts every entry of a snapshot's body into an empty index, in the order of keys. `head` is the
 /// record that the snapshot follows.
-pub(crate) fn fill(index: &dyn Index, head: Head, body: &[u8]) -> Result<(), OpenError> {
-    let cut = || JournalError::Snapshot {
-        file: SnapshotHeader::file_behind(head),
-        why: "an entry is cut",
-    };
+pub(crate) fn fill(index: &dyn Index, head: Head, body: &[u8]) -> OpenResult {
+    let cut =
+        || JournalError::Snapshot { file: snapshot_name(head.sequence), why: "an entry is cut" };
     let mut fields = ByteReader::new(body);
     let mut batch = Batch::new();
     while !fields.clone().rest().is_empty() {
@@ -102,11 +96,7 @@ fn part<'a>(fields: &mut ByteReader<'a>) -> Option<&'a [u8]> {
 
 /// Verifies that a record behind a snapshot, up to `last`, names it; otherwise the snapshot is
 /// foreign.
-pub(crate) fn is_named(
-    reader: &JournalReader,
-    base: &SnapshotHeader,
-    last: u64,
-) -> Result<(), OpenError> {
+pub(crate) fn is_named(reader: &JournalReader, base: &SnapshotHeader, last: u64) -> OpenResult {
     let why = "no later record names it";
     let wrong = || JournalError::Snapshot { file: base.file(), why };
     names(reader, base, last)?.then_some(()).ok_or_else(wrong).map_err(OpenError::from)
@@ -114,7 +104,7 @@ pub(crate) fn is_named(
 
 /// Returns true if a record behind a snapshot names it. The first such record is near: between them
 /// lie only records appended while the snapshot was made.
-fn names(reader: &JournalReader, base: &SnapshotHeader, last: u64) -> Result<bool, OpenError> {
+fn names(reader: &JournalReader, base: &SnapshotHeader, last: u64) -> OpenResult<bool> {
     for record in decoded(reader.records(base.head.sequence.saturating_add(1), last)) {
         if let (_, Record::Compacted(compacted)) = record?
             && compacted.sequence == base.head.sequence
@@ -130,7 +120,7 @@ fn matches(compacted: &Compacted, base: &SnapshotHeader) -> bool {
 }
 
 /// Returns the record behind which the newest snapshot lies that a record up to `last` names.
-pub(crate) fn newest_named(reader: &JournalReader, last: u64) -> Result<Option<Head>, OpenError> {
+pub(crate) fn newest_named(reader: &JournalReader, last: u64) -> OpenResult<Option<Head>> {
     for sealed in reader.snapshots()?.into_iter().rev() {
         if sealed.head.sequence < last && names(reader, &sealed, last)? {
             return Ok(Some(sealed.head));
@@ -146,7 +136,7 @@ const BATCH_RECORDS_MAX: usize = 32;
 const OWN: &[u8] = b"x/";
 
 /// Check to go on; an error ends the work.
-type CheckOpen<'a> = &'a dyn Fn() -> Result<(), OpenError>;
+type CheckOpen<'a> = &'a dyn Fn() -> OpenResult;
 
 /// Folds records that follow `head`; returns the last one.
 pub(crate) fn fold_records(
@@ -154,7 +144,7 @@ pub(crate) fn fold_records(
     records: JournalRecords,
     mut head: Head,
     goes_on: CheckOpen<'_>,
-) -> Result<Head, OpenError> {
+) -> OpenResult<Head> {
     let mut batch = Vec::new();
     for record in decoded(records) {
         let (at, record) = record?;
@@ -171,14 +161,12 @@ pub(crate) fn fold_records(
     Ok(head)
 }
 
-/// An index under construction.
 #[derive(Debug)]
 pub(crate) struct FreshIndex {
     journal: JournalReader,
     behind: Arc<dyn Index>,
     index: Arc<BufferedIndex>,
     fold: IndexFold,
-    /// The last record that was folded.
     pub(crate) reached: Head,
 }
 
@@ -191,7 +179,7 @@ impl FreshIndex {
         scratch: Arc<dyn Index>,
         head: Head,
         goes_on: CheckOpen<'_>,
-    ) -> Result<Vec<u8>, OpenError> {
+    ) -> OpenResult<Vec<u8>> {
         let mut reached = Head::EMPTY;
         if let Some(base) = journal.base()? {
             load_from(journal, &base, head.sequence, &*scratch)?;
@@ -207,7 +195,7 @@ impl FreshIndex {
         journal: &JournalReader,
         empty: Arc<dyn Index>,
         (head, body): (Head, &[u8]),
-    ) -> Result<Self, OpenError> {
+    ) -> OpenResult<Self> {
         fill(&*empty, head, body)?;
         mark(&*empty, head)?;
         Ok(Self::over(journal, empty, head))
@@ -223,7 +211,7 @@ impl FreshIndex {
     ///
     /// # Errors
     /// The journal does not run through `head`: the disk does not hold the data that was written.
-    pub(crate) fn catch_up(&mut self, head: Head, goes_on: CheckOpen<'_>) -> Result<(), OpenError> {
+    pub(crate) fn catch_up(&mut self, head: Head, goes_on: CheckOpen<'_>) -> OpenResult {
         let records = self.journal.records(self.reached.sequence.saturating_add(1), head.sequence);
         self.reached = fold_records(&mut self.fold, records, self.reached, goes_on)?;
         if self.reached == head {
@@ -233,7 +221,7 @@ impl FreshIndex {
     }
 
     /// Makes the index durable so far, with the marks of the index in use.
-    pub(crate) fn flush(&self, used: &BufferedIndex) -> Result<(), OpenError> {
+    pub(crate) fn flush(&self, used: &BufferedIndex) -> OpenResult {
         let mut own = Batch::new();
         for (key, value) in used.scan(OWN)?.into_iter().filter(|(key, _)| key != PROGRESS.prefix())
         {
@@ -244,7 +232,7 @@ impl FreshIndex {
     }
 
     /// Replaces the index in use, which must have folded the same records; returns the former one.
-    pub(crate) fn take_over(self, used: &BufferedIndex) -> Result<Arc<dyn Index>, OpenError> {
+    pub(crate) fn take_over(self, used: &BufferedIndex) -> OpenResult<Arc<dyn Index>> {
         let (ours, theirs) = (ReadModel::progress_of(&*self.index)?, ReadModel::progress_of(used)?);
         if ours != theirs {
             let known = theirs

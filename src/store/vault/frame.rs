@@ -18,7 +18,7 @@ use std::io;
 use chrono::{DateTime, Utc};
 
 use crate::base::clock::timestamp;
-use crate::store::disk::traits::{ByteReader, Disk, to_u64, to_usize};
+use crate::store::disk::traits::{ByteReader, Disk, frame_checksum, push_frame, to_u64, to_usize};
 use crate::store::vault::key::VaultRef;
 
 /// The longest value, in bytes.
@@ -34,12 +34,8 @@ const WINDOW_BYTES: usize = 1 << 20;
 const FRAME_BYTES: usize = 2 << 10;
 
 pub(crate) fn frame(payload: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(payload.len()).unwrap_or(u32::MAX).to_le_bytes();
     let mut out = Vec::with_capacity(HEAD_BYTES.saturating_add(payload.len()));
-    out.extend_from_slice(&MAGIC);
-    out.extend_from_slice(&checksum(length, payload).to_le_bytes());
-    out.extend_from_slice(&length);
-    out.extend_from_slice(payload);
+    push_frame(&mut out, MAGIC, payload);
     out
 }
 
@@ -81,7 +77,6 @@ impl<'a> Scan<'a> {
         Self { disk, name, length: end, at, window, window_at, stride: WINDOW_BYTES }
     }
 
-    /// Returns the end of the scan.
     pub(crate) fn end(&self) -> u64 {
         self.length
     }
@@ -108,8 +103,7 @@ impl<'a> Scan<'a> {
     pub(crate) fn here(&mut self) -> io::Result<Option<Vec<u8>>> {
         let at = self.at;
         let mut head = ByteReader::new(self.bytes(at, HEAD_BYTES)?);
-        let Some((MAGIC, crc, length)) = head.array().zip(head.u32()).zip(head.u32()).map(flat)
-        else {
+        let (Some(MAGIC), Some(crc), Some(length)) = (head.array(), head.u32(), head.u32()) else {
             return Ok(None);
         };
         let count = usize::try_from(length).unwrap_or(usize::MAX);
@@ -118,7 +112,7 @@ impl<'a> Scan<'a> {
         }
         let whole = self.bytes(at, HEAD_BYTES.saturating_add(count))?;
         let payload = whole.get(HEAD_BYTES..).filter(|payload| payload.len() == count);
-        let sound = payload.filter(|payload| checksum(length.to_le_bytes(), payload) == crc);
+        let sound = payload.filter(|payload| frame_checksum(length.to_le_bytes(), payload) == crc);
         Ok(sound.map(<[u8]>::to_vec))
     }
 
@@ -150,28 +144,14 @@ impl<'a> Scan<'a> {
     }
 }
 
-fn flat(((magic, crc), length): (([u8; 4], u32), u32)) -> ([u8; 4], u32, u32) {
-    (magic, crc, length)
-}
-
-fn checksum(length: [u8; 4], payload: &[u8]) -> u32 {
-    let mut crc = crc32fast::Hasher::new();
-    crc.update(&length);
-    crc.update(payload);
-    crc.finalize()
-}
-
-/// The first file of values.
 pub(crate) const FIRST: &str = "data";
 /// The file that a compaction writes, before it gets its name.
 pub(crate) const NEXT: &str = "next";
 
-/// Returns the name of a generation's file.
 pub(crate) fn generation_name(generation: u64) -> String {
     if generation == 0 { FIRST.to_owned() } else { format!("{FIRST}.{generation}") }
 }
 
-/// Parses the generation in a file's name.
 fn parse_generation(file: &str) -> Option<u64> {
     if file == FIRST {
         return Some(0);
@@ -181,7 +161,8 @@ fn parse_generation(file: &str) -> Option<u64> {
     (generation_name(generation) == file).then_some(generation)
 }
 
-/// Returns the generation in use: the newest, or the first if no file exists.
+/// Returns the generation in use: the newest, or the first if no file exists. It grows with each
+/// compaction.
 pub(crate) fn newest_generation(disk: &dyn Disk) -> io::Result<u64> {
     let files = disk.list()?;
     Ok(files.iter().filter_map(|file| parse_generation(file)).max().unwrap_or(0))
@@ -199,12 +180,7 @@ pub(crate) fn remove_leftovers(disk: &dyn Disk, generation: u64) -> io::Result<(
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
     #[error("{doing} vault/{file}: {source}")]
-    Io {
-        doing: &'static str,
-        file: &'static str,
-        #[source]
-        source: io::Error,
-    },
+    Io { doing: &'static str, file: &'static str, source: io::Error },
     /// The vault was sealed under another master key.
     #[error("open the vault: it was made with another key; give the key it was made with")]
     WrongKey,
@@ -225,10 +201,8 @@ pub enum VaultError {
     /// The file of keys is missing or has no valid header, although there are sealed values.
     #[error("open the vault: vault/keys is missing or damaged; restore it from a backup")]
     KeysLost,
-    /// The subject of the value was erased.
     #[error("unseal {reference}: it was erased")]
     Erased { reference: VaultRef },
-    /// The value does not exist.
     #[error("unseal {reference}: there is no such value in vault/data; restore it from a backup")]
     Missing { reference: VaultRef },
     /// The value or its key is damaged.
@@ -246,6 +220,8 @@ pub enum VaultError {
     #[error("write to the vault: an earlier write failed ({cause}); stop and open it again")]
     Poisoned { cause: String },
 }
+
+pub type VaultResult<T = ()> = Result<T, VaultError>;
 
 impl VaultError {
     pub(crate) fn io(doing: &'static str, file: &'static str) -> impl FnOnce(io::Error) -> Self {

@@ -36,12 +36,10 @@ const FILE_BYTES_MAX: u64 = 256;
 pub struct MasterKey(Zeroizing<[u8; 32]>);
 
 impl MasterKey {
-    /// Wraps these bytes as a key.
     pub fn new(bytes: [u8; 32]) -> Self {
         Self(Zeroizing::new(bytes))
     }
 
-    /// Generates a new key.
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
         let mut key = Zeroizing::new([0; 32]);
         rng.fill_bytes(key.as_mut_slice());
@@ -151,7 +149,6 @@ fn read_private(file: File, path: &Path) -> Result<Zeroizing<String>, MasterKeyE
     Ok(text)
 }
 
-/// Error of reading or creating a key.
 #[derive(Debug, thiserror::Error)]
 pub enum MasterKeyError {
     /// Not 32 bytes of base64. The text itself is never shown.
@@ -176,18 +173,10 @@ pub enum MasterKeyError {
         "{path} opens the state {other}, too: set secrets.key in reckon.yaml for one of them, and name the file of its new \
          key with --new-key-file"
     )]
-    Shared {
-        path: PathBuf,
-        /// The other state.
-        other: PathBuf,
-    },
+    Shared { path: PathBuf, other: PathBuf },
     /// The file could not be read or created.
     #[error("read or make the key file {path}: {source}")]
-    Io {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 impl MasterKeyError {
@@ -224,7 +213,6 @@ pub(crate) fn decrypt(
     opened.ok().map(Zeroizing::new)
 }
 
-/// The name of one data key.
 pub(crate) type KeyId = [u8; 16];
 
 /// A data key in the open.
@@ -251,7 +239,6 @@ pub(crate) fn random_bytes<const N: usize>(rng: &mut dyn CryptoRng) -> [u8; N] {
 #[serde(try_from = "String", into = "String")]
 pub struct VaultRef(pub(crate) [u8; 16]);
 
-/// The text is not 32 hex digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("read the name of a sealed value: it is not 32 hex digits")]
 pub struct VaultRefError;

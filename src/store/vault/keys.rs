@@ -22,7 +22,7 @@ use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use crate::store::disk::traits::{ByteReader, Disk, to_u64};
-use crate::store::vault::frame::{Scan, VaultError};
+use crate::store::vault::frame::{Scan, VaultError, VaultResult};
 use crate::store::vault::key::{DataKey, KeyId, MasterKey, VaultRef, WrappedKey, random_bytes};
 use crate::store::vault::wrapping::{Identity, Wrapping};
 use crate::store::vault::{frame, key};
@@ -33,7 +33,6 @@ const KEY: u8 = 1;
 const ERASED: u8 = 2;
 const RETIRED: u8 = 4;
 
-/// State of a key.
 #[derive(Debug, Clone)]
 pub(crate) enum KeySlot {
     Live(WrappedKey),
@@ -57,7 +56,6 @@ impl NewKey {
     }
 }
 
-/// All keys of the file.
 #[derive(Debug, Default)]
 pub(crate) struct DataKeys {
     slots: BTreeMap<KeyId, KeySlot>,
@@ -65,18 +63,8 @@ pub(crate) struct DataKeys {
 }
 
 fn key_payload(id: &KeyId, wrapped: &WrappedKey) -> Vec<u8> {
-    let mut payload = vec![if wrapped.retired { RETIRED } else { KEY }];
-    payload.extend_from_slice(id);
-    payload.extend_from_slice(&wrapped.nonce);
-    payload.extend_from_slice(&wrapped.sealed);
-    payload.extend_from_slice(wrapped.subject.as_bytes());
-    payload
-}
-
-fn erased_payload(id: &KeyId) -> Vec<u8> {
-    let mut payload = vec![ERASED];
-    payload.extend_from_slice(id);
-    payload
+    let kind = [if wrapped.retired { RETIRED } else { KEY }];
+    [&kind[..], id, &wrapped.nonce, &wrapped.sealed, wrapped.subject.as_bytes()].concat()
 }
 
 impl DataKeys {
@@ -138,15 +126,12 @@ impl DataKeys {
     }
 
     /// Returns these keys under another master key, all of them retired.
-    ///
-    /// # Errors
-    /// A key is damaged.
     pub(crate) fn rewrap(
         &self,
         old: &Wrapping,
         new: &Wrapping,
         rng: &mut dyn CryptoRng,
-    ) -> Result<Self, VaultError> {
+    ) -> VaultResult<Self> {
         let mut slots = BTreeMap::new();
         for (id, slot) in &self.slots {
             let slot = match slot {
@@ -172,24 +157,23 @@ impl DataKeys {
 
     /// Returns only the needed keys; `None` if all of them are needed.
     pub(crate) fn keep_only(&self, needed: &dyn Fn(&KeyId) -> bool) -> Option<Self> {
-        let left = |id: &KeyId| needed(id);
-        if self.slots.keys().all(left) {
+        if self.slots.keys().all(needed) {
             return None;
         }
-        let slots = self.slots.iter().filter(|(id, _)| left(id));
+        let slots = self.slots.iter().filter(|(id, _)| needed(id));
         let slots = slots.map(|(id, slot)| (*id, slot.clone())).collect();
-        let current = self.current.iter().filter(|(_, id)| left(id));
+        let current = self.current.iter().filter(|(_, id)| needed(id));
         let current = current.map(|(subject, id)| (subject.clone(), *id)).collect();
         Some(Self { slots, current })
     }
 
     /// Returns the complete file, with the proof of the master key first.
     pub(crate) fn file(&self, wrapping: &Wrapping) -> Vec<u8> {
-        let mut file = frame::frame(wrapping.header());
+        let mut file = frame::frame(&wrapping.header);
         for (id, slot) in &self.slots {
             let payload = match slot {
                 KeySlot::Live(wrapped) => key_payload(id, wrapped),
-                KeySlot::Erased => erased_payload(id),
+                KeySlot::Erased => [&[ERASED][..], id].concat(),
             };
             file.extend_from_slice(&frame::frame(&payload));
         }
@@ -215,18 +199,12 @@ fn parse_key_slot(payload: &[u8]) -> Option<(KeyId, KeySlot)> {
 
 /// Returns the identity of the state whose vault is on this disk. A disk without a vault gets the
 /// one of this key.
-///
-/// # Errors
-/// The key does not open the vault, or the file of keys is damaged or cannot be read.
-pub fn state_identity(disk: &dyn Disk, master: &MasterKey) -> Result<Identity, VaultError> {
+pub fn state_identity(disk: &dyn Disk, master: &MasterKey) -> VaultResult<Identity> {
     Ok(read_wrapping(disk, master)?.unwrap_or_else(|| Wrapping::new(master)).identity)
 }
 
 /// Returns the keys of a vault; `None` if there is no file of keys.
-pub(crate) fn read_wrapping(
-    disk: &dyn Disk,
-    master: &MasterKey,
-) -> Result<Option<Wrapping>, VaultError> {
+pub(crate) fn read_wrapping(disk: &dyn Disk, master: &MasterKey) -> VaultResult<Option<Wrapping>> {
     let length = frame::length(disk, KEYS_FILE).map_err(VaultError::io("read", KEYS_FILE))?;
     if length == 0 {
         return Ok(None);
@@ -243,7 +221,6 @@ pub(crate) const DATA_FILE: &str = frame::FIRST;
 #[derive(Clone)]
 pub struct SealedValue {
     pub(crate) reference: VaultRef,
-    /// The bytes for the file of values.
     pub(crate) payload: Vec<u8>,
     /// The key to be written to the file of keys first, if the subject had none yet.
     pub(crate) new_key: Option<NewKey>,
@@ -267,7 +244,6 @@ impl fmt::Debug for SealedValue {
     }
 }
 
-/// The fields of a stored value.
 pub(crate) struct Blob<'a> {
     pub(crate) reference: VaultRef,
     pub(crate) key: KeyId,
@@ -293,13 +269,8 @@ pub(crate) fn seal_value(
     let subject = place.subject.as_bytes();
     let sealed =
         key::encrypt(key, &nonce, plain, &associated_data(place.reference, &place.key, subject))?;
-    let mut payload = place.reference.0.to_vec();
-    payload.extend_from_slice(&place.key);
-    payload.extend_from_slice(&nonce);
-    payload.extend_from_slice(&u16::try_from(subject.len()).ok()?.to_le_bytes());
-    payload.extend_from_slice(subject);
-    payload.extend_from_slice(&sealed);
-    Some(payload)
+    let length = u16::try_from(subject.len()).ok()?.to_le_bytes();
+    Some([&place.reference.0[..], &place.key, &nonce, &length, subject, &sealed].concat())
 }
 
 impl<'a> Blob<'a> {
@@ -329,7 +300,6 @@ fn associated_data(reference: VaultRef, key: &KeyId, subject: &[u8]) -> Vec<u8> 
     [reference.0.as_slice(), key, subject].concat()
 }
 
-/// Returns the offset of every value.
 pub(crate) fn list_values(scan: &mut Scan<'_>) -> io::Result<BTreeMap<VaultRef, u64>> {
     let mut places = BTreeMap::new();
     while let Some((at, payload)) = scan.step()? {

@@ -19,20 +19,17 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 use zeroize::Zeroizing;
 
-use crate::store::vault::frame::VaultError;
+use crate::store::vault::frame::{VaultError, VaultResult};
 use crate::store::vault::key::{KeyId, VaultRef};
 use crate::store::vault::keys::{Blob, SealedValue};
 use crate::store::vault::values::Vault;
 
-/// The digits of a name.
 const NAME_DIGITS: u8 = 32;
 /// Base64 digits of the first 33 bytes of a sealed text, which hold its own name and its key's.
 const KEY_DIGITS: usize = 44;
 
-/// The values and keys that bytes name.
 #[derive(Debug, Default)]
 pub struct NameSearch {
-    /// Every existing value.
     known: HashSet<u128>,
     values: HashSet<u128>,
     keys: BTreeSet<KeyId>,
@@ -47,18 +44,15 @@ pub struct NameSearch {
 }
 
 impl NameSearch {
-    /// Creates a search for the names of these values.
     pub(crate) fn of<'a>(known: impl Iterator<Item = &'a VaultRef>) -> Self {
         let known = known.map(|reference| u128::from_be_bytes(reference.0)).collect();
         Self { known, ..Self::default() }
     }
 
-    /// Returns true if a value was named.
     pub(crate) fn contains(&self, reference: VaultRef) -> bool {
         self.values.contains(&u128::from_be_bytes(reference.0))
     }
 
-    /// Returns the keys that sealed texts named.
     pub(crate) fn keys(&self) -> &BTreeSet<KeyId> {
         &self.keys
     }
@@ -137,7 +131,7 @@ impl Vault {
     ///
     /// # Errors
     /// Those of [`Vault::unseal`]; a text that is neither is a damaged value.
-    pub fn unseal_text(&self, text: &str) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+    pub fn unseal_text(&self, text: &str) -> VaultResult<Zeroizing<Vec<u8>>> {
         let none = VaultRef([0; 16]);
         let Some(sealed) = text.strip_prefix(SEALED) else {
             let named = text.parse().map_err(|_| VaultError::Damaged { reference: none });

@@ -23,7 +23,9 @@ use rand_core::CryptoRng;
 use crate::base::fault_injection;
 use crate::model::record::Rekeyed;
 use crate::store::disk::traits::{Disk, to_u64};
-use crate::store::vault::frame::{NEXT, Scan, VaultError, generation_name, remove_leftovers};
+use crate::store::vault::frame::{
+    NEXT, Scan, VaultError, VaultResult, generation_name, remove_leftovers,
+};
 use crate::store::vault::key::{KeyId, MasterKey, VaultRef};
 use crate::store::vault::keys::{Blob, list_values};
 use crate::store::vault::references::NameSearch;
@@ -36,7 +38,6 @@ const PIECE_BYTES: usize = 1 << 20;
 /// Maximum of bytes that are copied while writers wait.
 const TAIL_BYTES: u64 = 1 << 20;
 
-/// The values that a compaction examines.
 #[derive(Debug)]
 pub struct ValueSurvey {
     /// The end of the file of values when the survey began, in bytes.
@@ -47,7 +48,7 @@ pub struct ValueSurvey {
 
 impl Vault {
     /// Lists the existing values. Values written from now on are kept in any case.
-    pub fn survey(&self) -> Result<ValueSurvey, VaultError> {
+    pub fn survey(&self) -> VaultResult<ValueSurvey> {
         let (file, end) = self.extent()?;
         let read = VaultError::io("read", keys::DATA_FILE);
         let mut scan = Scan::until(self.disk(), &file, 0, end);
@@ -60,7 +61,7 @@ impl Vault {
     /// # Errors
     /// A disk that refuses leaves the vault as it was. Only if the result of a change is unknown,
     /// the vault accepts nothing more.
-    pub fn drop_unnamed(&self, survey: &ValueSurvey) -> Result<u64, VaultError> {
+    pub fn drop_unnamed(&self, survey: &ValueSurvey) -> VaultResult<u64> {
         let _alone = self.shared.compacting.lock();
         let done = self.rewrite(survey);
         if done.is_err() {
@@ -71,7 +72,7 @@ impl Vault {
     }
 
     /// Returns the file in use and its length, read under the lock, so that no write is half done.
-    fn extent(&self) -> Result<(String, u64), VaultError> {
+    fn extent(&self) -> VaultResult<(String, u64)> {
         let state = self.state();
         state.refuse_if_poisoned()?;
         let file = state.file();
@@ -80,7 +81,7 @@ impl Vault {
         Ok((file, end))
     }
 
-    fn rewrite(&self, survey: &ValueSurvey) -> Result<u64, VaultError> {
+    fn rewrite(&self, survey: &ValueSurvey) -> VaultResult<u64> {
         if survey.end == 0 {
             return Ok(0);
         }
@@ -109,12 +110,7 @@ impl Vault {
     }
 
     /// Copies the rest and puts the new file in use; no write or sync runs meanwhile.
-    fn exchange(
-        &self,
-        mut copy: VaultCopy,
-        survey: &ValueSurvey,
-        file: &str,
-    ) -> Result<(), VaultError> {
+    fn exchange(&self, mut copy: VaultCopy, survey: &ValueSurvey, file: &str) -> VaultResult {
         let _nobody_syncs = self.shared.syncing.lock();
         let mut state = self.state();
         state.refuse_if_poisoned()?;
@@ -134,11 +130,7 @@ impl Vault {
 
     /// Rewrites the file of keys without those that open nothing. A key that this process sealed
     /// with is kept, since the sealed value may not be written yet.
-    fn drop_keys(
-        &self,
-        state: &mut VaultState,
-        opens: &dyn Fn(&KeyId) -> bool,
-    ) -> Result<(), VaultError> {
+    fn drop_keys(&self, state: &mut VaultState, opens: &dyn Fn(&KeyId) -> bool) -> VaultResult {
         let used = std::mem::take(&mut state.used);
         let needed = |id: &KeyId| opens(id) || used.contains(id);
         let left = state.keys(self.disk()).map(|keys| keys.keep_only(&needed));
@@ -154,7 +146,6 @@ struct VaultCopy {
     erased: BTreeSet<KeyId>,
     /// The offset of each value's frame in the new file.
     places: BTreeMap<VaultRef, u64>,
-    /// The keys of these values.
     keys: BTreeSet<KeyId>,
     /// The offset up to which the old file was read, in bytes.
     read: u64,
@@ -164,8 +155,7 @@ struct VaultCopy {
 }
 
 impl VaultCopy {
-    /// Copies the values written since.
-    fn copy_rest(&mut self, disk: &dyn Disk, file: &str, end: u64) -> Result<(), VaultError> {
+    fn copy_rest(&mut self, disk: &dyn Disk, file: &str, end: u64) -> VaultResult {
         self.copy_kept(disk, Scan::until(disk, file, self.read, end), |_| true)
     }
 
@@ -174,7 +164,7 @@ impl VaultCopy {
         disk: &dyn Disk,
         mut old: Scan<'_>,
         keep: impl Fn(VaultRef) -> bool,
-    ) -> Result<(), VaultError> {
+    ) -> VaultResult {
         let mut piece = Vec::new();
         while let Some((_, payload)) =
             old.step().map_err(VaultError::io("read", keys::DATA_FILE))?
@@ -202,7 +192,7 @@ impl VaultCopy {
         piece.extend_from_slice(&frame::frame(kept));
     }
 
-    fn write(&mut self, disk: &dyn Disk, piece: &mut Vec<u8>) -> Result<(), VaultError> {
+    fn write(&mut self, disk: &dyn Disk, piece: &mut Vec<u8>) -> VaultResult {
         if !piece.is_empty() {
             let written = disk.write_at(NEXT, self.written, piece);
             written.map_err(VaultError::io("write", keys::DATA_FILE))?;
@@ -224,7 +214,7 @@ pub struct Gap {
 
 impl Vault {
     /// Reads both files to their ends, and returns the bytes that are neither a value nor a key.
-    pub fn find_gaps(&self) -> Result<Vec<Gap>, VaultError> {
+    pub fn find_gaps(&self) -> VaultResult<Vec<Gap>> {
         let mut gaps = Vec::new();
         let data = self.state().file();
         for (file, called) in [(keys::KEYS_FILE, keys::KEYS_FILE), (data.as_str(), keys::DATA_FILE)]
@@ -265,7 +255,7 @@ impl Vault {
         new: &MasterKey,
         said: (DateTime<Utc>, String),
         rng: &mut dyn CryptoRng,
-    ) -> Result<Rekeyed, VaultError> {
+    ) -> VaultResult<Rekeyed> {
         let mut state = self.state();
         state.refuse_if_poisoned()?;
         state.keys(self.disk())?;

@@ -23,7 +23,7 @@ use zeroize::Zeroizing;
 use crate::base::hash::Digest;
 use crate::store::disk::traits::Disk;
 use crate::store::vault::frame::{
-    BLOB_BYTES_MAX, Scan, VaultError, generation_name, newest_generation,
+    BLOB_BYTES_MAX, Scan, VaultError, VaultResult, generation_name, newest_generation,
 };
 use crate::store::vault::key::{DataKey, KeyId, MasterKey, VaultRef, random_bytes};
 use crate::store::vault::keys::{
@@ -52,10 +52,7 @@ pub(crate) struct VaultInner {
 
 impl Vault {
     /// Opens the vault on this disk, or creates it.
-    ///
-    /// # Errors
-    /// [`VaultError::WrongKey`] if the vault was created with another master key.
-    pub fn open(disk: Arc<dyn Disk>, master: &MasterKey) -> Result<Self, VaultError> {
+    pub fn open(disk: Arc<dyn Disk>, master: &MasterKey) -> VaultResult<Self> {
         let newest = newest_generation(disk.as_ref());
         let generation = newest.map_err(VaultError::io("list", "*"))?;
         let wrapping = verify_key(disk.as_ref(), &generation_name(generation), master)?;
@@ -70,7 +67,7 @@ impl Vault {
         subject: &str,
         plain: &[u8],
         rng: &mut dyn CryptoRng,
-    ) -> Result<SealedValue, VaultError> {
+    ) -> VaultResult<SealedValue> {
         check_length(subject.len(), SUBJECT_BYTES_MAX)?;
         check_length(plain.len(), BLOB_BYTES_MAX)?;
         let (id, key, new_key) = self.key_for(subject, rng)?;
@@ -91,7 +88,7 @@ impl Vault {
     ///
     /// A value whose subject was erased since it was sealed is written, and is as erased as the
     /// others.
-    pub fn write(&self, sealed: &[SealedValue]) -> Result<(), VaultError> {
+    pub fn write(&self, sealed: &[SealedValue]) -> VaultResult {
         let mut state = self.state();
         state.refuse_if_poisoned()?;
         let done =
@@ -100,7 +97,7 @@ impl Vault {
     }
 
     /// Makes everything written so far durable.
-    pub fn sync(&self) -> Result<(), VaultError> {
+    pub fn sync(&self) -> VaultResult {
         let _no_exchange = self.shared.syncing.lock();
         let (unsynced, data) = {
             let mut state = self.state();
@@ -115,7 +112,7 @@ impl Vault {
     }
 
     /// Unseals a value. The first call lists all values.
-    pub fn unseal(&self, reference: &VaultRef) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+    pub fn unseal(&self, reference: &VaultRef) -> VaultResult<Zeroizing<Vec<u8>>> {
         let reference = *reference;
         let payload = loop {
             let mut state = self.state();
@@ -134,7 +131,7 @@ impl Vault {
     }
 
     /// Unseals a value whose fields were read.
-    pub(crate) fn unseal_blob(&self, blob: &Blob<'_>) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+    pub(crate) fn unseal_blob(&self, blob: &Blob<'_>) -> VaultResult<Zeroizing<Vec<u8>>> {
         let reference = blob.reference;
         let mut state = self.state();
         let recent = state.recent.take().filter(|(recent, _)| *recent == blob.key);
@@ -154,7 +151,7 @@ impl Vault {
 
     /// Destroys the keys of a subject, durably. Its values are unreadable from then on; a subject
     /// without any is no error. A value sealed later gets a new key.
-    pub fn erase(&self, subject: &str) -> Result<(), VaultError> {
+    pub fn erase(&self, subject: &str) -> VaultResult {
         let mut state = self.state();
         state.refuse_if_poisoned()?;
         let keys = state.keys(self.disk())?;
@@ -179,7 +176,7 @@ impl Vault {
         &self,
         subject: &str,
         rng: &mut dyn CryptoRng,
-    ) -> Result<(KeyId, DataKey, Option<NewKey>), VaultError> {
+    ) -> VaultResult<(KeyId, DataKey, Option<NewKey>)> {
         let damaged = || VaultError::KeyDamaged { subject: subject.to_owned() };
         let mut state = self.state();
         let recent = state.recent.take();
@@ -199,7 +196,7 @@ impl Vault {
         Ok((id, key, Some(new)))
     }
 
-    fn write_keys(&self, state: &mut VaultState, sealed: &[SealedValue]) -> Result<(), VaultError> {
+    fn write_keys(&self, state: &mut VaultState, sealed: &[SealedValue]) -> VaultResult {
         let mut bytes = Vec::new();
         for new in sealed.iter().filter_map(|sealed| sealed.new_key.as_ref()) {
             let damaged = || VaultError::KeyDamaged { subject: new.subject.clone() };
@@ -215,7 +212,7 @@ impl Vault {
         Ok(())
     }
 
-    fn write_data(&self, state: &mut VaultState, sealed: &[SealedValue]) -> Result<(), VaultError> {
+    fn write_data(&self, state: &mut VaultState, sealed: &[SealedValue]) -> VaultResult {
         let bytes: Vec<u8> =
             sealed.iter().flat_map(|sealed| frame::frame(&sealed.payload)).collect();
         if bytes.is_empty() {
@@ -233,13 +230,13 @@ impl Vault {
     }
 
     /// Appends to a file and returns the offset. `called` is the file's name in messages.
-    fn append(&self, file: &str, called: &'static str, bytes: &[u8]) -> Result<u64, VaultError> {
+    fn append(&self, file: &str, called: &'static str, bytes: &[u8]) -> VaultResult<u64> {
         let at = frame::length(self.disk(), file).map_err(VaultError::io("read", called))?;
         self.disk().write_at(file, at, bytes).map_err(VaultError::io("write", called))?;
         Ok(at)
     }
 
-    fn payload(&self, file: &str, at: u64) -> Result<Option<Vec<u8>>, VaultError> {
+    fn payload(&self, file: &str, at: u64) -> VaultResult<Option<Vec<u8>>> {
         let read = Scan::one(self.disk(), file, at).and_then(|mut scan| scan.here());
         read.map_err(VaultError::io("read", keys::DATA_FILE))
     }
@@ -251,18 +248,12 @@ impl fmt::Debug for Vault {
     }
 }
 
-/// Returns a number that grows with each compaction of the vault.
-pub fn compactions(disk: &dyn Disk) -> std::io::Result<u64> {
-    newest_generation(disk)
-}
-
-/// Returns the files of the vault that are in use.
 pub fn files(disk: &dyn Disk) -> std::io::Result<[String; 2]> {
     Ok([generation_name(newest_generation(disk)?), keys::KEYS_FILE.to_owned()])
 }
 
 /// Verifies the master key against the file of keys, or creates that file.
-fn verify_key(disk: &dyn Disk, data: &str, master: &MasterKey) -> Result<Wrapping, VaultError> {
+fn verify_key(disk: &dyn Disk, data: &str, master: &MasterKey) -> VaultResult<Wrapping> {
     if let Some(wrapping) = read_wrapping(disk, master)? {
         return Ok(wrapping);
     }
@@ -270,12 +261,12 @@ fn verify_key(disk: &dyn Disk, data: &str, master: &MasterKey) -> Result<Wrappin
         return Err(VaultError::KeysLost);
     }
     let wrapping = Wrapping::new(master);
-    let made = disk.replace(keys::KEYS_FILE, &frame::frame(wrapping.header()));
+    let made = disk.replace(keys::KEYS_FILE, &frame::frame(&wrapping.header));
     made.map_err(VaultError::io("make", keys::KEYS_FILE))?;
     Ok(wrapping)
 }
 
-fn check_length(bytes: usize, limit: usize) -> Result<(), VaultError> {
+fn check_length(bytes: usize, limit: usize) -> VaultResult {
     if bytes > limit { Err(VaultError::TooLarge { bytes, limit }) } else { Ok(()) }
 }
 
@@ -285,11 +276,9 @@ pub(crate) struct VaultState {
     pub(crate) keys: Option<DataKeys>,
     /// The last used key, in the open: many values of one subject follow one another.
     pub(crate) recent: Option<(KeyId, DataKey)>,
-    /// The keys that this process sealed with.
     pub(crate) used: BTreeSet<KeyId>,
     /// The generation of the file that holds the values.
     pub(crate) generation: u64,
-    /// The offset of each value's frame.
     pub(crate) places: Option<BTreeMap<VaultRef, u64>>,
     /// Files written since the last sync.
     pub(crate) unsynced: Unsynced,
@@ -316,12 +305,11 @@ impl VaultState {
         }
     }
 
-    /// Returns the file of values in use.
     pub(crate) fn file(&self) -> String {
         generation_name(self.generation)
     }
 
-    pub(crate) fn keys(&mut self, disk: &dyn Disk) -> Result<&mut DataKeys, VaultError> {
+    pub(crate) fn keys(&mut self, disk: &dyn Disk) -> VaultResult<&mut DataKeys> {
         if self.keys.is_none() {
             self.keys =
                 Some(DataKeys::read(disk).map_err(VaultError::io("read", keys::KEYS_FILE))?);
@@ -335,7 +323,7 @@ impl VaultState {
         disk: &dyn Disk,
         keys: DataKeys,
         wrapping: Option<Wrapping>,
-    ) -> Result<(), VaultError> {
+    ) -> VaultResult {
         let file = keys.file(wrapping.as_ref().unwrap_or(&self.wrapping));
         let replaced = disk.replace(keys::KEYS_FILE, &file);
         self.poison_on_failure(replaced.map_err(VaultError::io("replace", keys::KEYS_FILE)))?;
@@ -347,10 +335,7 @@ impl VaultState {
         Ok(())
     }
 
-    pub(crate) fn places(
-        &mut self,
-        disk: &dyn Disk,
-    ) -> Result<&BTreeMap<VaultRef, u64>, VaultError> {
+    pub(crate) fn places(&mut self, disk: &dyn Disk) -> VaultResult<&BTreeMap<VaultRef, u64>> {
         if self.places.is_none() {
             let file = self.file();
             let places = Scan::new(disk, &file, 0).and_then(|mut scan| list_values(&mut scan));
@@ -359,17 +344,14 @@ impl VaultState {
         Ok(self.places.get_or_insert_default())
     }
 
-    pub(crate) fn refuse_if_poisoned(&self) -> Result<(), VaultError> {
+    pub(crate) fn refuse_if_poisoned(&self) -> VaultResult {
         match &self.poisoned {
             Some(cause) => Err(VaultError::Poisoned { cause: cause.clone() }),
             None => Ok(()),
         }
     }
 
-    pub(crate) fn poison_on_failure(
-        &mut self,
-        done: Result<(), VaultError>,
-    ) -> Result<(), VaultError> {
+    pub(crate) fn poison_on_failure(&mut self, done: VaultResult) -> VaultResult {
         if let Err(error) = &done {
             self.poisoned = Some(error.to_string());
         }

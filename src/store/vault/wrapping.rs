@@ -20,15 +20,16 @@ use zeroize::Zeroizing;
 
 use crate::model::record::Rekeyed;
 use crate::store::disk::traits::{ByteReader, to_u64};
-use crate::store::vault::frame::VaultError;
+use crate::store::vault::frame::{VaultError, VaultResult};
 use crate::store::vault::key;
 use crate::store::vault::key::{DataKey, KeyId, MasterKey, WrappedKey, random_bytes};
 
+/// The purpose of the key under which an identity is sealed.
+const SEALING: &str = "reckon 2026 vault identity key v1";
 const CHECK: u8 = 0;
 const REKEYED: u8 = 3;
 /// Two keys, a fingerprint in hex digits, and the tag of the cipher.
 const SEALED_BYTES: usize = 32 + 32 + NAME_BYTES + 16;
-/// The length of a fingerprint.
 const NAME_BYTES: usize = 16;
 
 /// The part of a state that no exchange of its master key changes: the keys of its digests, and its
@@ -55,9 +56,8 @@ struct RekeyHistory {
 /// The keys by which a vault seals under its master key.
 pub(crate) struct Wrapping {
     wrap: Zeroizing<[u8; 32]>,
-    /// The first payload of the file of keys.
-    header: Vec<u8>,
-    /// The fingerprint of the master key.
+    /// The first payload of the file of keys, which proves the master key.
+    pub(super) header: Vec<u8>,
     fingerprint: String,
     pub(crate) identity: Identity,
 }
@@ -107,26 +107,6 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// The second form of the first payload.
-struct RekeyedHeader<'a> {
-    check: [u8; 32],
-    nonce: [u8; 24],
-    sealed: &'a [u8],
-    about: &'a [u8],
-}
-
-impl<'a> RekeyedHeader<'a> {
-    fn read(fields: &mut ByteReader<'a>) -> Option<Self> {
-        let (check, nonce) = (fields.array()?, fields.array()?);
-        Some(Self {
-            check,
-            nonce,
-            sealed: fields.take(SEALED_BYTES)?,
-            about: fields.clone().rest(),
-        })
-    }
-}
-
 impl Wrapping {
     /// Returns the keys of a state whose master key was never exchanged.
     pub(crate) fn new(master: &MasterKey) -> Self {
@@ -136,10 +116,7 @@ impl Wrapping {
     }
 
     /// Returns the keys of a state whose file of keys begins with this payload.
-    ///
-    /// # Errors
-    /// Another master key made the file, or the payload is damaged.
-    pub(crate) fn open(master: &MasterKey, first: &[u8]) -> Result<Self, VaultError> {
+    pub(crate) fn open(master: &MasterKey, first: &[u8]) -> VaultResult<Self> {
         let mut fields = ByteReader::new(first);
         let lost = || VaultError::KeysLost;
         match fields.u8() {
@@ -149,8 +126,7 @@ impl Wrapping {
                 own.then(|| Self::new(master)).ok_or(VaultError::WrongKey)
             }
             Some(REKEYED) => {
-                let header = RekeyedHeader::read(&mut fields).ok_or_else(lost)?;
-                let identity = identity(master, &header)?;
+                let identity = read_identity(master, fields)?;
                 Ok(Self::with(master, first.to_vec(), identity))
             }
             Some(_) | None => Err(lost()),
@@ -163,15 +139,12 @@ impl Wrapping {
     }
 
     /// Returns the same state's keys under another master key, and the record of the exchange.
-    ///
-    /// # Errors
-    /// The state has or had this master key.
     pub(crate) fn exchange(
         &self,
         new: &MasterKey,
         (at, actor): (DateTime<Utc>, String),
         rng: &mut dyn CryptoRng,
-    ) -> Result<(Self, Rekeyed), VaultError> {
+    ) -> VaultResult<(Self, Rekeyed)> {
         let before = self.identity.about.as_ref();
         let mut earlier = before.map(|about| about.earlier.clone()).unwrap_or_default();
         earlier.push(self.fingerprint.clone());
@@ -194,12 +167,6 @@ impl Wrapping {
         hasher.finalize().into()
     }
 
-    /// Returns the payload that proves the master key of a file of keys.
-    pub(crate) fn header(&self) -> &[u8] {
-        &self.header
-    }
-
-    /// Wraps a data key under this master key.
     pub(crate) fn wrap(
         &self,
         id: &KeyId,
@@ -225,7 +192,6 @@ impl Wrapping {
     }
 }
 
-/// Returns the digest that proves a master key.
 fn key_check(master: &MasterKey) -> [u8; 32] {
     let key = master.derive("reckon 2026 vault check v1");
     blake3::keyed_hash(&key, b"reckon vault").into()
@@ -240,28 +206,28 @@ fn equal_constant_time(one: [u8; 32], other: [u8; 32]) -> bool {
 fn header(master: &MasterKey, identity: &Identity, nonce: [u8; 24]) -> Option<Vec<u8>> {
     let mut about = Vec::new();
     ciborium::into_writer(identity.about.as_ref()?, &mut about).ok()?;
-    let sealed = key::encrypt(&sealing_key(master), &nonce, &identity.plain(), &about)?;
+    let sealed = key::encrypt(&master.derive(SEALING), &nonce, &identity.plain(), &about)?;
     let kind = [REKEYED];
     Some([&kind[..], &key_check(master), &nonce, &sealed, &about].concat())
 }
 
 /// Opens the identity in the second form of the first payload.
-fn identity(master: &MasterKey, header: &RekeyedHeader<'_>) -> Result<Identity, VaultError> {
-    let lost = |_| VaultError::KeysLost;
-    let about: RekeyHistory = ciborium::from_reader(header.about).map_err(lost)?;
-    if !equal_constant_time(header.check, key_check(master)) {
+fn read_identity(master: &MasterKey, mut fields: ByteReader<'_>) -> VaultResult<Identity> {
+    let (Some(check), Some(nonce), Some(sealed)) =
+        (fields.array(), fields.array(), fields.take(SEALED_BYTES))
+    else {
+        return Err(VaultError::KeysLost);
+    };
+    let bytes = fields.rest();
+    let about: RekeyHistory = ciborium::from_reader(bytes).map_err(|_| VaultError::KeysLost)?;
+    if !equal_constant_time(check, key_check(master)) {
         let at = about.last.at;
         let had = about.earlier.contains(&master.fingerprint());
         return Err(if had { VaultError::Rekeyed { at } } else { VaultError::WrongKey });
     }
-    let plain = key::decrypt(&sealing_key(master), &header.nonce, header.sealed, header.about);
+    let plain = key::decrypt(&master.derive(SEALING), &nonce, sealed, bytes);
     let identity = plain.and_then(|plain| Identity::from_plain(&plain, about));
     identity.ok_or(VaultError::KeysLost)
-}
-
-/// Derives the key under which an identity is sealed.
-fn sealing_key(master: &MasterKey) -> Zeroizing<[u8; 32]> {
-    master.derive("reckon 2026 vault identity key v1")
 }
 
 fn associated_data(id: &KeyId, subject: &str) -> Vec<u8> {

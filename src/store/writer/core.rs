@@ -18,7 +18,7 @@ use crate::base::id::Key;
 use crate::model::record::Record;
 use crate::store::disk::traits::to_u64;
 use crate::store::error::StoreError;
-use crate::store::journal::chain::{Head, JournalError, JournalRecord};
+use crate::store::journal::chain::{Head, JournalRecord, JournalResult};
 use crate::store::journal::log::{BODY_BYTES_MAX, Journal};
 use crate::store::vault::keys::SealedValue;
 use crate::store::vault::values::Vault;
@@ -30,7 +30,6 @@ struct CommitGroup<R> {
     records: Vec<R>,
 }
 
-/// One pending commit, encoded by its caller.
 pub(crate) struct PendingCommit<R> {
     content: CommitGroup<R>,
     answer: oneshot::Sender<Result<u64, StoreError>>,
@@ -40,7 +39,6 @@ pub(crate) struct PendingCommit<R> {
 /// A function that runs on the journal between two commits.
 pub(crate) type JournalAction = Box<dyn FnOnce(&mut Journal) + Send>;
 
-/// Work that waits for the writer.
 pub(crate) enum WriterTask<R> {
     Commit(PendingCommit<R>),
     Act(JournalAction),
@@ -80,7 +78,6 @@ pub(in crate::store) fn encode<R: Serialize>(record: &R) -> Result<Vec<u8>, Stor
     Ok(body)
 }
 
-/// A waiting caller, with its result.
 struct Waiter {
     answer: oneshot::Sender<Result<u64, StoreError>>,
     last: u64,
@@ -94,7 +91,6 @@ pub(crate) struct WriterCore<R, F> {
     /// Written and not folded yet. Survives a caller that is dropped in between.
     unfolded: Vec<(u64, R)>,
     waiters: Vec<Waiter>,
-    /// The sequence of the last record accepted.
     accepted: u64,
     failed: Option<Arc<str>>,
     head: Arc<Mutex<Head>>,
@@ -229,7 +225,7 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
 
     fn fold(&mut self) -> Result<(), StoreError> {
         let head = if fault_injection::is_active("fold-reads-unsynced") {
-            self.journal.written_head()
+            self.journal.written.head
         } else {
             self.journal.head()
         };
@@ -255,7 +251,6 @@ impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
     }
 }
 
-/// Decodes one record of the journal.
 pub fn decode(sequence: u64, body: &[u8]) -> Result<Record, StoreError> {
     ciborium::from_reader(body)
         .map_err(|error| StoreError::Decode { sequence, why: error.to_string() })
@@ -263,7 +258,7 @@ pub fn decode(sequence: u64, body: &[u8]) -> Result<Record, StoreError> {
 
 /// Decodes records in order, each with its head.
 pub(in crate::store) fn decoded(
-    records: impl Iterator<Item = Result<JournalRecord, JournalError>>,
+    records: impl Iterator<Item = JournalResult<JournalRecord>>,
 ) -> impl Iterator<Item = Result<(Head, Record), StoreError>> {
     records.map(|record| {
         let record = record?;
@@ -326,19 +321,16 @@ pub struct Syncs {
     total_us: AtomicU64,
 }
 
-/// The counts at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SyncCounts {
     /// The number of syncs that took no longer than each of [`CLASSES_US`].
     pub within: [u64; 8],
-    /// The number of all syncs.
     pub count: u64,
     /// The total duration of all syncs, in microseconds.
     pub total_us: u64,
 }
 
 impl Syncs {
-    /// Counts one sync of this duration.
     pub(crate) fn record(&self, time: Duration) {
         let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         for (class, end) in self.classes.iter().zip(CLASSES_US) {
@@ -367,12 +359,10 @@ impl Syncs {
 pub struct ChangedResources(Arc<Mutex<BTreeSet<Key>>>);
 
 impl ChangedResources {
-    /// Notes these resources.
     pub(crate) fn note(&self, keys: impl IntoIterator<Item = Key>) {
         self.0.lock().extend(keys);
     }
 
-    /// Takes every note.
     pub fn take(&self) -> BTreeSet<Key> {
         std::mem::take(&mut *self.0.lock())
     }

@@ -147,9 +147,6 @@ where
 
     /// Runs `act` on the journal between two commits; everything accepted before is then durable
     /// and folded. Nothing is written meanwhile, so `act` should be short.
-    ///
-    /// # Errors
-    /// The writer is closed, or an earlier write failed.
     pub async fn with_journal<T: Send + 'static>(
         &self,
         act: impl FnOnce(&mut Journal) -> T + Send + 'static,
@@ -171,9 +168,6 @@ where
     }
 
     /// Finishes the accepted commits, accepts nothing more, and returns the parts.
-    ///
-    /// # Errors
-    /// A second call returns [`StoreError::Closed`].
     pub async fn close(&self) -> Result<WriterParts<F>, StoreError> {
         match &self.form {
             WriterForm::Thread(thread) => {
