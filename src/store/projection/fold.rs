@@ -18,13 +18,11 @@ use crate::store::error::{FoldError, Folded, StoreError};
 use crate::store::index::ordered::{Batch, Index};
 use crate::store::journal::chain::Head;
 use crate::store::projection::observed::{
-    assign_keys, attach_token, change_observed, fold_missing_document, move_resource,
-    refuse_credentials,
+    adopt, assign_keys, attach_token, change_observed, clear_unknown_marks, disown,
+    fold_missing_document, forget_resource, move_resource, refuse_credentials, set_unknown_objects,
 };
 use crate::store::projection::operator::rotate_addresses;
-use crate::store::projection::{
-    adoption, events, exposure, hooks, ledger, operator, retention, scripts,
-};
+use crate::store::projection::{events, exposure, hooks, ledger, operator, retention, scripts};
 use crate::store::read_model::journal_refs;
 use crate::store::read_model::model::{Changes, Entries as _, decode};
 use crate::store::read_model::resources::{
@@ -76,10 +74,10 @@ fn fold_record(changes: &mut Changes<'_>, record: &Record) -> Folded {
         // For the history alone: a separate record holds what follows from the person's decision.
         Record::Resolved { .. } | Record::Compacted(_) | Record::Rekeyed(_) => Ok(()),
         Record::Released(release) => operator::apply_release(changes, release),
-        Record::Adopted(adoption) => adoption::adopt(changes, adoption),
-        Record::Forgotten(forgotten) => adoption::forget_resource(changes, forgotten),
-        Record::Disowned(disowned) => adoption::disown(changes, disowned),
-        Record::UnknownObjects(strays) => adoption::set_unknown_objects(changes, strays),
+        Record::Adopted(adoption) => adopt(changes, adoption),
+        Record::Forgotten(forgotten) => forget_resource(changes, forgotten),
+        Record::Disowned(disowned) => disown(changes, disowned),
+        Record::UnknownObjects(strays) => set_unknown_objects(changes, strays),
         Record::TokenAttached(one) => attach_token(changes, one),
         Record::OrphanDismissed(seen) => dismiss_orphan(changes, seen),
         Record::HooksAcknowledged(seen) => ledger::acknowledge(changes, seen),
@@ -314,7 +312,7 @@ fn dismiss_orphan(changes: &mut Changes<'_>, seen: &OrphanDismissed) -> Folded {
 fn empty_remote(changes: &mut Changes<'_>, at: DateTime<Utc>) -> Folded {
     EMPTY_REMOTE.put(changes, (), &at)?;
     operator::end_holds(changes)?;
-    adoption::clear_unknown_marks(changes)?;
+    clear_unknown_marks(changes)?;
     for (key, value) in changes.scan(OBSERVED.prefix())? {
         let mut known: Observed = decode(&key, &value)?;
         if known.on_hold.take().is_some() {

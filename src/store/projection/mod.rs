@@ -1,6 +1,5 @@
 //! The fold: records of the journal to entries of the index.
 
-pub mod adoption;
 pub mod events;
 pub mod exposure;
 pub mod fold;
