@@ -18,15 +18,11 @@ pub enum PlannedAction {
     /// The service matches; no action.
     #[serde(rename = "settled")]
     Settled,
-    /// A remote object is created.
     Create,
-    /// A remote object is changed in place.
     Update,
-    /// A remote object is removed.
     Delete,
     /// The service is read, to learn more.
     Read,
-    /// The document is missing; the remote object is left unchanged.
     Orphan,
     /// The step waits for another event.
     Wait,
@@ -35,7 +31,6 @@ pub enum PlannedAction {
 }
 
 impl PlannedAction {
-    /// Returns whether a step of this verdict is a change that `apply` would make.
     pub fn is_change(self) -> bool {
         match self {
             Self::Create | Self::Update | Self::Delete | Self::Read => true,
@@ -47,11 +42,8 @@ impl PlannedAction {
 /// An invoice that a new one replaces. The service cannot end it: anyone with its link can pay it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replaced {
-    /// The name of the new one on the service.
     pub source_id: String,
-    /// The old one's number, where it is known.
     pub old_number: Option<String>,
-    /// The old one's id, where it is known.
     pub old_id: Option<String>,
     /// Always true.
     pub old_stays_payable: bool,
@@ -65,20 +57,15 @@ impl fmt::Display for Replaced {
     }
 }
 
-/// The change of one month's due money by one step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MonthlyDue {
-    /// The first day of the month.
     pub month: NaiveDate,
     pub currency: Currency,
     pub mode: Mode,
-    /// Minor units that are due before the step.
     pub before: i64,
-    /// Minor units that are due after the step.
     pub after: i64,
 }
 
-/// A limit that a step would exceed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitExceeded {
     /// The limit's name, such as `policy.limits.per_day`.
@@ -89,13 +76,10 @@ pub struct LimitExceeded {
     /// The value that the step would cause.
     #[serde(rename = "would")]
     pub resulting: String,
-    /// The place of the limit, such as `reckon.yaml:14`.
     pub place: String,
     pub scope: LimitScope,
-    /// The step's action without this limit.
     #[serde(rename = "wants")]
     pub intended: PlannedAction,
-    /// The people who approved it so far.
     pub approved_by: Vec<String>,
     /// Number of necessary approvers, as far as it is known.
     pub approvers: usize,
@@ -134,7 +118,6 @@ impl LimitExceeded {
         )
     }
 
-    /// Formats the people who approved the plan already, and the number of missing approvals.
     fn approval_progress(&self) -> String {
         let Self { approved_by, approvers, .. } = self;
         let missing = approvers.saturating_sub(approved_by.len());
@@ -157,7 +140,6 @@ impl fmt::Display for LimitExceeded {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Removal {
-    /// The object is deleted at the service.
     Delete,
     /// The object collects no more money; the service keeps it.
     Neutralise,
@@ -168,7 +150,6 @@ pub enum Removal {
 }
 
 impl Removal {
-    /// Returns the word for a sum: `3 deleted`.
     pub fn past_participle(self) -> &'static str {
         match self {
             Self::Delete => "deleted",
@@ -179,12 +160,10 @@ impl Removal {
     }
 }
 
-/// A tripped guard that blocks removals (`policy.prune`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GuardTripped {
     /// The guard's key in `reckon.yaml`, such as `policy.prune.percent`.
     pub guard: &'static str,
-    /// The guard's finding, and its limit.
     pub why: String,
     /// The origin of the limit: file and line, or `default`.
     pub set_at: String,
@@ -195,7 +174,6 @@ pub struct GuardTripped {
 pub enum RemovalStatus {
     /// Its collection is ended; holds the necessary steps and the amount that is not collected.
     Neutralised(String),
-    /// Its authorisation is withdrawn.
     Deauthorised,
     /// Its document returned after the object was ended, in this way.
     Ended(String),
@@ -220,19 +198,21 @@ pub enum RemovalStatus {
     /// It is new, and equal to a resource whose document is missing.
     LooksRenamed {
         key: Key,
-        /// The resource without a document.
         from: Key,
     },
     /// It takes over the known facts of another name.
-    Moved { from: Key },
+    Moved {
+        from: Key,
+    },
     /// Its name belongs to another resource, which was moved from it.
-    MovedAway { to: Key },
+    MovedAway {
+        to: Key,
+    },
     /// It cannot take over the facts of the name in its annotation; holds the reason.
     CannotMove(String),
 }
 
 impl RemovalStatus {
-    /// Returns the word for programs.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Neutralised(_) => "Neutralised",
@@ -264,7 +244,6 @@ impl RemovalStatus {
         }
     }
 
-    /// Returns the kind of removal that is in progress, if any.
     pub fn removal(&self) -> Option<Removal> {
         match self {
             Self::Neutralised(_) => Some(Removal::Neutralise),
@@ -343,12 +322,10 @@ impl fmt::Display for RemovalStatus {
     }
 }
 
-/// Formats a name for the annotation of a document in any namespace.
 fn whole_name(key: &Key) -> String {
     format!("{}/{}", key.namespace, key.name)
 }
 
-/// Formats a former name for the annotation.
 fn former_name(key: &Key, from: &Key) -> String {
     if key.namespace == from.namespace {
         return from.name.to_string();

@@ -42,7 +42,6 @@ pub enum StepWork {
 pub struct RemoteReading {
     /// The row, such as `merchant.credentials`.
     pub name: &'static str,
-    /// The resource that is read.
     pub key: Key,
     /// The merchant whose credentials it uses.
     pub merchant: Key,
@@ -60,11 +59,9 @@ pub struct RemoteReading {
 /// `Debug` leaves the body out, which may hold personal values.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct EffectRequest {
-    /// The endpoint's name.
     pub endpoint: String,
     pub method: Method,
     pub host: Host,
-    /// The path with its parameters filled in.
     pub path: String,
     pub auth: Auth,
     /// The merchant's account whose own key authenticates the call; `None` for the merchant's key.
@@ -88,14 +85,11 @@ impl fmt::Debug for EffectRequest {
 pub struct Effect {
     /// The effect's row in the register, such as `contact.create`.
     pub name: &'static str,
-    /// The resource that the effect is for.
     pub key: Key,
-    /// The merchant that the effect concerns.
     pub merchant: Key,
     pub mode: Mode,
     /// The remote object that it changes, if that exists already.
     pub target: Option<RemoteId>,
-    /// The permanent name of the required effect.
     pub source_id: SourceId,
     pub request: EffectRequest,
     /// The body holds private values and has to be sealed.
@@ -138,7 +132,6 @@ pub const PER_OCCURRENCE: &str = "collected_per_occurrence";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedMove {
     pub amount: Money,
-    /// The kind of the movement, as in the plan.
     pub meaning: String,
 }
 
@@ -171,7 +164,6 @@ impl Exposure {
         Self { moves, counts, ..Self::default() }
     }
 
-    /// Returns whether there is no exposure.
     pub fn is_empty(&self) -> bool {
         self.moves.is_empty() && self.counts == ExposureCounts::default()
     }
@@ -199,7 +191,6 @@ pub struct SpendRequest {
     pub key: Key,
     pub merchant: Key,
     pub mode: Mode,
-    /// The generation of its document.
     pub generation: u32,
     /// A keyed digest of its document without the amounts: another payer or account gives another
     /// digest.
@@ -209,18 +200,15 @@ pub struct SpendRequest {
     pub exposure: Exposure,
 }
 
-/// Running totals of a run or of a day.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunningTotals {
     /// Sums in minor units.
     pub money: BTreeMap<Currency, i64>,
-    /// Removed objects.
     pub deletes: u32,
     pub emails: u32,
 }
 
 impl RunningTotals {
-    /// Adds an exposure.
     pub fn add(&mut self, stake: &Exposure) {
         for (currency, amount) in stake.sums() {
             let sum = self.money.entry(currency).or_default();
@@ -240,13 +228,11 @@ impl RunningTotals {
         self.emails = self.emails.saturating_sub(stake.counts.emails);
     }
 
-    /// Returns the sum in a currency.
     pub fn sum(&self, currency: Currency) -> i64 {
         self.money.get(&currency).copied().unwrap_or_default()
     }
 }
 
-/// Money that a step moves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MoneyMove {
     pub amount: Money,
@@ -259,7 +245,6 @@ pub struct MoneyMove {
 /// Quantities besides money that limits count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExposureCounts {
-    /// Objects that are removed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub deletes: u32,
     /// E-mails that the service sends for the effect, one for each address.
@@ -302,19 +287,15 @@ impl Action {
     }
 }
 
-/// Returns whether a key is an action's.
 pub fn is_action(key: &Key) -> bool {
     key.kind.as_str() == ACTION
 }
 
-/// One read, with a merchant's credentials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RemoteGet {
-    /// The merchant whose credentials are used.
     pub merchant: Key,
     /// The read's name, such as `card.list`.
     pub read: String,
-    /// The parameters of the path, in order.
     pub parameters: Vec<String>,
     pub query: Vec<(String, String)>,
     /// The body, where the read has one.

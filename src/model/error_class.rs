@@ -142,7 +142,6 @@ impl ErrorClass {
         }
     }
 
-    /// Returns the word for people and machines.
     pub fn word(self) -> &'static str {
         match self {
             Self::Transient => "transient",

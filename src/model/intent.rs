@@ -23,21 +23,17 @@ pub struct Intent {
     pub id: IntentId,
     /// The effect's row in the register.
     pub effect: String,
-    /// The resource that the effect is for.
     pub key: Key,
-    /// The merchant that the effect concerns.
     pub merchant: Key,
     pub mode: Mode,
     /// The remote object that it changes.
     pub target: Option<RemoteId>,
-    /// The permanent name of the required effect.
     pub source_id: SourceId,
     /// The same name as short text for fields of the service.
     pub mark: Mark,
     pub request: StoredRequest,
     /// Required values of the answer, by path (law 4).
     pub expect: BTreeMap<String, Value>,
-    /// The state of the service once the effect is done.
     pub applied: AppliedSpec,
     /// The known state just before the call.
     pub baseline: Value,
@@ -58,11 +54,9 @@ pub struct Intent {
 /// A stored request, which can be sent again with the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredRequest {
-    /// The endpoint's name.
     pub endpoint: String,
     pub method: Method,
     pub host: Host,
-    /// The path with its parameters filled in.
     pub path: String,
     pub auth: Auth,
     /// The merchant's account whose own key authenticates the call; `None` for the merchant's key.
@@ -90,12 +84,10 @@ pub enum StoredBody {
     },
 }
 
-/// The origin of an intent: commit, file and line of its document, or the person who commanded it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cause {
     /// The file, relative to `reckon.yaml`.
     pub file: Option<Arc<str>>,
-    /// The line of its document.
     pub line: Option<usize>,
     /// The git commit of the tree, where there is one.
     pub commit: Option<String>,
@@ -111,7 +103,6 @@ pub struct Cause {
     pub actor: Option<String>,
 }
 
-/// State of an intent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntentState {
@@ -122,20 +113,15 @@ pub enum IntentState {
     },
     /// The answer was lost.
     InDoubt {
-        /// Number of times that it was sent.
         attempt: u32,
-        /// The fate of the answer.
         reason: String,
     },
     /// On hold: only a person can settle it.
     #[serde(rename = "held")]
     OnHold {
-        /// Number of times that it was sent.
         attempt: u32,
-        /// The cause, with the evidence.
         reason: String,
     },
-    /// Settled, in any way.
     Closed,
 }
 
@@ -146,9 +132,7 @@ pub enum IntentProgress {
     /// It is about to be sent once more.
     #[serde(rename = "again")]
     Resent,
-    /// The answer was lost.
     Doubt {
-        /// The fate of the answer.
         reason: String,
         /// The request did not even arrive: it does not count as sent, and an earlier doubt
         /// remains.
@@ -156,23 +140,21 @@ pub enum IntentProgress {
         unsent: bool,
     },
     /// The effect happened.
-    Done { observation: Box<Observation>, proof: EffectProof },
-    /// The service refused it and did nothing.
+    Done {
+        observation: Box<Observation>,
+        proof: EffectProof,
+    },
     Refused {
-        /// The HTTP status.
         status: u16,
-        /// The service's words.
         problem: ServiceProblem,
     },
     /// No request reached the service, or the effect is confirmed absent.
     NotSent {
-        /// The evidence.
         reason: String,
     },
     /// No proof is possible. A creation will be repeated, and an orphan may remain. The fields of a
     /// change are unknown, and the next change sends all of them again.
     GivenUp {
-        /// The justification.
         reason: String,
     },
     /// A person has to act.
@@ -188,7 +170,6 @@ pub enum IntentProgress {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectProof {
-    /// The service answered.
     Answer,
     /// A later lookup found it.
     Found,
@@ -198,19 +179,15 @@ pub enum EffectProof {
     Person,
 }
 
-/// A progress that does not fit the state: an internal error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("intent {id} cannot go from {from} by {by}")]
 pub struct IllegalTransition {
     pub id: IntentId,
-    /// The present state.
     pub from: &'static str,
-    /// The rejected progress.
     pub by: &'static str,
 }
 
 impl IntentState {
-    /// Returns the state's name for people and machines.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Open { attempt: _ } => "open",
@@ -220,7 +197,6 @@ impl IntentState {
         }
     }
 
-    /// Returns the number of tries.
     pub fn attempt(&self) -> u32 {
         match self {
             Self::Open { attempt }
@@ -261,7 +237,6 @@ impl IntentState {
 }
 
 impl IntentProgress {
-    /// Returns the observation that a progress contains.
     pub fn observation(&self) -> Option<&Observation> {
         match self {
             Self::Done { observation, proof: _ } => Some(observation),
@@ -274,7 +249,6 @@ impl IntentProgress {
         }
     }
 
-    /// Returns the progress's name.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Resent => "again",
@@ -313,11 +287,9 @@ pub struct OpenIntent {
 /// handled: `intents dismiss`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrphanDismissed {
-    /// The intent whose outcome was not known.
     pub intent: IntentId,
     /// The resource that was created again.
     pub key: Key,
-    /// The reason for which it is no longer listed.
     pub reason: String,
     pub actor: String,
     pub at: DateTime<Utc>,

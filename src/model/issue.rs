@@ -12,7 +12,6 @@ use crate::base::id::Key;
 /// One step of a path into a document.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PathSegment {
-    /// A key of a mapping.
     Key(String),
     /// A position in a sequence, from 0.
     Index(usize),
@@ -37,7 +36,6 @@ impl Path {
         Self(segments)
     }
 
-    /// Appends a key.
     #[must_use]
     pub fn key(&self, key: &str) -> Self {
         let mut segments = self.0.clone();
@@ -84,7 +82,6 @@ pub enum Severity {
     Warning,
 }
 
-/// A second place of an issue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Related {
     /// The other document; `None` means the same one.
@@ -93,7 +90,6 @@ pub struct Related {
     pub message: String,
 }
 
-/// One issue of one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issue {
     /// Stable for ever: `reckon::invoice::total_zero`.
@@ -142,7 +138,6 @@ impl Issue {
         self
     }
 
-    /// Adds a second place.
     #[must_use]
     pub fn with_related(
         mut self,
@@ -167,7 +162,6 @@ pub struct PlacedIssue {
     pub column: usize,
     /// Number of underlined characters, at least 1.
     pub length: usize,
-    /// The stable code.
     pub code: String,
     pub severity: Severity,
     pub message: String,
@@ -176,7 +170,6 @@ pub struct PlacedIssue {
     pub related: Vec<RelatedPlace>,
 }
 
-/// A second place of a [`PlacedIssue`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RelatedPlace {
     pub file: String,
@@ -187,7 +180,6 @@ pub struct RelatedPlace {
     pub message: String,
 }
 
-/// Counts of problems by severity.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProblemCounts {
     /// Problems that make a document unusable.
@@ -197,7 +189,6 @@ pub struct ProblemCounts {
 }
 
 impl ProblemCounts {
-    /// Counts one more problem.
     pub fn add(&mut self, severity: Severity) {
         let count = match severity {
             Severity::Error => &mut self.errors,
@@ -206,7 +197,6 @@ impl ProblemCounts {
         *count = count.saturating_add(1);
     }
 
-    /// Returns the sum of both counts.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let Self { errors, warnings } = other;
@@ -216,7 +206,6 @@ impl ProblemCounts {
         }
     }
 
-    /// Returns whether both counts are 0.
     pub fn is_zero(&self) -> bool {
         *self == Self::default()
     }
@@ -245,7 +234,6 @@ impl TreeProblems {
         self.shown.iter().collect::<ProblemCounts>().plus(self.omitted)
     }
 
-    /// Returns whether a document is unusable.
     pub fn has_errors(&self) -> bool {
         self.total().errors > 0
     }

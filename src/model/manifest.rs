@@ -12,7 +12,6 @@ use crate::base::hash::Digest;
 use crate::base::id::{Key, RemoteId};
 use crate::base::packed::Packed;
 
-/// Place of a document in its file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DocumentPlace {
     /// The file, relative to the directory of `reckon.yaml`.
@@ -21,7 +20,6 @@ pub struct DocumentPlace {
     pub line: usize,
     /// The byte at which the document begins.
     pub offset: usize,
-    /// The document's length in bytes.
     pub length: usize,
 }
 
@@ -166,7 +164,6 @@ pub enum TreeState {
     Incomplete,
 }
 
-/// The desired state of the files.
 #[derive(Debug, Clone)]
 pub struct Desired {
     /// Every valid manifest. A document that is valid itself but refers to a broken or missing one
@@ -189,7 +186,6 @@ impl Default for Desired {
 }
 
 impl Desired {
-    /// Returns a valid manifest, unpacked.
     pub fn manifest(&self, key: &Key) -> Option<Manifest> {
         self.manifests.get(key).map(|kept| kept.unpack())
     }

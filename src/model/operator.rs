@@ -31,15 +31,12 @@ pub struct Suspension {
     pub key: Key,
     pub reason: String,
     pub actor: String,
-    /// End of the suspension; `None`: until a person resumes the resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<DateTime<Utc>>,
-    /// Beginning of the suspension.
     pub at: DateTime<Utc>,
 }
 
 impl Suspension {
-    /// Returns whether it is in force at this time.
     pub fn is_in_force(&self, now: DateTime<Utc>) -> bool {
         self.until.is_none_or(|until| now < until)
     }
@@ -57,13 +54,10 @@ impl fmt::Display for Suspension {
     }
 }
 
-/// A person's request to suspend or resume a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SuspensionRequest {
-    /// Suspend the resource.
     Suspend { key: Key, reason: String, until: Option<DateTime<Utc>> },
-    /// Resume the resource.
     Resume { key: Key },
 }
 
@@ -75,28 +69,22 @@ impl SuspensionRequest {
     }
 }
 
-/// Result of the request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SuspensionResult {
-    /// The resource is suspended.
     Suspended(Suspension),
-    /// The resource is resumed, unless another cause still suspends it.
     Resumed {
         key: Key,
         /// The cause that still suspends it.
         still: Option<RemainingSuspension>,
     },
-    /// The resource was not suspended by a command.
     NotSuspended {
         key: Key,
         /// The cause that suspends it.
         still: Option<RemainingSuspension>,
     },
-    /// No resource has this name.
     Unknown {
         key: Key,
-        /// The most similar name.
         nearest: Option<String>,
     },
 }
@@ -107,7 +95,6 @@ pub enum SuspensionResult {
 pub enum RemainingSuspension {
     /// `reckon.dev/suspend` in its document, at this file and line.
     Document(String, usize),
-    /// Its merchant is suspended.
     Merchant(Key),
 }
 
@@ -123,13 +110,11 @@ pub struct StepSelection {
 }
 
 impl StepSelection {
-    /// Returns whether everything is chosen.
     pub fn is_everything(&self) -> bool {
         let Self { paths, target, exclude } = self;
         paths.is_empty() && target.is_empty() && exclude.is_empty()
     }
 
-    /// Returns whether the selection contains this resource, whose document is in this file.
     pub fn contains(&self, key: &Key, file: Option<&str>) -> bool {
         let Self { paths, target, exclude } = self;
         if exclude.contains(key) {
@@ -140,32 +125,25 @@ impl StepSelection {
         everything || target.contains(key) || paths.iter().any(|path| file.starts_with(path))
     }
 
-    /// Returns every resource that the selection names.
     pub fn names(&self) -> impl Iterator<Item = &Key> {
         self.target.iter().chain(&self.exclude)
     }
 }
 
-/// An approved sum.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ceiling {
     pub mode: Mode,
-    /// The kind of the movement, as in the plan.
     pub meaning: String,
     /// Maximum amount, all steps together.
     pub amount: Money,
 }
 
-/// One person's approval of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanApproval {
     /// Unique among all approvals.
     pub id: String,
-    /// The checksum of the plan that the person saw.
     pub checksum: String,
-    /// The sums of the plan.
     pub ceilings: Vec<Ceiling>,
-    /// The steps, each with its amounts.
     pub steps: Vec<SpendRequest>,
     pub actor: String,
     pub at: DateTime<Utc>,
@@ -174,14 +152,11 @@ pub struct PlanApproval {
     pub signed: Option<Box<ApprovalSignature>>,
 }
 
-/// The evidence of an approval that came in a signed commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalSignature {
     /// The approval's file, from the top of the repository.
     pub file: String,
-    /// The commit that added the file.
     pub commit: String,
-    /// The fingerprint of the key that signed the commit.
     pub key: String,
     /// The end of the approval, if its file names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -197,39 +172,31 @@ pub struct StoredApproval {
 }
 
 impl PlanApproval {
-    /// Returns whether the approval came in this file of this commit.
     pub fn is_from(&self, file: &str, commit: &str) -> bool {
         self.signed.as_ref().is_some_and(|signed| signed.file == file && signed.commit == commit)
     }
 }
 
 impl StoredApproval {
-    /// Returns whether this step was already done under it.
     pub fn is_used_for(&self, key: &Key) -> bool {
         self.used.iter().any(|(used, _)| used == key)
     }
 }
 
-/// The one use of a saved plan. It is on disk before the first call of the plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanUse {
-    /// The plan's id.
     pub plan: String,
     /// The consumed token: no plan with this token is applied again.
     pub token: String,
-    /// The plan's checksum, which an approval can name.
     pub checksum: String,
     pub actor: String,
     pub at: DateTime<Utc>,
 }
 
-/// A webhook address.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WebhookAddress {
-    /// The partner's webhooks.
     Partner,
-    /// The events of a merchant, of either mode.
     Merchant(Key),
 }
 
@@ -253,12 +220,10 @@ pub struct Rotation {
 }
 
 impl Rotation {
-    /// Returns the generation before, while it is valid.
     pub fn previous(&self) -> Option<u32> {
         self.began.and_then(|_| self.generation.checked_sub(1))
     }
 
-    /// Returns whether an address of this generation is valid.
     pub fn is_valid(&self, generation: u32) -> bool {
         generation == self.generation || self.previous() == Some(generation)
     }
@@ -277,7 +242,6 @@ impl Rotation {
     }
 }
 
-/// A step of a rotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RotationStep {
@@ -289,7 +253,6 @@ pub enum RotationStep {
     AtOnce,
 }
 
-/// A person's request for a step of a rotation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RotationRequest {
     /// The merchant whose address is meant; `None`: all addresses.

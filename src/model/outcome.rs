@@ -29,7 +29,6 @@ pub enum Outcome {
     },
     /// The service refused and did nothing: a 4xx.
     Refused {
-        /// The HTTP status.
         status: u16,
         /// The error body; without messages when there was none or it could not be read.
         problem: ServiceProblem,
@@ -74,7 +73,6 @@ impl fmt::Debug for Outcome {
 /// Maximum number of stored messages of one refusal.
 const MESSAGES_MAX: usize = 8;
 
-/// The words of a refusal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceProblem {
     /// One entry per field or rule; at most eight.

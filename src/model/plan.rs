@@ -11,7 +11,6 @@ use crate::model::state::health::{ConditionStatus, Health};
 
 pub use crate::model::reason::Reason;
 
-/// The planned action for one resource.
 #[derive(Debug, Clone)]
 pub struct Step {
     pub key: Key,
@@ -19,15 +18,11 @@ pub struct Step {
     pub reason: Reason,
     /// Field by field, before and after.
     pub changes: Vec<FieldChange>,
-    /// Money that the step moves.
     pub money: Vec<MoneyMove>,
     /// Dependent resources can proceed: the object exists and is usable.
     pub ready: bool,
-    /// The health of its object, where it is known.
     pub health: Option<Box<Health>>,
-    /// The service's id, where one is known.
     pub remote_id: Option<String>,
-    /// File and line of the document.
     pub place: Option<(Arc<str>, usize)>,
     /// The executor's work for now; `None` while a prerequisite is missing.
     pub work: Option<Arc<StepWork>>,
@@ -78,7 +73,6 @@ impl Step {
         }
     }
 
-    /// Returns the health of its object.
     pub fn health(&self) -> Health {
         self.health.as_deref().cloned().unwrap_or_else(Health::healthy)
     }
@@ -105,7 +99,6 @@ impl Step {
         }
     }
 
-    /// Returns whether a person has to act: exit code 3.
     pub fn needs_operator(&self) -> bool {
         self.reason.needs_operator()
     }
@@ -121,7 +114,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns the number of steps that change something.
     pub fn changes(&self) -> usize {
         self.steps.iter().filter(|step| step.action.is_change()).count()
     }

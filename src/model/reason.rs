@@ -12,9 +12,7 @@ use crate::model::state::token_attachment::AwaitedDetails;
 /// The reason of a step's verdict: a word for programs and a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
-    /// The service matches the file.
     Settled,
-    /// The service does not have it yet.
     NotCreated,
     /// Fields differ from the state that was last put on the service.
     Changed,
@@ -28,7 +26,6 @@ pub enum Reason {
     DriftReturns(Vec<String>),
     /// Another program or person ended or removed the object.
     Vanished(String),
-    /// The manifest's generation was raised.
     Replaced,
     /// The merchant's credentials or accounts are not known yet.
     NotConnected,
@@ -40,7 +37,6 @@ pub enum Reason {
     Orphaned,
     /// The document seems missing, but some file is invalid, so pruning is suspended.
     PruneSuspended,
-    /// A resource that it refers to is not ready.
     WaitsFor(Vec<Key>),
     /// Fields changed that the service cannot change.
     CannotChange(Vec<String>),
@@ -64,25 +60,19 @@ pub enum Reason {
     TestPassed,
     /// A test of an application was declined, as intended.
     TestFailed,
-    /// The service refused it.
     Refused(String),
     /// An effect of the resource is in progress.
     InFlight,
     /// An answer was lost and is being settled.
     InDoubt(String),
-    /// It is on hold.
     OnHold(String),
     /// Unknown objects with marks of ours block it.
     UnknownObjects(Box<[UnknownObject]>),
-    /// Its document has problems.
     BrokenDocument,
-    /// `reckon.dev/suspend` suspends it.
     Suspended,
-    /// A person suspended it, or its merchant.
     SuspendedBy(Box<Suspension>),
     /// It is being removed, has returned, or is being renamed.
     Removal(Box<RemovalStatus>),
-    /// Another resource still uses it.
     InUse(Vec<Key>),
     /// It cannot be done today, and today only.
     DueToday(String),

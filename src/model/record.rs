@@ -28,10 +28,12 @@ pub enum Record {
     /// The first record: the owner of the state (design.md part 2).
     #[serde(rename = "bound")]
     StateOwner(StateOwner),
-    /// The intent of one effect.
     Intent(Box<Intent>),
-    /// A change of an intent's state.
-    Progress { intent: IntentId, at: DateTime<Utc>, progress: IntentProgress },
+    Progress {
+        intent: IntentId,
+        at: DateTime<Utc>,
+        progress: IntentProgress,
+    },
     /// A person's decision on the settlement of an intent; the next record holds its consequence.
     Resolved {
         intent: IntentId,
@@ -43,7 +45,6 @@ pub enum Record {
     },
     /// A fact that did not come from an effect.
     Observation(Box<Observation>),
-    /// A partner webhook, stored before it was answered.
     #[serde(rename = "inbox")]
     PartnerWebhook(Box<PartnerWebhook>),
     /// A webhook to the address of a merchant's events, stored before it was answered.
@@ -52,7 +53,6 @@ pub enum Record {
     /// An event as the service shows it.
     #[serde(rename = "told")]
     EventVerified(Box<VerifiedEvent>),
-    /// The service does not have a posted event.
     Forged(Box<ForgedWebhook>),
     /// The hooks of an event were run: all their action requests.
     #[serde(rename = "ran")]
@@ -66,28 +66,34 @@ pub enum Record {
     /// The delivery of a notification starts, or failed for certain.
     #[serde(rename = "telling")]
     NotificationAttempt(Box<NotificationAttempt>),
-    /// A person requested another run of hooks that failed for good.
     Replayed(Box<HooksReplayed>),
     /// Every event of a merchant up to some moment is known.
     Polled(Box<Polled>),
     /// An operator's statement that a merchant's remote objects are not ours: `init
     /// --empty-remote`.
-    EmptyRemote { at: DateTime<Utc>, actor: String },
+    EmptyRemote {
+        at: DateTime<Utc>,
+        actor: String,
+    },
     /// A resource is put on hold, not by an intent.
     #[serde(rename = "hold")]
-    OnHold { key: Key, reason: String, at: DateTime<Utc> },
+    OnHold {
+        key: Key,
+        reason: String,
+        at: DateTime<Utc>,
+    },
     /// A person approved a live binding: `approve`.
     Approval(Box<BindingApproval>),
-    /// A person approved a plan: `approve CHECKSUM`.
     PlanApproval(Box<PlanApproval>),
-    /// The service refuses the credentials of a merchant.
     Unauthorised(Box<CredentialsRefused>),
     /// A saved plan is used: `apply PLANFILE`.
     PlanUsed(Box<PlanUse>),
-    /// A resource is suspended: `suspend`.
     Suspended(Box<Suspension>),
-    /// A resource is resumed: `resume`.
-    Resumed { key: Key, actor: String, at: DateTime<Utc> },
+    Resumed {
+        key: Key,
+        actor: String,
+        at: DateTime<Utc>,
+    },
     /// A document is missing or back, or its removal is permitted.
     #[serde(rename = "absence")]
     MissingDocument(Box<MissingDocumentRecord>),
@@ -99,13 +105,10 @@ pub enum Record {
     Compacted(Box<Compacted>),
     /// A person's statement that nothing was sent since the backup: `store release`.
     Released(Box<Release>),
-    /// A person adopted an object: `import`.
     Adopted(Box<Adoption>),
-    /// A resource is no longer managed: `forget`.
     Forgotten(Box<Forgotten>),
     /// An object with a mark of ours is disowned: `forget ID`.
     Disowned(Box<Disowned>),
-    /// Unknown objects with marks of ours were found.
     #[serde(rename = "strays")]
     UnknownObjects(Box<UnknownObjectsFound>),
     /// A one-time token was supplied for a saved method: by a payer's page, or `attach`.
@@ -114,7 +117,6 @@ pub enum Record {
     /// A person acknowledged the outcomes of an event's hooks: `events failed --ack`.
     #[serde(rename = "dismissed")]
     HooksAcknowledged(Box<HooksAcknowledged>),
-    /// The set of scripts in use changed.
     #[serde(rename = "loaded")]
     ScriptsLoaded(Box<ScriptsLoaded>),
     /// An absent script was forgotten: `hooks forget`.
@@ -146,7 +148,6 @@ impl Record {
         )
     }
 
-    /// Returns the time in a record, if it names one.
     pub fn time(&self) -> Option<DateTime<Utc>> {
         Some(match self {
             Self::Intent(one) => one.at,
@@ -238,7 +239,6 @@ impl Record {
         }
     }
 
-    /// Returns the observation in a record, if it holds one.
     pub fn observation(&self) -> Option<&Observation> {
         if let Self::Observation(fact) = self {
             return Some(fact);

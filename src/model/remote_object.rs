@@ -96,7 +96,6 @@ impl RemoteObject {
         })
     }
 
-    /// Compares this version with the known one.
     pub fn freshness(&self, known: Option<&Self>) -> Freshness {
         let Some(known) = known else { return Freshness::Newer };
         let said = |one: &Self| (one.status.clone(), one.amount);

@@ -10,7 +10,6 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::base::wording::count_noun;
 
-/// The payment method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PaidBy {
     Card,
@@ -87,14 +86,11 @@ const TABLE: &[(&str, PaidBy, Advice)] = &[
     ("ach_invalid_merchant_configuration", PaidBy::Check, Advice::Never(UNFIT)),
 ];
 
-/// The reason against another try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryDenied {
     /// Never with these details.
     Never(&'static str),
-    /// The maximum number of tries is reached.
     TriesExhausted {
-        /// The maximum, in total.
         tries_max: u32,
     },
     /// Not before this time.

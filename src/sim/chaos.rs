@@ -26,22 +26,18 @@ const SHRUNK_MAX: usize = 5;
 /// Runs that the search for a shorter script may take.
 const SHRINK_RUNS_MAX: u32 = 400;
 
-/// One seed that failed.
 #[derive(Debug, Clone, Serialize)]
 pub struct SeedFailure {
     /// Seed of the run; `chaos --seed N --runs 1` repeats it.
     pub seed: u64,
-    /// Law that the run broke.
     pub law: String,
     pub text: String,
     /// Shortest script that still breaks the law.
     pub script: Vec<String>,
 }
 
-/// Result of many runs.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct ChaosReport {
-    /// First seed.
     pub seed: u64,
     pub runs: u32,
     /// Runs without a violation.
@@ -60,7 +56,6 @@ pub struct ChaosReport {
 }
 
 impl ChaosReport {
-    /// Returns true if no run failed and no fault was left untried.
     pub fn is_clean(&self) -> bool {
         self.failures.is_empty() && self.untried.is_empty()
     }
@@ -189,7 +184,6 @@ impl fmt::Display for ChaosReport {
 /// table.
 pub const EXEMPT: &[(&str, &str)] = &[];
 
-/// Counts of everything that happened.
 #[derive(Debug, Clone, Serialize)]
 pub struct FaultCoverage {
     /// Faults by effect: `EFFECT: FAULT`.
@@ -258,7 +252,6 @@ fn fault_name(effect: &str, fault: CallFault) -> String {
 }
 
 impl FaultCoverage {
-    /// Adds the counts of one run.
     pub(crate) fn count(&mut self, report: &RunReport) {
         for ((effect, fault), count) in &report.struck {
             let struck = self.faults.entry(fault_name(effect, *fault)).or_default();

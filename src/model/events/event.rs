@@ -16,9 +16,7 @@ use crate::model::remote_object::{Freshness, RemoteObject};
 /// One request to a merchant's webhook address, on disk before it was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReceivedWebhook {
-    /// The merchant that the address belongs to.
     pub merchant: Key,
-    /// The mode that the address belongs to.
     pub mode: Mode,
     pub what: WebhookContent,
     /// The sealed body, digits of cards masked: the body itself, or the vault's name of it.
@@ -26,7 +24,6 @@ pub struct ReceivedWebhook {
     pub at: DateTime<Utc>,
 }
 
-/// Content of a posted webhook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WebhookContent {
@@ -56,24 +53,19 @@ pub enum Via {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VerifiedEvent {
     pub merchant: Key,
-    /// The id of the event.
     pub event: String,
-    /// The event's type, such as `transaction.authorized`.
     pub kind: String,
     /// Creation of the event, by the service's clock.
     pub created: DateTime<Utc>,
     pub via: Via,
     /// The vault's name of the sealed event.
     pub body: String,
-    /// The object that the event shows, if it shows one.
     pub object: Option<RemoteObject>,
-    /// The object's freshness against the known version.
     #[serde(rename = "standing")]
     pub freshness: Freshness,
     /// The known version before the event, where it differed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<RemoteObject>,
-    /// The resources of ours that the event concerns.
     #[serde(rename = "about")]
     pub resources: Vec<Key>,
     /// A person had old events read again, and excluded the new ones from hooks.
@@ -82,13 +74,11 @@ pub struct VerifiedEvent {
     pub at: DateTime<Utc>,
 }
 
-/// A forged webhook: the service does not have its event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForgedWebhook {
     pub merchant: Key,
     /// The id that was posted.
     pub event: String,
-    /// Time of the lookup.
     pub at: DateTime<Utc>,
 }
 
@@ -101,7 +91,6 @@ pub struct Polled {
     /// The list was read to its end.
     #[serde(default)]
     pub whole: bool,
-    /// Time of the reading.
     pub at: DateTime<Utc>,
 }
 
@@ -110,7 +99,6 @@ pub struct Polled {
 pub struct EventEntry {
     /// Number of recorded webhooks of the event: one, unless several came at the same time.
     pub posts: u32,
-    /// Time of the first knowledge of the event.
     pub first: DateTime<Utc>,
     /// The vault's name of the first webhook's body, where the journal does not hold it; removed
     /// once the service itself showed the event.
@@ -123,7 +111,6 @@ pub struct EventEntry {
     pub page: Option<u64>,
 }
 
-/// Status of an event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventStatus {
@@ -131,14 +118,11 @@ pub enum EventStatus {
     Waiting,
     /// It was posted at the address of the other mode alone.
     OtherMode,
-    /// The service does not have it.
     Forged,
-    /// The service shows it.
     #[serde(rename = "told")]
     Verified(Box<VerifiedEvent>),
 }
 
-/// Counts and cursors of a merchant's events.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EventLedger {
@@ -149,13 +133,9 @@ pub struct EventLedger {
     /// Webhooks that could not be an event.
     #[serde(rename = "garbled")]
     pub malformed: u64,
-    /// Events of the other mode.
     pub other_mode: u64,
-    /// Webhooks whose event the service does not have.
     pub forged: u64,
-    /// Events that were posted and wait to be read.
     pub waiting: u64,
-    /// Events that the service showed.
     #[serde(rename = "told")]
     pub verified: u64,
     /// Events that the service showed and retention dropped.
@@ -171,21 +151,15 @@ pub struct EventLedger {
     pub missed: u64,
     /// Events that the service showed and that were older than the known version.
     pub stale: u64,
-    /// The number of the last event whose hooks were run.
     pub ran_to: u64,
-    /// Hook runs that succeeded.
     pub runs: u64,
-    /// Hook runs that failed.
     pub failures: u64,
-    /// Hook runs that failed and are retried.
     pub retried: u64,
     /// Hook runs that failed for good and that no person has acknowledged.
     pub dead: u64,
     /// Actions that hooks requested and that are not settled.
     pub pending: u64,
-    /// Outcomes of the actions that hooks requested.
     pub actions: ActionCounts,
-    /// The time of the newest event, by the service's clock.
     pub newest: Option<DateTime<Utc>>,
     /// Every event up to this moment is known, by the service's clock.
     pub polled_to: Option<DateTime<Utc>>,
@@ -242,7 +216,6 @@ pub struct PartnerWebhook {
     pub at: DateTime<Utc>,
     /// The reference at the end of its address's path.
     pub reference: String,
-    /// The vault's name of the sealed body.
     pub body: String,
     /// The resource whose mark is the reference; `None`: no resource of ours has this mark.
     pub matched: Option<Key>,

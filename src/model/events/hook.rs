@@ -131,11 +131,9 @@ pub struct HookRead {
 pub struct HookRun {
     /// The script: the name of its file without `.rhai`.
     pub script: String,
-    /// The called function of the script.
     pub function: String,
     /// SHA-256 of the script and of all its imports.
     pub hash: Digest,
-    /// Action requests, in their order.
     #[serde(rename = "wishes")]
     pub requests: Vec<ActionRequest>,
     /// Values kept for later runs of the same script, by key.
@@ -143,12 +141,10 @@ pub struct HookRun {
     /// Additions to kept values, by key: whole numbers and amounts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<(String, Value)>,
-    /// Reads, in their order.
     #[serde(rename = "looks")]
     pub reads: Vec<HookRead>,
     /// Log lines for the operator.
     pub log: Vec<String>,
-    /// Number of executed operations.
     pub operations: u64,
     /// The vault's name of the answers to its reads, in their order; `None` where all are null, or
     /// there are too many.
@@ -175,11 +171,9 @@ pub const SPANS_MAX: usize = 32;
 /// A bound on notifications.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AtMost {
-    /// The counter's key, within one merchant and script.
     pub key: String,
     /// Maximum notifications within a span.
     pub count: u32,
-    /// The length of a span in seconds.
     pub seconds: u64,
     /// The number of the span of the event.
     pub span: i64,

@@ -27,7 +27,6 @@ pub const FAILED_MAX: u64 = 500;
 pub struct HookRunRecord {
     pub merchant: Key,
     pub event: String,
-    /// The event's number among the merchant's events.
     pub number: u64,
     /// The event failed before, and only the failed scripts were run again.
     #[serde(default)]
@@ -42,9 +41,7 @@ pub struct HookRunRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "formerly")]
     pub former_script: Option<String>,
-    /// The successful runs.
     pub runs: Vec<HookRun>,
-    /// The failed runs.
     pub failures: Vec<HookFailure>,
     /// Number of hooks before it in its chain of causes.
     pub depth: u32,
@@ -63,7 +60,6 @@ pub struct ScriptIdentity {
 /// Position of a script that is ahead of another one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cursor {
-    /// The number of the last event that it was run for.
     pub to: u64,
     /// The text of the script at that time, as in [`ScriptIdentity`].
     pub text: Digest,
@@ -103,12 +99,10 @@ pub struct CursorAdvanced {
     pub held_back: Vec<ScriptIdentity>,
 }
 
-/// The permanent name of a hook's action.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ActionRequestId {
     pub merchant: Key,
     pub event: String,
-    /// The action's own name beneath the event.
     pub name: Name,
 }
 
@@ -130,10 +124,8 @@ impl ActionRequestId {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PendingAction {
     pub id: ActionRequestId,
-    /// The action request.
     #[serde(rename = "wish")]
     pub request: ActionRequest,
-    /// The script that requested it.
     pub script: String,
     /// A lost state may have done the action, and no proof exists.
     #[serde(default)]
@@ -161,14 +153,12 @@ impl PendingAction {
 pub enum Channel {
     /// No outgoing call: the action changes local state.
     Internal,
-    /// The payment service.
     Service,
     /// The target of `notify` with this name.
     Target(String),
 }
 
 impl Channel {
-    /// Returns the channel of an action.
     pub fn of(wish: &ActionRequest) -> Self {
         match wish.verb.as_str() {
             SUSPEND | RESUME | RECONCILE => Self::Internal,
@@ -181,10 +171,8 @@ impl Channel {
     }
 }
 
-/// The position of an action in the order of due times.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Scheduled {
-    /// Due time.
     pub at: DateTime<Utc>,
     pub id: ActionRequestId,
     pub channel: Channel,
@@ -198,23 +186,19 @@ impl Scheduled {
     }
 }
 
-/// Outcome of a hook's action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionResult {
     pub id: ActionRequestId,
     #[serde(rename = "fate")]
     pub outcome: ActionOutcome,
-    /// The outcome in a sentence.
     pub message: String,
     pub at: DateTime<Utc>,
 }
 
-/// The possible outcomes of a hook's action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionOutcome {
     Done,
-    /// The service refused it.
     Refused,
     /// The request is invalid: no such verb, field or merchant.
     Invalid,
@@ -227,12 +211,9 @@ pub enum ActionOutcome {
 /// A failed action of a hook: it ended and, as far as is known, was not done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedAction {
-    /// The outcome.
     #[serde(rename = "granted")]
     pub result: ActionResult,
-    /// The requested verb.
     pub verb: String,
-    /// The script that requested it.
     pub script: String,
 }
 
@@ -244,23 +225,18 @@ pub struct HooksAcknowledged {
     pub at: DateTime<Utc>,
 }
 
-/// Numbers of hooks' actions by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ActionCounts {
     pub done: u64,
-    /// Refused by the service.
     pub refused: u64,
-    /// Invalid requests.
     pub invalid: u64,
-    /// Effect not known.
     pub unknown: u64,
     /// `at_most` allowed no more of them.
     pub skipped: u64,
 }
 
 impl ActionCounts {
-    /// Counts one more outcome.
     pub fn count(&mut self, fate: ActionOutcome) {
         let number = match fate {
             ActionOutcome::Done => &mut self.done,
@@ -282,7 +258,6 @@ impl ActionCounts {
 /// process started and did not finish may have arrived.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotificationAttempt {
-    /// The action that requests it.
     pub id: ActionRequestId,
     /// The delivery is in progress; false: it provably reached no recipient.
     #[serde(rename = "under_way")]
@@ -290,12 +265,10 @@ pub struct NotificationAttempt {
     pub at: DateTime<Utc>,
 }
 
-/// A failed hook that waits for its next run, or for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedHook {
     pub merchant: Key,
     pub event: String,
-    /// The last failure.
     pub failed: HookFailure,
     /// A lost state may have run it, too.
     #[serde(default)]

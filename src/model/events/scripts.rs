@@ -21,7 +21,6 @@ pub const ALL_KEYS_MAX: u64 = 100_000;
 /// Maximum bytes of all scripts together.
 pub const ALL_BYTES_MAX: u64 = 64 << 20;
 
-/// Size of kept values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptValuesSize {
     pub keys: u64,
@@ -39,14 +38,12 @@ impl ScriptValuesSize {
         Self { keys: 1, bytes: u64::try_from(bytes).unwrap_or(u64::MAX) }
     }
 
-    /// Returns the sum of both sizes.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let Self { keys, bytes } = other;
         Self { keys: self.keys.saturating_add(keys), bytes: self.bytes.saturating_add(bytes) }
     }
 
-    /// Returns the size without another one.
     #[must_use]
     pub fn without(self, other: Self) -> Self {
         let Self { keys, bytes } = other;
@@ -77,9 +74,7 @@ fn money(value: &Value) -> Option<Money> {
 /// Record that the set of scripts in use changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptsLoaded {
-    /// All scripts in use.
     pub scripts: Vec<ScriptIdentity>,
-    /// The positions of new scripts that define their own beginning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub begins: Vec<ScriptStart>,
     pub at: DateTime<Utc>,
@@ -90,7 +85,6 @@ pub struct ScriptsLoaded {
 pub struct ScriptStart {
     pub merchant: Key,
     pub script: String,
-    /// The number of the last event that it is not run for.
     pub to: u64,
 }
 

@@ -39,12 +39,10 @@ pub struct LiveBinding {
     pub merchant: Key,
     /// The application whose approval brought the code.
     pub application: Key,
-    /// The generation of the merchant's document.
     pub generation: u32,
     pub mode: Mode,
     /// The service's name for the merchant, where it gave one.
     pub name: Option<String>,
-    /// The public keys of the merchant's accounts.
     pub public_keys: BTreeSet<PublicKey>,
 }
 
@@ -57,7 +55,6 @@ impl LiveBinding {
     }
 }
 
-/// A person's approval of a live binding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BindingApproval {
     /// The approved binding; the approval is valid for no other.
@@ -77,13 +74,10 @@ pub struct RefusedCredentials {
     /// The document's credentials at that time, as a digest of their canonical form without
     /// secrets.
     pub credentials: Digest,
-    /// The document's generation at that time.
     pub generation: u32,
-    /// Time since which they are refused.
     pub at: DateTime<Utc>,
 }
 
-/// Record of refused credentials.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CredentialsRefused {
     pub merchant: Key,
@@ -98,7 +92,6 @@ pub fn credentials_digest(kept: &Value) -> Digest {
 }
 
 impl RefusedCredentials {
-    /// Makes the entry for a merchant's credentials, from the stored spec and its generation.
     pub fn new(kept: &Value, generation: u32, at: DateTime<Utc>) -> Self {
         Self { credentials: credentials_digest(kept), generation, at }
     }

@@ -33,7 +33,6 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// Returns the known drift of a resource.
     pub fn of(known: &Observed) -> Option<Self> {
         serde_json::from_value(known.fact(DRIFT).clone()).ok()
     }
@@ -79,7 +78,6 @@ pub struct FieldChange {
 /// Name of the member that marks an unknown value.
 const UNKNOWN: &str = "unsure";
 
-/// Returns whether a value is unknown.
 pub fn is_unknown(value: &Value) -> bool {
     value.get(UNKNOWN).is_some()
 }
@@ -167,9 +165,7 @@ pub struct Disowned {
 /// A request to adopt an object: `import`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdoptRequest {
-    /// The document's key.
     pub key: Key,
-    /// The object's id.
     pub id: RemoteId,
     /// Adopts the object even if the service does not show it.
     pub unverified: bool,
@@ -177,15 +173,12 @@ pub struct AdoptRequest {
     pub write: bool,
 }
 
-/// Result of an adoption request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AdoptionReport {
-    /// The document's key.
     pub key: Key,
     pub remote_id: RemoteId,
     #[serde(rename = "stands")]
     pub status: AdoptionStatus,
-    /// A sentence for people.
     pub message: String,
     /// The changes of the next plan.
     pub changes: Vec<FieldChange>,
@@ -194,11 +187,9 @@ pub struct AdoptionReport {
     pub unverified_fields: Vec<String>,
 }
 
-/// Status of an adoption request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AdoptionStatus {
-    /// The adoption is recorded.
     Adopted,
     /// The object can be adopted; no record was written.
     #[serde(rename = "fits")]
@@ -208,7 +199,6 @@ pub enum AdoptionStatus {
     AlreadyAdopted,
     /// The service does not show the object: a person has to confirm the adoption.
     Unverified,
-    /// The object cannot be adopted in the present state.
     Refused,
     /// There is no such document, or no such object.
     Unknown,
@@ -218,7 +208,6 @@ pub enum AdoptionStatus {
     Unreachable,
 }
 
-/// A request to forget: `forget`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForgetRequest {
@@ -227,7 +216,6 @@ pub enum ForgetRequest {
     Object(RemoteId),
 }
 
-/// Result of a request to forget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForgetResult {
@@ -245,7 +233,6 @@ pub enum ForgetResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InventoryRequest {
     pub merchant: Key,
-    /// The name of the list.
     pub list: String,
 }
 
@@ -257,7 +244,6 @@ pub struct InventoryItem {
     pub import_option: ImportOption,
 }
 
-/// The possible adoption of an object of a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportOption {

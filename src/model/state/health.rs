@@ -48,7 +48,6 @@ impl Health {
         }
     }
 
-    /// Returns whether no problem is known.
     pub fn is_healthy(&self) -> bool {
         self.status != ConditionStatus::False
     }
@@ -72,11 +71,9 @@ pub enum ConditionType {
 pub enum ConditionStatus {
     True,
     False,
-    /// Neither is known now.
     Unknown,
 }
 
-/// One condition of one resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
     #[serde(rename = "type")]
@@ -92,7 +89,6 @@ pub struct Condition {
 }
 
 impl ConditionType {
-    /// Returns the word for programs.
     pub fn word(self) -> &'static str {
         match self {
             Self::Synced => "Synced",
@@ -104,7 +100,6 @@ impl ConditionType {
 }
 
 impl ConditionStatus {
-    /// Returns the word for programs.
     pub fn word(self) -> &'static str {
         match self {
             Self::True => "True",
@@ -135,7 +130,6 @@ pub enum PaymentResult {
 }
 
 impl PaymentResult {
-    /// Returns the word for people.
     pub fn word(self) -> &'static str {
         match self {
             Self::Paid => "paid",
@@ -165,10 +159,8 @@ pub struct Payment {
     pub at: DateTime<Utc>,
 }
 
-/// The known payments of one resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Payments {
-    /// The newest try.
     pub last: Payment,
     /// Failed tries since the last success.
     #[serde(default)]
@@ -222,7 +214,6 @@ impl Payments {
         (known.failures > 0).then(|| Self { last: known.last.clone(), failures: 0, since: at })
     }
 
-    /// Returns the known payments after any event.
     pub fn after_event(
         known: Option<&Self>,
         object: &RemoteObject,
@@ -238,7 +229,6 @@ impl Payments {
 
 const OCCURRENCE: &str = "recurring_charge.occurrence";
 
-/// Extracts the payment that a version of an object shows.
 fn shown_payment(object: &RemoteObject, previous: Option<&RemoteObject>) -> Option<ShownPayment> {
     let status = object.status.as_deref()?;
     let before = previous.and_then(|previous| previous.status.as_deref());

@@ -27,7 +27,6 @@ pub struct Restored {
 }
 
 impl Restored {
-    /// Describes what was put back, and when.
     fn describe(&self) -> String {
         let Self { epoch, backup_at, at, put_back, .. } = self;
         let (from, to) = (format_minute(backup_at), format_minute(at));
@@ -78,7 +77,6 @@ pub struct Epoch {
 }
 
 impl Epoch {
-    /// Returns whether an intent was written before the backup was restored.
     pub fn is_older(&self, intent: IntentId) -> bool {
         intent < self.first_intent
     }
@@ -109,7 +107,6 @@ impl Epoch {
     }
 }
 
-/// Formats a moment for people, in UTC.
 fn format_minute(at: &DateTime<Utc>) -> String {
     at.format("%Y-%m-%d %H:%M UTC").to_string()
 }
@@ -117,7 +114,6 @@ fn format_minute(at: &DateTime<Utc>) -> String {
 /// The record behind a snapshot: from here on the chain continues from the snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compacted {
-    /// The last record that the snapshot covers.
     pub sequence: u64,
     /// Hash of that record, which the snapshot replaces.
     pub replaces: Digest,
@@ -164,6 +160,5 @@ pub struct EventsDropped {
 pub struct Lapsed {
     pub merchant: Key,
     pub event: String,
-    /// Time of the lookup.
     pub at: DateTime<Utc>,
 }

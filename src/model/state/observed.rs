@@ -17,18 +17,14 @@ use crate::model::state::credentials::{
 use crate::model::state::health::Payments;
 use crate::model::state::orphan::{MissingDocument, UnknownObject};
 
-/// Origin of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FactSource {
-    /// The answer to our own call.
     Answer,
-    /// A reading of the service.
     Read,
     /// A webhook from the service: a hint.
     #[serde(rename = "notice")]
     Webhook,
-    /// A person's statement.
     Operator,
 }
 
@@ -36,14 +32,12 @@ pub enum FactSource {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     pub key: Key,
-    /// The merchant that the resource belongs to.
     pub merchant: Key,
     /// Time at which the fact was true.
     pub at: DateTime<Utc>,
     pub source: FactSource,
     /// The id that the service gave; `None` for a creation whose id is unknown.
     pub remote_id: Option<RemoteId>,
-    /// Existence of the remote object.
     pub exists: Option<bool>,
     /// The spec that was put on the service, private values as digests.
     pub applied: Option<AppliedSpec>,
@@ -61,20 +55,16 @@ pub struct AppliedSpec {
     pub digest: Digest,
     /// The document's generation at that time.
     pub generation: u32,
-    /// The document's removal policy.
     pub deletion: Deletion,
 }
 
 /// A refusal by the service: the same desired state is not sent again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ServiceRefusal {
-    /// The intent that was refused.
     pub intent: IntentId,
     /// The manifest's digest at that time.
     pub digest: Digest,
-    /// The HTTP status.
     pub status: u16,
-    /// The service's words.
     pub problem: ServiceProblem,
     pub at: DateTime<Utc>,
 }
@@ -91,31 +81,24 @@ impl ServiceRefusal {
     }
 }
 
-/// The hold of a resource.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OnHold {
     /// The intent that cannot be settled, if one is the cause.
     pub intent: Option<IntentId>,
     /// The cause, in a sentence.
     pub reason: String,
-    /// Time since which it holds.
     pub at: DateTime<Utc>,
 }
 
 /// The latest known state of one resource, folded from observations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observed {
-    /// The merchant that the resource belongs to.
     pub merchant: Key,
-    /// The service's id, where one is known.
     pub remote_id: Option<RemoteId>,
-    /// The remote object exists.
     pub exists: bool,
-    /// The spec that was last put on the service.
     pub applied: Option<AppliedSpec>,
     /// The kind's facts about the object.
     pub facts: Value,
-    /// The last refusal, until an effect succeeds.
     pub refusal: Option<ServiceRefusal>,
     /// The hold, while no effect is done for the resource.
     #[serde(rename = "held")]
@@ -152,9 +135,7 @@ pub struct Observed {
     /// The payments that it collected or tried to collect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payments: Option<Box<Payments>>,
-    /// The time of the newest fact.
     pub at: DateTime<Utc>,
-    /// The source of the newest fact.
     pub source: FactSource,
 }
 

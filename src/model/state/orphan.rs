@@ -13,7 +13,6 @@ use crate::base::hash::Mark;
 use crate::base::id::{Key, RemoteId};
 use crate::base::money::Money;
 
-/// Known facts about the absence of a resource's document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingDocument {
     /// When the document was first missed. A live resource is removed only some time after this
@@ -52,17 +51,16 @@ pub struct MissingDocumentRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingDocumentChange {
-    /// The document is missing.
     Marked(MarkedForPrune),
     /// The removal is permitted; of a new document: it is a different one.
     Allowed(PruneAllowed),
-    /// The document is back.
     #[serde(rename = "back")]
-    Returned { at: DateTime<Utc> },
+    Returned {
+        at: DateTime<Utc>,
+    },
 }
 
 impl MissingDocumentChange {
-    /// Returns the time of the change.
     pub fn time(&self) -> DateTime<Utc> {
         match self {
             Self::Marked(marked) => marked.at,
@@ -86,7 +84,6 @@ pub struct MovedRecord {
 /// found before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnknownObjectsFound {
-    /// The blocked merchant or resource.
     pub key: Key,
     pub merchant: Key,
     /// The objects; empty: the block is over.

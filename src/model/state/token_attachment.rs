@@ -17,7 +17,6 @@ use crate::model::state::observed::Observed;
 /// The fact that names the sealed token, with its time and generation.
 pub const ATTACHED: &str = "attached";
 
-/// The record of a supplied token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenAttachment {
     /// The saved method, or the recurring charge that copies its details.

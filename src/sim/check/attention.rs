@@ -44,7 +44,6 @@ pub const PROVABLE: &[&str] = &[
     "recurring.delete",
 ];
 
-/// Counts of the intents of one effect.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct AttentionShare {
     pub intents: u32,
@@ -72,7 +71,6 @@ pub struct SharePercent(u64);
 /// Counts of all intents, by effect.
 pub type Shares = BTreeMap<String, AttentionShare>;
 
-/// Counts the intents of one run.
 pub(crate) fn count_intents(evidence: &RunEvidence<'_>) -> Shares {
     let mut shares = Shares::new();
     for story in evidence.histories {
@@ -137,7 +135,6 @@ pub(crate) fn check_provable(surface: ServiceSurface, shares: &Shares, found: &m
     }
 }
 
-/// Name of the surface in reports.
 pub(crate) fn surface_name(surface: ServiceSurface) -> &'static str {
     match surface {
         ServiceSurface::Public => "public",
@@ -145,7 +142,6 @@ pub(crate) fn surface_name(surface: ServiceSurface) -> &'static str {
     }
 }
 
-/// Adds the counts of one run.
 pub(crate) fn add_counts(all: &mut Shares, run: &Shares) {
     for (effect, one) in run {
         all.entry(effect.clone()).or_default().add(one);

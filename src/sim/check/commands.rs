@@ -13,7 +13,6 @@ use crate::sim::check::hooks;
 use crate::sim::plan::requests::{CommandAction, MerchantCommand, PersonCommand, PersonRequest};
 use crate::sim::service::control::text;
 
-/// Returns every command of the script.
 fn commands<'a>(evidence: &RunEvidence<'a>) -> impl Iterator<Item = &'a PersonCommand> {
     let deeds = evidence.script.steps.iter().flat_map(|step| &step.requests);
     deeds.filter_map(

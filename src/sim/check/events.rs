@@ -22,7 +22,6 @@ const RECORDED_WITHIN: TimeDelta = TimeDelta::minutes(3);
 /// The first poll begins this long before a moment that precedes its record.
 const FIRST_POLL_SPAN: TimeDelta = TimeDelta::hours(1);
 
-/// Outcomes of merchants' events in one run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct EventOutcomes {
     /// Events that were read from the list.
@@ -40,7 +39,6 @@ pub struct EventOutcomes {
     pub malformed: u32,
 }
 
-/// Input of the event checks.
 #[derive(Clone, Copy)]
 pub(crate) struct EventEvidence<'a> {
     /// Every event of the service, oldest first.
@@ -48,11 +46,9 @@ pub(crate) struct EventEvidence<'a> {
     pub(crate) entries: &'a [DurableRecord],
     /// Posts that were acknowledged.
     pub(crate) answered: &'a [AcknowledgedPost],
-    /// Merchants whose events are posted.
     pub(crate) merchants: &'a [String],
     /// Read model of the journal at the end.
     pub(crate) known: Option<&'a ReadModel>,
-    /// Time at the end of the run.
     pub(crate) now: DateTime<Utc>,
 }
 
@@ -148,7 +144,6 @@ impl<'a> EventEvidence<'a> {
         }
     }
 
-    /// Counts the outcomes of events.
     pub(crate) fn count_outcomes(&self) -> EventOutcomes {
         let mut outcomes = EventOutcomes::default();
         let one = |number: &mut u32| *number = number.saturating_add(1);

@@ -18,16 +18,13 @@ use crate::sim::service::frontend::Arrival;
 use crate::sim::service::sandbox::Objects;
 use crate::sim::service::weather::StormStretch;
 
-/// A broken law.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Violation {
-    /// Law or other guarantee that is broken.
     pub law: &'static str,
     pub text: String,
 }
 
 impl Violation {
-    /// Returns a violation of `law`.
     pub fn new(law: &'static str, text: String) -> Self {
         Self { law, text }
     }
@@ -39,7 +36,6 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Input of the checkers.
 #[derive(Debug, Clone, Copy)]
 pub struct RunEvidence<'a> {
     pub script: &'a SimScript,
@@ -49,7 +45,6 @@ pub struct RunEvidence<'a> {
     pub arrivals: &'a [Arrival],
     /// Time and path of each request that the service did not authorise.
     pub unauthorised_calls: &'a [(DateTime<Utc>, String)],
-    /// History of each intent in the journal.
     pub histories: &'a [IntentHistory],
     /// Numbers of all intents, in journal order.
     pub numbers: &'a [u64],
@@ -67,14 +62,12 @@ pub struct RunEvidence<'a> {
     pub answers: &'a BTreeMap<String, ActionReport>,
     /// Webhooks that were never delivered, as reference and event.
     pub lost_webhooks: &'a BTreeSet<String>,
-    /// Storms that happened.
     pub storms: &'a [StormStretch],
     /// Time from the end of all faults until everything was settled.
     pub settling_time: Option<Duration>,
 }
 
 impl RunEvidence<'_> {
-    /// Returns the files at the end.
     pub fn files(&self) -> Option<&DocTree> {
         self.history.last().map(|(_, tree)| tree)
     }
@@ -99,7 +92,6 @@ impl RunEvidence<'_> {
         generations
     }
 
-    /// Returns the intents of a document.
     pub fn intents(&self, name: &str) -> impl Iterator<Item = &IntentHistory> {
         self.histories.iter().filter(move |story| story.document() == name)
     }
@@ -119,7 +111,6 @@ pub fn is_valid(tree: &DocTree, doc: &Doc) -> bool {
             .all(|name| tree.get(*name).is_some_and(|need| is_valid(tree, need)))
 }
 
-/// A lost state.
 #[derive(Debug, Clone)]
 pub struct LostState {
     pub at: DateTime<Utc>,

@@ -75,7 +75,6 @@ impl<'a> MerchantBooks<'a> {
         }
     }
 
-    /// Returns the events of a type whose objects fit.
     pub(crate) fn matching_events(
         &self,
         kind: &str,

@@ -18,7 +18,6 @@ use crate::sim::plan::documents::{Doc, DocBody};
 use crate::sim::plan::people::{LimitQuantity, SeenPlan, SimLimit};
 use crate::sim::service::frontend::Arrival;
 
-/// Exposure of one intent.
 struct IntentExposure<'a> {
     intent: &'a Intent,
     /// Set if the service applied the intent.
@@ -80,7 +79,6 @@ fn check_recorded_exposure(one: &IntentExposure<'_>) -> Option<Violation> {
     })
 }
 
-/// Returns the exposure of every intent.
 fn exposures<'a>(evidence: &RunEvidence<'a>) -> Vec<IntentExposure<'a>> {
     let stories = evidence.histories.iter();
     stories.map(|story| exposure(evidence, story)).collect()
@@ -256,7 +254,6 @@ fn plan_approval(entry: &DurableRecord) -> Option<&PlanApproval> {
     if let Record::PlanApproval(approval) = &entry.record { Some(&**approval) } else { None }
 }
 
-/// Returns the number of plans that people approved.
 pub(crate) fn plans_approved(entries: &[DurableRecord]) -> usize {
     entries.iter().filter_map(plan_approval).count()
 }
@@ -284,7 +281,6 @@ pub(crate) fn is_over_limit(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
     blocking_limit(evidence, doc).is_some()
 }
 
-/// Returns true if a document has steps left.
 fn has_remaining_steps(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
     let mine = |view: &&crate::engine::protocol::views::ResourceView| {
         view.name == doc.name && view.kind == doc.kind()
@@ -332,7 +328,6 @@ fn may_have_happened(story: &IntentHistory) -> bool {
     !matches!(last, Some(IntentProgress::NotSent { .. } | IntentProgress::Refused { .. }))
 }
 
-/// Returns the exposure of a document.
 fn wanted_exposure(evidence: &RunEvidence<'_>, what: LimitQuantity, doc: &Doc) -> i64 {
     let said = || evidence.versions(&doc.name).iter().any(|doc| doc.declares_removal());
     let mails = if let DocBody::Invoice { mails, .. } = doc.body { mails } else { 0 };

@@ -85,7 +85,6 @@ fn is_first_payment(evidence: &RunEvidence<'_>, name: &str, entry: &Value) -> bo
         && evidence.versions(name).iter().any(|doc| doc.amount() == amount)
 }
 
-/// Returns the recurring charge of an occurrence.
 fn recurring_charge_of<'a>(evidence: &RunEvidence<'a>, occurrence: &str) -> Option<&'a Value> {
     let later = evidence.later;
     let occurrence = later.occurrences.iter().find(|one| text(one, "id") == occurrence)?;

@@ -81,7 +81,6 @@ pub(crate) fn check_damage(
 /// Views of one moment.
 #[derive(Debug)]
 pub(crate) struct ViewSnapshot {
-    /// Intents that are not closed.
     pub(crate) intents: IntentsView,
     pub(crate) metrics: Metrics,
     /// Every resource.
@@ -130,7 +129,6 @@ pub(crate) fn check_views(
     Ok(found)
 }
 
-/// Returns the reason that an intent gives its resource.
 fn intent_reason(state: &IntentState) -> &'static str {
     match state {
         IntentState::Open { .. } | IntentState::Closed => "InFlight",

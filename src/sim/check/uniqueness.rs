@@ -12,7 +12,6 @@ use crate::sim::plan::documents::{Doc, DocBody};
 use crate::sim::plan::world_parts::SCHEDULE_EFFECT;
 use crate::sim::service::control::{mark_of, text};
 
-/// Checks that each intent has a number of its own.
 pub(crate) fn check_intent_numbers(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let mut seen = BTreeSet::new();
     for number in evidence.numbers.iter().filter(|number| !seen.insert(**number)) {
@@ -47,7 +46,6 @@ pub(crate) fn check_invoices(evidence: &RunEvidence<'_>, found: &mut Vec<Violati
     }
 }
 
-/// Checks that each mark has one live card or bank account.
 pub(crate) fn check_methods(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let names = evidence::marks(evidence, "SavedMethod");
     let mark = |method: &Value| text(method, "reference").to_owned();
@@ -72,7 +70,6 @@ pub(crate) fn check_tokens(evidence: &RunEvidence<'_>, found: &mut Vec<Violation
     }
 }
 
-/// Checks that each mark has one recurring charge.
 pub(crate) fn check_recurring_charges(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let names = evidence::marks(evidence, "RecurringCharge");
     let all = evidence.objects.recurring.iter();

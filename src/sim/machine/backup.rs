@@ -40,7 +40,6 @@ const VAULT: &str = "vault/";
 
 #[derive(Debug, Clone)]
 pub(crate) struct Backup {
-    /// Last record of the backup.
     pub(crate) head: Head,
     at: DateTime<Utc>,
     files: BTreeMap<String, Vec<u8>>,
@@ -67,7 +66,6 @@ impl Machine {
         Some(Backup { head, at, files })
     }
 
-    /// Loses the whole state.
     pub(crate) fn lose_everything(&mut self) {
         self.journal.swap(BTreeMap::new());
         self.vault.swap(BTreeMap::new());
@@ -142,7 +140,6 @@ impl Machine {
     }
 }
 
-/// Contents of a state.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct StateContents {
     pub(crate) digest: Digest,
@@ -193,7 +190,6 @@ impl Machine {
         StateParts { journal, vault, index, boot, rebuild: false, watch: None, segment_bytes }
     }
 
-    /// Returns the contents of the state on these disks.
     fn contents(
         &self,
         journal: &MemoryDisk,

@@ -30,7 +30,6 @@ pub struct SimDisk {
 pub struct DiskCrashPoints {
     /// Bytes are written.
     pub write: &'static str,
-    /// A file is synced.
     pub sync: &'static str,
     /// A file is cut, removed, replaced or allocated.
     pub change: &'static str,
@@ -54,7 +53,6 @@ impl DiskFile {
 }
 
 impl SimDisk {
-    /// Returns an empty disk.
     pub(crate) fn new(places: DiskCrashPoints, power: MachinePower, room: DiskCapacity) -> Self {
         Self { places, power, capacity: room, files: Arc::default() }
     }
@@ -116,7 +114,6 @@ impl SimDisk {
         if lives { Ok(()) } else { Err(dead()) }
     }
 
-    /// Reads a file, unless the machine is dead.
     fn read_file<T>(&self, name: &str, look: impl FnOnce(&DiskFile) -> T) -> io::Result<T> {
         if self.power.is_dead() {
             return Err(dead());
@@ -301,7 +298,6 @@ impl DiskCapacity {
         self.0.lock().refusal = until.map(|until| (refusal, until));
     }
 
-    /// Ends the refusal: a person frees space.
     pub(crate) fn clear(&self) {
         self.0.lock().refusal = None;
     }

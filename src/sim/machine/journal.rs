@@ -31,7 +31,6 @@ const MAGIC: &[u8] = b"RkJ1";
 /// A durable record, which no power failure can remove.
 #[derive(Debug, Clone)]
 pub struct DurableRecord {
-    /// Sequence number.
     pub sequence: u64,
     /// BLAKE3 of all bytes after the length.
     pub hash: [u8; 32],
@@ -182,12 +181,10 @@ impl AllowedCalls {
 #[derive(Debug, Clone)]
 pub struct IntentHistory {
     pub intent: Intent,
-    /// Progress of the intent, in order.
     pub progress: Vec<(DateTime<Utc>, IntentProgress)>,
 }
 
 impl IntentHistory {
-    /// Returns the reason if the intent is on hold.
     pub fn hold_reason(&self) -> Option<&str> {
         match self.progress.last() {
             Some((_, IntentProgress::OnHold { reason, observation: _ })) => Some(reason),
@@ -201,13 +198,11 @@ impl IntentHistory {
         given_up && self.intent.target.is_none()
     }
 
-    /// Returns the name of the intent's document.
     pub fn document(&self) -> &str {
         self.intent.key.name.as_str()
     }
 }
 
-/// Returns the history of every intent in the journal, in order.
 pub fn intent_histories(entries: &[DurableRecord]) -> Vec<IntentHistory> {
     let mut stories: BTreeMap<u64, IntentHistory> = BTreeMap::new();
     for entry in entries {
@@ -229,7 +224,6 @@ pub fn is_our_name(source_id: &str) -> bool {
     source_id.strip_prefix(PARTNER).is_some_and(|rest| rest.starts_with(':'))
 }
 
-/// Returns the numbers of all intents, in journal order.
 pub fn intent_numbers(entries: &[DurableRecord]) -> Vec<u64> {
     let intents = entries.iter().filter_map(|entry| {
         if let Record::Intent(intent) = &entry.record {
@@ -248,7 +242,6 @@ pub(crate) struct WallClock {
 }
 
 impl WallClock {
-    /// Returns a clock that is right.
     pub(crate) fn new(right: SharedClock) -> Self {
         Self { true_clock: right, ahead_s: AtomicI64::new(0) }
     }
@@ -291,7 +284,6 @@ impl ClockJumps {
         self.note(behind, ahead_s);
     }
 
-    /// Returns the records with the right times of their writing.
     pub(crate) fn correct_times(&self, mut entries: Vec<DurableRecord>) -> Vec<DurableRecord> {
         for entry in &mut entries {
             let before = self.0.iter().rev().find(|(behind, _)| *behind < entry.sequence);

@@ -70,7 +70,6 @@ impl MachinePower {
         self.state.lock().fatal_crash
     }
 
-    /// Returns true if the machine is dead.
     pub fn is_dead(&self) -> bool {
         self.state.lock().dead
     }

@@ -50,7 +50,6 @@ const KEY: [u8; 32] = [7; 32];
 pub(crate) struct SimSecrets(pub(crate) Mutex<BTreeMap<String, String>>);
 
 impl SimSecrets {
-    /// Replaces all secrets with `secrets`.
     pub(crate) fn replace_all(&self, secrets: BTreeMap<String, String>) {
         *self.0.lock() = secrets;
     }
@@ -75,7 +74,6 @@ pub(crate) struct Machine {
     pub(crate) power: MachinePower,
     pub(crate) journal: SimDisk,
     pub(crate) vault: SimDisk,
-    /// Free space of both disks.
     pub(crate) capacity: DiskCapacity,
     pub(crate) opened_under: Option<u32>,
     pub(crate) index: Arc<dyn Index>,
@@ -89,18 +87,15 @@ pub(crate) struct Machine {
 pub(crate) struct OpenedState {
     /// Shared parts of the engine's tasks.
     pub(crate) shared: Arc<EngineShared>,
-    /// Index of the state.
     pub(crate) index: Arc<dyn Index>,
 }
 
 /// Surroundings of the engine's client.
 pub(crate) struct ClientContext {
-    /// The service.
     pub(crate) router: Router,
     pub(crate) clock: SharedClock,
     pub(crate) secrets: Arc<SimSecrets>,
     pub(crate) partner: PartnerAccess,
-    /// Limits and approval rules of the operator.
     pub(crate) rules: PolicyRules,
 }
 
@@ -211,7 +206,6 @@ impl Machine {
         Ok(ReadModel::new(index))
     }
 
-    /// Returns the dice of the machine.
     pub(crate) fn dice(&mut self) -> &mut Dice {
         &mut self.dice
     }

@@ -79,7 +79,6 @@ impl SpecSource for SimSpecs {
     }
 }
 
-/// Header of a document.
 #[derive(Deserialize)]
 struct DocHeader {
     kind: String,

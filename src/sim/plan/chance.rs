@@ -28,7 +28,6 @@ pub enum CallFault {
     OtherAmount,
 }
 
-/// Every fault.
 pub const FAULTS: &[CallFault] = &[
     CallFault::LostAnswer,
     CallFault::ErrorBefore,
@@ -168,7 +167,6 @@ impl fmt::Display for CallFault {
 /// A fault that strikes one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strike {
-    /// Effect of the call.
     pub effect: &'static str,
     /// Number of the call among those of its effect, from 1; 0 for every call.
     pub nth: u32,
@@ -230,7 +228,6 @@ impl fmt::Display for CrashPoint {
     }
 }
 
-/// Kind of death.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Death {
     /// The process alone dies: its writes reach the disk, and the index stays as it was.
@@ -288,7 +285,6 @@ impl Dice {
         Self(ChaCha20Rng::seed_from_u64(mixed))
     }
 
-    /// Returns the random number generator itself.
     pub(crate) fn into_rng(self) -> ChaCha20Rng {
         self.0
     }

@@ -107,7 +107,6 @@ const BANK: (&str, &str) = (
      account_holder_type: business",
 );
 
-/// Returns the variable that holds a merchant's code.
 pub fn variable(merchant: &str) -> String {
     format!("CODE_{}", merchant.to_ascii_uppercase())
 }
@@ -120,7 +119,6 @@ pub(crate) fn money(minor: i64) -> String {
 }
 
 impl FromCharge {
-    /// Writes the spec as its author does.
     pub(crate) fn write_spec(&self, said: Option<&str>, out: &mut String) -> fmt::Result {
         let Self { merchant, nth: _, charge, amount, text: _ } = self;
         if let Some(said) = said {
@@ -194,7 +192,6 @@ fn tax_number(name: &str, generation: u32) -> u32 {
     mixed.saturating_add(own.saturating_mul(1_000_000))
 }
 
-/// Returns the name of an attachment.
 pub(crate) fn attachment_name(number: u32) -> String {
     format!("letter-{number}.txt")
 }

@@ -47,7 +47,6 @@ pub enum DocBody {
     },
     Invoice {
         merchant: String,
-        /// Contact that pays.
         contact: String,
         /// Amounts of the lines, in minor units.
         lines: Vec<i64>,

@@ -167,7 +167,6 @@ pub enum Edit {
     Mistake,
 }
 
-/// Current state of the set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SimScriptSet {
     /// Number of renames of each file.
@@ -293,7 +292,6 @@ pub enum NotificationFate {
 /// Hooks of one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HookPlan {
-    /// Changes of the scripts.
     pub edits: Vec<(EditTime, Edit)>,
     /// Fates of notifications, by the number of the attempt.
     pub fates: Vec<(u32, NotificationFate)>,

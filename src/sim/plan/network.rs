@@ -12,7 +12,6 @@ use crate::sim::plan::documents::{DocBody, DocTree};
 use crate::sim::plan::trouble;
 use crate::sim::plan::trouble::{PagingPlan, Storm};
 
-/// Label of the dice.
 const DICE: u64 = 10;
 
 /// Application webhooks of one run that may be misdelivered: far more than a run has.
@@ -21,7 +20,6 @@ const WEBHOOKS_MAX: u64 = 6;
 /// Behaviour of the network in one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NetBehaviour {
-    /// Application webhooks that are misdelivered.
     pub misdelivered: Vec<Misdelivery>,
     /// Delayed decisions of underwriting; `None` if underwriting decides by itself, once.
     pub delayed_decision: Option<DelayedDecision>,
@@ -202,7 +200,6 @@ impl fmt::Display for Misdelivery {
     }
 }
 
-/// Label of the dice.
 const EVENT_DICE: u64 = 12;
 
 /// Worlds in which events are posted, in percent of the worlds with network behaviour beyond single

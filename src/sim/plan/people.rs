@@ -12,7 +12,6 @@ use crate::sim::plan::chance::{CallFault, Dice, Strike};
 use crate::sim::plan::documents::{Doc, DocBody, DocTree, FileChange};
 use crate::sim::plan::requests::ScriptStep;
 
-/// Label of the dice that decide about people.
 const DICE: u64 = 8;
 
 /// People of a world.
@@ -59,7 +58,6 @@ impl People {
         Self { settler, limits: bounds, above, approvers }
     }
 
-    /// Returns the operator's rules.
     pub(crate) fn rules(&self) -> PolicyRules {
         rules(&self.limits, self.above)
     }
@@ -162,7 +160,6 @@ pub struct Approver {
     pub ceilings: bool,
 }
 
-/// Draws the limits of a world; there may be none.
 pub(crate) fn draw_limits(dice: &mut Dice) -> Vec<SimLimit> {
     let mut bounds = Vec::new();
     for merchant in [None, Some(OWN)] {
@@ -238,7 +235,6 @@ fn with_higher_amount(mut doc: Doc, dice: &mut Dice) -> Doc {
     doc
 }
 
-/// Returns the operator's rules of a world.
 pub(crate) fn rules(bounds: &[SimLimit], above: Option<i64>) -> PolicyRules {
     let of = |merchant: Option<&str>| {
         section(bounds.iter().filter(|bound| bound.merchant.as_deref() == merchant))

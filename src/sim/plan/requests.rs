@@ -58,49 +58,39 @@ pub struct PersonCommand {
 pub enum CommandAction {
     /// Charges a saved method.
     Charge {
-        /// Document of the method.
         method: String,
         amount: i64,
         /// Authorises the amount without capturing it.
         hold: bool,
     },
-    /// Pays money out to a saved method.
     Credit {
-        /// Document of the method.
         method: String,
         amount: i64,
     },
     /// Refunds the charge of another command.
     Refund {
-        /// Name of that command.
         of: String,
         amount: i64,
     },
-    /// Voids the transaction of another command.
     Void {
-        /// Name of that command.
         of: String,
     },
     /// Captures the authorisation of another command.
     Capture {
-        /// Name of that command.
         of: String,
         /// The whole authorised amount.
         amount: i64,
     },
     /// Signs the transaction of another command.
     Sign {
-        /// Name of that command.
         of: String,
     },
     /// Pays the first pending occurrence of a recurring charge.
     Pay {
-        /// Document of the recurring charge.
         recurring: String,
     },
     /// Skips the first pending occurrence.
     Ignore {
-        /// Document of the recurring charge.
         recurring: String,
     },
     /// Changes the merchant's own data.
@@ -108,7 +98,6 @@ pub enum CommandAction {
 }
 
 impl PersonCommand {
-    /// Returns the mark of the command's object.
     pub fn mark(&self) -> Option<Mark> {
         let key: Key = format!("Action/default/{}", self.name).parse().ok()?;
         Some(SourceId::new(PARTNER, &key, 0).mark())
@@ -116,7 +105,6 @@ impl PersonCommand {
 }
 
 impl CommandAction {
-    /// Name of the action in requests.
     pub fn verb(&self) -> &'static str {
         match self {
             Self::Charge { .. } => "charge",
@@ -151,8 +139,9 @@ pub(crate) const MERCHANT_EFFECTS: [&str; 6] = [
 /// Commands on the merchant's own data. No two commands name the same version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MerchantCommand {
-    /// Changes the merchant's details.
-    Details { version: u64 },
+    Details {
+        version: u64,
+    },
     /// Renames an account.
     Account {
         /// Set for the account for electronic checks.
@@ -162,7 +151,9 @@ pub enum MerchantCommand {
     /// Clears its transactions and recurring charges.
     Purge,
     /// Deletes one of its recurring charges.
-    Delete { nth: usize },
+    Delete {
+        nth: usize,
+    },
     /// Saves a fresh token for its contact.
     Vault {
         /// Set if the token holds a bank account.
@@ -171,7 +162,6 @@ pub enum MerchantCommand {
 }
 
 impl MerchantCommand {
-    /// Name of the action in requests.
     pub(crate) fn verb(&self) -> &'static str {
         match self {
             Self::Details { .. } => "merchant",
@@ -182,7 +172,6 @@ impl MerchantCommand {
         }
     }
 
-    /// Effect of the command.
     pub(crate) fn effect(&self) -> &'static str {
         match self {
             Self::Details { .. } => "merchant.change",

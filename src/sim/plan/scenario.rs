@@ -43,7 +43,6 @@ const RARE_EFFECTS: &[&str] = &[
 ];
 
 impl SimScript {
-    /// Draws the script of a seed.
     pub fn new(seed: u64) -> Self {
         let mut dice = Dice::new(seed, 1);
         let surface =
@@ -104,7 +103,6 @@ fn common_effects() -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// Draws the faults of calls.
 fn draw_strikes(dice: &mut Dice) -> Vec<Strike> {
     let effects = common_effects().chain([READ]);
     let mut strikes = Vec::new();
@@ -130,7 +128,6 @@ fn draw_strikes(dice: &mut Dice) -> Vec<Strike> {
     strikes
 }
 
-/// Draws the crashes of the machine.
 fn draw_crashes(dice: &mut Dice) -> Vec<Crash> {
     let count = dice.below(8);
     (0..count).map(|_| draw_crash(dice)).collect()
@@ -167,7 +164,6 @@ fn draw_crash(dice: &mut Dice) -> Crash {
 // Hooks of operators, drawn for the worlds that have them. Payers pay on their own, scripts answer
 // the payments, and a person changes the scripts meanwhile.
 
-/// Label of the dice.
 const DICE: u64 = 13;
 
 /// Worlds with hooks, in percent of the worlds in which events are posted.
@@ -292,7 +288,6 @@ fn draw_fate(dice: &mut Dice) -> Option<NotificationFate> {
     dice.percent(40).then_some(way)
 }
 
-/// Returns a crash during a notification.
 fn crash(dice: &mut Dice) -> Crash {
     let when = if dice.percent(50) { CrashSide::Before } else { CrashSide::After };
     let death = if dice.percent(50) { Death::Process } else { Death::Power };

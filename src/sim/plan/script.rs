@@ -38,43 +38,36 @@ pub struct SimScript {
 }
 
 impl SimScript {
-    /// Returns the script without crashes.
     #[must_use]
     pub fn without_crashes(&self) -> Self {
         Self { crashes: Vec::new(), ..self.clone() }
     }
 
-    /// Returns the script without trouble of the store and the clock.
     #[must_use]
     pub fn without_mishaps(&self) -> Self {
         Self { incidents: Vec::new(), ..self.clone() }
     }
 
-    /// Returns the script without faults of calls.
     #[must_use]
     pub fn without_strikes(&self) -> Self {
         Self { strikes: Vec::new(), ..self.clone() }
     }
 
-    /// Returns the script without changes and requests of people.
     #[must_use]
     pub fn without_steps(&self) -> Self {
         Self { steps: Vec::new(), ..self.clone() }
     }
 
-    /// Returns the script without hooks.
     #[must_use]
     pub fn without_hooks(&self) -> Self {
         Self { hooks: None, ..self.clone() }
     }
 
-    /// Returns the script without people who look after the world.
     #[must_use]
     pub fn without_people(&self) -> Self {
         Self { people: People::default(), ..self.clone() }
     }
 
-    /// Returns the script without network behaviour beyond single calls, and so without hooks.
     #[must_use]
     pub fn without_net(&self) -> Self {
         Self { net: NetBehaviour::default(), hooks: None, ..self.clone() }

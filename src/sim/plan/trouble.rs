@@ -217,7 +217,6 @@ pub struct Storm {
     pub answer: StormAnswer,
 }
 
-/// Draws the storms of a seed.
 pub(crate) fn draw_storms(dice: &mut Dice) -> Vec<Storm> {
     let count = if dice.percent(35) { dice.between(1, 2) } else { 0 };
     (0..count).map(|_| draw_storm(dice)).collect()

@@ -48,7 +48,6 @@ pub fn run(script: &SimScript) -> RunReport {
 }
 
 impl<'a> SimRun<'a> {
-    /// Prepares the run of a script.
     async fn set(script: &'a SimScript) -> Self {
         let epoch = DateTime::from_timestamp(1_800_000_000, 0).unwrap_or_default();
         let clock: SharedClock = Arc::new(VirtualClock::new(epoch));
@@ -234,7 +233,6 @@ impl<'a> SimRun<'a> {
         }
     }
 
-    /// Stops the process cleanly.
     async fn stop(&mut self, open: &OpenedState) -> LifeEnd {
         match index::close_state(&open.shared.writer, &*open.index).await {
             Ok(head) => {

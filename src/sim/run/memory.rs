@@ -28,7 +28,6 @@ pub(crate) const ACTOR: &str = "the simulator";
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Memory(Arc<Mutex<MemoryNotes>>);
 
-/// Contents of the memory.
 #[derive(Debug, Default)]
 pub(crate) struct MemoryNotes {
     /// Set once all faults are over.
@@ -52,7 +51,6 @@ impl Memory {
         self.0.lock()
     }
 
-    /// Notes that all faults are over.
     pub(crate) fn stop_faults(&self) {
         self.notes().faults_over = true;
     }
@@ -77,12 +75,10 @@ impl Memory {
         given.0 < most.0 && given.1 < most.1
     }
 
-    /// Notes a plan that a person saw and is about to approve.
     pub(crate) fn note_plan(&self, seen: SeenPlan) {
         self.notes().seen_plans.push(seen);
     }
 
-    /// Returns every plan that a person saw and was about to approve.
     pub(crate) fn seen_plans(&self) -> Vec<SeenPlan> {
         self.notes().seen_plans.clone()
     }
@@ -185,7 +181,6 @@ impl HookState {
         }
     }
 
-    /// Returns every attempt to deliver a notification.
     pub(crate) fn attempts(&self) -> Vec<SimDelivery> {
         self.courier.attempts()
     }

@@ -25,7 +25,6 @@ use crate::sim::run::memory::{ACTOR, Memory, ask, query};
 use crate::sim::service::control::{mark_of, text};
 use crate::sim::service::sandbox::{Objects, SandboxControl};
 
-/// Runs the settler for ever.
 pub(crate) async fn run_settler(
     settler: Option<Settler>,
     memory: &Memory,

@@ -43,7 +43,6 @@ pub(crate) const SETTLES_WITHIN: Duration = Duration::from_hours(6);
 /// Time within which an undelivered webhook is sent again.
 pub(crate) const REDELIVERED_WITHIN: Duration = Duration::from_mins(11);
 
-/// Result of one run.
 #[derive(Debug, Clone, Default)]
 pub struct RunReport {
     pub seed: u64,
@@ -73,7 +72,6 @@ pub struct RunReport {
     pub hooks: BTreeMap<String, u32>,
 }
 
-/// State of a run.
 pub(crate) struct SimRun<'a> {
     pub(crate) script: &'a SimScript,
     pub(crate) clock: SharedClock,
@@ -140,7 +138,6 @@ impl TroubleLog {
 }
 
 impl SimRun<'_> {
-    /// Checks everything that the run has left.
     pub(crate) async fn check_result(mut self) -> RunReport {
         let entries = self.troubles.correct_times(journal::allowed_counts(&self.machine.journal));
         let known = self.machine.rebuilt_read_model().ok();

@@ -42,13 +42,10 @@ pub struct Arrival {
     pub name: CallName,
     /// Set if the durable journal allowed the request when it arrived.
     pub explained: bool,
-    /// Fault that struck the request.
     pub fault: Option<CallFault>,
-    /// Body of the request.
     pub body: Value,
     /// Answer of the service, also if the caller never received it; null until then.
     pub reply: Value,
-    /// HTTP status of the answer.
     pub status: u16,
 }
 
@@ -63,7 +60,6 @@ pub struct Frontend {
     log: Mutex<ArrivalLog>,
 }
 
-/// Records of the proxy.
 #[derive(Debug, Default)]
 struct ArrivalLog {
     calm: bool,
@@ -117,7 +113,6 @@ impl Frontend {
         &self.weather
     }
 
-    /// Returns every arrival so far.
     pub fn arrivals(&self) -> Vec<Arrival> {
         self.log.lock().arrivals.clone()
     }

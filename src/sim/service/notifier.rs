@@ -46,12 +46,10 @@ impl SimNotifier {
         Self { power, log: Arc::new(Mutex::new(log)) }
     }
 
-    /// Stops all losses.
     pub(crate) fn stop_losses(&self) {
         self.log.lock().calm = true;
     }
 
-    /// Returns every attempt.
     pub(crate) fn attempts(&self) -> Vec<SimDelivery> {
         self.log.lock().attempts.clone()
     }

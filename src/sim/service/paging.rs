@@ -50,7 +50,6 @@ pub(crate) struct PageRequest {
 }
 
 impl PagedLists {
-    /// Returns the lists of a run.
     pub(crate) fn new(paging: Option<&PagingPlan>) -> Self {
         let shelf = PagingState { paging: paging.cloned(), ..PagingState::default() };
         Self(Arc::new(Mutex::new(shelf)))

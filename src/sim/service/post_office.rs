@@ -64,7 +64,6 @@ impl WebhookRoute {
 }
 
 impl PostOffice {
-    /// Returns the post office of a run.
     pub(crate) fn new(net: &NetBehaviour) -> Self {
         let way = |strays: &[Misdelivery]| WebhookRoute {
             misdelivered: strays.to_vec(),
@@ -146,7 +145,6 @@ impl PostOffice {
         }
     }
 
-    /// Returns every posted event that was acknowledged as stored.
     pub(crate) fn acknowledged_posts(&self) -> Vec<AcknowledgedPost> {
         self.0.lock().acknowledged.clone()
     }
@@ -226,7 +224,6 @@ fn reference_and_event(letter: &OutgoingWebhook) -> String {
 /// A posted event that was acknowledged as stored.
 #[derive(Debug, Clone)]
 pub(crate) struct AcknowledgedPost {
-    /// Merchant of the address.
     pub merchant: String,
     pub event: String,
     /// Number of the last durable record when the post was acknowledged.

@@ -30,7 +30,6 @@ pub struct Objects {
     /// Saved cards and bank accounts that were not deleted.
     pub methods: Vec<Value>,
     pub recurring: Vec<Value>,
-    /// Applications for merchants.
     pub applications: Vec<Value>,
     pub mails: Vec<Value>,
     /// Transactions of every type.
@@ -148,7 +147,6 @@ impl SandboxControl {
         codes
     }
 
-    /// Returns every application.
     pub(crate) async fn applications(&self) -> Vec<Value> {
         self.control.all("applications").await
     }

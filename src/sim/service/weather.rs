@@ -97,7 +97,6 @@ struct RequestedWait {
 }
 
 impl Weather {
-    /// Returns the weather of a run.
     pub(crate) fn new(storms: &[Storm]) -> Self {
         let sky = WeatherState { storms: storms.to_vec(), ..WeatherState::default() };
         Self(Arc::new(Mutex::new(sky)))
