@@ -13,6 +13,9 @@ use crate::sim::check::events::EventOutcomes;
 use crate::sim::plan::chance::{
     CALLS, CallFault, CrashPoint, CrashSide, DISK_PLACES, FAULTS, NOTIFY_POINT, READ, SEND_POINT,
 };
+use crate::sim::plan::network::NetBehaviour;
+use crate::sim::plan::parts::add;
+use crate::sim::plan::people::People;
 use crate::sim::plan::script::SimScript;
 use crate::sim::run::life::run;
 use crate::sim::run::state::RunReport;
@@ -22,6 +25,18 @@ pub const COMPLETE_FROM: u32 = 2000;
 
 /// Failures that are reduced to their shortest script; the others are reported as they are.
 const SHRUNK_MAX: usize = 5;
+
+/// Removals of whole groups of a script.
+const GROUPS: [fn(&mut SimScript); 8] = [
+    |script| (script.net, script.hooks) = (NetBehaviour::default(), None),
+    |script| script.hooks = None,
+    |script| script.crashes.clear(),
+    |script| script.strikes.clear(),
+    |script| script.incidents.clear(),
+    |script| script.steps.clear(),
+    |script| script.people = People::default(),
+    SimScript::remove_removals,
+];
 
 /// Runs that the search for a shorter script may take.
 const SHRINK_RUNS_MAX: u32 = 400;
@@ -61,10 +76,10 @@ impl ChaosReport {
     }
 
     fn count(&mut self, surface: ServiceSurface, report: &RunReport) {
-        attention::add_counts(
-            self.shares.entry(attention::surface_name(surface)).or_default(),
-            &report.shares,
-        );
+        let shares = self.shares.entry(attention::surface_name(surface)).or_default();
+        for (effect, share) in &report.shares {
+            shares.entry(effect.clone()).or_default().add(share);
+        }
         self.runs = self.runs.saturating_add(1);
         self.recreated = self.recreated.saturating_add(report.recreated);
         self.coverage.count(report);
@@ -120,17 +135,9 @@ pub fn shrink_script(
         }
         broken
     };
-    for less in [
-        SimScript::without_net,
-        SimScript::without_hooks,
-        SimScript::without_crashes,
-        SimScript::without_strikes,
-        SimScript::without_mishaps,
-        SimScript::without_steps,
-        SimScript::without_people,
-        SimScript::without_removal,
-    ] {
-        let less = less(&script);
+    for remove in GROUPS {
+        let mut less = script.clone();
+        remove(&mut less);
         keep_if_broken(&mut script, less);
     }
     let (mut nth, mut shorter) = (0, false);
@@ -162,8 +169,7 @@ impl fmt::Display for SeedFailure {
 
 impl fmt::Display for ChaosReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, runs, clean, failures, shares, recreated: remade, coverage, untried } =
-            self;
+        let Self { seed, runs, clean, failures, shares, recreated, coverage, untried } = self;
         for failure in failures {
             writeln!(f, "{failure}")?;
         }
@@ -171,7 +177,7 @@ impl fmt::Display for ChaosReport {
         for (surface, shares) in shares {
             attention::write_table(surface, shares, f)?;
         }
-        writeln!(f, "made again without proof: {remade} contacts")?;
+        writeln!(f, "made again without proof: {recreated} contacts")?;
         write!(f, "{coverage}")?;
         for what in untried {
             writeln!(f, "never happened: {what}")?;
@@ -199,16 +205,14 @@ pub struct FaultCoverage {
 impl Default for FaultCoverage {
     fn default() -> Self {
         let zero = |name: String| (name, 0);
+        let outcomes = event_outcomes(&EventOutcomes::default());
         Self {
             faults: effect_faults()
-                .into_iter()
                 .map(|(effect, fault)| zero(fault_name(effect, fault)))
                 .collect(),
-            crashes: crash_points().iter().map(|point| zero(point.to_string())).collect(),
-            events: event_outcomes(&EventOutcomes::default())
-                .map(|(way, _)| zero(way.to_owned()))
-                .into(),
-            hooks: HOOK_VERBS.map(|what| zero(what.to_owned())).into(),
+            crashes: crash_points().map(|point| zero(point.to_string())).collect(),
+            events: outcomes.map(|(outcome, _)| zero(outcome.to_owned())).into(),
+            hooks: HOOK_VERBS.map(|verb| zero(verb.to_owned())).into(),
         }
     }
 }
@@ -218,32 +222,31 @@ const HOOK_VERBS: [&str; 8] =
     ["charge", "credit", "failed", "ignore", "notify", "pay", "refund", "void"];
 
 /// Returns every effect, and reading, with every fault that can strike it.
-fn effect_faults() -> Vec<(&'static str, CallFault)> {
+fn effect_faults() -> impl Iterator<Item = (&'static str, CallFault)> {
     let effects = CALLS.iter().map(|(effect, _, _)| *effect).chain([READ]);
     let with = |effect| FAULTS.iter().filter(move |fault| fault.strikes(effect));
-    effects.flat_map(|effect| with(effect).map(move |fault| (effect, *fault))).collect()
+    effects.flat_map(move |effect| with(effect).map(move |fault| (effect, *fault)))
 }
 
 /// Returns every point at which a script lets the machine die.
-fn crash_points() -> Vec<CrashPoint> {
+fn crash_points() -> impl Iterator<Item = CrashPoint> {
     let disk = DISK_PLACES.iter().map(|(place, _)| (*place, "")).chain([(NOTIFY_POINT, "")]);
     let sends = CALLS.iter().map(|(effect, _, _)| (SEND_POINT, *effect));
     let both = |(place, effect): (&'static str, &'static str)| {
         [CrashSide::Before, CrashSide::After].map(|when| CrashPoint { when, place, effect })
     };
-    disk.chain(sends).flat_map(both).collect()
+    disk.chain(sends).flat_map(both)
 }
 
 /// Returns the number of events with each outcome, by its name.
 fn event_outcomes(outcomes: &EventOutcomes) -> [(&'static str, u32); 6] {
-    let EventOutcomes { listed, read_back, stale, posts, forged, malformed: garbled } = *outcomes;
     [
-        ("event in a list", listed),
-        ("event read by its id", read_back),
-        ("event older than the known state", stale),
-        ("post of an event", posts),
-        ("post of an unknown id", forged),
-        ("post without an event", garbled),
+        ("event in a list", outcomes.listed),
+        ("event read by its id", outcomes.read_back),
+        ("event older than the known state", outcomes.stale),
+        ("post of an event", outcomes.posts),
+        ("post of an unknown id", outcomes.forged),
+        ("post without an event", outcomes.malformed),
     ]
 }
 
@@ -254,20 +257,16 @@ fn fault_name(effect: &str, fault: CallFault) -> String {
 impl FaultCoverage {
     pub(crate) fn count(&mut self, report: &RunReport) {
         for ((effect, fault), count) in &report.struck {
-            let struck = self.faults.entry(fault_name(effect, *fault)).or_default();
-            *struck = struck.saturating_add(*count);
+            add(&mut self.faults, fault_name(effect, *fault), *count);
         }
         for (point, count) in &report.died {
-            let died = self.crashes.entry(point.to_string()).or_default();
-            *died = died.saturating_add(*count);
+            add(&mut self.crashes, point.to_string(), *count);
         }
-        for (way, count) in event_outcomes(&report.event_outcomes) {
-            let all = self.events.entry(way.to_owned()).or_default();
-            *all = all.saturating_add(count);
+        for (outcome, count) in event_outcomes(&report.event_outcomes) {
+            add(&mut self.events, outcome.to_owned(), count);
         }
-        for (what, count) in &report.hooks {
-            let all = self.hooks.entry(what.clone()).or_default();
-            *all = all.saturating_add(*count);
+        for (verb, count) in &report.hooks {
+            add(&mut self.hooks, verb.clone(), *count);
         }
     }
 
@@ -275,28 +274,22 @@ impl FaultCoverage {
     pub fn never_happened(&self) -> Vec<String> {
         let never = |(name, count): (&String, &u32)| (*count == 0).then(|| name.clone());
         let all = self.faults.iter().chain(&self.crashes).chain(&self.events).chain(&self.hooks);
-        let all = all.filter_map(never);
-        all.filter(|name| !EXEMPT.iter().any(|(exempt, _)| exempt == name)).collect()
+        all.filter_map(never)
+            .filter(|name| !EXEMPT.iter().any(|(exempt, _)| exempt == name))
+            .collect()
     }
 }
 
 impl fmt::Display for FaultCoverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "faults:")?;
-        for (name, count) in &self.faults {
-            writeln!(f, "  {count:>6}  {name}")?;
-        }
-        writeln!(f, "deaths of the machine:")?;
-        for (name, count) in &self.crashes {
-            writeln!(f, "  {count:>6}  {name}")?;
-        }
-        writeln!(f, "merchants' events:")?;
-        for (name, count) in &self.events {
-            writeln!(f, "  {count:>6}  {name}")?;
-        }
-        writeln!(f, "hooks:")?;
-        for (name, count) in &self.hooks {
-            writeln!(f, "  {count:>6}  {name}")?;
+        for (title, counts) in [
+            ("faults:", &self.faults),
+            ("deaths of the machine:", &self.crashes),
+            ("merchants' events:", &self.events),
+            ("hooks:", &self.hooks),
+        ] {
+            writeln!(f, "{title}")?;
+            counts.iter().try_for_each(|(name, count)| writeln!(f, "  {count:>6}  {name}"))?;
         }
         Ok(())
     }

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use crate::sandbox::options::ServiceSurface;
 use crate::sim::plan::chance::{CallFault, Strike};
 use crate::sim::plan::documents::{Doc, DocBody, FileChange};
+use crate::sim::plan::network::NetBehaviour;
+use crate::sim::plan::people::People;
 use crate::sim::plan::requests::ScriptStep;
 use crate::sim::plan::script::SimScript;
 use crate::sim::run::life::run;
@@ -25,20 +27,23 @@ fn recurring(amount: i64) -> Doc {
 }
 
 fn step(wait_ms: u64, changes: Vec<FileChange>) -> ScriptStep {
-    ScriptStep { wait_ms, restart: false, changes, requests: Vec::new() }
+    ScriptStep::quiet(wait_ms, changes)
 }
 
 /// Runs a world in which nothing fails except this strike.
 fn world(docs: Vec<Doc>, steps: Vec<ScriptStep>, strike: Strike) -> RunReport {
-    let quiet =
-        SimScript::new(1).without_people().without_net().without_mishaps().without_crashes();
     let docs = docs.into_iter().chain([doc("m0", DocBody::Merchant)]);
     run(&SimScript {
         surface: ServiceSurface::Documented,
         files: docs.map(|doc| (doc.name.clone(), doc)).collect(),
         steps,
         strikes: vec![strike],
-        ..quiet
+        incidents: Vec::new(),
+        crashes: Vec::new(),
+        people: People::default(),
+        net: NetBehaviour::default(),
+        hooks: None,
+        ..SimScript::new(1)
     })
 }
 

@@ -15,6 +15,7 @@ use crate::sandbox::options::ServiceSurface;
 use crate::sim::check::evidence::{RunEvidence, Violation};
 use crate::sim::machine::journal::{IntentHistory, name_of};
 use crate::sim::plan::chance::CallFault;
+use crate::sim::plan::parts::add;
 
 /// Reason of all holds that a restored backup causes.
 const RESTORED: &str = "a backup was restored, and the object may have been made in between";
@@ -88,29 +89,20 @@ pub(crate) fn count_intents(evidence: &RunEvidence<'_>) -> Shares {
         share.needed_a_person = share.needed_a_person.saturating_add(1);
         let lost = u32::from(!evidence.lost.is_empty());
         share.after_a_loss = share.after_a_loss.saturating_add(lost);
-        let often = share.reasons.entry(short_reason(reason).to_owned()).or_default();
-        *often = often.saturating_add(1);
+        // Without the details of a single intent.
+        let first = reason.split(':').next().unwrap_or(reason);
+        let first = if first.starts_with("epoch ") { RESTORED } else { first };
+        add(&mut share.reasons, first.to_owned(), 1);
     }
     shares.values_mut().for_each(AttentionShare::compute_percent);
     shares
 }
 
-/// Returns a reason without the details of a single intent.
-fn short_reason(reason: &str) -> &str {
-    let first = reason.split(':').next().unwrap_or(reason);
-    if first.starts_with("epoch ") { RESTORED } else { first }
-}
-
 /// Returns the first reason for which an intent was on hold, if it ever was.
 fn first_hold_reason(story: &IntentHistory) -> Option<&str> {
-    story.progress.iter().find_map(|(_, progress)| match progress {
-        IntentProgress::OnHold { reason, observation: _ } => Some(reason.as_str()),
-        IntentProgress::Resent
-        | IntentProgress::Doubt { .. }
-        | IntentProgress::Done { .. }
-        | IntentProgress::Refused { .. }
-        | IntentProgress::NotSent { .. }
-        | IntentProgress::GivenUp { .. } => None,
+    story.progress.iter().find_map(|(_, progress)| {
+        let IntentProgress::OnHold { reason, observation: _ } = progress else { return None };
+        Some(reason.as_str())
     })
 }
 
@@ -142,31 +134,16 @@ pub(crate) fn surface_name(surface: ServiceSurface) -> &'static str {
     }
 }
 
-pub(crate) fn add_counts(all: &mut Shares, run: &Shares) {
-    for (effect, one) in run {
-        all.entry(effect.clone()).or_default().add(one);
-    }
-}
-
 impl AttentionShare {
-    fn add(&mut self, other: &Self) {
-        let Self {
-            intents,
-            needed_a_person,
-            after_a_loss,
-            percent: _,
-            other_amount,
-            on_hold: held,
-            reasons: why,
-        } = other;
-        self.intents = self.intents.saturating_add(*intents);
-        self.needed_a_person = self.needed_a_person.saturating_add(*needed_a_person);
-        self.after_a_loss = self.after_a_loss.saturating_add(*after_a_loss);
-        self.other_amount = self.other_amount.saturating_add(*other_amount);
-        self.on_hold = self.on_hold.saturating_add(*held);
-        for (reason, count) in why {
-            let often = self.reasons.entry(reason.clone()).or_default();
-            *often = often.saturating_add(*count);
+    /// Adds the counts of one run.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.intents = self.intents.saturating_add(other.intents);
+        self.needed_a_person = self.needed_a_person.saturating_add(other.needed_a_person);
+        self.after_a_loss = self.after_a_loss.saturating_add(other.after_a_loss);
+        self.other_amount = self.other_amount.saturating_add(other.other_amount);
+        self.on_hold = self.on_hold.saturating_add(other.on_hold);
+        for (reason, count) in &other.reasons {
+            add(&mut self.reasons, reason.clone(), *count);
         }
         self.compute_percent();
     }
@@ -193,19 +170,11 @@ impl Serialize for SharePercent {
 
 impl fmt::Display for AttentionShare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            intents,
-            needed_a_person,
-            after_a_loss,
-            percent,
-            other_amount,
-            on_hold: held,
-            reasons: why,
-        } = self;
-        let needed = format!("{needed_a_person:>7}  {after_a_loss:>12}  {percent:>8}");
-        write!(f, "{intents:>9}  {needed}  {other_amount:>12}  {held:>10}")?;
+        write!(f, "{:>9}  {:>7}  ", self.intents, self.needed_a_person)?;
+        write!(f, "{:>12}  {:>8}  ", self.after_a_loss, self.percent)?;
+        write!(f, "{:>12}  {:>10}", self.other_amount, self.on_hold)?;
         let mut before = "  ";
-        for (reason, count) in why {
+        for (reason, count) in &self.reasons {
             write!(f, "{before}{reason} ({count})")?;
             before = "; ";
         }

@@ -122,11 +122,8 @@ pub fn effect_of_call(method: &str, path: &str, body: &[u8]) -> Option<&'static 
         return effect;
     }
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
-    if body.get("recur").is_some_and(|recur| !recur.is_null()) {
-        effect
-    } else {
-        Some("charge.create")
-    }
+    let recurs = body.get("recur").is_some_and(|recur| !recur.is_null());
+    Some(if recurs { "charge.recur" } else { "charge.create" })
 }
 
 impl CallFault {
@@ -143,9 +140,11 @@ impl CallFault {
             | Self::Throttle => true,
         }
     }
+}
 
-    pub fn name(self) -> &'static str {
-        match self {
+impl fmt::Display for CallFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             Self::LostAnswer => "lost answer",
             Self::ErrorBefore => "error before",
             Self::ErrorAfter => "error after",
@@ -154,13 +153,7 @@ impl CallFault {
             Self::Reset => "reset before",
             Self::Throttle => "throttled",
             Self::OtherAmount => "other amount",
-        }
-    }
-}
-
-impl fmt::Display for CallFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        })
     }
 }
 
@@ -300,6 +293,22 @@ impl Dice {
         from.saturating_add(self.below(span))
     }
 
+    /// Returns a number from `from` to `to`, both included, of a narrower type.
+    pub(crate) fn number<T: TryFrom<u64> + Default>(&mut self, from: u64, to: u64) -> T {
+        T::try_from(self.between(from, to)).unwrap_or_default()
+    }
+
+    /// Returns an index below `length`, or 0 if `length` is 0.
+    pub(crate) fn index(&mut self, length: usize) -> usize {
+        let length = u64::try_from(length).unwrap_or(u64::MAX);
+        usize::try_from(self.below(length)).unwrap_or(0)
+    }
+
+    /// Returns one of two values, each with the same probability.
+    pub(crate) fn either<T>(&mut self, one: T, other: T) -> T {
+        if self.percent(50) { one } else { other }
+    }
+
     /// Returns true with a probability of `percent` in 100.
     pub(crate) fn percent(&mut self, percent: u64) -> bool {
         self.below(100) < percent
@@ -307,9 +316,7 @@ impl Dice {
 
     /// Returns one element, or `None` if there is none.
     pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
-        let length = u64::try_from(from.len()).unwrap_or(u64::MAX);
-        let at = usize::try_from(self.below(length)).unwrap_or(0);
-        from.get(at)
+        from.get(self.index(from.len()))
     }
 }
 

@@ -36,10 +36,8 @@ pub(crate) fn draw_onboarding(dice: &mut Dice) -> DocTree {
     if dice.percent(30) {
         add(&mut tree, Doc::new("live-a", DocBody::Application { sign_up: false, text: 0 }));
         add(&mut tree, Doc::new("live", DocBody::Opened { application: "live-a".to_owned() }));
-        add(
-            &mut tree,
-            Doc::new("live-c", DocBody::Contact { merchant: "live".to_owned(), hold: false }),
-        );
+        let body = DocBody::Contact { merchant: "live".to_owned(), hold: false };
+        add(&mut tree, Doc::new("live-c", body));
     }
     tree
 }
@@ -59,7 +57,7 @@ fn draw_document(tree: &DocTree, merchant: &str, kind: &str, dice: &mut Dice) ->
     let body = match kind {
         "Invoice" => dice.pick(&of("Contact")).cloned().map(|contact| {
             let lines: Vec<i64> = (0..dice.between(1, 3)).map(|_| amount(dice)).collect();
-            let mails = u32::try_from(dice.below(3)).unwrap_or(0);
+            let mails = dice.number(0, 2);
             let letter = u32::try_from(lines.len()).unwrap_or(1).saturating_sub(1);
             DocBody::Invoice { merchant: owner, contact, lines, mails, letter }
         }),
@@ -73,15 +71,13 @@ fn draw_document(tree: &DocTree, merchant: &str, kind: &str, dice: &mut Dice) ->
         }
         _ => Some(DocBody::Contact { merchant: owner, hold: dice.percent(30) }),
     };
+    let owner = merchant.to_owned();
     let body = body.unwrap_or_else(|| match kind {
-        "RecurringCharge" => DocBody::Card {
-            merchant: merchant.to_owned(),
-            bank: dice.percent(40),
-            text: 0,
-            holder: 0,
-            delete: true,
-        },
-        _ => DocBody::Contact { merchant: merchant.to_owned(), hold: false },
+        "RecurringCharge" => {
+            let bank = dice.percent(40);
+            DocBody::Card { merchant: owner, bank, text: 0, holder: 0, delete: true }
+        }
+        _ => DocBody::Contact { merchant: owner, hold: false },
     });
     let letter = match body {
         DocBody::Merchant | DocBody::Opened { .. } => "m",
@@ -96,8 +92,8 @@ fn draw_document(tree: &DocTree, merchant: &str, kind: &str, dice: &mut Dice) ->
     Doc::new(&format!("{letter}{number}-{merchant}"), body)
 }
 
-fn amount(dice: &mut Dice) -> i64 {
-    i64::try_from(dice.between(100, 250_000)).unwrap_or(100)
+pub(crate) fn amount(dice: &mut Dice) -> i64 {
+    dice.number(100, 250_000)
 }
 
 /// Draws the changes of people, step by step.
@@ -109,21 +105,12 @@ pub(crate) fn draw_steps(files: &DocTree, dice: &mut Dice) -> Vec<ScriptStep> {
     for _ in 0..count {
         let mut changes = Vec::new();
         for _ in 0..dice.between(1, 4) {
-            let Some(made) = draw_change(&tree, &mut removed, dice) else {
-                continue;
-            };
-            for change in made {
-                change.apply(&mut tree);
-                changes.push(change);
-            }
+            let made = draw_change(&tree, &mut removed, dice).unwrap_or_default();
+            made.iter().for_each(|change| change.apply(&mut tree));
+            changes.extend(made);
         }
         let wait_ms = if dice.percent(40) { dice.below(50) } else { dice.below(200_000) };
-        steps.push(ScriptStep {
-            wait_ms,
-            restart: dice.percent(15),
-            changes,
-            requests: Vec::new(),
-        });
+        steps.push(ScriptStep { restart: dice.percent(15), ..ScriptStep::quiet(wait_ms, changes) });
     }
     steps
 }
@@ -131,11 +118,8 @@ pub(crate) fn draw_steps(files: &DocTree, dice: &mut Dice) -> Vec<ScriptStep> {
 /// Draws one change, with the changes that belong to it.
 fn draw_change(tree: &DocTree, removed: &mut Vec<Doc>, dice: &mut Dice) -> Option<Vec<FileChange>> {
     let names: Vec<&Doc> = tree.values().filter(|doc| doc.body != DocBody::Merchant).collect();
-    let changeable: Vec<&Doc> = names
-        .iter()
-        .copied()
-        .filter(|doc| matches!(doc.kind(), "SavedMethod" | "RecurringCharge"))
-        .collect();
+    let mut changeable = names.clone();
+    changeable.retain(|doc| matches!(doc.kind(), "SavedMethod" | "RecurringCharge"));
     let among = if dice.percent(60) && !changeable.is_empty() { &changeable } else { &names };
     let doc = (*dice.pick(among)?).clone();
     Some(match dice.below(12) {
@@ -143,8 +127,7 @@ fn draw_change(tree: &DocTree, removed: &mut Vec<Doc>, dice: &mut Dice) -> Optio
         3..=5 => remove_with_users(tree, doc, removed),
         6 => vec![FileChange::Write(removed.pop()?)],
         7 => {
-            let how = if dice.percent(50) { Breakage::Garbage } else { Breakage::Misfit };
-            vec![FileChange::Break(doc.name, how)]
+            vec![FileChange::Break(doc.name, dice.either(Breakage::Garbage, Breakage::Misfit))]
         }
         8 => {
             let broken: Vec<&Doc> = names.into_iter().filter(|doc| doc.broken.is_some()).collect();
@@ -166,11 +149,8 @@ fn draw_change(tree: &DocTree, removed: &mut Vec<Doc>, dice: &mut Dice) -> Optio
 
 /// Removes a document and the documents that refer to it.
 fn remove_with_users(tree: &DocTree, doc: Doc, removed: &mut Vec<Doc>) -> Vec<FileChange> {
-    let mut gone: Vec<Doc> = tree
-        .values()
-        .filter(|user| user.references().contains(&doc.name.as_str()))
-        .cloned()
-        .collect();
+    let refers = |user: &&Doc| user.references().contains(&doc.name.as_str());
+    let mut gone: Vec<Doc> = tree.values().filter(refers).cloned().collect();
     gone.push(doc);
     let changes = gone.iter().map(|doc| FileChange::Remove(doc.name.clone())).collect();
     removed.extend(gone.into_iter().map(|doc| Doc { broken: None, ..doc }));

@@ -146,12 +146,7 @@ pub(crate) fn applicant_secrets() -> BTreeMap<String, String> {
 
 /// Writes the spec of an application. Each submission describes another business, since the service
 /// would decline a second one of the same business.
-pub(crate) fn write_application(
-    doc: &Doc,
-    sign_up: bool,
-    text: u32,
-    out: &mut String,
-) -> fmt::Result {
+fn write_application(doc: &Doc, sign_up: bool, text: u32, out: &mut String) -> fmt::Result {
     let (name, generation) = (&doc.name, doc.generation);
     if sign_up {
         return writeln!(
@@ -166,21 +161,7 @@ pub(crate) fn write_application(
          federal_tax_id: 00-{:07}\n  email: {name}@applicants.example",
         tax_number(name, generation)
     )?;
-    out.write_str(
-        "  first_name: Jo\n  last_name: Roe\n  business_address1: 1 Quay\n  business_city: Chicago\n  \
-         business_state: IL\n  business_zip_code: '60601'\n  business_phone: '+1 312 555 0100'\n  \
-         business_country: US\n  industry_code: 5942\n  goods_and_services: Books\n  structure: SO\n  \
-         business_type: R\n  years_in_business: '7'\n  owner_first_name: Jo\n  owner_last_name: Roe\n  \
-         owner_title: Owner\n  owner_date_of_birth: {env: BORN}\n  \
-         owner_social_security_number: 000-12-3456\n  owner_has_significant_ownership: true\n  \
-         owner_has_significant_responsibility: true\n  owner_address1: 1 Quay\n  owner_city: Chicago\n  \
-         owner_state: IL\n  owner_zip_code: '60601'\n  owner_phone_number: '+1 312 555 0100'\n  \
-         owner_email: jo@applicants.example\n  owner_drivers_license_number: {env: LICENSE}\n  \
-         owner_drivers_license_state: IL\n  owner_drivers_license_expiration: 2031-05-31\n  \
-         owner_country_of_citizenship: US\n  operating_account_routing_number: '000000013'\n  \
-         operating_account_bank_name: First Bank of Testing\n  operating_account_number: '1234567890'\n  \
-         signature: {env: SIGNATURE}\n  ip_address_timestamp: 2026-11-20T18:00:00Z\n",
-    )
+    out.write_str(include_str!("scripts/application.yaml"))
 }
 
 /// Returns a tax number for each submission. All begin with 00, which is never assigned.

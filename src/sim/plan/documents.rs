@@ -160,51 +160,35 @@ impl Doc {
 
     /// Returns the description of a method or a recurring charge in its current version.
     pub fn text(&self) -> Option<String> {
-        match self.body {
-            DocBody::Card { text: description, .. }
-            | DocBody::Recurring { text: description, .. } => {
-                Some(format!("{} version {description}", self.name))
-            }
-            DocBody::FromCharge(FromCharge { text, .. }) => {
-                text.map(|text| format!("{} version {text}", self.name))
-            }
+        let version = match self.body {
+            DocBody::FromCharge(FromCharge { text, .. }) => text?,
+            DocBody::Card { text, .. } | DocBody::Recurring { text, .. } => text,
             DocBody::Merchant
             | DocBody::Opened { .. }
             | DocBody::Application { .. }
             | DocBody::Contact { .. }
-            | DocBody::Invoice { .. } => None,
-        }
+            | DocBody::Invoice { .. } => return None,
+        };
+        Some(format!("{} version {version}", self.name))
     }
 
     /// Returns the holder of a saved method in its current version.
     pub fn holder(&self) -> Option<String> {
-        match self.body {
-            DocBody::Card { holder, .. } => Some(format!("{} holder {holder}", self.name)),
-            DocBody::Merchant
-            | DocBody::Opened { .. }
-            | DocBody::Application { .. }
-            | DocBody::Contact { .. }
-            | DocBody::Invoice { .. }
-            | DocBody::FromCharge(_)
-            | DocBody::Recurring { .. } => None,
-        }
+        let DocBody::Card { holder, .. } = self.body else { return None };
+        Some(format!("{} holder {holder}", self.name))
     }
 
     /// Returns the total of an invoice, or the amount of a recurring charge's occurrence.
     pub fn amount(&self) -> Option<i64> {
-        match &self.body {
-            DocBody::Invoice { lines, .. } => {
-                lines.iter().try_fold(0_i64, |sum, line| sum.checked_add(*line))
-            }
-            DocBody::Recurring { amount, .. } | DocBody::FromCharge(FromCharge { amount, .. }) => {
-                Some(*amount)
-            }
-            DocBody::Merchant
-            | DocBody::Opened { .. }
-            | DocBody::Application { .. }
-            | DocBody::Contact { .. }
-            | DocBody::Card { .. } => None,
+        if let DocBody::Invoice { lines, .. } = &self.body {
+            return lines.iter().try_fold(0_i64, |sum, line| sum.checked_add(*line));
         }
+        let (DocBody::Recurring { amount, .. } | DocBody::FromCharge(FromCharge { amount, .. })) =
+            &self.body
+        else {
+            return None;
+        };
+        Some(*amount)
     }
 
     /// Returns true if the document declares that its object is removed with it.
@@ -229,23 +213,17 @@ impl FileChange {
     /// Applies the change; a change of a missing document has no effect.
     pub fn apply(&self, tree: &mut DocTree) {
         match self {
-            Self::Write(doc) => {
-                tree.insert(doc.name.clone(), doc.clone());
-            }
-            Self::Remove(name) => {
-                tree.remove(name);
-            }
-            Self::Break(name, how) => {
-                if let Some(doc) = tree.get_mut(name) {
-                    doc.broken = Some(*how);
-                }
-            }
-            Self::Mend(name) => {
-                if let Some(doc) = tree.get_mut(name) {
-                    doc.broken = None;
-                }
-            }
+            Self::Write(doc) => drop(tree.insert(doc.name.clone(), doc.clone())),
+            Self::Remove(name) => drop(tree.remove(name)),
+            Self::Break(name, how) => set_breakage(tree, name, Some(*how)),
+            Self::Mend(name) => set_breakage(tree, name, None),
         }
+    }
+}
+
+fn set_breakage(tree: &mut DocTree, name: &str, broken: Option<Breakage>) {
+    if let Some(doc) = tree.get_mut(name) {
+        doc.broken = broken;
     }
 }
 

@@ -13,6 +13,7 @@ use crate::policy::Rights;
 use crate::scripting::hooks::Hooks;
 use crate::scripting::language::names::ConfiguredNames;
 use crate::scripting::language::source::ScriptSource;
+use crate::sim::plan::parts::{add, remove_nth, remove_one};
 
 /// Fully refunded, under a name of the script's choice.
 pub(crate) const FULL_REFUND: i64 = 701;
@@ -56,9 +57,6 @@ pub(crate) const LATE_REFUND: i64 = 108;
 /// Message of a script that fails.
 pub(crate) const FAILURE_MESSAGE: &str = "not mended yet";
 
-/// A script: the name of its file, and its functions.
-pub(crate) type ScriptText = (&'static str, &'static [&'static str]);
-
 /// Place of an unrelated call.
 pub(crate) const FIRST: &str = "// first";
 
@@ -71,85 +69,14 @@ pub(crate) const FAILS: &str = "// fails";
 /// Script that makes a set invalid.
 pub(crate) const WRONG: &str = "fn on_transaction_authorized(event) { refnd(event.data); }\n";
 
-/// Every script. The last one is never renamed, since its failed runs are replayed under its name.
-pub(crate) const SCRIPTS: &[ScriptText] = &[
-    (
-        "returns",
-        &[
-            r#"
-fn on_transaction_authorized(event) {
-    let paid = event.data;
-    if !is_payment(paid) { return; }
-    // first
-    if paid.amount == 701 { refund(paid, #{name: "give-back"}); }
-    if paid.amount == 702 {
-        refund(paid, #{amount: "1.00 USD"});
-        refund(paid, #{amount: "0.50 USD"});
-    }
-    if paid.amount == 704 { void(paid, #{name: "take-back"}); }
-}
-"#,
-            r#"
-fn is_payment(paid) { paid.type == "CHARGE" }
-"#,
-        ],
-    ),
-    (
-        "moves",
-        &[r#"
-fn on_transaction_authorized(event) {
-    let paid = event.data;
-    if paid.type != "CHARGE" { return; }
-    if paid.amount == 703 { credit(paid.method.id, "0.11 USD", #{name: "thanks"}); }
-    if paid.amount == 706 { charge(paid.method.id, "7.06 USD", #{name: "again"}); }
-}
-"#],
-    ),
-    (
-        "words",
-        &[
-            r#"
-fn on_transaction_authorized(event) {
-    let paid = event.data;
-    if paid.type != "CHARGE" { return; }
-    // first
-    count(event);
-    if paid.amount == 707 || paid.amount == 708 {
-        notify("ops", `paid ${paid.id}`, #{name: "tell"});
-        notify("ops", `once more ${paid.id}`);
-    }
-}
-"#,
-            r"
-fn count(event) {
-    let key = `seen-${event.merchant}`;
-    let seen = kv_get(key);
-    kv_set(key, if seen == () { 1 } else { seen + 1 });
-}
-",
-        ],
-    ),
-    (
-        "early",
-        &[r#"
-fn on_recurring_charge_occurrence_created(event) {
-    let due = event.data;
-    if due.due_date != "2031-01-01" { return; }
-    if due.amount == 711 { pay_occurrence(due, #{amount: "7.11 USD", name: "early"}); }
-    if due.amount == 712 { skip_occurrence(due, #{name: "skip"}); }
-}
-"#],
-    ),
-    (
-        "patient",
-        &[r#"
-fn on_transaction_authorized(event) {
-    if event.data.type != "CHARGE" || event.data.amount != 708 { return; }
-    refund(event.data, #{amount: "1.08 USD", name: "late"});
-    // fails
-}
-"#],
-    ),
+/// Every script: the name of its file, and its functions, with an empty line between two. The last
+/// one is never renamed, since its failed runs are replayed under its name.
+pub(crate) const SCRIPTS: &[(&str, &str)] = &[
+    ("returns", include_str!("scripts/returns.rhai")),
+    ("moves", include_str!("scripts/moves.rhai")),
+    ("words", include_str!("scripts/words.rhai")),
+    ("early", include_str!("scripts/early.rhai")),
+    ("patient", include_str!("scripts/patient.rhai")),
 ];
 
 /// One change of the scripts.
@@ -170,7 +97,7 @@ pub enum Edit {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SimScriptSet {
     /// Number of renames of each file.
-    renamed: BTreeMap<usize, usize>,
+    renamed: BTreeMap<usize, u32>,
     /// Other changes in force.
     changed: Vec<Edit>,
 }
@@ -182,8 +109,7 @@ impl SimScriptSet {
     /// Makes a change; a second equal change undoes the first, except `Mend`.
     pub(crate) fn edit(&mut self, edit: Edit) {
         if let Edit::Rename(nth) = edit {
-            let often = self.renamed.entry(nth).or_default();
-            *often = often.saturating_add(1);
+            add(&mut self.renamed, nth, 1);
         } else if !self.has_change(edit) {
             self.changed.push(edit);
         } else if edit != Edit::Mend {
@@ -221,7 +147,8 @@ impl SimScriptSet {
         let wrong =
             self.has_change(Edit::Mistake).then(|| source("wrong".to_owned(), WRONG.to_owned()));
         let all = SCRIPTS.iter().enumerate().map(|(nth, (name, functions))| {
-            let mut texts: Vec<String> = functions.iter().map(|text| self.text(text)).collect();
+            let functions = functions.trim().split("\n\n");
+            let mut texts: Vec<String> = functions.map(|text| self.text(text)).collect();
             if self.has_change(Edit::Reverse) {
                 texts.reverse();
             }
@@ -231,17 +158,16 @@ impl SimScriptSet {
     }
 
     fn name(&self, nth: usize, name: &str) -> String {
-        let often = self.renamed.get(&nth).copied().unwrap_or(0);
-        let before = often.checked_rem(BEFORE.len()).and_then(|at| BEFORE.get(at));
-        format!("{}{name}", before.unwrap_or(&""))
+        let often = self.renamed.get(&nth).and_then(|often| usize::try_from(*often).ok());
+        let before = BEFORE.iter().cycle().nth(often.unwrap_or(0)).unwrap_or(&"");
+        format!("{before}{name}")
     }
 
-    fn text(&self, text: &str) -> String {
-        let text = if self.has_change(Edit::First) {
-            text.replace(FIRST, UNRELATED_CALL)
-        } else {
-            text.to_owned()
-        };
+    fn text(&self, function: &str) -> String {
+        let mut text = format!("\n{function}\n");
+        if self.has_change(Edit::First) {
+            text = text.replace(FIRST, UNRELATED_CALL);
+        }
         let fails = format!("throw \"{FAILURE_MESSAGE}\";");
         if self.has_change(Edit::Mend) { text } else { text.replace(FAILS, &fails) }
     }
@@ -298,28 +224,11 @@ pub struct HookPlan {
 }
 
 impl HookPlan {
-    /// Returns the number of parts that can be removed.
-    pub(crate) fn part_count(&self) -> usize {
-        self.edits.len().saturating_add(self.fates.len()).saturating_add(1)
-    }
-
-    /// Removes the `nth` part; the hooks themselves come last. If `nth` is too high, nothing is
-    /// removed, and `nth` is reduced by the number of parts.
+    /// Removes the `nth` part; the hooks themselves come last.
     pub(crate) fn remove_part(own: &mut Option<Self>, nth: &mut usize) -> bool {
-        let Some(plan) = own else { return false };
-        let (edits, all) = (plan.edits.len(), plan.part_count());
-        if *nth >= all {
-            *nth = nth.saturating_sub(all);
-            return false;
-        }
-        if *nth < edits {
-            plan.edits.remove(*nth);
-        } else if nth.saturating_sub(edits) < plan.fates.len() {
-            plan.fates.remove(nth.saturating_sub(edits));
-        } else {
-            *own = None;
-        }
-        true
+        own.as_mut().is_some_and(|plan| {
+            remove_nth(&mut plan.edits, nth) || remove_nth(&mut plan.fates, nth)
+        }) || remove_one(own, nth)
     }
 }
 

@@ -7,6 +7,7 @@ pub mod document_text;
 pub mod documents;
 pub mod hook_scripts;
 pub mod network;
+pub mod parts;
 pub mod people;
 pub mod requests;
 pub mod scenario;

@@ -9,6 +9,7 @@ use std::fmt;
 
 use crate::sim::plan::chance::Dice;
 use crate::sim::plan::documents::{DocBody, DocTree};
+use crate::sim::plan::parts::{remove_nth, remove_one};
 use crate::sim::plan::trouble;
 use crate::sim::plan::trouble::{PagingPlan, Storm};
 
@@ -45,61 +46,31 @@ impl NetBehaviour {
         let applies = files.values().any(|doc| matches!(doc.body, DocBody::Application { .. }));
         let mut net = Self::default();
         if applies && dice.percent(45) {
-            net.delayed_decision = dice.percent(60).then(|| draw_delayed_decision(&mut dice));
+            net.delayed_decision = dice.percent(60).then(|| {
+                let approves = dice.percent(80);
+                DelayedDecision { approves_after_s: approves.then(|| dice.between(2, 400)) }
+            });
             net.misdelivered = draw_misdelivered(net.delayed_decision, &mut dice);
         }
         net.storms = trouble::draw_storms(&mut dice);
         net.paging = trouble::draw_paging(&mut dice);
-        net.gateway = draw_event_posts(seed);
+        let mut dice = Dice::new(seed, EVENT_DICE);
+        net.gateway = dice.percent(EVENT_WORLDS).then(|| draw_event_posts(&mut dice));
         net
     }
 
-    /// Returns the number of parts that can be removed.
-    pub(crate) fn part_count(&self) -> usize {
-        let shifts = self.paging.as_ref().map_or(0, |paging| paging.shifts.len().saturating_add(1));
-        let several = self.misdelivered.len().saturating_add(self.storms.len());
-        let events = self.gateway.as_ref().map_or(0, EventPosts::part_count);
-        let thoughts = usize::from(self.delayed_decision.is_some());
-        several.saturating_add(shifts).saturating_add(thoughts).saturating_add(events)
+    /// Removes the `nth` part; the paging of lists and the posting of events come after their own
+    /// parts.
+    pub(crate) fn remove_part(&mut self, nth: &mut usize) -> bool {
+        let Self { misdelivered, delayed_decision, storms, paging, gateway } = self;
+        remove_nth(misdelivered, nth)
+            || remove_nth(storms, nth)
+            || paging.as_mut().is_some_and(|paging| remove_nth(&mut paging.shifts, nth))
+            || remove_one(paging, nth)
+            || remove_one(delayed_decision, nth)
+            || gateway.as_mut().is_some_and(|posts| remove_nth(&mut posts.misdelivered, nth))
+            || remove_one(gateway, nth)
     }
-
-    /// Returns the network without its `nth` part. If `nth` is too high, `nth` is reduced by the
-    /// number of parts.
-    pub(crate) fn without_part(&self, nth: &mut usize) -> Option<Self> {
-        let mut less = self.clone();
-        if *nth < less.misdelivered.len() {
-            less.misdelivered.remove(*nth);
-            return Some(less);
-        }
-        *nth = nth.saturating_sub(less.misdelivered.len());
-        if *nth < less.storms.len() {
-            less.storms.remove(*nth);
-            return Some(less);
-        }
-        *nth = nth.saturating_sub(less.storms.len());
-        if let Some(paging) = &mut less.paging {
-            let shifts = paging.shifts.len();
-            if *nth < shifts {
-                paging.shifts.remove(*nth);
-                return Some(less);
-            }
-            if *nth == shifts {
-                less.paging = None;
-                return Some(less);
-            }
-            *nth = nth.saturating_sub(shifts.saturating_add(1));
-        }
-        if *nth == 0 && less.delayed_decision.take().is_some() {
-            return Some(less);
-        }
-        *nth = nth.saturating_sub(usize::from(self.delayed_decision.is_some()));
-        EventPosts::remove_part(&mut less.gateway, nth).then_some(less)
-    }
-}
-
-fn draw_delayed_decision(dice: &mut Dice) -> DelayedDecision {
-    let approves = dice.percent(80);
-    DelayedDecision { approves_after_s: approves.then(|| dice.between(2, 400)) }
 }
 
 /// Draws the misdelivered webhooks. If underwriting decides twice, the second webhook often
@@ -200,7 +171,7 @@ impl fmt::Display for Misdelivery {
     }
 }
 
-const EVENT_DICE: u64 = 12;
+pub(crate) const EVENT_DICE: u64 = 12;
 
 /// Worlds in which events are posted, in percent of the worlds with network behaviour beyond single
 /// calls.
@@ -232,24 +203,9 @@ pub struct EventPosts {
     pub misdelivered: Vec<Misdelivery>,
 }
 
-/// Draws the posts of a seed; some seeds have none.
-pub(crate) fn draw_event_posts(seed: u64) -> Option<EventPosts> {
-    let mut dice = Dice::new(seed, EVENT_DICE);
-    if !dice.percent(EVENT_WORLDS) {
-        return None;
-    }
-    Some(draw_posts(&mut dice))
-}
-
-/// Draws the posts of a seed that has them in any case.
-pub(crate) fn draw_always(seed: u64) -> EventPosts {
-    draw_posts(&mut Dice::new(seed, EVENT_DICE))
-}
-
-fn draw_posts(dice: &mut Dice) -> EventPosts {
-    EventPosts {
-        misdelivered: (1..=POSTS).filter_map(|nth| draw_event_misdelivery(nth, dice)).collect(),
-    }
+pub(crate) fn draw_event_posts(dice: &mut Dice) -> EventPosts {
+    let misdelivered = (1..=POSTS).filter_map(|nth| draw_event_misdelivery(nth, dice)).collect();
+    EventPosts { misdelivered }
 }
 
 fn draw_event_misdelivery(nth: u64, dice: &mut Dice) -> Option<Misdelivery> {
@@ -262,29 +218,6 @@ fn draw_event_misdelivery(nth: u64, dice: &mut Dice) -> Option<Misdelivery> {
     dice.percent(MISDELIVERED_PERCENT).then_some(Misdelivery { nth, detour, seconds })
 }
 
-impl EventPosts {
-    /// Returns the number of parts that can be removed.
-    pub(crate) fn part_count(&self) -> usize {
-        self.misdelivered.len().saturating_add(1)
-    }
-
-    /// Removes the `nth` part; the posting itself comes last. If `nth` is too high, nothing is
-    /// removed, and `nth` is reduced by the number of parts.
-    pub(crate) fn remove_part(own: &mut Option<Self>, nth: &mut usize) -> bool {
-        let Some(gateway) = own else { return false };
-        if *nth >= gateway.part_count() {
-            *nth = nth.saturating_sub(gateway.part_count());
-            return false;
-        }
-        if *nth < gateway.misdelivered.len() {
-            gateway.misdelivered.remove(*nth);
-        } else {
-            *own = None;
-        }
-        true
-    }
-}
-
 impl fmt::Display for EventPosts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "events  are posted")?;
@@ -295,17 +228,21 @@ impl fmt::Display for EventPosts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sim::plan::parts::count_parts;
 
     #[test]
     fn everything_that_the_net_does_can_be_left_out_by_its_number() {
         let nets = (1..200).map(|seed| NetBehaviour::new(seed, &DocTree::new()));
         for net in nets.filter(|net| net.gateway.is_some()) {
-            for nth in 0..net.part_count() {
-                let less = net.without_part(&mut { nth }).unwrap();
-                assert!(less != net && less.part_count() < net.part_count(), "{nth} of\n{net}");
+            let part_count = |net: &NetBehaviour| count_parts(|nth| net.clone().remove_part(nth));
+            for nth in 0..part_count(&net) {
+                let mut less = net.clone();
+                assert!(less.remove_part(&mut { nth }), "{nth} of\n{net}");
+                assert!(less != net && part_count(&less) < part_count(&net), "{nth} of\n{net}");
             }
-            let mut beyond = net.part_count();
-            assert_eq!((net.without_part(&mut beyond), beyond), (None, 0), "{net}");
+            let (mut beyond, mut same) = (part_count(&net), net.clone());
+            assert!(!same.remove_part(&mut beyond), "{net}");
+            assert_eq!((same, beyond), (net.clone(), 0), "{net}");
         }
     }
 }

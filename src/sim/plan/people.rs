@@ -10,6 +10,7 @@ use crate::policy::limits::{AmountLimit, CountLimit, LimitSet, Limits};
 use crate::policy::{ApprovalRules, PolicyRules};
 use crate::sim::plan::chance::{CallFault, Dice, Strike};
 use crate::sim::plan::documents::{Doc, DocBody, DocTree, FileChange};
+use crate::sim::plan::parts::{remove_nth, remove_one};
 use crate::sim::plan::requests::ScriptStep;
 
 const DICE: u64 = 8;
@@ -50,16 +51,12 @@ impl People {
         if !dice.percent(30) {
             return Self { settler, ..Self::default() };
         }
-        let above = i64::try_from(dice.between(100_000, 600_000)).unwrap_or(0);
+        let above = dice.number(100_000, 600_000);
         let above = Some(above).filter(|_| dice.percent(40));
-        let (bounds, approvers) = (draw_limits(&mut dice), draw_approvers(&mut dice));
+        let (limits, approvers) = (draw_limits(&mut dice), draw_approvers(&mut dice));
         raise_amounts(files, steps, &mut dice);
         add_faults(strikes, &mut dice);
-        Self { settler, limits: bounds, above, approvers }
-    }
-
-    pub(crate) fn rules(&self) -> PolicyRules {
-        rules(&self.limits, self.above)
+        Self { settler, limits, above, approvers }
     }
 
     /// Returns the number of people who act.
@@ -67,26 +64,29 @@ impl People {
         usize::from(self.settler.is_some()).saturating_add(self.approvers.len())
     }
 
-    /// Returns the number of people and limits that can be removed.
-    pub(crate) fn part_count(&self) -> usize {
-        self.count().saturating_add(self.limits.len())
+    /// Removes the `nth` limit or person.
+    pub(crate) fn remove_part(&mut self, nth: &mut usize) -> bool {
+        remove_nth(&mut self.limits, nth)
+            || remove_nth(&mut self.approvers, nth)
+            || remove_one(&mut self.settler, nth)
     }
 
-    /// Removes the `nth` limit or person. If `nth` is too high, nothing is removed, and `nth` is
-    /// reduced by their number.
-    pub(crate) fn remove_part(&mut self, nth: &mut usize) -> bool {
-        if *nth >= self.part_count() {
-            *nth = nth.saturating_sub(self.part_count());
-            return false;
-        }
-        if *nth < self.limits.len() {
-            self.limits.remove(*nth);
-        } else if nth.saturating_sub(self.limits.len()) < self.approvers.len() {
-            self.approvers.remove(nth.saturating_sub(self.limits.len()));
-        } else {
-            self.settler = None;
-        }
-        true
+    /// Returns the operator's rules.
+    pub(crate) fn rules(&self) -> PolicyRules {
+        let of = |merchant: Option<&str>| {
+            section(self.limits.iter().filter(|bound| bound.merchant.as_deref() == merchant))
+        };
+        let general = of(None);
+        let own = of(Some(OWN));
+        let key = format!("Merchant/default/{OWN}").parse();
+        let merchants = key.ok().filter(|_| own != LimitSet::default()).map(|key| (key, own));
+        let limits = Limits {
+            live: general.clone(),
+            test: general,
+            merchants: merchants.into_iter().collect(),
+        };
+        let above = self.above.into_iter().map(|most| (Currency::USD, most)).collect();
+        PolicyRules { limits, approvals: ApprovalRules { above, ..ApprovalRules::default() } }
     }
 }
 
@@ -160,14 +160,14 @@ pub struct Approver {
     pub ceilings: bool,
 }
 
-pub(crate) fn draw_limits(dice: &mut Dice) -> Vec<SimLimit> {
+fn draw_limits(dice: &mut Dice) -> Vec<SimLimit> {
     let mut bounds = Vec::new();
     for merchant in [None, Some(OWN)] {
         for (what, _, percent, (from, to)) in QUANTITIES {
             let rarer = if merchant.is_some() { 3 } else { 1 };
-            let most = i64::try_from(dice.between(from, to)).unwrap_or(0);
+            let max = dice.number(from, to);
             if dice.percent(percent.checked_div(rarer).unwrap_or(0)) {
-                bounds.push(SimLimit { merchant: merchant.map(str::to_owned), what, max: most });
+                bounds.push(SimLimit { merchant: merchant.map(str::to_owned), what, max });
             }
         }
     }
@@ -175,7 +175,7 @@ pub(crate) fn draw_limits(dice: &mut Dice) -> Vec<SimLimit> {
 }
 
 /// Returns the approvers of a world.
-pub(crate) fn draw_approvers(dice: &mut Dice) -> Vec<Approver> {
+fn draw_approvers(dice: &mut Dice) -> Vec<Approver> {
     let count = dice.below(3);
     let mut names = ["ann", "bob"].into_iter();
     let mut approver = || {
@@ -189,7 +189,7 @@ pub(crate) fn draw_approvers(dice: &mut Dice) -> Vec<Approver> {
 
 /// Raises amounts and replaces invoices in a world with limits. So an old approval meets a larger
 /// plan, and a second effect counts again.
-pub(crate) fn raise_amounts(files: &DocTree, steps: &mut [ScriptStep], dice: &mut Dice) {
+fn raise_amounts(files: &DocTree, steps: &mut [ScriptStep], dice: &mut Dice) {
     let mut tree = files.clone();
     for step in steps {
         step.changes.iter().for_each(|change| change.apply(&mut tree));
@@ -203,11 +203,11 @@ pub(crate) fn raise_amounts(files: &DocTree, steps: &mut [ScriptStep], dice: &mu
 }
 
 /// Adds failures to the calls that move money in a world with limits.
-pub(crate) fn add_faults(strikes: &mut Vec<Strike>, dice: &mut Dice) {
+fn add_faults(strikes: &mut Vec<Strike>, dice: &mut Dice) {
     for effect in ["invoice.create", "recurring.create", "charge.recur"] {
         for nth in 1..=3 {
             let free = !strikes.iter().any(|one| one.effect == effect && one.nth == nth);
-            let fault = if dice.percent(50) { CallFault::Throttle } else { CallFault::Reset };
+            let fault = dice.either(CallFault::Throttle, CallFault::Reset);
             let seconds = dice.between(1, 25);
             if dice.percent(50) && free {
                 strikes.push(Strike { effect, nth, fault, seconds });
@@ -218,36 +218,14 @@ pub(crate) fn add_faults(strikes: &mut Vec<Strike>, dice: &mut Dice) {
 
 /// Returns a document that asks for more money.
 fn with_higher_amount(mut doc: Doc, dice: &mut Dice) -> Doc {
-    let more = i64::try_from(dice.between(1_000, 300_000)).unwrap_or(1_000);
-    match &mut doc.body {
-        DocBody::Invoice { lines, .. } => {
-            lines.push(more);
-            doc.generation = doc.generation.saturating_add(u32::from(dice.percent(60)));
-        }
-        DocBody::Recurring { amount, .. } => *amount = amount.saturating_add(more),
-        DocBody::Merchant
-        | DocBody::FromCharge(_)
-        | DocBody::Opened { .. }
-        | DocBody::Application { .. }
-        | DocBody::Contact { .. }
-        | DocBody::Card { .. } => {}
+    let more = dice.number(1_000, 300_000);
+    if let DocBody::Invoice { lines, .. } = &mut doc.body {
+        lines.push(more);
+        doc.generation = doc.generation.saturating_add(u32::from(dice.percent(60)));
+    } else if let DocBody::Recurring { amount, .. } = &mut doc.body {
+        *amount = amount.saturating_add(more);
     }
     doc
-}
-
-pub(crate) fn rules(bounds: &[SimLimit], above: Option<i64>) -> PolicyRules {
-    let of = |merchant: Option<&str>| {
-        section(bounds.iter().filter(|bound| bound.merchant.as_deref() == merchant))
-    };
-    let general = of(None);
-    let own = of(Some(OWN));
-    let key = format!("Merchant/default/{OWN}").parse();
-    let merchants = key.ok().filter(|_| own != LimitSet::default()).map(|key| (key, own));
-    let limits =
-        Limits { live: general.clone(), test: general, merchants: merchants.into_iter().collect() };
-    let above: BTreeMap<Currency, i64> =
-        above.into_iter().map(|most| (Currency::USD, most)).collect();
-    PolicyRules { limits, approvals: ApprovalRules { above, ..ApprovalRules::default() } }
 }
 
 fn section<'a>(bounds: impl Iterator<Item = &'a SimLimit>) -> LimitSet {
@@ -297,10 +275,8 @@ impl fmt::Display for Approver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, every_s, thinks_s, times, ceilings } = self;
         let most = if *ceilings { ", with a ceiling for each amount" } else { "" };
-        write!(
-            f,
-            "person  {name} reads the plan every {every_s} s, and approves {times} plans after {thinks_s} s{most}"
-        )
+        write!(f, "person  {name} reads the plan every {every_s} s, ")?;
+        write!(f, "and approves {times} plans after {thinks_s} s{most}")
     }
 }
 

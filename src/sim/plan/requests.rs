@@ -25,6 +25,13 @@ pub struct ScriptStep {
     pub requests: Vec<PersonRequest>,
 }
 
+impl ScriptStep {
+    /// Returns a step without a restart and without requests.
+    pub(crate) fn quiet(wait_ms: u64, changes: Vec<FileChange>) -> Self {
+        Self { wait_ms, restart: false, changes, requests: Vec::new() }
+    }
+}
+
 /// One request to the running engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PersonRequest {
@@ -240,30 +247,31 @@ fn draw_command(
     if dice.percent(50)
         && let Some(earlier) = dice.pick(given)
     {
-        let order = follow_up_action(earlier, dice)?;
-        return Some(PersonCommand { name, merchant: earlier.merchant.clone(), action: order });
+        let action = follow_up_action(earlier, dice)?;
+        return Some(PersonCommand { name, merchant: earlier.merchant.clone(), action });
     }
     let of =
         |kind: &str| -> Vec<&Doc> { files.values().filter(|doc| doc.kind() == kind).collect() };
     if dice.percent(30) {
         let doc = *dice.pick(&of("RecurringCharge"))?;
         let recurring = doc.name.clone();
-        let order = if dice.percent(70) {
+        let pays = dice.percent(70);
+        let action = if pays {
             CommandAction::Pay { recurring }
         } else {
             CommandAction::Ignore { recurring }
         };
-        return Some(PersonCommand { name, merchant: doc.merchant().to_owned(), action: order });
+        return Some(PersonCommand { name, merchant: doc.merchant().to_owned(), action });
     }
     let doc = *dice.pick(&of("SavedMethod"))?;
     let (method, amount) = (doc.name.clone(), amount(dice));
-    let order = if dice.percent(30) {
+    let action = if dice.percent(30) {
         CommandAction::Credit { method, amount }
     } else {
         let hold = dice.percent(50) && matches!(doc.body, DocBody::Card { bank: false, .. });
         CommandAction::Charge { method, amount, hold }
     };
-    Some(PersonCommand { name, merchant: doc.merchant().to_owned(), action: order })
+    Some(PersonCommand { name, merchant: doc.merchant().to_owned(), action })
 }
 
 /// Draws an action on the result of an earlier command.
@@ -292,5 +300,5 @@ fn follow_up_action(earlier: &PersonCommand, dice: &mut Dice) -> Option<CommandA
 
 /// Draws one of a few amounts, so that some commands are equal.
 fn amount(dice: &mut Dice) -> i64 {
-    i64::try_from(dice.between(1, 20)).unwrap_or(1).saturating_mul(500)
+    dice.number::<i64>(1, 20).saturating_mul(500)
 }

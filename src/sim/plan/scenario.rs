@@ -6,20 +6,20 @@
 
 use crate::sandbox::options::ServiceSurface;
 use crate::sim::plan::chance::{
-    CALLS, CallFault, Crash, CrashPoint, CrashSide, DISK_PLACES, Death, Dice, FAULTS, NOTIFY_POINT,
-    READ, SEND_POINT, Strike,
+    CALLS, Crash, CrashPoint, CrashSide, DISK_PLACES, Death, Dice, NOTIFY_POINT, READ, SEND_POINT,
+    Strike,
 };
 use crate::sim::plan::documents::DocBody;
 use crate::sim::plan::hook_scripts::{
     CREDITED, EARLY, ECHO, Edit, EditTime, FULL_REFUND, HookPlan, LATE, NOTIFIED, NotificationFate,
     PARTIAL_REFUNDS, SCRIPTS, SKIP, VOID,
 };
-use crate::sim::plan::network::NetBehaviour;
+use crate::sim::plan::network::{EVENT_DICE, NetBehaviour};
 use crate::sim::plan::people::People;
 use crate::sim::plan::requests::{PayerPayment, PersonRequest};
 use crate::sim::plan::script::SimScript;
 use crate::sim::plan::trouble::Incident;
-use crate::sim::plan::world_parts::add_trouble;
+use crate::sim::plan::world_parts::{add_trouble, crash, strike_calls};
 use crate::sim::plan::{document_gen, network, requests, trouble, world_parts};
 
 /// Effects that few runs reach; crashes strike them more often than others.
@@ -45,16 +45,16 @@ const RARE_EFFECTS: &[&str] = &[
 impl SimScript {
     pub fn new(seed: u64) -> Self {
         let mut dice = Dice::new(seed, 1);
-        let surface =
-            if dice.percent(50) { ServiceSurface::Public } else { ServiceSurface::Documented };
+        let surface = dice.either(ServiceSurface::Public, ServiceSurface::Documented);
         let refuses_duplicates = dice.percent(30);
         let mut files = document_gen::draw_files(&mut dice);
         let mut steps = document_gen::draw_steps(&files, &mut dice);
         document_gen::add_requests(&mut steps, &mut Dice::new(seed, 5));
-        let mishaps = trouble::draw_incidents(&mut steps, &mut Dice::new(seed, 9));
+        let incidents = trouble::draw_incidents(&mut steps, &mut Dice::new(seed, 9));
         files.extend(document_gen::draw_onboarding(&mut Dice::new(seed, 4)));
         let strikes = draw_strikes(&mut Dice::new(seed, 2));
-        let crashes = draw_crashes(&mut Dice::new(seed, 3));
+        let mut dice = Dice::new(seed, 3);
+        let crashes = (0..dice.below(8)).map(|_| draw_crash(&mut dice)).collect();
         let mut script = Self {
             seed,
             surface,
@@ -62,7 +62,7 @@ impl SimScript {
             files,
             steps,
             strikes,
-            incidents: mishaps,
+            incidents,
             crashes,
             people: People::default(),
             net: NetBehaviour::default(),
@@ -88,8 +88,7 @@ impl SimScript {
             let mut dice = Dice::new(*seed, 7);
             world_parts::add_earlier_charges(self, &mut dice);
             world_parts::add_removals(self, &mut dice);
-            let mut dice = Dice::new(self.seed, 11);
-            world_parts::add_till(self, &mut dice);
+            world_parts::add_till(self, &mut Dice::new(self.seed, 11));
         }
     }
 }
@@ -104,10 +103,9 @@ fn common_effects() -> impl Iterator<Item = &'static str> {
 }
 
 fn draw_strikes(dice: &mut Dice) -> Vec<Strike> {
-    let effects = common_effects().chain([READ]);
     let mut strikes = Vec::new();
     let quiet = dice.percent(10);
-    for effect in effects {
+    for effect in common_effects().chain([READ]) {
         let (calls, percent) = match effect {
             "code.exchange" => (2, 16),
             READ => (60, 4),
@@ -116,25 +114,13 @@ fn draw_strikes(dice: &mut Dice) -> Vec<Strike> {
             | "transaction.sign" | "occurrence.pay" | "occurrence.ignore" => (3, 60),
             _ => (10, 30),
         };
-        let fitting: Vec<CallFault> =
-            FAULTS.iter().copied().filter(|fault| fault.strikes(effect)).collect();
-        for nth in 1..=calls {
-            let struck = dice.percent(percent) && !quiet;
-            if let Some(fault) = dice.pick(&fitting).copied().filter(|_| struck) {
-                strikes.push(Strike { effect, nth, fault, seconds: dice.between(1, 25) });
-            }
-        }
+        strikes.extend(strike_calls(effect, calls, if quiet { 0 } else { percent }, dice));
     }
     strikes
 }
 
-fn draw_crashes(dice: &mut Dice) -> Vec<Crash> {
-    let count = dice.below(8);
-    (0..count).map(|_| draw_crash(dice)).collect()
-}
-
 fn draw_crash(dice: &mut Dice) -> Crash {
-    let when = if dice.percent(50) { CrashSide::Before } else { CrashSide::After };
+    let when = dice.either(CrashSide::Before, CrashSide::After);
     let (point, often) = match dice.below(10) {
         0..=2 => {
             let (place, often) = dice.pick(DISK_PLACES).copied().unwrap_or(("journal.sync", 1));
@@ -155,8 +141,8 @@ fn draw_crash(dice: &mut Dice) -> Crash {
     };
     Crash {
         point,
-        nth: u32::try_from(dice.between(1, often)).unwrap_or(1),
-        death: if dice.percent(50) { Death::Process } else { Death::Power },
+        nth: dice.number(1, often),
+        death: dice.either(Death::Process, Death::Power),
         down_s: if dice.percent(50) { 0 } else { dice.below(120) },
     }
 }
@@ -187,27 +173,28 @@ const EFFECTS: [&str; 6] = [
 ];
 
 /// Adds hooks and payers to some worlds.
-pub(crate) fn add_hooks(script: &mut SimScript) {
+fn add_hooks(script: &mut SimScript) {
     let mut dice = Dice::new(script.seed, DICE);
     let troubled = !script.incidents.is_empty();
     if !dice.percent(if troubled { TROUBLED_WORLDS } else { WORLDS }) {
         return;
     }
     if troubled {
-        script.net.gateway = Some(network::draw_always(script.seed));
+        let posts = network::draw_event_posts(&mut Dice::new(script.seed, EVENT_DICE));
+        script.net.gateway = Some(posts);
     }
     if script.net.gateway.is_none() || !script.people.limits.is_empty() {
         return;
     }
     add_payments(script, &mut dice);
-    let ways =
+    let fates =
         (1..=NOTIFICATIONS_MAX).filter_map(|nth| Some((nth, draw_fate(&mut dice)?))).collect();
     let mut edits = edits(script.steps.len(), &mut dice);
     edits.extend(edit_at_restore(&script.incidents));
-    script.hooks = Some(HookPlan { edits, fates: ways });
+    script.hooks = Some(HookPlan { edits, fates });
     add_trouble(script, &EFFECTS, &mut dice);
     for _ in 0..dice.below(3) {
-        script.crashes.push(crash(&mut dice));
+        script.crashes.push(crash(NOTIFY_POINT, "", 3, &mut dice));
     }
 }
 
@@ -245,18 +232,17 @@ fn add_payments(script: &mut SimScript, dice: &mut Dice) {
     }
 }
 
-pub(crate) fn edits(steps: usize, dice: &mut Dice) -> Vec<(EditTime, Edit)> {
-    let steps = u64::try_from(steps).unwrap_or(1);
-    let last = u64::try_from(SCRIPTS.len()).unwrap_or(1).saturating_sub(1);
+fn edits(steps: usize, dice: &mut Dice) -> Vec<(EditTime, Edit)> {
+    let last = SCRIPTS.len().saturating_sub(1);
     let mut edits = Vec::new();
     for _ in 0..dice.between(2, 7) {
         let at = if dice.percent(50) {
-            EditTime::Step(usize::try_from(dice.below(steps)).unwrap_or(0))
+            EditTime::Step(dice.index(steps))
         } else {
-            EditTime::Life(u32::try_from(dice.between(2, 5)).unwrap_or(2))
+            EditTime::Life(dice.number(2, 5))
         };
         let edit = match dice.below(8) {
-            0 | 1 => Edit::Rename(usize::try_from(dice.below(last)).unwrap_or(0)),
+            0 | 1 => Edit::Rename(dice.index(last)),
             2 | 3 => Edit::Reverse,
             4 | 5 => Edit::First,
             6 => Edit::Mend,
@@ -270,10 +256,10 @@ pub(crate) fn edits(steps: usize, dice: &mut Dice) -> Vec<(EditTime, Edit)> {
 /// Returns a change of the scripts at a restore, so that the restored state runs other scripts than
 /// the lost one.
 fn edit_at_restore(mishaps: &[Incident]) -> Option<(EditTime, Edit)> {
-    let at = mishaps.iter().find_map(|mishap| {
-        if let Incident::Restore { at, .. } = mishap { Some(*at) } else { None }
-    });
-    at.map(|at| (EditTime::Step(at), Edit::First))
+    mishaps.iter().find_map(|mishap| {
+        let Incident::Restore { at, .. } = mishap else { return None };
+        Some((EditTime::Step(*at), Edit::First))
+    })
 }
 
 fn draw_fate(dice: &mut Dice) -> Option<NotificationFate> {
@@ -288,17 +274,10 @@ fn draw_fate(dice: &mut Dice) -> Option<NotificationFate> {
     dice.percent(40).then_some(way)
 }
 
-fn crash(dice: &mut Dice) -> Crash {
-    let when = if dice.percent(50) { CrashSide::Before } else { CrashSide::After };
-    let death = if dice.percent(50) { Death::Process } else { Death::Power };
-    let nth = u32::try_from(dice.between(1, 3)).unwrap_or(1);
-    let down_s = if dice.percent(50) { 0 } else { dice.below(120) };
-    Crash { point: CrashPoint { when, place: NOTIFY_POINT, effect: "" }, nth, death, down_s }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sim::plan::parts::count_parts;
 
     #[test]
     fn everything_of_hooks_can_be_left_out_by_its_number() {
@@ -306,15 +285,16 @@ mod tests {
         let mut count = 0;
         for plan in plans {
             count += 1;
-            for nth in 0..plan.part_count() {
+            let part_count = |plan: &Option<HookPlan>| {
+                count_parts(|nth| HookPlan::remove_part(&mut plan.clone(), nth))
+            };
+            let parts = part_count(&Some(plan.clone()));
+            for nth in 0..parts {
                 let mut less = Some(plan.clone());
                 assert!(HookPlan::remove_part(&mut less, &mut { nth }), "{nth} of\n{plan}");
-                assert!(
-                    less.is_none_or(|less| less.part_count() < plan.part_count()),
-                    "{nth} of\n{plan}"
-                );
+                assert!(part_count(&less) < parts, "{nth} of\n{plan}");
             }
-            let (mut beyond, mut same) = (plan.part_count(), Some(plan.clone()));
+            let (mut beyond, mut same) = (parts, Some(plan.clone()));
             assert!(!HookPlan::remove_part(&mut same, &mut beyond));
             assert_eq!((same, beyond), (Some(plan), 0));
         }

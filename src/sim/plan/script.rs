@@ -7,6 +7,7 @@ use crate::sim::plan::chance::{Crash, Strike};
 use crate::sim::plan::documents::DocTree;
 use crate::sim::plan::hook_scripts::HookPlan;
 use crate::sim::plan::network::NetBehaviour;
+use crate::sim::plan::parts::{count_parts, remove_nth};
 use crate::sim::plan::people::People;
 use crate::sim::plan::requests::ScriptStep;
 use crate::sim::plan::trouble::Incident;
@@ -38,106 +39,53 @@ pub struct SimScript {
 }
 
 impl SimScript {
-    #[must_use]
-    pub fn without_crashes(&self) -> Self {
-        Self { crashes: Vec::new(), ..self.clone() }
-    }
-
-    #[must_use]
-    pub fn without_mishaps(&self) -> Self {
-        Self { incidents: Vec::new(), ..self.clone() }
-    }
-
-    #[must_use]
-    pub fn without_strikes(&self) -> Self {
-        Self { strikes: Vec::new(), ..self.clone() }
-    }
-
-    #[must_use]
-    pub fn without_steps(&self) -> Self {
-        Self { steps: Vec::new(), ..self.clone() }
-    }
-
-    #[must_use]
-    pub fn without_hooks(&self) -> Self {
-        Self { hooks: None, ..self.clone() }
-    }
-
-    #[must_use]
-    pub fn without_people(&self) -> Self {
-        Self { people: People::default(), ..self.clone() }
-    }
-
-    #[must_use]
-    pub fn without_net(&self) -> Self {
-        Self { net: NetBehaviour::default(), hooks: None, ..self.clone() }
-    }
-
     /// Returns the number of parts that can be removed.
     pub fn part_count(&self) -> usize {
-        let each = |step: &ScriptStep| step.changes.len().saturating_add(step.requests.len());
-        let changes: usize = self.steps.iter().map(each).sum();
-        let troubles = self.crashes.len().saturating_add(self.strikes.len());
-        let troubles =
-            troubles.saturating_add(self.people.part_count()).saturating_add(self.net.part_count());
-        let troubles = troubles.saturating_add(self.hooks.as_ref().map_or(0, HookPlan::part_count));
-        let troubles = troubles.saturating_add(self.incidents.len());
-        let single = self.strikes.iter().filter(|strike| strike.nth > 0).count();
-        troubles.saturating_add(changes).saturating_add(self.files.len()).saturating_add(single)
+        count_parts(|nth| self.clone().remove_part(nth))
     }
 
-    /// Returns the script without its `nth` part. The order is network, hooks, people, crashes,
-    /// faults, trouble, changes, files. After these, `nth` widens a fault to every call.
+    /// Returns the script without its `nth` part.
     #[must_use]
     pub fn without(&self, mut nth: usize) -> Self {
-        if let Some(net) = self.net.without_part(&mut nth) {
-            return Self { net, ..self.clone() };
-        }
         let mut less = self.clone();
-        if HookPlan::remove_part(&mut less.hooks, &mut nth) || less.people.remove_part(&mut nth) {
-            return less;
-        }
-        if nth < less.crashes.len() {
-            less.crashes.remove(nth);
-            return less;
-        }
-        nth = nth.saturating_sub(less.crashes.len());
-        if nth < less.strikes.len() {
-            less.strikes.remove(nth);
-            return less;
-        }
-        nth = nth.saturating_sub(less.strikes.len());
-        if nth < less.incidents.len() {
-            less.incidents.remove(nth);
-            return less;
-        }
-        nth = nth.saturating_sub(less.incidents.len());
-        for step in &mut less.steps {
-            if nth < step.changes.len() {
-                step.changes.remove(nth);
-                return less;
-            }
-            nth = nth.saturating_sub(step.changes.len());
-            if nth < step.requests.len() {
-                step.requests.remove(nth);
-                return less;
-            }
-            nth = nth.saturating_sub(step.requests.len());
-        }
-        match self.files.keys().nth(nth) {
-            Some(name) => drop(less.files.remove(name)),
-            None => widen_fault(&mut less.strikes, nth.saturating_sub(self.files.len())),
-        }
+        less.remove_part(&mut nth);
         less
     }
-}
 
-/// Widens the `nth` fault of a single call to every call of its effect, so that the calls before it
-/// can be removed too.
-fn widen_fault(strikes: &mut [Strike], nth: usize) {
-    let mut single = strikes.iter_mut().filter(|strike| strike.nth > 0);
-    if let Some(strike) = single.nth(nth) {
-        strike.nth = 0;
+    /// Removes the `nth` part. The order is network, hooks, people, crashes, faults, trouble,
+    /// changes, files. After these, `nth` widens a fault to every call.
+    fn remove_part(&mut self, nth: &mut usize) -> bool {
+        let step = |step: &mut ScriptStep, nth: &mut usize| {
+            remove_nth(&mut step.changes, nth) || remove_nth(&mut step.requests, nth)
+        };
+        self.net.remove_part(nth)
+            || HookPlan::remove_part(&mut self.hooks, nth)
+            || self.people.remove_part(nth)
+            || remove_nth(&mut self.crashes, nth)
+            || remove_nth(&mut self.strikes, nth)
+            || remove_nth(&mut self.incidents, nth)
+            || self.steps.iter_mut().any(|one| step(one, nth))
+            || self.remove_file(nth)
+            || self.widen_fault(nth)
+    }
+
+    fn remove_file(&mut self, nth: &mut usize) -> bool {
+        let name = self.files.keys().nth(*nth).cloned();
+        *nth = nth.saturating_sub(self.files.len());
+        name.is_some_and(|name| self.files.remove(&name).is_some())
+    }
+
+    /// Widens the `nth` fault of a single call to every call of its effect, so that the calls
+    /// before it can be removed too.
+    fn widen_fault(&mut self, nth: &mut usize) -> bool {
+        let mut single: Vec<&mut Strike> =
+            self.strikes.iter_mut().filter(|strike| strike.nth > 0).collect();
+        if let Some(strike) = single.get_mut(*nth) {
+            strike.nth = 0;
+            return true;
+        }
+        *nth = nth.saturating_sub(single.len());
+        false
     }
 }
 

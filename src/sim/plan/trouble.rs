@@ -113,8 +113,7 @@ pub(crate) fn draw_incidents(steps: &mut [ScriptStep], dice: &mut Dice) -> Vec<I
         return all;
     }
     for _ in 0..dice.between(1, 2) {
-        let count = u64::try_from(steps.len()).unwrap_or(0);
-        let at = usize::try_from(dice.below(count)).unwrap_or(0);
+        let at = dice.index(steps.len());
         let mishap = draw_incident(at, dice);
         if let Some(step) = steps.get_mut(at).filter(|_| mishap.is_between_lives()) {
             step.restart = true;
@@ -128,16 +127,12 @@ fn draw_incident(at: usize, dice: &mut Dice) -> Incident {
     match dice.below(10) {
         0..=3 => {
             let until = u64::try_from(at).unwrap_or(0);
-            let kept = usize::try_from(dice.between(0, until)).unwrap_or(0);
-            Incident::Restore { kept, at, asks: dice.percent(60) }
+            Incident::Restore { kept: dice.number(0, until), at, asks: dice.percent(60) }
         }
         4 => Incident::Forget { at },
         5 | 6 => {
-            let far = i64::try_from(dice.between(60, JUMP_MAX_S)).unwrap_or(60);
-            Incident::Jump {
-                at,
-                seconds: if dice.percent(50) { far } else { far.saturating_neg() },
-            }
+            let far: i64 = dice.number(60, JUMP_MAX_S);
+            Incident::Jump { at, seconds: dice.either(far, far.saturating_neg()) }
         }
         7 | 8 => {
             let what = if dice.percent(60) { DiskRefusal::Full } else { DiskRefusal::ReadOnly };
@@ -226,31 +221,30 @@ fn draw_storm(dice: &mut Dice) -> Storm {
     if dice.percent(15) {
         return draw_refusal(dice);
     }
-    let gust = if dice.percent(50) { StormAnswer::Error } else { StormAnswer::Reset };
+    let answer = dice.either(StormAnswer::Error, StormAnswer::Reset);
     if dice.percent(60) {
         let effect = dice.pick(&BY_TOKEN).copied().unwrap_or(READ);
-        let (nth, seconds) = (u32::from(dice.percent(30)), dice.between(330, 900));
-        let nth = nth.saturating_add(1);
+        let (nth, seconds) = (if dice.percent(30) { 2 } else { 1 }, dice.between(330, 900));
         let with_it = dice.percent(75);
-        return Storm { effect, nth, with_it, seconds, scope: StormScope::All, answer: gust };
+        return Storm { effect, nth, with_it, seconds, scope: StormScope::All, answer };
     }
     let (effect, most) = if dice.percent(50) {
         (dice.pick(&start_effects()).copied().unwrap_or(READ), 3)
     } else {
         (READ, 30)
     };
-    let nth = u32::try_from(dice.between(1, most)).unwrap_or(1);
+    let nth = dice.number(1, most);
     let (with_it, seconds) = (dice.percent(50), dice.between(20, 600));
     if dice.percent(35) {
-        return Storm { effect, nth, with_it, seconds, scope: StormScope::All, answer: gust };
+        return Storm { effect, nth, with_it, seconds, scope: StormScope::All, answer };
     }
-    let gust = StormAnswer::Throttled(dice.percent(50).then(|| dice.between(1, 90)));
-    let whose = match dice.below(3) {
+    let answer = StormAnswer::Throttled(dice.percent(50).then(|| dice.between(1, 90)));
+    let scope = match dice.below(3) {
         0 => StormScope::All,
         1 => StormScope::Caller,
-        _ => StormScope::Beyond(u32::try_from(dice.between(1, 4)).unwrap_or(1)),
+        _ => StormScope::Beyond(dice.number(1, 4)),
     };
-    Storm { effect, nth, with_it, seconds, scope: whose, answer: gust }
+    Storm { effect, nth, with_it, seconds, scope, answer }
 }
 
 /// Returns the effects that may start a storm. Rare effects are left to the storms that other
@@ -263,7 +257,7 @@ fn start_effects() -> Vec<&'static str> {
 /// Draws a storm in which a merchant's credential is refused for a while.
 fn draw_refusal(dice: &mut Dice) -> Storm {
     let effect = dice.pick(&OF_MERCHANTS).copied().unwrap_or(READ);
-    let nth = u32::try_from(dice.between(1, 3)).unwrap_or(1);
+    let nth = dice.number(1, 3);
     let (with_it, seconds) = (dice.percent(50), dice.between(30, 2_400));
     Storm { effect, nth, with_it, seconds, scope: StormScope::Caller, answer: StormAnswer::Refused }
 }
@@ -337,17 +331,17 @@ pub(crate) fn draw_paging(dice: &mut Dice) -> Option<PagingPlan> {
     let mut paging = PagingPlan { size: dice.between(1, 3), shifts: Vec::new() };
     let mut swapped = false;
     for _ in 0..dice.between(1, 6) {
-        let nth = u32::try_from(dice.between(1, 40)).unwrap_or(1);
+        let nth = dice.number(1, 40);
         // Two complete readings are a proof only because no list loses an entry in the same way
         // twice.
-        let how = match dice.below(4) {
+        let change = match dice.below(4) {
             0 => ListChange::Cut,
             1 => ListChange::Removed,
             2 if !swapped => ListChange::Swapped,
             _ => ListChange::Added,
         };
-        swapped |= how == ListChange::Swapped;
-        paging.shifts.push(ChangedReading { nth, change: how });
+        swapped |= change == ListChange::Swapped;
+        paging.shifts.push(ChangedReading { nth, change });
     }
     Some(paging)
 }

@@ -10,8 +10,9 @@
 use std::collections::BTreeSet;
 
 use crate::sim::plan::chance::{
-    CallFault, Crash, CrashPoint, CrashSide, Death, Dice, FAULTS, SEND_POINT, Strike,
+    Crash, CrashPoint, CrashSide, Death, Dice, FAULTS, SEND_POINT, Strike,
 };
+use crate::sim::plan::document_gen::amount;
 use crate::sim::plan::documents::{Doc, DocBody, DocTree, FileChange, FromCharge};
 use crate::sim::plan::requests::{
     CommandAction, MERCHANT_EFFECTS, MerchantCommand, PersonCommand, PersonRequest, ScriptStep,
@@ -39,31 +40,22 @@ pub(crate) fn add_removals(script: &mut SimScript, dice: &mut Dice) {
         script.files.extend(leaving_merchant(dice));
     }
     let tree = final_tree(script);
-    let mut changes: Vec<FileChange> = if dice.percent(85) {
-        tree.values()
-            .filter(|doc| doc.broken.is_some())
-            .map(|doc| FileChange::Mend(doc.name.clone()))
-            .collect()
-    } else {
-        Vec::new()
-    };
+    let mends = dice.percent(85);
+    let broken = tree.values().filter(|doc| mends && doc.broken.is_some());
+    let mut changes: Vec<FileChange> =
+        broken.map(|doc| FileChange::Mend(doc.name.clone())).collect();
     let gone = draw_removed(&tree, leaves, dice);
     changes.extend(gone.iter().map(|doc| FileChange::Remove(doc.name.clone())));
-    script.steps.push(quiet_step(dice.between(5_000, 60_000), changes));
-    script.steps.push(quiet_step(dice.between(0, 500_000), draw_returns(&gone, dice)));
-    script.steps.push(quiet_step(dice.between(0, 500_000), Vec::new()));
+    script.steps.push(ScriptStep::quiet(dice.between(5_000, 60_000), changes));
+    script.steps.push(ScriptStep::quiet(dice.between(0, 500_000), draw_returns(&gone, dice)));
+    script.steps.push(ScriptStep::quiet(dice.between(0, 500_000), Vec::new()));
     add_trouble(script, &REMOVAL_EFFECTS, dice);
 }
 
 /// Marks most recurring charges to end with their documents; a few versions lose the mark in an
 /// edit.
 fn mark_removals(script: &mut SimScript, dice: &mut Dice) {
-    let written = script.steps.iter_mut().flat_map(|step| &mut step.changes);
-    let written = written.filter_map(|change| match change {
-        FileChange::Write(doc) => Some(doc),
-        FileChange::Remove(_) | FileChange::Break(..) | FileChange::Mend(_) => None,
-    });
-    let mut docs: Vec<&mut Doc> = script.files.values_mut().chain(written).collect();
+    let mut docs: Vec<&mut Doc> = script.documents_mut().collect();
     docs.retain(|doc| doc.kind() == "RecurringCharge");
     let names: BTreeSet<String> = docs.iter().map(|doc| doc.name.clone()).collect();
     let meant: BTreeSet<String> = names.into_iter().filter(|_| dice.percent(80)).collect();
@@ -76,22 +68,17 @@ fn mark_removals(script: &mut SimScript, dice: &mut Dice) {
 fn leaving_merchant(dice: &mut Dice) -> DocTree {
     let own = |letter: &str| format!("{letter}-{LEAVER}");
     let merchant = LEAVER.to_owned();
-    let card = DocBody::Card {
-        merchant: merchant.clone(),
-        bank: dice.percent(40),
-        text: 0,
-        holder: 0,
-        delete: dice.percent(60),
-    };
+    let (bank, delete) = (dice.percent(40), dice.percent(60));
+    let card = DocBody::Card { merchant: merchant.clone(), bank, text: 0, holder: 0, delete };
     let mut docs = vec![
         Doc { removes_object: dice.percent(90), ..Doc::new(LEAVER, DocBody::Merchant) },
         Doc::new(&own("s"), card),
     ];
-    for letter in ["r", "q"].into_iter().take(usize::try_from(dice.below(3)).unwrap_or(0)) {
+    for letter in ["r", "q"].into_iter().take(dice.index(3)) {
         let body = DocBody::Recurring {
             merchant: merchant.clone(),
             card: own("s"),
-            amount: i64::try_from(dice.between(100, 250_000)).unwrap_or(100),
+            amount: amount(dice),
             now: dice.percent(30),
             text: 0,
         };
@@ -133,51 +120,66 @@ fn draw_returns(gone: &[Doc], dice: &mut Dice) -> Vec<FileChange> {
     changes
 }
 
-fn quiet_step(wait_ms: u64, changes: Vec<FileChange>) -> ScriptStep {
-    ScriptStep { wait_ms, restart: false, changes, requests: Vec::new() }
-}
-
 /// Adds faults and crashes at these effects, unless the service has no faults.
 pub(crate) fn add_trouble(script: &mut SimScript, effects: &[&'static str], dice: &mut Dice) {
     let quiet = script.strikes.is_empty();
     for effect in effects.iter().copied() {
-        let fitting: Vec<CallFault> =
-            FAULTS.iter().copied().filter(|fault| fault.strikes(effect)).collect();
-        for nth in 1..=3 {
-            let struck = dice.percent(60) && !quiet;
-            if let Some(fault) = dice.pick(&fitting).copied().filter(|_| struck) {
-                script.strikes.push(Strike { effect, nth, fault, seconds: dice.between(1, 25) });
-            }
-        }
+        script.strikes.extend(strike_calls(effect, 3, if quiet { 0 } else { 60 }, dice));
         if dice.percent(35) {
-            script.crashes.push(crash(effect, dice));
+            script.crashes.push(crash(SEND_POINT, effect, 1, dice));
         }
     }
 }
 
-/// Returns a crash at the first call of an effect.
-pub(crate) fn crash(effect: &'static str, dice: &mut Dice) -> Crash {
-    let when = if dice.percent(50) { CrashSide::Before } else { CrashSide::After };
-    let death = if dice.percent(50) { Death::Process } else { Death::Power };
+/// Draws the faults of the first calls of an effect, each of which fails with this probability.
+pub(crate) fn strike_calls(
+    effect: &'static str,
+    calls: u32,
+    percent: u64,
+    dice: &mut Dice,
+) -> Vec<Strike> {
+    let mut fitting = FAULTS.to_vec();
+    fitting.retain(|fault| fault.strikes(effect));
+    let mut strike = |nth| {
+        let struck = dice.percent(percent);
+        let fault = dice.pick(&fitting).copied().filter(|_| struck)?;
+        Some(Strike { effect, nth, fault, seconds: dice.between(1, 25) })
+    };
+    (1..=calls).filter_map(|nth| strike(nth)).collect()
+}
+
+/// Draws a crash at one of the first `passes` passings of a place.
+pub(crate) fn crash(
+    place: &'static str,
+    effect: &'static str,
+    passes: u64,
+    dice: &mut Dice,
+) -> Crash {
+    let when = dice.either(CrashSide::Before, CrashSide::After);
+    let death = dice.either(Death::Process, Death::Power);
+    let nth = if passes > 1 { dice.number(1, passes) } else { 1 };
     let down_s = if dice.percent(50) { 0 } else { dice.below(120) };
-    Crash { point: CrashPoint { when, place: SEND_POINT, effect }, nth: 1, death, down_s }
+    Crash { point: CrashPoint { when, place, effect }, nth, death, down_s }
 }
 
 impl SimScript {
-    /// Returns the script in which only saved methods are removed with their documents.
-    #[must_use]
-    pub fn without_removal(&self) -> Self {
-        let mut less = self.clone();
-        less.strikes.retain(|strike| !REMOVAL_EFFECTS.contains(&strike.effect));
-        less.crashes.retain(|crash| !REMOVAL_EFFECTS.contains(&crash.point.effect));
-        let written = less.steps.iter_mut().flat_map(|step| &mut step.changes);
-        for change in written {
-            if let FileChange::Write(doc) = change {
-                doc.removes_object = false;
-            }
-        }
-        less.files.values_mut().for_each(|doc| doc.removes_object = false);
-        less
+    /// Leaves only the saved methods to be removed with their documents.
+    pub(crate) fn remove_removals(&mut self) {
+        self.strikes.retain(|strike| !REMOVAL_EFFECTS.contains(&strike.effect));
+        self.crashes.retain(|crash| !REMOVAL_EFFECTS.contains(&crash.point.effect));
+        self.documents_mut().for_each(|doc| doc.removes_object = false);
+    }
+
+    /// Returns every version of every document.
+    fn documents_mut(&mut self) -> impl Iterator<Item = &mut Doc> {
+        let changes = self.steps.iter_mut().flat_map(|step| &mut step.changes);
+        let written =
+            changes.filter_map(
+                |change| {
+                    if let FileChange::Write(doc) = change { Some(doc) } else { None }
+                },
+            );
+        self.files.values_mut().chain(written)
     }
 }
 
@@ -196,7 +198,7 @@ pub(crate) fn add_earlier_charges(script: &mut SimScript, dice: &mut Dice) {
         return;
     }
     script.files.insert(EARLIER.to_owned(), Doc::new(EARLIER, DocBody::Merchant));
-    let amount = draw_amount(dice);
+    let amount = amount(dice);
     let mut docs: Vec<Doc> =
         (0..dice.between(2, 4)).map(|number| earlier_document(number, amount, dice)).collect();
     let late = docs.split_off(docs.len().saturating_sub(1));
@@ -206,12 +208,10 @@ pub(crate) fn add_earlier_charges(script: &mut SimScript, dice: &mut Dice) {
     let mut changes: Vec<FileChange> =
         late.into_iter().filter(|_| dice.percent(60)).map(FileChange::Write).collect();
     changes.extend(docs.into_iter().filter_map(|doc| change_earlier_document(doc, dice)));
-    let step =
-        |wait_ms, changes| ScriptStep { wait_ms, restart: false, changes, requests: Vec::new() };
-    script.steps.push(step(dice.between(0, 90_000), changes));
-    script.steps.push(step(dice.between(0, 500_000), Vec::new()));
+    script.steps.push(ScriptStep::quiet(dice.between(0, 90_000), changes));
+    script.steps.push(ScriptStep::quiet(dice.between(0, 500_000), Vec::new()));
     if dice.percent(50) {
-        script.crashes.push(crash(SCHEDULE_EFFECT, dice));
+        script.crashes.push(crash(SEND_POINT, SCHEDULE_EFFECT, 1, dice));
     }
 }
 
@@ -220,7 +220,7 @@ fn earlier_document(number: u64, amount_of_all: i64, dice: &mut Dice) -> Doc {
         merchant: EARLIER.to_owned(),
         nth: usize::from(dice.percent(30)),
         charge: String::new(),
-        amount: if dice.percent(70) { amount_of_all } else { draw_amount(dice) },
+        amount: if dice.percent(70) { amount_of_all } else { amount(dice) },
         text: dice.percent(40).then_some(0),
     };
     Doc::new(&format!("k{number}-{EARLIER}"), DocBody::FromCharge(one))
@@ -231,16 +231,12 @@ fn change_earlier_document(mut doc: Doc, dice: &mut Dice) -> Option<FileChange> 
     let DocBody::FromCharge(one) = &mut doc.body else { return None };
     match dice.below(10) {
         0 => doc.generation = doc.generation.saturating_add(1),
-        1 => one.amount = draw_amount(dice),
+        1 => one.amount = amount(dice),
         2 => one.text = Some(one.text.map_or(0, |text| text.saturating_add(1))),
         3 => return Some(FileChange::Remove(doc.name)),
         _ => return None,
     }
     Some(FileChange::Write(doc))
-}
-
-pub(crate) fn draw_amount(dice: &mut Dice) -> i64 {
-    i64::try_from(dice.between(100, 250_000)).unwrap_or(100)
 }
 
 /// Name of the merchant.
@@ -275,8 +271,7 @@ pub(crate) fn add_till(script: &mut SimScript, dice: &mut Dice) {
         };
         let (name, merchant) = (format!("t{version}"), TILL.to_owned());
         let command = PersonCommand { name, merchant, action: CommandAction::Own(own) };
-        let steps = u64::try_from(script.steps.len()).unwrap_or(1);
-        let at = usize::try_from(dice.below(steps)).unwrap_or(0);
+        let at = dice.index(script.steps.len());
         if let Some(step) = script.steps.get_mut(at) {
             step.requests.push(PersonRequest::Command(command));
         }
