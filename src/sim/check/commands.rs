@@ -11,13 +11,13 @@ use crate::sandbox::options::ServiceSurface;
 use crate::sim::check::evidence::{RunEvidence, Violation};
 use crate::sim::check::hooks;
 use crate::sim::plan::requests::{CommandAction, MerchantCommand, PersonCommand, PersonRequest};
-use crate::sim::service::control::text;
+use crate::sim::service::control::{minor_amount, text};
+use crate::sim::service::frontend::Arrival;
 
 fn commands<'a>(evidence: &RunEvidence<'a>) -> impl Iterator<Item = &'a PersonCommand> {
-    let deeds = evidence.script.steps.iter().flat_map(|step| &step.requests);
-    deeds.filter_map(
-        |deed| if let PersonRequest::Command(command) = deed { Some(command) } else { None },
-    )
+    evidence.script.steps.iter().flat_map(|step| &step.requests).filter_map(|request| {
+        if let PersonRequest::Command(command) = request { Some(command) } else { None }
+    })
 }
 
 /// Returns the movements of one type that a command made, as far as they can be distinguished.
@@ -58,14 +58,8 @@ fn movements<'a>(
         CommandAction::Sign { .. }
         | CommandAction::Pay { .. }
         | CommandAction::Ignore { .. }
-        | CommandAction::Own(_) => {
-            return None;
-        }
+        | CommandAction::Own(_) => return None,
     })
-}
-
-fn minor_amount(entry: &Value) -> i64 {
-    entry.get("amount").and_then(Value::as_i64).unwrap_or(0)
 }
 
 /// Returns the commands that cannot be distinguished at the service, which are counted together.
@@ -160,9 +154,8 @@ pub(crate) fn was_paid_by_command(evidence: &RunEvidence<'_>, occurrence: &str) 
 pub(crate) fn check_answers(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let mut open: BTreeMap<&str, &str> = BTreeMap::new();
     for command in commands(evidence) {
-        if let Some(answer) = evidence.answers.get(&command.name)
-            && answer.status == ActionStatus::InDoubt
-        {
+        let answer = evidence.answers.get(&command.name);
+        if let Some(answer) = answer.filter(|answer| answer.status == ActionStatus::InDoubt) {
             open.insert(&command.name, &answer.message);
         }
     }
@@ -175,38 +168,21 @@ pub(crate) fn check_answers(evidence: &RunEvidence<'_>, found: &mut Vec<Violatio
 fn merchant_commands<'a>(
     evidence: &RunEvidence<'a>,
 ) -> impl Iterator<Item = (&'a PersonCommand, &'a MerchantCommand)> {
-    let deeds = evidence.script.steps.iter().flat_map(|step| &step.requests);
-    deeds.filter_map(|deed| match deed {
-        PersonRequest::Command(command) => match &command.action {
-            CommandAction::Own(own) => Some((command, own)),
-            CommandAction::Charge { .. }
-            | CommandAction::Credit { .. }
-            | CommandAction::Refund { .. }
-            | CommandAction::Void { .. }
-            | CommandAction::Capture { .. }
-            | CommandAction::Sign { .. }
-            | CommandAction::Pay { .. }
-            | CommandAction::Ignore { .. } => None,
-        },
-        PersonRequest::Refresh | PersonRequest::Pay(_) => None,
+    commands(evidence).filter_map(|command| {
+        if let CommandAction::Own(own) = &command.action { Some((command, own)) } else { None }
     })
 }
 
 /// Returns true if the service did it, according to its requests.
 fn is_done(evidence: &RunEvidence<'_>, own: &MerchantCommand) -> bool {
-    let mut arrivals = evidence.arrivals.iter();
-    let arrived = arrivals.any(|one| {
-        let same = own.changed_values().is_null() || one.body == own.changed_values();
-        one.effect == Some(own.effect()) && same && (200..300).contains(&one.status)
-    });
-    match own {
-        MerchantCommand::Details { .. }
-        | MerchantCommand::Account { .. }
-        | MerchantCommand::Purge
-        | MerchantCommand::Vault { .. } => arrived,
+    if let MerchantCommand::Delete { nth } = own {
         // A purge may have removed it.
-        MerchantCommand::Delete { nth } => is_gone(evidence, *nth),
+        return is_gone(evidence, *nth);
     }
+    evidence.arrivals.iter().any(|one| {
+        let same = own.changed_values().is_null() || one.body == own.changed_values();
+        one.effect == Some(own.effect()) && same && one.succeeded()
+    })
 }
 
 /// Returns true if one of the merchant's own recurring charges collects no more.
@@ -219,25 +195,20 @@ fn is_gone(evidence: &RunEvidence<'_>, nth: usize) -> bool {
 
 /// Checks that no token is saved twice, and that each method answered as saved is saved.
 fn check_vault(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
-    let kept = evidence
-        .arrivals
-        .iter()
-        .filter(|one| one.effect == Some("vault.save") && (200..300).contains(&one.status));
-    let kept = kept.count();
+    let saved = |one: &&Arrival| one.effect == Some("vault.save") && one.succeeded();
+    let kept = evidence.arrivals.iter().filter(saved).count();
+    let vault = |(_, own): &(_, &MerchantCommand)| matches!(own, MerchantCommand::Vault { .. });
     let stands = |stands: ActionStatus| {
-        let all = merchant_commands(evidence)
-            .filter(|(_, own)| matches!(own, MerchantCommand::Vault { .. }));
+        let all = merchant_commands(evidence).filter(vault);
         let answers = all.filter_map(|(command, _)| evidence.answers.get(&command.name));
         answers.filter(|answer| answer.status == stands).count()
     };
-    let commands = merchant_commands(evidence)
-        .filter(|(_, own)| matches!(own, MerchantCommand::Vault { .. }))
-        .count();
+    let commands = merchant_commands(evidence).filter(vault).count();
     let undone = stands(ActionStatus::Refused).saturating_add(stands(ActionStatus::NotSent));
-    if kept < stands(ActionStatus::Done) || kept > commands.saturating_sub(undone) {
-        let (done, methods) =
-            (stands(ActionStatus::Done), "methods were kept in a vault: commands");
-        let text = format!("{kept} {methods} {commands}, done {done}, refused {undone}");
+    let done = stands(ActionStatus::Done);
+    if kept < done || kept > commands.saturating_sub(undone) {
+        let kept = format!("{kept} methods were kept in a vault");
+        let text = format!("{kept}: commands {commands}, done {done}, refused {undone}");
         found.push(Violation::new("law 5", text));
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
+use crate::base::id::RemoteId;
 use crate::engine::protocol::actions::ActionReport;
 use crate::engine::protocol::views::ResourceView;
 use crate::model::intent::IntentProgress;
@@ -85,11 +86,13 @@ impl RunEvidence<'_> {
 
     /// Returns the generations that a document ever had.
     pub fn generations(&self, name: &str) -> Vec<u32> {
-        let mut generations: Vec<u32> =
-            self.versions(name).iter().map(|doc| doc.generation).collect();
-        generations.sort_unstable();
-        generations.dedup();
-        generations
+        let all: BTreeSet<u32> = self.versions(name).iter().map(|doc| doc.generation).collect();
+        all.into_iter().collect()
+    }
+
+    /// Returns the engine's view of a document at the end.
+    pub(crate) fn view(&self, doc: &Doc) -> Option<&ResourceView> {
+        self.views.iter().find(|view| view.name == doc.name && view.kind == doc.kind())
     }
 
     pub fn intents(&self, name: &str) -> impl Iterator<Item = &IntentHistory> {
@@ -153,10 +156,8 @@ fn names(
 
 /// Returns the id that the journal records as the result of a finished intent.
 pub(crate) fn result_id(story: &IntentHistory) -> Option<&str> {
-    match story.progress.last() {
-        Some((_, IntentProgress::Done { observation, proof: _ })) => {
-            observation.remote_id.as_ref().map(crate::base::id::RemoteId::as_str)
-        }
-        Some(_) | None => None,
-    }
+    let Some((_, IntentProgress::Done { observation, proof: _ })) = story.progress.last() else {
+        return None;
+    };
+    observation.remote_id.as_ref().map(RemoteId::as_str)
 }

@@ -18,7 +18,7 @@ use crate::sim::plan::hook_scripts::{
     CREDIT_AMOUNT, CREDITED, EARLY, ECHO, FULL_REFUND, LATE, LATE_REFUND, NOTIFIED,
     PARTIAL_AMOUNTS, PARTIAL_REFUNDS, SKIP, START, VOID,
 };
-use crate::sim::service::control::text;
+use crate::sim::service::control::{minor_amount, text};
 use crate::store::read_model::model::ReadModel;
 
 /// Returns every hook run in the journal, in order.
@@ -106,10 +106,7 @@ impl<'a> MerchantBooks<'a> {
     /// the flag is set: one was refused, or waits for a person.
     pub(crate) fn is_excused(&self, event: &str, told: bool) -> bool {
         let Some(known) = self.all.known else { return false };
-        let mine = |ran: &&&HookRunRecord| {
-            ran.event == event && ran.merchant.name.as_str() == self.merchant
-        };
-        let refused = self.runs.iter().filter(mine).any(|ran| {
+        let refused = self.runs_on(event).any(|ran| {
             let mut wishes = ran.runs.iter().flat_map(|run| &run.requests);
             let fate = |wish: &ActionRequest| action_outcome(self.all, &action_id(ran, wish));
             let not_done = |wish: &ActionRequest| {
@@ -123,11 +120,8 @@ impl<'a> MerchantBooks<'a> {
 
     /// Describes the state of everything that an event requests.
     pub(crate) fn describe_state(&self, event: &str) -> String {
-        let mine = |ran: &&&HookRunRecord| {
-            ran.event == event && ran.merchant.name.as_str() == self.merchant
-        };
         let mut told = Vec::new();
-        for ran in self.runs.iter().filter(mine) {
+        for ran in self.runs_on(event) {
             for wish in ran.runs.iter().flat_map(|run| &run.requests) {
                 let id = action_id(ran, wish);
                 let fate = self.all.known.and_then(|known| known.action_result(&id).ok().flatten());
@@ -154,7 +148,15 @@ impl<'a> MerchantBooks<'a> {
     }
 
     pub(crate) fn violate(&self, law: &'static str, text: &str, found: &mut Vec<Violation>) {
-        found.push(Violation::new(law, format!("{} at {}", text, self.merchant)));
+        found.push(Violation::new(law, format!("{text} at {}", self.merchant)));
+    }
+
+    /// Returns the hook runs on an event of the merchant.
+    fn runs_on(&self, event: &str) -> impl Iterator<Item = &'a HookRunRecord> {
+        let mine = move |ran: &&HookRunRecord| {
+            ran.event == event && ran.merchant.name.as_str() == self.merchant
+        };
+        self.runs.iter().copied().filter(mine)
     }
 }
 
@@ -170,10 +172,6 @@ fn is_waiting(known: &ReadModel, (merchant, event): (&str, &str), told: bool) ->
 
 fn is_too_deep(ran: &HookRunRecord) -> bool {
     ran.failures.iter().any(|failed| failed.message.contains("chain"))
-}
-
-pub(crate) fn minor_amount(object: &Value) -> i64 {
-    object.get("amount").and_then(Value::as_i64).unwrap_or(0)
 }
 
 /// Returns the refunds that scripts make for a payment of this amount.
@@ -273,8 +271,7 @@ pub(crate) fn check_chains(books: &MerchantBooks<'_>, found: &mut Vec<Violation>
 
 /// Returns true if no echo follows this one, since its chain has the maximum length.
 fn ends_chain(books: &MerchantBooks<'_>, one: &HookedEvent<'_>) -> bool {
-    let mine = books.runs.iter().filter(|ran| ran.event == one.event);
-    books.complete && mine.into_iter().any(|ran| is_too_deep(ran))
+    books.complete && books.runs.iter().any(|ran| ran.event == one.event && is_too_deep(ran))
 }
 
 /// Checks that exactly the payments that a script voids are voided.
@@ -287,11 +284,8 @@ pub(crate) fn check_voids(books: &MerchantBooks<'_>, found: &mut Vec<Violation>)
             if voided && amount != VOID {
                 books.violate("law 5", &format!("{id} was voided"), found);
             } else if due && !voided && amount == VOID {
-                books.violate(
-                    "hooks",
-                    &format!("{id} was not voided: {}", books.describe_state(event)),
-                    found,
-                );
+                let text = format!("{id} was not voided: {}", books.describe_state(event));
+                books.violate("hooks", &text, found);
             }
         }
     }

@@ -9,13 +9,11 @@ use crate::model::events::hook_run::{ActionOutcome, HookRunRecord};
 use crate::sim::check::events::{EventEvidence, is_connected};
 use crate::sim::check::evidence::{RunEvidence, Violation};
 use crate::sim::check::hook_books;
-use crate::sim::check::hook_books::{
-    MerchantBooks, action_id, action_outcome, hook_runs, minor_amount,
-};
+use crate::sim::check::hook_books::{MerchantBooks, action_id, action_outcome, hook_runs};
 use crate::sim::plan::hook_scripts::{ECHO, LATE, NOTIFIED};
-use crate::sim::service::control::text;
+use crate::sim::plan::parts::add;
+use crate::sim::service::control::{minor_amount, text};
 use crate::sim::service::notifier::SimDelivery;
-use crate::sim::service::post_office::key_of;
 
 /// Prefix of the names of hooks' actions in the journal.
 const HOOK: &str = "hook-";
@@ -54,18 +52,16 @@ pub(crate) fn check_hooks(
 /// Counts the finished actions of hooks by verb, and the failed hook runs.
 pub(crate) fn count_actions(all: &EventEvidence<'_>) -> BTreeMap<String, u32> {
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
-    let mut one = |what: String| {
-        let count = counts.entry(what).or_default();
-        *count = count.saturating_add(1);
-    };
     for ran in hook_runs(all) {
         for wish in ran.runs.iter().flat_map(|run| &run.requests) {
             let granted = action_outcome(all, &action_id(ran, wish));
             if granted == Some(ActionOutcome::Done) {
-                one(wish.verb.clone());
+                add(&mut counts, wish.verb.clone(), 1);
             }
         }
-        ran.failures.iter().for_each(|_| one("failed".to_owned()));
+        for _ in &ran.failures {
+            add(&mut counts, "failed".to_owned(), 1);
+        }
     }
     counts
 }
@@ -98,27 +94,25 @@ pub(crate) fn is_requested_charge(evidence: &RunEvidence<'_>, entry: &Value) -> 
     evidence.script.hooks.is_some() && minor_amount(entry) == ECHO
 }
 
-/// Returns the key under which a script counts the merchant's events.
-fn counter_key(merchant: &str) -> String {
-    key_of(merchant).map_or_else(String::new, |_| format!("seen-{merchant}"))
-}
-
 /// Text of the notification that every event may cause.
 const UNRELATED: &str = "unrelated";
 
 /// Checks that each notification arrives once; one that was refused or is in doubt may be missing.
 /// Collects the texts that may arrive.
-pub(crate) fn check_notifications(
+fn check_notifications(
     books: &MerchantBooks<'_>,
     tries: &[SimDelivery],
     texts: &mut BTreeSet<String>,
     found: &mut Vec<Violation>,
 ) {
+    // Once for each state that began empty.
+    let begun = books.evidence.lost.iter().filter(|lost| lost.last_kept.is_none()).count();
+    let most = begun.saturating_add(1);
     for asked in books.payments(NOTIFIED).into_iter().chain(books.payments(LATE)) {
         let id = text(asked.data, "id");
         for text in [format!("paid {id}"), format!("once more {id}")] {
             let arrived = tries.iter().filter(|one| one.arrived && one.text == text).count();
-            if arrived > max_arrivals(books) {
+            if arrived > most {
                 books.violate("told", &format!("`{text}` arrived {arrived} times"), found);
             } else if arrived == 0 && asked.notified {
                 let text = format!("`{text}` never arrived (event {})", asked.event);
@@ -129,18 +123,8 @@ pub(crate) fn check_notifications(
     }
 }
 
-/// Returns the most arrivals of one text: one for each state that began empty.
-fn max_arrivals(books: &MerchantBooks<'_>) -> usize {
-    let begun = books.evidence.lost.iter().filter(|lost| lost.last_kept.is_none()).count();
-    begun.saturating_add(1)
-}
-
 /// Checks that no other text arrives.
-pub(crate) fn check_unexpected(
-    tries: &[SimDelivery],
-    texts: &BTreeSet<String>,
-    found: &mut Vec<Violation>,
-) {
+fn check_unexpected(tries: &[SimDelivery], texts: &BTreeSet<String>, found: &mut Vec<Violation>) {
     for one in tries.iter().filter(|one| one.text != UNRELATED && !texts.contains(&one.text)) {
         let text = format!("`{}` arrived, and no event requests it", one.text);
         found.push(Violation::new("told", text));
@@ -149,13 +133,14 @@ pub(crate) fn check_unexpected(
 
 /// Checks that a script's stored value is the last one that its runs stored, and that each run
 /// counted one more.
-pub(crate) fn check_stored_values(
+fn check_stored_values(
     all: &EventEvidence<'_>,
     ran: &[&HookRunRecord],
     found: &mut Vec<Violation>,
 ) {
     let Some(known) = all.known else { return };
-    let keys: BTreeSet<String> = all.merchants.iter().map(|one| counter_key(one)).collect();
+    // A script counts the merchant's events under this key.
+    let keys: BTreeSet<String> = all.merchants.iter().map(|one| format!("seen-{one}")).collect();
     let mut counted: BTreeMap<(&str, &str), i64> = BTreeMap::new();
     for run in ran.iter().flat_map(|ran| &ran.runs) {
         for (key, value) in run.kept.iter().filter(|(key, _)| keys.contains(key)) {

@@ -22,6 +22,7 @@ use crate::sim::check::evidence::{RunEvidence, Violation, is_complete};
 use crate::sim::machine::journal::{DurableRecord, name_of};
 use crate::sim::plan::chance::{AMOUNTS, CallFault};
 use crate::sim::plan::documents::{Doc, DocBody, DocTree};
+use crate::sim::plan::parts::add;
 use crate::sim::plan::trouble::{StormAnswer, StormScope};
 use crate::sim::plan::world_parts;
 use crate::sim::service::control::text;
@@ -111,7 +112,10 @@ pub(crate) fn check_differing_answers(evidence: &RunEvidence<'_>, found: &mut Ve
         let done = story
             .progress
             .iter()
-            .find(|(at, progress)| *at >= arrival.at && is_settled_or_on_hold(progress))
+            .find(|(at, progress)| {
+                let on_hold = matches!(progress, IntentProgress::OnHold { .. });
+                *at >= arrival.at && (on_hold || matches!(progress, IntentProgress::Done { .. }))
+            })
             // If the intent was on hold first, a person resolved it.
             .filter(|(_, progress)| matches!(progress, IntentProgress::Done { .. }));
         let Some((done, _)) = done else { continue };
@@ -124,11 +128,6 @@ pub(crate) fn check_differing_answers(evidence: &RunEvidence<'_>, found: &mut Ve
         );
         found.push(Violation::new("law 4", text));
     }
-}
-
-/// Returns true if an intent is settled, or on hold until a person resolves it.
-fn is_settled_or_on_hold(progress: &IntentProgress) -> bool {
-    matches!(progress, IntentProgress::Done { .. } | IntentProgress::OnHold { .. })
 }
 
 /// Returns true if a request names an amount itself.
@@ -261,10 +260,7 @@ pub(crate) fn check_decisions(evidence: &RunEvidence<'_>, found: &mut Vec<Violat
     let applications = files.values().filter(|doc| doc.kind() == "MerchantApplication");
     for doc in applications.filter(|doc| !evidence.is_on_hold(doc)) {
         let Some((state, true)) = evidence.decision(doc) else { continue };
-        let mut views = evidence.views.iter();
-        let Some(view) = views.find(|view| view.name == doc.name && view.kind == doc.kind()) else {
-            continue;
-        };
+        let Some(view) = evidence.view(doc) else { continue };
         let fits = match state {
             "provisioned" => view.ready,
             "declined" => view.reason == "Declined",
@@ -288,8 +284,7 @@ pub(crate) fn check_codes(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>
         if code == FORGED {
             found.push(Violation::new("law 3", "a forged code was tried".to_owned()));
         }
-        let times = times.entry(code).or_default();
-        *times = times.saturating_add(u32::from(arrival.status == 200));
+        add(&mut times, code, u32::from(arrival.status == 200));
     }
     for (_, times) in times.into_iter().filter(|(_, times)| *times > 1) {
         let text = format!("one code was exchanged {times} times");

@@ -48,8 +48,8 @@ pub(crate) fn check_limits(
     seen: &[SeenPlan],
 ) -> Vec<Violation> {
     let mut found = Vec::new();
-    let happened: Vec<IntentExposure<'_>> =
-        exposures(evidence).into_iter().filter(|one| one.happened).collect();
+    let mut happened = exposures(evidence);
+    happened.retain(|one| one.happened);
     for bound in &evidence.script.people.limits {
         for (span, sum) in sums(evidence, bound, &happened) {
             if sum > bound.max {
@@ -70,12 +70,8 @@ pub(crate) fn check_limits(
 fn check_recorded_exposure(one: &IntentExposure<'_>) -> Option<Violation> {
     let counted: i64 = one.intent.exposure.sums().into_values().sum();
     (counted < one.amount).then(|| {
-        let IntentExposure { intent, amount, .. } = one;
-        let text = format!(
-            "{} of {} moved {amount}, and its intent counted {counted}",
-            intent.effect, intent.key
-        );
-        Violation::new("limits", text)
+        let moved = format!("{} of {} moved {}", one.intent.effect, one.intent.key, one.amount);
+        Violation::new("limits", format!("{moved}, and its intent counted {counted}"))
     })
 }
 
@@ -86,7 +82,7 @@ fn exposures<'a>(evidence: &RunEvidence<'a>) -> Vec<IntentExposure<'a>> {
 
 fn exposure<'a>(evidence: &RunEvidence<'a>, story: &'a IntentHistory) -> IntentExposure<'a> {
     let arrivals = arrivals(evidence, story);
-    let done = arrivals.iter().find(|one| (200..300).contains(&one.status)).copied();
+    let done = arrivals.iter().find(|one| one.succeeded()).copied();
     let asked = done.or(arrivals.first().copied()).map(|one| &one.body);
     let billed = done.and_then(|one| one.reply.get("total_amount"));
     let billed = billed.or_else(|| story.intent.expect.get("total_amount"));
@@ -210,11 +206,8 @@ fn check_approvals(
             .filter(|approval| seen.iter().any(|seen| saw_step(seen, approval, one)))
             .map(|approval| approval.actor.as_str())
             .collect();
-        let needed = if evidence.script.people.above.is_some() {
-            required_approvers(evidence, one, &approvals)
-        } else {
-            1
-        };
+        let above = evidence.script.people.above;
+        let needed = above.map_or(1, |above| required_approvers(above, one, &approvals));
         if saw.len() < needed {
             let text = format!(
                 "{} of {} moved {} by an approval; {} of {needed} people gave it for that amount",
@@ -235,12 +228,7 @@ fn check_approvals(
 }
 
 /// Returns the number of people that an approval needs: that of the smallest approved plan.
-fn required_approvers(
-    evidence: &RunEvidence<'_>,
-    one: &IntentExposure<'_>,
-    approvals: &[&PlanApproval],
-) -> usize {
-    let above = evidence.script.people.above.unwrap_or(i64::MAX);
+fn required_approvers(above: i64, one: &IntentExposure<'_>, approvals: &[&PlanApproval]) -> usize {
     let ids = &one.intent.exposure.approvals;
     let given = approvals.iter().filter(|approval| ids.contains(&approval.id));
     let sum = |approval: &PlanApproval| -> i64 {
@@ -268,10 +256,7 @@ fn saw_step(seen: &SeenPlan, approval: &PlanApproval, one: &IntentExposure<'_>) 
 
 /// Returns the limit that blocks a document's step, if it is a limit of this world.
 fn blocking_limit<'a>(evidence: &RunEvidence<'a>, doc: &Doc) -> Option<&'a SimLimit> {
-    let mine = |view: &&crate::engine::protocol::views::ResourceView| {
-        view.name == doc.name && view.kind == doc.kind() && view.reason == "OverLimit"
-    };
-    let view = evidence.views.iter().find(mine)?;
+    let view = evidence.view(doc).filter(|view| view.reason == "OverLimit")?;
     let mut bounds = evidence.script.people.limits.iter();
     bounds.find(|bound| view.message.starts_with(&format!("{} allows ", bound.name())))
 }
@@ -282,10 +267,7 @@ pub(crate) fn is_over_limit(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
 }
 
 fn has_remaining_steps(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
-    let mine = |view: &&crate::engine::protocol::views::ResourceView| {
-        view.name == doc.name && view.kind == doc.kind()
-    };
-    evidence.views.iter().find(mine).is_some_and(|view| !view.ready)
+    evidence.view(doc).is_some_and(|view| !view.ready)
 }
 
 /// Checks that a blocked step would exceed its limit, together with all finished and all remaining
@@ -293,12 +275,9 @@ fn has_remaining_steps(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
 pub(crate) fn check_blocked_steps(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let ever = evidence.all_documents();
     let spent = exposures(evidence);
-    let may_have: Vec<IntentExposure<'_>> = spent
-        .into_iter()
-        .zip(evidence.histories)
-        .filter(|(_, story)| may_have_happened(story))
-        .map(|(one, _)| one)
-        .collect();
+    let counted = spent.into_iter().zip(evidence.histories);
+    let counted = counted.filter(|(_, story)| may_have_happened(story));
+    let may_have: Vec<IntentExposure<'_>> = counted.map(|(one, _)| one).collect();
     for doc in ever.values() {
         let Some(bound) = blocking_limit(evidence, doc) else { continue };
         let wanted = |doc: &Doc| wanted_exposure(evidence, bound.what, doc);

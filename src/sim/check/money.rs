@@ -5,19 +5,17 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::model::intent::IntentProgress;
 use crate::sim::check::evidence::{RunEvidence, Violation, is_complete, is_valid, result_id};
 use crate::sim::check::{commands, evidence, limits, uniqueness};
 use crate::sim::machine::journal::{IntentHistory, name_of};
 use crate::sim::plan::documents::{Doc, DocBody};
+use crate::sim::plan::parts::add;
 use crate::sim::service::control::{mark_of, text};
 
 /// Compares the sums of all invoices and of all settled documents. Documents that changed after
 /// their invoice was sent are excluded, and are checked one by one elsewhere.
 pub(crate) fn check_invoiced(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
-    let Some(files) = evidence.files() else {
-        return;
-    };
+    let Some(files) = evidence.files() else { return };
     let (mut asked, mut billed) = (0_i64, 0_i64);
     for doc in files.values().filter(|doc| matches!(doc.body, DocBody::Invoice { .. })) {
         let same =
@@ -65,8 +63,7 @@ pub(crate) fn check_collected(evidence: &RunEvidence<'_>, found: &mut Vec<Violat
             );
             found.push(Violation::new("sums", text));
         }
-        let seen = times.entry(occurrence).or_default();
-        *seen = seen.saturating_add(1);
+        add(&mut times, occurrence, 1);
     }
     for (occurrence, times) in times.into_iter().filter(|(_, times)| *times > 1) {
         let text = format!("occurrence {occurrence} collected {times} times");
@@ -130,7 +127,7 @@ fn was_cancelled(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
     let source = doc.source_id(0);
     evidence.intents(&doc.name).any(|one| {
         let first = Some(&one.intent.source_id) == source.as_ref();
-        first && one.intent.effect == "recurring.cancel" && is_done(one)
+        first && one.intent.effect == "recurring.cancel" && one.is_done()
     })
 }
 
@@ -164,14 +161,10 @@ fn is_removed(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
     always && !files.contains_key(&doc.name) && !evidence.is_on_hold(doc)
 }
 
-fn is_done(story: &IntentHistory) -> bool {
-    matches!(story.progress.last(), Some((_, IntentProgress::Done { .. })))
-}
-
 /// Returns true if the recurring charge of a document was ended, also in part, while it had no
 /// document. It then waits for a higher generation.
 pub(crate) fn was_ended(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
-    ending_intents(evidence, doc).any(is_done)
+    ending_intents(evidence, doc).any(IntentHistory::is_done)
 }
 
 /// Returns true if the service ended the charge and the answer was lost. The document must then not
@@ -181,7 +174,7 @@ pub(crate) fn may_be_ended(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
         let effect = Some(story.intent.effect.as_str());
         let name = name_of(&story.intent);
         let mut same = evidence.arrivals.iter().filter(|one| one.name == name);
-        same.any(|one| one.effect == effect && (200..300).contains(&one.status))
+        same.any(|one| one.effect == effect && one.succeeded())
     };
     ending_intents(evidence, doc).any(happened)
 }
@@ -205,7 +198,7 @@ pub(crate) fn check_returned(evidence: &RunEvidence<'_>, found: &mut Vec<Violati
         if !was_ended(evidence, doc) || evidence.is_on_hold(doc) {
             continue;
         }
-        let view = evidence.views.iter().find(|one| one.name == doc.name && one.kind == doc.kind());
+        let view = evidence.view(doc);
         if view.is_none_or(|view| view.reason != "Ended") {
             let said = view.map_or("nothing", |view| view.reason.as_str());
             let text = format!(
@@ -222,7 +215,7 @@ pub(crate) fn check_deauthorised(evidence: &RunEvidence<'_>, found: &mut Vec<Vio
     let ever = evidence.all_documents();
     for (name, doc) in ever.iter().filter(|(_, doc)| doc.body == DocBody::Merchant) {
         let back = |effect: &str| {
-            evidence.intents(name).find(|one| one.intent.effect == effect && is_done(one))
+            evidence.intents(name).find(|one| one.intent.effect == effect && one.is_done())
         };
         if let Some((at, _)) = back("merchant.deauthorise").and_then(|story| story.progress.last())
         {

@@ -82,17 +82,14 @@ fn is_submitted(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
 
 /// Checks that every valid document has its object, and that the engine reports it as ready.
 pub(crate) fn check_ready(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
-    let Some(files) = evidence.files() else {
-        return;
-    };
+    let Some(files) = evidence.files() else { return };
     for doc in files.values().filter(|doc| is_valid(files, doc)) {
         let waits = limits::is_over_limit(evidence, doc) || evidence.awaits_underwriting(doc);
         if evidence.is_on_hold(doc) || waits || money::was_ended(evidence, doc) {
             continue;
         }
         if money::may_be_ended(evidence, doc) {
-            let mut views = evidence.views.iter();
-            if views.any(|one| one.name == doc.name && one.kind == doc.kind() && one.ready) {
+            if evidence.view(doc).is_some_and(|view| view.ready) {
                 let text =
                     format!("{} was ended, and the engine reports it as ready", doc.address());
                 found.push(Violation::new("removal", text));
@@ -102,9 +99,7 @@ pub(crate) fn check_ready(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>
         if let Some(missing) = missing_in_all_generations(evidence, doc) {
             found.push(Violation::new("settles", format!("{}: {missing}", doc.address())));
         }
-        let view =
-            evidence.views.iter().find(|view| view.name == doc.name && view.kind == doc.kind());
-        match view {
+        match evidence.view(doc) {
             // A change that the service cannot make leaves the object as it was, and needs
             // attention.
             Some(view) if matches!(view.reason.as_str(), "AwaitsApplicant" | "CannotChange") => {}
@@ -212,9 +207,7 @@ fn field_differs(object: &Value, field: &str, wanted: &Value) -> Option<String> 
 
 /// Checks that a saved method is gone if its document always declared the removal and is gone.
 pub(crate) fn check_removed_methods(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
-    let Some(files) = evidence.files().filter(|files| is_complete(files)) else {
-        return;
-    };
+    let Some(files) = evidence.files().filter(|files| is_complete(files)) else { return };
     for (name, doc) in evidence.all_documents() {
         let always =
             evidence.versions(name).iter().all(|doc| doc.declares_removal() && doc.generation == 0);
@@ -247,21 +240,14 @@ impl RunEvidence<'_> {
         let ever = self.all_documents();
         let mut names = vec![doc.name.as_str()];
         names.extend(doc.references());
-        let further: Vec<_> = names
-            .iter()
-            .filter_map(|name| ever.get(name))
-            .flat_map(|need| need.references())
-            .collect();
-        names.extend(further);
+        let needs: Vec<_> = names.iter().filter_map(|name| ever.get(name)).collect();
+        names.extend(needs.into_iter().flat_map(|need| need.references()));
+        let held = |name: &str| self.intents(name).any(|story| story.hold_reason().is_some());
         uniqueness::waits_behind(self, doc)
             || state::is_waiting(self, doc, &names)
-            || names.iter().any(|name| {
-                let merchant = ever.get(name).map(|doc| doc.merchant());
-                let own = self.intents(name).any(|story| story.hold_reason().is_some());
-                own || merchant.is_some_and(|merchant| {
-                    self.intents(merchant).any(|story| story.hold_reason().is_some())
-                })
-            })
+            || names
+                .iter()
+                .any(|name| held(name) || ever.get(name).is_some_and(|doc| held(doc.merchant())))
     }
 }
 

@@ -11,11 +11,12 @@ use crate::base::hash::Mark;
 use crate::engine::protocol::diagnostics::Metrics;
 use crate::engine::protocol::intents::IntentsView;
 use crate::engine::protocol::views::ResourceView;
-use crate::model::intent::{IntentProgress, IntentState};
+use crate::model::intent::IntentState;
 use crate::sim::check::evidence::{LostState, RunEvidence, Violation};
 use crate::sim::machine::journal::{DurableRecord, IntentHistory, name_of};
 use crate::sim::machine::process::{Machine, copy};
 use crate::sim::plan::documents::Doc;
+use crate::sim::plan::parts::add;
 use crate::sim::service::control::{mark_of, text};
 use crate::store::disk::traits::Disk;
 use crate::store::journal::files::JournalOptions;
@@ -57,13 +58,11 @@ pub(crate) fn check_damage(
     let followed: Vec<&DurableRecord> =
         entries.iter().filter(|one| Some(one.sequence) != last).collect();
     for _ in 0..TRIES {
-        let Some(entry) = machine.dice().pick(&followed).copied() else {
-            return;
-        };
+        let Some(entry) = machine.dice.pick(&followed).copied() else { return };
         let (file, begins, ends) = &entry.place;
         let width = u64::try_from(ends.saturating_sub(*begins)).unwrap_or(0);
         let begins = u64::try_from(*begins).unwrap_or(0);
-        let at = begins.saturating_add(machine.dice().below(width));
+        let at = begins.saturating_add(machine.dice.below(width));
         let damaged = copy(&machine.journal);
         let byte = damaged.read_at(file, at, 1).ok().and_then(|bytes| bytes.first().copied());
         let written = damaged.write_at(file, at, &[byte.unwrap_or(0) ^ 0x55]);
@@ -94,11 +93,10 @@ pub(crate) fn check_views(
 ) -> Result<Vec<Violation>, ReadModelError> {
     let mut found = Vec::new();
     let mut wrong = |text: String| found.push(Violation::new("views", text));
-    let mut states: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut states: BTreeMap<&str, u32> = BTreeMap::new();
     let open = facts.open_intents()?;
     for one in &open {
-        let count = states.entry(one.state.word()).or_default();
-        *count = count.saturating_add(1);
+        add(&mut states, one.state.word(), 1);
         let (id, state) = (one.intent.id.to_string(), one.state.word());
         let shown = asked.intents.items.iter().find(|item| item.id == id);
         if shown.is_none_or(|item| item.state != state || item.attempts != one.state.attempt()) {
@@ -106,14 +104,9 @@ pub(crate) fn check_views(
         }
         let key = &one.intent.key;
         let view = asked.resources.iter().find(|view| view.is_of(key));
-        if let Some(view) =
-            view.filter(|view| view.reason != intent_reason(&one.state) || view.ready)
-        {
-            let text = format!(
-                "{} is {state}, and get shows {} (ready: {})",
-                key, view.reason, view.ready
-            );
-            wrong(text);
+        let differs = |view: &&ResourceView| view.reason != intent_reason(&one.state) || view.ready;
+        if let Some(ResourceView { reason, ready, .. }) = view.filter(differs) {
+            wrong(format!("{key} is {state}, and get shows {reason} (ready: {ready})"));
         }
     }
     let shown = asked.intents.items.len();
@@ -122,7 +115,7 @@ pub(crate) fn check_views(
         wrong(format!("{} intents are open; intents shows {shown}, status {counted}", open.len()));
     }
     for (state, (count, _)) in &asked.metrics.intents {
-        if states.get(state.as_str()).copied().unwrap_or(0) != *count {
+        if u64::from(states.get(state.as_str()).copied().unwrap_or(0)) != *count {
             wrong(format!("metrics count {count} intents as {state}, and the fold has {states:?}"));
         }
     }
@@ -162,11 +155,8 @@ pub(crate) fn new_state_count(evidence: &RunEvidence<'_>, mark: &str) -> usize {
 /// Returns the number of contacts that a state created without knowing that an earlier state had
 /// created them.
 pub(crate) fn recreated_contacts(evidence: &RunEvidence<'_>) -> u32 {
-    let done = |story: &IntentHistory| {
-        matches!(story.progress.last(), Some((_, IntentProgress::Done { .. })))
-    };
     let contacts = all_intents(evidence)
-        .filter(|(_, story)| story.intent.effect == "contact.create" && done(story));
+        .filter(|(_, story)| story.intent.effect == "contact.create" && story.is_done());
     let all: BTreeSet<(&str, u32)> =
         contacts.map(|(state, story)| (story.intent.source_id.as_str(), state)).collect();
     let names: BTreeSet<&str> = all.iter().map(|(name, _)| *name).collect();
@@ -253,15 +243,11 @@ pub(crate) fn is_waiting(evidence: &RunEvidence<'_>, doc: &Doc, names: &[&str]) 
 }
 
 fn is_stopped(view: &ResourceView) -> bool {
-    is_held_by_epoch(view) || is_held_by_unknown_marks(view)
+    is_held_by_epoch(view) || view.message.contains("marks of ours")
 }
 
 fn is_held_by_epoch(view: &ResourceView) -> bool {
     view.message.contains("store release")
-}
-
-fn is_held_by_unknown_marks(view: &ResourceView) -> bool {
-    view.message.contains("marks of ours")
 }
 
 /// Checks that a resource waiting since a loss gives its reason, and that its result could not be
@@ -287,10 +273,8 @@ fn may_exist(evidence: &RunEvidence<'_>, view: &ResourceView) -> bool {
     let restored = evidence.lost.iter().any(|lost| lost.last_kept.is_some());
     let newest = evidence.files().and_then(|files| files.get(&view.name));
     let source = newest.and_then(|doc| doc.source_id(doc.generation));
-    let done = |story: &IntentHistory| {
-        Some(&story.intent.source_id) == source.as_ref()
-            && matches!(story.progress.last(), Some((_, IntentProgress::Done { .. })))
-    };
+    let done =
+        |story: &IntentHistory| Some(&story.intent.source_id) == source.as_ref() && story.is_done();
     hidden && restored && !evidence.intents(&view.name).any(done)
 }
 

@@ -9,6 +9,7 @@ use crate::sim::check::evidence::{ExpectedNames, RunEvidence, Violation, result_
 use crate::sim::check::{evidence, state};
 use crate::sim::machine::journal::IntentHistory;
 use crate::sim::plan::documents::{Doc, DocBody};
+use crate::sim::plan::parts::add;
 use crate::sim::plan::world_parts::SCHEDULE_EFFECT;
 use crate::sim::service::control::{mark_of, text};
 
@@ -23,17 +24,10 @@ pub(crate) fn check_intent_numbers(evidence: &RunEvidence<'_>, found: &mut Vec<V
 pub(crate) fn check_invoices(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let names = evidence::source_ids(evidence, "Invoice");
     let objects = &evidence.objects.invoices;
-    check_unique(
-        objects,
-        |invoice| text(invoice, "source_id").to_owned(),
-        &names,
-        "invoices",
-        found,
-    );
+    let source = |invoice: &Value| text(invoice, "source_id").to_owned();
+    check_unique(objects, source, &names, "invoices", found);
     for invoice in objects {
-        let Some((name, generation)) = names.get(text(invoice, "source_id")) else {
-            continue;
-        };
+        let Some((name, generation)) = names.get(&source(invoice)) else { continue };
         let asked = evidence.versions(name).into_iter().filter(|doc| doc.generation == *generation);
         let total = invoice.get("total_amount").and_then(Value::as_i64);
         let mut totals = asked.map(Doc::amount);
@@ -106,21 +100,17 @@ fn check_unique(
 ) {
     let mut count: BTreeMap<String, u32> = BTreeMap::new();
     for object in objects {
-        let seen = count.entry(name_of(object)).or_default();
-        *seen = seen.saturating_add(1);
+        add(&mut count, name_of(object), 1);
     }
     for (name, count) in count {
-        match names.get(&name) {
-            Some((document, _)) if count > 1 => found.push(Violation::new(
-                "law 5",
-                format!("{count} {what} of one name, {name}, for {document}"),
-            )),
-            Some(_) => {}
-            None => found.push(Violation::new(
-                "law 5",
-                format!("{count} {what} of the name {name:?}, which no document has"),
-            )),
-        }
+        let text = match names.get(&name) {
+            Some((document, _)) if count > 1 => {
+                format!("{count} {what} of one name, {name}, for {document}")
+            }
+            Some(_) => continue,
+            None => format!("{count} {what} of the name {name:?}, which no document has"),
+        };
+        found.push(Violation::new("law 5", text));
     }
 }
 
@@ -134,10 +124,8 @@ pub(crate) fn check_contacts(evidence: &RunEvidence<'_>, found: &mut Vec<Violati
     }
     for (email, count) in count {
         let ever = evidence.all_documents();
-        let doc = ever
-            .values()
-            .find(|doc| matches!(doc.body, DocBody::Contact { .. }) && doc.email() == email);
-        let Some(doc) = doc else {
+        let mut contacts = ever.values().filter(|doc| matches!(doc.body, DocBody::Contact { .. }));
+        let Some(doc) = contacts.find(|doc| doc.email() == email) else {
             found.push(Violation::new("law 5", format!("the contact {email} has no document")));
             continue;
         };
@@ -166,8 +154,7 @@ pub(crate) fn check_mails(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>
         if name.is_empty() || !to.starts_with(name) {
             found.push(Violation::new("law 5", format!("a message about {invoice} went to {to}")));
         }
-        let seen = count.entry((source, to)).or_default();
-        *seen = seen.saturating_add(1);
+        add(&mut count, (source, to), 1);
     }
     for ((source, to), count) in count.into_iter().filter(|(_, count)| *count > 1) {
         let text = format!("{count} messages to {to} about the one invoice {source}");

@@ -14,7 +14,7 @@ use crate::sim::plan::trouble::StateLoss;
 use crate::store::backup::write;
 use crate::store::backup::write::BackupSource;
 use crate::store::disk::traits::{Disk, MemoryDisk};
-use crate::store::error::{OpenError, OpenReport};
+use crate::store::error::OpenError;
 use crate::store::index::buffered::BufferedIndex;
 use crate::store::index::ordered::{Index, MemoryIndex};
 use crate::store::journal::chain::Head;
@@ -22,10 +22,9 @@ use crate::store::read_model::model::ReadModel;
 use crate::store::state::compact::{
     Archive, ArchivePolicy, CompactionLock, CompactionRequest, Compactor,
 };
+use crate::store::state::index;
 use crate::store::state::index::MemorySlots;
-use crate::store::state::open::{AssembledState, StateParts};
 use crate::store::state::rollback::next_epoch;
-use crate::store::state::{index, open};
 use crate::store::vault::frame::VaultError;
 use crate::store::vault::values::Vault;
 use crate::store::writer::core::Commit;
@@ -46,11 +45,10 @@ pub(crate) struct Backup {
 }
 
 impl Backup {
-    /// Returns the files of one folder.
     fn folder(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
-        let own = self.files.iter();
-        own.filter_map(|(name, bytes)| Some((name.strip_prefix(folder)?.to_owned(), bytes.clone())))
-            .collect()
+        let within = |name: &String| name.strip_prefix(folder).map(str::to_owned);
+        let files = self.files.iter();
+        files.filter_map(|(name, bytes)| Some((within(name)?, bytes.clone()))).collect()
     }
 }
 
@@ -81,8 +79,8 @@ impl Machine {
         self.journal.swap(backup.folder(JOURNAL));
         self.vault.swap(backup.folder(VAULT));
         self.index = Arc::new(MemoryIndex::new());
-        let AssembledState { journal, fold, vault, found: _ } = self.assemble()?;
-        let writer = Writer::inline(journal, vault, fold);
+        let state = self.assemble()?;
+        let writer = Writer::inline(state.journal, state.vault, state.fold);
         let facts = ReadModel::new(self.index.clone());
         let by = (at, "the simulator".to_owned());
         let began = next_epoch(&facts, (backup.head, backup.at), by)?;
@@ -150,54 +148,29 @@ pub(crate) struct StateContents {
 impl Machine {
     /// Returns the contents before and after a compaction that drops the history. Returns `None` if
     /// the state does not open before it.
-    ///
-    /// # Errors
-    ///
-    /// An in-memory disk refused an operation, or the state no longer opens.
     pub(crate) async fn compact_copies(&self) -> Result<Option<[StateContents; 2]>, OpenError> {
         let (journal, vault) = (copy(&self.journal), copy(&self.vault));
-        let Ok(before) = self.contents(&journal, &vault) else { return Ok(None) };
+        let Ok(before) = self.contents((&journal, &vault)) else { return Ok(None) };
         let index = Arc::new(BufferedIndex::new(Arc::new(MemoryIndex::new())));
-        let AssembledState { journal: opened, fold, vault: sealed, found: _ } = open::assemble(
-            self.pieces_of(&journal, &vault, index.clone()),
-            &self.key,
-            OpenReport::default(),
-        )?;
+        let opened = self.assemble_copy((&journal, &vault), index.clone())?;
         let compactor = Compactor {
-            writer: Arc::new(Writer::inline(opened, sealed.clone(), fold)),
+            writer: Arc::new(Writer::inline(opened.journal, opened.vault.clone(), opened.fold)),
             index,
             slots: Box::new(MemorySlots),
             journal: Arc::new(journal.clone()),
             vault_disk: Arc::new(vault.clone()),
-            vault: sealed,
+            vault: opened.vault,
             archive: Archive::over(Arc::new(MemoryDisk::new())),
             turn: CompactionLock::default(),
         };
         let (at, actor) = (DateTime::UNIX_EPOCH, "the simulator".to_owned());
         compactor.compact(&CompactionRequest { history: ArchivePolicy::Drop, at, actor }).await?;
-        Ok(Some([before, self.contents(&journal, &vault)?]))
+        Ok(Some([before, self.contents((&journal, &vault))?]))
     }
 
-    fn pieces_of(
-        &self,
-        journal: &MemoryDisk,
-        vault: &MemoryDisk,
-        index: Arc<dyn Index>,
-    ) -> StateParts {
-        let (journal, vault): (Arc<dyn Disk>, Arc<dyn Disk>) =
-            (Arc::new(journal.clone()), Arc::new(vault.clone()));
-        let (boot, segment_bytes) = ("copy".to_owned(), self.segment_bytes);
-        StateParts { journal, vault, index, boot, rebuild: false, watch: None, segment_bytes }
-    }
-
-    fn contents(
-        &self,
-        journal: &MemoryDisk,
-        vault: &MemoryDisk,
-    ) -> Result<StateContents, OpenError> {
+    fn contents(&self, disks: (&MemoryDisk, &MemoryDisk)) -> Result<StateContents, OpenError> {
         let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
-        let pieces = self.pieces_of(journal, vault, index.clone());
-        let assembled = open::assemble(pieces, &self.key, OpenReport::default())?;
+        let assembled = self.assemble_copy(disks, index.clone())?;
         let mut values = BTreeMap::new();
         for (_, value) in index.scan(b"")? {
             if let Ok(value) = ciborium::from_reader(&*value) {

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::sim::machine::power::MachinePower;
 use crate::sim::plan::chance::{CrashPoint, CrashSide, Death, Dice};
 use crate::sim::plan::trouble::DiskRefusal;
-use crate::store::disk::traits::Disk;
+use crate::store::disk::traits::{Disk, missing, to_u64, to_usize};
 
 /// Smallest unit that a disk writes as a whole, in bytes.
 const SECTOR_BYTES: usize = 512;
@@ -60,10 +60,8 @@ impl SimDisk {
     /// Returns the bytes that a power failure would certainly leave now, by file.
     pub fn durable(&self) -> BTreeMap<String, Vec<u8>> {
         let files = self.files.lock();
-        let durable = files.iter().filter_map(|(name, file)| {
-            file.durable.as_ref().map(|bytes| (name.clone(), bytes.clone()))
-        });
-        durable.collect()
+        let durable = files.iter().filter_map(|(name, file)| Some((name, file.durable.as_ref()?)));
+        durable.map(|(name, bytes)| (name.clone(), bytes.clone())).collect()
     }
 
     /// Calls `look` with the durable bytes of each file, without a copy.
@@ -89,9 +87,9 @@ impl SimDisk {
 
     /// Replaces all files with `files`.
     pub(crate) fn swap(&self, files: BTreeMap<String, Vec<u8>>) {
-        let settled = |bytes: Vec<u8>| {
-            let durable = Some(bytes.clone());
-            DiskFile { visible: bytes, durable, unsynced: Vec::new() }
+        let settled = |visible: Vec<u8>| {
+            let durable = Some(visible.clone());
+            DiskFile { visible, durable, unsynced: Vec::new() }
         };
         *self.files.lock() =
             files.into_iter().map(|(name, bytes)| (name, settled(bytes))).collect();
@@ -127,15 +125,14 @@ fn lose_unsynced(file: &mut DiskFile, dice: &mut Dice) {
     let unsynced = std::mem::take(&mut file.unsynced);
     let sectors: Vec<(usize, &[u8])> =
         unsynced.iter().flat_map(|(offset, bytes)| by_sector(*offset, bytes)).collect();
-    let count = u64::try_from(sectors.len()).unwrap_or(u64::MAX);
     let manner = dice.below(4);
-    let prefix = dice.below(count.saturating_add(1));
+    let prefix = dice.index(sectors.len().saturating_add(1));
     let mut kept: Vec<(usize, &[u8])> = Vec::new();
     for (place, sector) in sectors.into_iter().enumerate() {
         let keep = match manner {
             0 => false,
             1 => true,
-            2 => u64::try_from(place).is_ok_and(|place| place < prefix),
+            2 => place < prefix,
             _ => dice.percent(50),
         };
         if keep {
@@ -181,14 +178,6 @@ fn dead() -> io::Error {
     io::Error::other("the simulated machine is dead")
 }
 
-fn missing(name: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::NotFound, format!("there is no file {name}"))
-}
-
-fn to_usize(number: u64) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
-}
-
 impl Disk for SimDisk {
     fn list(&self) -> io::Result<Vec<String>> {
         if self.power.is_dead() {
@@ -198,7 +187,7 @@ impl Disk for SimDisk {
     }
 
     fn len(&self, name: &str) -> io::Result<u64> {
-        self.read_file(name, |file| u64::try_from(file.visible.len()).unwrap_or(u64::MAX))
+        self.read_file(name, |file| to_u64(file.visible.len()))
     }
 
     fn read_at(&self, name: &str, offset: u64, len: usize) -> io::Result<Vec<u8>> {
@@ -268,11 +257,9 @@ impl Disk for SimDisk {
         self.capacity.check_write(true)?;
         self.change(self.places.change, |files| {
             let file = files.entry(name.to_owned()).or_default();
-            let longer = file.visible.len().max(to_usize(len));
-            file.visible.resize(longer, 0);
-            let durable = file.durable.get_or_insert_default();
-            let longer = durable.len().max(to_usize(len));
-            durable.resize(longer, 0);
+            for bytes in [&mut file.visible, file.durable.get_or_insert_default()] {
+                bytes.resize(bytes.len().max(to_usize(len)), 0);
+            }
             Ok(())
         })
     }
@@ -308,10 +295,6 @@ impl DiskCapacity {
     }
 
     /// Asks for an operation that writes, and grows a file if `grows` is set.
-    ///
-    /// # Errors
-    ///
-    /// The disk is full or read-only.
     pub(crate) fn check_write(&self, grows: bool) -> io::Result<()> {
         let mut state = self.0.lock();
         let now = Instant::now();

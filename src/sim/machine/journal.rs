@@ -13,12 +13,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::api::call::Method;
 use crate::base::clock::{Clock, SharedClock};
 use crate::model::intent::{Intent, IntentProgress};
 use crate::model::record::Record;
 use crate::sim::machine::disk::SimDisk;
-use crate::sim::plan::documents::PARTNER;
+use crate::sim::plan::parts::add;
 
 const HEADER_BYTES: usize = 64;
 
@@ -114,13 +113,7 @@ pub fn name_pointer(method: &str, path: &str) -> Option<&'static str> {
 /// Returns the identity of an intent's call.
 pub fn name_of(intent: &Intent) -> CallName {
     let request = &intent.request;
-    let method = match request.method {
-        Method::Get => "GET",
-        Method::Post => "POST",
-        Method::Patch => "PATCH",
-        Method::Put => "PUT",
-        Method::Delete => "DELETE",
-    };
+    let method = request.method.as_str();
     let name = match name_pointer(method, &request.path) {
         Some("/source_id") => intent.source_id.to_string(),
         Some(_) => intent.mark.to_string(),
@@ -138,11 +131,6 @@ pub struct AllowedCalls {
 }
 
 impl AllowedCalls {
-    /// Starts over, since the disk may have lost everything after its last sync.
-    pub fn reset(&mut self) {
-        *self = Self::default();
-    }
-
     /// Returns how often the durable journal allows this call.
     pub fn allowed_count(&mut self, disk: &SimDisk, name: &CallName) -> u32 {
         self.read(disk);
@@ -160,20 +148,15 @@ impl AllowedCalls {
             if let Record::Intent(intent) = &entry.record {
                 let name = name_of(intent);
                 self.names.insert(intent.id.get(), name.clone());
-                self.allow(name);
+                add(&mut self.allowed, name, 1);
             }
             if let Record::Progress { intent, at: _, progress: IntentProgress::Resent } =
                 &entry.record
                 && let Some(name) = self.names.get(&intent.get()).cloned()
             {
-                self.allow(name);
+                add(&mut self.allowed, name, 1);
             }
         }
-    }
-
-    fn allow(&mut self, name: CallName) {
-        let allowed = self.allowed.entry(name).or_default();
-        *allowed = allowed.saturating_add(1);
     }
 }
 
@@ -185,11 +168,15 @@ pub struct IntentHistory {
 }
 
 impl IntentHistory {
+    pub fn is_done(&self) -> bool {
+        matches!(self.progress.last(), Some((_, IntentProgress::Done { .. })))
+    }
+
     pub fn hold_reason(&self) -> Option<&str> {
-        match self.progress.last() {
-            Some((_, IntentProgress::OnHold { reason, observation: _ })) => Some(reason),
-            Some(_) | None => None,
-        }
+        let (_, IntentProgress::OnHold { reason, observation: _ }) = self.progress.last()? else {
+            return None;
+        };
+        Some(reason)
     }
 
     /// Returns true if the intent was given up without proof, and so may have left an orphan.
@@ -219,17 +206,9 @@ pub fn intent_histories(entries: &[DurableRecord]) -> Vec<IntentHistory> {
     stories.into_values().collect()
 }
 
-/// Returns true if a name at the service begins with our partner's prefix.
-pub fn is_our_name(source_id: &str) -> bool {
-    source_id.strip_prefix(PARTNER).is_some_and(|rest| rest.starts_with(':'))
-}
-
 pub fn intent_numbers(entries: &[DurableRecord]) -> Vec<u64> {
     let intents = entries.iter().filter_map(|entry| {
-        if let Record::Intent(intent) = &entry.record {
-            return Some(intent.id.get());
-        }
-        None
+        if let Record::Intent(intent) = &entry.record { Some(intent.id.get()) } else { None }
     });
     intents.collect()
 }

@@ -14,6 +14,7 @@ use crate::client::transport::{Wire, WireDecision};
 use crate::sim::plan::chance::{
     Crash, CrashPoint, CrashSide, READ, SEND_POINT, effect_of_call, refine_effect,
 };
+use crate::sim::plan::parts::add;
 
 /// The wire, which ends where the machine dies.
 #[derive(Debug, Clone)]
@@ -60,7 +61,6 @@ impl MachinePower {
         *self.state.lock() = PowerState { planned, ..PowerState::default() };
     }
 
-    /// Removes all planned crashes.
     pub fn clear_plan(&self) {
         self.state.lock().planned.clear();
     }
@@ -80,9 +80,7 @@ impl MachinePower {
         if state.dead {
             return false;
         }
-        let passed = state.passed.entry(point).or_default();
-        *passed = passed.saturating_add(1);
-        let passed = *passed;
+        let passed = add(&mut state.passed, point, 1);
         let due = |crash: &&Crash| crash.point == point && crash.nth <= passed;
         state.fatal_crash = state.planned.iter().find(due).copied();
         state.dead = state.fatal_crash.is_some();

@@ -16,8 +16,7 @@ use crate::client::request::{ClientCredentials, ServiceConfig};
 use crate::client::service_client::Client;
 use crate::client::transport::Transport;
 use crate::engine::handles::shared::{
-    EngineError, EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError,
-    SecretResolver,
+    EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError, SecretResolver,
 };
 use crate::model::manifest::OnDoubt;
 use crate::model::record::StateOwner;
@@ -27,10 +26,10 @@ use crate::sim::machine::power::{CrashWire, MachinePower};
 use crate::sim::machine::specs;
 use crate::sim::plan::chance::{Death, Dice};
 use crate::sim::plan::documents::PARTNER;
-use crate::store::disk::traits::MemoryDisk;
+use crate::store::disk::traits::{Disk, MemoryDisk};
 use crate::store::error::{OpenError, OpenReport};
 use crate::store::index::ordered::{Index, MemoryIndex};
-use crate::store::read_model::model::{ReadModel, ReadModelError};
+use crate::store::read_model::model::ReadModel;
 use crate::store::state::open;
 use crate::store::state::open::{AssembledState, StateParts};
 use crate::store::vault::key::MasterKey;
@@ -48,12 +47,6 @@ const KEY: [u8; 32] = [7; 32];
 /// Secrets by the names of the variables in the specs.
 #[derive(Default)]
 pub(crate) struct SimSecrets(pub(crate) Mutex<BTreeMap<String, String>>);
-
-impl SimSecrets {
-    pub(crate) fn replace_all(&self, secrets: BTreeMap<String, String>) {
-        *self.0.lock() = secrets;
-    }
-}
 
 impl SecretResolver for SimSecrets {
     fn attachment(&self, path: &str, sha256: Digest) -> Result<Vec<u8>, SecretError> {
@@ -80,7 +73,7 @@ pub(crate) struct Machine {
     pub(crate) boot: u32,
     pub(crate) segment_bytes: u64,
     pub(crate) key: MasterKey,
-    dice: Dice,
+    pub(crate) dice: Dice,
 }
 
 /// An opened state, before an engine runs on it.
@@ -135,16 +128,30 @@ impl Machine {
     }
 
     pub(crate) fn assemble(&self) -> Result<AssembledState, OpenError> {
-        let pieces = StateParts {
-            journal: Arc::new(self.journal.clone()),
-            vault: Arc::new(self.vault.clone()),
-            index: self.index.clone(),
-            boot: self.boot.to_string(),
-            rebuild: false,
-            watch: None,
-            segment_bytes: self.segment_bytes,
-        };
-        open::assemble(pieces, &self.key, OpenReport::default())
+        let (journal, vault) = (self.journal.clone(), self.vault.clone());
+        self.assemble_on(journal, vault, self.index.clone(), self.boot.to_string())
+    }
+
+    /// Assembles the state on copies of the disks.
+    pub(crate) fn assemble_copy(
+        &self,
+        (journal, vault): (&MemoryDisk, &MemoryDisk),
+        index: Arc<dyn Index>,
+    ) -> Result<AssembledState, OpenError> {
+        self.assemble_on(journal.clone(), vault.clone(), index, "copy".to_owned())
+    }
+
+    fn assemble_on<D: Disk + 'static>(
+        &self,
+        journal: D,
+        vault: D,
+        index: Arc<dyn Index>,
+        boot: String,
+    ) -> Result<AssembledState, OpenError> {
+        let (journal, vault) = (Arc::new(journal), Arc::new(vault));
+        let (rebuild, watch, segment_bytes) = (false, None, self.segment_bytes);
+        let parts = StateParts { journal, vault, index, boot, rebuild, watch, segment_bytes };
+        open::assemble(parts, &self.key, OpenReport::default())
     }
 
     /// Opens the state and assembles the parts that an engine needs.
@@ -167,8 +174,7 @@ impl Machine {
         };
         let seed = self.dice.below(u64::MAX);
         let client = Client::new(service(seed, &outside.partner), transport, outside.clock.clone())
-            .map_err(|error| EngineError::Bug(error.to_string()));
-        let client = client.map_err(|_| OpenError::Foreign { what: "address" })?;
+            .map_err(|_| OpenError::Foreign { what: "address" })?;
         let shared = EngineShared::new(EngineParts {
             client,
             writer,
@@ -185,35 +191,20 @@ impl Machine {
 
     /// Returns the digest of a state that is rebuilt from the disks alone.
     pub(crate) fn rebuilt_digest(&self) -> Result<Digest, OpenError> {
-        let digest: Result<_, ReadModelError> = self.rebuilt_read_model()?.digest();
-        Ok(digest?)
+        Ok(self.rebuilt_read_model()?.digest()?)
     }
 
     /// Returns the read model of a state that is rebuilt from copies of the disks alone.
     pub(crate) fn rebuilt_read_model(&self) -> Result<ReadModel, OpenError> {
         let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
-        let pieces = StateParts {
-            journal: Arc::new(copy(&self.journal)),
-            vault: Arc::new(copy(&self.vault)),
-            index: index.clone(),
-            boot: "copy".to_owned(),
-            rebuild: false,
-            watch: None,
-            segment_bytes: self.segment_bytes,
-        };
-        let assembled = open::assemble(pieces, &self.key, OpenReport::default())?;
-        assembled.journal.verify()?;
+        let disks = (&copy(&self.journal), &copy(&self.vault));
+        self.assemble_copy(disks, index.clone())?.journal.verify()?;
         Ok(ReadModel::new(index))
-    }
-
-    pub(crate) fn dice(&mut self) -> &mut Dice {
-        &mut self.dice
     }
 }
 
 /// Returns a disk with the durable files of another disk.
 pub(crate) fn copy(disk: &SimDisk) -> MemoryDisk {
-    use crate::store::disk::traits::Disk as _;
     let copy = MemoryDisk::new();
     disk.each_durable(|name, bytes| {
         // An in-memory disk accepts every write.
@@ -223,16 +214,14 @@ pub(crate) fn copy(disk: &SimDisk) -> MemoryDisk {
 }
 
 fn service(seed: u64, partner: &PartnerAccess) -> ServiceConfig {
-    let partner = ClientCredentials {
-        client_id: partner.client_id.expose().to_owned(),
-        client_secret: partner.client_secret.clone(),
-    };
+    let (client_id, client_secret) =
+        (partner.client_id.expose().to_owned(), partner.client_secret.clone());
     ServiceConfig {
         base_url: "http://127.0.0.1:8700".to_owned(),
         web_url: "http://127.0.0.1:8700".to_owned(),
         timeout: TIMEOUT,
         ca_file: None,
-        partner: Some(partner),
+        partner: Some(ClientCredentials { client_id, client_secret }),
         jitter_seed: seed,
     }
 }

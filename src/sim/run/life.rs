@@ -17,12 +17,13 @@ use crate::sim::check::evidence::Violation;
 use crate::sim::machine::process::{ClientContext, Machine, OpenedState, SimSecrets};
 use crate::sim::machine::specs::SimSpecs;
 use crate::sim::plan::chance::Death;
+use crate::sim::plan::parts::add;
 use crate::sim::plan::script::SimScript;
 use crate::sim::run::memory::{HookState, Memory};
 use crate::sim::run::people::{DriveResult, run_watched};
-use crate::sim::run::requests::{AnsweredRequests, Notebook};
 use crate::sim::run::state::{LifeEnd, RunReport, SETTLES_WITHIN, SimRun, TroubleLog};
 use crate::sim::run::{people, settler};
+use crate::sim::service::control::fill_charge_ids;
 use crate::sim::service::frontend::Frontend;
 use crate::sim::service::post_office::{PostOffice, WebhookReceivers};
 use crate::sim::service::sandbox::SandboxControl;
@@ -53,15 +54,8 @@ impl<'a> SimRun<'a> {
         let clock: SharedClock = Arc::new(VirtualClock::new(epoch));
         let machine = Machine::new(script.seed);
         let desk = SandboxControl::open(script, clock.clone()).await;
-        let strikes = script.strikes.clone();
-        let front = Frontend::new(
-            desk.router(),
-            machine.journal.clone(),
-            clock.clone(),
-            strikes,
-            &script.net,
-        );
-        let front = Arc::new(front);
+        let (sandbox, journal) = (desk.control.router(), machine.journal.clone());
+        let front = Arc::new(Frontend::new(sandbox, journal, clock.clone(), script));
         let troubles = TroubleLog::new(clock.clone());
         let outside = ClientContext {
             router: front.router(),
@@ -71,7 +65,7 @@ impl<'a> SimRun<'a> {
             rules: script.people.rules(),
         };
         let mut tree = script.files.clone();
-        desk.fill_charge_ids(&mut tree);
+        fill_charge_ids(&mut tree, &desk.earlier_charges);
         Self {
             script,
             history: vec![(clock.now(), tree.clone())],
@@ -82,8 +76,6 @@ impl<'a> SimRun<'a> {
             outside,
             steps: 0,
             stepped: Instant::now(),
-            answered: AnsweredRequests::default(),
-            notebook: Notebook::default(),
             memory: Memory::default(),
             post: PostOffice::new(&script.net),
             troubles,
@@ -118,16 +110,11 @@ impl<'a> SimRun<'a> {
 
     /// Runs one life of the machine.
     async fn run_life(&mut self) -> LifeEnd {
-        let opened = self.machine.open(&self.outside).await;
-        let open = match opened {
+        let open = match self.machine.open(&self.outside).await {
             Ok(open) => open,
-            Err(_) if self.machine.power.is_dead() => return LifeEnd::Died,
-            Err(error) if self.machine.capacity.take_refused() => {
-                return self.restart_after_refusal(&error.to_string()).await;
-            }
             Err(error) => {
-                self.violate("journal", format!("the state cannot be opened: {error}"));
-                return LifeEnd::Over;
+                let what = "the state cannot be opened";
+                return self.end_by(error.to_string(), "journal", what).await;
             }
         };
         self.compare_with_rebuilt(&open);
@@ -151,37 +138,37 @@ impl<'a> SimRun<'a> {
         match end {
             Ok(LifeEnd::Stopped) => self.stop(&open).await,
             Ok(end) => end,
-            Err(_) if self.machine.power.is_dead() => LifeEnd::Died,
-            Err(error) if self.machine.capacity.take_refused() => {
-                self.restart_after_refusal(&error.to_string()).await
-            }
             Err(error) => {
-                self.violate("stops", format!("the engine stopped by itself: {error}"));
-                LifeEnd::Over
+                self.end_by(error.to_string(), "stops", "the engine stopped by itself").await
             }
         }
     }
 
+    /// Ends a life that an error cut short: a dead machine or a refusing disk explains the error,
+    /// anything else breaks the law.
+    async fn end_by(&mut self, error: String, law: &'static str, what: &str) -> LifeEnd {
+        if self.machine.power.is_dead() {
+            return LifeEnd::Died;
+        }
+        if self.machine.capacity.take_refused() {
+            return self.restart_after_refusal(&error).await;
+        }
+        self.violate(law, format!("{what}: {error}"));
+        LifeEnd::Over
+    }
+
     /// Checks that an opened state equals the state that the disks alone give.
     fn compare_with_rebuilt(&mut self, open: &OpenedState) {
-        let rebuilt = self.machine.rebuilt_digest();
-        match (open.shared.facts.digest(), rebuilt) {
-            (Ok(kept), Ok(rebuilt)) if kept == rebuilt => {}
-            (Ok(kept), Ok(rebuilt)) => self.violate(
-                "journal",
-                format!(
-                    "the digest of the index is {}, that of the journal {}",
-                    kept.short(),
-                    rebuilt.short()
-                ),
-            ),
-            (Err(error), _) => {
-                self.violate("journal", format!("the index cannot be read: {error}"));
+        let text = match (open.shared.facts.digest(), self.machine.rebuilt_digest()) {
+            (Ok(kept), Ok(rebuilt)) if kept == rebuilt => return,
+            (Ok(kept), Ok(rebuilt)) => {
+                let (kept, rebuilt) = (kept.short(), rebuilt.short());
+                format!("the digest of the index is {kept}, that of the journal {rebuilt}")
             }
-            (_, Err(error)) => {
-                self.violate("journal", format!("the journal cannot be folded: {error}"));
-            }
-        }
+            (Err(error), _) => format!("the index cannot be read: {error}"),
+            (_, Err(error)) => format!("the journal cannot be folded: {error}"),
+        };
+        self.violate("journal", text);
     }
 
     /// Runs the engine while people change files.
@@ -217,10 +204,8 @@ impl<'a> SimRun<'a> {
         };
         if let DriveResult::Settled(settled) = drove {
             if !settled {
-                self.violate(
-                    "settles",
-                    format!("not settled {SETTLES_WITHIN:?} after the last fault"),
-                );
+                let text = format!("not settled {SETTLES_WITHIN:?} after the last fault");
+                self.violate("settles", text);
             }
             return Ok(LifeEnd::Over);
         }
@@ -239,13 +224,8 @@ impl<'a> SimRun<'a> {
                 self.acknowledged = head;
                 LifeEnd::Stopped
             }
-            Err(_) if self.machine.power.is_dead() => LifeEnd::Died,
-            Err(error) if self.machine.capacity.take_refused() => {
-                self.restart_after_refusal(&error.to_string()).await
-            }
             Err(error) => {
-                self.violate("stops", format!("the state cannot be closed: {error}"));
-                LifeEnd::Over
+                self.end_by(error.to_string(), "stops", "the state cannot be closed").await
             }
         }
     }
@@ -257,15 +237,13 @@ impl<'a> SimRun<'a> {
         if let Some(at) = self.crashes.iter().position(|one| *one == crash) {
             self.crashes.remove(at);
         }
-        let died = self.died.entry(crash.point).or_default();
-        *died = died.saturating_add(1);
+        add(&mut self.died, crash.point, 1);
         sleep(Duration::from_secs(crash.down_s)).await;
         self.machine.reboot(crash.death);
         if !self.has_acknowledged() {
-            let head = self.acknowledged;
+            let last = self.acknowledged.sequence;
             let how = if crash.death == Death::Power { "power failure" } else { "crash" };
-            let text =
-                format!("record {} was acknowledged and is missing after a {how}", head.sequence);
+            let text = format!("record {last} was acknowledged and is missing after a {how}");
             self.violate("journal", text);
         }
     }

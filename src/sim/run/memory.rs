@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep};
 
+use crate::engine::protocol::actions::ActionReport;
 use crate::engine::protocol::hooks::{ActionView, HooksView};
 use crate::engine::protocol::input::{EngineCommand, EngineInput};
 use crate::engine::protocol::query::{EngineQuery, Reply};
@@ -16,7 +18,7 @@ use crate::model::state::lifecycle::ReleaseRequest;
 use crate::sim::machine::power::MachinePower;
 use crate::sim::plan::hook_scripts::{EditTime, FAILURE_MESSAGE, HookPlan, SimScriptSet};
 use crate::sim::plan::people::{People, SeenPlan};
-use crate::sim::service::notifier::{SimDelivery, SimNotifier};
+use crate::sim::service::notifier::SimNotifier;
 
 /// Consecutive looks without a request that end a person's work, once all faults are over.
 const QUIET_LOOKS: u32 = 2;
@@ -44,15 +46,17 @@ pub(crate) struct MemoryNotes {
     pub(crate) approvals: BTreeMap<&'static str, (u32, u32)>,
     /// Plans that people saw before they approved them.
     pub(crate) seen_plans: Vec<SeenPlan>,
+    /// Answered requests, by step and index in the step.
+    pub(crate) answered: BTreeSet<(usize, usize)>,
+    /// Last answer to each command.
+    pub(crate) answers: BTreeMap<String, ActionReport>,
+    /// Fields of the first request under the name of each command.
+    pub(crate) fields: BTreeMap<String, Value>,
 }
 
 impl Memory {
     pub(crate) fn notes(&self) -> MutexGuard<'_, MemoryNotes> {
         self.0.lock()
-    }
-
-    pub(crate) fn stop_faults(&self) {
-        self.notes().faults_over = true;
     }
 
     /// Waits until no person has anything left to do. Returns true if no person made a request
@@ -75,14 +79,6 @@ impl Memory {
         given.0 < most.0 && given.1 < most.1
     }
 
-    pub(crate) fn note_plan(&self, seen: SeenPlan) {
-        self.notes().seen_plans.push(seen);
-    }
-
-    pub(crate) fn seen_plans(&self) -> Vec<SeenPlan> {
-        self.notes().seen_plans.clone()
-    }
-
     /// Notes the answer to an approval.
     pub(crate) fn note_approval(&self, who: &'static str, given: bool) {
         let mut notes = self.notes();
@@ -101,19 +97,13 @@ impl Memory {
     ) {
         loop {
             sleep(Duration::from_secs(every_s)).await;
-            if let Some(spoke) = look().await {
-                self.note_look(who, spoke);
-            }
+            let Some(spoke) = look().await else { continue };
+            let mut notes = self.notes();
+            notes.acted |= spoke;
+            let calm = notes.faults_over;
+            let quiet = notes.quiet_looks.entry(who).or_default();
+            *quiet = if spoke || !calm { 0 } else { quiet.saturating_add(1) };
         }
-    }
-
-    /// Notes the end of a look.
-    fn note_look(&self, who: &'static str, spoke: bool) {
-        let mut notes = self.notes();
-        notes.acted |= spoke;
-        let calm = notes.faults_over;
-        let quiet = notes.quiet_looks.entry(who).or_default();
-        *quiet = if spoke || !calm { 0 } else { quiet.saturating_add(1) };
     }
 }
 
@@ -133,11 +123,15 @@ pub(crate) async fn release(
     engine: &mpsc::Sender<EngineInput>,
     request: ReleaseRequest,
 ) -> Option<()> {
-    ask(engine, |reply| {
-        EngineInput::Command(EngineCommand::Release(request, ACTOR.to_owned()), reply)
-    })
-    .await
-    .map(drop)
+    command(engine, EngineCommand::Release(request, ACTOR.to_owned())).await.map(drop)
+}
+
+/// Sends a command to the engine. Returns `None` if the engine did not answer.
+pub(crate) async fn command(
+    engine: &mpsc::Sender<EngineInput>,
+    command: EngineCommand,
+) -> Option<Reply> {
+    ask(engine, |reply| EngineInput::Command(command, reply)).await
 }
 
 /// Sends a query to the engine. Returns `None` if the engine did not answer.
@@ -170,19 +164,10 @@ pub(crate) struct HookState {
 impl HookState {
     /// Returns the state at the beginning.
     pub(crate) fn new(plan: Option<&HookPlan>, power: &MachinePower) -> Self {
-        let ways = plan.map_or(&[][..], |plan| &plan.fates);
-        let courier = SimNotifier::new(power.clone(), ways);
-        Self {
-            plan: plan.cloned(),
-            set: SimScriptSet::default(),
-            done: BTreeSet::new(),
-            lives: 0,
-            courier,
-        }
-    }
-
-    pub(crate) fn attempts(&self) -> Vec<SimDelivery> {
-        self.courier.attempts()
+        let fates = plan.map_or(&[][..], |plan| &plan.fates);
+        let courier = SimNotifier::new(power.clone(), fates);
+        let (set, done) = (SimScriptSet::default(), BTreeSet::new());
+        Self { plan: plan.cloned(), set, done, lives: 0, courier }
     }
 
     /// Begins a life of the machine.
@@ -253,11 +238,8 @@ impl HookState {
     ) -> bool {
         let mut spoke = false;
         for dead in view.dead.iter().filter(|dead| dead.message.contains(FAILURE_MESSAGE)) {
-            let event = dead.event.clone();
-            let replayed = ask(engine, |reply| {
-                EngineInput::Command(EngineCommand::Replay(event, ACTOR.to_owned()), reply)
-            });
-            spoke |= replayed.await.is_some();
+            let replay = EngineCommand::Replay(dead.event.clone(), ACTOR.to_owned());
+            spoke |= command(engine, replay).await.is_some();
         }
         for wish in view.waiting.iter().filter(|_| looks) {
             spoke |= self.resolve_action(wish, engine).await.is_some();

@@ -27,11 +27,12 @@ use crate::sim::check::state;
 use crate::sim::machine::process::{GRACE, OpenedState, TIMEOUT};
 use crate::sim::plan::documents::{DocBody, DocTree};
 use crate::sim::plan::people::{Approver, People, SeenPlan};
-use crate::sim::run::memory::{ACTOR, Memory, ask, query};
+use crate::sim::run::memory::{ACTOR, Memory, command, query};
 use crate::sim::run::requests;
 use crate::sim::run::requests::PersonHandles;
 use crate::sim::run::settler::run_settler;
 use crate::sim::run::state::{REDELIVERED_WITHIN, SETTLES_WITHIN, SimRun};
+use crate::sim::service::control::fill_charge_ids;
 use crate::sim::service::post_office::{PostOffice, WebhookReceivers};
 use crate::sim::service::sandbox::SandboxControl;
 
@@ -60,16 +61,13 @@ impl SimRun<'_> {
         sender: mpsc::Sender<EngineInput>,
         open: &OpenedState,
     ) -> DriveResult {
-        let hands = PersonHandles {
-            engine: sender.clone(),
-            desk: self.desk.clone(),
-            notebook: self.notebook.clone(),
-        };
+        let (engine, desk) = (sender.clone(), self.desk.clone());
+        let hands = PersonHandles { engine, desk, memory: self.memory.clone() };
         let mut under_way = JoinSet::new();
         self.start_restore_review(&sender, &mut under_way);
         self.rig.begin_life(&sender).await;
         for (nth, step) in self.script.steps.iter().take(self.steps).enumerate() {
-            requests::start_requests(nth, step, &self.answered, &hands, &mut under_way);
+            requests::start_requests(nth, step, &hands, &mut under_way);
         }
         while let Some(step) = self.script.steps.get(self.steps) {
             let wait = Duration::from_millis(step.wait_ms);
@@ -88,13 +86,13 @@ impl SimRun<'_> {
             drop(sender.send(EngineInput::Files(Vec::new())).await);
             let tree = self.tree.lock().clone();
             open_links(&tree, &sender).await;
-            requests::start_requests(nth, step, &self.answered, &hands, &mut under_way);
+            requests::start_requests(nth, step, &hands, &mut under_way);
         }
         self.start_restore_review(&sender, &mut under_way);
         self.front.stop_faults();
         self.post.stop_detours();
         self.machine.power.clear_plan();
-        self.memory.stop_faults();
+        self.memory.notes().faults_over = true;
         self.rig.stop_faults(&sender).await;
         self.edit_files(|tree| tree.values_mut().for_each(|doc| doc.broken = None));
         drop(sender.send(EngineInput::Files(Vec::new())).await);
@@ -135,7 +133,7 @@ impl SimRun<'_> {
     fn edit_files(&mut self, change: impl FnOnce(&mut DocTree)) {
         let mut tree = self.tree.lock();
         change(&mut tree);
-        self.desk.fill_charge_ids(&mut tree);
+        fill_charge_ids(&mut tree, &self.desk.earlier_charges);
         self.history.push((self.clock.now(), tree.clone()));
     }
 }
@@ -162,13 +160,9 @@ pub(crate) async fn run_watched(
 
 /// Reads every view at one moment. Returns `None` if the engine has ended.
 async fn read_views(sender: &mpsc::Sender<EngineInput>) -> Option<state::ViewSnapshot> {
-    let Some(Reply::Intents(intents)) = query(sender, EngineQuery::Intents).await else {
-        return None;
-    };
-    let Some(Reply::Metrics(metrics)) = query(sender, EngineQuery::Metrics).await else {
-        return None;
-    };
-    let Some(Reply::Resources(resources)) = query(sender, EngineQuery::Resources).await else {
+    let Reply::Intents(intents) = query(sender, EngineQuery::Intents).await? else { return None };
+    let Reply::Metrics(metrics) = query(sender, EngineQuery::Metrics).await? else { return None };
+    let Reply::Resources(resources) = query(sender, EngineQuery::Resources).await? else {
         return None;
     };
     Some(state::ViewSnapshot { intents, metrics: *metrics, resources })
@@ -176,16 +170,6 @@ async fn read_views(sender: &mpsc::Sender<EngineInput>) -> Option<state::ViewSna
 
 /// Attempts of one approver per plan that the approver may approve.
 const APPROVAL_TRIES: u32 = 3;
-
-/// Runs an approver for ever.
-pub(crate) async fn run_approver(
-    approver: &Approver,
-    memory: &Memory,
-    engine: &mpsc::Sender<EngineInput>,
-) {
-    let look = async || review_plan(approver, memory, engine).await;
-    memory.look_at_intervals(approver.name, approver.every_s, look).await;
-}
 
 /// Reads the plan once, and approves it if a limit blocks a new step. Returns `None` if the engine
 /// did not answer, else whether the approver asked for anything.
@@ -201,14 +185,12 @@ async fn review_plan(
     {
         return Some(false);
     }
-    memory.note_plan(remember_plan(approver, &plan));
+    memory.notes().seen_plans.push(remember_plan(approver, &plan));
     sleep(Duration::from_secs(approver.thinks_s)).await;
     let ceilings = if approver.ceilings { vec![plan_total(&plan)] } else { Vec::new() };
     let actor = approver.name.to_owned();
     let approving = ApprovingPlan { checksum: plan.checksum, ceilings, actor };
-    let answer =
-        ask(engine, |reply| EngineInput::Command(EngineCommand::ApprovePlan(approving), reply))
-            .await?;
+    let answer = command(engine, EngineCommand::ApprovePlan(approving)).await?;
     let Reply::PlanApproved(answer) = answer else { return None };
     memory.note_approval(approver.name, matches!(*answer, PlanApprovalResult::Approved { .. }));
     Some(true)
@@ -225,23 +207,18 @@ fn remember_plan(approver: &Approver, plan: &PlanView) -> SeenPlan {
     let mut amounts = BTreeMap::new();
     for step in &plan.steps {
         let most = step.money.iter().map(|money| money.amount.saturating_abs()).max();
-        let most = most.unwrap_or(0);
-        amounts.insert((step.kind.clone(), step.name.clone()), most);
+        amounts.insert((step.kind.clone(), step.name.clone()), most.unwrap_or(0));
     }
     SeenPlan { actor: approver.name, checksum: plan.checksum.clone(), amounts }
 }
 
 /// Returns the money that a plan moves now, in all.
 fn plan_total(plan: &PlanView) -> Money {
-    let minor = plan.steps.iter().map(|step| {
-        let now: Vec<i64> = step
-            .money
-            .iter()
-            .filter(|money| !money.meaning.starts_with(PER_OCCURRENCE))
-            .map(|money| money.amount.saturating_abs())
-            .collect();
-        let later = step.money.iter().map(|money| money.amount.saturating_abs());
-        if now.is_empty() { later.sum::<i64>() } else { now.into_iter().sum() }
+    let minor = plan.steps.iter().map(|step| -> i64 {
+        let later = |meaning: &str| meaning.starts_with(PER_OCCURRENCE);
+        let only_later = step.money.iter().all(|money| later(&money.meaning));
+        let moved = step.money.iter().filter(|money| only_later || !later(&money.meaning));
+        moved.map(|money| money.amount.saturating_abs()).sum()
     });
     Money::new(minor.sum(), Currency::USD)
 }
@@ -274,8 +251,7 @@ async fn approve_live_merchants(engine: &mpsc::Sender<EngineInput>) -> Option<()
     };
     for binding in waiting {
         let approving = ApproveLive { binding, actor: ACTOR.to_owned() };
-        ask(engine, |reply| EngineInput::Command(EngineCommand::ApproveLive(approving), reply))
-            .await?;
+        command(engine, EngineCommand::ApproveLive(approving)).await?;
     }
     Some(())
 }
@@ -310,7 +286,10 @@ pub(crate) async fn run_people(
     world: (&SandboxControl, &DocTree),
     engine: &mpsc::Sender<EngineInput>,
 ) {
-    let approving = people.approvers.iter().map(|one| run_approver(one, memory, engine));
+    let approving = people.approvers.iter().map(|approver| async move {
+        let look = async || review_plan(approver, memory, engine).await;
+        memory.look_at_intervals(approver.name, approver.every_s, look).await;
+    });
     let approving = futures::future::join_all(approving);
     tokio::join!(other, run_settler(people.settler, memory, world, engine), approving);
 }

@@ -111,12 +111,9 @@ impl SimRun<'_> {
 
     /// Notes the loss of a state after the last record of a backup.
     fn lose_all(&mut self, kept: Option<u64>, old: Vec<DurableRecord>) {
-        let stories = journal::intent_histories(&self.troubles.correct_times(old));
-        self.troubles.lost.push(LostState {
-            at: self.clock.now(),
-            last_kept: kept,
-            histories: stories,
-        });
+        let histories = journal::intent_histories(&self.troubles.jumps.correct_times(old));
+        let at = self.clock.now();
+        self.troubles.lost.push(LostState { at, last_kept: kept, histories });
         self.deaths.push(self.clock.now());
         let ahead = self.troubles.wall.ahead_s();
         self.troubles.jumps.cut(kept.unwrap_or(0), ahead);
@@ -127,7 +124,8 @@ impl SimRun<'_> {
     /// Begins with another journal, and issues a new code to each merchant.
     async fn begin_anew(&mut self) {
         self.front.journal_replaced();
-        self.outside.secrets.replace_all(self.desk.issue_codes().await);
+        let codes = self.desk.issue_codes().await;
+        *self.outside.secrets.0.lock() = codes;
     }
 
     /// Loses a part of the state. The state then opens unchanged, or a person restores the newest
@@ -170,10 +168,8 @@ impl SimRun<'_> {
     pub(crate) async fn restart_after_refusal(&mut self, error: &str) -> LifeEnd {
         let named = ["no storage space", "read-only"].iter().any(|words| error.contains(words));
         if !named {
-            self.violate(
-                "stops",
-                format!("a disk refused, and the error does not name it: {error}"),
-            );
+            let text = format!("a disk refused, and the error does not name it: {error}");
+            self.violate("stops", text);
         }
         sleep(STARTED_AGAIN).await;
         LifeEnd::Stopped
@@ -207,9 +203,7 @@ impl SimRun<'_> {
 
 /// Looks up at the service everything that the epoch holds, and reports missing objects.
 async fn release_missing(desk: &SandboxControl, engine: &mpsc::Sender<EngineInput>) -> Option<()> {
-    let Some(Reply::Resources(views)) = query(engine, EngineQuery::Resources).await else {
-        return None;
-    };
+    let Reply::Resources(views) = query(engine, EngineQuery::Resources).await? else { return None };
     let objects = desk.objects().await;
     let mut absent: Vec<Key> = Vec::new();
     for view in views.iter().filter(|view| view.message.contains("store release")) {

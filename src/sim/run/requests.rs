@@ -1,11 +1,8 @@
 //! Requests of people while the machine lives. If the engine did not answer, they ask again in its
 //! next life. A command is asked for under its name until it has ended, and its answers are noted.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -22,8 +19,8 @@ use crate::sim::plan::requests::{
     CommandAction, MerchantCommand, PersonCommand, PersonRequest, ScriptStep,
 };
 use crate::sim::plan::world_parts::{TILL, TILL_CONTACT, till_contact_body};
-use crate::sim::run::memory::ask;
-use crate::sim::service::control::{authorization_header, mark_of, text};
+use crate::sim::run::memory::{Memory, ask};
+use crate::sim::service::control::{card, mark_of, text};
 use crate::sim::service::sandbox::SandboxControl;
 
 /// Handles that people use.
@@ -32,7 +29,7 @@ pub(crate) struct PersonHandles {
     /// Engine of the current life.
     pub(crate) engine: mpsc::Sender<EngineInput>,
     pub(crate) desk: SandboxControl,
-    pub(crate) notebook: Notebook,
+    pub(crate) memory: Memory,
 }
 
 impl PersonRequest {
@@ -49,36 +46,21 @@ impl PersonRequest {
     }
 }
 
-/// Requests of a script that were answered, by step and index in the step. Clones share the set.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct AnsweredRequests(Arc<Mutex<BTreeSet<(usize, usize)>>>);
-
-impl AnsweredRequests {
-    fn contains(&self, deed: (usize, usize)) -> bool {
-        self.0.lock().contains(&deed)
-    }
-
-    fn note(&self, deed: (usize, usize)) {
-        self.0.lock().insert(deed);
-    }
-}
-
 /// Starts every unanswered request of a step, each in a task of its own.
 pub(crate) fn start_requests(
     nth: usize,
     step: &ScriptStep,
-    answered: &AnsweredRequests,
     hands: &PersonHandles,
     under_way: &mut JoinSet<()>,
 ) {
     for (place, deed) in step.requests.iter().cloned().enumerate() {
-        if answered.contains((nth, place)) {
+        if hands.memory.notes().answered.contains(&(nth, place)) {
             continue;
         }
-        let (answered, hands) = (answered.clone(), hands.clone());
+        let hands = hands.clone();
         under_way.spawn(async move {
             if deed.perform(&hands).await.is_some() {
-                answered.note((nth, place));
+                hands.memory.notes().answered.insert((nth, place));
             }
         });
     }
@@ -96,38 +78,6 @@ const RETRY_PAUSE: Duration = Duration::from_mins(2);
 /// Strokes of a drawn signature.
 const STROKES: &str = r#"[{"lx":1,"ly":2,"mx":3,"my":4}]"#;
 
-/// Notes of the people, by command. They survive the machine; clones share them.
-#[derive(Debug, Clone, Default)]
-pub struct Notebook(Arc<Mutex<CommandNotes>>);
-
-#[derive(Debug, Default)]
-struct CommandNotes {
-    answers: BTreeMap<String, ActionReport>,
-    fields: BTreeMap<String, Value>,
-}
-
-impl Notebook {
-    /// Returns the last answer to each command.
-    pub fn answers(&self) -> BTreeMap<String, ActionReport> {
-        self.0.lock().answers.clone()
-    }
-
-    fn answer(&self, name: &str) -> Option<ActionReport> {
-        self.0.lock().answers.get(name).cloned()
-    }
-
-    fn record_answer(&self, name: &str, answer: ActionReport) {
-        let mut notes = self.0.lock();
-        notes.answers.insert(name.to_owned(), answer);
-    }
-
-    /// Returns the fields of the first request under this name, else `now`.
-    fn fields(&self, name: &str, now: Value) -> Value {
-        let mut notes = self.0.lock();
-        notes.fields.entry(name.to_owned()).or_insert(now).clone()
-    }
-}
-
 impl PersonCommand {
     /// Requests the command until it has ended. Returns `None` if the engine did not answer.
     pub(crate) async fn run_to_end(&self, hands: &PersonHandles) -> Option<()> {
@@ -138,7 +88,7 @@ impl PersonCommand {
                 let answer = self.ask(hands, fields).await?;
                 let ended = is_final(answer.status);
                 doubt = answer.status == ActionStatus::InDoubt;
-                hands.notebook.record_answer(&self.name, answer);
+                hands.memory.notes().answers.insert(self.name.clone(), answer);
                 if ended {
                     return Some(());
                 }
@@ -169,7 +119,7 @@ impl PersonCommand {
 
     /// Returns the fields of the command, or `None` while its target does not exist.
     async fn fields(&self, hands: &PersonHandles) -> Option<Value> {
-        let of = |name: &str| hands.notebook.answer(name).and_then(|answer| answer.remote_id);
+        let of = |name: &str| hands.memory.notes().answers.get(name)?.remote_id.clone();
         let fields = match &self.action {
             CommandAction::Charge { method, amount, hold } => {
                 json!({"method": method, "amount": money(*amount), "hold": hold})
@@ -177,20 +127,19 @@ impl PersonCommand {
             CommandAction::Credit { method, amount } => {
                 json!({"method": method, "amount": money(*amount)})
             }
-            CommandAction::Refund { of: charge, amount } => {
-                json!({"charge": of(charge)?, "amount": money(*amount)})
-            }
-            CommandAction::Void { of: one } => json!({"transaction": of(one)?}),
-            CommandAction::Capture { of: one, amount } => {
+            CommandAction::Refund { of: one, amount }
+            | CommandAction::Capture { of: one, amount } => {
                 json!({"charge": of(one)?, "amount": money(*amount)})
             }
+            CommandAction::Void { of: one } => json!({"transaction": of(one)?}),
             CommandAction::Sign { of: one } => json!({"transaction": of(one)?,
                 "mime_type": "service/jsignature", "data": STROKES}),
             CommandAction::Pay { recurring } => self.occurrence(hands, recurring, true).await?,
             CommandAction::Ignore { recurring } => self.occurrence(hands, recurring, false).await?,
             CommandAction::Own(own) => own.fields(&hands.desk).await?,
         };
-        Some(hands.notebook.fields(&self.name, fields))
+        let mut notes = hands.memory.notes();
+        Some(notes.fields.entry(self.name.clone()).or_insert(fields).clone())
     }
 
     /// Returns the first pending occurrence of a document's recurring charge.
@@ -205,10 +154,9 @@ impl PersonCommand {
         let mark = SourceId::new(PARTNER, &key, 0).mark();
         let charge = objects.recurring.iter().find(|one| mark_of(one) == mark.as_str())?;
         let id = text(charge, "id");
-        let mut occurrences = objects.occurrences.iter();
-        let pending = occurrences.find(|one| {
-            text(one, "recurring_charge_id") == id && text(one, "status") == "PENDING"
-        })?;
+        let mut own =
+            objects.occurrences.iter().filter(|one| text(one, "recurring_charge_id") == id);
+        let pending = own.find(|one| text(one, "status") == "PENDING")?;
         let mut fields = json!({"recurring": id, "occurrence": text(pending, "id")});
         if let (true, Some(fields)) = (amount, fields.as_object_mut()) {
             fields.insert("amount".to_owned(), money(pending.get("amount")?.as_i64()?));
@@ -219,13 +167,7 @@ impl PersonCommand {
 
 /// Returns true if the person need not ask again.
 fn is_final(stands: ActionStatus) -> bool {
-    match stands {
-        ActionStatus::Done
-        | ActionStatus::Refused
-        | ActionStatus::OnHold
-        | ActionStatus::Invalid => true,
-        ActionStatus::InDoubt | ActionStatus::NotSent | ActionStatus::Blocked => false,
-    }
+    !matches!(stands, ActionStatus::InDoubt | ActionStatus::NotSent | ActionStatus::Blocked)
 }
 
 fn money(minor: i64) -> Value {
@@ -267,12 +209,12 @@ fn account_id(credentials: &Value, bank: bool) -> Option<Value> {
 
 /// Makes a token, as another party's page does.
 async fn make_token(desk: &SandboxControl, bank: bool) -> String {
-    let key = authorization_header(&desk.control.get_control("credentials").await, TILL);
+    let key = desk.control.authorization(TILL).await;
     let details = if bank {
         json!({"type": "bank", "routing_number": "000000013", "account_number": "87654321",
             "account_type": "CHECKING", "given_name": "Joe", "surname": "Doe"})
     } else {
-        json!({"type": "card", "number": "4242424242424242", "exp_month": 1, "exp_year": 2032})
+        card()
     };
     text(&desk.control.post_service("/v1/tokens", &key, &details).await, "id").to_owned()
 }

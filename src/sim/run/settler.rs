@@ -21,7 +21,7 @@ use crate::sim::machine::process::{GRACE, TIMEOUT};
 use crate::sim::plan::documents::{DocBody, DocTree, FileChange};
 use crate::sim::plan::people::Settler;
 use crate::sim::plan::script::SimScript;
-use crate::sim::run::memory::{ACTOR, Memory, ask, query};
+use crate::sim::run::memory::{ACTOR, Memory, command, query};
 use crate::sim::service::control::{mark_of, text};
 use crate::sim::service::sandbox::{Objects, SandboxControl};
 
@@ -75,16 +75,15 @@ fn unverified_id(
     resolved: &ResolveResult,
 ) -> Option<RemoteId> {
     let ManualResolution::Done(id) = said else { return None };
-    match resolved {
-        ResolveResult::Unverified(..) => Some(id),
-        ResolveResult::Differs(..) => {
-            objects.has_name(&id, &[&view.mark, &view.source_id]).then_some(id)
-        }
+    let confirms = match resolved {
+        ResolveResult::Unverified(..) => true,
+        ResolveResult::Differs(..) => objects.has_name(&id, &[&view.mark, &view.source_id]),
         ResolveResult::Unknown
         | ResolveResult::Busy(_)
         | ResolveResult::Settled(_)
-        | ResolveResult::Unsettled(..) => None,
-    }
+        | ResolveResult::Unsettled(..) => false,
+    };
+    confirms.then_some(id)
 }
 
 /// Resolves an intent. Returns `None` if the engine did not answer.
@@ -95,8 +94,7 @@ async fn resolve_intent(
 ) -> Option<ResolveResult> {
     let id = view.id.parse().ok()?;
     let resolving = ResolveIntent { id, said, actor: ACTOR.to_owned() };
-    let answer =
-        ask(engine, |reply| EngineInput::Command(EngineCommand::Resolve(resolving), reply)).await?;
+    let answer = command(engine, EngineCommand::Resolve(resolving)).await?;
     if let Reply::Resolved(resolved) = answer { Some(resolved) } else { None }
 }
 
@@ -138,10 +136,7 @@ fn proven_resolution(
     calm: bool,
 ) -> Option<ManualResolution> {
     let shown = |all: &[Value], name: &dyn Fn(&Value) -> bool| {
-        let id = all.iter().find(|one| name(one)).map(|one| text(one, "id"));
-        id.map_or(Some(ManualResolution::NotDone), |id| {
-            RemoteId::new(id).ok().map(ManualResolution::Done)
-        })
+        all.iter().find(|one| name(one)).map_or(Some(ManualResolution::NotDone), done)
     };
     let marked = |one: &Value| text(one, "reference") == view.mark;
     match view.effect.as_str() {
@@ -169,6 +164,11 @@ fn proven_resolution(
     }
 }
 
+/// Returns the resolution that names this object as the result.
+fn done(object: &Value) -> Option<ManualResolution> {
+    RemoteId::new(text(object, "id")).ok().map(ManualResolution::Done)
+}
+
 /// Returns the resolution of a transaction that a command made, unless the transaction was
 /// declined.
 fn transaction_resolution(
@@ -178,7 +178,7 @@ fn transaction_resolution(
 ) -> Option<ManualResolution> {
     let mut all = objects.transactions.iter().filter(|one| text(one, "status") != "FAILED");
     match all.find(|one| ours(one)) {
-        Some(one) => RemoteId::new(text(one, "id")).ok().map(ManualResolution::Done),
+        Some(one) => done(one),
         // The documents define no reference for a credit.
         None if view.effect == "credit.create" => None,
         None => Some(ManualResolution::NotDone),
@@ -204,10 +204,8 @@ fn contact_resolution(
     let mine: Vec<&Value> = mine.filter(young).collect();
     match mine.as_slice() {
         [] => Some(ManualResolution::NotDone),
-        [one] => RemoteId::new(text(one, "id")).ok().map(ManualResolution::Done),
-        [.., newest] => {
-            RemoteId::new(text(newest, "id")).ok().map(ManualResolution::Done).filter(|_| calm)
-        }
+        [one] => done(one),
+        [.., newest] => done(newest).filter(|_| calm),
     }
 }
 

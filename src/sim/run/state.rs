@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use serde_json::json;
 use tokio::time::Instant;
 
 use crate::base::clock::SharedClock;
@@ -23,18 +24,17 @@ use crate::sim::check::{
 };
 use crate::sim::machine::backup::Backup;
 use crate::sim::machine::journal;
-use crate::sim::machine::journal::{ClockJumps, DurableRecord, WallClock};
+use crate::sim::machine::journal::{ClockJumps, WallClock};
 use crate::sim::machine::process::{ClientContext, Machine};
 use crate::sim::machine::specs::SharedTree;
 use crate::sim::plan::chance::{CallFault, Crash, CrashPoint};
 use crate::sim::plan::documents::DocTree;
 use crate::sim::plan::script::SimScript;
 use crate::sim::run::memory::{HookState, Memory};
-use crate::sim::run::requests::{AnsweredRequests, Notebook};
 use crate::sim::service::control::text;
 use crate::sim::service::frontend::Frontend;
 use crate::sim::service::post_office::PostOffice;
-use crate::sim::service::sandbox::{Objects, SandboxControl};
+use crate::sim::service::sandbox::SandboxControl;
 use crate::store::journal::chain::Head;
 
 /// Time within which everything settles after the last fault.
@@ -84,8 +84,6 @@ pub(crate) struct SimRun<'a> {
     /// Steps already taken; `stepped` is the time of the last one.
     pub(crate) steps: usize,
     pub(crate) stepped: Instant,
-    pub(crate) answered: AnsweredRequests,
-    pub(crate) notebook: Notebook,
     pub(crate) memory: Memory,
     pub(crate) post: PostOffice,
     pub(crate) troubles: TroubleLog,
@@ -130,29 +128,27 @@ impl TroubleLog {
             done: BTreeSet::new(),
         }
     }
-
-    /// Returns the records with the right times of their writing.
-    pub(crate) fn correct_times(&self, entries: Vec<DurableRecord>) -> Vec<DurableRecord> {
-        self.jumps.correct_times(entries)
-    }
 }
 
 impl SimRun<'_> {
     pub(crate) async fn check_result(mut self) -> RunReport {
-        let entries = self.troubles.correct_times(journal::allowed_counts(&self.machine.journal));
+        let entries = journal::allowed_counts(&self.machine.journal);
+        let entries = self.troubles.jumps.correct_times(entries);
         let known = self.machine.rebuilt_read_model().ok();
         state::check_compaction(&self.machine, &mut self.violations).await;
         state::check_damage(&mut self.machine, &entries, &mut self.violations);
         let approved = laws::check_approvals(&entries, &mut self.violations);
         let before = self.desk.objects().await;
-        let events = self.desk.events().await;
+        let events = self.desk.control.all("events").await;
         let now = self.clock.now();
-        let after: Objects = self.desk.two_months_later().await;
+        self.desk.control.post_control("clock", &json!({"advance": "P60D"})).await;
+        let after = self.desk.objects().await;
+        let (log, post, notes) = (self.front.log(), self.post.state(), self.memory.notes());
         let evidence = RunEvidence {
             script: self.script,
             history: &self.history,
-            arrivals: &self.front.arrivals(),
-            unauthorised_calls: &self.front.unauthorised_calls(),
+            arrivals: &log.arrivals,
+            unauthorised_calls: &log.unauthorised_calls,
             histories: &journal::intent_histories(&entries),
             numbers: &journal::intent_numbers(&entries),
             deaths: &self.deaths,
@@ -160,41 +156,33 @@ impl SimRun<'_> {
             objects: &before,
             later: &after,
             views: &self.views,
-            answers: &self.notebook.answers(),
-            lost_webhooks: &self.post.lost_webhooks(),
+            answers: &notes.answers,
+            lost_webhooks: &post.lost,
             storms: &self.front.weather().stretches(),
             settling_time: self.front.weather().settling_time(),
         };
         let complete = self.violations.is_empty();
         self.violations.extend(check_run(&evidence, complete));
-        self.violations.extend(limits::check_limits(
-            &evidence,
-            &entries,
-            &self.memory.seen_plans(),
-        ));
+        self.violations.extend(limits::check_limits(&evidence, &entries, &notes.seen_plans));
         let told = EventEvidence {
             events: &events,
             entries: &entries,
-            answered: &self.post.acknowledged_posts(),
-            merchants: self.desk.merchants(),
+            answered: &post.acknowledged,
+            merchants: &self.desk.merchants,
             known: known.as_ref(),
             now,
         };
         self.violations.extend(events::check_events(&evidence, &told, complete));
-        self.violations.extend(hooks::check_hooks(
-            &evidence,
-            &told,
-            &self.rig.attempts(),
-            complete,
-        ));
+        let tries = self.rig.courier.attempts();
+        self.violations.extend(hooks::check_hooks(&evidence, &told, &tries, complete));
         let shares = attention::count_intents(&evidence);
         attention::check_provable(self.script.surface, &shares, &mut self.violations);
-        let (last, seed) = (entries.last(), self.script.seed);
+        let last = entries.last();
         RunReport {
-            seed,
+            seed: self.script.seed,
             head: last.map_or([0; 32], |entry| entry.hash),
             records: last.map_or(0, |entry| entry.sequence),
-            struck: self.front.fault_counts(),
+            struck: log.fault_counts.clone(),
             died: self.died,
             shares,
             recreated: recreated(&evidence),

@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
+use axum::response::Response;
 use data_encoding::BASE64;
 use http::Request;
+use http::response::Parts;
 use http_body_util::BodyExt;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -56,15 +58,18 @@ impl ControlClient {
         self.send((method, &format!("/_sandbox/{path}")), "", body).await
     }
 
+    /// Returns the `Authorization` header of a merchant.
+    pub(crate) async fn authorization(&self, merchant: &str) -> String {
+        let credentials = self.get_control("credentials").await;
+        let own =
+            list(&credentials, "merchants").into_iter().find(|one| text(one, "name") == merchant);
+        let key = own.as_ref().and_then(|own| own.pointer("/test/secret_key")?.as_str());
+        format!("Basic {}", BASE64.encode(format!("{}:", key.unwrap_or_default()).as_bytes()))
+    }
+
     /// Sends a request of a third party to the service itself.
-    pub(crate) async fn post_service(
-        &self,
-        path: &str,
-        authorization: &str,
-        body: &Value,
-    ) -> Value {
-        let body = body.to_string().into_bytes();
-        let answer = self.send(("POST", path), authorization, body).await;
+    pub(crate) async fn post_service(&self, path: &str, key: &str, body: &Value) -> Value {
+        let answer = self.send(("POST", path), key, body.to_string().into_bytes()).await;
         serde_json::from_slice(&answer).unwrap_or_default()
     }
 
@@ -81,21 +86,26 @@ impl ControlClient {
             .header("authorization", authorization)
             .header("content-type", "application/json")
             .body(Body::from(body));
-        let Ok(request) = request else {
-            return Vec::new();
-        };
-        let answer = match self.router.clone().oneshot(request).await {
-            Ok(answer) => answer,
-            Err(never) => match never {},
-        };
-        let body = answer.into_body().collect().await;
-        body.map(|body| body.to_bytes().to_vec()).unwrap_or_default()
+        let Ok(request) = request else { return Vec::new() };
+        let Ok(answer) = self.router.clone().oneshot(request).await;
+        read(answer).await.map(|(_, body)| body.to_vec()).unwrap_or_default()
     }
+}
+
+/// Returns the head and the body of an answer, or `None` if the body breaks off.
+pub(crate) async fn read(answer: Response) -> Option<(Parts, Bytes)> {
+    let (head, body) = answer.into_parts();
+    Some((head, body.collect().await.ok()?.to_bytes()))
 }
 
 /// Returns a text field; empty if it is missing.
 pub(crate) fn text<'a>(object: &'a Value, field: &str) -> &'a str {
     object.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns the amount of an object in minor units; 0 if it is missing.
+pub(crate) fn minor_amount(object: &Value) -> i64 {
+    object.get("amount").and_then(Value::as_i64).unwrap_or(0)
 }
 
 /// Returns a list field; empty if it is missing.
@@ -128,24 +138,18 @@ pub(crate) async fn charge_payers(desk: &ControlClient, script: &SimScript) -> C
         return Charges::new();
     }
     desk.post_control("credentials", &json!({ "merchant": EARLIER })).await;
-    let key = authorization_header(&desk.get_control("credentials").await, EARLIER);
+    let key = desk.authorization(EARLIER).await;
     let mut made = Vec::new();
     for _ in 0..EARLIER_CHARGES {
-        let card = json!({
-            "type": "card", "number": "4242424242424242", "exp_month": 1, "exp_year": 2032,
-        });
-        let body = json!({"amount": 700, "method": card});
+        let body = json!({"amount": 700, "method": card()});
         made.push(text(&desk.post_service("/v1/charges", &key, &body).await, "id").to_owned());
     }
     Charges::from([(EARLIER.to_owned(), made)])
 }
 
-/// Returns the `Authorization` header of a merchant.
-pub(crate) fn authorization_header(credentials: &Value, merchant: &str) -> String {
-    let all = credentials.get("merchants").and_then(Value::as_array);
-    let own = all.into_iter().flatten().find(|one| text(one, "name") == merchant);
-    let key = own.and_then(|own| own.pointer("/test/secret_key")?.as_str()).unwrap_or_default();
-    format!("Basic {}", BASE64.encode(format!("{key}:").as_bytes()))
+/// Details of a test card.
+pub(crate) fn card() -> Value {
+    json!({"type": "card", "number": "4242424242424242", "exp_month": 1, "exp_year": 2032})
 }
 
 /// Writes the ids of the earlier charges into the documents that name them.
@@ -176,11 +180,9 @@ pub(crate) async fn make_till_charges(desk: &ControlClient, script: &SimScript) 
         return made;
     }
     desk.post_control("credentials", &json!({ "merchant": TILL })).await;
-    let key = authorization_header(&desk.get_control("credentials").await, TILL);
-    let card =
-        json!({"type": "card", "number": "4242424242424242", "exp_month": 1, "exp_year": 2032});
-    let schedule = json!({"start": "2031-01-01", "interval_unit": "MONTH", "interval_delay": 1});
-    let body = json!({"amount": 700, "method": card, "schedule": schedule});
+    let key = desk.authorization(TILL).await;
+    let schedule = json!({"start": START, "interval_unit": "MONTH", "interval_delay": 1});
+    let body = json!({"amount": 700, "method": card(), "schedule": schedule});
     for _ in 0..TILL_CHARGES {
         let charge = desk.post_service("/v1/recurring/charges", &key, &body).await;
         made.push(text(&charge, "id").to_owned());
@@ -215,7 +217,7 @@ impl Payers {
         if !self.0.lock().paid.insert(payment.number) {
             return;
         }
-        let key = authorization_header(&desk.get_control("credentials").await, &payment.merchant);
+        let key = desk.authorization(&payment.merchant).await;
         let card = self.card(desk, &payment.merchant, &key).await;
         let (path, body) = if [EARLY, SKIP].contains(&payment.amount) {
             let schedule = json!({"start": START, "interval_unit": "MONTH", "interval_delay": 1});

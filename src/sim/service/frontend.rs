@@ -16,7 +16,7 @@ use chrono::{DateTime, Utc};
 use http::request::Parts;
 use http::{HeaderValue, Request, StatusCode};
 use http_body_util::BodyExt;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use tower::{ServiceExt, service_fn};
 
@@ -27,7 +27,9 @@ use crate::sim::machine::disk::SimDisk;
 use crate::sim::machine::journal::{AllowedCalls, CallName, name_pointer};
 use crate::sim::machine::process::TIMEOUT;
 use crate::sim::plan::chance::{AMOUNTS, CallFault, READ, Strike, effect_of_call, refine_effect};
-use crate::sim::plan::network::NetBehaviour;
+use crate::sim::plan::parts::add;
+use crate::sim::plan::script::SimScript;
+use crate::sim::service::control::read;
 use crate::sim::service::paging::{PageRequest, PagedLists};
 use crate::sim::service::weather::Weather;
 
@@ -49,6 +51,13 @@ pub struct Arrival {
     pub status: u16,
 }
 
+impl Arrival {
+    /// Returns true if the service applied the request.
+    pub(crate) fn succeeded(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
 /// The proxy; share it behind an `Arc`.
 #[derive(Debug)]
 pub struct Frontend {
@@ -61,44 +70,41 @@ pub struct Frontend {
 }
 
 #[derive(Debug, Default)]
-struct ArrivalLog {
+pub(crate) struct ArrivalLog {
     calm: bool,
     life: u32,
     strikes: Vec<Strike>,
     calls: BTreeMap<&'static str, u32>,
-    fault_counts: BTreeMap<(&'static str, CallFault), u32>,
-    arrivals: Vec<Arrival>,
+    pub(crate) fault_counts: BTreeMap<(&'static str, CallFault), u32>,
+    pub(crate) arrivals: Vec<Arrival>,
     seen: BTreeMap<CallName, u32>,
-    unauthorised_calls: Vec<(DateTime<Utc>, String)>,
+    /// Time and path of each request that the service did not authorise.
+    pub(crate) unauthorised_calls: Vec<(DateTime<Utc>, String)>,
     allowed_calls: AllowedCalls,
 }
 
 impl Frontend {
     /// Returns a proxy to this sandbox that reads this journal disk.
-    pub fn new(
-        sandbox: Router,
-        journal: SimDisk,
-        clock: SharedClock,
-        strikes: Vec<Strike>,
-        net: &NetBehaviour,
-    ) -> Self {
-        let book = ArrivalLog { strikes, ..ArrivalLog::default() };
-        let (weather, pages) = (Weather::new(&net.storms), PagedLists::new(net.paging.as_ref()));
-        Self { sandbox, journal, clock, weather, pages, log: Mutex::new(book) }
+    pub fn new(sandbox: Router, journal: SimDisk, clock: SharedClock, script: &SimScript) -> Self {
+        let (weather, pages) =
+            (Weather::new(&script.net.storms), PagedLists::new(script.net.paging.as_ref()));
+        let log = ArrivalLog { strikes: script.strikes.clone(), ..ArrivalLog::default() };
+        Self { sandbox, journal, clock, weather, pages, log: Mutex::new(log) }
     }
 
     /// Begins a new life of the machine.
     pub fn begin_life(&self) {
         let mut book = self.log.lock();
         book.life = book.life.saturating_add(1);
-        book.allowed_calls.reset();
+        // The disk may have lost everything after its last sync.
+        book.allowed_calls = AllowedCalls::default();
     }
 
     /// Notes that another journal has replaced the old one. The calls that this journal allows so
     /// far count as sent, or are looked up before they are sent again.
     pub fn journal_replaced(&self) {
         let mut book = self.log.lock();
-        book.allowed_calls.reset();
+        book.allowed_calls = AllowedCalls::default();
         book.seen = book.allowed_calls.read_all(&self.journal);
     }
 
@@ -113,18 +119,8 @@ impl Frontend {
         &self.weather
     }
 
-    pub fn arrivals(&self) -> Vec<Arrival> {
-        self.log.lock().arrivals.clone()
-    }
-
-    /// Returns the time and path of each request that the service did not authorise.
-    pub fn unauthorised_calls(&self) -> Vec<(DateTime<Utc>, String)> {
-        self.log.lock().unauthorised_calls.clone()
-    }
-
-    /// Returns how often each fault struck each effect.
-    pub fn fault_counts(&self) -> BTreeMap<(&'static str, CallFault), u32> {
-        self.log.lock().fault_counts.clone()
+    pub(crate) fn log(&self) -> MutexGuard<'_, ArrivalLog> {
+        self.log.lock()
     }
 
     /// Returns the service as the engine's client sees it.
@@ -138,9 +134,7 @@ impl Frontend {
 
     async fn serve(self: Arc<Self>, request: Request<Body>) -> Response {
         let (mut parts, body) = request.into_parts();
-        let Ok(body) = body.collect().await else {
-            return dropped_response();
-        };
+        let Ok(body) = body.collect().await else { return dropped_response() };
         let body = body.to_bytes().to_vec();
         let page = self.pages.shorten(&mut parts);
         let effect = if is_own_token(&parts, &body) {
@@ -193,11 +187,8 @@ impl Frontend {
     /// Returns an answer as the caller sees it, if it is a page of a list.
     async fn shorten_page(&self, page: Option<PageRequest>, answer: Response) -> Response {
         let Some(page) = page.filter(|_| answer.status() == StatusCode::OK) else { return answer };
-        let (mut head, body) = answer.into_parts();
-        let Ok(body) = body.collect().await else {
-            return dropped_response();
-        };
-        let said = serde_json::from_slice(&body.to_bytes()).unwrap_or_default();
+        let Some((mut head, body)) = read(answer).await else { return dropped_response() };
+        let said = serde_json::from_slice(&body).unwrap_or_default();
         let shown = self.pages.alter_page(&page, said);
         head.headers.remove(http::header::CONTENT_LENGTH);
         shown.map_or_else(error_response, |said| {
@@ -209,17 +200,10 @@ impl Frontend {
     fn next_fault(&self, effect: Option<&'static str>) -> Option<Strike> {
         let effect = effect?;
         let mut book = self.log.lock();
-        let calls = book.calls.entry(effect).or_default();
-        *calls = calls.saturating_add(1);
-        let nth = *calls;
-        let strike = book
-            .strikes
-            .iter()
-            .find(|one| one.effect == effect && (one.nth == nth || one.nth == 0))
-            .copied();
-        let strike = strike.filter(|_| !book.calm)?;
-        let struck = book.fault_counts.entry((effect, strike.fault)).or_default();
-        *struck = struck.saturating_add(1);
+        let nth = add(&mut book.calls, effect, 1);
+        let strikes = |one: &&Strike| one.effect == effect && (one.nth == nth || one.nth == 0);
+        let strike = book.strikes.iter().find(strikes).copied().filter(|_| !book.calm)?;
+        add(&mut book.fault_counts, (effect, strike.fault), 1);
         Some(strike)
     }
 
@@ -235,36 +219,34 @@ impl Frontend {
             return None;
         }
         let (method, path) = (parts.method.to_string(), parts.uri.path().to_owned());
-        let asked: Value = serde_json::from_slice(body).unwrap_or_default();
-        let word = name_pointer(&method, &path).and_then(|field| asked.pointer(field)?.as_str());
+        let body: Value = serde_json::from_slice(body).unwrap_or_default();
+        let word = name_pointer(&method, &path).and_then(|field| body.pointer(field)?.as_str());
         let word = word.unwrap_or_default();
         let word = Mark::find_in(word).map_or_else(|| word.to_owned(), |mark| mark.to_string());
         let name = (method, path, word);
         let mut book = self.log.lock();
         let allowed = book.allowed_calls.allowed_count(&self.journal, &name);
-        let seen = book.seen.entry(name.clone()).or_default();
-        *seen = seen.saturating_add(1);
-        let explained = *seen <= allowed;
-        let (at, life) = (self.clock.now(), book.life);
-        let reply = Value::Null;
-        let arrival =
-            Arrival { at, life, effect, name, explained, fault, body: asked, reply, status: 0 };
-        book.arrivals.push(arrival);
+        let explained = add(&mut book.seen, name.clone(), 1) <= allowed;
+        let (at, life, reply, status) = (self.clock.now(), book.life, Value::Null, 0);
+        book.arrivals.push(Arrival {
+            at,
+            life,
+            effect,
+            name,
+            explained,
+            fault,
+            body,
+            reply,
+            status,
+        });
         Some(book.arrivals.len().saturating_sub(1))
     }
 
     /// Passes a request to the service, and records the answer.
     async fn forward(&self, request: Request<Body>, place: Option<usize>) -> Response {
         let (at, path) = (self.clock.now(), request.uri().path().to_owned());
-        let answer = match self.sandbox.clone().oneshot(request).await {
-            Ok(answer) => answer,
-            Err(never) => match never {},
-        };
-        let (head, body) = answer.into_parts();
-        let Ok(body) = body.collect().await else {
-            return dropped_response();
-        };
-        let body = body.to_bytes().to_vec();
+        let Ok(answer) = self.sandbox.clone().oneshot(request).await;
+        let Some((head, body)) = read(answer).await else { return dropped_response() };
         if head.status == StatusCode::UNAUTHORIZED {
             self.log.lock().unauthorised_calls.push((at, path));
         }
@@ -314,16 +296,11 @@ fn throttled_response(seconds: u64) -> Response {
 
 /// Returns the answer with another amount than the service gave.
 async fn with_other_amount(effect: Option<&'static str>, answer: Response) -> Response {
-    let (head, body) = answer.into_parts();
-    let Ok(body) = body.collect().await else {
-        return dropped_response();
-    };
-    let bytes = body.to_bytes().to_vec();
+    let Some((head, body)) = read(answer).await else { return dropped_response() };
     let field = AMOUNTS.iter().find(|(name, _)| Some(*name) == effect).map(|(_, field)| *field);
-    let mut said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    let amount = field.and_then(|field| said.get_mut(field));
-    let Some(amount) = amount else {
-        return Response::from_parts(head, Body::from(bytes));
+    let mut said: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let Some(amount) = field.and_then(|field| said.get_mut(field)) else {
+        return Response::from_parts(head, Body::from(body));
     };
     *amount = json!(amount.as_i64().unwrap_or(0).saturating_add(1));
     Response::from_parts(head, Body::from(said.to_string()))

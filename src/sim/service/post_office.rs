@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep};
@@ -28,7 +28,7 @@ const AGAIN: Duration = Duration::from_mins(10);
 pub(crate) struct PostOffice(Arc<Mutex<PostState>>);
 
 #[derive(Debug, Default)]
-struct PostState {
+pub(crate) struct PostState {
     calm: bool,
     delayed_decision: Option<DelayedDecision>,
     /// Webhooks to the partner.
@@ -37,8 +37,9 @@ struct PostState {
     gateway: WebhookRoute,
     /// Late webhooks, with the times at which they are due.
     late: Vec<(Instant, OutgoingWebhook)>,
-    lost: BTreeSet<String>,
-    acknowledged: Vec<AcknowledgedPost>,
+    /// Reference and event of every webhook that was never delivered.
+    pub(crate) lost: BTreeSet<String>,
+    pub(crate) acknowledged: Vec<AcknowledgedPost>,
 }
 
 /// Webhooks of one sort.
@@ -65,39 +66,31 @@ impl WebhookRoute {
 
 impl PostOffice {
     pub(crate) fn new(net: &NetBehaviour) -> Self {
-        let way = |strays: &[Misdelivery]| WebhookRoute {
-            misdelivered: strays.to_vec(),
-            seen: Vec::new(),
-        };
-        let posts = net.gateway.as_ref().map_or(&[][..], |gateway| &gateway.misdelivered);
-        let (partner, gateway) = (way(&net.misdelivered), way(posts));
-        let bag = PostState {
-            delayed_decision: net.delayed_decision,
-            partner,
-            gateway,
-            ..PostState::default()
-        };
-        Self(Arc::new(Mutex::new(bag)))
+        let mut state =
+            PostState { delayed_decision: net.delayed_decision, ..PostState::default() };
+        state.partner.misdelivered.clone_from(&net.misdelivered);
+        state.gateway.misdelivered =
+            net.gateway.as_ref().map(|posts| posts.misdelivered.clone()).unwrap_or_default();
+        Self(Arc::new(Mutex::new(state)))
     }
 
     /// Stops all new detours; late webhooks are still delivered when they are due.
     pub(crate) fn stop_detours(&self) {
-        let mut bag = self.0.lock();
-        bag.partner.misdelivered.clear();
-        bag.gateway.misdelivered.clear();
-        bag.calm = true;
+        let mut state = self.state();
+        state.partner.misdelivered.clear();
+        state.gateway.misdelivered.clear();
+        state.calm = true;
     }
 
     /// Returns the pause of the delivery loop, which is longer if only late webhooks remain.
     pub(crate) fn poll_pause(&self) -> Duration {
-        let bag = self.0.lock();
-        let long = bag.calm && !bag.late.is_empty();
+        let state = self.state();
+        let long = state.calm && !state.late.is_empty();
         Duration::from_secs(if long { 20 } else { 1 })
     }
 
-    /// Returns reference and event of every webhook that was never delivered.
-    pub(crate) fn lost_webhooks(&self) -> BTreeSet<String> {
-        self.0.lock().lost.clone()
+    pub(crate) fn state(&self) -> MutexGuard<'_, PostState> {
+        self.0.lock()
     }
 
     /// Delivers one webhook. Returns the status for the sender.
@@ -106,7 +99,7 @@ impl PostOffice {
         letter: OutgoingWebhook,
         doors: &WebhookReceivers,
     ) -> Option<u16> {
-        let stray = self.0.lock().route(&letter).take_detour(&letter);
+        let stray = self.state().route(&letter).take_detour(&letter);
         let later = stray.map_or(Duration::ZERO, |stray| Duration::from_secs(stray.seconds));
         match stray.map(|stray| stray.detour) {
             None => self.deliver(letter, doors).await,
@@ -124,7 +117,7 @@ impl PostOffice {
                 Some(200)
             }
             Some(Detour::Swallowed) => {
-                self.0.lock().lost.insert(reference_and_event(&letter));
+                self.state().lost.insert(reference_and_event(&letter));
                 Some(200)
             }
             Some(Detour::Forged) => {
@@ -139,33 +132,29 @@ impl PostOffice {
     /// Returns the forged webhooks that are delivered before this one.
     fn forgeries(&self, letter: &OutgoingWebhook) -> Vec<OutgoingWebhook> {
         if letter.url.starts_with(GATEWAY_URL) {
-            forged_posts(letter, &self.0.lock().gateway.seen)
+            forged_posts(letter, &self.state().gateway.seen)
         } else {
             forged_webhooks(letter)
         }
     }
 
-    pub(crate) fn acknowledged_posts(&self) -> Vec<AcknowledgedPost> {
-        self.0.lock().acknowledged.clone()
-    }
-
     /// Hands a webhook over. Returns the status for the sender.
     async fn deliver(&self, letter: OutgoingWebhook, doors: &WebhookReceivers) -> Option<u16> {
         let HandoverResult { status, stored } = doors.deliver(letter).await?;
-        self.0.lock().acknowledged.extend(stored);
+        self.state().acknowledged.extend(stored);
         Some(status)
     }
 
     fn delay(&self, letter: OutgoingWebhook, later: Duration) {
         let now = Instant::now();
-        self.0.lock().late.push((now.checked_add(later).unwrap_or(now), letter));
+        self.state().late.push((now.checked_add(later).unwrap_or(now), letter));
     }
 
     /// Delivers every late webhook that is due. An event that is not accepted is left to the list
     /// of events.
     pub(crate) async fn deliver_late(&self, doors: &WebhookReceivers) {
         let now = Instant::now();
-        let due: Vec<_> = self.0.lock().late.extract_if(.., |(due, _)| *due <= now).collect();
+        let due: Vec<_> = self.state().late.extract_if(.., |(due, _)| *due <= now).collect();
         for (_, letter) in due {
             let taken = self.deliver(letter.clone(), doors).await == Some(200);
             if !taken && !letter.url.starts_with(GATEWAY_URL) {
@@ -176,8 +165,8 @@ impl PostOffice {
 
     /// Lets underwriting look at submitted applications, where it decides twice.
     pub(crate) async fn decide(&self, desk: &SandboxControl) {
-        let Some(thoughts) = self.0.lock().delayed_decision else { return };
-        for application in desk.applications().await {
+        let Some(thoughts) = self.state().delayed_decision else { return };
+        for application in desk.control.all("applications").await {
             let order = match (text(&application, "state"), thoughts.approves_after_s) {
                 ("submitted", _) => json!({"decision": "decline"}),
                 ("declined", Some(after)) if desk.age_s(&application, "decided") >= after => {
@@ -186,23 +175,24 @@ impl PostOffice {
                 _ => continue,
             };
             let id = application.get("id").map(ToString::to_string).unwrap_or_default();
-            desk.decide(id.trim_matches('"'), &order).await;
+            let path = format!("applications/{}/decision", id.trim_matches('"'));
+            desk.control.post_control(&path, &order).await;
         }
     }
 
     /// Waits until no webhook is late any more, and underwriting has nothing left to decide.
     pub(crate) async fn wait_until_idle(&self, desk: &SandboxControl) {
-        while !self.0.lock().late.is_empty() || self.has_open_decisions(desk).await {
+        while !self.state().late.is_empty() || self.has_open_decisions(desk).await {
             sleep(Duration::from_secs(30)).await;
         }
     }
 
     async fn has_open_decisions(&self, desk: &SandboxControl) -> bool {
-        let Some(thoughts) = self.0.lock().delayed_decision else { return false };
+        let Some(thoughts) = self.state().delayed_decision else { return false };
         let open = |state: &str| {
             state == "submitted" || state == "declined" && thoughts.approves_after_s.is_some()
         };
-        desk.applications().await.iter().any(|one| open(text(one, "state")))
+        desk.control.all("applications").await.iter().any(|one| open(text(one, "state")))
     }
 }
 

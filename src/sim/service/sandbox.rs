@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::Router;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
@@ -18,7 +17,7 @@ use crate::sandbox::server::Sandbox;
 use crate::sandbox::webhooks::OutgoingWebhook;
 use crate::sim::plan::document_text;
 use crate::sim::plan::document_text::variable;
-use crate::sim::plan::documents::{DocBody, DocTree};
+use crate::sim::plan::documents::DocBody;
 use crate::sim::plan::script::SimScript;
 use crate::store::index::ordered::MemoryIndex;
 
@@ -45,15 +44,9 @@ pub struct Objects {
 impl Objects {
     /// Returns true if the object of this id contains one of these names.
     pub(crate) fn has_name(&self, id: &RemoteId, names: &[&str]) -> bool {
-        let all = [
-            &self.invoices,
-            &self.methods,
-            &self.recurring,
-            &self.applications,
-            &self.transactions,
-        ];
-        let is_it = |one: &&Value| one.get("id").and_then(Value::as_str) == Some(id.as_str());
-        let text = all.into_iter().flatten().find(is_it).map(Value::to_string);
+        let others = [&self.methods, &self.recurring, &self.applications, &self.transactions];
+        let mut all = self.invoices.iter().chain(others.into_iter().flatten());
+        let text = all.find(|one| text(one, "id") == id.as_str()).map(Value::to_string);
         text.is_some_and(|text| names.iter().any(|name| text.contains(*name)))
     }
 }
@@ -64,9 +57,10 @@ pub(crate) struct SandboxControl {
     sandbox: Option<Sandbox>,
     /// Control paths of the sandbox, and its service.
     pub(crate) control: ControlClient,
-    merchants: Vec<String>,
+    /// Merchants that are connected by codes.
+    pub(crate) merchants: Vec<String>,
     clock: SharedClock,
-    earlier_charges: Charges,
+    pub(crate) earlier_charges: Charges,
     /// Recurring charges that a merchant made at its own till.
     pub(crate) till: Vec<String>,
     /// Payers who pay without the engine.
@@ -76,17 +70,12 @@ pub(crate) struct SandboxControl {
 impl SandboxControl {
     /// Opens the sandbox of a script.
     pub(crate) async fn open(script: &SimScript, clock: SharedClock) -> Self {
-        let decide = if script.net.delayed_decision.is_some() {
-            DecisionMode::Manual
-        } else {
-            DecisionMode::Auto
-        };
-        let (seed, surface) = (script.seed, script.surface);
+        let manual = script.net.delayed_decision.is_some();
         let options = SandboxOptions {
-            seed,
-            surface,
+            seed: script.seed,
+            surface: script.surface,
             clock: clock.clone(),
-            decide,
+            decide: if manual { DecisionMode::Manual } else { DecisionMode::Auto },
             ..SandboxOptions::default()
         };
         let sandbox = Sandbox::open(Arc::new(MemoryIndex::new()), options);
@@ -109,19 +98,13 @@ impl SandboxControl {
             desk.control.post_control("policy", &word).await;
             if script.net.gateway.is_some() {
                 let urls = json!({"test": format!("{GATEWAY_URL}{merchant}"), "live": ""});
-                desk.control
-                    .post_control("policy", &json!({"merchant": merchant, "events_urls": urls}))
-                    .await;
+                let policy = json!({"merchant": merchant, "events_urls": urls});
+                desk.control.post_control("policy", &policy).await;
             }
         }
         desk.earlier_charges = control::charge_payers(&desk.control, script).await;
         desk.till = control::make_till_charges(&desk.control, script).await;
         desk
-    }
-
-    /// Returns the service itself. If the sandbox did not open, the router answers no request.
-    pub(crate) fn router(&self) -> Router {
-        self.control.router()
     }
 
     /// Lets the service attempt every webhook that is due.
@@ -147,30 +130,11 @@ impl SandboxControl {
         codes
     }
 
-    pub(crate) async fn applications(&self) -> Vec<Value> {
-        self.control.all("applications").await
-    }
-
-    /// Returns every event of the merchants, oldest first.
-    pub(crate) async fn events(&self) -> Vec<Value> {
-        self.control.all("events").await
-    }
-
-    /// Returns the merchants that are connected by codes.
-    pub(crate) fn merchants(&self) -> &[String] {
-        &self.merchants
-    }
-
     /// Returns the seconds since the time in a field of an object; 0 if the field holds no time.
     pub(crate) fn age_s(&self, object: &Value, field: &str) -> u64 {
         let time: Option<DateTime<Utc>> = text(object, field).parse().ok();
         let age = time.map(|time| self.clock.now().signed_duration_since(time).num_seconds());
         age.and_then(|age| u64::try_from(age).ok()).unwrap_or(0)
-    }
-
-    /// Lets underwriting decide on an application.
-    pub(crate) async fn decide(&self, application: &str, decision: &Value) {
-        self.control.post_control(&format!("applications/{application}/decision"), decision).await;
     }
 
     /// Returns the partner's own credentials.
@@ -203,12 +167,6 @@ impl SandboxControl {
         }
     }
 
-    /// Returns all objects after two more months, in which the service collects due payments.
-    pub(crate) async fn two_months_later(&self) -> Objects {
-        self.control.post_control("clock", &json!({"advance": "P60D"})).await;
-        self.objects().await
-    }
-
     /// Returns the objects of a kind that do not belong to the payers.
     async fn without_payers(&self, kind: &str) -> Vec<Value> {
         let all = self.control.all(kind).await.into_iter();
@@ -226,10 +184,5 @@ impl SandboxControl {
         };
         let all = all.into_iter().filter(|entry| !theirs(entry)).collect();
         control::without_earlier(all, &self.earlier_charges)
-    }
-
-    /// Writes the ids of charges into the documents that name them.
-    pub(crate) fn fill_charge_ids(&self, tree: &mut DocTree) {
-        control::fill_charge_ids(tree, &self.earlier_charges);
     }
 }

@@ -14,22 +14,22 @@ use tokio::time::Instant;
 
 use crate::api::call::LostReplyMarker;
 use crate::sim::plan::chance::CallFault;
+use crate::sim::plan::parts::add;
 use crate::sim::plan::trouble::{Storm, StormAnswer, StormScope};
 
-/// Returns the answer itself.
-pub(crate) fn storm_response(gust: StormAnswer) -> Response {
-    let mut storm_response = Response::new(Body::empty());
-    match gust {
+fn storm_response(answer: StormAnswer) -> Response {
+    let mut response = Response::new(Body::empty());
+    match answer {
         StormAnswer::Throttled(asked) => {
-            *storm_response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+            *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
             let asked = asked.map(|seconds| (header::RETRY_AFTER, HeaderValue::from(seconds)));
-            storm_response.headers_mut().extend(asked);
+            response.headers_mut().extend(asked);
         }
-        StormAnswer::Error => *storm_response.status_mut() = StatusCode::SERVICE_UNAVAILABLE,
-        StormAnswer::Refused => *storm_response.status_mut() = StatusCode::UNAUTHORIZED,
-        StormAnswer::Reset => drop(storm_response.extensions_mut().insert(LostReplyMarker)),
+        StormAnswer::Error => *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE,
+        StormAnswer::Refused => *response.status_mut() = StatusCode::UNAUTHORIZED,
+        StormAnswer::Reset => drop(response.extensions_mut().insert(LostReplyMarker)),
     }
-    storm_response
+    response
 }
 
 /// The engine retries refused credentials every ten minutes.
@@ -176,9 +176,7 @@ impl Weather {
 impl WeatherState {
     /// Counts a call, and returns the storm that begins with it.
     fn begin_storm(&mut self, effect: &'static str) -> Option<Storm> {
-        let calls = self.calls.entry(effect).or_default();
-        *calls = calls.saturating_add(1);
-        let nth = *calls;
+        let nth = add(&mut self.calls, effect, 1);
         let at = self.storms.iter().position(|one| one.effect == effect && one.nth == nth)?;
         let storm = self.storms.remove(at);
         (!self.calm).then_some(storm)

@@ -143,7 +143,7 @@ impl Disk for MemoryDisk {
     }
 }
 
-fn missing(name: &str) -> io::Error {
+pub(crate) fn missing(name: &str) -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, format!("there is no file {name}"))
 }
 
