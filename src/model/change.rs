@@ -11,7 +11,6 @@ use crate::base::id::{Key, Mode};
 use crate::base::money::Currency;
 use crate::base::wording::count_verb;
 
-/// The action of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PlannedAction {
@@ -32,10 +31,7 @@ pub enum PlannedAction {
 
 impl PlannedAction {
     pub fn is_change(self) -> bool {
-        match self {
-            Self::Create | Self::Update | Self::Delete | Self::Read => true,
-            Self::Settled | Self::Orphan | Self::Wait | Self::Blocked => false,
-        }
+        matches!(self, Self::Create | Self::Update | Self::Delete | Self::Read)
     }
 }
 
@@ -104,17 +100,14 @@ impl LimitExceeded {
     }
 
     fn sentence(&self, command: &str) -> String {
-        let Self { limit, allowed: allows, resulting: would, place, approvers, .. } = self;
+        let Self { limit, allowed, resulting, place, approvers, .. } = self;
         let what = if self.scope == LimitScope::Plan { "the whole plan" } else { "this step" };
-        let who = if *approvers > 1 {
-            format!("have {approvers} people approve")
-        } else {
-            "approve".to_owned()
-        };
+        let many = *approvers > 1;
+        let people = if many { format!("have {approvers} people ") } else { String::new() };
+        let progress = self.approval_progress();
         format!(
-            "{limit} allows {allows} ({place}), and {what} would make it {would}; raise the limit there, or {who} \
-             the plan: {command}{}",
-            self.approval_progress()
+            "{limit} allows {allowed} ({place}), and {what} would make it {resulting}; raise the limit there, or \
+             {people}approve the plan: {command}{progress}"
         )
     }
 
@@ -179,20 +172,17 @@ pub enum RemovalStatus {
     Ended(String),
     /// A guard blocks its removal.
     Guarded {
-        /// The resource, for the command that permits the removal.
         key: Key,
         trip: GuardTripped,
     },
-    /// It is live, and its missing document is not marked yet.
+    /// It is live, and its missing document is not marked yet; holds the wait after the mark.
     Unmarked {
-        /// The wait after the mark, in words.
         delay: String,
     },
-    /// It is live and marked, and is removed after this time if its document is still missing then.
+    /// It is live and marked, and is removed after `until` if its document, missing since `since`,
+    /// is still missing then.
     Marked {
-        /// Earliest time of the removal.
         until: DateTime<Utc>,
-        /// Time since which its document is known to be missing.
         since: DateTime<Utc>,
     },
     /// It is new, and equal to a resource whose document is missing.
@@ -214,48 +204,31 @@ pub enum RemovalStatus {
 
 impl RemovalStatus {
     pub fn word(&self) -> &'static str {
-        match self {
-            Self::Neutralised(_) => "Neutralised",
-            Self::Deauthorised => "Deauthorised",
-            Self::Ended(_) => "Ended",
-            Self::Guarded { .. } => "Guarded",
-            Self::Unmarked { .. } => "Unmarked",
-            Self::Marked { .. } => "Marked",
-            Self::LooksRenamed { .. } => "LooksRenamed",
-            Self::Moved { .. } => "Moved",
-            Self::MovedAway { .. } => "MovedAway",
-            Self::CannotMove(_) => "CannotMove",
-        }
+        self.row().0
     }
 
     /// Returns whether a person has to act: exit code 3.
     pub fn needs_operator(&self) -> bool {
-        match self {
-            Self::Ended(_)
-            | Self::Guarded { .. }
-            | Self::LooksRenamed { .. }
-            | Self::MovedAway { .. }
-            | Self::CannotMove(_) => true,
-            Self::Neutralised(_)
-            | Self::Deauthorised
-            | Self::Unmarked { .. }
-            | Self::Marked { .. }
-            | Self::Moved { .. } => false,
-        }
+        self.row().1
     }
 
     pub fn removal(&self) -> Option<Removal> {
+        self.row().2
+    }
+
+    /// Returns the word, whether a person has to act, and the kind of removal in progress.
+    fn row(&self) -> (&'static str, bool, Option<Removal>) {
         match self {
-            Self::Neutralised(_) => Some(Removal::Neutralise),
-            Self::Deauthorised => Some(Removal::Deauthorise),
-            Self::Ended(_)
-            | Self::Guarded { .. }
-            | Self::Unmarked { .. }
-            | Self::Marked { .. }
-            | Self::LooksRenamed { .. }
-            | Self::Moved { .. }
-            | Self::MovedAway { .. }
-            | Self::CannotMove(_) => None,
+            Self::Neutralised(_) => ("Neutralised", false, Some(Removal::Neutralise)),
+            Self::Deauthorised => ("Deauthorised", false, Some(Removal::Deauthorise)),
+            Self::Ended(_) => ("Ended", true, None),
+            Self::Guarded { .. } => ("Guarded", true, None),
+            Self::Unmarked { .. } => ("Unmarked", false, None),
+            Self::Marked { .. } => ("Marked", false, None),
+            Self::LooksRenamed { .. } => ("LooksRenamed", true, None),
+            Self::Moved { .. } => ("Moved", false, None),
+            Self::MovedAway { .. } => ("MovedAway", true, None),
+            Self::CannotMove(_) => ("CannotMove", true, None),
         }
     }
 }
@@ -327,10 +300,7 @@ fn whole_name(key: &Key) -> String {
 }
 
 fn former_name(key: &Key, from: &Key) -> String {
-    if key.namespace == from.namespace {
-        return from.name.to_string();
-    }
-    format!("{}/{}", from.namespace, from.name)
+    if key.namespace == from.namespace { from.name.to_string() } else { whole_name(from) }
 }
 
 #[cfg(test)]

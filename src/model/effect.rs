@@ -29,9 +29,7 @@ use crate::model::state::observed::AppliedSpec;
     reason = "there is one for each step that can be done, and never a list"
 )]
 pub enum StepWork {
-    /// Change the service.
     Effect(Effect),
-    /// Read from the service.
     Read(RemoteReading),
     /// Record, without any call, that the service already matches the file.
     Record(AppliedSpec),
@@ -45,7 +43,6 @@ pub struct RemoteReading {
     pub key: Key,
     /// The merchant whose credentials it uses.
     pub merchant: Key,
-    /// The merchant's mode.
     pub mode: Mode,
     /// The manifest that requires the reading.
     pub applied: AppliedSpec,
@@ -53,28 +50,28 @@ pub struct RemoteReading {
     pub subject: Value,
 }
 
-/// A request before its secrets are put in. A JSON value `{"$secret": SOURCE}` in the body
-/// represents a secret that is resolved as late as possible.
-///
-/// `Debug` leaves the body out, which may hold personal values.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub struct EffectRequest {
+/// A request, in one of two forms: with its JSON body, or as it is stored. `Debug` leaves the body
+/// out, which may hold personal values.
+#[serde_with::skip_serializing_none]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServiceRequest<B> {
     pub endpoint: String,
     pub method: Method,
     pub host: Host,
     pub path: String,
     pub auth: Auth,
     /// The merchant's account whose own key authenticates the call; `None` for the merchant's key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     /// The address of the web host, where it is not the configured one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web_url: Option<String>,
-    /// The JSON body; null for none.
-    pub body: Value,
+    pub body: B,
 }
 
-impl fmt::Debug for EffectRequest {
+/// A request before its secrets are put in. A JSON value `{"$secret": SOURCE}` in the body
+/// represents a secret that is resolved as late as possible; null for no body.
+pub type EffectRequest = ServiceRequest<Value>;
+
+impl<B> fmt::Debug for ServiceRequest<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Request({} {})", self.method.as_str(), self.path)
     }
@@ -103,11 +100,9 @@ pub struct Effect {
     pub subject: Value,
     /// A single-use value in the body, such as a one-time token.
     pub single_use: Option<Box<SingleUse>>,
-    /// The settlement where no proof of the effect exists.
     pub on_doubt: OnDoubt,
     /// The money that the effect moves; empty for an effect that moves none. Limits count it.
     pub moves: Vec<MoneyMove>,
-    /// Further counts for limits.
     pub counts: ExposureCounts,
 }
 
@@ -116,7 +111,6 @@ pub struct Effect {
 /// `again` is forgotten only by the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SingleUse {
-    /// Time of expiry.
     pub expires_at: DateTime<Utc>,
     /// The facts that make the resource forget it.
     pub clearing_facts: Value,
@@ -141,12 +135,10 @@ impl From<&MoneyMove> for RecordedMove {
     }
 }
 
-/// The exposure of one effect.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exposure {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<RecordedMove>,
-    /// Removed objects and e-mails.
     #[serde(default)]
     pub counts: ExposureCounts,
     /// The run that it counts towards: one state of the files on one day. `None` without limits.
@@ -170,14 +162,10 @@ impl Exposure {
 
     /// Returns the amounts that it adds to a run and to a day, in minor units.
     pub fn sums(&self) -> BTreeMap<Currency, i64> {
-        let later = |moved: &&RecordedMove| moved.meaning.starts_with(PER_OCCURRENCE);
-        let now = self.moves.iter().filter(|moved| !later(moved));
-        let counted: Vec<&RecordedMove> = match now.collect::<Vec<_>>() {
-            none if none.is_empty() => self.moves.iter().collect(),
-            now => now,
-        };
+        let later = |moved: &RecordedMove| moved.meaning.starts_with(PER_OCCURRENCE);
+        let only_later = self.moves.iter().all(later);
         let mut sums = BTreeMap::new();
-        for moved in counted {
+        for moved in self.moves.iter().filter(|moved| only_later || !later(moved)) {
             let sum: &mut i64 = sums.entry(moved.amount.currency()).or_default();
             *sum = sum.saturating_add(moved.amount.minor().saturating_abs());
         }

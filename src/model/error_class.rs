@@ -19,9 +19,7 @@ pub enum ErrorClass {
     Throttled,
     /// The service rejects the request and would reject the same one again.
     Invalid,
-    /// The service rejects the credentials.
     Unauthorised,
-    /// The payer's bank declines.
     Declined,
     /// A failure that neither the service's documents nor public facts describe.
     Unknown,
@@ -129,7 +127,6 @@ impl ErrorClass {
         })
     }
 
-    /// Returns the next step after a failure of a call with this credential.
     pub fn remedy(self, auth: Auth) -> Remedy {
         match (self, auth) {
             (Self::Transient, _) => Remedy::TryAgain,
@@ -172,7 +169,6 @@ impl FailureSignal<'_> {
     }
 }
 
-/// Returns whether the service's answer names a transaction that it recorded.
 fn names_a_transaction(problem: &ServiceProblem) -> bool {
     problem.messages.iter().any(|message| message.entity_id.is_some())
 }

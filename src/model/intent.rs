@@ -9,10 +9,9 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::api::call::{Auth, Host, Method};
 use crate::base::hash::{Digest, Mark, SourceId};
 use crate::base::id::{IntentId, Key, Mode, RemoteId};
-use crate::model::effect::Exposure;
+use crate::model::effect::{Exposure, ServiceRequest};
 use crate::model::manifest::OnDoubt;
 use crate::model::outcome::ServiceProblem;
 use crate::model::state::observed::{AppliedSpec, Observation};
@@ -26,7 +25,6 @@ pub struct Intent {
     pub key: Key,
     pub merchant: Key,
     pub mode: Mode,
-    /// The remote object that it changes.
     pub target: Option<RemoteId>,
     pub source_id: SourceId,
     /// The same name as short text for fields of the service.
@@ -38,35 +36,18 @@ pub struct Intent {
     /// The known state just before the call.
     pub baseline: Value,
     /// Further arguments besides its resource, as its row requires them; null for most.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    #[serde(rename = "about")]
+    #[serde(default, skip_serializing_if = "Value::is_null", rename = "about")]
     pub subject: Value,
-    /// The settlement where no proof of the effect exists.
     pub on_doubt: OnDoubt,
     pub cause: Cause,
     pub at: DateTime<Utc>,
     /// The amounts and counts that limits apply to.
-    #[serde(default, skip_serializing_if = "Exposure::is_empty")]
-    #[serde(rename = "stake")]
+    #[serde(default, skip_serializing_if = "Exposure::is_empty", rename = "stake")]
     pub exposure: Exposure,
 }
 
 /// A stored request, which can be sent again with the same bytes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StoredRequest {
-    pub endpoint: String,
-    pub method: Method,
-    pub host: Host,
-    pub path: String,
-    pub auth: Auth,
-    /// The merchant's account whose own key authenticates the call; `None` for the merchant's key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub account: Option<String>,
-    /// The address of the web host, where it is not the configured one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub web_url: Option<String>,
-    pub body: StoredBody,
-}
+pub type StoredRequest = ServiceRequest<StoredBody>;
 
 /// The bytes of a body, or their place in the vault.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,11 +56,9 @@ pub enum StoredBody {
     None,
     /// JSON without private values.
     Plain(String),
-    /// JSON with private values, in the vault.
+    /// JSON with private values: its name in the vault, and a keyed digest of the bytes.
     Sealed {
-        /// The vault's name of the body.
         reference: String,
-        /// A keyed digest of the bytes.
         digest: Digest,
     },
 }
@@ -106,12 +85,11 @@ pub struct Cause {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntentState {
-    /// Written; the call may be in progress. An intent found open at a start is in doubt.
+    /// Written; the call may be in progress. An intent found open at a start is in doubt. `attempt`
+    /// is the number of times that it was sent, the present one included.
     Open {
-        /// Number of times that it was sent, the present one included.
         attempt: u32,
     },
-    /// The answer was lost.
     InDoubt {
         attempt: u32,
         reason: String,
@@ -129,7 +107,6 @@ pub enum IntentState {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntentProgress {
-    /// It is about to be sent once more.
     #[serde(rename = "again")]
     Resent,
     Doubt {
@@ -166,16 +143,13 @@ pub enum IntentProgress {
     },
 }
 
-/// Evidence that an effect happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectProof {
     Answer,
-    /// A later lookup found it.
     Found,
     /// The service refused a second one.
     Duplicate,
-    /// A person confirmed it.
     Person,
 }
 
@@ -238,14 +212,13 @@ impl IntentState {
 
 impl IntentProgress {
     pub fn observation(&self) -> Option<&Observation> {
-        match self {
-            Self::Done { observation, proof: _ } => Some(observation),
-            Self::OnHold { reason: _, observation } => observation.as_deref(),
-            Self::Resent
-            | Self::Doubt { .. }
-            | Self::NotSent { .. }
-            | Self::Refused { .. }
-            | Self::GivenUp { .. } => None,
+        if let Self::Done { observation, proof: _ } = self {
+            return Some(observation);
+        }
+        if let Self::OnHold { reason: _, observation } = self {
+            observation.as_deref()
+        } else {
+            None
         }
     }
 

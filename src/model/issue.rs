@@ -43,7 +43,6 @@ impl Path {
         Self(segments)
     }
 
-    /// Appends a position in a sequence.
     #[must_use]
     pub fn index(&self, index: usize) -> Self {
         let mut segments = self.0.clone();
@@ -76,7 +75,6 @@ pub enum UnderlinedPart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The document cannot be used.
     Error,
     /// The document is used; its author should know.
     Warning,
@@ -124,14 +122,12 @@ impl Issue {
         }
     }
 
-    /// Points the issue at the field's name.
     #[must_use]
     pub fn underline_key(mut self) -> Self {
         self.underlined = UnderlinedPart::Key;
         self
     }
 
-    /// Turns the issue into a warning.
     #[must_use]
     pub fn as_warning(mut self) -> Self {
         self.severity = Severity::Warning;
@@ -182,9 +178,7 @@ pub struct RelatedPlace {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProblemCounts {
-    /// Problems that make a document unusable.
     pub errors: usize,
-    /// Problems that leave a document usable.
     pub warnings: usize,
 }
 

@@ -42,7 +42,6 @@ pub enum OnDoubt {
     /// Create it again; the possible orphan is reported.
     #[default]
     Recreate,
-    /// Wait for a person.
     Hold,
 }
 
@@ -98,7 +97,6 @@ impl<S> fmt::Debug for Manifest<S> {
 }
 
 impl Manifest {
-    /// Converts to the stored form.
     pub fn pack(self) -> PackedManifest {
         let spec = Packed::from(&self.spec);
         self.with(spec)
@@ -121,20 +119,16 @@ impl<S> Manifest<S> {
     }
 }
 
-/// A file that a document names and does not contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttachedFile {
     /// The path, as the document writes it.
     pub path: String,
     /// The last part of the path: the file's name for payers.
     pub name: String,
-    /// In bytes.
     pub size: u64,
-    /// SHA-256 of the content.
     pub sha256: Digest,
 }
 
-/// One reference from a document to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reference {
     /// The field that holds it, such as `spec.contact`.
@@ -164,25 +158,14 @@ pub enum TreeState {
     Incomplete,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Desired {
     /// Every valid manifest. A document that is valid itself but refers to a broken or missing one
     /// is in `broken` instead.
     pub manifests: BTreeMap<Key, Arc<PackedManifest>>,
     /// Documents that have a name and cannot be used.
     pub broken: BTreeSet<Key>,
-    /// State of the tree; decides whether pruning is allowed.
     pub tree_state: TreeState,
-}
-
-impl Default for Desired {
-    fn default() -> Self {
-        Self {
-            manifests: BTreeMap::new(),
-            broken: BTreeSet::new(),
-            tree_state: TreeState::Incomplete,
-        }
-    }
 }
 
 impl Desired {

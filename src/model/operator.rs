@@ -73,20 +73,9 @@ impl SuspensionRequest {
 #[serde(rename_all = "snake_case")]
 pub enum SuspensionResult {
     Suspended(Suspension),
-    Resumed {
-        key: Key,
-        /// The cause that still suspends it.
-        still: Option<RemainingSuspension>,
-    },
-    NotSuspended {
-        key: Key,
-        /// The cause that suspends it.
-        still: Option<RemainingSuspension>,
-    },
-    Unknown {
-        key: Key,
-        nearest: Option<String>,
-    },
+    Resumed { key: Key, still: Option<RemainingSuspension> },
+    NotSuspended { key: Key, still: Option<RemainingSuspension> },
+    Unknown { key: Key, nearest: Option<String> },
 }
 
 /// Cause that suspends a resource without a command of its own.
@@ -103,7 +92,6 @@ pub enum RemainingSuspension {
 pub struct StepSelection {
     /// Files and folders, relative to the folder of `reckon.yaml`.
     pub paths: Vec<String>,
-    /// Resources that are chosen by name.
     pub target: Vec<Key>,
     /// Excluded resources; exclusion overrides every choice.
     pub exclude: Vec<Key>,
@@ -247,7 +235,6 @@ impl Rotation {
 pub enum RotationStep {
     /// There is a new address, and the one before stays valid.
     Begun,
-    /// The address before becomes invalid.
     Finished,
     /// Both in one step: an outsider knows the address.
     AtOnce,
@@ -260,7 +247,6 @@ pub struct RotationRequest {
     pub step: RotationStep,
 }
 
-/// Record of a step of a rotation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RotationRecord {
     pub addresses: Vec<WebhookAddress>,

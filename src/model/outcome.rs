@@ -23,30 +23,17 @@ use crate::base::outside_text::{ServiceCode, ServicePlace, ServiceText};
 pub enum Outcome {
     /// The service did it: status 200, or the 204 of the one path without a reply (service-facts, 3
     /// and 4).
-    Done {
-        /// The JSON body; `Null` when it was empty.
-        reply: Value,
-    },
-    /// The service refused and did nothing: a 4xx.
-    Refused {
-        status: u16,
-        /// The error body; without messages when there was none or it could not be read.
-        problem: ServiceProblem,
-    },
+    /// An empty body is `Null`.
+    Done { reply: Value },
+    /// The service refused and did nothing: a 4xx. The problem has no messages when there was no
+    /// error body or it could not be read.
+    Refused { status: u16, problem: ServiceProblem },
     /// Proved without effect: the connection was never made, the request was never written, or the
-    /// service asked to come again later (429).
-    NotSent {
-        /// The cause, for people; never holds a secret.
-        reason: ServiceText,
-        /// Seconds that the service asked to wait, if it did.
-        retry_after_s: Option<u64>,
-    },
+    /// service asked to come again later (429). The reason is for people, and never holds a secret.
+    NotSent { reason: ServiceText, retry_after_s: Option<u64> },
     /// Any other result: a timeout, a reset, 5xx, 3xx, 408, a 200 that cannot be read, an answer
-    /// too large.
-    InDoubt {
-        /// The cause, for people; never holds a secret.
-        reason: ServiceText,
-    },
+    /// too large. The reason is for people, and never holds a secret.
+    InDoubt { reason: ServiceText },
 }
 
 impl Outcome {
@@ -80,29 +67,22 @@ pub struct ServiceProblem {
     pub messages: Vec<ServiceMessage>,
 }
 
-/// One problem of a request.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceMessage {
     /// Machine-readable code, such as `invalid_data` or `card_declined`.
     #[serde(default)]
     pub code: ServiceCode,
     /// `error` or `info`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<ServiceCode>,
     /// `gateway` or `payment_processor`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facility: Option<ServiceCode>,
-    /// The sentence for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<ServiceText>,
     /// The field's path, or `Type[id]` of a missing object.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<ServicePlace>,
     /// Finer code of a field's problem.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sub_code: Option<ServiceCode>,
     /// The transaction that records a decline.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entity_id: Option<ServicePlace>,
 }
 
@@ -139,7 +119,6 @@ impl ServiceProblem {
             && places.filter_map(rest).any(|rest| rest.starts_with('['))
     }
 
-    /// Joins all sentences, each after its place.
     pub fn describe(&self) -> String {
         let words = self.messages.iter().map(|message| {
             let place = message.context.as_ref().map(ServicePlace::as_str);
@@ -151,7 +130,6 @@ impl ServiceProblem {
         words.collect::<Vec<_>>().join("; ")
     }
 
-    /// Joins all sentences, without their places.
     pub fn sentences(&self) -> String {
         self.messages.iter().map(ServiceMessage::text).collect::<Vec<_>>().join("; ")
     }

@@ -16,7 +16,6 @@ pub struct Step {
     pub key: Key,
     pub action: PlannedAction,
     pub reason: Reason,
-    /// Field by field, before and after.
     pub changes: Vec<FieldChange>,
     pub money: Vec<MoneyMove>,
     /// Dependent resources can proceed: the object exists and is usable.
@@ -35,7 +34,6 @@ pub struct Step {
 }
 
 impl Step {
-    /// Makes a step without work.
     pub fn idle(key: Key, verdict: PlannedAction, reason: Reason) -> Self {
         Self {
             key,
@@ -77,7 +75,6 @@ impl Step {
         self.health.as_deref().cloned().unwrap_or_else(Health::healthy)
     }
 
-    /// Returns whether its object is healthy, or its health is not known.
     pub fn is_healthy(&self) -> bool {
         self.health.as_deref().is_none_or(Health::is_healthy)
     }

@@ -18,173 +18,108 @@ pub enum Reason {
     Changed,
     /// Fields differ that change only with a fresh one-time token.
     Renewed,
-    /// A payer gave other details than those that are saved.
     DetailsGiven,
-    /// These fields drifted on the service.
     Drifted(Vec<String>),
-    /// These fields were put back and drifted again, too often.
     DriftReturns(Vec<String>),
     /// Another program or person ended or removed the object.
     Vanished(String),
     Replaced,
-    /// The merchant's credentials or accounts are not known yet.
     NotConnected,
-    /// The merchant's readable objects were not surveyed yet.
     NotSurveyed,
-    /// The document is missing and its policy is to delete.
     Removed,
-    /// The document is missing and its policy is to leave the object.
     Orphaned,
-    /// The document seems missing, but some file is invalid, so pruning is suspended.
     PruneSuspended,
     WaitsFor(Vec<Key>),
-    /// Fields changed that the service cannot change.
     CannotChange(Vec<String>),
-    /// Underwriting has not decided yet.
     AwaitsDecision,
-    /// The applicant has not finished the sign-up.
     AwaitsApplicant,
-    /// A payer has not given the details of a saved method.
     AwaitsIntake(Box<AwaitedDetails>),
-    /// A person has to approve this live binding.
     AwaitsApproval(Box<LiveBinding>),
     /// A lost state may have submitted this live application: a person has to approve it.
     MaybeSubmitted(Box<Key>),
     /// The service refuses its credentials; holds the remedy.
     AwaitsAuthorization(String),
-    /// Its public keys are bound to this other merchant.
     BoundElsewhere(Key),
-    /// Underwriting denied it, for this reason.
     Declined(String),
-    /// A test of an application succeeded.
     TestPassed,
-    /// A test of an application was declined, as intended.
     TestFailed,
     Refused(String),
-    /// An effect of the resource is in progress.
     InFlight,
-    /// An answer was lost and is being settled.
     InDoubt(String),
     OnHold(String),
-    /// Unknown objects with marks of ours block it.
     UnknownObjects(Box<[UnknownObject]>),
     BrokenDocument,
     Suspended,
     SuspendedBy(Box<Suspension>),
-    /// It is being removed, has returned, or is being renamed.
     Removal(Box<RemovalStatus>),
     InUse(Vec<Key>),
     /// It cannot be done today, and today only.
     DueToday(String),
-    /// The modes of the resource and of its reference differ.
     OtherMode(String),
-    /// The resource that it refers to is unsuitable.
     Unsuitable(String),
     /// The merchant has no account that may take it, or the accounts do not allow it.
     AccountUnsuitable(String),
-    /// The currencies of its money and of the account differ.
     CurrencyMismatch(String),
-    /// A limit of the operator blocks it.
     OverLimit(Box<LimitExceeded>),
 }
 
 impl Reason {
     /// Returns the word for programs, in CamelCase.
     pub fn word(&self) -> &'static str {
-        match self {
-            Self::Settled => "InSync",
-            Self::NotCreated => "NotCreated",
-            Self::Changed => "Changed",
-            Self::Renewed => "Renewed",
-            Self::DetailsGiven => "Given",
-            Self::Drifted(_) => "Drifted",
-            Self::DriftReturns(_) => "DriftReturns",
-            Self::Vanished(_) => "Vanished",
-            Self::Replaced => "Replaced",
-            Self::NotConnected => "NotConnected",
-            Self::NotSurveyed => "NotSurveyed",
-            Self::Removed => "Removed",
-            Self::Orphaned => "Orphaned",
-            Self::PruneSuspended => "AbsenceNotBelieved",
-            Self::WaitsFor(_) => "WaitsFor",
-            Self::CannotChange(_) => "CannotChange",
-            Self::AwaitsDecision => "AwaitsDecision",
-            Self::AwaitsApplicant => "AwaitsApplicant",
-            Self::AwaitsIntake(_) => "AwaitsIntake",
-            Self::AwaitsApproval(_) | Self::MaybeSubmitted(_) => "AwaitsApproval",
-            Self::AwaitsAuthorization(_) => "AwaitsAuthorization",
-            Self::BoundElsewhere(_) => "BoundElsewhere",
-            Self::Declined(_) => "Declined",
-            Self::TestPassed => "TestPassed",
-            Self::TestFailed => "TestFailed",
-            Self::Refused(_) => "Refused",
-            Self::InFlight => "InFlight",
-            Self::InDoubt(_) => "InDoubt",
-            Self::OnHold(_) => "Held",
-            Self::UnknownObjects(_) => "UnknownMarks",
-            Self::BrokenDocument => "BrokenDocument",
-            Self::Suspended | Self::SuspendedBy(_) => "Suspended",
-            Self::Removal(going) => going.word(),
-            Self::InUse(_) => "InUse",
-            Self::DueToday(_) => "DueToday",
-            Self::OtherMode(_) => "OtherMode",
-            Self::Unsuitable(_) => "Unfit",
-            Self::AccountUnsuitable(_) => "AccountUnfit",
-            Self::CurrencyMismatch(_) => "CurrencyMismatch",
-            Self::OverLimit(_) => "OverLimit",
-        }
+        self.row().0
     }
 
     /// Returns whether a person has to act: exit code 3.
     pub fn needs_operator(&self) -> bool {
+        self.row().1
+    }
+
+    /// Returns the word, and whether a person has to act.
+    fn row(&self) -> (&'static str, bool) {
         match self {
-            Self::Removal(going) => going.needs_operator(),
-            Self::CannotChange(_)
-            | Self::AwaitsApproval(_)
-            | Self::MaybeSubmitted(_)
-            | Self::AwaitsAuthorization(_)
-            | Self::BoundElsewhere(_)
-            | Self::DriftReturns(_)
-            | Self::Vanished(_)
-            | Self::Declined(_)
-            | Self::Refused(_)
-            | Self::InDoubt(_)
-            | Self::OnHold(_)
-            | Self::UnknownObjects(_)
-            | Self::InUse(_)
-            | Self::DueToday(_)
-            | Self::OtherMode(_)
-            | Self::Unsuitable(_)
-            | Self::AccountUnsuitable(_)
-            | Self::CurrencyMismatch(_)
-            | Self::OverLimit(_) => true,
-            Self::Settled
-            | Self::NotCreated
-            | Self::Changed
-            | Self::Renewed
-            | Self::DetailsGiven
-            | Self::Drifted(_)
-            | Self::Replaced
-            | Self::NotConnected
-            | Self::NotSurveyed
-            | Self::Removed
-            | Self::Orphaned
-            | Self::PruneSuspended
-            | Self::WaitsFor(_)
-            | Self::AwaitsDecision
-            | Self::AwaitsApplicant
-            | Self::AwaitsIntake(_)
-            | Self::TestPassed
-            | Self::TestFailed
-            | Self::InFlight
-            | Self::BrokenDocument
-            | Self::Suspended
-            | Self::SuspendedBy(_) => false,
+            Self::Settled => ("InSync", false),
+            Self::NotCreated => ("NotCreated", false),
+            Self::Changed => ("Changed", false),
+            Self::Renewed => ("Renewed", false),
+            Self::DetailsGiven => ("Given", false),
+            Self::Drifted(_) => ("Drifted", false),
+            Self::DriftReturns(_) => ("DriftReturns", true),
+            Self::Vanished(_) => ("Vanished", true),
+            Self::Replaced => ("Replaced", false),
+            Self::NotConnected => ("NotConnected", false),
+            Self::NotSurveyed => ("NotSurveyed", false),
+            Self::Removed => ("Removed", false),
+            Self::Orphaned => ("Orphaned", false),
+            Self::PruneSuspended => ("AbsenceNotBelieved", false),
+            Self::WaitsFor(_) => ("WaitsFor", false),
+            Self::CannotChange(_) => ("CannotChange", true),
+            Self::AwaitsDecision => ("AwaitsDecision", false),
+            Self::AwaitsApplicant => ("AwaitsApplicant", false),
+            Self::AwaitsIntake(_) => ("AwaitsIntake", false),
+            Self::AwaitsApproval(_) | Self::MaybeSubmitted(_) => ("AwaitsApproval", true),
+            Self::AwaitsAuthorization(_) => ("AwaitsAuthorization", true),
+            Self::BoundElsewhere(_) => ("BoundElsewhere", true),
+            Self::Declined(_) => ("Declined", true),
+            Self::TestPassed => ("TestPassed", false),
+            Self::TestFailed => ("TestFailed", false),
+            Self::Refused(_) => ("Refused", true),
+            Self::InFlight => ("InFlight", false),
+            Self::InDoubt(_) => ("InDoubt", true),
+            Self::OnHold(_) => ("Held", true),
+            Self::UnknownObjects(_) => ("UnknownMarks", true),
+            Self::BrokenDocument => ("BrokenDocument", false),
+            Self::Suspended | Self::SuspendedBy(_) => ("Suspended", false),
+            Self::Removal(going) => (going.word(), going.needs_operator()),
+            Self::InUse(_) => ("InUse", true),
+            Self::DueToday(_) => ("DueToday", true),
+            Self::OtherMode(_) => ("OtherMode", true),
+            Self::Unsuitable(_) => ("Unfit", true),
+            Self::AccountUnsuitable(_) => ("AccountUnfit", true),
+            Self::CurrencyMismatch(_) => ("CurrencyMismatch", true),
+            Self::OverLimit(_) => ("OverLimit", true),
         }
     }
 
-    /// Returns whether a live application waits for a person because a lost state may have
-    /// submitted it.
     pub fn is_maybe_submitted(&self) -> bool {
         matches!(self, Self::MaybeSubmitted(_))
     }
@@ -201,8 +136,10 @@ impl Reason {
     /// Returns whether the service's data about a merchant, or its lack, blocks the step: the data
     /// may change later.
     pub fn depends_on_accounts(&self) -> bool {
-        let refused = matches!(self, Self::AwaitsAuthorization(_));
-        refused || matches!(self, Self::AccountUnsuitable(_) | Self::CurrencyMismatch(_))
+        matches!(
+            self,
+            Self::AwaitsAuthorization(_) | Self::AccountUnsuitable(_) | Self::CurrencyMismatch(_)
+        )
     }
 }
 
@@ -219,13 +156,11 @@ impl fmt::Display for Reason {
             Self::DetailsGiven => {
                 write!(f, "a payer entered other details, which replace the saved ones")
             }
-            Self::Drifted(fields) => {
-                write!(
-                    f,
-                    "drift: {} changed at the service; the value of the document is put back",
-                    fields.join(", ")
-                )
-            }
+            Self::Drifted(fields) => write!(
+                f,
+                "drift: {} changed at the service; the value of the document is put back",
+                fields.join(", ")
+            ),
             Self::DriftReturns(fields) => write!(
                 f,
                 "drift: {} changed again after two corrections, so reckon leaves the change; find the program that \
@@ -250,14 +185,12 @@ impl fmt::Display for Reason {
                 "document missing, but some files are invalid; nothing is removed until `reckon validate` passes"
             ),
             Self::WaitsFor(keys) => write!(f, "waits for {}", join_keys(keys)),
-            Self::CannotChange(fields) => {
-                write!(
-                    f,
-                    "the service cannot change {}; write the old value, or raise reckon.dev/generation (to 1 if \
+            Self::CannotChange(fields) => write!(
+                f,
+                "the service cannot change {}; write the old value, or raise reckon.dev/generation (to 1 if \
                      there is none) to create a new object: the old one stays unchanged",
-                    fields.join(", ")
-                )
-            }
+                fields.join(", ")
+            ),
             Self::AwaitsDecision => write!(f, "underwriting has not decided yet"),
             Self::AwaitsApplicant => write!(
                 f,
@@ -287,12 +220,10 @@ impl fmt::Display for Reason {
                  reckon.dev/generation",
                 other.short()
             ),
-            Self::Declined(why) => {
-                write!(
-                    f,
-                    "underwriting declined the application ({why}); the applicant has to contact support"
-                )
-            }
+            Self::Declined(why) => write!(
+                f,
+                "underwriting declined the application ({why}); the applicant has to contact support"
+            ),
             Self::TestPassed => write!(f, "the test passed; its code is never exchanged"),
             Self::TestFailed => write!(f, "the test was declined, as requested"),
             Self::Refused(why) => {

@@ -21,7 +21,6 @@ use crate::model::state::observed::Observation;
 use crate::model::state::orphan::{MissingDocumentRecord, MovedRecord, UnknownObjectsFound};
 use crate::model::state::token_attachment::TokenAttachment;
 
-/// The body of one journal record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Record {
@@ -50,7 +49,6 @@ pub enum Record {
     /// A webhook to the address of a merchant's events, stored before it was answered.
     #[serde(rename = "posted")]
     WebhookReceived(Box<ReceivedWebhook>),
-    /// An event as the service shows it.
     #[serde(rename = "told")]
     EventVerified(Box<VerifiedEvent>),
     Forged(Box<ForgedWebhook>),
@@ -60,7 +58,6 @@ pub enum Record {
     /// Some events match no hook.
     #[serde(rename = "passed")]
     CursorAdvanced(Box<CursorAdvanced>),
-    /// The outcome of an action that a hook requested.
     #[serde(rename = "granted")]
     ActionSettled(Box<ActionResult>),
     /// The delivery of a notification starts, or failed for certain.
@@ -249,7 +246,6 @@ impl Record {
         if let Self::Progress { progress, .. } = self { progress.observation() } else { None }
     }
 
-    /// Returns the intent that a record is, or is about.
     pub fn intent_id(&self) -> Option<IntentId> {
         if let Self::Intent(intent) = self {
             return Some(intent.id);
@@ -281,7 +277,6 @@ pub struct StateOwner {
     pub key: String,
     /// Incremented by every restore.
     pub epoch: u32,
-    /// Beginning of the state; `None` in older states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began: Option<DateTime<Utc>>,
 }

@@ -9,35 +9,28 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// One version of an object, as an event showed it. No names, no addresses, no method.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoteObject {
     pub id: String,
     /// The first part of the types of its events: `transaction`, `recurring_charge.occurrence`.
     pub kind: String,
     /// In the service's word.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// Minor units.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<i64>,
     /// ISO 4217.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
-    /// The recurring charge that it belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
     /// Of a transaction: `CHARGE`, `REFUND` or `CREDIT`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "sort")]
     pub transaction_type: Option<String>,
     /// The service's code of the failure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// Time of the service's last change; the event's own time where the object shows none.
     pub modified: DateTime<Utc>,
     /// In the index: the time of the newest event about the object, where it is later than
     /// `modified`. The service may report a change later than the time of the change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "told_to")]
     pub newest_event: Option<DateTime<Utc>>,
 }
@@ -49,7 +42,6 @@ pub enum Freshness {
     /// The version is newer, or the first.
     #[serde(rename = "news")]
     Newer,
-    /// The version equals the known one.
     Same,
     /// The version is older: it changes nothing.
     #[serde(rename = "stale")]
@@ -127,7 +119,6 @@ impl RemoteObject {
         self.modified <= moment && self.newest_event <= Some(moment)
     }
 
-    /// Returns whether this version can follow another one.
     fn follows(&self, before: &Self) -> bool {
         let (Some(now), Some(then)) = (self.status.as_deref(), before.status.as_deref()) else {
             return true;

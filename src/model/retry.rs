@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 
 use crate::base::wording::count_noun;
 
@@ -88,38 +88,15 @@ const TABLE: &[(&str, PaidBy, Advice)] = &[
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryDenied {
-    /// Never with these details.
     Never(&'static str),
     TriesExhausted {
         tries_max: u32,
     },
-    /// Not before this time.
-    NotBefore(DateTime<Utc>),
     /// The table does not list the code for this payment method.
     Unknown,
 }
 
-/// Checks that a payment that was refused with this code may be retried now. It had `tries` tries
-/// in total, the last of them at `last`.
-///
-/// # Errors
-/// The reason against a retry, with the earliest time where only time is missing.
-pub fn may_try_again(
-    paid: PaidBy,
-    code: &str,
-    tries: u32,
-    last: DateTime<Utc>,
-    now: DateTime<Utc>,
-) -> Result<(), RetryDenied> {
-    let due =
-        last.checked_add_signed(next_wait(paid, code, tries)?).unwrap_or(DateTime::<Utc>::MAX_UTC);
-    if now < due { Err(RetryDenied::NotBefore(due)) } else { Ok(()) }
-}
-
-/// Returns the wait after try number `tries` until the next one.
-///
-/// # Errors
-/// The reason against a further try.
+/// Returns the wait after try number `tries` until the next one, or the reason against one.
 pub fn next_wait(paid: PaidBy, code: &str, tries: u32) -> Result<TimeDelta, RetryDenied> {
     let row = TABLE.iter().find(|(name, by, _)| *name == code && *by == paid);
     let waits = match row.map(|(_, _, advice)| *advice) {
@@ -151,9 +128,6 @@ impl fmt::Display for RetryDenied {
                 let times = count_noun(*tries_max, "time");
                 write!(f, "it was tried {times}, and may not be tried more often")
             }
-            Self::NotBefore(due) => {
-                write!(f, "it may be tried again from {} on", crate::base::clock::timestamp(due))
-            }
             Self::Unknown => write!(f, "nothing says whether it may be tried again"),
         }
     }
@@ -163,25 +137,14 @@ impl fmt::Display for RetryDenied {
 mod tests {
     use super::*;
 
-    fn at(hours: i64) -> DateTime<Utc> {
-        DateTime::UNIX_EPOCH.checked_add_signed(TimeDelta::hours(hours)).unwrap()
-    }
-
-    /// Asks `hours` hours after the last try.
-    fn check(paid: PaidBy, code: &str, tries: u32, hours: i64) -> Result<(), RetryDenied> {
-        may_try_again(paid, code, tries, at(0), at(hours))
-    }
-
     #[test]
     fn an_echeck_is_presented_three_times_at_most() {
         let code = "ach_insufficient_funds";
-        assert_eq!(check(PaidBy::Check, code, 1, 23), Err(RetryDenied::NotBefore(at(24))));
-        assert_eq!(check(PaidBy::Check, code, 1, 24), Ok(()));
-        assert_eq!(check(PaidBy::Check, code, 2, 71), Err(RetryDenied::NotBefore(at(72))));
-        assert_eq!(check(PaidBy::Check, code, 2, 72), Ok(()));
+        assert_eq!(next_wait(PaidBy::Check, code, 1), Ok(TimeDelta::hours(24)));
+        assert_eq!(next_wait(PaidBy::Check, code, 2), Ok(TimeDelta::hours(72)));
         for tries in [3, 4, u32::MAX] {
             let spent = Err(RetryDenied::TriesExhausted { tries_max: 3 });
-            assert_eq!(check(PaidBy::Check, code, tries, 100_000), spent);
+            assert_eq!(next_wait(PaidBy::Check, code, tries), spent);
         }
     }
 
@@ -193,7 +156,7 @@ mod tests {
             "ach_not_authorized",
             "ach_payment_stopped",
         ] {
-            let told = check(PaidBy::Check, code, 1, 100_000);
+            let told = next_wait(PaidBy::Check, code, 1);
             assert!(matches!(told, Err(RetryDenied::Never(_))), "{code} {told:?}");
         }
     }
@@ -208,7 +171,7 @@ mod tests {
             "card_cvv_incorrect",
             "card_type_not_accepted",
         ] {
-            let told = check(PaidBy::Card, code, 1, 100_000);
+            let told = next_wait(PaidBy::Card, code, 1);
             assert!(matches!(told, Err(RetryDenied::Never(_))), "{code} {told:?}");
         }
     }
@@ -221,11 +184,11 @@ mod tests {
         ] {
             for (before, wait) in hours.into_iter().enumerate() {
                 let tries = u32::try_from(before).unwrap() + 1;
-                assert_eq!(check(PaidBy::Card, code, tries, wait), Ok(()), "{code} {tries}");
-                assert!(check(PaidBy::Card, code, tries, wait - 1).is_err(), "{code} {tries}");
+                let wait = Ok(TimeDelta::hours(wait));
+                assert_eq!(next_wait(PaidBy::Card, code, tries), wait, "{code} {tries}");
             }
             assert_eq!(
-                check(PaidBy::Card, code, 4, 100_000),
+                next_wait(PaidBy::Card, code, 4),
                 Err(RetryDenied::TriesExhausted { tries_max: 4 })
             );
         }
@@ -239,7 +202,7 @@ mod tests {
             (PaidBy::Card, "ach_insufficient_funds"),
             (PaidBy::Check, "card_declined"),
         ] {
-            assert_eq!(check(paid, code, 1, 100_000), Err(RetryDenied::Unknown), "{code}");
+            assert_eq!(next_wait(paid, code, 1), Err(RetryDenied::Unknown), "{code}");
         }
     }
 

@@ -172,7 +172,7 @@ fn decline_advice(code: &str) -> String {
             format!("declined by the payer's bank for good ({why}): supply other details")
         }
         Some(Err(
-            RetryDenied::TriesExhausted { .. } | RetryDenied::NotBefore(_) | RetryDenied::Unknown,
+            RetryDenied::TriesExhausted { .. } | RetryDenied::Unknown,
         ))
         | None => {
             "declined by the payer's bank: tried again when the document changes".to_owned()

@@ -94,7 +94,7 @@ pub struct Polled {
     pub at: DateTime<Utc>,
 }
 
-/// The known state of one event.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EventEntry {
     /// Number of recorded webhooks of the event: one, unless several came at the same time.
@@ -102,12 +102,10 @@ pub struct EventEntry {
     pub first: DateTime<Utc>,
     /// The vault's name of the first webhook's body, where the journal does not hold it; removed
     /// once the service itself showed the event.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub posted: Option<String>,
     #[serde(rename = "stands")]
     pub status: EventStatus,
     /// The page of waiting events that holds it, while it waits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<u64>,
 }
 

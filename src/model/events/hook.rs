@@ -34,6 +34,7 @@ pub const NAMED_BY_CONTENT: &str = "$named_by_content";
 
 /// One action request of a run. No action is done before the whole run succeeded. `Debug` leaves
 /// the fields out: they may hold a payer's own text.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct ActionRequest {
     /// The request's name beneath the event: chosen by the script, or derived from its content. One
@@ -43,21 +44,16 @@ pub struct ActionRequest {
     pub verb: String,
     /// The merchant; `None` where neither the event nor the script names one, as for a
     /// notification.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merchant: Option<Key>,
     /// Arguments, as the verb requires them. Of `suspend`: `{key, reason, until?}`; of `resume` and
     /// `reconcile`: `{key}`; of `notify`: `{target, body, html?, subject?, to?}`. In the journal,
     /// words are sealed under [`SEALED`].
     pub fields: Value,
     /// Earliest time of the action; at once by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<DateTime<Utc>>,
-    /// Maximum frequency, of a notification.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<AtMost>,
     /// A digest of the request, where the script chose the name: the same name cannot request
     /// anything else. SHA-256, keyed with the vault's key where words are sealed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Digest>,
 }
 
@@ -100,7 +96,6 @@ impl ActionRequest {
         content.is_none() || self.content.is_none() || self.content == content
     }
 
-    /// Returns whether the name is derived from the content.
     pub fn is_named_by_content(&self) -> bool {
         if let Some(known) = self.fields.get(NAMED_BY_CONTENT).and_then(Value::as_bool) {
             return known;
@@ -116,7 +111,6 @@ impl fmt::Debug for ActionRequest {
     }
 }
 
-/// One read of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HookRead {
     /// The name of the read function, such as `transaction`.
@@ -143,7 +137,6 @@ pub struct HookRun {
     pub added: Vec<(String, Value)>,
     #[serde(rename = "looks")]
     pub reads: Vec<HookRead>,
-    /// Log lines for the operator.
     pub log: Vec<String>,
     pub operations: u64,
     /// The vault's name of the answers to its reads, in their order; `None` where all are null, or
@@ -162,13 +155,11 @@ impl fmt::Debug for HookRun {
     }
 }
 
-/// The largest count.
 pub const COUNT_MAX: u32 = 1000;
 /// Maximum remembered spans of one key and length, the newest ones. An event of an older span sends
 /// no notification.
 pub const SPANS_MAX: usize = 32;
 
-/// A bound on notifications.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AtMost {
     pub key: String,

@@ -23,22 +23,20 @@ pub const TRIES_MAX: u32 = 5;
 pub const FAILED_MAX: u64 = 500;
 
 /// Record of the hook runs of one event, with all their action requests.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HookRunRecord {
     pub merchant: Key,
     pub event: String,
     pub number: u64,
     /// The event failed before, and only the failed scripts were run again.
-    #[serde(default)]
-    #[serde(rename = "again")]
+    #[serde(default, rename = "again")]
     pub is_retry: bool,
     /// The lane of the script; `None` in records from when the scripts of an event were run
     /// together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "lane")]
     pub script_identity: Option<ScriptIdentity>,
     /// The script's name at the time of the failure, where it differed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "formerly")]
     pub former_script: Option<String>,
     pub runs: Vec<HookRun>,
@@ -86,7 +84,6 @@ pub struct HookFailure {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CursorAdvanced {
     pub merchant: Key,
-    /// The number of the last event.
     pub to: u64,
     /// The one script that advanced to this event, where others are ahead of it; `None`: all
     /// advanced.
@@ -94,8 +91,7 @@ pub struct CursorAdvanced {
     pub script: Option<String>,
     /// Scripts that stay behind, because too many of their runs failed. Where all scripts advanced,
     /// these did not.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[serde(rename = "held")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "held")]
     pub held_back: Vec<ScriptIdentity>,
 }
 
@@ -128,8 +124,7 @@ pub struct PendingAction {
     pub request: ActionRequest,
     pub script: String,
     /// A lost state may have done the action, and no proof exists.
-    #[serde(default)]
-    #[serde(rename = "unsure")]
+    #[serde(default, rename = "unsure")]
     pub maybe_done: bool,
     pub at: DateTime<Utc>,
 }
@@ -271,8 +266,7 @@ pub struct FailedHook {
     pub event: String,
     pub failed: HookFailure,
     /// A lost state may have run it, too.
-    #[serde(default)]
-    #[serde(rename = "doubted")]
+    #[serde(default, rename = "doubted")]
     pub maybe_ran: bool,
 }
 

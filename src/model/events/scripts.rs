@@ -10,13 +10,10 @@ use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::base::money::Money;
 
-/// The tag of money in a kept value.
 pub const MONEY: &str = "$money";
-/// Maximum keys of one script.
 pub const KEYS_MAX: u64 = 10_000;
 /// Maximum bytes of one script: keys and values, as JSON.
 pub const BYTES_MAX: u64 = 8 << 20;
-/// Maximum keys of all scripts together.
 pub const ALL_KEYS_MAX: u64 = 100_000;
 /// Maximum bytes of all scripts together.
 pub const ALL_BYTES_MAX: u64 = 64 << 20;
@@ -88,7 +85,6 @@ pub struct ScriptStart {
     pub to: u64,
 }
 
-/// A script that the state knows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownScript {
     /// The text of the script, as in [`ScriptIdentity`].

@@ -63,7 +63,6 @@ pub struct BindingApproval {
     pub actor: String,
 }
 
-/// Returns whether these facts contain a binding.
 pub fn has_binding_facts(facts: &Value) -> bool {
     facts.get(BINDING).is_some() || facts.get(PUBLIC_KEY).is_some()
 }
@@ -96,7 +95,6 @@ impl RefusedCredentials {
         Self { credentials: credentials_digest(kept), generation, at }
     }
 
-    /// Returns whether both entries concern the same credentials.
     pub fn is_same_credentials(&self, other: &Self) -> bool {
         self.credentials == other.credentials && self.generation == other.generation
     }

@@ -24,11 +24,8 @@ pub const RETURNS_MAX: u32 = 2;
 /// Drifted fields, and how often each of them drifted since the document last changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Drift {
-    /// The document's digest at that time.
     pub digest: Digest,
-    /// Each field, and how often it was found changed.
     pub times: BTreeMap<String, u32>,
-    /// When drift was last found.
     pub at: String,
 }
 
@@ -37,7 +34,6 @@ impl Drift {
         serde_json::from_value(known.fact(DRIFT).clone()).ok()
     }
 
-    /// Counts these fields as found changed, after the earlier findings.
     pub fn with_found(before: Option<&Self>, digest: Digest, paths: Vec<String>, at: &str) -> Self {
         let before = before.filter(|before| before.digest == digest);
         let mut times = before.map(|before| before.times.clone()).unwrap_or_default();
@@ -67,7 +63,6 @@ pub fn vanished_reason(known: &Observed) -> Option<&str> {
 /// One field before and after, private values masked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FieldChange {
-    /// The path below `spec`.
     pub path: String,
     /// The value that was put on the service; null without one.
     pub before: Value,
@@ -121,21 +116,15 @@ pub fn is_leaf(value: &Value) -> bool {
 }
 
 /// Record that a person adopted an object for a document: `import`.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Adoption {
-    /// The facts of the object from now on.
     pub fact: Observation,
-    /// The mark of ours on the object, if it carries one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<Mark>,
     /// True if the service showed the object; false if the person's word was accepted.
     pub verified: bool,
     pub actor: String,
-    /// The file and line of the document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<(String, usize)>,
-    /// The commit of the tree.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
 }
 
@@ -180,7 +169,6 @@ pub struct AdoptionReport {
     #[serde(rename = "stands")]
     pub status: AdoptionStatus,
     pub message: String,
-    /// The changes of the next plan.
     pub changes: Vec<FieldChange>,
     /// Fields of the document that the service does not show; they are assumed to match.
     #[serde(rename = "believed")]
@@ -204,7 +192,6 @@ pub enum AdoptionStatus {
     Unknown,
     /// An effect of the resource is in progress; ask again later.
     Busy,
-    /// The service could not be asked.
     Unreachable,
 }
 
@@ -236,7 +223,6 @@ pub struct InventoryRequest {
     pub list: String,
 }
 
-/// An object of a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InventoryItem {
     pub id: RemoteId,
@@ -247,7 +233,6 @@ pub struct InventoryItem {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportOption {
-    /// The object is known under this key.
     Known(Key),
     /// This document describes the object, which can be adopted for it.
     Document(Key),

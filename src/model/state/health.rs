@@ -25,27 +25,17 @@ pub struct Health {
 }
 
 impl Health {
-    /// Returns the health of an object without problems.
     pub fn healthy() -> Self {
-        Self {
-            status: ConditionStatus::True,
-            reason: "NothingWrong",
-            message: "no payment failed or was returned, and nothing expired".to_owned(),
-            since: None,
-            next_change: None,
-        }
+        let message = "no payment failed or was returned, and nothing expired".to_owned();
+        let (status, reason) = (ConditionStatus::True, "NothingWrong");
+        Self { status, reason, message, since: None, next_change: None }
     }
 
     /// Returns the health of a resource without an object.
     pub fn not_created() -> Self {
         let message = "the object does not exist".to_owned();
-        Self {
-            status: ConditionStatus::Unknown,
-            reason: "NotCreated",
-            message,
-            since: None,
-            next_change: None,
-        }
+        let (status, reason) = (ConditionStatus::Unknown, "NotCreated");
+        Self { status, reason, message, since: None, next_change: None }
     }
 
     pub fn is_healthy(&self) -> bool {
@@ -53,20 +43,16 @@ impl Health {
     }
 }
 
-/// The question that a condition answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum ConditionType {
-    /// The object on the service matches its document.
     Synced,
     /// The object itself is in order: no payment failed or was returned, no card expired.
     Healthy,
     /// A person or the document stopped further changes.
     Suspended,
-    /// Progress needs a person's action.
     NeedsAttention,
 }
 
-/// The answer of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum ConditionStatus {
     True,
@@ -115,7 +101,6 @@ impl From<bool> for ConditionStatus {
     }
 }
 
-/// The result of one try to collect money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PaymentResult {
@@ -125,7 +110,6 @@ pub enum PaymentResult {
     Declined,
     /// It was approved, and the money was returned later: a returned eCheck.
     Returned,
-    /// It was voided before its settlement.
     Voided,
 }
 
@@ -140,20 +124,17 @@ impl PaymentResult {
     }
 }
 
-/// One try to collect money.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Payment {
     /// The transaction, or the occurrence where no transaction was shown.
     pub id: String,
     pub result: PaymentResult,
     /// Minor units.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<i64>,
     /// ISO 4217; occurrences name none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
     /// The service's code of a failure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// By the service's clock.
     pub at: DateTime<Utc>,

@@ -144,8 +144,7 @@ pub struct EventsDropped {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forged: Vec<String>,
     /// Bodies that could not be an event.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[serde(rename = "garbled")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "garbled")]
     pub malformed: Vec<Digest>,
     /// Intents of hooks' actions, each with its action: those older than [`ACTION_RETENTION`] are
     /// dropped entirely.

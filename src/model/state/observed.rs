@@ -122,12 +122,10 @@ pub struct Observed {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_to: Option<Box<Key>>,
     /// The known facts about its document's absence.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(rename = "absence")]
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "absence")]
     pub missing_document: Option<Box<MissingDocument>>,
     /// Unknown objects with marks of ours that block the resource.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[serde(rename = "strays")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "strays")]
     pub unknown_objects: Vec<UnknownObject>,
     /// Time of the last change of its existence, its id, or the spec that was put on the service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -207,7 +205,6 @@ impl Observed {
             && !crate::base::fault_injection::is_active("older-event-wins")
     }
 
-    /// Returns the first name of a renamed resource.
     pub fn first_name(&self) -> Option<&Key> {
         self.former.first()
     }
@@ -217,7 +214,6 @@ impl Observed {
         self.facts.get(name).unwrap_or(&Value::Null)
     }
 
-    /// Returns one fact as a text.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.fact(name).as_str()
     }
@@ -225,9 +221,7 @@ impl Observed {
 
 /// Replaces top-level fields of `facts` by those of `news`; a null removes.
 fn merge_facts(facts: &mut Value, news: &Value) {
-    let (Some(facts), Some(news)) = (facts.as_object_mut(), news.as_object()) else {
-        return;
-    };
+    let (Some(facts), Some(news)) = (facts.as_object_mut(), news.as_object()) else { return };
     for (name, value) in news {
         if value.is_null() {
             facts.remove(name);

@@ -22,7 +22,6 @@ pub struct MissingDocument {
     pub allowed: Option<PruneAllowed>,
 }
 
-/// Mark of a missing document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MarkedForPrune {
     pub at: DateTime<Utc>,
@@ -30,7 +29,6 @@ pub struct MarkedForPrune {
     pub commit: Option<String>,
 }
 
-/// A person's permission for a removal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PruneAllowed {
     pub at: DateTime<Utc>,
@@ -104,8 +102,7 @@ pub struct UnknownObject {
     pub is_duplicate: bool,
     /// The money that it collects from its payer, as the service showed it; `None` for an object
     /// that collects no money.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(rename = "collects")]
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "collects")]
     pub collection: Option<Collection>,
 }
 
@@ -122,14 +119,12 @@ impl fmt::Display for UnknownObject {
 /// The money that a recurring charge collects at each occurrence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Collection {
-    /// The amount of one occurrence.
     pub amount: Money,
     /// The status of the charge at the service, such as `ACTIVE`.
     pub status: String,
 }
 
 impl Collection {
-    /// Returns whether the service goes on collecting by itself.
     pub fn is_active(&self) -> bool {
         self.status == "ACTIVE"
     }

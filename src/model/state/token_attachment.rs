@@ -32,8 +32,7 @@ pub struct TokenAttachment {
     pub actor: String,
     /// For a resource that copies a saved method's details: that method. `None` for the method's
     /// own token.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(rename = "beside")]
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "beside")]
     pub copied_method: Option<CopiedMethod>,
 }
 
@@ -65,13 +64,11 @@ impl TokenAttachment {
 pub struct SuppliedToken {
     /// The vault's name of the token.
     pub sealed: String,
-    /// A keyed digest of the token.
     pub digest: Digest,
     pub at: DateTime<Utc>,
     generation: u32,
     /// The saved method with whose token this one came, for a resource that copied its details.
-    #[serde(default)]
-    #[serde(rename = "beside")]
+    #[serde(default, rename = "beside")]
     pub copied_method: Option<CopiedMethod>,
 }
 
