@@ -26,7 +26,6 @@ pub const COMPLETE_FROM: u32 = 2000;
 /// Failures that are reduced to their shortest script; the others are reported as they are.
 const SHRUNK_MAX: usize = 5;
 
-/// Removals of whole groups of a script.
 const GROUPS: [fn(&mut SimScript); 8] = [
     |script| (script.net, script.hooks) = (NetBehaviour::default(), None),
     |script| script.hooks = None,
@@ -55,9 +54,7 @@ pub struct SeedFailure {
 pub struct ChaosReport {
     pub seed: u64,
     pub runs: u32,
-    /// Runs without a violation.
     pub clean: u32,
-    /// Runs with a violation.
     pub failures: Vec<SeedFailure>,
     /// Intents, and the intents that needed a person, by surface and effect.
     pub shares: BTreeMap<&'static str, Shares>,
@@ -196,9 +193,7 @@ pub struct FaultCoverage {
     pub faults: BTreeMap<String, u32>,
     /// Crashes by point: `before PLACE` or `after PLACE`.
     pub crashes: BTreeMap<String, u32>,
-    /// Merchants' events and webhooks, by outcome.
     pub events: BTreeMap<String, u32>,
-    /// Actions of hooks by verb, and failed hook runs.
     pub hooks: BTreeMap<String, u32>,
 }
 
@@ -221,14 +216,12 @@ impl Default for FaultCoverage {
 const HOOK_VERBS: [&str; 8] =
     ["charge", "credit", "failed", "ignore", "notify", "pay", "refund", "void"];
 
-/// Returns every effect, and reading, with every fault that can strike it.
 fn effect_faults() -> impl Iterator<Item = (&'static str, CallFault)> {
     let effects = CALLS.iter().map(|(effect, _, _)| *effect).chain([READ]);
     let with = |effect| FAULTS.iter().filter(move |fault| fault.strikes(effect));
     effects.flat_map(move |effect| with(effect).map(move |fault| (effect, *fault)))
 }
 
-/// Returns every point at which a script lets the machine die.
 fn crash_points() -> impl Iterator<Item = CrashPoint> {
     let disk = DISK_PLACES.iter().map(|(place, _)| (*place, "")).chain([(NOTIFY_POINT, "")]);
     let sends = CALLS.iter().map(|(effect, _, _)| (SEND_POINT, *effect));

@@ -69,7 +69,6 @@ pub struct AttentionShare {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SharePercent(u64);
 
-/// Counts of all intents, by effect.
 pub type Shares = BTreeMap<String, AttentionShare>;
 
 pub(crate) fn count_intents(evidence: &RunEvidence<'_>) -> Shares {
@@ -135,7 +134,6 @@ pub(crate) fn surface_name(surface: ServiceSurface) -> &'static str {
 }
 
 impl AttentionShare {
-    /// Adds the counts of one run.
     pub(crate) fn add(&mut self, other: &Self) {
         self.intents = self.intents.saturating_add(other.intents);
         self.needed_a_person = self.needed_a_person.saturating_add(other.needed_a_person);

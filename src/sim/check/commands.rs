@@ -129,8 +129,7 @@ fn check_amounts(command: &PersonCommand, made: &[&Value], found: &mut Vec<Viola
         return;
     };
     for entry in made.iter().filter(|entry| minor_amount(entry) != *amount) {
-        let text = format!("{command} moved {}", minor_amount(entry));
-        found.push(Violation::new("sums", text));
+        found.push(Violation::new("sums", format!("{command} moved {}", minor_amount(entry))));
     }
 }
 
@@ -164,7 +163,6 @@ pub(crate) fn check_answers(evidence: &RunEvidence<'_>, found: &mut Vec<Violatio
     }
 }
 
-/// Returns every command on a merchant's own data.
 fn merchant_commands<'a>(
     evidence: &RunEvidence<'a>,
 ) -> impl Iterator<Item = (&'a PersonCommand, &'a MerchantCommand)> {

@@ -32,9 +32,7 @@ pub struct EventOutcomes {
     pub stale: u32,
     /// Posts of events that were acknowledged, with repetitions and forgeries.
     pub posts: u32,
-    /// Posted ids that the service does not have.
     pub forged: u32,
-    /// Posts that cannot be an event.
     #[serde(rename = "garbled")]
     pub malformed: u32,
 }
@@ -44,10 +42,8 @@ pub(crate) struct EventEvidence<'a> {
     /// Every event of the service, oldest first.
     pub(crate) events: &'a [Value],
     pub(crate) entries: &'a [DurableRecord],
-    /// Posts that were acknowledged.
     pub(crate) answered: &'a [AcknowledgedPost],
     pub(crate) merchants: &'a [String],
-    /// Read model of the journal at the end.
     pub(crate) known: Option<&'a ReadModel>,
     pub(crate) now: DateTime<Utc>,
 }
@@ -87,10 +83,10 @@ pub(crate) fn is_connected(evidence: &RunEvidence<'_>, merchant: &str) -> bool {
 }
 
 /// Events of one merchant: those of the service, those recorded, and the time of the first poll.
+#[derive(Default)]
 pub(crate) struct MerchantEvents<'a> {
     merchant: &'a str,
     pub(crate) events: BTreeMap<&'a str, &'a Value>,
-    /// Newest event of each object.
     last: BTreeMap<&'a str, &'a Value>,
     recorded: Vec<&'a VerifiedEvent>,
     first: Option<DateTime<Utc>>,
@@ -98,13 +94,7 @@ pub(crate) struct MerchantEvents<'a> {
 
 impl<'a> EventEvidence<'a> {
     pub(crate) fn merchant_events(&self, merchant: &'a str) -> MerchantEvents<'a> {
-        let mut own = MerchantEvents {
-            merchant,
-            events: BTreeMap::new(),
-            last: BTreeMap::new(),
-            recorded: Vec::new(),
-            first: None,
-        };
+        let mut own = MerchantEvents { merchant, ..MerchantEvents::default() };
         for event in self.events.iter().filter(|one| is_of(one, merchant)) {
             own.events.insert(text(event, "id"), event);
             own.last.extend(event.get("data").map(|data| (text(data, "id"), event)));
@@ -213,7 +203,6 @@ impl MerchantEvents<'_> {
         same && recorded.kind == text(event, "type") && created_at(event) == Some(recorded.created)
     }
 
-    /// Returns true if the object ever had this state.
     fn ever_had(&self, object: &RemoteObject) -> bool {
         let all = self.events.values().filter_map(|event| shown_object(event));
         all.filter(|one| one.id == object.id)
@@ -334,12 +323,10 @@ fn created_at(event: &Value) -> Option<DateTime<Utc>> {
     text(event, "created").parse().ok()
 }
 
-/// Returns the version of the object in an event.
 fn shown_object(event: &Value) -> Option<RemoteObject> {
     RemoteObject::of(text(event, "type"), event.get("data")?, created_at(event)?)
 }
 
-/// Returns true if an event shows an object in this state.
 fn shows_state(event: &Value, object: &RemoteObject) -> bool {
     shown_object(event)
         .is_some_and(|one| one.id == object.id && visible_state(&one) == visible_state(object))

@@ -42,20 +42,16 @@ pub struct RunEvidence<'a> {
     pub script: &'a SimScript,
     /// Files of the run, each version with the time from which it was valid.
     pub history: &'a [(DateTime<Utc>, DocTree)],
-    /// Requests that reached the service.
     pub arrivals: &'a [Arrival],
     /// Time and path of each request that the service did not authorise.
     pub unauthorised_calls: &'a [(DateTime<Utc>, String)],
     pub histories: &'a [IntentHistory],
     /// Numbers of all intents, in journal order.
     pub numbers: &'a [u64],
-    /// Times at which the machine died.
     pub deaths: &'a [DateTime<Utc>],
-    /// States that were lost, in order.
     pub lost: &'a [LostState],
     /// Objects of the service at the end.
     pub objects: &'a Objects,
-    /// Objects of the service two months later.
     pub later: &'a Objects,
     /// Views of all resources that the engine gave at the end.
     pub views: &'a [ResourceView],
@@ -84,7 +80,6 @@ impl RunEvidence<'_> {
         all.map(|doc| (doc.name.as_str(), doc)).collect()
     }
 
-    /// Returns the generations that a document ever had.
     pub fn generations(&self, name: &str) -> Vec<u32> {
         let all: BTreeSet<u32> = self.versions(name).iter().map(|doc| doc.generation).collect();
         all.into_iter().collect()

@@ -21,7 +21,6 @@ use crate::sim::plan::hook_scripts::{
 use crate::sim::service::control::{minor_amount, text};
 use crate::store::read_model::model::ReadModel;
 
-/// Returns every hook run in the journal, in order.
 pub(crate) fn hook_runs<'a>(all: &EventEvidence<'a>) -> Vec<&'a HookRunRecord> {
     let one = |entry: &'a DurableRecord| {
         if let Record::HooksRun(ran) = &entry.record { Some(&**ran) } else { None }
@@ -96,7 +95,6 @@ impl<'a> MerchantBooks<'a> {
         asked
     }
 
-    /// Returns the payments of an amount.
     pub(crate) fn payments(&self, amount: i64) -> Vec<HookedEvent<'a>> {
         let fits = |data: &Value| text(data, "type") == "CHARGE" && minor_amount(data) == amount;
         self.matching_events("transaction.authorized", fits)
@@ -118,7 +116,6 @@ impl<'a> MerchantBooks<'a> {
         refused || is_waiting(known, (self.merchant, event), told)
     }
 
-    /// Describes the state of everything that an event requests.
     pub(crate) fn describe_state(&self, event: &str) -> String {
         let mut told = Vec::new();
         for ran in self.runs_on(event) {
@@ -248,7 +245,6 @@ pub(crate) fn check_credits(books: &MerchantBooks<'_>, found: &mut Vec<Violation
     check_count(books, ("credits", made), &all, (1, 1), found);
 }
 
-/// Returns the id of the method that paid.
 fn method_id(payment: &Value) -> &str {
     payment.pointer("/method/id").and_then(Value::as_str).unwrap_or_default()
 }
@@ -261,17 +257,15 @@ pub(crate) fn check_chains(books: &MerchantBooks<'_>, found: &mut Vec<Violation>
         books.transactions("CHARGE").filter(|one| minor_amount(one) == ECHO && marked(one)).count();
     let all = books.payments(ECHO);
     // Echoes after one that was refused or waits for a person are not required.
-    let whole = all.iter().all(|one| one.due || ends_chain(books, one));
+    let is_last = |event: &str| {
+        books.complete && books.runs.iter().any(|ran| ran.event == event && is_too_deep(ran))
+    };
+    let whole = all.iter().all(|one| one.due || is_last(one.event));
     let roots: Vec<HookedEvent<'_>> = all.into_iter().filter(|one| !marked(one.data)).collect();
     let depth = usize::try_from(DEPTH_MAX).unwrap_or(usize::MAX);
     let most = depth.saturating_mul(books.evidence.lost.len().saturating_add(1));
     let least = if whole { depth } else { 0 };
     check_count(books, ("echoes", made), &roots, (most, least), found);
-}
-
-/// Returns true if no echo follows this one, since its chain has the maximum length.
-fn ends_chain(books: &MerchantBooks<'_>, one: &HookedEvent<'_>) -> bool {
-    books.complete && books.runs.iter().any(|ran| ran.event == one.event && is_too_deep(ran))
 }
 
 /// Checks that exactly the payments that a script voids are voided.

@@ -18,7 +18,6 @@ use crate::sim::service::notifier::SimDelivery;
 /// Prefix of the names of hooks' actions in the journal.
 const HOOK: &str = "hook-";
 
-/// Returns every violation by hooks.
 pub(crate) fn check_hooks(
     evidence: &RunEvidence<'_>,
     all: &EventEvidence<'_>,
@@ -45,7 +44,10 @@ pub(crate) fn check_hooks(
         hook_books::check_occurrences(&books, &mut found);
         check_notifications(&books, tries, &mut texts, &mut found);
     }
-    check_unexpected(tries, &texts, &mut found);
+    for one in tries.iter().filter(|one| one.text != UNRELATED && !texts.contains(&one.text)) {
+        let text = format!("`{}` arrived, and no event requests it", one.text);
+        found.push(Violation::new("told", text));
+    }
     found
 }
 
@@ -120,14 +122,6 @@ fn check_notifications(
             }
             texts.insert(text);
         }
-    }
-}
-
-/// Checks that no other text arrives.
-fn check_unexpected(tries: &[SimDelivery], texts: &BTreeSet<String>, found: &mut Vec<Violation>) {
-    for one in tries.iter().filter(|one| one.text != UNRELATED && !texts.contains(&one.text)) {
-        let text = format!("`{}` arrived, and no event requests it", one.text);
-        found.push(Violation::new("told", text));
     }
 }
 

@@ -287,8 +287,7 @@ pub(crate) fn check_codes(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>
         add(&mut times, code, u32::from(arrival.status == 200));
     }
     for (_, times) in times.into_iter().filter(|(_, times)| *times > 1) {
-        let text = format!("one code was exchanged {times} times");
-        found.push(Violation::new("law 5", text));
+        found.push(Violation::new("law 5", format!("one code was exchanged {times} times")));
     }
 }
 

@@ -20,7 +20,6 @@ use crate::sim::service::frontend::Arrival;
 
 struct IntentExposure<'a> {
     intent: &'a Intent,
-    /// Set if the service applied the intent.
     happened: bool,
     amount: i64,
     deletes: i64,
@@ -246,7 +245,6 @@ pub(crate) fn plans_approved(entries: &[DurableRecord]) -> usize {
     entries.iter().filter_map(plan_approval).count()
 }
 
-/// Returns true if the approver saw exactly this step in the approved plan.
 fn saw_step(seen: &SeenPlan, approval: &PlanApproval, one: &IntentExposure<'_>) -> bool {
     let key = &one.intent.key;
     let name = (key.kind.as_str().to_owned(), key.name.as_str().to_owned());
@@ -261,7 +259,6 @@ fn blocking_limit<'a>(evidence: &RunEvidence<'a>, doc: &Doc) -> Option<&'a SimLi
     bounds.find(|bound| view.message.starts_with(&format!("{} allows ", bound.name())))
 }
 
-/// Returns true if a limit of this world blocks a document.
 pub(crate) fn is_over_limit(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
     blocking_limit(evidence, doc).is_some()
 }

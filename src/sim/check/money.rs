@@ -111,7 +111,9 @@ pub(crate) fn check_no_collection(evidence: &RunEvidence<'_>, found: &mut Vec<Vi
         for charge in own_charges(evidence, doc) {
             let id = text(charge, "id");
             let collects = |entry: &&Value| {
-                text(entry, "type") == "CHARGE" && charge_of_entry(evidence, entry) == Some(id)
+                let of =
+                    recurring_charge_of(evidence, text(entry, "recurring_charge_occurrence_id"));
+                text(entry, "type") == "CHARGE" && of.is_some_and(|charge| text(charge, "id") == id)
             };
             if let Some(entry) = news().find(collects) {
                 let amount = entry.get("amount").unwrap_or(&Value::Null);
@@ -143,13 +145,6 @@ fn own_charges<'a>(evidence: &RunEvidence<'a>, doc: &Doc) -> Vec<&'a Value> {
         mark.as_ref().is_some_and(|mark| mark_of(one) == mark.as_str()) || ids(text(one, "id"))
     };
     evidence.later.recurring.iter().filter(is).collect()
-}
-
-/// Returns the recurring charge to which a movement of money belongs.
-fn charge_of_entry<'a>(evidence: &RunEvidence<'a>, entry: &Value) -> Option<&'a str> {
-    let occurrence = text(entry, "recurring_charge_occurrence_id");
-    let mut all = evidence.later.occurrences.iter();
-    all.find(|one| text(one, "id") == occurrence).map(|one| text(one, "recurring_charge_id"))
 }
 
 /// Returns true if a document is gone from a complete tree, and every version of it declared the

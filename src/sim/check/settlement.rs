@@ -135,7 +135,6 @@ fn missing_in_all_generations(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<S
     lacks.all(|missing| missing.is_some()).then_some(first)
 }
 
-/// Returns the first thing that is missing at the service for this generation.
 fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
     let objects = evidence.objects;
     let source = doc.source_id(doc.generation)?.to_string();
@@ -199,7 +198,6 @@ fn payment_details_differ(
     (found.as_str() != Some(holder.as_str())).then(text)
 }
 
-/// Returns the difference between a field and its wanted value.
 fn field_differs(object: &Value, field: &str, wanted: &Value) -> Option<String> {
     let found = object.get(field).unwrap_or(&Value::Null);
     (found != wanted).then(|| format!("its {field} is {found}, and the document has {wanted}"))

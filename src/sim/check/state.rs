@@ -77,12 +77,10 @@ pub(crate) fn check_damage(
     }
 }
 
-/// Views of one moment.
 #[derive(Debug)]
 pub(crate) struct ViewSnapshot {
     pub(crate) intents: IntentsView,
     pub(crate) metrics: Metrics,
-    /// Every resource.
     pub(crate) resources: Vec<ResourceView>,
 }
 

@@ -216,7 +216,6 @@ pub(crate) fn waits_behind(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
         && schedule_intents(evidence).any(|story| same(story) && story.hold_reason().is_some())
 }
 
-/// Returns the first thing of a document that is missing at the service.
 pub(crate) fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
     let DocBody::FromCharge(one) = &doc.body else { return None };
     let source = doc.source_id(doc.generation)?;

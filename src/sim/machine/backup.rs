@@ -70,7 +70,6 @@ impl Machine {
         self.index = Arc::new(MemoryIndex::new());
     }
 
-    /// Restores a backup and begins a new epoch. Returns the new head.
     pub(crate) async fn restore(
         &mut self,
         backup: &Backup,
@@ -88,16 +87,14 @@ impl Machine {
         index::close_state(&writer, &*self.index).await
     }
 
-    /// Loses or damages a part of the state.
     pub(crate) fn apply_loss(&mut self, what: StateLoss, newest: Option<&Backup>) {
         match what {
             StateLoss::Index => self.index = Arc::new(MemoryIndex::new()),
             StateLoss::Keys => drop(self.vault.remove("keys")),
             StateLoss::Sealed => drop(self.vault.remove("data")),
             StateLoss::Segment => {
-                if let Some(segment) = self.newest_segment() {
-                    drop(self.journal.remove(&segment));
-                }
+                let names = self.journal.list().unwrap_or_default();
+                drop(names.iter().max().map(|newest| self.journal.remove(newest)));
             }
             StateLoss::Tail => self.lose_tail(),
             StateLoss::Older => {
@@ -106,12 +103,6 @@ impl Machine {
                 }
             }
         }
-    }
-
-    fn newest_segment(&self) -> Option<String> {
-        let mut names = self.journal.list().ok()?;
-        names.sort();
-        names.pop()
     }
 
     /// Overwrites the last records, all acknowledged, with zeros.
@@ -131,7 +122,6 @@ impl Machine {
         applied.is_some() && self.opened_under == Some(self.boot)
     }
 
-    /// Opens the state, and returns the digest of its contents.
     pub(crate) fn open_digest(&self) -> Result<Digest, OpenError> {
         self.assemble()?;
         Ok(ReadModel::new(self.index.clone()).digest()?)

@@ -25,10 +25,8 @@ pub struct SimDisk {
     files: Arc<Mutex<BTreeMap<String, DiskFile>>>,
 }
 
-/// Names of a disk's crash points.
 #[derive(Debug, Clone, Copy)]
 pub struct DiskCrashPoints {
-    /// Bytes are written.
     pub write: &'static str,
     pub sync: &'static str,
     /// A file is cut, removed, replaced or allocated.
@@ -45,7 +43,6 @@ struct DiskFile {
 }
 
 impl DiskFile {
-    /// Makes all visible bytes durable.
     fn mark_durable(&mut self) {
         self.durable = Some(self.visible.clone());
         self.unsynced.clear();
@@ -73,7 +70,6 @@ impl SimDisk {
         }
     }
 
-    /// Restarts the disk after a death of this kind.
     pub(crate) fn reboot(&self, death: Death, dice: &mut Dice) {
         let mut files = self.files.lock();
         for file in files.values_mut() {
@@ -85,7 +81,6 @@ impl SimDisk {
         files.retain(|_, file| file.durable.is_some());
     }
 
-    /// Replaces all files with `files`.
     pub(crate) fn swap(&self, files: BTreeMap<String, Vec<u8>>) {
         let settled = |visible: Vec<u8>| {
             let durable = Some(visible.clone());
@@ -149,7 +144,6 @@ fn lose_unsynced(file: &mut DiskFile, dice: &mut Dice) {
     file.visible.clone_from(durable);
 }
 
-/// Splits a write at the sector boundaries.
 fn by_sector(mut offset: usize, mut bytes: &[u8]) -> Vec<(usize, &[u8])> {
     let mut pieces = Vec::new();
     while !bytes.is_empty() {

@@ -59,12 +59,10 @@ impl DurableReader {
     }
 }
 
-/// Returns every durable record.
 pub fn allowed_counts(disk: &SimDisk) -> Vec<DurableRecord> {
     DurableReader::default().read_new(disk)
 }
 
-/// Returns the record at this offset, and its end.
 fn decode(name: &str, bytes: &[u8], at: usize) -> Option<(DurableRecord, usize)> {
     let prefix = bytes.get(at..at.checked_add(PREFIX_BYTES)?)?;
     let (magic, rest) = prefix.split_at_checked(4)?;
@@ -110,7 +108,6 @@ pub fn name_pointer(method: &str, path: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the identity of an intent's call.
 pub fn name_of(intent: &Intent) -> CallName {
     let request = &intent.request;
     let method = request.method.as_str();
@@ -131,13 +128,11 @@ pub struct AllowedCalls {
 }
 
 impl AllowedCalls {
-    /// Returns how often the durable journal allows this call.
     pub fn allowed_count(&mut self, disk: &SimDisk, name: &CallName) -> u32 {
         self.read(disk);
         self.allowed.get(name).copied().unwrap_or(0)
     }
 
-    /// Returns how often the durable journal allows each call.
     pub fn read_all(&mut self, disk: &SimDisk) -> BTreeMap<CallName, u32> {
         self.read(disk);
         self.allowed.clone()

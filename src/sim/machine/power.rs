@@ -65,7 +65,6 @@ impl MachinePower {
         self.state.lock().planned.clear();
     }
 
-    /// Returns the crash that killed the machine.
     pub fn fatal_crash(&self) -> Option<Crash> {
         self.state.lock().fatal_crash
     }
@@ -92,7 +91,6 @@ impl MachinePower {
         lives
     }
 
-    /// Resolves once the machine is dead.
     pub async fn wait_until_dead(&self) {
         while !self.is_dead() {
             self.failed.notified().await;

@@ -78,7 +78,6 @@ pub(crate) struct Machine {
 
 /// An opened state, before an engine runs on it.
 pub(crate) struct OpenedState {
-    /// Shared parts of the engine's tasks.
     pub(crate) shared: Arc<EngineShared>,
     pub(crate) index: Arc<dyn Index>,
 }
@@ -189,7 +188,6 @@ impl Machine {
         Ok(OpenedState { shared, index: self.index.clone() })
     }
 
-    /// Returns the digest of a state that is rebuilt from the disks alone.
     pub(crate) fn rebuilt_digest(&self) -> Result<Digest, OpenError> {
         Ok(self.rebuilt_read_model()?.digest()?)
     }

@@ -18,8 +18,7 @@ use crate::kinds::register;
 use crate::kinds::schema::kind::{AttachmentFiles, CheckCx, FileProblem, Stamp};
 use crate::model::issue::{Issue, PlacedIssue, Severity, TreeProblems};
 use crate::model::manifest::{
-    Annotations, AttachedFile, Deletion, Desired, DocumentPlace, Manifest, OnDoubt, PackedManifest,
-    TreeState,
+    Annotations, AttachedFile, Desired, DocumentPlace, Manifest, PackedManifest, TreeState,
 };
 use crate::sim::plan::documents::DocTree;
 
@@ -39,7 +38,6 @@ pub(crate) struct SimSpecs {
 }
 
 impl SimSpecs {
-    /// Reads the current tree.
     pub(crate) fn new(tree: SharedTree) -> Self {
         let mut specs = Self { tree, desired: Arc::default(), read_documents: BTreeMap::new() };
         specs.reload(&[]);
@@ -93,7 +91,6 @@ struct Metadata {
 }
 
 impl SimSpecs {
-    /// Reads all texts into the desired state.
     fn read(&mut self, tree: &DocTree) -> Desired {
         let mut desired = Desired { tree_state: TreeState::Complete, ..Desired::default() };
         for doc in tree.values() {
@@ -124,7 +121,6 @@ fn read_document(text: &str) -> Option<ReadDocument> {
     Some((key, manifest))
 }
 
-/// Reads the manifest of a valid document.
 fn read_manifest(key: &Key, header: &DocHeader, text: &str) -> Option<Manifest> {
     let cx = CheckCx {
         decimal_amounts_only: false,
@@ -160,17 +156,12 @@ fn read_manifest(key: &Key, header: &DocHeader, text: &str) -> Option<Manifest> 
 }
 
 fn annotations(said: &BTreeMap<String, String>) -> Annotations {
-    let word = |name: &str| said.get(name).map(|word| Value::from(word.as_str()));
+    let word = |name: &str| Value::from(said.get(name).map(String::as_str));
+    let generation = said.get("reckon.dev/generation").and_then(|number| number.parse().ok());
     Annotations {
-        generation: said
-            .get("reckon.dev/generation")
-            .and_then(|number| number.parse().ok())
-            .unwrap_or_default(),
-        deletion: word("reckon.dev/deletion")
-            .and_then(|word| serde_json::from_value::<Deletion>(word).ok())
-            .unwrap_or_default(),
-        on_doubt: word("reckon.dev/on-doubt")
-            .and_then(|word| serde_json::from_value::<OnDoubt>(word).ok()),
+        generation: generation.unwrap_or_default(),
+        deletion: serde_json::from_value(word("reckon.dev/deletion")).unwrap_or_default(),
+        on_doubt: serde_json::from_value(word("reckon.dev/on-doubt")).unwrap_or_default(),
         ..Annotations::default()
     }
 }
@@ -185,9 +176,7 @@ fn drop_unresolved(desired: &mut Desired) {
                 .is_some_and(|row| !(row.check_links)(&manifest.unpack(), &find).is_empty());
             linked || manifest.references.iter().any(|one| !manifests.contains_key(&one.key))
         });
-        let Some(key) = lame.map(|manifest| manifest.key.clone()) else {
-            return;
-        };
+        let Some(key) = lame.map(|manifest| manifest.key.clone()) else { return };
         desired.manifests.remove(&key);
         desired.broken.insert(key);
     }
@@ -197,7 +186,6 @@ fn drop_unresolved(desired: &mut Desired) {
 #[derive(Debug)]
 pub(crate) struct AttachedFiles;
 
-/// Returns the attachment of this name and digest.
 pub(crate) fn read_attachment(path: &str, digest: Digest) -> Result<Vec<u8>, SecretError> {
     let message = format!("there is no letter {path} of that content");
     let bytes = path.as_bytes().to_vec();

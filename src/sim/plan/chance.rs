@@ -193,7 +193,6 @@ pub(crate) fn refine_effect(effect: Option<&'static str>, body: &[u8]) -> Option
     if ends { Some("recurring.end") } else { effect }
 }
 
-/// Side of a place, before or after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CrashSide {
     Before,

@@ -96,7 +96,6 @@ pub(crate) fn amount(dice: &mut Dice) -> i64 {
     dice.number(100, 250_000)
 }
 
-/// Draws the changes of people, step by step.
 pub(crate) fn draw_steps(files: &DocTree, dice: &mut Dice) -> Vec<ScriptStep> {
     let mut tree = files.clone();
     let mut removed = Vec::new();
@@ -147,7 +146,6 @@ fn draw_change(tree: &DocTree, removed: &mut Vec<Doc>, dice: &mut Dice) -> Optio
     })
 }
 
-/// Removes a document and the documents that refer to it.
 fn remove_with_users(tree: &DocTree, doc: Doc, removed: &mut Vec<Doc>) -> Vec<FileChange> {
     let refers = |user: &&Doc| user.references().contains(&doc.name.as_str());
     let mut gone: Vec<Doc> = tree.values().filter(refers).cloned().collect();
@@ -157,7 +155,6 @@ fn remove_with_users(tree: &DocTree, doc: Doc, removed: &mut Vec<Doc>) -> Vec<Fi
     changes
 }
 
-/// Returns the document as its author changes it.
 fn edit_document(tree: &DocTree, mut doc: Doc, dice: &mut Dice) -> Doc {
     match &mut doc.body {
         DocBody::Merchant

@@ -111,7 +111,6 @@ pub fn variable(merchant: &str) -> String {
     format!("CODE_{}", merchant.to_ascii_uppercase())
 }
 
-/// Returns an amount as people write it.
 pub(crate) fn money(minor: i64) -> String {
     let whole = minor.checked_div(100).unwrap_or(0);
     let cents = minor.checked_rem(100).unwrap_or(0);

@@ -26,63 +26,30 @@ pub struct Doc {
     pub broken: Option<Breakage>,
 }
 
-/// Content of a document.
+/// Content of a document. Amounts are in minor units, and `text` is the version of the description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DocBody {
     /// A merchant that is connected by a code.
     Merchant,
-    /// An application for another merchant.
-    Application {
-        /// Set if its applicant finishes it behind a link, which never happens.
-        sign_up: bool,
-        /// Version of the goods that the business sells.
-        text: u32,
-    },
+    /// An application for another merchant. With `sign_up` its applicant finishes it behind a link,
+    /// which never happens.
+    Application { sign_up: bool, text: u32 },
     /// A live merchant that an application brings; its document never changes.
     Opened { application: String },
-    Contact {
-        merchant: String,
-        /// `reckon.dev/on-doubt: hold`.
-        hold: bool,
-    },
-    Invoice {
-        merchant: String,
-        contact: String,
-        /// Amounts of the lines, in minor units.
-        lines: Vec<i64>,
-        /// Number of addresses that get the invoice by e-mail.
-        mails: u32,
-        /// Number of the attached file; 0 for none.
-        letter: u32,
-    },
-    /// A saved card or bank account.
-    Card {
-        merchant: String,
-        /// Set for a bank account.
-        bank: bool,
-        /// Version of the description.
-        text: u32,
-        /// Version of the holder's name, which changes only by a fresh token.
-        holder: u32,
-        /// `reckon.dev/deletion: delete`.
-        delete: bool,
-    },
-    Recurring {
-        merchant: String,
-        /// Saved method that pays.
-        card: String,
-        /// Amount of each occurrence, in minor units.
-        amount: i64,
-        /// `first_charge: now`: the first payment is collected at creation.
-        now: bool,
-        /// Version of the description.
-        text: u32,
-    },
+    /// With `reckon.dev/on-doubt: hold`, if `hold` is set.
+    Contact { merchant: String, hold: bool },
+    /// `mails` is the number of addresses that get the invoice by e-mail, and `letter` the number of
+    /// the attached file, 0 for none.
+    Invoice { merchant: String, contact: String, lines: Vec<i64>, mails: u32, letter: u32 },
+    /// A saved card or bank account, with `reckon.dev/deletion: delete` if `delete` is set. The
+    /// version of the holder's name changes only by a fresh token.
+    Card { merchant: String, bank: bool, text: u32, holder: u32, delete: bool },
+    /// `amount` is that of each occurrence; with `now` the first one is collected at creation.
+    Recurring { merchant: String, card: String, amount: i64, now: bool, text: u32 },
     /// A recurring charge from an earlier charge.
     FromCharge(FromCharge),
 }
 
-/// Error in the text of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Breakage {
     /// The text is not YAML, so not even the name is readable.
@@ -197,15 +164,12 @@ impl Doc {
     }
 }
 
-/// One change of the files by a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileChange {
     /// Writes a document, new or in place of the one of that name.
     Write(Doc),
     Remove(String),
-    /// Breaks a document.
     Break(String, Breakage),
-    /// Repairs a document.
     Mend(String),
 }
 
@@ -245,7 +209,6 @@ impl fmt::Display for Doc {
     }
 }
 
-/// Document of a recurring charge from an earlier charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FromCharge {
     pub merchant: String,
@@ -253,7 +216,6 @@ pub struct FromCharge {
     pub nth: usize,
     /// Id of that charge; empty until the run begins.
     pub charge: String,
-    /// Amount of each occurrence, in minor units.
     pub amount: i64,
     /// Version of the description; without a description nothing ever marks the charge.
     pub text: Option<u32>,

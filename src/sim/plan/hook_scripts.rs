@@ -48,19 +48,16 @@ pub(crate) const START: &str = "2031-01-01";
 /// Parts that are refunded of [`PARTIAL_REFUNDS`].
 pub(crate) const PARTIAL_AMOUNTS: [i64; 2] = [50, 100];
 
-/// Credit for [`CREDITED`].
 pub(crate) const CREDIT_AMOUNT: i64 = 11;
 
 /// Part that is refunded of [`LATE`].
 pub(crate) const LATE_REFUND: i64 = 108;
 
-/// Message of a script that fails.
 pub(crate) const FAILURE_MESSAGE: &str = "not mended yet";
 
 /// Place of an unrelated call.
 pub(crate) const FIRST: &str = "// first";
 
-/// The unrelated call.
 pub(crate) const UNRELATED_CALL: &str = r#"notify("ops", "unrelated", #{name: "unrelated"});"#;
 
 /// Place at which a script fails until it is fixed.
@@ -79,16 +76,13 @@ pub(crate) const SCRIPTS: &[(&str, &str)] = &[
     ("patient", include_str!("scripts/patient.rhai")),
 ];
 
-/// One change of the scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edit {
-    /// Renames a file, which also changes the order of the files.
     Rename(usize),
     /// Reverses the functions of every file.
     Reverse,
     /// Adds or removes an unrelated call before everything else.
     First,
-    /// Fixes the script that fails.
     Mend,
     /// Adds a mistake to a script, or corrects it.
     Mistake,
@@ -96,9 +90,7 @@ pub enum Edit {
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SimScriptSet {
-    /// Number of renames of each file.
     renamed: BTreeMap<usize, u32>,
-    /// Other changes in force.
     changed: Vec<Edit>,
 }
 
@@ -193,7 +185,6 @@ impl fmt::Display for Edit {
     }
 }
 
-/// Time of a change of the scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EditTime {
     /// At a step, counted from 0.
@@ -202,20 +193,16 @@ pub enum EditTime {
     Life(u32),
 }
 
-/// Fate of a notification on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotificationFate {
     /// The notification arrives, and its answer is lost.
     AnswerLost,
     /// The notification is lost, and so is its answer.
     Lost,
-    /// The target cannot be reached.
     Nobody,
-    /// The target refuses the notification.
     Refused,
 }
 
-/// Hooks of one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HookPlan {
     pub edits: Vec<(EditTime, Edit)>,

@@ -18,13 +18,11 @@ const DICE: u64 = 10;
 /// Application webhooks of one run that may be misdelivered: far more than a run has.
 const WEBHOOKS_MAX: u64 = 6;
 
-/// Behaviour of the network in one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NetBehaviour {
     pub misdelivered: Vec<Misdelivery>,
     /// Delayed decisions of underwriting; `None` if underwriting decides by itself, once.
     pub delayed_decision: Option<DelayedDecision>,
-    /// Times in which the service fails for many calls.
     pub storms: Vec<Storm>,
     /// Paging of lists; `None` for whole lists.
     pub paging: Option<PagingPlan>,
@@ -52,7 +50,8 @@ impl NetBehaviour {
             });
             net.misdelivered = draw_misdelivered(net.delayed_decision, &mut dice);
         }
-        net.storms = trouble::draw_storms(&mut dice);
+        let storms = if dice.percent(35) { dice.between(1, 2) } else { 0 };
+        net.storms = (0..storms).map(|_| trouble::draw_storm(&mut dice)).collect();
         net.paging = trouble::draw_paging(&mut dice);
         let mut dice = Dice::new(seed, EVENT_DICE);
         net.gateway = dice.percent(EVENT_WORLDS).then(|| draw_event_posts(&mut dice));
@@ -119,20 +118,15 @@ impl fmt::Display for NetBehaviour {
     }
 }
 
-/// Detour of one webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detour {
-    /// It is delivered twice.
     Doubled,
-    /// It is delivered, and again much later.
     Echoed,
-    /// Its first attempt is lost.
     Missed,
     /// Another party takes it, and it is never delivered.
     Swallowed,
     /// It is delivered late, so that newer ones may overtake it.
     Late,
-    /// Forged webhooks are delivered before it.
     Forged,
 }
 
@@ -147,7 +141,6 @@ pub const DETOURS: &[Detour] = &[
     Detour::Swallowed,
 ];
 
-/// A misdelivered webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Misdelivery {
     /// Number among the webhooks of different content, from 1.
@@ -196,10 +189,8 @@ const EVENT_DETOURS: &[Detour] = &[
     Detour::Swallowed,
 ];
 
-/// Posts of merchants' events in one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventPosts {
-    /// Misdelivered posts, by their number among event posts.
     pub misdelivered: Vec<Misdelivery>,
 }
 

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-/// Removes the `nth` element of a list.
 pub(crate) fn remove_nth<T>(list: &mut Vec<T>, nth: &mut usize) -> bool {
     let found = *nth < list.len();
     if found {

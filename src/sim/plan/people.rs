@@ -15,7 +15,6 @@ use crate::sim::plan::requests::ScriptStep;
 
 const DICE: u64 = 8;
 
-/// People of a world.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct People {
     /// Person who settles intents on hold; most worlds have none.
@@ -59,12 +58,10 @@ impl People {
         Self { settler, limits, above, approvers }
     }
 
-    /// Returns the number of people who act.
     pub(crate) fn count(&self) -> usize {
         usize::from(self.settler.is_some()).saturating_add(self.approvers.len())
     }
 
-    /// Removes the `nth` limit or person.
     pub(crate) fn remove_part(&mut self, nth: &mut usize) -> bool {
         remove_nth(&mut self.limits, nth)
             || remove_nth(&mut self.approvers, nth)
@@ -116,13 +113,9 @@ pub enum LimitQuantity {
     PerRun,
     /// All amounts of one UTC day, in minor units.
     PerDay,
-    /// Removed objects of one run.
     DeletesPerRun,
-    /// Removed objects of one day.
     DeletesPerDay,
-    /// E-mails of one run.
     EmailsPerRun,
-    /// E-mails of one day.
     EmailsPerDay,
 }
 
@@ -154,9 +147,7 @@ pub struct Approver {
     pub every_s: u64,
     /// Seconds between a look and the approval, in which the plan may change.
     pub thinks_s: u64,
-    /// Number of plans that the person approves.
     pub times: u32,
-    /// Set if the approval also names a ceiling.
     pub ceilings: bool,
 }
 
@@ -174,7 +165,6 @@ fn draw_limits(dice: &mut Dice) -> Vec<SimLimit> {
     bounds
 }
 
-/// Returns the approvers of a world.
 fn draw_approvers(dice: &mut Dice) -> Vec<Approver> {
     let count = dice.below(3);
     let mut names = ["ann", "bob"].into_iter();
@@ -216,7 +206,6 @@ fn add_faults(strikes: &mut Vec<Strike>, dice: &mut Dice) {
     }
 }
 
-/// Returns a document that asks for more money.
 fn with_higher_amount(mut doc: Doc, dice: &mut Dice) -> Doc {
     let more = dice.number(1_000, 300_000);
     if let DocBody::Invoice { lines, .. } = &mut doc.body {

@@ -32,7 +32,6 @@ impl ScriptStep {
     }
 }
 
-/// One request to the running engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PersonRequest {
     /// Reads everything that the service shows.
@@ -63,11 +62,10 @@ pub struct PersonCommand {
 /// Action of a command. Amounts are in minor units of the dollar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandAction {
-    /// Charges a saved method.
+    /// Charges a saved method; `hold` authorises the amount without capturing it.
     Charge {
         method: String,
         amount: i64,
-        /// Authorises the amount without capturing it.
         hold: bool,
     },
     Credit {
@@ -85,10 +83,8 @@ pub enum CommandAction {
     /// Captures the authorisation of another command.
     Capture {
         of: String,
-        /// The whole authorised amount.
         amount: i64,
     },
-    /// Signs the transaction of another command.
     Sign {
         of: String,
     },
@@ -149,9 +145,8 @@ pub enum MerchantCommand {
     Details {
         version: u64,
     },
-    /// Renames an account.
+    /// Renames the account for cards, or for electronic checks.
     Account {
-        /// Set for the account for electronic checks.
         bank: bool,
         version: u64,
     },
@@ -161,32 +156,29 @@ pub enum MerchantCommand {
     Delete {
         nth: usize,
     },
-    /// Saves a fresh token for its contact.
+    /// Saves a fresh token of a card or a bank account for its contact.
     Vault {
-        /// Set if the token holds a bank account.
         bank: bool,
     },
 }
 
 impl MerchantCommand {
     pub(crate) fn verb(&self) -> &'static str {
-        match self {
-            Self::Details { .. } => "merchant",
-            Self::Account { .. } => "account",
-            Self::Purge => "purge",
-            Self::Delete { .. } => "delete",
-            Self::Vault { .. } => "vault",
-        }
+        self.row().0
     }
 
     pub(crate) fn effect(&self) -> &'static str {
+        self.row().1
+    }
+
+    fn row(&self) -> (&'static str, &'static str) {
         match self {
-            Self::Details { .. } => "merchant.change",
-            Self::Account { bank: false, .. } => "account.change",
-            Self::Account { bank: true, .. } => "ach_account.change",
-            Self::Purge => "merchant.purge",
-            Self::Delete { .. } => "recurring.delete",
-            Self::Vault { .. } => "vault.save",
+            Self::Details { .. } => ("merchant", "merchant.change"),
+            Self::Account { bank: false, .. } => ("account", "account.change"),
+            Self::Account { bank: true, .. } => ("account", "ach_account.change"),
+            Self::Purge => ("purge", "merchant.purge"),
+            Self::Delete { .. } => ("delete", "recurring.delete"),
+            Self::Vault { .. } => ("vault", "vault.save"),
         }
     }
 
@@ -203,7 +195,6 @@ impl MerchantCommand {
 /// A payment, or a recurring charge that begins much later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PayerPayment {
-    /// Unique number.
     pub number: u32,
     pub merchant: String,
     /// Amount in minor units of the dollar; it selects the action of a script.
@@ -274,7 +265,6 @@ fn draw_command(
     Some(PersonCommand { name, merchant: doc.merchant().to_owned(), action })
 }
 
-/// Draws an action on the result of an earlier command.
 fn follow_up_action(earlier: &PersonCommand, dice: &mut Dice) -> Option<CommandAction> {
     let of = earlier.name.clone();
     Some(match &earlier.action {

@@ -93,7 +93,6 @@ impl SimScript {
     }
 }
 
-/// Returns the effects that fail in every world.
 fn common_effects() -> impl Iterator<Item = &'static str> {
     let own = CALLS.iter().map(|(effect, _, _)| *effect);
     own.filter(|effect| {
@@ -172,7 +171,6 @@ const EFFECTS: [&str; 6] = [
     "occurrence.ignore",
 ];
 
-/// Adds hooks and payers to some worlds.
 fn add_hooks(script: &mut SimScript) {
     let mut dice = Dice::new(script.seed, DICE);
     let troubled = !script.incidents.is_empty();

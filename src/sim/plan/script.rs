@@ -21,30 +21,22 @@ pub struct SimScript {
     pub surface: ServiceSurface,
     /// Set if the service refuses a second invoice of one name instead of showing the first.
     pub refuses_duplicates: bool,
-    /// Files of the beginning.
     pub files: DocTree,
     /// Changes and requests of people, in order.
     pub steps: Vec<ScriptStep>,
-    /// Faults of calls.
     pub strikes: Vec<Strike>,
-    /// Trouble of the store and the clock.
     pub incidents: Vec<Incident>,
-    /// Crashes of the machine; each happens once.
     pub crashes: Vec<Crash>,
     pub people: People,
-    /// Behaviour of the network beyond single calls.
     pub net: NetBehaviour,
-    /// Hooks of operators, if the world has any.
     pub hooks: Option<HookPlan>,
 }
 
 impl SimScript {
-    /// Returns the number of parts that can be removed.
     pub fn part_count(&self) -> usize {
         count_parts(|nth| self.clone().remove_part(nth))
     }
 
-    /// Returns the script without its `nth` part.
     #[must_use]
     pub fn without(&self, mut nth: usize) -> Self {
         let mut less = self.clone();

@@ -10,53 +10,34 @@ use crate::sim::plan::chance::{CALLS, CallFault, Dice, READ};
 use crate::sim::plan::requests;
 use crate::sim::plan::requests::ScriptStep;
 
-/// Reason for which a disk refuses operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiskRefusal {
     /// The disk is full: no file grows, and existing bytes can be synced.
     Full,
-    /// The disk is read-only.
     ReadOnly,
 }
 
 /// Trouble that befalls the machine. Steps are counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Incident {
-    /// The state is lost, and a person restores a backup.
-    Restore {
-        /// Step before which the backup was taken.
-        kept: usize,
-        /// Step at which the state is restored.
-        at: usize,
-        /// Set if a person then looks at the service and reports missing objects.
-        asks: bool,
-    },
+    /// The state is lost, and a person restores the backup from before the step `kept`. If it
+    /// `asks`, the person then looks at the service and reports missing objects.
+    Restore { kept: usize, at: usize, asks: bool },
     /// The state is lost, and a person begins with an empty one.
     Forget { at: usize },
     /// Some files are lost or damaged between two lives.
     Lose { at: usize, what: StateLoss },
-    /// The clock jumps.
-    Jump {
-        at: usize,
-        /// Distance, negative for a jump back.
-        seconds: i64,
-    },
+    /// The clock jumps; back, if negative.
+    Jump { at: usize, seconds: i64 },
     /// The disks refuse operations for a while.
-    Refuse {
-        at: usize,
-        /// Operations that the disks refuse.
-        what: DiskRefusal,
-        seconds: u64,
-    },
+    Refuse { at: usize, what: DiskRefusal, seconds: u64 },
 }
 
-/// Lost part of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StateLoss {
     Index,
     /// File of the vault's keys.
     Keys,
-    /// Every sealed value.
     Sealed,
     /// Newest segment of the journal.
     Segment,
@@ -89,7 +70,6 @@ const TROUBLED: u64 = 30;
 const JUMP_MAX_S: u64 = 86_400;
 
 impl Incident {
-    /// Returns the step at which the trouble happens.
     pub(crate) fn at(&self) -> usize {
         match self {
             Self::Restore { at: step, .. }
@@ -173,23 +153,19 @@ const OF_MERCHANTS: [&str; 6] = [
     "recurring.create",
 ];
 
-/// Answer of the service in a storm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StormAnswer {
     /// 429, with a wait in seconds or without one.
     Throttled(Option<u64>),
     /// 503.
     Error,
-    /// The connection breaks.
     Reset,
     /// 401: the credential is refused.
     Refused,
 }
 
-/// Calls that a storm meets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StormScope {
-    /// All calls.
     All,
     /// Calls with the credential of the call with which the storm began.
     Caller,
@@ -197,10 +173,8 @@ pub enum StormScope {
     Beyond(u32),
 }
 
-/// One storm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Storm {
-    /// Effect of the call that starts the storm.
     pub effect: &'static str,
     /// Number of that call among those of its effect, from 1.
     pub nth: u32,
@@ -212,12 +186,7 @@ pub struct Storm {
     pub answer: StormAnswer,
 }
 
-pub(crate) fn draw_storms(dice: &mut Dice) -> Vec<Storm> {
-    let count = if dice.percent(35) { dice.between(1, 2) } else { 0 };
-    (0..count).map(|_| draw_storm(dice)).collect()
-}
-
-fn draw_storm(dice: &mut Dice) -> Storm {
+pub(crate) fn draw_storm(dice: &mut Dice) -> Storm {
     if dice.percent(15) {
         return draw_refusal(dice);
     }
@@ -314,7 +283,6 @@ pub struct ChangedReading {
     pub change: ListChange,
 }
 
-/// Paging of a run's lists.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PagingPlan {
     /// Most entries of a page.

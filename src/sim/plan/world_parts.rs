@@ -39,7 +39,9 @@ pub(crate) fn add_removals(script: &mut SimScript, dice: &mut Dice) {
     if leaves {
         script.files.extend(leaving_merchant(dice));
     }
-    let tree = final_tree(script);
+    let mut tree = script.files.clone();
+    let changes = script.steps.iter().flat_map(|step| &step.changes);
+    changes.for_each(|change| change.apply(&mut tree));
     let mends = dice.percent(85);
     let broken = tree.values().filter(|doc| mends && doc.broken.is_some());
     let mut changes: Vec<FileChange> =
@@ -88,13 +90,6 @@ fn leaving_merchant(dice: &mut Dice) -> DocTree {
         docs.push(Doc::new(&own("c"), DocBody::Contact { merchant, hold: false }));
     }
     docs.into_iter().map(|doc| (doc.name.clone(), doc)).collect()
-}
-
-/// Returns the files after all changes of the script.
-fn final_tree(script: &SimScript) -> DocTree {
-    let mut tree = script.files.clone();
-    script.steps.iter().flat_map(|step| &step.changes).for_each(|change| change.apply(&mut tree));
-    tree
 }
 
 /// Draws the documents to remove: many recurring charges, and everything of the leaving merchant.
@@ -239,16 +234,13 @@ fn change_earlier_document(mut doc: Doc, dice: &mut Dice) -> Option<FileChange> 
     Some(FileChange::Write(doc))
 }
 
-/// Name of the merchant.
 pub(crate) const TILL: &str = "till";
 
 /// Worlds with this merchant, in percent.
 const TILL_WORLDS: u64 = 25;
 
-/// Its contact.
 pub(crate) const TILL_CONTACT: &str = "c-till";
 
-/// Returns the document body of its contact.
 pub(crate) fn till_contact_body() -> DocBody {
     DocBody::Contact { merchant: TILL.to_owned(), hold: false }
 }

@@ -108,7 +108,6 @@ impl<'a> SimRun<'a> {
         self.violations.push(Violation::new(law, text));
     }
 
-    /// Runs one life of the machine.
     async fn run_life(&mut self) -> LifeEnd {
         let open = match self.machine.open(&self.outside).await {
             Ok(open) => open,

@@ -170,7 +170,6 @@ impl HookState {
         Self { plan: plan.cloned(), set, done, lives: 0, courier }
     }
 
-    /// Begins a life of the machine.
     pub(crate) async fn begin_life(&mut self, engine: &mpsc::Sender<EngineInput>) {
         self.lives = self.lives.saturating_add(1);
         let life = self.lives;
@@ -178,14 +177,12 @@ impl HookState {
         self.send_scripts(engine).await;
     }
 
-    /// Makes the changes of a step.
     pub(crate) async fn step(&mut self, step: usize, engine: &mpsc::Sender<EngineInput>) {
         if self.apply_edits(|at| at == EditTime::Step(step)) {
             self.send_scripts(engine).await;
         }
     }
 
-    /// Stops all faults.
     pub(crate) async fn stop_faults(&mut self, engine: &mpsc::Sender<EngineInput>) {
         self.set.remove_faults();
         self.courier.stop_losses();
@@ -247,7 +244,6 @@ impl HookState {
         spoke
     }
 
-    /// Resolves an action that a restore left in doubt.
     async fn resolve_action(
         &self,
         wish: &ActionView,

@@ -129,7 +129,6 @@ impl SimRun<'_> {
         }
     }
 
-    /// Changes the files and records the new version.
     fn edit_files(&mut self, change: impl FnOnce(&mut DocTree)) {
         let mut tree = self.tree.lock();
         change(&mut tree);

@@ -38,7 +38,6 @@ const STARTED_AGAIN: Duration = Duration::from_secs(10);
 const GENERATIONS: u32 = 10;
 
 impl SimRun<'_> {
-    /// Applies the trouble that befalls the running machine at a step.
     pub(crate) fn apply_incidents(&mut self, nth: usize) {
         for mishap in &self.script.incidents {
             match mishap {
@@ -63,7 +62,6 @@ impl SimRun<'_> {
         }
     }
 
-    /// Applies the trouble that befalls the machine between two lives.
     pub(crate) async fn apply_losses(&mut self) {
         for (nth, mishap) in self.script.incidents.iter().enumerate() {
             let due = mishap.is_between_lives() && mishap.at() < self.steps;
@@ -88,7 +86,6 @@ impl SimRun<'_> {
         }
     }
 
-    /// Restores a backup, as a person does.
     async fn restore(&mut self, backup: &Backup, old: Vec<DurableRecord>) {
         self.machine.capacity.clear();
         self.lose_all(Some(backup.head.sequence), old);

@@ -72,10 +72,8 @@ const ASKS_MAX: u32 = 200;
 /// Requests for a blocked command, or lookups of its missing target.
 const PATIENCE_MAX: u32 = 12;
 
-/// Pause before the next request.
 const RETRY_PAUSE: Duration = Duration::from_mins(2);
 
-/// Strokes of a drawn signature.
 const STROKES: &str = r#"[{"lx":1,"ly":2,"mx":3,"my":4}]"#;
 
 impl PersonCommand {
@@ -165,7 +163,6 @@ impl PersonCommand {
     }
 }
 
-/// Returns true if the person need not ask again.
 fn is_final(stands: ActionStatus) -> bool {
     !matches!(stands, ActionStatus::InDoubt | ActionStatus::NotSent | ActionStatus::Blocked)
 }
@@ -198,7 +195,6 @@ impl MerchantCommand {
     }
 }
 
-/// Returns the id of the merchant's account of a type.
 fn account_id(credentials: &Value, bank: bool) -> Option<Value> {
     let kind = if bank { "AchAccount" } else { "MerchantAccount" };
     let mut all = credentials.get("merchants")?.as_array()?.iter();

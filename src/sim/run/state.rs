@@ -50,15 +50,11 @@ pub struct RunReport {
     pub violations: Vec<Violation>,
     /// Hash of the journal's last record.
     pub head: [u8; 32],
-    /// Number of records in the journal.
     pub records: u64,
-    /// Strikes of each fault on each effect.
     pub struck: BTreeMap<(&'static str, CallFault), u32>,
-    /// Deaths of the machine at each crash point.
     pub died: BTreeMap<CrashPoint, u32>,
     /// Intents, and intents that needed a person, by effect.
     pub shares: Shares,
-    /// Contacts that were created again without proof.
     pub recreated: u32,
     /// Live merchants that a person approved.
     pub approved: usize,
@@ -96,9 +92,7 @@ pub(crate) struct SimRun<'a> {
     pub(crate) views: Vec<ResourceView>,
 }
 
-/// End of one life of the machine.
 pub(crate) enum LifeEnd {
-    /// The machine died.
     Died,
     /// The process was stopped for a restart.
     Stopped,
@@ -106,12 +100,9 @@ pub(crate) enum LifeEnd {
     Over,
 }
 
-/// Trouble of the machine so far.
 #[derive(Debug)]
 pub(crate) struct TroubleLog {
-    /// The machine's own clock.
     pub(crate) wall: Arc<WallClock>,
-    /// Lost states, in order.
     pub(crate) lost: Vec<LostState>,
     pub(crate) jumps: ClockJumps,
     pub(crate) backups: BTreeMap<usize, Backup>,

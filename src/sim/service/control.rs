@@ -38,7 +38,6 @@ impl ControlClient {
         self.router.clone()
     }
 
-    /// Returns all objects of a kind.
     pub(crate) async fn all(&self, kind: &str) -> Vec<Value> {
         let bytes = self.call("GET", &format!("objects/{kind}"), Vec::new()).await;
         let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
@@ -147,7 +146,6 @@ pub(crate) async fn charge_payers(desk: &ControlClient, script: &SimScript) -> C
     Charges::from([(EARLIER.to_owned(), made)])
 }
 
-/// Details of a test card.
 pub(crate) fn card() -> Value {
     json!({"type": "card", "number": "4242424242424242", "exp_month": 1, "exp_year": 2032})
 }
@@ -162,7 +160,6 @@ pub(crate) fn fill_charge_ids(tree: &mut DocTree, charges: &Charges) {
     }
 }
 
-/// Removes the earlier charges from a ledger.
 pub(crate) fn without_earlier(mut ledger: Vec<Value>, charges: &Charges) -> Vec<Value> {
     let earlier = |id: &str| charges.values().flatten().any(|charge| charge == id);
     ledger.retain(|entry| !earlier(text(entry, "transaction_id")));
@@ -198,9 +195,7 @@ pub(crate) struct Payers(Arc<Mutex<PayerBook>>);
 struct PayerBook {
     /// Ids of their cards, by merchant.
     cards: BTreeMap<String, String>,
-    /// Numbers of the payments made.
     paid: BTreeSet<u32>,
-    /// Ids of the objects that the payers made.
     ids: BTreeSet<String>,
 }
 

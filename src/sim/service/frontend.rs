@@ -92,7 +92,6 @@ impl Frontend {
         Self { sandbox, journal, clock, weather, pages, log: Mutex::new(log) }
     }
 
-    /// Begins a new life of the machine.
     pub fn begin_life(&self) {
         let mut book = self.log.lock();
         book.life = book.life.saturating_add(1);
@@ -108,7 +107,6 @@ impl Frontend {
         book.seen = book.allowed_calls.read_all(&self.journal);
     }
 
-    /// Stops all faults.
     pub fn stop_faults(&self) {
         self.log.lock().calm = true;
         self.weather.stop_storms();
@@ -196,7 +194,6 @@ impl Frontend {
         })
     }
 
-    /// Returns the fault that strikes the next call of an effect.
     fn next_fault(&self, effect: Option<&'static str>) -> Option<Strike> {
         let effect = effect?;
         let mut book = self.log.lock();
@@ -207,7 +204,6 @@ impl Frontend {
         Some(strike)
     }
 
-    /// Records an arrival and returns its index.
     fn record_arrival(
         &self,
         effect: Option<&'static str>,

@@ -16,10 +16,8 @@ use crate::sim::plan::hook_scripts::NotificationFate;
 /// One attempt to deliver a notification.
 #[derive(Debug, Clone)]
 pub(crate) struct SimDelivery {
-    /// Name of the notification.
     pub(crate) key: String,
     pub(crate) text: String,
-    /// Set if the recipient got it.
     pub(crate) arrived: bool,
 }
 
@@ -54,7 +52,6 @@ impl SimNotifier {
         self.log.lock().attempts.clone()
     }
 
-    /// Returns true if the recipient got this notification.
     pub(crate) fn has_arrived(&self, key: &str) -> bool {
         self.log.lock().attempts.iter().any(|one| one.arrived && one.key == key)
     }

@@ -15,13 +15,11 @@ use serde_json::{Value, json};
 use crate::api::call::PAGE_SIZE_MAX;
 use crate::sim::plan::trouble::{ListChange, PagingPlan};
 
-/// The list of events.
 const EVENTS: &str = " /v1/events ";
 
 /// Failures of a reading's second page before it succeeds.
 const CUTS: u32 = 4;
 
-/// A reading in progress.
 #[derive(Debug, Clone)]
 struct ListReading {
     how: Option<ListChange>,
@@ -41,7 +39,6 @@ struct PagingState {
     under_way: BTreeMap<String, ListReading>,
 }
 
-/// A requested page.
 #[derive(Debug, Clone)]
 pub(crate) struct PageRequest {
     /// Credential, path and query that identify the list.

@@ -31,9 +31,7 @@ pub(crate) struct PostOffice(Arc<Mutex<PostState>>);
 pub(crate) struct PostState {
     calm: bool,
     delayed_decision: Option<DelayedDecision>,
-    /// Webhooks to the partner.
     partner: WebhookRoute,
-    /// Webhooks to merchants.
     gateway: WebhookRoute,
     /// Late webhooks, with the times at which they are due.
     late: Vec<(Instant, OutgoingWebhook)>,
@@ -42,7 +40,6 @@ pub(crate) struct PostState {
     pub(crate) acknowledged: Vec<AcknowledgedPost>,
 }
 
-/// Webhooks of one sort.
 #[derive(Debug, Default)]
 struct WebhookRoute {
     misdelivered: Vec<Misdelivery>,
@@ -129,7 +126,6 @@ impl PostOffice {
         }
     }
 
-    /// Returns the forged webhooks that are delivered before this one.
     fn forgeries(&self, letter: &OutgoingWebhook) -> Vec<OutgoingWebhook> {
         if letter.url.starts_with(GATEWAY_URL) {
             forged_posts(letter, &self.state().gateway.seen)
@@ -197,14 +193,12 @@ impl PostOffice {
 }
 
 impl PostState {
-    /// Returns the route of a webhook.
     fn route(&mut self, letter: &OutgoingWebhook) -> &mut WebhookRoute {
         let own = letter.url.starts_with(GATEWAY_URL);
         if own { &mut self.gateway } else { &mut self.partner }
     }
 }
 
-/// Returns the reference and the event of a webhook.
 fn reference_and_event(letter: &OutgoingWebhook) -> String {
     let said: Value = serde_json::from_slice(&letter.body).unwrap_or_default();
     let event = said.pointer("/events/0/type").and_then(Value::as_str).unwrap_or_default();
@@ -220,7 +214,6 @@ pub(crate) struct AcknowledgedPost {
     pub head: u64,
 }
 
-/// Result of a delivery.
 pub(crate) struct HandoverResult {
     /// HTTP status for the sender.
     pub(crate) status: u16,
@@ -228,18 +221,13 @@ pub(crate) struct HandoverResult {
     pub(crate) stored: Option<AcknowledgedPost>,
 }
 
-/// Receivers of one life.
 #[derive(Debug)]
 pub(crate) struct WebhookReceivers {
-    /// The engine's own inputs.
     pub(crate) engine: mpsc::Sender<EngineInput>,
-    /// Receiver of posted events.
     pub(crate) inbox: EventReceiver,
-    /// Shared parts of the engine's tasks.
     pub(crate) shared: Arc<EngineShared>,
 }
 
-/// Returns the key of a merchant of this name.
 pub(crate) fn key_of(merchant: &str) -> Option<Key> {
     Doc::new(merchant, DocBody::Merchant).address().parse().ok()
 }
@@ -257,7 +245,6 @@ impl WebhookReceivers {
         answer.await.is_ok().then_some(HandoverResult { status: 200, stored: None })
     }
 
-    /// Posts an event.
     async fn post_event(&self, merchant: &str, body: &[u8]) -> Option<HandoverResult> {
         let taken = self.inbox.post(&key_of(merchant)?, Mode::Test, body).await.ok()?;
         let status = match taken {

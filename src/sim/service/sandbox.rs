@@ -31,18 +31,15 @@ pub struct Objects {
     pub recurring: Vec<Value>,
     pub applications: Vec<Value>,
     pub mails: Vec<Value>,
-    /// Transactions of every type.
     pub transactions: Vec<Value>,
     /// Movements of money since the run began.
     pub ledger: Vec<Value>,
-    /// Occurrences of recurring charges.
     pub occurrences: Vec<Value>,
     /// Ids of the recurring charges that a merchant made at its own till, and those that remain.
     pub till_charges: (Vec<String>, Vec<Value>),
 }
 
 impl Objects {
-    /// Returns true if the object of this id contains one of these names.
     pub(crate) fn has_name(&self, id: &RemoteId, names: &[&str]) -> bool {
         let others = [&self.methods, &self.recurring, &self.applications, &self.transactions];
         let mut all = self.invoices.iter().chain(others.into_iter().flatten());
@@ -63,12 +60,10 @@ pub(crate) struct SandboxControl {
     pub(crate) earlier_charges: Charges,
     /// Recurring charges that a merchant made at its own till.
     pub(crate) till: Vec<String>,
-    /// Payers who pay without the engine.
     pub(crate) payers: Payers,
 }
 
 impl SandboxControl {
-    /// Opens the sandbox of a script.
     pub(crate) async fn open(script: &SimScript, clock: SharedClock) -> Self {
         let manual = script.net.delayed_decision.is_some();
         let options = SandboxOptions {
@@ -137,7 +132,6 @@ impl SandboxControl {
         age.and_then(|age| u64::try_from(age).ok()).unwrap_or(0)
     }
 
-    /// Returns the partner's own credentials.
     pub(crate) async fn partner(&self) -> PartnerAccess {
         let all = self.control.get_control("credentials").await;
         let partner = all.get("partner").cloned().unwrap_or_default();
@@ -167,7 +161,6 @@ impl SandboxControl {
         }
     }
 
-    /// Returns the objects of a kind that do not belong to the payers.
     async fn without_payers(&self, kind: &str) -> Vec<Value> {
         let all = self.control.all(kind).await.into_iter();
         all.filter(|one| !self.payers.owns(one)).collect()

@@ -40,7 +40,6 @@ const ASKED_AGAIN: Duration = Duration::from_mins(11);
 #[derive(Debug, Clone)]
 pub struct StormStretch {
     pub storm: Storm,
-    /// Duration of the stretch.
     pub seconds: u64,
     /// Calls that the storm answered.
     pub met: u64,
@@ -62,7 +61,6 @@ struct WeatherState {
     storms: Vec<Storm>,
     calls: BTreeMap<&'static str, u32>,
     active: Vec<ActiveStorm>,
-    /// Finished stretches.
     finished: Vec<StormStretch>,
     /// `quiet` is the end of all faults; `settled` is the time when everything had settled after
     /// it.
@@ -70,7 +68,6 @@ struct WeatherState {
     settled: Option<Instant>,
 }
 
-/// A storm that has begun.
 #[derive(Debug)]
 struct ActiveStorm {
     storm: Storm,
@@ -119,7 +116,6 @@ impl Weather {
         end.unwrap_or(Duration::ZERO).saturating_add(asked)
     }
 
-    /// Notes that everything is settled.
     pub(crate) fn note_settled(&self) {
         self.0.lock().settled = Some(Instant::now());
     }
@@ -262,7 +258,6 @@ impl ActiveStorm {
         (passed.met > 0).then_some(passed)
     }
 
-    /// Returns the stretch that ends at `now`.
     fn stretch(&self, now: Instant) -> StormStretch {
         let count = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
         StormStretch {
