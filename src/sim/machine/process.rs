@@ -149,7 +149,7 @@ impl Machine {
     ) -> Result<AssembledState, OpenError> {
         let (journal, vault) = (Arc::new(journal), Arc::new(vault));
         let (rebuild, watch, segment_bytes) = (false, None, self.segment_bytes);
-        let parts = StateParts { journal, vault, index, boot, rebuild, watch, segment_bytes };
+        let parts = StateParts { journal, vault, index, boot, rebuild, segment_bytes, watch };
         open::assemble(parts, &self.key, OpenReport::default())
     }
 

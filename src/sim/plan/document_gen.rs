@@ -105,7 +105,9 @@ pub(crate) fn draw_steps(files: &DocTree, dice: &mut Dice) -> Vec<ScriptStep> {
         let mut changes = Vec::new();
         for _ in 0..dice.between(1, 4) {
             let made = draw_change(&tree, &mut removed, dice).unwrap_or_default();
-            made.iter().for_each(|change| change.apply(&mut tree));
+            for change in &made {
+                change.apply(&mut tree);
+            }
             changes.extend(made);
         }
         let wait_ms = if dice.percent(40) { dice.below(50) } else { dice.below(200_000) };

@@ -135,12 +135,12 @@ pub(crate) fn strike_calls(
 ) -> Vec<Strike> {
     let mut fitting = FAULTS.to_vec();
     fitting.retain(|fault| fault.strikes(effect));
-    let mut strike = |nth| {
+    let strike = |nth| {
         let struck = dice.percent(percent);
         let fault = dice.pick(&fitting).copied().filter(|_| struck)?;
         Some(Strike { effect, nth, fault, seconds: dice.between(1, 25) })
     };
-    (1..=calls).filter_map(|nth| strike(nth)).collect()
+    (1..=calls).filter_map(strike).collect()
 }
 
 /// Draws a crash at one of the first `passes` passings of a place.
