@@ -43,9 +43,6 @@ const NAMED: [DocumentField; 2] = [
 
 impl EngineView<'_> {
     /// Returns the fields as the effect needs them.
-    ///
-    /// # Errors
-    /// The reason why the action is not sent.
     pub(crate) fn complete_fields(&self, action: &Action) -> Result<Value, Box<ActionReport>> {
         let refuse = |(stands, why): (ActionStatus, String)| {
             Box::new(report(None, &action.verb, stands, why))
@@ -71,9 +68,6 @@ impl EngineView<'_> {
 
     /// Checks that every other intent of the merchant is settled: none could be settled without the
     /// credentials.
-    ///
-    /// # Errors
-    /// The obstacle.
     fn may_deauthorise(&self, merchant: &Key) -> Result<(), String> {
         let mut open = self.known_state.open_intents().map(|open| &open.intent);
         let unsettled =
@@ -95,9 +89,6 @@ impl EngineView<'_> {
     }
 
     /// Adds the public key by which an authorization is revoked.
-    ///
-    /// # Errors
-    /// The merchant has none.
     fn with_public_key(&self, action: &Action) -> Result<Value, String> {
         let known = self.known_state.observed(&action.merchant);
         let known = known.filter(|known| !known.fact("token").is_null());
@@ -112,9 +103,6 @@ impl EngineView<'_> {
     }
 
     /// Replaces names of documents by the ids of their objects.
-    ///
-    /// # Errors
-    /// A document has no id yet.
     fn with_ids(&self, action: &Action) -> Result<Value, String> {
         let mut fields = action.fields.clone();
         for named in &NAMED {
@@ -127,9 +115,6 @@ impl EngineView<'_> {
     }
 
     /// Returns the id of the named document, if the merchant has such a document.
-    ///
-    /// # Errors
-    /// The document has no id yet, or the word cannot name anything.
     fn id_of(
         &self,
         merchant: &Key,
@@ -159,10 +144,8 @@ impl EngineView<'_> {
     }
 }
 
-/// Takes a word that names no document as an id of the service.
-///
-/// # Errors
-/// The word is the number of a card or an account, which is never sent nor repeated.
+/// Takes a word that names no document as an id of the service. Refuses the number of a card or an
+/// account, which is never sent nor repeated.
 fn as_remote_id(named: &DocumentField, word: &str) -> Result<Option<RemoteId>, String> {
     if is_number(word) {
         let (field, write) = (named.field, named.write);

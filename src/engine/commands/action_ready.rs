@@ -26,9 +26,6 @@ pub(crate) struct ReadyAction {
 
 impl EngineView<'_> {
     /// Builds the effect of an action.
-    ///
-    /// # Errors
-    /// The reason why the action is not sent.
     pub(crate) fn ready(&self, asked: &ActionCommand) -> Result<ReadyAction, Box<ActionReport>> {
         let ActionCommand { action, actor } = asked;
         let invalid =
@@ -50,9 +47,6 @@ impl EngineView<'_> {
     }
 
     /// Returns the mode of the merchant.
-    ///
-    /// # Errors
-    /// The merchant is not ready.
     fn may_act(&self, action: &Action) -> Result<Mode, Box<ActionReport>> {
         let blocked =
             |why: String| Box::new(report(None, &action.verb, ActionStatus::Blocked, why));

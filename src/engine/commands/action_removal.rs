@@ -38,9 +38,6 @@ fn creates_kind(kind: &str, intent: &Intent) -> bool {
 impl EngineView<'_> {
     /// Checks that every other intent of the merchant is settled: the purge would remove the
     /// evidence.
-    ///
-    /// # Errors
-    /// The unsettled resource.
     pub(crate) fn may_purge(&self, merchant: &Key) -> Result<(), String> {
         let other = |one: &Intent| one.merchant == *merchant && one.effect != PurgeTestData::NAME;
         match self.unsettled_intent(other).map_err(|error| error.to_string())? {
@@ -57,9 +54,6 @@ impl EngineView<'_> {
 
     /// Refuses to delete or change a managed object by its id. A card's date is in no document if
     /// its payer gave the card, and may be changed.
-    ///
-    /// # Errors
-    /// The status of the command, and the reason.
     pub(crate) fn may_alter(&self, action: &Action) -> Result<(), (ActionStatus, String)> {
         let text = |name: &str| action.fields.get(name).and_then(Value::as_str);
         // An invalid id is reported once the fields are read.

@@ -45,10 +45,8 @@ impl EngineView<'_> {
         })
     }
 
-    /// Builds the approval to write.
-    ///
-    /// # Errors
-    /// The plan is not the displayed one, or does not fit the request.
+    /// Builds the approval to write. Fails if the plan is not the displayed one, or does not fit
+    /// the request.
     pub(crate) fn plan_approval(
         &self,
         approving: ApprovingPlan,
@@ -81,32 +79,7 @@ impl EngineView<'_> {
         let ceilings = ceilings(&steps);
         Ok(PlanApproval { id, checksum, ceilings, steps, actor, at, signed: None })
     }
-}
 
-/// Records an approval, and returns the approval state of the plan with it.
-async fn write_approval(
-    shared: &EngineShared,
-    approval: &PlanApproval,
-) -> Result<PlanApprovalResult, EngineError> {
-    let record = Record::PlanApproval(Box::new(approval.clone()));
-    shared.write(Vec::new(), vec![record]).await?;
-    tracing::info!(checksum = approval.checksum, actor = approval.actor, "plan approved");
-    let rules = &shared.settings.policy.approvals;
-    let kept = shared.facts.plan_approvals()?;
-    let same = kept.iter().map(|kept| &kept.approval);
-    let same =
-        same.filter(|one| one.checksum == approval.checksum && rules.is_valid(one, approval.at));
-    let mut approved_by: Vec<String> = same.map(|one| one.actor.clone()).collect();
-    approved_by.sort();
-    approved_by.dedup();
-    Ok(PlanApprovalResult::Approved {
-        approval: Box::new(approval.clone()),
-        approved_by,
-        approvers: rules.approvers_needed(&approval.steps),
-    })
-}
-
-impl EngineView<'_> {
     /// Decides about an approval. The reply is empty if no merchant waits for this approval.
     pub(crate) fn approve(&self, approving: ApproveLive) -> Decision {
         let Some(approval) = self.approval(approving) else {
@@ -137,9 +110,7 @@ impl EngineView<'_> {
         let free = !self.scheduler.busy.contains(&binding.merchant) && !self.stopping;
         (waits && free).then(|| BindingApproval { binding, at: self.shared.now(), actor })
     }
-}
 
-impl EngineView<'_> {
     /// Decides about an approval of the plan by a signed commit.
     pub(crate) fn approve_signed(&self, signing: ApproveSigned) -> Result<Decision, EngineError> {
         Ok(match self.signed_approval(signing)? {
@@ -166,4 +137,27 @@ impl EngineView<'_> {
             ..approval
         }))
     }
+}
+
+/// Records an approval, and returns the approval state of the plan with it.
+async fn write_approval(
+    shared: &EngineShared,
+    approval: &PlanApproval,
+) -> Result<PlanApprovalResult, EngineError> {
+    let record = Record::PlanApproval(Box::new(approval.clone()));
+    shared.write(Vec::new(), vec![record]).await?;
+    tracing::info!(checksum = approval.checksum, actor = approval.actor, "plan approved");
+    let rules = &shared.settings.policy.approvals;
+    let kept = shared.facts.plan_approvals()?;
+    let same = kept.iter().map(|kept| &kept.approval);
+    let same =
+        same.filter(|one| one.checksum == approval.checksum && rules.is_valid(one, approval.at));
+    let mut approved_by: Vec<String> = same.map(|one| one.actor.clone()).collect();
+    approved_by.sort();
+    approved_by.dedup();
+    Ok(PlanApprovalResult::Approved {
+        approval: Box::new(approval.clone()),
+        approved_by,
+        approvers: rules.approvers_needed(&approval.steps),
+    })
 }

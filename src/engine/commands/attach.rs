@@ -103,9 +103,6 @@ impl EngineView<'_> {
     }
 
     /// Returns the document that asks for this token.
-    ///
-    /// # Errors
-    /// The reason of the refusal, in a sentence.
     fn may_attach(
         &self,
         attaching: &AttachToken,
@@ -143,9 +140,6 @@ impl EngineView<'_> {
 }
 
 /// Checks that these can be tokens of the service, and are distinct.
-///
-/// # Errors
-/// The reason of the refusal, in a sentence.
 fn check_tokens(attaching: &AttachToken) -> Result<(), String> {
     let all: Vec<&str> =
         [&attaching.token].into_iter().chain(&attaching.more).map(Secret::expose).collect();

@@ -49,9 +49,6 @@ impl EngineView<'_> {
     }
 
     /// Builds the record that a resource is no longer managed.
-    ///
-    /// # Errors
-    /// The obstacle.
     fn forget_record(&self, key: &Key, actor: String) -> Result<ForgetRecord, ForgetResult> {
         self.may_forget(key)?;
         let remote_id = self.known_state.observed(key).and_then(|known| known.remote_id.clone());
@@ -132,9 +129,6 @@ impl EngineView<'_> {
     }
 
     /// Builds the record that an object is not ours.
-    ///
-    /// # Errors
-    /// The object blocks no resource.
     fn disown_record(
         &self,
         id: &RemoteId,
@@ -154,20 +148,7 @@ impl EngineView<'_> {
         let keys = BTreeSet::from([key.clone()]);
         Ok(Ok((Record::Disowned(Box::new(disowned)), keys, ForgetResult::Object(id.clone(), key))))
     }
-}
 
-/// Returns the resources that a bookkeeping record names; its own one last.
-pub(crate) fn record_keys(record: &Record) -> Vec<Key> {
-    if let Record::MissingDocument(absence) = record {
-        return vec![absence.key.clone()];
-    }
-    if let Record::Moved(moved) = record {
-        return vec![moved.from.clone(), moved.to.clone()];
-    }
-    Vec::new()
-}
-
-impl EngineView<'_> {
     /// Decides about a person's permission; the reply names its resources.
     pub(crate) fn allow_prune(&self, allowing: &AllowPrune, actor: &str) -> Decision {
         let (keys, records) = self.allowance_records(allowing, actor);
@@ -215,4 +196,15 @@ impl EngineView<'_> {
         });
         (keys.clone(), records.collect())
     }
+}
+
+/// Returns the resources that a bookkeeping record names; its own one last.
+pub(crate) fn record_keys(record: &Record) -> Vec<Key> {
+    if let Record::MissingDocument(absence) = record {
+        return vec![absence.key.clone()];
+    }
+    if let Record::Moved(moved) = record {
+        return vec![moved.from.clone(), moved.to.clone()];
+    }
+    Vec::new()
 }

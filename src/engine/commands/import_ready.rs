@@ -44,9 +44,6 @@ fn import_report(asked: &AdoptRequest, stands: AdoptionStatus, message: String) 
 
 impl EngineView<'_> {
     /// Checks if this object may be imported.
-    ///
-    /// # Errors
-    /// The reason against it, for people.
     pub(crate) fn ready_to_adopt(
         &self,
         asked: AdoptRequest,
@@ -85,9 +82,6 @@ impl EngineView<'_> {
     }
 
     /// Returns the wanted document.
-    ///
-    /// # Errors
-    /// There is none, or it has problems.
     fn wanted_document(&self, key: &Key) -> Result<AdoptionTarget, (AdoptionStatus, String)> {
         if let Some(wanted) = self.planner.adoption_target(self.known_state, key) {
             return Ok(wanted);
@@ -109,9 +103,6 @@ impl EngineView<'_> {
     }
 
     /// Checks that nothing is under way for the resource and its merchant.
-    ///
-    /// # Errors
-    /// The obstacle.
     fn check_not_busy(&self, key: &Key, merchant: &Key) -> Result<(), (AdoptionStatus, String)> {
         if let Some(open) = self.known_state.open_intent(key) {
             let id = open.intent.id;
@@ -138,9 +129,6 @@ impl EngineView<'_> {
     }
 
     /// Checks that the document is linked to no other object.
-    ///
-    /// # Errors
-    /// It is linked to another one.
     fn check_not_linked(&self, key: &Key, id: &RemoteId) -> Result<(), (AdoptionStatus, String)> {
         let known = self.known_state.observed(key).filter(|known| known.exists);
         let Some(known) = known else { return Ok(()) };

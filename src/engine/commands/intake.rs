@@ -48,9 +48,6 @@ impl EngineView<'_> {
     }
 
     /// Returns the terms of a new link.
-    ///
-    /// # Errors
-    /// The reason why none can be made, in a sentence.
     pub(crate) fn intake_link(&self, key: &Key) -> Result<IntakeTerms, String> {
         let manifest = self.intake_manifest(key)?;
         let generation = manifest.annotations.generation;
@@ -65,9 +62,6 @@ impl EngineView<'_> {
     }
 
     /// Returns the valid document of a saved method whose details a payer gives.
-    ///
-    /// # Errors
-    /// There is none, in a sentence.
     pub(crate) fn intake_manifest(&self, key: &Key) -> Result<Manifest, String> {
         let name = key.short();
         let manifest = self.known_state.desired().manifest(key);

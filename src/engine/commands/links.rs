@@ -32,9 +32,6 @@ const LINKS_MAX: usize = 16;
 
 impl EngineView<'_> {
     /// Builds the message of a notification.
-    ///
-    /// # Errors
-    /// It cannot be built.
     pub(crate) fn notification(
         &self,
         pending: &PendingAction,
@@ -62,10 +59,8 @@ impl EngineView<'_> {
     }
 
     /// Returns the addresses of a contact, or the written address. `whose` is the merchant that the
-    /// contact must belong to; without one any address is permitted.
-    ///
-    /// # Errors
-    /// The contact has no address, or belongs to another merchant.
+    /// contact must belong to; without one any address is permitted. Fails if the contact has no
+    /// address, or belongs to another merchant.
     fn addresses(&self, to: &str, whose: Option<&Key>) -> Result<Vec<String>, String> {
         if to.contains('@') {
             let closed =
@@ -95,6 +90,15 @@ impl EngineView<'_> {
         }
         Ok(addresses)
     }
+
+    /// Returns the effect that the resource's step offers to a visitor, unless the resource is
+    /// busy.
+    pub(crate) fn offered_effect(&self, key: &Key) -> Option<Effect> {
+        let free = !self.scheduler.busy.contains(key) && !self.stopping;
+        let step = free.then(|| self.planner.full_step(self.known_state, key)).flatten()?;
+        let offer = step.on_demand.map(Arc::unwrap_or_clone);
+        offer.or_else(|| self.planner.on_demand(self.known_state, key))
+    }
 }
 
 /// Returns the merchant that a document names.
@@ -113,9 +117,6 @@ struct PayerLinks<'a> {
 impl PayerLinks<'_> {
     /// Returns a text with its placeholders replaced by payers' links, each passed through
     /// `written`.
-    ///
-    /// # Errors
-    /// A link cannot be made now.
     fn fill(&self, mut text: String, written: fn(&str) -> String) -> Result<String, String> {
         let (open, close) = LINK_PLACEHOLDER;
         for _ in 0..LINKS_MAX {
@@ -140,17 +141,6 @@ impl PayerLinks<'_> {
         let until = self.engine.shared.now().checked_add_days(LINK_DAYS);
         let until = until.unwrap_or(chrono::DateTime::<Utc>::MAX_UTC);
         Ok(self.notifier.intake_address(&IntakeLink { key, terms, until }))
-    }
-}
-
-impl EngineView<'_> {
-    /// Returns the effect that the resource's step offers to a visitor, unless the resource is
-    /// busy.
-    pub(crate) fn offered_effect(&self, key: &Key) -> Option<Effect> {
-        let free = !self.scheduler.busy.contains(key) && !self.stopping;
-        let step = free.then(|| self.planner.full_step(self.known_state, key)).flatten()?;
-        let offer = step.on_demand.map(Arc::unwrap_or_clone);
-        offer.or_else(|| self.planner.on_demand(self.known_state, key))
     }
 }
 

@@ -95,9 +95,7 @@ impl EngineView<'_> {
         let answer = Reply::ScriptForgotten(Some(kept));
         Ok(Decision::append(records, TaskResult::RecordWritten(None), answer))
     }
-}
 
-impl EngineView<'_> {
     /// Decides about a release: it is recorded if there is an epoch that it can apply to, or if
     /// applications wait for it.
     pub(crate) fn release(
@@ -122,9 +120,7 @@ impl EngineView<'_> {
         let waits = |key: &Key| step(key).is_some_and(|step| step.reason.is_maybe_submitted());
         !said.done && !said.keys.is_empty() && said.keys.iter().all(waits)
     }
-}
 
-impl EngineView<'_> {
     /// Decides about a rotation of addresses.
     pub(crate) fn rotate(
         &self,
@@ -177,20 +173,7 @@ impl EngineView<'_> {
             RotationStep::Begun | RotationStep::AtOnce => Ok(all),
         })
     }
-}
 
-/// Message: there is no such merchant.
-fn unknown_merchant(key: &Key, merchants: &[Key]) -> String {
-    let names: Vec<String> = merchants.iter().map(Key::short).collect();
-    let meant = nearest(&key.short(), names.iter().map(String::as_str));
-    let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
-    format!("there is no merchant {}{meant}", key.short())
-}
-
-/// The record to write, if any, and the answer that follows.
-type SuspendRecord = (Option<Record>, SuspensionResult);
-
-impl EngineView<'_> {
     /// Decides about a suspension or resumption.
     pub(crate) fn suspend(&self, request: &SuspensionRequest, actor: String) -> Decision {
         let (record, result) = self.suspend_record(request, actor);
@@ -242,3 +225,14 @@ impl EngineView<'_> {
         (holds && merchant != *key).then_some(RemainingSuspension::Merchant(merchant))
     }
 }
+
+/// Message: there is no such merchant.
+fn unknown_merchant(key: &Key, merchants: &[Key]) -> String {
+    let names: Vec<String> = merchants.iter().map(Key::short).collect();
+    let meant = nearest(&key.short(), names.iter().map(String::as_str));
+    let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+    format!("there is no merchant {}{meant}", key.short())
+}
+
+/// The record to write, if any, and the answer that follows.
+type SuspendRecord = (Option<Record>, SuspensionResult);

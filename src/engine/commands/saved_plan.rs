@@ -131,9 +131,7 @@ impl EngineView<'_> {
     pub(crate) fn digest_key(&self) -> &[u8; 32] {
         &self.shared.settings.planning.digest_key
     }
-}
 
-impl EngineView<'_> {
     /// Decides if a saved plan, read from this JSON value, may be applied now.
     pub fn check_saved_plan(
         &self,
@@ -188,9 +186,7 @@ impl EngineView<'_> {
         }
         before
     }
-}
 
-impl EngineView<'_> {
     /// Returns every change in a saved plan's basis. An empty list: it may be applied.
     pub(crate) fn plan_changes(&self, saved: &SavedPlan) -> Vec<PlanChange> {
         let now = match self.plan_within(&saved.scope) {

@@ -48,9 +48,7 @@ impl Engine {
         self.enqueue(made);
         self.redispatch_actions()
     }
-}
 
-impl Engine {
     /// Reads files on another thread from now on: for a daemon.
     pub fn read_in_background(&mut self) {
         self.reader.aside = true;

@@ -33,9 +33,6 @@ impl Engine {
     }
 
     /// Takes the lane of an effect for a resource.
-    ///
-    /// # Errors
-    /// The lane is taken.
     pub(crate) fn take_lane(&mut self, key: &Key, effect: &Effect) -> Result<(), LaneBlocked> {
         let is_being_read = is_exclusive(effect) && self.is_being_read(effect);
         let open = self.known_state.open_intents().map(|open| &open.intent);
@@ -99,9 +96,7 @@ impl Engine {
         self.replan_dated();
         self.hooks_due()
     }
-}
 
-impl Engine {
     /// Compares the plan as a whole with the limits, and plans the affected steps again. A
     /// comparison that fails changes nothing: the meter fails too, and stops everything.
     pub(crate) fn check_whole_plan(&mut self) {
@@ -147,9 +142,6 @@ impl Engine {
     }
 
     /// Counts the amount that an effect is about to ask for.
-    ///
-    /// # Errors
-    /// It exceeds the plan.
     pub(crate) fn count(&mut self, key: &Key, effect: &Effect) -> Result<(), EngineError> {
         let Some(cap) = &mut self.plan_cap else { return Ok(()) };
         cap.count_effect(key, effect)

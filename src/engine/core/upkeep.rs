@@ -131,9 +131,7 @@ impl Engine {
         self.retention.due = every.and_then(|every| Instant::now().checked_add(every));
         self.compact_if_due();
     }
-}
 
-impl Engine {
     /// Returns true if any record has to be written before the next effects.
     pub fn has_bookkeeping(&self) -> bool {
         !self.view().due_bookkeeping().is_empty()

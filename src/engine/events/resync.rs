@@ -37,9 +37,6 @@ impl EventSchedule {
     }
 
     /// Returns the merchants whose lists are read.
-    ///
-    /// # Errors
-    /// The reason why none is.
     fn lists_to_resync(
         &self,
         asked: &ResyncEvents,

@@ -33,6 +33,12 @@ const AGAIN: Duration = Duration::from_secs(5);
 /// Delay before a failed read is repeated.
 const FAILED: Duration = Duration::from_secs(30);
 
+/// Largest number of posts looked up at once.
+const LOOKUPS_MAX: usize = 60;
+
+/// Time until one more lookup is permitted.
+const REFILL: Duration = Duration::from_secs(2);
+
 /// The schedule of reads of merchants' events.
 #[derive(Debug, Default)]
 pub(crate) struct EventSchedule {
@@ -63,9 +69,7 @@ impl EventSchedule {
         let list = self.listed.get(merchant).and_then(|listed| listed.checked_add(LIST_LEAST));
         [by_id, list].into_iter().flatten().min().map_or(now, |soonest| soonest.max(now))
     }
-}
 
-impl EventSchedule {
     /// Reads these merchants' events on schedule from now on.
     pub(crate) fn start(&mut self, merchants: &[Key], shared: &EngineShared) {
         self.on = true;
@@ -168,9 +172,6 @@ impl EventSchedule {
     }
 
     /// Returns the time at which a merchant's list of events was last read to its end, if ever.
-    ///
-    /// # Errors
-    /// The state cannot be read.
     pub(crate) fn list_read_at(
         &self,
         merchant: &Key,
@@ -197,9 +198,6 @@ impl EventSchedule {
     }
 
     /// Schedules the next read after one that has ended.
-    ///
-    /// # Errors
-    /// The state cannot be read.
     pub(crate) fn schedule_next(
         &mut self,
         looked: &PollResult,
@@ -234,11 +232,6 @@ pub(crate) struct EventResync {
     pub(crate) done: Vec<ResyncedEvents>,
     pub(crate) reply: oneshot::Sender<Reply>,
 }
-
-/// Largest number of posts looked up at once.
-const LOOKUPS_MAX: usize = 60;
-/// Time until one more lookup is permitted.
-const REFILL: Duration = Duration::from_secs(2);
 
 /// The remaining lookups for one merchant's posts.
 #[derive(Debug, Clone, Copy)]

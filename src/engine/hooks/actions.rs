@@ -47,9 +47,6 @@ pub(crate) struct ActionEnd {
 
 impl Scripts {
     /// Reads the action requests that became due.
-    ///
-    /// # Errors
-    /// The state cannot be read.
     pub(crate) fn wake_actions(
         &mut self,
         shared: &EngineShared,
@@ -61,9 +58,6 @@ impl Scripts {
 
     /// Returns the next due action request that has a slot. Requests that are settled, or that wait
     /// for a person or a later time, are passed over.
-    ///
-    /// # Errors
-    /// The state cannot be read.
     pub(crate) fn next_due_action(
         &mut self,
         shared: &EngineShared,

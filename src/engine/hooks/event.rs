@@ -34,9 +34,6 @@ pub(crate) fn merchant_mode(shared: &EngineShared, merchant: &Key) -> Result<Val
 }
 
 /// Returns the event as scripts see it, without data if that was erased with its merchant.
-///
-/// # Errors
-/// The body cannot be read.
 pub(crate) fn event_value(
     shared: &EngineShared,
     told: &VerifiedEvent,

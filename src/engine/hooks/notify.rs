@@ -51,10 +51,7 @@ fn may_repeat(
     age < REPEATED_FOR && notifier.drops_repeats(&target)
 }
 
-/// Returns the attempt at a notification.
-///
-/// # Errors
-/// It is settled without one: how, and why.
+/// Returns the attempt at a notification. An inner error settles it without one: how, and why.
 pub(crate) fn attempt(
     shared: &Arc<EngineShared>,
     pending: &PendingAction,

@@ -34,9 +34,6 @@ pub(crate) enum ScriptChange {
 
 impl Scripts {
     /// Begins the change to the waiting set of scripts, once no run of the previous set is left.
-    ///
-    /// # Errors
-    /// The state cannot be read.
     pub(crate) fn begin_change(
         &mut self,
         shared: &Arc<EngineShared>,

@@ -101,9 +101,6 @@ impl Scripts {
 
     /// Returns a worker for each merchant with waiting events or due retries: at most `slots`. A
     /// worker under way is signalled.
-    ///
-    /// # Errors
-    /// The state cannot be read.
     pub(crate) fn due_workers(
         &mut self,
         shared: &Arc<EngineShared>,
@@ -156,9 +153,6 @@ impl Scripts {
 
     /// Returns failed hooks whose retry is due, by merchant, up to a limit; notes the time of the
     /// next ones.
-    ///
-    /// # Errors
-    /// The state cannot be read.
     fn failed_due(
         &mut self,
         shared: &EngineShared,
@@ -175,9 +169,6 @@ impl Scripts {
 
     /// Signals due retries to the workers under way. Returns true if a merchant without a worker
     /// has one, too.
-    ///
-    /// # Errors
-    /// The state cannot be read.
     pub(crate) fn signal_retries(&mut self, shared: &EngineShared) -> Result<bool, EngineError> {
         let due = self.failed_due(shared)?;
         if due.keys().any(|merchant| !self.running.contains_key(merchant)) {

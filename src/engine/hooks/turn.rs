@@ -105,16 +105,7 @@ impl MerchantWorker {
             unwritten: Unwritten::default(),
         }))
     }
-}
 
-/// The result of one stretch: a needed answer, or the end; `None` if there was no thread for it.
-type Stretch = Option<Result<Option<NeededRead>, EngineError>>;
-
-fn lock_batch(course: &Mutex<HookBatch>) -> MutexGuard<'_, HookBatch> {
-    course.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl MerchantWorker {
     /// Runs everything of a batch; begins nothing further after `end`.
     pub(crate) async fn run_batch(
         &self,
@@ -184,6 +175,13 @@ impl MerchantWorker {
             Ok(_) | Err(_) => Err("the daemon ends".to_owned()),
         }
     }
+}
+
+/// The result of one stretch: a needed answer, or the end; `None` if there was no thread for it.
+type Stretch = Option<Result<Option<NeededRead>, EngineError>>;
+
+fn lock_batch(course: &Mutex<HookBatch>) -> MutexGuard<'_, HookBatch> {
+    course.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Logs the messages of scripts to the operator, and their failures.

@@ -66,9 +66,6 @@ impl PlanCap {
     }
 
     /// Counts the amount that an effect is about to send.
-    ///
-    /// # Errors
-    /// It exceeds the plan.
     fn count(&mut self, key: &Key, amount: i64) -> Result<(), String> {
         let Some(planned) = self.planned.get(key).copied() else {
             return Ok(());
@@ -102,9 +99,7 @@ impl PlanCap {
         let sum = self.sums.entry(sort).or_default();
         *sum = sum.saturating_sub(amount);
     }
-}
 
-impl PlanCap {
     /// Returns the cap of a plan with these steps.
     pub(crate) fn of<'a>(steps: impl Iterator<Item = &'a Step>) -> Self {
         let mut cap = Self::default();
@@ -115,9 +110,6 @@ impl PlanCap {
     }
 
     /// Counts the amount that an effect is about to ask for.
-    ///
-    /// # Errors
-    /// It exceeds the plan.
     pub(crate) fn count_effect(&mut self, key: &Key, effect: &Effect) -> Result<(), String> {
         let amount =
             AMOUNTS.iter().find_map(|path| effect.expect.get(*path).and_then(Value::as_i64));

@@ -108,9 +108,6 @@ impl FromStr for ManualResolution {
     type Err = String;
 
     /// Parses `done:REMOTE_ID`, `unverified:REMOTE_ID`, `not-done` or `retry`.
-    ///
-    /// # Errors
-    /// The text to write instead.
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once(':') {
             Some(("done", id)) => {

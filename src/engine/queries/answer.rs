@@ -55,9 +55,7 @@ impl EngineView<'_> {
             EngineQuery::Settle => Reply::Settled,
         })
     }
-}
 
-impl EngineView<'_> {
     /// Returns the overview of the whole state.
     pub fn overview(&self) -> Overview {
         let totals = self.planner.totals();
@@ -89,13 +87,8 @@ impl EngineView<'_> {
         };
         unable.filter(step).count()
     }
-}
 
-impl EngineView<'_> {
     /// Returns the counts for a monitor.
-    ///
-    /// # Errors
-    /// The state cannot be read.
     pub(crate) fn metrics(&self) -> Result<Metrics, EngineError> {
         let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
         let mut conditions: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
@@ -167,13 +160,7 @@ impl EngineView<'_> {
         }
         intents
     }
-}
 
-fn to_u64(number: usize) -> u64 {
-    u64::try_from(number).unwrap_or(u64::MAX)
-}
-
-impl EngineView<'_> {
     /// Returns the present delays of calls.
     pub(crate) fn traffic(&self) -> TrafficView {
         let traffic = self.shared.limiter().traffic();
@@ -192,12 +179,14 @@ impl EngineView<'_> {
         let next = now.checked_add_signed(span(silent.next)).unwrap_or(now);
         DownHostView { host: silent.host.clone(), since: timestamp(&since), next: timestamp(&next) }
     }
-}
 
-impl EngineView<'_> {
     /// Returns the effects behind this position of the journal, among the newest few thousand of
     /// this process.
     pub(crate) fn effects_since(&self, position: u64) -> Vec<EffectReport> {
         self.shared.effect_log().since(position)
     }
+}
+
+fn to_u64(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
 }

@@ -18,6 +18,9 @@ use crate::model::state::orphan::{Collection, UnknownObject};
 use crate::plan::state_view::StateView;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
+/// The command that disowns every unknown object at once.
+const EMPTY_REMOTE: &str = "reckon init --empty-remote";
+
 impl EngineView<'_> {
     /// Returns open intents and possible orphans.
     pub fn intents(&self) -> Result<IntentsView, EngineError> {
@@ -35,30 +38,7 @@ impl EngineView<'_> {
             unknown_objects: self.unknown_objects()?,
         })
     }
-}
 
-/// Builds the view of one intent.
-fn intent_view(open: &OpenIntent) -> IntentView {
-    let reason = match &open.state {
-        IntentState::InDoubt { attempt: _, reason }
-        | IntentState::OnHold { attempt: _, reason } => Some(reason.clone()),
-        IntentState::Open { attempt: _ } | IntentState::Closed => None,
-    };
-    IntentView {
-        id: open.intent.id.to_string(),
-        key: open.intent.key.clone(),
-        effect: open.intent.effect.clone(),
-        state: open.state.word().to_owned(),
-        attempts: open.state.attempt(),
-        reason,
-        source_id: open.intent.source_id.to_string(),
-        mark: open.intent.mark.to_string(),
-        at: timestamp(&open.intent.at),
-        evidence: evidence(&open.intent),
-    }
-}
-
-impl EngineView<'_> {
     /// Returns every unknown object that blocks a resource.
     pub(crate) fn unknown_objects(&self) -> Result<Vec<UnknownObjectView>, EngineError> {
         let holders = self.shared.facts.unknown_objects()?;
@@ -90,6 +70,27 @@ impl EngineView<'_> {
     }
 }
 
+/// Builds the view of one intent.
+fn intent_view(open: &OpenIntent) -> IntentView {
+    let reason = match &open.state {
+        IntentState::InDoubt { attempt: _, reason }
+        | IntentState::OnHold { attempt: _, reason } => Some(reason.clone()),
+        IntentState::Open { attempt: _ } | IntentState::Closed => None,
+    };
+    IntentView {
+        id: open.intent.id.to_string(),
+        key: open.intent.key.clone(),
+        effect: open.intent.effect.clone(),
+        state: open.state.word().to_owned(),
+        attempts: open.state.attempt(),
+        reason,
+        source_id: open.intent.source_id.to_string(),
+        mark: open.intent.mark.to_string(),
+        at: timestamp(&open.intent.at),
+        evidence: evidence(&open.intent),
+    }
+}
+
 fn unknown_object_view(
     stray: &UnknownObject,
     key: Key,
@@ -112,9 +113,6 @@ fn unknown_object_view(
         way_out,
     }
 }
-
-/// The command that disowns every unknown object at once.
-const EMPTY_REMOTE: &str = "reckon init --empty-remote";
 
 /// Lists the objects with unknown marks that a state has found so far.
 ///

@@ -20,6 +20,9 @@ use crate::model::plan::{Reason, Step};
 use crate::plan::assumed_state::{AssumedState, plan_with_limits};
 use crate::plan::state_view::{PlannerSettings, StateView};
 
+/// Separates these digests from all others.
+const CHECKSUM_LABEL: &str = "plan";
+
 impl EngineView<'_> {
     /// Returns the plan and its basis.
     pub fn plan_view(&self) -> PlanView {
@@ -57,6 +60,31 @@ impl EngineView<'_> {
             problems: problems.shown,
             omitted: problems.omitted,
         }
+    }
+
+    /// Returns a keyed digest over every step that changes something: its resource, its verdict,
+    /// its document, its object and the money that it moves. It does not depend on the time of day,
+    /// nor on steps that do nothing.
+    pub(crate) fn checksum<'a>(&self, steps: impl Iterator<Item = &'a Step>) -> String {
+        let changing = steps.filter(|step| unlimited_verdict(step).is_change());
+        let about: Vec<Value> = changing.map(|step| self.approved_parts(step)).collect();
+        let key = &self.shared.settings.planning.digest_key;
+        keyed_digest(key, CHECKSUM_LABEL, &canonical(&Value::Array(about))).to_string()
+    }
+
+    /// Returns the parts of a step that an approval covers.
+    fn approved_parts(&self, step: &Step) -> Value {
+        let manifest = self.known_state.desired().manifests.get(&step.key);
+        let money = step.money.iter().map(|money| {
+            json!([money.amount.minor(), money.amount.currency(), money.mode, money.meaning])
+        });
+        json!({
+            "key": step.key,
+            "verdict": unlimited_verdict(step),
+            "document": manifest.map(|manifest| manifest.digest.to_string()),
+            "object": step.remote_id,
+            "money": money.collect::<Vec<_>>(),
+        })
     }
 }
 
@@ -102,36 +130,6 @@ pub(crate) fn with_plan_checksum(mut view: StepView, step: &Step, checksum: &str
         view.limit = Some(over.clone());
     }
     view
-}
-
-/// Separates these digests from all others.
-const CHECKSUM_LABEL: &str = "plan";
-
-impl EngineView<'_> {
-    /// Returns a keyed digest over every step that changes something: its resource, its verdict,
-    /// its document, its object and the money that it moves. It does not depend on the time of day,
-    /// nor on steps that do nothing.
-    pub(crate) fn checksum<'a>(&self, steps: impl Iterator<Item = &'a Step>) -> String {
-        let changing = steps.filter(|step| unlimited_verdict(step).is_change());
-        let about: Vec<Value> = changing.map(|step| self.approved_parts(step)).collect();
-        let key = &self.shared.settings.planning.digest_key;
-        keyed_digest(key, CHECKSUM_LABEL, &canonical(&Value::Array(about))).to_string()
-    }
-
-    /// Returns the parts of a step that an approval covers.
-    fn approved_parts(&self, step: &Step) -> Value {
-        let manifest = self.known_state.desired().manifests.get(&step.key);
-        let money = step.money.iter().map(|money| {
-            json!([money.amount.minor(), money.amount.currency(), money.mode, money.meaning])
-        });
-        json!({
-            "key": step.key,
-            "verdict": unlimited_verdict(step),
-            "document": manifest.map(|manifest| manifest.digest.to_string()),
-            "object": step.remote_id,
-            "money": money.collect::<Vec<_>>(),
-        })
-    }
 }
 
 /// Returns the verdict that a step would have without a limit, so that the plan's checksum is the

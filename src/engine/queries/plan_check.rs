@@ -30,6 +30,12 @@ use crate::policy::permission::approval_status;
 /// Planned sums, by mode, of each merchant and of all.
 type PlannedSums = BTreeMap<(Mode, Option<Key>), RunningTotals>;
 
+/// Code of a request that the service refused.
+const REFUSED: &str = "reckon::service::refused";
+
+/// Hours by which a day ends later in the last time zone than in UTC.
+const LAST_ZONE: TimeDelta = TimeDelta::hours(12);
+
 impl EngineView<'_> {
     /// Returns a short name of the present state of the files.
     pub(crate) fn tree_name(&self) -> String {
@@ -139,31 +145,7 @@ impl EngineView<'_> {
         let spec = manifest.as_ref().map(|manifest| &manifest.spec);
         permission::amountless_digest(spec, &self.shared.settings.planning.digest_key)
     }
-}
 
-/// Returns true if a limit on single amounts blocks a step: then the step adds to no sum.
-fn exceeds_single_limit(step: &Step) -> bool {
-    matches!(&step.reason, Reason::OverLimit(over) if over.scope == LimitScope::Object)
-}
-
-/// Adds the planned to the counted sums.
-fn add_planned(mut counted: RunningTotals, planned: &RunningTotals) -> RunningTotals {
-    for (currency, amount) in &planned.money {
-        let sum = counted.money.entry(*currency).or_default();
-        *sum = sum.saturating_add(*amount);
-    }
-    counted.deletes = counted.deletes.saturating_add(planned.deletes);
-    counted.emails = counted.emails.saturating_add(planned.emails);
-    counted
-}
-
-/// Code of a request that the service refused.
-const REFUSED: &str = "reckon::service::refused";
-
-/// Hours by which a day ends later in the last time zone than in UTC.
-const LAST_ZONE: TimeDelta = TimeDelta::hours(12);
-
-impl EngineView<'_> {
     /// Returns the problems of a step's fields: the service's refusals, and dates that are over.
     pub(crate) fn field_problems(&self, step: &Step) -> Vec<PlacedIssue> {
         let mut problems = self.refusals(step);
@@ -199,6 +181,22 @@ impl EngineView<'_> {
         let issues = issues.into_iter().flatten();
         issues.filter_map(|issue| self.known_state.files().place(&step.key, &issue)).collect()
     }
+}
+
+/// Returns true if a limit on single amounts blocks a step: then the step adds to no sum.
+fn exceeds_single_limit(step: &Step) -> bool {
+    matches!(&step.reason, Reason::OverLimit(over) if over.scope == LimitScope::Object)
+}
+
+/// Adds the planned to the counted sums.
+fn add_planned(mut counted: RunningTotals, planned: &RunningTotals) -> RunningTotals {
+    for (currency, amount) in &planned.money {
+        let sum = counted.money.entry(*currency).or_default();
+        *sum = sum.saturating_add(*amount);
+    }
+    counted.deletes = counted.deletes.saturating_add(planned.deletes);
+    counted.emails = counted.emails.saturating_add(planned.emails);
+    counted
 }
 
 /// Returns one issue for each message.

@@ -21,6 +21,9 @@ use crate::model::state::health::{ConditionStatus, ConditionType, Payment, Payme
 use crate::model::state::observed::Observed;
 use crate::plan::state_view::StateView;
 
+/// Longest wait for the end of a suspension: the clock may have been set.
+const LOOK_EVERY: Duration = Duration::from_hours(1);
+
 impl EngineView<'_> {
     /// Returns one resource with all its properties, without secrets.
     pub(crate) fn resource(&self, key: &Key) -> Option<ResourceView> {
@@ -80,38 +83,7 @@ impl EngineView<'_> {
             facts: BTreeMap::new(),
         }
     }
-}
 
-/// Returns the headline of a resource: the failure of its last attempt, its problem, or its last
-/// known state.
-fn headline(known: &conditions::ConditionInputs<'_>) -> (String, String) {
-    if let Some(unable) = known.unable {
-        return (failure_reason(unable).to_owned(), unable.message().to_owned());
-    }
-    let (word, message) = known.step.headline();
-    if known.step.is_ready() && known.step.reason == Reason::Settled {
-        return (word.to_owned(), conditions::in_sync(known).1);
-    }
-    (word.to_owned(), message)
-}
-
-/// Returns the known payments of a resource; `None`: it collects nothing.
-pub(crate) fn payments_view(known: &Observed) -> Option<Box<PaymentsView>> {
-    let next = known.text("next_payment").map(str::to_owned);
-    let payments = known.payments.as_deref();
-    let last = payments.map(|Payments { last, .. }| {
-        let Payment { id, result, amount, currency, reason, at } = last.clone();
-        let currency = currency.or_else(|| known.text("currency").map(str::to_owned));
-        PaymentView { id, result, amount, currency, reason, at: timestamp(&at) }
-    });
-    let failures = payments.map_or(0, |payments| payments.failures);
-    (last.is_some() || next.is_some()).then(|| Box::new(PaymentsView { last, failures, next }))
-}
-
-/// Longest wait for the end of a suspension: the clock may have been set.
-const LOOK_EVERY: Duration = Duration::from_hours(1);
-
-impl EngineView<'_> {
     /// Returns the suspension of a resource, or of its merchant, that is now in effect.
     pub(crate) fn suspension(&self, key: &Key) -> Option<Arc<Suspension>> {
         self.known_state.suspensions().next()?;
@@ -167,4 +139,30 @@ impl EngineView<'_> {
         let turn = turn.and_then(|turn| instant_of(self.shared.now(), turn));
         [quarter.flatten(), self.next_resumption(), turn].into_iter().flatten().min()
     }
+}
+
+/// Returns the headline of a resource: the failure of its last attempt, its problem, or its last
+/// known state.
+fn headline(known: &conditions::ConditionInputs<'_>) -> (String, String) {
+    if let Some(unable) = known.unable {
+        return (failure_reason(unable).to_owned(), unable.message().to_owned());
+    }
+    let (word, message) = known.step.headline();
+    if known.step.is_ready() && known.step.reason == Reason::Settled {
+        return (word.to_owned(), conditions::in_sync(known).1);
+    }
+    (word.to_owned(), message)
+}
+
+/// Returns the known payments of a resource; `None`: it collects nothing.
+pub(crate) fn payments_view(known: &Observed) -> Option<Box<PaymentsView>> {
+    let next = known.text("next_payment").map(str::to_owned);
+    let payments = known.payments.as_deref();
+    let last = payments.map(|Payments { last, .. }| {
+        let Payment { id, result, amount, currency, reason, at } = last.clone();
+        let currency = currency.or_else(|| known.text("currency").map(str::to_owned));
+        PaymentView { id, result, amount, currency, reason, at: timestamp(&at) }
+    });
+    let failures = payments.map_or(0, |payments| payments.failures);
+    (last.is_some() || next.is_some()).then(|| Box::new(PaymentsView { last, failures, next }))
 }

@@ -30,6 +30,12 @@ use crate::plan::state_view::StateView;
 /// Largest number of entries in each list.
 const SHOWN_MAX: usize = 1000;
 
+/// Largest number of merchants in the list.
+const MERCHANTS_SHOWN_MAX: usize = 100;
+
+/// The kind beside merchants whose documents have events of their own.
+const APPLICATION: &str = "MerchantApplication";
+
 impl EngineView<'_> {
     /// Returns the state of hooks.
     pub(crate) fn hooks_view(&self) -> Result<HooksView, EngineError> {
@@ -65,6 +71,124 @@ impl EngineView<'_> {
             IntentState::InDoubt { attempt: _, reason } => Some(reason.clone()),
             IntentState::Open { .. } | IntentState::OnHold { .. } | IntentState::Closed => None,
         }
+    }
+
+    /// Returns every script that the state knows.
+    pub(crate) fn roster_view(&self) -> Result<Vec<ScriptView>, EngineError> {
+        let facts = &self.shared.facts;
+        let ledgers = facts.ledgers_by_merchant()?;
+        let mut views = Vec::new();
+        for (script, enrolled) in facts.roster()? {
+            let (mut waiting, mut stopped) = (0_u64, 0_u64);
+            for (merchant, ledger) in &ledgers {
+                let cursor = facts.hook_cursor(merchant, &script)?;
+                let to = cursor.map_or(ledger.ran_to, |cursor| cursor.to);
+                waiting = waiting.saturating_add(ledger.verified.saturating_sub(to));
+                let is_stopped = facts.is_stopped(merchant, &script)?;
+                stopped = stopped.saturating_add(u64::from(is_stopped));
+            }
+            let kept = facts.stored_size(&script)?;
+            views.push(ScriptView {
+                since: timestamp(&enrolled.since),
+                absent: enrolled.absent.as_ref().map(timestamp),
+                stopped,
+                waiting,
+                kept_keys: kept.keys,
+                kept_bytes: kept.bytes,
+                script,
+            });
+        }
+        Ok(views)
+    }
+
+    /// Returns the growing data, against its bounds.
+    pub(crate) fn quotas(&self) -> Result<QuotasView, EngineError> {
+        let facts = &self.shared.facts;
+        let ledgers = facts.ledgers_by_merchant()?;
+        let sum = |of: fn(&EventLedger) -> u64| {
+            ledgers.iter().map(|(_, ledger)| of(ledger)).fold(0, u64::saturating_add)
+        };
+        let share = ledgers.iter().map(|(key, ledger)| MerchantQuota::of(key.short(), ledger));
+        let mut merchants: Vec<MerchantQuota> = share.collect();
+        merchants.sort_by_key(|one| std::cmp::Reverse(one.held));
+        merchants.truncate(MERCHANTS_SHOWN_MAX);
+        Ok(QuotasView {
+            kept: facts.stored_total()?,
+            kept_max: ScriptValuesSize { keys: ALL_KEYS_MAX, bytes: ALL_BYTES_MAX },
+            script_max: ScriptValuesSize { keys: KEYS_MAX, bytes: BYTES_MAX },
+            events_held: sum(EventLedger::stored_count),
+            events_dropped: sum(|ledger| ledger.dropped),
+            merchants,
+        })
+    }
+
+    /// Returns one resource, null if it does not exist.
+    pub(crate) fn script_resource(&self, key: &str) -> Result<Value, String> {
+        let key: Key = key.parse().map_err(|error| format!("{key}: {error}"))?;
+        Ok(self.planner.step(&key).map_or(Value::Null, |step| self.script_value(step)))
+    }
+
+    /// Returns all resources of a kind whose fields equal the filter's, ordered by name.
+    pub(crate) fn script_find(&self, kind: &str, filter: &Value) -> Value {
+        let steps = self.planner.steps().filter(|step| step.key.kind.as_str() == kind);
+        let all = steps.map(|step| self.script_value(step));
+        Value::Array(all.filter(|seen| fits(seen, filter)).collect())
+    }
+
+    fn script_value(&self, step: &Step) -> Value {
+        let manifest = self.known_state.desired().manifest(&step.key);
+        let (reason, message) = step.headline();
+        let labels = manifest.as_ref().map(|manifest| manifest.labels.clone());
+        json!({
+            "kind": step.key.kind,
+            "namespace": step.key.namespace,
+            "name": step.key.name,
+            "labels": labels.unwrap_or_default(),
+            "spec": manifest.map(|manifest| without_secrets(&manifest.key, &manifest.spec)).unwrap_or_default(),
+            "ready": step.is_ready(),
+            "reason": reason,
+            "message": message,
+            "remote_id": step.remote_id,
+        })
+    }
+
+    /// Answers the request; null if there is nothing.
+    pub(crate) fn trial_data(&self, asked: &TrialRunQuery) -> Result<Value, String> {
+        let facts = &self.shared.facts;
+        match asked {
+            TrialRunQuery::Event(id) => self.trial_event(id),
+            TrialRunQuery::Transaction { merchant, id } => {
+                let known = facts.remote_object(merchant, id).map_err(|error| error.to_string())?;
+                Ok(known.map_or(Value::Null, |known| json!(known)))
+            }
+            TrialRunQuery::Kept { script, key } => {
+                facts.stored_value(script, key).map_err(|error| error.to_string())
+            }
+        }
+    }
+
+    fn trial_event(&self, id: &str) -> Result<Value, String> {
+        let owners = self.planner.steps().map(|step| &step.key);
+        let owners = owners.filter(|key| [MERCHANT, APPLICATION].contains(&key.kind.as_str()));
+        for owner in owners {
+            let entry = self.shared.facts.event(owner, id).map_err(|error| error.to_string())?;
+            match entry.map(|entry| entry.status) {
+                None => {}
+                Some(EventStatus::Verified(told)) => {
+                    return event_value(self.shared, &told).map_err(|error| error.to_string());
+                }
+                Some(EventStatus::Waiting) => {
+                    return Err("posted, but not verified yet".to_owned());
+                }
+                Some(EventStatus::Forged) => {
+                    return Err("forged: the service does not have it".to_owned());
+                }
+                Some(EventStatus::OtherMode) => {
+                    return Err("posted to the address of the other mode".to_owned());
+                }
+            }
+        }
+        Ok(Value::Null)
     }
 }
 
@@ -129,97 +253,6 @@ fn remedy(fate: ActionOutcome, verb: &str) -> &'static str {
     }
 }
 
-impl EngineView<'_> {
-    /// Returns every script that the state knows.
-    pub(crate) fn roster_view(&self) -> Result<Vec<ScriptView>, EngineError> {
-        let facts = &self.shared.facts;
-        let ledgers = facts.ledgers_by_merchant()?;
-        let mut views = Vec::new();
-        for (script, enrolled) in facts.roster()? {
-            let (mut waiting, mut stopped) = (0_u64, 0_u64);
-            for (merchant, ledger) in &ledgers {
-                let cursor = facts.hook_cursor(merchant, &script)?;
-                let to = cursor.map_or(ledger.ran_to, |cursor| cursor.to);
-                waiting = waiting.saturating_add(ledger.verified.saturating_sub(to));
-                let is_stopped = facts.is_stopped(merchant, &script)?;
-                stopped = stopped.saturating_add(u64::from(is_stopped));
-            }
-            let kept = facts.stored_size(&script)?;
-            views.push(ScriptView {
-                since: timestamp(&enrolled.since),
-                absent: enrolled.absent.as_ref().map(timestamp),
-                stopped,
-                waiting,
-                kept_keys: kept.keys,
-                kept_bytes: kept.bytes,
-                script,
-            });
-        }
-        Ok(views)
-    }
-}
-
-/// Largest number of merchants in the list.
-const MERCHANTS_SHOWN_MAX: usize = 100;
-
-impl EngineView<'_> {
-    /// Returns the growing data, against its bounds.
-    pub(crate) fn quotas(&self) -> Result<QuotasView, EngineError> {
-        let facts = &self.shared.facts;
-        let ledgers = facts.ledgers_by_merchant()?;
-        let sum = |of: fn(&EventLedger) -> u64| {
-            ledgers.iter().map(|(_, ledger)| of(ledger)).fold(0, u64::saturating_add)
-        };
-        let share = ledgers.iter().map(|(key, ledger)| MerchantQuota::of(key.short(), ledger));
-        let mut merchants: Vec<MerchantQuota> = share.collect();
-        merchants.sort_by_key(|one| std::cmp::Reverse(one.held));
-        merchants.truncate(MERCHANTS_SHOWN_MAX);
-        Ok(QuotasView {
-            kept: facts.stored_total()?,
-            kept_max: ScriptValuesSize { keys: ALL_KEYS_MAX, bytes: ALL_BYTES_MAX },
-            script_max: ScriptValuesSize { keys: KEYS_MAX, bytes: BYTES_MAX },
-            events_held: sum(EventLedger::stored_count),
-            events_dropped: sum(|ledger| ledger.dropped),
-            merchants,
-        })
-    }
-}
-
-impl EngineView<'_> {
-    /// Returns one resource, null if it does not exist.
-    ///
-    /// # Errors
-    /// The text is no key.
-    pub(crate) fn script_resource(&self, key: &str) -> Result<Value, String> {
-        let key: Key = key.parse().map_err(|error| format!("{key}: {error}"))?;
-        Ok(self.planner.step(&key).map_or(Value::Null, |step| self.script_value(step)))
-    }
-
-    /// Returns all resources of a kind whose fields equal the filter's, ordered by name.
-    pub(crate) fn script_find(&self, kind: &str, filter: &Value) -> Value {
-        let steps = self.planner.steps().filter(|step| step.key.kind.as_str() == kind);
-        let all = steps.map(|step| self.script_value(step));
-        Value::Array(all.filter(|seen| fits(seen, filter)).collect())
-    }
-
-    fn script_value(&self, step: &Step) -> Value {
-        let manifest = self.known_state.desired().manifest(&step.key);
-        let (reason, message) = step.headline();
-        let labels = manifest.as_ref().map(|manifest| manifest.labels.clone());
-        json!({
-            "kind": step.key.kind,
-            "namespace": step.key.namespace,
-            "name": step.key.name,
-            "labels": labels.unwrap_or_default(),
-            "spec": manifest.map(|manifest| without_secrets(&manifest.key, &manifest.spec)).unwrap_or_default(),
-            "ready": step.is_ready(),
-            "reason": reason,
-            "message": message,
-            "remote_id": step.remote_id,
-        })
-    }
-}
-
 /// Returns a document without its secret values: no script sees one.
 fn without_secrets(key: &Key, spec: &Value) -> Value {
     let row = register::find(key.kind.as_str());
@@ -239,52 +272,5 @@ fn fits(seen: &Value, filter: &Value) -> bool {
         | Value::Number(_)
         | Value::String(_)
         | Value::Array(_)) => seen == wanted,
-    }
-}
-
-/// The kind beside merchants whose documents have events of their own.
-const APPLICATION: &str = "MerchantApplication";
-
-impl EngineView<'_> {
-    /// Answers the request; null if there is nothing.
-    ///
-    /// # Errors
-    /// An event that is not verified yet, or cannot be read.
-    pub(crate) fn trial_data(&self, asked: &TrialRunQuery) -> Result<Value, String> {
-        let facts = &self.shared.facts;
-        match asked {
-            TrialRunQuery::Event(id) => self.trial_event(id),
-            TrialRunQuery::Transaction { merchant, id } => {
-                let known = facts.remote_object(merchant, id).map_err(|error| error.to_string())?;
-                Ok(known.map_or(Value::Null, |known| json!(known)))
-            }
-            TrialRunQuery::Kept { script, key } => {
-                facts.stored_value(script, key).map_err(|error| error.to_string())
-            }
-        }
-    }
-
-    fn trial_event(&self, id: &str) -> Result<Value, String> {
-        let owners = self.planner.steps().map(|step| &step.key);
-        let owners = owners.filter(|key| [MERCHANT, APPLICATION].contains(&key.kind.as_str()));
-        for owner in owners {
-            let entry = self.shared.facts.event(owner, id).map_err(|error| error.to_string())?;
-            match entry.map(|entry| entry.status) {
-                None => {}
-                Some(EventStatus::Verified(told)) => {
-                    return event_value(self.shared, &told).map_err(|error| error.to_string());
-                }
-                Some(EventStatus::Waiting) => {
-                    return Err("posted, but not verified yet".to_owned());
-                }
-                Some(EventStatus::Forged) => {
-                    return Err("forged: the service does not have it".to_owned());
-                }
-                Some(EventStatus::OtherMode) => {
-                    return Err("posted to the address of the other mode".to_owned());
-                }
-            }
-        }
-        Ok(Value::Null)
     }
 }

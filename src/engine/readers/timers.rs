@@ -49,9 +49,7 @@ impl RefreshTimer {
     fn due(&self, merchant: &Key) -> Option<Instant> {
         self.last.get(merchant).and_then(|last| last.checked_add(REFRESH_EVERY))
     }
-}
 
-impl RefreshTimer {
     /// Returns the readings that are due, by merchant: at most `slots`. A merchant without anything
     /// to read has none.
     pub(crate) fn due_reads(&mut self, cx: Snapshot<'_>, slots: usize) -> Vec<(Key, Task)> {

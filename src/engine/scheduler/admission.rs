@@ -20,6 +20,9 @@ use crate::engine::scheduler::schedule::{
 use crate::model::effect::{Effect, StepWork};
 use crate::model::intent::Intent;
 
+/// Largest number of tasks of a throttled merchant: enough that its bucket never waits for us.
+const TASKS_OF_SLOW_MAX: usize = 8;
+
 /// Describes an effect that no lost answer could be told apart from.
 pub(crate) fn unsettled_message(other: &str) -> String {
     format!(
@@ -38,9 +41,6 @@ impl Scheduler {
 
     /// Takes the lane of an effect for a resource. `is_being_read` is true if a list of the
     /// effect's merchant is being read; `open` gives every intent that is not closed.
-    ///
-    /// # Errors
-    /// The lane is taken.
     pub(crate) fn take_lane<'a>(
         &mut self,
         key: &Key,
@@ -96,23 +96,7 @@ impl Scheduler {
             self.requeue_waiting(has_work);
         }
     }
-}
 
-/// Returns the resource of another unsettled effect in this lane.
-fn unsettled_in_lane<'a>(
-    key: &Key,
-    lane: &LaneKey,
-    open: impl Iterator<Item = &'a Intent>,
-) -> Option<String> {
-    let mut open = open.filter(|one| one.key != *key && one.merchant == lane.merchant);
-    let same = open.find(|one| lane_of_intent(one).is_some_and(|other| other.name == lane.name));
-    same.map(|one| one.key.short())
-}
-
-/// Largest number of tasks of a throttled merchant: enough that its bucket never waits for us.
-const TASKS_OF_SLOW_MAX: usize = 8;
-
-impl Scheduler {
     /// Returns true if a task may start now; otherwise its resource is deferred until another task
     /// of its merchant ends.
     pub(crate) fn admit(&mut self, key: &Key, work: &StepWork) -> bool {
@@ -177,4 +161,15 @@ impl Scheduler {
         let waiting: BTreeSet<Key> = waiting.map(|(key, _)| key.clone()).collect();
         self.backoff.make_due(&waiting);
     }
+}
+
+/// Returns the resource of another unsettled effect in this lane.
+fn unsettled_in_lane<'a>(
+    key: &Key,
+    lane: &LaneKey,
+    open: impl Iterator<Item = &'a Intent>,
+) -> Option<String> {
+    let mut open = open.filter(|one| one.key != *key && one.merchant == lane.merchant);
+    let same = open.find(|one| lane_of_intent(one).is_some_and(|other| other.name == lane.name));
+    same.map(|one| one.key.short())
 }

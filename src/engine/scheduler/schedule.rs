@@ -113,22 +113,7 @@ impl Scheduler {
         self.failures.insert(key.clone(), failure);
         failures
     }
-}
 
-/// Tasks under way by lane, and the deferred resources.
-#[derive(Debug, Default)]
-pub(crate) struct Throttle {
-    pub(crate) working: BTreeMap<Key, String>,
-    pub(crate) lanes: BTreeMap<String, ThrottleLane>,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct ThrottleLane {
-    pub(crate) working: usize,
-    pub(crate) deferred: BTreeSet<Key>,
-}
-
-impl Scheduler {
     /// Queues those of these resources whose step can be done now; the others leave the queue.
     pub(crate) fn enqueue(&mut self, keys: BTreeSet<Key>, has_work: HasWork<'_>) {
         for key in keys {
@@ -158,6 +143,19 @@ impl Scheduler {
             }
         }
     }
+}
+
+/// Tasks under way by lane, and the deferred resources.
+#[derive(Debug, Default)]
+pub(crate) struct Throttle {
+    pub(crate) working: BTreeMap<Key, String>,
+    pub(crate) lanes: BTreeMap<String, ThrottleLane>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct ThrottleLane {
+    pub(crate) working: usize,
+    pub(crate) deferred: BTreeSet<Key>,
 }
 
 /// An action that waits for a lane, and the channel of its answer.
