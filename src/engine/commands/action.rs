@@ -79,7 +79,6 @@ pub(crate) async fn run_action(
     TaskResult::Changed(key).with_reply(Reply::Action(Box::new(told)), reply)
 }
 
-/// Returns the verb of an action's effect.
 fn verb_of(effect: &Effect) -> String {
     effect.applied.spec.get("verb").and_then(Value::as_str).unwrap_or(effect.name).to_owned()
 }
@@ -122,7 +121,6 @@ pub(crate) fn report(
     ActionReport { key, verb, status: stands, before: false, message, remote_id: None, facts }
 }
 
-/// The result of an action whose try failed.
 pub(crate) fn report_failure(key: &Key, verb: &str, unable: &TaskFailure) -> ActionReport {
     let stands = match unable {
         TaskFailure::Blocked(_) | TaskFailure::Waiting(_) => ActionStatus::Blocked,

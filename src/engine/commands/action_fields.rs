@@ -21,13 +21,11 @@ const ID_LENGTH_MIN: usize = 20;
 /// A field in which an action may name a document.
 struct DocumentField {
     field: &'static str,
-    /// The kind of the document.
     kind: &'static str,
     /// The alternatives that the message names.
     write: &'static str,
 }
 
-/// Every such field.
 const NAMED: [DocumentField; 2] = [
     DocumentField {
         field: "method",

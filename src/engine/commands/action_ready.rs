@@ -18,14 +18,12 @@ use crate::plan::state_view::StateView;
 /// Separates the digests of actions from all others.
 const LABEL: &str = "action";
 
-/// An action that can be sent.
 pub(crate) struct ReadyAction {
     pub(crate) effect: Effect,
     pub(crate) actor: String,
 }
 
 impl EngineView<'_> {
-    /// Builds the effect of an action.
     pub(crate) fn ready(&self, asked: &ActionCommand) -> Result<ReadyAction, Box<ActionReport>> {
         let ActionCommand { action, actor } = asked;
         let invalid =

@@ -28,7 +28,6 @@ use crate::model::state::credentials::{BindingApproval, LiveBinding};
 use crate::policy::permission::first_excess;
 
 impl EngineView<'_> {
-    /// Decides about an approval of the plan.
     pub(crate) fn approve_plan(&self, approving: ApprovingPlan) -> Decision {
         match self.plan_approval(approving) {
             Ok(approval) => self.record_approval(approval),
@@ -111,7 +110,6 @@ impl EngineView<'_> {
         (waits && free).then(|| BindingApproval { binding, at: self.shared.now(), actor })
     }
 
-    /// Decides about an approval of the plan by a signed commit.
     pub(crate) fn approve_signed(&self, signing: ApproveSigned) -> Result<Decision, EngineError> {
         Ok(match self.signed_approval(signing)? {
             Ok(approval) => self.record_approval(approval),

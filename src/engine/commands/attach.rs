@@ -31,7 +31,6 @@ const TOKEN_LENGTH_MAX: usize = 128;
 const LABEL: &str = "attached-token";
 
 impl EngineView<'_> {
-    /// Decides about tokens that were submitted.
     pub(crate) fn attach(&self, bringing: SubmitToken) -> Decision {
         let SubmitToken { attaching, link, actor } = bringing;
         let key = attaching.key.clone();
@@ -163,7 +162,6 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.len() <= TOKEN_LENGTH_MAX && text.chars().all(fits)
 }
 
-/// Seals the tokens and records them.
 async fn write(
     shared: &EngineShared,
     attachments: Vec<(TokenAttachment, Secret)>,

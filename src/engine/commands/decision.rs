@@ -17,10 +17,8 @@ use crate::engine::view::EngineView;
 use crate::model::intent::OpenIntent;
 use crate::model::record::Record;
 
-/// The result of a command for the engine, and its answer.
 pub(crate) type CommandResult = Result<(TaskResult, Reply), EngineError>;
 
-/// The decision about a command.
 #[derive(Debug)]
 pub struct Decision {
     /// Resources that start no other task until the command is done.
@@ -30,9 +28,7 @@ pub struct Decision {
     pub(crate) work: CommandWork,
 }
 
-/// The work of a command.
 pub(crate) enum CommandWork {
-    /// Answers; records nothing.
     Answer(Reply),
     /// Appends records, and then answers.
     Append(Box<Append>),
@@ -71,7 +67,6 @@ impl Decision {
         Self::of(CommandWork::Append(Box::new(Append { records, erase: None, result, answer })))
     }
 
-    /// Runs a task.
     pub(crate) fn run(task: impl Future<Output = CommandResult> + Send + 'static) -> Self {
         Self::of(CommandWork::Run(Box::pin(task)))
     }

@@ -20,11 +20,9 @@ use crate::plan::state_view::StateView;
 /// The record to write, the resources that it concerns, and the answer that follows.
 type ForgetRecord = (Record, BTreeSet<Key>, ForgetResult);
 
-/// Largest number of names in a sentence.
 const NAMED_MAX: usize = 3;
 
 impl EngineView<'_> {
-    /// Decides about a person's request to forget.
     pub(crate) fn forget(
         &self,
         what: &ForgetRequest,
@@ -128,7 +126,6 @@ impl EngineView<'_> {
         ))
     }
 
-    /// Builds the record that an object is not ours.
     fn disown_record(
         &self,
         id: &RemoteId,

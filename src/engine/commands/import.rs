@@ -42,9 +42,7 @@ impl EngineView<'_> {
     }
 }
 
-/// The service's answer about an object.
 enum ImportObject {
-    /// The object.
     Object(&'static ReadBack, Value),
     /// No evidence: the service has no such path, or none is known.
     NotShown,
@@ -95,7 +93,6 @@ async fn read_object(
     })
 }
 
-/// Compares the object with the document.
 async fn compare_object(
     shared: &EngineShared,
     ready: &ReadyImport,

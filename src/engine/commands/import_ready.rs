@@ -43,7 +43,6 @@ fn import_report(asked: &AdoptRequest, stands: AdoptionStatus, message: String) 
 }
 
 impl EngineView<'_> {
-    /// Checks if this object may be imported.
     pub(crate) fn ready_to_adopt(
         &self,
         asked: AdoptRequest,
@@ -81,7 +80,6 @@ impl EngineView<'_> {
         Ok(ReadyImport { asked, actor, wanted, expects, wallet, commit })
     }
 
-    /// Returns the wanted document.
     fn wanted_document(&self, key: &Key) -> Result<AdoptionTarget, (AdoptionStatus, String)> {
         if let Some(wanted) = self.planner.adoption_target(self.known_state, key) {
             return Ok(wanted);
@@ -145,7 +143,6 @@ impl EngineView<'_> {
         Err((AdoptionStatus::Refused, why))
     }
 
-    /// Returns another resource that this object is.
     fn other_owner(&self, key: &Key, id: &RemoteId) -> Result<Option<Key>, EngineError> {
         for (other, _) in self.shared.facts.resources_of_id(id.as_str())? {
             let known = self.known_state.observed(&other);

@@ -26,7 +26,6 @@ pub(crate) const TOKENS_MAX: usize = 32;
 const UNNAMED: &str = "0";
 
 impl EngineView<'_> {
-    /// Returns the state of a payer's link.
     pub(crate) fn intake(&self, link: &IntakeLink) -> Intake {
         let wanted =
             self.known_state.desired().manifest(&link.key).filter(|one| is_intake(&one.spec));
@@ -47,7 +46,6 @@ impl EngineView<'_> {
         }
     }
 
-    /// Returns the terms of a new link.
     pub(crate) fn intake_link(&self, key: &Key) -> Result<IntakeTerms, String> {
         let manifest = self.intake_manifest(key)?;
         let generation = manifest.annotations.generation;

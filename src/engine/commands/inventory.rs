@@ -23,7 +23,6 @@ use crate::model::effect::is_action;
 use crate::model::state::drift::{ImportOption, InventoryItem, InventoryRequest};
 use crate::plan::state_view::StateView;
 
-/// The kind of the methods that pay.
 const METHOD: &str = "SavedMethod";
 /// Largest number tried behind a name that is taken.
 const NAMES_MAX: u32 = 10_000;
@@ -33,7 +32,6 @@ struct InventoryContext {
     merchant: Key,
     back: &'static ReadBack,
     wallet: CredentialSource,
-    /// Every name that is taken.
     names: BTreeSet<Key>,
     /// Documents by the object that they adopt; `marks` has the documents whose mark an object may
     /// carry.

@@ -25,13 +25,10 @@ use crate::scripting::language::template::escape_html;
 
 /// Placeholder of a payer's link in a text.
 const LINK_PLACEHOLDER: (&str, &str) = ("{{intake:", "}}");
-/// Days for which such a link is valid.
 const LINK_DAYS: Days = Days::new(7);
-/// Largest number of links in one notification.
 const LINKS_MAX: usize = 16;
 
 impl EngineView<'_> {
-    /// Builds the message of a notification.
     pub(crate) fn notification(
         &self,
         pending: &PendingAction,
@@ -101,12 +98,10 @@ impl EngineView<'_> {
     }
 }
 
-/// Returns the merchant that a document names.
 fn merchant_of(key: &Key, spec: &Value) -> Option<Key> {
     text::resolve_reference(MERCHANT, spec.get("merchant")?.as_str()?, &key.namespace).ok()
 }
 
-/// Builds the payers' links of a notification.
 struct PayerLinks<'a> {
     engine: &'a EngineView<'a>,
     notifier: &'a dyn NotificationSender,

@@ -121,7 +121,6 @@ impl EngineView<'_> {
         !said.done && !said.keys.is_empty() && said.keys.iter().all(waits)
     }
 
-    /// Decides about a rotation of addresses.
     pub(crate) fn rotate(
         &self,
         asked: &RotationRequest,
@@ -174,7 +173,6 @@ impl EngineView<'_> {
         })
     }
 
-    /// Decides about a suspension or resumption.
     pub(crate) fn suspend(&self, request: &SuspensionRequest, actor: String) -> Decision {
         let (record, result) = self.suspend_record(request, actor);
         let answer = Reply::Suspension(Box::new(result));
@@ -226,7 +224,6 @@ impl EngineView<'_> {
     }
 }
 
-/// Message: there is no such merchant.
 fn unknown_merchant(key: &Key, merchants: &[Key]) -> String {
     let names: Vec<String> = merchants.iter().map(Key::short).collect();
     let meant = nearest(&key.short(), names.iter().map(String::as_str));

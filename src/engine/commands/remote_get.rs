@@ -16,7 +16,6 @@ use crate::kinds::planning::step::MERCHANT;
 use crate::model::effect::RemoteGet;
 use crate::plan::state_view::StateView;
 
-/// Replaces a secret.
 const HIDDEN: &str = "***";
 
 impl EngineView<'_> {
@@ -76,7 +75,6 @@ async fn read_redacted(
     }))
 }
 
-/// Replaces the secret values of an answer.
 fn redact_secret(body: Value, secret: Option<&str>) -> Value {
     match body {
         Value::Object(map) => {

@@ -26,7 +26,6 @@ use crate::model::intent::{EffectProof, Intent, IntentProgress, IntentState, Ope
 use crate::model::record::Record;
 use crate::model::state::observed::{FactSource, Observation};
 
-/// Records a person's decision and carries it out.
 async fn run_resolution(
     shared: &EngineShared,
     open: Arc<OpenIntent>,
@@ -137,7 +136,6 @@ fn observation(
 }
 
 impl EngineView<'_> {
-    /// Decides about a person's settlement of an intent.
     pub(crate) fn resolve(&self, resolving: ResolveIntent) -> Decision {
         let mut open = self.known_state.open_intents();
         let Some(open) = open.find(|open| open.intent.id == resolving.id).cloned() else {
@@ -158,10 +156,8 @@ impl EngineView<'_> {
     }
 }
 
-/// The service's answer about the id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ObjectCheck {
-    /// The object matches the request.
     Fits,
     /// The object is another one, or there is none, for this reason.
     Differs(String),
@@ -205,10 +201,8 @@ pub(crate) async fn check_object(
     })
 }
 
-/// The read that shows an object.
 struct ObjectRead {
     query: RemoteQuery,
-    /// The name of the list that has such objects.
     list: &'static str,
     /// The account whose key reads it, if that is not the merchant's own.
     account: Option<String>,

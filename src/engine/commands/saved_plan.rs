@@ -20,7 +20,6 @@ use crate::model::change::PlannedAction;
 use crate::model::operator::PlanUse;
 use crate::plan::state_view::StateView;
 
-/// The version of the form.
 pub const SAVED_PLAN: u32 = 1;
 
 pub(crate) const STATE_LABEL: &str = "saved-plan-state";
@@ -29,7 +28,6 @@ const DOCUMENT_LABEL: &str = "saved-plan-document";
 
 const FACT_LABEL: &str = "saved-plan-fact";
 
-/// Random bytes of a token.
 const TOKEN_BYTES: usize = 16;
 
 /// Characters of the token's digest that name the plan.
@@ -121,7 +119,6 @@ impl EngineView<'_> {
         known
     }
 
-    /// Makes the token that a plan's one use consumes.
     fn token(&self) -> String {
         let mut bytes = [0_u8; TOKEN_BYTES];
         self.shared.random(|rng| rand_core::Rng::fill_bytes(rng, &mut bytes));
@@ -167,7 +164,6 @@ impl EngineView<'_> {
         Ok(Err(unfit))
     }
 
-    /// Returns the state of the steps of a used plan.
     fn used_before(&self, saved: &SavedPlan, used: PlanUse) -> UsedBefore {
         let PlanUse { plan, token: _, checksum: _, actor, at } = used;
         let mut before =
@@ -247,7 +243,6 @@ fn changing(plan: &PlanView) -> impl Iterator<Item = (Key, &StepView)> {
     changing.filter_map(|step| Some((step.key()?, step)))
 }
 
-/// Describes a step that the saved plan does not have.
 fn new_step(key: &Key, step: &StepView) -> PlanChange {
     let (file, line) = (step.file.clone(), step.line);
     let what = format!("new step: {} ({})", action_verb(step.verdict), step.message);
@@ -260,7 +255,6 @@ fn missing_name(unknown: UnknownName) -> PlanChange {
     PlanChange { key: unknown.key, file: None, line: None, what }
 }
 
-/// Returns the names whose digests differ.
 fn differing(then: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<String> {
     let names: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
     names.into_iter().filter(|name| then.get(*name) != now.get(*name)).cloned().collect()

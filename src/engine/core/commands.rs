@@ -108,7 +108,6 @@ impl Engine {
         }
     }
 
-    /// Starts the task of an action.
     fn start_action(&mut self, key: Key, ready: &ReadyAction, reply: oneshot::Sender<Reply>) {
         self.scheduler.busy.insert(key);
         let afterwards = self.view().afterwards(&ready.effect);

@@ -38,7 +38,6 @@ use crate::plan::planner::Planner;
 use crate::plan::state_view::StateView;
 use crate::store::state::rekey::Rekeyer;
 
-/// End condition of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunUntil {
     /// Ends when only outside events remain.
@@ -129,7 +128,6 @@ impl Engine {
         self.check_whole_plan();
     }
 
-    /// Returns a read-only view of all parts.
     pub fn view(&self) -> EngineView<'_> {
         EngineView {
             shared: &self.shared,
@@ -151,12 +149,10 @@ impl Engine {
         self.view().answer(question)
     }
 
-    /// Returns the planner, for read access to the plan.
     pub fn planner(&self) -> &Planner {
         &self.planner
     }
 
-    /// Returns the desired state that the files describe.
     pub fn desired(&self) -> &Desired {
         self.known_state.desired()
     }
@@ -166,7 +162,6 @@ impl Engine {
         &self.scheduler.failures
     }
 
-    /// Runs the loop until the condition of `until`.
     pub async fn run(
         &mut self,
         mut events: mpsc::Receiver<EngineInput>,
@@ -241,7 +236,6 @@ impl Engine {
         self.shared.effect_log().unsubscribe();
     }
 
-    /// Publishes the overview if it changed.
     fn publish(&self) {
         let now = self.view().overview();
         self.overviews.send_if_modified(|told| {

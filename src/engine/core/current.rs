@@ -82,7 +82,6 @@ impl Engine {
         }
     }
 
-    /// Applies the finished read of another thread.
     pub(crate) fn files_read(&mut self, looked: TreeRead) -> Result<(), EngineError> {
         self.catch_up()?;
         let before = self.known_state.desired().tree_state;
@@ -92,7 +91,6 @@ impl Engine {
         self.answer_all(questions)
     }
 
-    /// Answers the questions that waited for a read.
     fn answer_all(&mut self, questions: WaitingQueries) -> Result<(), EngineError> {
         for (question, reply) in questions {
             if question == EngineQuery::Settle {

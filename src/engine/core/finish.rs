@@ -49,7 +49,6 @@ impl Engine {
         self.run_hooks()
     }
 
-    /// Handles the end of a task.
     pub(crate) fn finish(&mut self, finished: TaskResult) -> Result<(), EngineError> {
         self.after_calls(&finished);
         if self.ends_account_read(&finished) {

@@ -29,7 +29,6 @@ impl Engine {
         self.change_scripts()
     }
 
-    /// Sets the sender of hooks' notifications.
     pub fn set_notifier(&mut self, notifier: Arc<dyn NotificationSender>) {
         self.scripts.notifier = Some(notifier);
         self.scripts.agenda.reload();
@@ -54,7 +53,6 @@ impl Engine {
         self.hooks_due()
     }
 
-    /// Runs the hooks of every waiting event.
     pub(crate) fn run_hooks(&mut self) -> Result<(), EngineError> {
         if self.stopping {
             return Ok(());
@@ -66,7 +64,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Runs hooks and actions that are due.
     pub(crate) fn hooks_due(&mut self) -> Result<(), EngineError> {
         self.run_hooks()?;
         self.dispatch_actions()
@@ -81,7 +78,6 @@ impl Engine {
         self.dispatch_actions()
     }
 
-    /// Handles the end of a merchant's hook runs.
     pub(crate) fn hooks_ran(&mut self, merchant: &Key) -> Result<(), EngineError> {
         self.scripts.worker_ended(merchant);
         self.change_scripts()?;
@@ -112,7 +108,6 @@ impl Engine {
         self.dispatch_actions()
     }
 
-    /// Performs an action request by its verb.
     fn perform_action(&mut self, pending: PendingAction) -> Result<(), EngineError> {
         match pending.request.verb.as_str() {
             SUSPEND | RESUME => self.suspend_for(pending),
@@ -151,7 +146,6 @@ impl Engine {
         self.settle_action(ActionEnd { id, outcome, message: suspend_message(&result), with });
     }
 
-    /// Plans a resource again at once.
     fn reconcile_for(&mut self, pending: PendingAction) {
         let key = pending.request.fields.get("key").and_then(Value::as_str);
         if let Some(key) = key.and_then(|key| key.parse::<Key>().ok()) {
@@ -190,7 +184,6 @@ impl Engine {
         self.tasks.spawn(TaskClass::HookAction, settle_request(self.shared.clone(), end));
     }
 
-    /// Handles the end of a try of an action.
     pub(crate) fn action_tried(
         &mut self,
         id: &ActionRequestId,

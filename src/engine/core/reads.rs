@@ -36,7 +36,6 @@ impl Engine {
         self.readers.sweeps.is_reading(merchant) || self.event_schedule.is_polling(merchant)
     }
 
-    /// Returns the number of reads that can start now.
     fn read_slots(&self) -> usize {
         self.tasks.slots_left(TaskClass::Poll).unwrap_or(usize::MAX)
     }
@@ -48,14 +47,12 @@ impl Engine {
         due.into_iter().flatten().min().filter(|_| self.read_slots() > 0)
     }
 
-    /// Starts reads.
     fn start_reads(&mut self, reads: Vec<Task>) {
         for read in reads {
             self.tasks.spawn(TaskClass::Poll, read);
         }
     }
 
-    /// Starts the readings of accounts that are due.
     pub(crate) fn start_account_reads(&mut self) {
         if self.stopping {
             return;
@@ -126,7 +123,6 @@ impl Engine {
         self.finish_all().await
     }
 
-    /// Handles the results of all tasks.
     async fn finish_all(&mut self) -> Result<(), EngineError> {
         while let Some(finished) = self.tasks.join_next().await {
             self.finish(finished?)?;
@@ -134,7 +130,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Reads every list that is due.
     pub(crate) fn sweep(&mut self) {
         let slots = self.read_slots();
         let reads = self.readers.sweeps.due_sweeps(snapshot!(self), slots);
@@ -167,7 +162,6 @@ impl Engine {
         }
     }
 
-    /// Handles the result of a list read.
     pub(crate) fn sweep_done(&mut self, swept: SweepResult) -> Result<(), EngineError> {
         let SweepResult { list, seen, touched } = swept;
         self.readers.sweeps.end(&list, seen, &self.shared);
@@ -178,14 +172,12 @@ impl Engine {
         Ok(())
     }
 
-    /// Reads every merchant's events that are due.
     pub(crate) fn start_due_polls(&mut self) {
         let slots = self.read_slots();
         let reads = self.event_schedule.due_polls(snapshot!(self), slots);
         self.start_reads(reads);
     }
 
-    /// Reads lists of events again at a person's request.
     pub(crate) fn resync_events(&mut self, asked: ResyncEvents, reply: oneshot::Sender<Reply>) {
         let merchants = snapshot!(self).merchants();
         self.event_schedule.begin_resync(asked, &merchants, reply);
@@ -193,7 +185,6 @@ impl Engine {
         self.event_schedule.end_resync();
     }
 
-    /// Handles the result of a read of events.
     pub(crate) fn poll_done(&mut self, looked: PollResult) -> Result<(), EngineError> {
         self.event_schedule.end(&looked, &self.shared);
         self.requeue_waiting();
@@ -204,7 +195,6 @@ impl Engine {
         self.run_hooks()
     }
 
-    /// Reads these resources from the fold again, and plans them again.
     fn refresh_and_replan(&mut self, keys: BTreeSet<Key>) -> Result<(), EngineError> {
         for key in &keys {
             self.known_state.refresh(&self.shared.facts, key)?;

@@ -30,7 +30,6 @@ use crate::store::state::compact::{ArchivePolicy, CompactionResult, Compactor};
 /// number.
 const DROPPED_MAX: usize = 128;
 
-/// The operator's retention settings.
 #[derive(Debug, Clone)]
 pub struct Retention {
     /// The time for which settled events are kept.
@@ -51,7 +50,6 @@ impl Retention {
     pub const AHEAD: TimeDelta = TimeDelta::days(1);
 }
 
-/// The timer of retention.
 #[derive(Debug, Default)]
 pub(crate) struct RetentionTimer {
     pub(crate) retention: Option<Retention>,
@@ -60,7 +58,6 @@ pub(crate) struct RetentionTimer {
     pub(crate) intent: Arc<AtomicU64>,
 }
 
-/// Drops the old data of every merchant.
 pub(crate) async fn drop_old_data(
     shared: &Arc<EngineShared>,
     (retention, read_at): (&Retention, &BTreeMap<Key, DateTime<Utc>>),
@@ -161,7 +158,6 @@ async fn drop_forged(
     Ok(())
 }
 
-/// Builds a record that drops nothing yet.
 fn empty_record(shared: &EngineShared, merchant: &Key, horizon: DateTime<Utc>) -> EventsDropped {
     EventsDropped {
         merchant: merchant.clone(),
@@ -178,7 +174,6 @@ async fn write_dropped(shared: &EngineShared, retained: EventsDropped) -> Result
     shared.write(Vec::new(), vec![Record::EventsDropped(Box::new(retained))]).await
 }
 
-/// Largest number of intents in one search.
 const INTENTS_MAX: usize = 4096;
 
 /// Checks the next page of intents; after the last page it starts again.
@@ -212,7 +207,6 @@ pub(super) async fn drop_page(shared: &EngineShared, last: &AtomicU64) -> Result
 /// Actor of compactions that no person asked for.
 pub(crate) const DAEMON_ACTOR: &str = "reckon";
 
-/// Compaction settings of a daemon.
 #[derive(Debug, Clone)]
 pub struct CompactionPlan {
     pub compactor: Arc<Compactor>,
@@ -228,7 +222,6 @@ pub(crate) fn spawn_blocking_task(work: impl Future<Output = ()> + Send + 'stati
     drop(tokio::task::spawn_blocking(move || runtime.block_on(work)));
 }
 
-/// Logs the result.
 pub(crate) fn log_compaction(done: &Result<CompactionResult, OpenError>) {
     match done {
         Ok(done) => {

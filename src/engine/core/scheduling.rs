@@ -22,7 +22,6 @@ impl Engine {
         self.scheduler.enqueue(keys, &|key| self.planner.has_work(key));
     }
 
-    /// Queues the resources whose wait is over.
     pub(crate) fn retry(&mut self) {
         self.scheduler.retry(&|key| self.planner.has_work(key));
     }
@@ -32,7 +31,6 @@ impl Engine {
         self.scheduler.requeue_waiting(&|key| self.planner.has_work(key));
     }
 
-    /// Takes the lane of an effect for a resource.
     pub(crate) fn take_lane(&mut self, key: &Key, effect: &Effect) -> Result<(), LaneBlocked> {
         let is_being_read = is_exclusive(effect) && self.is_being_read(effect);
         let open = self.known_state.open_intents().map(|open| &open.intent);

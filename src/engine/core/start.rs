@@ -53,7 +53,6 @@ impl Engine {
         });
     }
 
-    /// Starts tasks up to the permitted number.
     pub(crate) fn start_tasks(&mut self) -> Result<(), EngineError> {
         let room = self.shared.settings.concurrency.saturating_mul(TASKS_PER_CALL).max(1);
         self.scheduler.resume_idle_lanes(&|key| self.planner.has_work(key));
@@ -73,7 +72,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Starts one task.
     fn start(&mut self, key: &Key, work: &StepWork) -> Result<(), EngineError> {
         if !self.scheduler.admit(key, work) {
             return Ok(());
@@ -136,7 +134,6 @@ impl Engine {
         EffectJob { id, effect, wallet, cause, rest, again }
     }
 
-    /// Starts a reading.
     fn start_reading(&mut self, reading: RemoteReading) {
         self.readers.accounts.note_read(&reading.key);
         let is_read = reading.key == reading.merchant;

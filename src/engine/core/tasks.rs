@@ -37,7 +37,6 @@ pub(crate) enum TaskClass {
     Upkeep,
 }
 
-/// All tasks under way.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
     set: JoinSet<(TaskClass, TaskResult)>,
@@ -45,7 +44,6 @@ pub(crate) struct Tasks {
 }
 
 impl Tasks {
-    /// Starts a task.
     pub(crate) fn spawn(
         &mut self,
         class: TaskClass,
@@ -80,7 +78,6 @@ impl Tasks {
         Some(slots.saturating_sub(self.running(class)))
     }
 
-    /// Returns the number of tasks of a class.
     pub(crate) fn running(&self, class: TaskClass) -> usize {
         self.running.get(&class).copied().unwrap_or_default()
     }
@@ -93,7 +90,6 @@ impl Tasks {
 /// Questions that are answered after a read.
 pub(crate) type WaitingQueries = Vec<(EngineQuery, oneshot::Sender<Reply>)>;
 
-/// A requested read.
 #[derive(Debug, Default)]
 pub(crate) struct TreeReadRequest {
     pub(crate) scope: ReadScope,
@@ -116,14 +112,12 @@ impl TreeReadRequest {
         Self { scope: ReadScope { verify: true, ..self.scope }, ..self }
     }
 
-    /// Merges two reads into one.
     pub(crate) fn merge(mut self, other: Self) -> Self {
         self.questions.extend(other.questions);
         Self { scope: self.scope.merge(other.scope), questions: self.questions }
     }
 }
 
-/// The reads of a daemon.
 #[derive(Default)]
 pub(crate) struct TreeReader {
     /// True if reads have a thread of their own.

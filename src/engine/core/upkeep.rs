@@ -28,12 +28,10 @@ use crate::store::state::compact::{ArchivePolicy, CompactionRequest};
 use crate::store::state::rekey::{RekeyRequest, Rekeyer};
 
 impl Engine {
-    /// Sets the compaction of this process.
     pub fn compact_with(&mut self, compaction: CompactionPlan) {
         self.compaction = Some(compaction);
     }
 
-    /// Compacts because a person asks for it.
     pub(crate) fn compact(&self, drop_history: bool, actor: String, reply: oneshot::Sender<Reply>) {
         let Some(CompactionPlan { compactor, history, .. }) = self.compaction.clone() else {
             let why = "this process cannot compact its state".to_owned();
@@ -64,12 +62,10 @@ impl Engine {
         });
     }
 
-    /// Sets the means to change the state's key.
     pub fn rekey_with(&mut self, rekeyer: Arc<Rekeyer>) {
         self.rekeyer = Some(rekeyer);
     }
 
-    /// Changes the key because a person asks for it.
     pub(crate) fn rekey(
         &self,
         new_key_file: Option<PathBuf>,
@@ -105,12 +101,10 @@ impl Engine {
             RetentionTimer { retention: Some(retention), due, ..RetentionTimer::default() };
     }
 
-    /// Returns the time of the next search for old data.
     pub(crate) fn next_retention(&self) -> Option<Instant> {
         self.retention.due
     }
 
-    /// Starts a search for old data, if one is due.
     pub(crate) fn drop_old(&mut self) {
         let is_due = self.retention.due.is_some_and(|due| due <= Instant::now());
         let Some(retention) = self.retention.retention.clone().filter(|_| is_due) else { return };
@@ -125,7 +119,6 @@ impl Engine {
         });
     }
 
-    /// Handles the end of a search for old data.
     pub(crate) fn retention_done(&mut self) {
         let every = self.retention.retention.as_ref().map(|retention| retention.every);
         self.retention.due = every.and_then(|every| Instant::now().checked_add(every));

@@ -49,7 +49,6 @@ pub(crate) struct Ingest<'a> {
     pub(crate) records: Vec<Record>,
     /// Resources to sweep.
     pub(crate) about: BTreeSet<Key>,
-    /// Resources that get new information by these records.
     pub(crate) touched: BTreeSet<Key>,
 }
 
@@ -124,13 +123,11 @@ impl<'a> Ingest<'a> {
         Ok(())
     }
 
-    /// Counts the new events.
     pub(crate) fn new_events(&self) -> u64 {
         let told = self.records.iter().filter(|record| matches!(record, Record::EventVerified(_)));
         u64::try_from(told.count()).unwrap_or(u64::MAX)
     }
 
-    /// Returns true if this event was verified before.
     fn is_verified(&self, event: &Event) -> Result<bool, EngineError> {
         let known = self.shared.facts.event(&self.wallet.merchant, &event.id)?;
         Ok(known.is_some_and(|known| matches!(known.status, EventStatus::Verified(_))))

@@ -37,7 +37,6 @@ const NOTED_EVERY: TimeDelta = TimeDelta::minutes(10);
 /// The extent of a read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PollRequest {
-    /// True if the list is read.
     pub(crate) list: bool,
     /// Latest start of the list for a person's recovery, and true if hooks are skipped.
     pub(crate) again: Option<(DateTime<Utc>, bool)>,
@@ -45,7 +44,6 @@ pub(crate) struct PollRequest {
     pub(crate) read_backs: usize,
 }
 
-/// Reads a merchant's events.
 pub(crate) async fn poll(
     shared: &EngineShared,
     wallet: &CredentialSource,
@@ -151,7 +149,6 @@ async fn read_list(
     Ok(())
 }
 
-/// Returns true if a read of the list was recorded recently.
 fn is_recent(shared: &EngineShared, at: DateTime<Utc>) -> bool {
     at.checked_add_signed(NOTED_EVERY).is_some_and(|until| shared.now() < until)
 }
@@ -168,7 +165,6 @@ async fn first_start(
     Ok(from.unwrap_or(DateTime::UNIX_EPOCH))
 }
 
-/// Returns one page of the list.
 async fn page(
     shared: &EngineShared,
     wallet: &CredentialSource,
@@ -187,7 +183,6 @@ async fn page(
     })
 }
 
-/// Writes the records of a batch.
 async fn write(
     shared: &EngineShared,
     telling: Ingest<'_>,
@@ -236,7 +231,6 @@ async fn read_back(
     Ok(())
 }
 
-/// Returns the service's answer about a posted event.
 async fn read_event(
     shared: &EngineShared,
     wallet: &CredentialSource,

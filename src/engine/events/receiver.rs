@@ -32,7 +32,6 @@ const WAITING_MAX: u64 = 100_000;
 /// Largest number of malformed bodies stored for one merchant.
 const MALFORMED_MAX: u64 = 1_000;
 
-/// The result of a post.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Receipt {
     /// The post is on disk, now or from before.
@@ -127,7 +126,6 @@ impl EventReceiver {
         Ok(known)
     }
 
-    /// Classifies a body.
     fn classify(&self, body: &[u8], is_own: bool) -> WebhookContent {
         let named = serde_json::from_slice::<PostedId>(body).ok().map(|named| named.id);
         let fits = |id: &String| {

@@ -36,7 +36,6 @@ impl EventSchedule {
         self.recovery = Some(EventResync { asked, left, done: Vec::new(), reply });
     }
 
-    /// Returns the merchants whose lists are read.
     fn lists_to_resync(
         &self,
         asked: &ResyncEvents,
@@ -69,7 +68,6 @@ impl EventSchedule {
         self.add_resynced(&looked.merchant, looked.count, outcome, shared);
     }
 
-    /// Notes that a merchant has no readable list.
     pub(crate) fn list_not_readable(
         &mut self,
         merchant: &Key,
@@ -106,7 +104,6 @@ impl EventSchedule {
         self.end_resync();
     }
 
-    /// Answers once every list was read.
     pub(crate) fn end_resync(&mut self) {
         let over = |recovery: &mut EventResync| recovery.left.is_empty();
         if let Some(EventResync { mut done, reply, .. }) = self.recovery.take_if(over) {

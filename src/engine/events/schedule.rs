@@ -33,16 +33,12 @@ const AGAIN: Duration = Duration::from_secs(5);
 /// Delay before a failed read is repeated.
 const FAILED: Duration = Duration::from_secs(30);
 
-/// Largest number of posts looked up at once.
 const LOOKUPS_MAX: usize = 60;
 
-/// Time until one more lookup is permitted.
 const REFILL: Duration = Duration::from_secs(2);
 
-/// The schedule of reads of merchants' events.
 #[derive(Debug, Default)]
 pub(crate) struct EventSchedule {
-    /// True if events are read on schedule.
     on: bool,
     pub(crate) due: BTreeMap<Key, Instant>,
     listed: BTreeMap<Key, Instant>,
@@ -87,7 +83,6 @@ impl EventSchedule {
         self.away
     }
 
-    /// Schedules a read of a merchant's events.
     pub(crate) fn schedule(&mut self, merchant: &Key) {
         if self.on && merchant.kind.as_str() == MERCHANT {
             self.due.entry(merchant.clone()).or_insert_with(Instant::now);
@@ -108,7 +103,6 @@ impl EventSchedule {
         }
     }
 
-    /// Returns the time of the next read of any merchant's events.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         let idle = self.due.iter().filter(|(key, _)| !self.under_way.contains(key));
         idle.map(|(_, due)| *due).min()
@@ -181,7 +175,6 @@ impl EventSchedule {
         Ok(noted.max(self.read_at.get(merchant).copied()))
     }
 
-    /// Returns true while a merchant's events are being read.
     pub(crate) fn is_polling(&self, merchant: &Key) -> bool {
         self.under_way.contains(merchant)
     }
@@ -260,7 +253,6 @@ impl LookupQuota {
         self.left
     }
 
-    /// Subtracts lookups that were made.
     pub(crate) fn spend(&mut self, read_backs: usize, now: Instant) {
         self.left = self.left.saturating_sub(read_backs);
         if read_backs > 0 {

@@ -73,7 +73,6 @@ pub(crate) fn checks_answers() -> bool {
     !crate::base::fault_injection::is_active("settled-without-comparing")
 }
 
-/// Records that the effect happened.
 pub(crate) async fn write_done(
     shared: &EngineShared,
     intent: &Intent,

@@ -35,7 +35,6 @@ use crate::store::vault::keys::SealedValue;
 /// The reason to look up an action whose event existed when this state began.
 const BEFORE: &str = "its event was there before the list of events was read first: a state that is lost may have answered it";
 
-/// The epoch's decision about an effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum EpochGate {
     Open,

@@ -32,7 +32,6 @@ use crate::model::intent::{Intent, StoredBody};
 use crate::model::state::drift;
 use crate::model::state::observed::{AppliedSpec, Observed};
 
-/// The state of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TokenState {
     /// It exists: nothing used it.
@@ -43,7 +42,6 @@ enum TokenState {
     Missing,
 }
 
-/// Combines the evidence with that of the effect's token.
 pub(crate) async fn weigh_token(
     shared: &EngineShared,
     intent: &Intent,
@@ -136,7 +134,6 @@ pub(crate) fn is_looked_up_first(intent: &Intent) -> bool {
 pub(crate) struct FoundState {
     /// Fields that must equal the request, since nothing could change them since.
     pub(crate) expect: BTreeMap<String, Value>,
-    /// The state that is applied at the service.
     pub(crate) applied: AppliedSpec,
 }
 

@@ -37,7 +37,6 @@ pub(crate) async fn perform(shared: &EngineShared, job: EffectJob) -> TaskResult
     }
 }
 
-/// Performs every step of an effect, in order.
 async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, CredentialError> {
     let row = row_of(job.effect.name)?;
     let (id, wallet) = (job.id, job.wallet.clone());
@@ -106,7 +105,6 @@ async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, 
     Ok(handle_outcome(shared, row, &intent, &wallet, outcome).await?)
 }
 
-/// Builds the intent of an effect, with its request and its baseline.
 pub(crate) fn intent(
     job: EffectJob,
     request: StoredRequest,
@@ -180,7 +178,6 @@ async fn baseline(
     })
 }
 
-/// Records the meaning of a first answer.
 pub(crate) async fn handle_outcome(
     shared: &EngineShared,
     row: &EffectRow,

@@ -11,7 +11,6 @@ use crate::model::intent::{Cause, Intent, IntentProgress};
 use crate::model::record::Record;
 use crate::model::state::observed::{Observation, Observed};
 
-/// Writes progress and ends the task.
 pub(crate) async fn write_and_end(
     shared: &EngineShared,
     intent: &Intent,
@@ -21,7 +20,6 @@ pub(crate) async fn write_and_end(
     Ok(TaskResult::Changed(intent.key.clone()))
 }
 
-/// Writes progress.
 pub(crate) async fn write_progress(
     shared: &EngineShared,
     intent: &Intent,
@@ -134,7 +132,6 @@ pub(crate) fn effect_verb(
     })
 }
 
-/// Returns true if a new object replaced another one.
 pub(crate) fn is_replaced(before: Option<&Observed>, now: &Observation) -> bool {
     let old = before.and_then(|before| before.remote_id.as_ref());
     now.remote_id.is_some() && old.is_some() && now.remote_id.as_ref() != old

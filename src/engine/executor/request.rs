@@ -83,7 +83,6 @@ pub(crate) fn borrowed_details(key: &Key) -> String {
     format!("{key}/borrowed")
 }
 
-/// Opens a value of the vault.
 fn open_sealed(shared: &EngineShared, reference: &str) -> Result<Value, SecretError> {
     let failed = |why: String| SecretError { message: format!("open a sealed value: {why}") };
     let blob = reference.parse().map_err(|_| failed("invalid digest".to_owned()))?;
@@ -104,7 +103,6 @@ fn attached_file(
     Ok(Value::from(data_encoding::BASE64.encode(&bytes)))
 }
 
-/// Returns one of the partner application's own values.
 fn partner_value(shared: &EngineShared, name: &str) -> Result<Value, SecretError> {
     let partner = shared.partner.as_ref().map_err(Clone::clone)?;
     match name {
@@ -175,7 +173,6 @@ pub(crate) fn stored_call(shared: &EngineShared, intent: &Intent) -> Result<Call
     })
 }
 
-/// Returns the row of an effect.
 pub(crate) fn row_of(name: &str) -> Result<&'static EffectRow, EngineError> {
     effect_row(name).ok_or_else(|| EngineError::Bug(format!("unknown effect: {name}")))
 }
@@ -204,7 +201,6 @@ pub(crate) async fn send_intent(
     }
 }
 
-/// Returns the credential for a call.
 pub(crate) fn access_for(
     shared: &EngineShared,
     wallet: &CredentialSource,

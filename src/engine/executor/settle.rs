@@ -52,7 +52,6 @@ pub(crate) async fn settle_recovered(
     settled.await.unwrap_or_else(TaskResult::Broken)
 }
 
-/// Settles an intent in doubt.
 pub(crate) async fn settle(
     shared: &EngineShared,
     row: &EffectRow,
@@ -129,7 +128,6 @@ async fn resend(
         .await
 }
 
-/// Sends the same bytes once more.
 async fn resend_once(
     shared: &EngineShared,
     row: &EffectRow,
@@ -258,7 +256,6 @@ pub(crate) fn deadline(
     Ok(tried.checked_add_signed(quiet).unwrap_or(DateTime::<Utc>::MAX_UTC))
 }
 
-/// Returns the time left until a deadline.
 fn time_to(shared: &EngineShared, deadline: DateTime<Utc>) -> Duration {
     let left = deadline.signed_duration_since(shared.now()).to_std().unwrap_or_default();
     left.min(effect_window(shared))
@@ -274,7 +271,6 @@ fn is_absence_proved(absences: u32, late: bool) -> bool {
     crate::base::fault_injection::is_active("absent-after-one-read") || (late && absences > 0)
 }
 
-/// Reads the complete evidence once.
 async fn read_evidence(
     shared: &EngineShared,
     intent: &Intent,
@@ -295,7 +291,6 @@ async fn read_evidence(
     }
 }
 
-/// Handles proved absence.
 async fn handle_absent(
     shared: &EngineShared,
     intent: &Intent,

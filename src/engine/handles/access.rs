@@ -23,15 +23,12 @@ use crate::model::state::observed::Observed;
 #[derive(Debug, Clone)]
 pub(crate) struct CredentialSource {
     pub merchant: Key,
-    /// `spec.credentials` of its manifest, if present.
     pub spec: Option<Value>,
     /// True if the manifest's credentials take precedence: they are about to be read.
     pub is_read: bool,
     /// The account whose own keys are used, if it has any.
     pub account: Option<String>,
-    /// The urgency of the calls that use this wallet.
     pub urgency: Urgency,
-    /// The generation of its manifest.
     pub generation: u32,
 }
 
@@ -45,7 +42,6 @@ impl CredentialSource {
 /// The reason why a call has no credential.
 #[derive(Debug)]
 pub(crate) enum CredentialError {
-    /// A secret cannot be resolved.
     Secret(SecretError),
     /// The state cannot be read.
     Engine(EngineError),
@@ -57,7 +53,6 @@ impl From<EngineError> for CredentialError {
     }
 }
 
-/// Returns the credential for this kind of authentication.
 pub(crate) fn access(
     shared: &EngineShared,
     wallet: &CredentialSource,
@@ -105,7 +100,6 @@ fn account_credential(
     }
 }
 
-/// Returns the public key of an account.
 fn public_key(known: &Observed, account: &str) -> Option<Secret> {
     let mut accounts = known.fact("accounts").as_array()?.iter();
     let account = accounts.find(|one| one.get("id").is_some_and(|id| id == account))?;
@@ -163,10 +157,8 @@ pub(crate) async fn wait_until_ready(
     client.reserve(host).await
 }
 
-/// The lane of the partner's own calls.
 pub(crate) const PARTNER_LANE: &str = "partner";
 
-/// Returns the lane of these calls.
 pub(crate) fn lane_name(merchant: &Key, auth: Auth) -> String {
     match auth {
         Auth::None | Auth::Tenant => PARTNER_LANE.to_owned(),
@@ -216,7 +208,6 @@ pub(crate) fn unauthorised_record(
     }))))
 }
 
-/// Returns true if a merchant waits for a new authorization.
 pub(crate) fn awaits_authorization(
     shared: &EngineShared,
     merchant: &Key,

@@ -80,7 +80,6 @@ impl UnreadPosts {
         self.merchants().remove(merchant);
     }
 
-    /// Returns all merchants.
     pub(crate) fn all(&self) -> BTreeSet<Key> {
         self.merchants().clone()
     }

@@ -40,7 +40,6 @@ const UNSENT_PER_CALL: usize = 2;
 
 /// Resolves secrets and files that a spec names and does not contain, as late as possible.
 pub trait SecretResolver: Send + Sync {
-    /// Returns the secret of this source, for this resource.
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError>;
     /// Returns the file that a spec attaches; its content must have this digest.
     fn attachment(&self, path: &str, _sha256: Digest) -> Result<Vec<u8>, SecretError> {
@@ -64,23 +63,17 @@ pub struct SecretError {
 /// The partner application's own values.
 #[derive(Debug, Clone)]
 pub struct PartnerAccess {
-    /// `partner.client_id`.
     pub client_id: Secret,
-    /// `partner.client_secret`.
     pub client_secret: Secret,
-    /// `partner.redirect_uri`.
     pub redirect_uri: String,
 }
 
-/// Settings of the engine, fixed at its start.
 #[derive(Debug, Clone)]
 pub struct EngineSettings {
     pub planning: state_view::PlannerSettings,
-    /// Longest duration of a call.
     pub timeout: Duration,
     /// Time after a call's timeout in which a lost call may still take effect.
     pub grace: Duration,
-    /// Largest number of concurrent calls.
     pub concurrency: usize,
     /// Number of failures in a row after which a resource is given up; `None` retries for ever.
     pub failures_max: Option<u32>,
@@ -95,14 +88,12 @@ pub struct EngineSettings {
     pub cautious_start: bool,
 }
 
-/// Handles that every task uses.
 pub struct EngineShared {
     pub client: Client,
     /// The only path for appends.
     pub writer: Arc<Writer<Record, IndexFold>>,
     /// Typed reads of the fold.
     pub facts: ReadModel,
-    /// Seals and opens blobs.
     pub vault: Vault,
     pub clock: SharedClock,
     pub secrets: Arc<dyn SecretResolver>,
@@ -139,14 +130,12 @@ pub struct EngineParts {
     pub writer: Arc<Writer<Record, IndexFold>>,
     /// Typed reads of the fold.
     pub facts: ReadModel,
-    /// Seals and opens blobs.
     pub vault: Vault,
     pub clock: SharedClock,
     pub secrets: Arc<dyn SecretResolver>,
     /// The partner application, or the reason why its values are unavailable.
     pub partner: Result<PartnerAccess, SecretError>,
     pub settings: EngineSettings,
-    /// Source of randomness.
     pub rng: ChaCha20Rng,
 }
 
@@ -171,7 +160,6 @@ pub enum EngineError {
 }
 
 impl EngineShared {
-    /// Puts the parts together.
     pub fn new(parts: EngineParts) -> Arc<Self> {
         Arc::new(Self {
             limiter: Arc::new(Limiter::new(parts.settings.concurrency)),
@@ -211,7 +199,6 @@ impl EngineShared {
         self.clock.now()
     }
 
-    /// Runs `use_it` with the random generator.
     pub(crate) fn random<T>(&self, use_it: impl FnOnce(&mut ChaCha20Rng) -> T) -> T {
         use_it(&mut self.rng.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -304,12 +291,10 @@ impl EngineShared {
         &self.webhook_lock
     }
 
-    /// Returns the merchants with new posts.
     pub(crate) fn unread_posts(&self) -> &UnreadPosts {
         &self.unread_posts
     }
 
-    /// Returns the reporter of effects.
     pub(crate) fn effect_log(&self) -> &EffectLog {
         &self.effect_log
     }

@@ -91,13 +91,10 @@ impl TaskResult {
     }
 }
 
-/// One effect to be performed.
 #[derive(Debug)]
 pub(crate) struct EffectJob {
-    /// The number of its intent.
     pub id: IntentId,
     pub effect: Effect,
-    /// The sources of the merchant's credentials.
     pub wallet: CredentialSource,
     pub cause: Cause,
     /// Digest of its document without the amounts; approvals are bound to it.
@@ -106,10 +103,8 @@ pub(crate) struct EffectJob {
     pub again: bool,
 }
 
-/// A task that is not started yet.
 pub(crate) type Task = Pin<Box<dyn Future<Output = TaskResult> + Send>>;
 
-/// Counts of a read for a recovery.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ResyncCount {
     pub(crate) read: u64,
@@ -117,7 +112,6 @@ pub(crate) struct ResyncCount {
     pub(crate) oldest: Option<DateTime<Utc>>,
 }
 
-/// The result of a read, for the engine.
 #[derive(Debug)]
 pub struct PollResult {
     pub(crate) merchant: Key,
@@ -132,29 +126,22 @@ pub struct PollResult {
     pub(crate) trouble: Option<String>,
     /// Number of posts looked up by their ids.
     pub(crate) read_backs: usize,
-    /// The resources with new information.
     pub(crate) touched: BTreeSet<Key>,
 }
 
-/// One list of one merchant.
 pub(crate) type MerchantList = (Key, &'static str);
 
-/// The result of a list read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListSeen {
-    /// All of it was read at this time.
     At(DateTime<Utc>),
-    /// The service has no such list.
     Never,
 }
 
-/// The result of one list read, for the engine.
 #[derive(Debug)]
 pub struct SweepResult {
     pub(crate) list: MerchantList,
     /// `None` if the list could not be read.
     pub(crate) seen: Option<ListSeen>,
-    /// The resources with new information.
     pub(crate) touched: BTreeSet<Key>,
 }
 

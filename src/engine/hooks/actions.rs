@@ -29,9 +29,7 @@ use crate::model::record::Record;
 /// Longest wait of an action for its next try, unless the action itself asks for a longer one.
 const AGAIN_MAX: Duration = Duration::from_mins(5);
 
-/// An action request that is due.
 pub(crate) enum DueAction {
-    /// It is performed.
     Perform(Box<PendingAction>),
     /// It cannot be performed, for this reason.
     Invalid(ActionRequestId, String),
@@ -46,7 +44,6 @@ pub(crate) struct ActionEnd {
 }
 
 impl Scripts {
-    /// Reads the action requests that became due.
     pub(crate) fn wake_actions(
         &mut self,
         shared: &EngineShared,
@@ -156,7 +153,6 @@ pub(crate) async fn await_action(
     }
 }
 
-/// Returns a script's request to suspend or resume a resource.
 pub(crate) fn suspend_request(verb: &str, fields: &Value) -> Option<SuspensionRequest> {
     let key: Key = fields.get("key")?.as_str()?.parse().ok()?;
     if verb == RESUME {

@@ -45,7 +45,6 @@ struct OpenRun {
     fetched: usize,
 }
 
-/// The batch itself.
 pub(crate) struct HookBatch {
     context: Arc<BatchContext>,
     todo: VecDeque<WorkItem>,
@@ -90,7 +89,6 @@ impl HookBatch {
         Ok(None)
     }
 
-    /// Fails the next run, for which there is no thread.
     pub(crate) fn fail(&mut self, pace: StretchLimits) -> Result<(), EngineError> {
         if self.is_open(pace, Instant::now())? {
             self.close(Err("there is no thread to run it on".to_owned()), pace);
@@ -98,7 +96,6 @@ impl HookBatch {
         Ok(())
     }
 
-    /// Adds an answer.
     pub(crate) fn add_answer(&mut self, wanted: &NeededRead, answer: Result<Value, String>) {
         if let Some(open) = &mut self.open {
             open.fetched = open.fetched.saturating_add(1);
@@ -121,13 +118,11 @@ impl HookBatch {
         Ok(self.open.is_some())
     }
 
-    /// Returns the read that the open run needs.
     fn needed_read(&self) -> Option<NeededRead> {
         let open = self.open.as_ref()?;
         open.answers.take_needed_read().filter(|_| open.fetched < ANSWERS_MAX)
     }
 
-    /// Records the end of the open run.
     fn close(&mut self, ended: Result<HookRun, String>, pace: StretchLimits) {
         let Some(OpenRun { begun, .. }) = self.open.take() else { return };
         let weight = ended.as_ref().map_or(0, weight);
@@ -137,7 +132,6 @@ impl HookBatch {
     }
 }
 
-/// Returns the weight of a run's result.
 fn weight(run: &HookRun) -> usize {
     run.requests.len().saturating_add(run.reads.len()).saturating_add(run.kept.len())
 }
@@ -184,7 +178,6 @@ fn panic_failure(handler: &EventHandler) -> RunFailure {
 /// A read that another part of the program has to make.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum NeededRead {
-    /// A resource, by its key.
     Resource(String),
     /// All resources of a kind with these fields.
     Find(String, Value),
@@ -228,7 +221,6 @@ impl Answers {
         self.state().wanted.take()
     }
 
-    /// Stores the answer to a read.
     pub(crate) fn add_answer(&self, wanted: &NeededRead, answer: Result<Value, String>) {
         self.state().known.insert(wanted.key(), answer);
     }

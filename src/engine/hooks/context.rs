@@ -21,11 +21,9 @@ use crate::model::record::Record;
 use crate::scripting::hooks::{EventHandler, Hooks};
 use crate::scripting::host::script_event::ScriptEvent;
 
-/// The context of one batch.
 pub(crate) struct BatchContext {
     pub(crate) shared: Arc<EngineShared>,
     pub(crate) hooks: Hooks,
-    /// The merchant of the events.
     pub(crate) merchant: Key,
     /// The script's present name.
     pub(crate) script: String,
@@ -37,11 +35,9 @@ pub(crate) struct BatchContext {
     pub(crate) unwritten: Unwritten,
 }
 
-/// A unit of work.
 pub(crate) enum WorkItem {
     /// The event of this number, and its id.
     Event(u64, Option<String>),
-    /// A hook that failed before.
     Retry(Box<FailedHook>),
 }
 

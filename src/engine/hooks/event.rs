@@ -142,13 +142,11 @@ pub struct PastEvent {
     pub merchant: Key,
     /// The event as scripts see it; null if its body was erased.
     pub event: Value,
-    /// The runs that succeeded.
     pub runs: Vec<PastRun>,
     /// The runs that failed, and still fail.
     pub failures: Vec<HookFailure>,
 }
 
-/// One successful run.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct PastRun {
     pub run: HookRun,

@@ -25,7 +25,6 @@ pub type DeliveryAttempt<'a> = Pin<Box<dyn Future<Output = DeliveryResult> + Sen
 
 /// Delivers notifications out of the process.
 pub trait NotificationSender: Send + Sync {
-    /// Makes one attempt.
     fn deliver<'a>(&'a self, message: &'a OutgoingNotification) -> DeliveryAttempt<'a>;
     /// Returns true if a target may receive a notification more than once, and drops repeats by
     /// their key.
@@ -70,7 +69,6 @@ pub(crate) fn attempt(
         .map_err(|why| (ActionOutcome::Invalid, why)))
 }
 
-/// One attempt at a notification.
 pub(crate) struct NotificationSend {
     shared: Arc<EngineShared>,
     id: ActionRequestId,
@@ -81,7 +79,6 @@ pub(crate) struct NotificationSend {
 }
 
 impl NotificationSend {
-    /// Makes the attempt, and returns its result for the engine.
     pub(crate) async fn run(self) -> TaskResult {
         match self.send().await {
             Ok(settled) => TaskResult::ActionTried(self.id, settled, None),

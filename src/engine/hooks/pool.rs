@@ -74,7 +74,6 @@ pub(crate) struct ThreadPool {
     most: usize,
 }
 
-/// Their queue of work.
 #[derive(Default)]
 struct PoolQueue {
     state: Mutex<PoolState>,
@@ -86,7 +85,6 @@ struct PoolState {
     waiting: VecDeque<PoolTask>,
     /// Threads that wait for work.
     idle: usize,
-    /// All threads.
     all: usize,
     ends: bool,
 }

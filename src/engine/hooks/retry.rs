@@ -28,7 +28,6 @@ pub(crate) fn latest_retry(now: DateTime<Utc>) -> DateTime<Utc> {
     now.checked_add_signed(RETRY_WAIT_MAX).unwrap_or(DateTime::<Utc>::MAX_UTC)
 }
 
-/// An event and a script.
 type EventAndScript = (String, String);
 
 /// The signal of one merchant's worker.
@@ -79,7 +78,6 @@ impl WorkerSignal {
         self.ends.load(Ordering::Relaxed)
     }
 
-    /// Waits for a signal.
     pub(crate) async fn wait(&self) {
         self.rung.notified().await;
     }
@@ -89,14 +87,12 @@ impl WorkerSignal {
         self.lock().due.values().cloned().collect()
     }
 
-    /// Marks a hook as being run again.
     pub(crate) fn take(&self, one: &FailedHook) {
         let mut failed = self.lock();
         failed.due.remove(&pair(one));
         failed.running.insert(pair(one));
     }
 
-    /// Notes that the runs are recorded.
     pub(crate) fn recorded(&self, all: &[FailedHook]) {
         let mut failed = self.lock();
         for one in all {

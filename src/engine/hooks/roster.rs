@@ -57,7 +57,6 @@ impl Scripts {
         })))
     }
 
-    /// Puts the recorded set into use.
     pub(crate) fn finish_change(&mut self) {
         if let Some(changed) = self.changing.take() {
             self.hooks = changed.hooks;
@@ -66,7 +65,6 @@ impl Scripts {
     }
 }
 
-/// Returns true if the roster already lists exactly these scripts.
 fn lists_same_scripts(known: &BTreeMap<String, KnownScript>, queues: &[ScriptQueue]) -> bool {
     let present = known.iter().filter(|(_, enrolled)| enrolled.absent.is_none());
     let present: BTreeMap<_, _> = present.map(|(name, one)| (name.as_str(), one.text)).collect();

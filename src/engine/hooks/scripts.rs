@@ -48,7 +48,6 @@ pub(crate) struct Scripts {
     /// Merchants whose hooks are being run.
     pub(crate) running: BTreeMap<Key, Arc<WorkerSignal>>,
     pool: Arc<ScriptPool>,
-    /// The order of actions.
     pub(crate) agenda: ActionQueue,
     /// Delivers the notifications of hooks; without one they wait.
     pub(crate) notifier: Option<Arc<dyn NotificationSender>>,
@@ -124,7 +123,6 @@ impl Scripts {
         Ok(workers)
     }
 
-    /// Returns the worker of a merchant that has none.
     fn worker(
         &mut self,
         merchant: Key,
@@ -146,7 +144,6 @@ impl Scripts {
         Box::pin(worker.run())
     }
 
-    /// Notes the end of a merchant's worker.
     pub(crate) fn worker_ended(&mut self, merchant: &Key) {
         self.running.remove(merchant);
     }

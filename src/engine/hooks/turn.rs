@@ -28,7 +28,6 @@ const WRITTEN_AFTER: Duration = Duration::from_millis(250);
 type BatchResult = (u64, Vec<Record>);
 
 impl MerchantWorker {
-    /// Performs the work of a script.
     pub(crate) async fn run_work(&self, work: ScriptWork) -> Result<ScriptWorkDone, EngineError> {
         let ScriptWork { queue, failed, events } = work;
         let script = queue.lane.script.clone();
@@ -89,7 +88,6 @@ impl MerchantWorker {
         Ok(passed)
     }
 
-    /// Builds the context of all runs of a turn.
     pub(crate) fn batch_context(
         &self,
         script: &str,
@@ -154,7 +152,6 @@ impl MerchantWorker {
         self.pool.run(script, move || lock_batch(&course).run_stretch(pace)).await
     }
 
-    /// Performs a read for a script.
     async fn fetch(&self, wanted: &NeededRead) -> Result<Value, String> {
         let (reply, answer) = oneshot::channel();
         let event = match wanted {

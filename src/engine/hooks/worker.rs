@@ -50,7 +50,6 @@ struct ScriptCursor {
     is_busy: bool,
 }
 
-/// The next work of a script.
 pub(crate) struct ScriptWork {
     pub(crate) queue: ScriptQueue,
     /// Failed hooks that are run again now.
@@ -59,7 +58,6 @@ pub(crate) struct ScriptWork {
     pub(crate) events: (u64, u64),
 }
 
-/// The result of work.
 pub(crate) struct ScriptWorkDone {
     pub(crate) script: String,
     pub(crate) failed: Vec<FailedHook>,
@@ -80,7 +78,6 @@ fn requesting_event(record: &Record) -> Option<String> {
 type ScriptCursors = BTreeMap<String, ScriptCursor>;
 
 impl MerchantWorker {
-    /// Runs all hooks of the merchant.
     pub(crate) async fn run(self) -> TaskResult {
         match self.run_scripts().await {
             Ok(()) => TaskResult::HooksRan(self.merchant),
@@ -171,7 +168,6 @@ impl MerchantWorker {
         Ok(Some(ScriptWork { queue: place.queue.clone(), failed, events }))
     }
 
-    /// Writes the results of a script.
     async fn write_done(
         &self,
         done: Option<ScriptWorkDone>,
@@ -207,7 +203,6 @@ impl MerchantWorker {
         Ok(())
     }
 
-    /// Returns the unsettled actions of these events.
     fn unsettled_actions(&self, events: &[String]) -> Result<Vec<Scheduled>, EngineError> {
         let mut asked = Vec::new();
         for event in events {

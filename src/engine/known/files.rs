@@ -15,14 +15,12 @@ use crate::spec::tree::loader::Loader;
 
 /// The source of the desired state.
 pub trait SpecSource: Send {
-    /// Returns the current desired state.
     fn desired(&self) -> Arc<Desired>;
     /// Reads these files again, or all files if the list is empty. Returns the resources whose
     /// manifest may have changed.
     fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key>;
     /// Reads every file again, regardless of size and time; returns as `reload` does.
     fn verify(&mut self) -> BTreeSet<Key>;
-    /// Returns the problems of the files.
     fn problems(&self) -> TreeProblems;
     /// Returns a digest of the files' paths and bytes; `None` if there are no files.
     fn digest(&self) -> Option<Digest>;
@@ -73,7 +71,6 @@ impl SpecSource for Loader {
     }
 }
 
-/// The extent of a read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ReadScope {
     /// Reads every file, regardless of size and time.
@@ -83,7 +80,6 @@ pub(crate) struct ReadScope {
 }
 
 impl ReadScope {
-    /// Merges two reads into one.
     pub(crate) fn merge(mut self, other: Self) -> Self {
         let all = self.paths.is_empty() || other.paths.is_empty();
         self.paths.extend(other.paths);
@@ -125,7 +121,6 @@ impl SpecFiles {
         Self { desired: specs.desired(), specs: Some(specs), report: None }
     }
 
-    /// Returns the desired state.
     pub(crate) fn desired(&self) -> &Desired {
         &self.desired
     }
@@ -166,7 +161,6 @@ impl SpecFiles {
         touched
     }
 
-    /// Returns the problems of the files.
     pub(crate) fn problems(&self) -> TreeProblems {
         match (&self.report, &self.specs) {
             (Some(told), _) => told.problems.clone(),

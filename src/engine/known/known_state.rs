@@ -56,7 +56,6 @@ impl std::fmt::Debug for KnownState {
 }
 
 impl KnownState {
-    /// Loads the complete known state from the fold.
     pub fn load(
         facts: &ReadModel,
         specs: Box<dyn SpecSource>,
@@ -131,7 +130,6 @@ impl KnownState {
         is_refused
     }
 
-    /// Returns the sources of a merchant's credentials.
     pub(crate) fn credential_source(&self, merchant: &Key) -> CredentialSource {
         let manifest = self.desired().manifest(merchant);
         let spec = manifest.as_ref().and_then(|one| one.spec.get("credentials").cloned());
@@ -144,12 +142,10 @@ impl KnownState {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the files as last read.
     pub(crate) fn files(&self) -> &SpecFiles {
         &self.files
     }
 
-    /// Returns the files for another read.
     pub(crate) fn files_mut(&mut self) -> &mut SpecFiles {
         &mut self.files
     }
@@ -253,14 +249,12 @@ pub(crate) struct Snapshot<'a> {
     pub(crate) shared: &'a Arc<EngineShared>,
     pub(crate) known_state: &'a KnownState,
     pub(crate) planner: &'a Planner,
-    /// Resources with a task under way.
     pub(crate) busy: &'a BTreeSet<Key>,
     /// True if no more work is started.
     pub(crate) stopping: bool,
 }
 
 impl Snapshot<'_> {
-    /// Returns every merchant.
     pub(crate) fn merchants(&self) -> Vec<Key> {
         let merchants = self.planner.steps().filter(|step| step.key.kind.as_str() == MERCHANT);
         merchants.map(|step| step.key.clone()).collect()

@@ -33,7 +33,6 @@ impl Reservation {
         self.at
     }
 
-    /// The exposure that counts.
     pub(crate) fn stake(&self) -> Exposure {
         self.stake.clone()
     }
@@ -98,7 +97,6 @@ impl SpendBudget {
     }
 }
 
-/// The result of a try.
 enum ReserveResult {
     Reserved(Reservation),
     /// There is no room.

@@ -19,7 +19,6 @@ const AMOUNTS: [&str; 2] = ["total_amount", "amount"];
 /// Suffix in the meaning of an amount to which a surcharge will be added.
 const OPEN_END: &str = "_before_surcharge";
 
-/// Currency and mode of money.
 type CurrencyAndMode = (Currency, Mode);
 
 /// The money of a plan, and the part of it that was sent.
@@ -100,7 +99,6 @@ impl PlanCap {
         *sum = sum.saturating_sub(amount);
     }
 
-    /// Returns the cap of a plan with these steps.
     pub(crate) fn of<'a>(steps: impl Iterator<Item = &'a Step>) -> Self {
         let mut cap = Self::default();
         for step in steps.filter(|step| step.action.is_change()) {

@@ -39,7 +39,6 @@ pub(crate) struct SpendBudget {
 pub(crate) struct PendingSpend {
     /// Digest of the present state of the files.
     pub tree: String,
-    /// The limits that the plan as a whole exceeds.
     pub whole: Vec<PlanLimitExceeded>,
     /// Requests that passed the meter and are not in the fold yet.
     pub pending: BTreeMap<IntentId, SpendRequest>,
@@ -62,14 +61,12 @@ impl PlanLimitExceeded {
     }
 }
 
-/// The judgement of the limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LimitDecision {
     /// No limit is exceeded.
     Within,
     /// A limit is exceeded, and these approvals permit that.
     Approved(Vec<String>),
-    /// A limit is exceeded.
     Over(Box<LimitExceeded>),
 }
 
@@ -80,7 +77,6 @@ impl std::fmt::Debug for SpendBudget {
 }
 
 impl SpendBudget {
-    /// Builds a guard over this read model.
     pub(crate) fn new(policy: &PolicyRules, facts: &ReadModel, clock: &SharedClock) -> Self {
         Self {
             rules: policy.clone(),
@@ -91,7 +87,6 @@ impl SpendBudget {
         }
     }
 
-    /// Returns true if there is any limit.
     pub(crate) fn is_limited(&self) -> bool {
         !self.rules.limits.is_empty()
     }
@@ -105,7 +100,6 @@ impl SpendBudget {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the limit that blocks a step of the plan.
     pub(crate) fn blocking_limit(
         &self,
         wish: &SpendRequest,

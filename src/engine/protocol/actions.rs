@@ -23,7 +23,6 @@ pub struct ActionCommand {
     pub actor: String,
 }
 
-/// Status of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionStatus {
@@ -39,11 +38,9 @@ pub enum ActionStatus {
     NotSent,
     /// It cannot be sent now; nothing was.
     Blocked,
-    /// The request is invalid.
     Invalid,
 }
 
-/// The result of an action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionReport {
     /// Its key in the journal.
@@ -63,7 +60,6 @@ pub struct ActionReport {
     pub facts: BTreeMap<String, Value>,
 }
 
-/// A person's decision about an intent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ManualResolution {
@@ -85,15 +81,12 @@ pub struct ResolveIntent {
     pub actor: String,
 }
 
-/// The result of a manual settlement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResolveResult {
-    /// There is no such unsettled intent.
     Unknown,
     /// It is being settled now; nothing was written.
     Busy(Key),
-    /// It is settled.
     Settled(Key),
     /// It was tried once more, and is still not settled.
     Unsettled(Key, String),
@@ -129,7 +122,6 @@ impl FromStr for ManualResolution {
 }
 
 impl ManualResolution {
-    /// Returns the word for the journal.
     pub(crate) fn word(&self) -> String {
         match self {
             Self::Done(id) => format!("done:{id}"),
@@ -140,7 +132,6 @@ impl ManualResolution {
     }
 }
 
-/// The result of an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectVerb {
@@ -162,7 +153,6 @@ pub enum EffectVerb {
     GivenUp,
 }
 
-/// One effect whose result was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffectReport {
     /// Sequence of the journal's last record at that time; `since` selects later ones.
@@ -186,7 +176,6 @@ pub struct EffectReport {
 }
 
 impl EffectVerb {
-    /// Returns the word for people.
     pub fn word(self) -> &'static str {
         match self {
             Self::Created => "created",
@@ -201,7 +190,6 @@ impl EffectVerb {
         }
     }
 
-    /// Returns true if something was done.
     pub fn is_done(self) -> bool {
         matches!(self, Self::Created | Self::Changed | Self::Removed | Self::Prepared)
     }

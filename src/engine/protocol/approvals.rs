@@ -34,21 +34,16 @@ pub struct ApprovingPlan {
     pub actor: String,
 }
 
-/// The result of an approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanApprovalResult {
-    /// The approval is recorded.
     Approved {
         approval: Box<PlanApproval>,
         /// The actors who have approved all of this plan.
         approved_by: Vec<String>,
-        /// Number of approvers required.
         approvers: usize,
     },
-    /// The plan has changed.
     Changed {
-        /// The checksum of the present plan.
         checksum: String,
     },
     /// The plan has no exposure that limits count.
@@ -93,7 +88,6 @@ pub struct ApproveLive {
 pub struct ApproveSigned {
     /// The approved plan; its actor is the signer.
     pub plan: ApprovingPlan,
-    /// The evidence.
     pub signature: ApprovalSignature,
     /// The time of the signature, from the commit.
     pub at: DateTime<Utc>,
@@ -102,10 +96,8 @@ pub struct ApproveSigned {
 /// Labels of keyed digests: of the whole, of the state that made it, of documents and of facts.
 const SEAL: &str = "saved-plan";
 
-/// Options of a plan to be saved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavePlan {
-    /// The selected steps.
     pub scope: StepSelection,
     /// True if the tree differs from its commit, if there is one.
     pub dirty: Option<bool>,
@@ -131,7 +123,6 @@ pub struct SavedPlan {
     pub epoch: u32,
     /// True if the tree differed from its commit.
     pub dirty: Option<bool>,
-    /// The selection.
     pub scope: StepSelection,
     /// The basis of its steps.
     pub steps: Vec<SavedStep>,
@@ -145,17 +136,13 @@ pub struct SavedPlan {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedStep {
     pub key: Key,
-    /// The planned action.
     pub verdict: PlannedAction,
-    /// The file of its document.
     pub file: Option<String>,
-    /// The line of its document.
     pub line: Option<usize>,
     /// A keyed digest of its document; `None` if that is missing.
     pub document: Option<Digest>,
     /// Its known state: a keyed digest for each fact.
     pub observed: BTreeMap<String, String>,
-    /// The money that it moves.
     pub money: Vec<MoneyView>,
 }
 
@@ -194,22 +181,21 @@ impl SavedPlan {
 pub enum PlanUnfit {
     /// Another program made it, in a form of this version.
     Form(u32),
-    /// It is for another partner.
     Partner(String),
     /// Another state made it.
     State,
     /// It was edited since it was saved.
     Edited,
     /// The state was restored since.
-    Epoch { plan: u32, state: u32 },
+    Epoch {
+        plan: u32,
+        state: u32,
+    },
     /// The state is behind the plan: it is an older copy.
     Ahead {
-        /// The plan's journal position.
         plan: u64,
-        /// The state's journal position.
         state: u64,
     },
-    /// It was used.
     Used(Box<UsedBefore>),
     /// Its basis has changed.
     Stale(Vec<PlanChange>),
@@ -218,7 +204,6 @@ pub enum PlanUnfit {
 /// A use of a plan, and the state of its steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsedBefore {
-    /// The plan's id.
     pub plan: String,
     pub actor: String,
     pub at: DateTime<Utc>,
@@ -236,8 +221,6 @@ pub struct PlanChange {
     pub key: Key,
     /// The file of its document, now or then.
     pub file: Option<String>,
-    /// The line of its document.
     pub line: Option<usize>,
-    /// The change, in a sentence.
     pub what: String,
 }

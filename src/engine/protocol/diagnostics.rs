@@ -13,7 +13,6 @@ use crate::model::events::event::EventLedger;
 use crate::model::events::scripts::ScriptValuesSize;
 use crate::store::journal::chain::Head;
 
-/// Counts for a monitor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metrics {
     pub overview: Overview,
@@ -85,7 +84,6 @@ pub enum WhySubject {
     Remote(String),
 }
 
-/// The positions of a subject.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenances {
     /// The resources of the subject; empty if the journal does not know it.
@@ -93,11 +91,9 @@ pub struct Provenances {
     /// The meaning of the word, in sentences, if it is no resource itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub about: Vec<String>,
-    /// The last record.
     pub head: Head,
 }
 
-/// The records about one resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordRefs {
     pub key: Key,

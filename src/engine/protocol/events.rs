@@ -8,7 +8,6 @@ use crate::base::id::Key;
 use crate::model::events::event::{EventLedger, Via};
 use crate::model::remote_object::{Freshness, RemoteObject};
 
-/// The requested events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventsWanted {
     /// Events of this merchant alone.
@@ -20,7 +19,6 @@ pub struct EventsWanted {
 /// Events, and the state of their receiver.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct EventsView {
-    /// One for each merchant.
     pub receivers: Vec<ReceiverView>,
     /// A message if the receiver was absent for a while before this process began.
     pub away: Option<String>,
@@ -35,18 +33,14 @@ pub struct EventsView {
     pub ignored: Vec<IgnoredView>,
 }
 
-/// A partner webhook that was ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IgnoredView {
     /// Time of arrival.
     pub at: String,
-    /// The reference that it was posted to.
     pub reference: String,
-    /// The reason why it was ignored.
     pub reason: String,
 }
 
-/// The state of a merchant's events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceiverView {
     pub merchant: String,
@@ -76,13 +70,10 @@ pub struct EventView {
     pub freshness: Option<Freshness>,
     /// The way by which it was read.
     pub via: Option<Via>,
-    /// Number of posts.
     pub posts: u32,
-    /// Time of its first arrival.
     pub first: String,
     /// The resources that it concerns.
     pub about: Vec<String>,
-    /// The object that it shows.
     pub object: Option<RemoteObject>,
 }
 
@@ -105,7 +96,6 @@ pub struct ResyncedEvents {
     pub read: u64,
     /// Events among them that were not known.
     pub new: u64,
-    /// The time of the oldest one.
     pub oldest: Option<String>,
     /// Events up to this time were dropped once they were settled: none of them is new, whatever
     /// the list contains.

@@ -7,10 +7,8 @@ use crate::model::events::event::EventLedger;
 use crate::model::events::hook_run::ActionOutcome;
 use crate::model::events::scripts::ScriptValuesSize;
 
-/// State of hooks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HooksView {
-    /// The names of the scripts in use.
     pub scripts: Vec<String>,
     /// SHA-256 of the set in use; `None`: no good set was found yet.
     pub loaded: Option<String>,
@@ -51,35 +49,27 @@ pub struct HookTotals {
 /// An action that ended without being done, as far as is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedActionView {
-    /// The merchant of the event.
     pub merchant: String,
     pub event: String,
     /// The action's name within the event.
     pub name: String,
     pub verb: String,
-    /// The script that requested it.
     pub script: String,
     pub fate: ActionOutcome,
     pub message: String,
     pub at: String,
-    /// The possible remedy.
     pub help: String,
 }
 
-/// An action that is not settled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionView {
-    /// The merchant of the event.
     pub merchant: String,
     pub event: String,
     /// The action's name within the event.
     pub name: String,
     pub verb: String,
-    /// The script that requested it.
     pub script: String,
-    /// Earliest time of the action.
     pub at: Option<String>,
-    /// Time of the request.
     pub since: String,
     /// The reason why it waits for a person, and the remedy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,18 +80,14 @@ pub struct ActionView {
     pub waits: Option<String>,
 }
 
-/// A hook that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedRunView {
-    /// The merchant of the event.
     pub merchant: String,
     pub event: String,
     pub script: String,
     /// The cause, with the place in the script.
     pub message: String,
-    /// Number of runs.
     pub tries: u32,
-    /// Time of the next run.
     pub again: Option<String>,
 }
 
@@ -119,7 +105,6 @@ pub struct ScriptView {
     pub stopped: u64,
     /// Events for which it was not run yet.
     pub waiting: u64,
-    /// Number of its keys.
     pub kept_keys: u64,
     /// Bytes of its values, of at most [`crate::model::events::scripts::BYTES_MAX`].
     pub kept_bytes: u64,
@@ -140,7 +125,6 @@ pub struct QuotasView {
     pub kept_max: ScriptValuesSize,
     /// Upper bound for one script.
     pub script_max: ScriptValuesSize,
-    /// Events that are held.
     pub events_held: u64,
     /// Events that retention dropped.
     pub events_dropped: u64,
@@ -148,12 +132,10 @@ pub struct QuotasView {
     pub merchants: Vec<MerchantQuota>,
 }
 
-/// The data of one merchant's events.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MerchantQuota {
     pub merchant: String,
-    /// Events that are held.
     pub held: u64,
     /// Events that retention dropped.
     pub dropped: u64,
@@ -179,7 +161,6 @@ impl MerchantQuota {
     }
 }
 
-/// The requested data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrialRunQuery {

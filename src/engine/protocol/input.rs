@@ -32,7 +32,6 @@ pub enum EngineInput {
     Refresh(oneshot::Sender<Reply>),
     /// A partner webhook arrived; the reply follows once it is durable.
     PartnerWebhook(IncomingWebhook, oneshot::Sender<()>),
-    /// The folder of scripts was read.
     Scripts(Box<ScriptSet>),
     /// The runs of a script are on disk, and these actions are new; other scripts of the merchant
     /// still run.
@@ -59,7 +58,6 @@ pub enum EngineInput {
     Stop,
 }
 
-/// A payer's request.
 #[derive(Debug)]
 pub enum PayerRequest {
     /// Reads the state of a link; changes nothing.
@@ -76,11 +74,8 @@ pub enum EngineCommand {
     Acknowledge(String, String),
     /// Acknowledges an object that was made again, for this reason.
     AcknowledgeOrphan((IntentId, String), String),
-    /// Allows removals.
     AllowPrune(AllowPrune, String),
-    /// Approves a live authorisation.
     ApproveLive(ApproveLive),
-    /// Approves the plan.
     ApprovePlan(ApprovingPlan),
     /// Approves the plan by a signed commit.
     ApproveSigned(ApproveSigned),
@@ -90,7 +85,6 @@ pub enum EngineCommand {
     Forget(ForgetRequest, String),
     /// Forgets an absent script.
     ForgetScript(String, String),
-    /// Imports an object.
     Import(AdoptRequest, String),
     /// Lists a merchant's objects.
     Inventory(InventoryRequest),
@@ -103,7 +97,6 @@ pub enum EngineCommand {
     Replay(String, String),
     /// Settles an intent as a person decides.
     Resolve(ResolveIntent),
-    /// Rotates addresses.
     Rotate(RotationRequest, String),
     /// Suspends or resumes a resource.
     Suspend(SuspensionRequest, String),
@@ -132,7 +125,6 @@ pub struct ScriptSet {
     pub hooks: Option<Hooks>,
     /// SHA-256 over the files as they are.
     pub files: Digest,
-    /// Number of problems.
     pub problems: usize,
 }
 

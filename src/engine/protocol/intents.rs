@@ -15,10 +15,8 @@ use crate::model::effect::PER_OCCURRENCE;
 use crate::model::intent::{Cause, Intent};
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
-/// One intent that is not closed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntentView {
-    /// Its number.
     pub id: String,
     pub key: Key,
     pub effect: String,
@@ -33,7 +31,6 @@ pub struct IntentView {
     pub source_id: String,
     /// The same name as fields of the service hold it.
     pub mark: String,
-    /// The time of its record.
     pub at: String,
     /// Evidence for a person who settles it.
     #[serde(default)]
@@ -154,11 +151,9 @@ fn caused_by(cause: &Cause) -> Option<String> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnknownObjectView {
     pub id: String,
-    /// The list that contains it.
     pub list: String,
     /// The mark of ours that it carries.
     pub mark: String,
-    /// The resource that it blocks.
     pub key: Key,
     /// True if it is a second object with that mark.
     pub second: bool,
@@ -170,7 +165,6 @@ pub struct UnknownObjectView {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DisownPreview {
     pub command: String,
-    /// The objects, by id.
     pub objects: Vec<DisownedView>,
     /// Money that the service goes on collecting for them: the `ACTIVE` recurring charges, one
     /// occurrence of each.
@@ -183,13 +177,11 @@ pub struct DisownPreview {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DisownedView {
     pub id: String,
-    /// The list that contains it.
     pub list: String,
     pub merchant: Key,
     /// Its status at the service, if it collects money.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// The money that it collects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub money: Option<MoneyView>,
 }

@@ -37,7 +37,6 @@ pub struct IntakeTerms {
 /// The present state of a payer's link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Intake {
-    /// The details are requested.
     Requested(Box<IntakePage>),
     /// A token has arrived, and is being saved.
     Received,
@@ -93,7 +92,6 @@ pub struct AttachToken {
 /// A token with its actor and its origin.
 #[derive(Debug)]
 pub struct SubmitToken {
-    /// The token and its method.
     pub attaching: AttachToken,
     /// The payer's link by which the token arrived, if any.
     pub link: Option<IntakeLink>,

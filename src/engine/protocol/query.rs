@@ -23,20 +23,15 @@ use crate::store::state::compact::CompactionResult;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EngineQuery {
-    /// Overview of the whole state.
     Overview,
     Resources,
     /// One resource with all its properties.
     Resource(Key),
-    /// Counts for a monitor.
     Metrics,
     /// Every intent that is not closed.
     Intents,
-    /// The gateway's events.
     Events(EventsWanted),
-    /// One event, by its id.
     Event(String),
-    /// State of hooks.
     Hooks,
     /// A resource as scripts see it, by its key.
     #[serde(rename = "known")]
@@ -47,7 +42,6 @@ pub enum EngineQuery {
     /// Data for a trial run of a script, which changes nothing.
     #[serde(rename = "rehearsing")]
     TrialRun(TrialRunQuery),
-    /// The plan.
     Plan,
     /// The plan of the resources that the scope selects.
     Scoped(StepSelection),
@@ -81,20 +75,15 @@ impl EngineQuery {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
-    /// Overview of the whole state.
     Overview(Overview),
     Resources(Vec<ResourceView>),
-    /// One resource, if it exists.
     Resource(Option<Box<ResourceView>>),
-    /// Counts for a monitor.
     Metrics(Box<Metrics>),
     /// Open intents and possible orphans.
     Intents(IntentsView),
     /// The gateway's events, and the state of their receiver.
     Events(Box<EventsView>),
-    /// One event, if it is known.
     Event(Option<Box<EventView>>),
-    /// State of hooks.
     Hooks(Box<HooksView>),
     /// Number of hooks that are run again.
     Replayed(usize),
@@ -103,9 +92,7 @@ pub enum Reply {
     ScriptData(Result<Value, String>),
     /// The plan, with the tree's state and problems.
     Plan(Box<PlanView>),
-    /// A plan that can be saved in a file.
     Saved(Box<SavedPlan>),
-    /// Result of a suspension or resumption.
     #[serde(rename = "paused")]
     Suspension(Box<SuspensionResult>),
     /// Selected names that no resource has.
@@ -114,21 +101,16 @@ pub enum Reply {
     Approvals(Vec<LiveBinding>),
     /// The recorded approval; `None` if nothing waited for exactly that one.
     Approved(Option<Box<BindingApproval>>),
-    /// Result of an approval of the plan.
     PlanApproved(Box<PlanApprovalResult>),
     /// The resources whose removal is permitted.
     Allowed(Vec<Key>),
     /// Only outside events remain.
     Settled,
-    /// Result of an action.
     #[serde(rename = "acted")]
     Action(Box<ActionReport>),
-    /// Result of a manual settlement.
     Resolved(ResolveResult),
-    /// Result of an import.
     #[serde(rename = "adopted")]
     Imported(Box<AdoptionReport>),
-    /// Results of several imports.
     #[serde(rename = "all_adopted")]
     AllImported(Vec<AdoptionReport>),
     /// A merchant's objects, or the reason why they are not known.
@@ -136,7 +118,6 @@ pub enum Reply {
     /// The service's response with its secrets hidden, or the reason why there is none.
     #[serde(rename = "shown")]
     RemoteGet(Result<Value, String>),
-    /// Result of forgetting or disowning.
     Forgot(Box<ForgetResult>),
     /// About the state on disk.
     State(StateReply),

@@ -34,7 +34,6 @@ pub struct Overview {
     pub suspended: usize,
     /// Resources with a task under way or queued.
     pub under_way: usize,
-    /// Intents that are not closed.
     pub open_intents: usize,
     /// Unusable documents.
     pub broken: usize,
@@ -69,13 +68,11 @@ pub struct ResourceView {
     pub reason: String,
     /// One sentence.
     pub message: String,
-    /// The service's id.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub remote_id: Option<String>,
     /// Its conditions, each with status, reason and time.
     #[serde(default)]
     pub conditions: Vec<Condition>,
-    /// The planned action.
     pub verdict: String,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub file: Option<String>,
@@ -96,7 +93,6 @@ pub struct ResourceView {
     /// Number of times it was made again without proof that the first try failed.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub possible_orphans: u32,
-    /// Its known properties; only in an answer about one resource.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub facts: BTreeMap<String, Value>,
 }
@@ -107,7 +103,6 @@ impl ResourceView {
         self.file.is_none() && self.reason != "BrokenDocument"
     }
 
-    /// Returns true if this is the view of that resource.
     pub fn is_of(&self, key: &Key) -> bool {
         self.kind == key.kind.as_str()
             && self.namespace == key.namespace.as_str()
@@ -127,7 +122,6 @@ pub enum Confidence {
     CannotBeVerified,
 }
 
-/// One list of the service that was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListReadView {
     pub merchant: String,
@@ -139,7 +133,6 @@ pub struct ListReadView {
 /// The plan and its basis: `plan -o json` and `/api/v1/plan` (design.md part 4).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanView {
-    /// The version of this form.
     pub version: u32,
     /// State of the tree: a missing document counts only if every file parsed.
     pub coverage: TreeState,
@@ -172,7 +165,6 @@ pub struct PlanView {
     pub due: Vec<DueView>,
     /// The first problems of the files.
     pub problems: Vec<PlacedIssue>,
-    /// The count of the files' other problems.
     #[serde(skip_serializing_if = "ProblemCounts::is_zero", default)]
     pub omitted: ProblemCounts,
 }
@@ -198,13 +190,11 @@ pub struct Against {
     pub after: Option<String>,
 }
 
-/// One step of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepView {
     pub kind: String,
     pub namespace: String,
     pub name: String,
-    /// The planned action.
     pub verdict: PlannedAction,
     /// The reason, as a CamelCase word.
     pub reason: String,
@@ -221,7 +211,6 @@ pub struct StepView {
     /// Change of the money due in each month; the plan has the sums.
     #[serde(skip)]
     pub due: Vec<MonthlyDue>,
-    /// The limit that blocks it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub limit: Option<Box<LimitExceeded>>,
     /// The replaced invoice, which stays payable.
@@ -255,7 +244,6 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// The money of one month.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DueView {
     /// The month: `2030-01`.
@@ -271,7 +259,6 @@ pub struct DueView {
     pub difference: i64,
 }
 
-/// Delays of calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrafficView {
     /// Merchants whose calls the service throttles; the partner's own calls count as one.
@@ -285,14 +272,11 @@ pub struct TrafficView {
     pub silent: Vec<DownHostView>,
 }
 
-/// A host that is down.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DownHostView {
-    /// Name and port.
     pub host: String,
     /// Start of the failures.
     pub since: String,
-    /// Time of the next call.
     pub next: String,
 }
 
@@ -312,7 +296,6 @@ pub struct UnknownName {
     pub nearest: Option<String>,
 }
 
-/// Two trees to compare.
 #[derive(Debug)]
 pub struct ComparedTrees<'a> {
     /// The tree that is assumed to be applied.

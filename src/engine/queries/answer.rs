@@ -21,7 +21,6 @@ use crate::plan::state_view::StateView;
 use crate::store::writer::core::CLASSES_US;
 
 impl EngineView<'_> {
-    /// Answers a question from the present state.
     pub fn answer(&self, question: EngineQuery) -> Result<Reply, EngineError> {
         Ok(match question {
             EngineQuery::Overview => Reply::Overview(self.overview()),
@@ -56,7 +55,6 @@ impl EngineView<'_> {
         })
     }
 
-    /// Returns the overview of the whole state.
     pub fn overview(&self) -> Overview {
         let totals = self.planner.totals();
         let resources = self.planner.count();
@@ -88,7 +86,6 @@ impl EngineView<'_> {
         unable.filter(step).count()
     }
 
-    /// Returns the counts for a monitor.
     pub(crate) fn metrics(&self) -> Result<Metrics, EngineError> {
         let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
         let mut conditions: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
@@ -120,7 +117,6 @@ impl EngineView<'_> {
         })
     }
 
-    /// Sums events and hooks of all merchants.
     fn event_totals(&self) -> Result<EventTotals, EngineError> {
         let facts = &self.shared.facts;
         let now = self.shared.now();
@@ -161,7 +157,6 @@ impl EngineView<'_> {
         intents
     }
 
-    /// Returns the present delays of calls.
     pub(crate) fn traffic(&self) -> TrafficView {
         let traffic = self.shared.limiter().traffic();
         let view = |silent: DownHost| self.down_host_view(&silent);

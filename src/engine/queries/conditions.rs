@@ -12,19 +12,16 @@ use crate::model::plan::{Reason, Step};
 use crate::model::state::health::{Condition, ConditionStatus, ConditionType, Health};
 use crate::model::state::observed::Observed;
 
-/// The inputs of conditions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConditionInputs<'a> {
     /// The resource's step: its document beside the known state.
     pub step: &'a Step,
     pub observed: Option<&'a Observed>,
-    /// Its intent that is not closed.
     pub open: Option<&'a OpenIntent>,
     /// The suspension by a person in effect for the resource or its merchant.
     pub suspension: Option<&'a Suspension>,
     /// True if it is suspended, by a person or by its document.
     pub suspended: bool,
-    /// The failure of the last attempt.
     pub unable: Option<&'a TaskFailure>,
     /// The confidence in the known state of its object.
     pub confidence: Option<Confidence>,
@@ -171,7 +168,6 @@ fn stems_from_files(reason: &Reason) -> bool {
     )
 }
 
-/// Returns the reason word of a failed attempt.
 pub(crate) fn failure_reason(unable: &TaskFailure) -> &'static str {
     match unable {
         TaskFailure::Secret(_) => "SecretMissing",

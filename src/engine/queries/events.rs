@@ -49,7 +49,6 @@ impl EngineView<'_> {
         Ok(view)
     }
 
-    /// Returns one event, of any merchant.
     pub(crate) fn event(&self, id: &str) -> Result<Option<EventView>, EngineError> {
         for merchant in self.snapshot().merchants() {
             if let Some(entry) = self.shared.facts.event(&merchant, id)? {

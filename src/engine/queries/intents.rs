@@ -22,7 +22,6 @@ use crate::store::read_model::model::{ReadModel, ReadModelError};
 const EMPTY_REMOTE: &str = "reckon init --empty-remote";
 
 impl EngineView<'_> {
-    /// Returns open intents and possible orphans.
     pub fn intents(&self) -> Result<IntentsView, EngineError> {
         let mut open: Vec<&OpenIntent> =
             self.known_state.open_intents().map(|open| &**open).collect();
@@ -57,7 +56,6 @@ impl EngineView<'_> {
         Ok(views)
     }
 
-    /// Returns the mark of each document.
     pub(crate) fn marks(&self) -> BTreeMap<String, Key> {
         let partner = &self.shared.settings.planning.partner;
         let mark = |key: &Key, generation: u32| {
@@ -70,7 +68,6 @@ impl EngineView<'_> {
     }
 }
 
-/// Builds the view of one intent.
 fn intent_view(open: &OpenIntent) -> IntentView {
     let reason = match &open.state {
         IntentState::InDoubt { attempt: _, reason }

@@ -17,7 +17,6 @@ use crate::store::journal::chain::Head;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
 impl EngineView<'_> {
-    /// Returns the positions of a subject.
     pub(crate) fn journal_refs(&self, wanted: &WhySubject) -> Result<Provenances, ReadModelError> {
         locate(&self.shared.facts, wanted, self.shared.writer.head())
     }
@@ -63,12 +62,10 @@ fn record_refs(facts: &ReadModel, key: &Key) -> Result<RecordRefs, ReadModelErro
 /// Shortest beginning of a checksum that names a plan.
 const CHECKSUM_MIN: usize = 16;
 
-/// The known meaning of a word.
 #[derive(Debug, Default)]
 pub(crate) struct WordMeaning {
     /// The resources that it names, or belongs to.
     pub keys: Vec<Key>,
-    /// Its description, in sentences.
     pub about: Vec<String>,
 }
 
@@ -118,7 +115,6 @@ fn of_event(
     Ok(keys)
 }
 
-/// Describes an event in a sentence.
 fn event_words(merchant: &Key, id: &str, event: &EventEntry) -> String {
     let merchant = merchant.short();
     let first = timestamp(&event.first);
@@ -144,7 +140,6 @@ fn event_words(merchant: &Key, id: &str, event: &EventEntry) -> String {
     }
 }
 
-/// Describes an object of the service in a sentence.
 fn object_words(merchant: &Key, object: &RemoteObject) -> String {
     let RemoteObject { id, kind, status, parent, modified, .. } = object;
     let status = status.as_ref().map(|status| format!(" {status}")).unwrap_or_default();
@@ -189,7 +184,6 @@ fn of_merchants(
     Ok(())
 }
 
-/// Returns true if a value is this text, or contains it.
 fn contains_text(value: &Value, word: &str) -> bool {
     match value {
         Value::String(text) => text == word,

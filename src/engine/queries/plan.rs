@@ -24,7 +24,6 @@ use crate::plan::state_view::{PlannerSettings, StateView};
 const CHECKSUM_LABEL: &str = "plan";
 
 impl EngineView<'_> {
-    /// Returns the plan and its basis.
     pub fn plan_view(&self) -> PlanView {
         let head = self.shared.writer.head();
         let plan = self.planner.plan(self.known_state);
@@ -72,7 +71,6 @@ impl EngineView<'_> {
         keyed_digest(key, CHECKSUM_LABEL, &canonical(&Value::Array(about))).to_string()
     }
 
-    /// Returns the parts of a step that an approval covers.
     fn approved_parts(&self, step: &Step) -> Value {
         let manifest = self.known_state.desired().manifests.get(&step.key);
         let money = step.money.iter().map(|money| {
@@ -93,7 +91,6 @@ pub(crate) fn is_settled(step: &Step) -> bool {
     step.action == PlannedAction::Settled && step.ready
 }
 
-/// Builds the view of one step.
 pub(crate) fn step_view(step: &Step) -> StepView {
     let money = step.money.iter().map(|money| MoneyView {
         currency: money.amount.currency().to_string(),
@@ -195,7 +192,6 @@ fn step_with_place(step: &Step, before: &Desired) -> StepView {
     StepView { file: Some(place.file.to_string()), line: Some(place.line), ..view }
 }
 
-/// Returns the selected names that neither tree has.
 fn names_in_neither(before: &Desired, after: &Desired, scope: &StepSelection) -> Vec<UnknownName> {
     let known = |key: &Key| {
         let in_tree =

@@ -27,7 +27,6 @@ use crate::policy::limit_check::{LimitPeriod, check_plan};
 use crate::policy::permission;
 use crate::policy::permission::approval_status;
 
-/// Planned sums, by mode, of each merchant and of all.
 type PlannedSums = BTreeMap<(Mode, Option<Key>), RunningTotals>;
 
 /// Code of a request that the service refused.
@@ -139,7 +138,6 @@ impl EngineView<'_> {
         serde_json::from_value(said.or_else(known)?).ok()
     }
 
-    /// Returns the digest of a resource's document without its amounts.
     pub(crate) fn digest_without_amounts(&self, key: &Key) -> Digest {
         let manifest = self.known_state.desired().manifest(key);
         let spec = manifest.as_ref().map(|manifest| &manifest.spec);
@@ -188,7 +186,6 @@ fn exceeds_single_limit(step: &Step) -> bool {
     matches!(&step.reason, Reason::OverLimit(over) if over.scope == LimitScope::Object)
 }
 
-/// Adds the planned to the counted sums.
 fn add_planned(mut counted: RunningTotals, planned: &RunningTotals) -> RunningTotals {
     for (currency, amount) in &planned.money {
         let sum = counted.money.entry(*currency).or_default();
@@ -199,7 +196,6 @@ fn add_planned(mut counted: RunningTotals, planned: &RunningTotals) -> RunningTo
     counted
 }
 
-/// Returns one issue for each message.
 fn refusal_issues(kind: &str, refusal: &ServiceRefusal) -> Vec<Issue> {
     let fields = register::find(kind).map_or(&[][..], |row| row.fields);
     let issue = |message: &ServiceMessage| {

@@ -100,7 +100,6 @@ impl EngineView<'_> {
         document.is_some_and(|one| one.annotations.suspend) || self.suspension(key).is_some()
     }
 
-    /// Counts the names that are suspended now.
     pub(crate) fn suspended_count(&self) -> usize {
         let now = self.shared.now();
         self.known_state.suspensions().filter(|one| one.is_in_force(now)).count()
@@ -114,7 +113,6 @@ impl EngineView<'_> {
         absent.map(|step| step.key.clone()).chain([key.clone()]).collect()
     }
 
-    /// Returns the resources whose suspension ended by itself.
     pub(crate) fn ended_suspensions(&self) -> BTreeSet<Key> {
         let now = self.shared.now();
         let over = self.known_state.suspensions().filter(|one| !one.is_in_force(now));

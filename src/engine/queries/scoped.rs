@@ -15,7 +15,6 @@ use crate::model::operator::StepSelection;
 use crate::model::plan::{Reason, Step};
 use crate::plan::state_view::StateView;
 
-/// Returns the resources for which a step waits.
 pub(crate) fn waits(reason: &Reason) -> Vec<Key> {
     if let Reason::WaitsFor(keys) = reason { keys.clone() } else { Vec::new() }
 }
@@ -79,7 +78,6 @@ impl PlanView {
     }
 }
 
-/// Makes a step wait for a resource outside the selection.
 fn make_wait(step: &mut StepView, (needed, chosen): (Key, bool), scope: &StepSelection) {
     let why = if scope.exclude.contains(&needed) {
         "which is excluded"

@@ -27,17 +27,14 @@ use crate::model::intent::IntentState;
 use crate::model::plan::Step;
 use crate::plan::state_view::StateView;
 
-/// Largest number of entries in each list.
 const SHOWN_MAX: usize = 1000;
 
-/// Largest number of merchants in the list.
 const MERCHANTS_SHOWN_MAX: usize = 100;
 
 /// The kind beside merchants whose documents have events of their own.
 const APPLICATION: &str = "MerchantApplication";
 
 impl EngineView<'_> {
-    /// Returns the state of hooks.
     pub(crate) fn hooks_view(&self) -> Result<HooksView, EngineError> {
         let failed = self.shared.facts.first_failed(SHOWN_MAX)?;
         let (again, dead): (Vec<_>, Vec<_>) =
@@ -73,7 +70,6 @@ impl EngineView<'_> {
         }
     }
 
-    /// Returns every script that the state knows.
     pub(crate) fn roster_view(&self) -> Result<Vec<ScriptView>, EngineError> {
         let facts = &self.shared.facts;
         let ledgers = facts.ledgers_by_merchant()?;
@@ -261,7 +257,6 @@ fn without_secrets(key: &Key, spec: &Value) -> Value {
     })
 }
 
-/// Returns true if a value has every field of a filter.
 fn fits(seen: &Value, filter: &Value) -> bool {
     match filter {
         Value::Object(fields) => fields

@@ -21,10 +21,8 @@ use crate::model::state::drift::{DRIFT, Drift, VANISHED};
 use crate::model::state::observed::{AppliedSpec, FactSource, Observation, Observed};
 use crate::model::state::orphan::{UnknownObject, UnknownObjectsFound};
 
-/// Longest duration of a list read.
 const LOOK_MAX: TimeDelta = TimeDelta::hours(1);
 
-/// One read of a list.
 pub(crate) struct ListRead<'a> {
     pub(crate) back: &'static ReadBack,
     pub(crate) key: &'a [u8; 32],
@@ -32,7 +30,6 @@ pub(crate) struct ListRead<'a> {
     pub(crate) at: DateTime<Utc>,
 }
 
-/// An object of a list, and its resource.
 pub(crate) struct ListedObject<'a> {
     pub(crate) key: Key,
     pub(crate) item: &'a Value,
@@ -125,7 +122,6 @@ impl ListRead<'_> {
     }
 }
 
-/// Removes the fields whose drift is ignored.
 fn without_ignored(
     known: &Observed,
     applied: &AppliedSpec,
@@ -153,7 +149,6 @@ fn without_ignored(
     (!minded.is_empty()).then(|| (AppliedSpec { spec, ..applied.clone() }, minded))
 }
 
-/// Removes the disowned objects.
 pub(crate) fn without_disowned(mut items: Vec<Value>, disowned: &BTreeSet<String>) -> Vec<Value> {
     let ours = |item: &Value| {
         let id = item.get("id").and_then(Value::as_str);

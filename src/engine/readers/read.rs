@@ -32,7 +32,6 @@ const WAIT_MIN: Duration = Duration::from_secs(1);
 /// The reason why a query has no answer.
 #[derive(Debug)]
 pub(crate) enum ReadFailure {
-    /// A credential is missing.
     Access(CredentialError),
     /// The service did not answer.
     Read(ReadError),
@@ -47,7 +46,6 @@ pub(crate) enum RecordWhen {
     IfChanged,
 }
 
-/// Runs a reading and records its results.
 pub(crate) async fn read(
     shared: &EngineShared,
     reading: RemoteReading,
@@ -68,7 +66,6 @@ pub(crate) async fn read(
     }
 }
 
-/// Runs the queries of a row, and interprets their answers.
 async fn run_queries(
     shared: &EngineShared,
     reading: &RemoteReading,
@@ -132,7 +129,6 @@ fn is_known(
     Ok(same)
 }
 
-/// Interprets the answers, given the known state.
 fn interpret(
     shared: &EngineShared,
     row: &ReadingRow,

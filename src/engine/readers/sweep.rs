@@ -34,7 +34,6 @@ const JITTER_PARTS: u32 = 5;
 /// The schedule of list reads, and their results.
 #[derive(Debug, Default)]
 pub(crate) struct SweepSchedule {
-    /// True if lists are read on schedule.
     on: bool,
     due: BTreeSet<(Instant, MerchantList)>,
     known: BTreeSet<MerchantList>,
@@ -54,7 +53,6 @@ impl SweepSchedule {
         }
     }
 
-    /// Schedules reads of a merchant's lists.
     pub(crate) fn schedule(&mut self, merchant: &Key, shared: &EngineShared) {
         if !self.on || merchant.kind.as_str() != MERCHANT {
             return;
@@ -74,13 +72,11 @@ impl SweepSchedule {
         }
     }
 
-    /// Returns the time of the next list read.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         let requested = self.requested.front().map(|_| Instant::now());
         requested.or_else(|| self.due.first().map(|(due, _)| *due))
     }
 
-    /// Requests a read of every list of these merchants.
     pub(crate) fn request(&mut self, merchants: &[Key]) {
         for merchant in merchants {
             let lists = READ_BACKS.iter().map(|back| (merchant.clone(), back.list_name));
@@ -129,7 +125,6 @@ impl SweepSchedule {
         ))
     }
 
-    /// Returns true if a list of this merchant is being read.
     pub(crate) fn is_reading(&self, merchant: &Key) -> bool {
         self.under_way.iter().any(|(one, _)| one == merchant)
     }
@@ -167,7 +162,6 @@ impl SweepSchedule {
         self.waiters.push(reply);
     }
 
-    /// Takes the waiting refreshes, once no read is under way.
     pub(crate) fn take_waiters(&mut self) -> Vec<oneshot::Sender<Reply>> {
         let is_idle = self.under_way.is_empty() && self.requested.is_empty();
         if is_idle { std::mem::take(&mut self.waiters) } else { Vec::new() }
@@ -206,12 +200,10 @@ impl SweepSchedule {
     }
 }
 
-/// Returns the list of this name.
 fn read_back_of(name: &str) -> Option<&'static ReadBack> {
     READ_BACKS.iter().copied().find(|back| back.list_name == name)
 }
 
-/// Returns a random part of a duration.
 fn random_part(whole: Duration, rng: &mut dyn Rng) -> Duration {
     let millis = u64::try_from(whole.as_millis()).unwrap_or(u64::MAX).max(1);
     Duration::from_millis(rng.next_u64().checked_rem(millis).unwrap_or(0))

@@ -15,10 +15,8 @@ use crate::kinds::remote::readback::ReadBack;
 use crate::model::record::Record;
 use crate::model::state::observed::Observed;
 
-/// Largest number of records written at once.
 const BATCH_RECORDS_MAX: usize = 256;
 
-/// Reads a list.
 pub(crate) async fn sweep(
     shared: &EngineShared,
     list: MerchantList,
@@ -159,7 +157,6 @@ pub(crate) async fn sweep_each(
     Ok(news.touched)
 }
 
-/// New records on their way to the journal.
 struct RecordBatch<'a> {
     shared: &'a EngineShared,
     records: Vec<Record>,

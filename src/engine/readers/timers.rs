@@ -30,7 +30,6 @@ pub(crate) struct RefreshTimer {
 }
 
 impl RefreshTimer {
-    /// Notes that a merchant is being read.
     pub(crate) fn note_read(&mut self, merchant: &Key) {
         self.last.insert(merchant.clone(), Instant::now());
     }
@@ -60,7 +59,6 @@ impl RefreshTimer {
         merchants.into_iter().filter_map(|merchant| self.read_accounts(merchant, cx)).collect()
     }
 
-    /// Returns the reading of a merchant's accounts.
     fn read_accounts(&mut self, merchant: Key, cx: Snapshot<'_>) -> Option<(Key, Task)> {
         self.note_read(&merchant);
         let readings = cx.planner.refresh_reads(cx.known_state, &merchant);
@@ -106,7 +104,6 @@ impl RefreshTimer {
     }
 }
 
-/// The timers of all reads, and their results.
 #[derive(Debug, Default)]
 pub(crate) struct Readers {
     pub(crate) accounts: RefreshTimer,

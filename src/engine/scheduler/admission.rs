@@ -163,7 +163,6 @@ impl Scheduler {
     }
 }
 
-/// Returns the resource of another unsettled effect in this lane.
 fn unsettled_in_lane<'a>(
     key: &Key,
     lane: &LaneKey,

@@ -17,7 +17,6 @@ const MOST: Duration = Duration::from_mins(5);
 /// Number of failures in a row after which the ceiling stops growing.
 const DOUBLINGS_MAX: u32 = 9;
 
-/// The wait of one resource.
 #[derive(Debug, Clone, Copy)]
 struct BackoffEntry {
     failures: u32,
@@ -85,13 +84,11 @@ impl Backoff {
         }
     }
 
-    /// Forgets a resource's failures.
     pub(crate) fn clear(&mut self, key: &Key) {
         self.change(key, |waiting| waiting.due = None);
         self.waiting.remove(key);
     }
 
-    /// Returns true if an earlier try of a resource failed.
     pub(crate) fn has_failed(&self, key: &Key) -> bool {
         self.waiting.contains_key(key)
     }
@@ -102,7 +99,6 @@ impl Backoff {
         waiting.is_some_and(|waiting| waiting.due.is_none_or(|due| due > Instant::now()))
     }
 
-    /// Returns the number of waiting resources.
     pub(crate) fn len(&self) -> usize {
         self.waiting.len()
     }
@@ -112,7 +108,6 @@ impl Backoff {
         self.order.is_empty()
     }
 
-    /// Returns the time at which the next try is due.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         self.order.first().map(|(due, _)| *due)
     }
@@ -151,13 +146,11 @@ pub(crate) fn jittered_delay(failures: u32, rng: &mut dyn Rng) -> Duration {
 /// A day begins at such a boundary everywhere: time zones differ by quarters of an hour.
 const QUARTER_MS: i64 = 15 * 60 * 1000;
 
-/// Returns the time until the next quarter of an hour.
 pub(crate) fn time_to_next_quarter(now: DateTime<Utc>) -> Duration {
     let into = now.timestamp_millis().rem_euclid(QUARTER_MS);
     Duration::from_millis(u64::try_from(QUARTER_MS.saturating_sub(into)).unwrap_or(1))
 }
 
-/// Returns the instant of a future time.
 pub(crate) fn instant_of(now: DateTime<Utc>, at: DateTime<Utc>) -> Option<Instant> {
     let wait = at.signed_duration_since(now).to_std().unwrap_or_default();
     Instant::now().checked_add(wait)

@@ -28,11 +28,8 @@ use crate::model::intent::Intent;
 /// Returns true for a resource whose step can be done now.
 pub(crate) type HasWork<'a> = &'a dyn Fn(&Key) -> bool;
 
-/// The order of work of one process.
 pub(crate) struct Scheduler {
-    /// Resources that can start now.
     pub(crate) queue: BTreeSet<Key>,
-    /// Resources with a task under way.
     pub(crate) busy: BTreeSet<Key>,
     pub(crate) lanes: LaneTable,
     pub(crate) throttle: Throttle,
@@ -52,7 +49,6 @@ impl std::fmt::Debug for Scheduler {
 }
 
 impl Scheduler {
-    /// Returns a scheduler without work.
     pub(crate) fn new(limiter: Arc<Limiter>, superseded: Arc<Superseded>) -> Self {
         Self {
             queue: BTreeSet::new(),
@@ -73,7 +69,6 @@ impl Scheduler {
         self.targets = Some(keys);
     }
 
-    /// Returns true if a resource is selected.
     pub(crate) fn is_selected(&self, key: &Key) -> bool {
         self.targets.as_ref().is_none_or(|chosen| chosen.contains(key))
     }
@@ -187,7 +182,6 @@ impl LaneTable {
     }
 }
 
-/// A lane of one merchant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LaneKey {
     pub(crate) merchant: Key,
