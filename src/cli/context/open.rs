@@ -310,7 +310,7 @@ impl Context {
             },
             partner,
             settings,
-            rng: machine::rng()?,
+            rng: machine::rng()?.into(),
         }))
     }
 

@@ -86,7 +86,7 @@ impl DaemonQueries {
             secrets: shared.secrets.clone(),
             partner: shared.partner.clone(),
             settings: shared.settings.clone(),
-            rng: machine::rng()?,
+            rng: machine::rng()?.into(),
         }))
     }
 

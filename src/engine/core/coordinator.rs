@@ -95,7 +95,7 @@ impl Engine {
         let world = KnownState::load(&shared.facts, specs, shared.clock.clone())?;
         let world = world.with_limits(shared.guard.clone(), shared.settings.cautious_start);
         let next_intent = shared.facts.next_intent()?;
-        let scheduler = Scheduler::new(shared.limiter().clone(), shared.superseded().clone());
+        let scheduler = Scheduler::new(shared.limiter.clone(), shared.superseded.clone());
         let mut engine = Self {
             shared,
             known_state: world,
@@ -204,7 +204,7 @@ impl Engine {
                 Some(event) = self.scripts.asked.recv() => self.handle(event)?,
                 Some(event) = events.recv(), if !self.stopping => self.handle(event)?,
                 looked = self.reader.wait() => self.files_read(looked?)?,
-                () = shared.in_doubt_signal().notified() => self.catch_up()?,
+                () = shared.in_doubt_signal.notified() => self.catch_up()?,
                 () = backoff::wait_for_clock_move(&mut moves), if !self.stopping => self.clock_moved()?,
                 () = backoff::sleep_until(due), if due.is_some() && !self.stopping => self.retry(),
                 () = backoff::sleep_until(dated), if dated.is_some() && !self.stopping => self.replan_dated(),
@@ -228,12 +228,12 @@ impl Engine {
     /// Subscribes to effects, each once its record is durable. A second listener replaces the
     /// first.
     pub fn subscribe_effects(&self) -> mpsc::UnboundedReceiver<EffectReport> {
-        self.shared.effect_log().subscribe()
+        self.shared.effect_log.subscribe()
     }
 
     /// Ends the subscription of [`Self::subscribe_effects`]: its receiver ends.
     pub fn unsubscribe_effects(&self) {
-        self.shared.effect_log().unsubscribe();
+        self.shared.effect_log.unsubscribe();
     }
 
     fn publish(&self) {

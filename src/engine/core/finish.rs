@@ -150,14 +150,14 @@ impl Engine {
         self.known_state.refresh(&self.shared.facts, merchant)?;
         self.known_state.refresh(&self.shared.facts, key)?;
         self.leave_lane(key);
-        if self.shared.refused_merchants().contains(merchant)
+        if self.shared.refused_merchants.contains(merchant)
             && !awaits_authorization(&self.shared, merchant)?
         {
             // The task that was refused is still running: at its end everything of the merchant is
             // planned again.
             return Ok(());
         }
-        self.shared.refused_merchants().forget(merchant);
+        self.shared.refused_merchants.remove(merchant);
         self.replan(BTreeSet::from([key.clone(), merchant.clone()]));
         if self.planner.has_work(key) {
             let why = "the service refuses the credentials".to_owned();

@@ -67,7 +67,7 @@ impl Engine {
         if let Some(key) = finished.resource() {
             self.release_slot(key);
         }
-        if self.shared.limiter().take_reopened() {
+        if self.shared.limiter.take_reopened() {
             self.scheduler.retry_unreachable();
         }
     }

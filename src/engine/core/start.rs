@@ -116,7 +116,7 @@ impl Engine {
 
     /// Builds the job of an effect, with its number and its cause.
     pub(crate) fn job(&mut self, key: &Key, effect: Effect) -> EffectJob {
-        self.shared.superseded().begin(key);
+        self.shared.superseded.remove(key);
         self.known_state.task_started(key, &effect.merchant);
         let id = self.next_intent;
         self.next_intent = id.next();

@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde::Deserialize;
 use tokio::sync::mpsc;
 
@@ -118,7 +119,7 @@ impl EventReceiver {
     /// Returns the ledger of a merchant's events. Every post needs it, and many posts change it, so
     /// the decoded value is cached.
     fn ledger(&self, merchant: &Key) -> Result<Arc<EventLedger>, EngineError> {
-        let mut ledgers = self.ledgers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ledgers = self.ledgers.lock();
         let now = self.shared.facts.event_ledger_cached(merchant, ledgers.get(merchant))?;
         let Some(now) = now else { return Ok(Arc::default()) };
         let known = now.value.clone();
@@ -190,9 +191,9 @@ impl EventReceiver {
     /// Signals the engine. It also reads once a minute by itself, so a signal lost while it is busy
     /// costs nothing.
     fn signal(&self, merchant: &Key) {
-        let news = self.shared.unread_posts().note(merchant);
+        let news = self.shared.unread_posts.insert(merchant);
         if news && self.engine.try_send(EngineInput::Posted).is_err() {
-            self.shared.unread_posts().forget(merchant);
+            self.shared.unread_posts.remove(merchant);
         }
     }
 }

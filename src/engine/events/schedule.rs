@@ -92,9 +92,9 @@ impl EventSchedule {
     /// Schedules the merchants with new posts as early as their budget permits.
     pub(crate) fn posts_arrived(&mut self, shared: &EngineShared) {
         let now = Instant::now();
-        for merchant in shared.unread_posts().all() {
+        for merchant in shared.unread_posts.all() {
             if !self.on {
-                shared.unread_posts().forget(&merchant);
+                shared.unread_posts.remove(&merchant);
                 continue;
             }
             let due = self.earliest_lookup(&merchant, now);
@@ -123,7 +123,7 @@ impl EventSchedule {
     fn start_poll(&mut self, merchant: Key, now: Instant, cx: Snapshot<'_>) -> Option<Task> {
         self.due.remove(&merchant);
         // Later posts signal again: this read may already be past them.
-        cx.shared.unread_posts().forget(&merchant);
+        cx.shared.unread_posts.remove(&merchant);
         let Some(step) = cx.planner.step(&merchant) else {
             self.list_not_readable(&merchant, "its document is gone".to_owned(), cx.shared);
             return None;

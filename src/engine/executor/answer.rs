@@ -173,7 +173,7 @@ pub(crate) async fn handle_foreign_refusal(
         }
         Some(Remedy::AwaitAuthorization) => {
             let merchant = intent.merchant.clone();
-            shared.refused_merchants().note(&merchant);
+            shared.refused_merchants.insert(&merchant);
             let at = shared.now();
             let closed = IntentProgress::NotSent { reason };
             let told = closed.clone();
@@ -211,8 +211,7 @@ pub(crate) fn check_before_intent(
     let theirs = ErrorClass::Unauthorised.remedy(effect.request.auth) == Remedy::AwaitAuthorization;
     let merchant = &effect.merchant;
     let awaits = theirs
-        && (shared.refused_merchants().contains(merchant)
-            || awaits_authorization(shared, merchant)?);
+        && (shared.refused_merchants.contains(merchant) || awaits_authorization(shared, merchant)?);
     Ok(awaits.then(|| TaskResult::Unauthorised(effect.key.clone(), effect.merchant.clone())))
 }
 

@@ -125,7 +125,7 @@ pub(crate) async fn read_before_create(
         .and_then(|kind| (kind.read_back)(&effect.applied.spec))
         .filter(|_| shared.settings.first_look && repeat_risk(row, effect) == RepeatRisk::Findable);
     let Some(back) = back else { return Ok(None) };
-    let cell = shared.read_lists().cell(&effect.merchant, back.list_name);
+    let cell = shared.read_lists.cell(&effect.merchant, back.list_name);
     let wallet = CredentialSource { account: None, ..job.wallet.clone() };
     cell.get_or_try_init(|| read_list(shared, &effect.merchant, back, &wallet)).await?;
     let touched = blocked_keys(shared, [&effect.key, &effect.merchant])?;

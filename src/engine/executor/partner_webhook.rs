@@ -48,7 +48,7 @@ pub(crate) async fn receive(
     shared: &EngineShared,
     notice: &IncomingWebhook,
 ) -> Result<Option<Key>, EngineError> {
-    let _one_by_one = shared.webhook_lock().lock().await;
+    let _one_by_one = shared.webhook_lock.lock().await;
     let id = identity(shared, notice);
     if shared.facts.knows_partner_webhook(&id)? {
         return Ok(None);
@@ -264,7 +264,7 @@ pub(crate) async fn await_webhook(
     let after = now.checked_add(most).unwrap_or(now);
     loop {
         // A webhook that is being stored now takes precedence over this decision.
-        let one_by_one = shared.webhook_lock().lock().await;
+        let one_by_one = shared.webhook_lock.lock().await;
         if is_decided(shared, intent)? {
             return handle_answer(shared, row, intent, &Value::Null, EffectProof::Found).await;
         }

@@ -72,8 +72,8 @@ async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, 
                 return Ok(TaskResult::RetryLater(job.effect.key, unable, Duration::ZERO));
             }
         };
-    let promise = shared.unsent_permits().acquire().await;
-    if shared.superseded().contains(&job.effect.key) {
+    let promise = shared.unsent_permits.acquire().await;
+    if shared.superseded.contains(&job.effect.key) {
         return Ok(TaskResult::Changed(job.effect.key));
     }
     if let Some(stopped) = answer::check_before_intent(shared, &job.effect)? {

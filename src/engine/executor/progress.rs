@@ -31,7 +31,7 @@ pub(crate) async fn write_progress(
     shared.write(Vec::new(), vec![record]).await?;
     report_effect(shared, intent, shared.facts.observed_state(&intent.key)?.as_ref(), &told);
     if goes_on {
-        shared.in_doubt_signal().notify_one();
+        shared.in_doubt_signal.notify_one();
     }
     Ok(())
 }
@@ -67,7 +67,7 @@ pub(crate) fn report_effect(
     };
     let happened = build_report(shared, intent, before, (verb, learned, progress));
     log_effect(&happened);
-    shared.effect_log().push(happened);
+    shared.effect_log.push(happened);
 }
 
 pub(crate) fn build_report(

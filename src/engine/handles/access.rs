@@ -141,7 +141,7 @@ fn from_spec(
 
 /// Returns the client for calls of this kind: in the merchant's lane, or the partner's own.
 pub(crate) fn client_for(shared: &EngineShared, wallet: &CredentialSource, auth: Auth) -> Client {
-    shared.client.limited_by(shared.limiter(), &lane_name(&wallet.merchant, auth), wallet.urgency)
+    shared.client.limited_by(&shared.limiter, &lane_name(&wallet.merchant, auth), wallet.urgency)
 }
 
 /// Waits until a request may go to this host, before its intent is written.

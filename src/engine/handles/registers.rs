@@ -1,34 +1,35 @@
 //! Small registers that all tasks of a process share.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::{OnceCell, mpsc};
 
 use crate::base::id::Key;
 use crate::engine::protocol::actions::EffectReport;
 use crate::kinds::register::READ_BACKS;
 
-/// Merchants with refused credentials while the record of that is being written: no further intent
-/// of theirs is written.
+/// A set of resources that all tasks share.
 #[derive(Debug, Default)]
-pub(crate) struct RefusedMerchants(Mutex<BTreeSet<Key>>);
+pub(crate) struct KeySet(Mutex<BTreeSet<Key>>);
 
-impl RefusedMerchants {
-    pub(crate) fn note(&self, merchant: &Key) {
-        self.merchants().insert(merchant.clone());
+impl KeySet {
+    /// Returns true if the resource is new.
+    pub(crate) fn insert(&self, key: &Key) -> bool {
+        self.0.lock().insert(key.clone())
     }
 
-    pub(crate) fn contains(&self, merchant: &Key) -> bool {
-        self.merchants().contains(merchant)
+    pub(crate) fn contains(&self, key: &Key) -> bool {
+        self.0.lock().contains(key)
     }
 
-    pub(crate) fn forget(&self, merchant: &Key) {
-        self.merchants().remove(merchant);
+    pub(crate) fn remove(&self, key: &Key) {
+        self.0.lock().remove(key);
     }
 
-    fn merchants(&self) -> MutexGuard<'_, BTreeSet<Key>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn all(&self) -> BTreeSet<Key> {
+        self.0.lock().clone()
     }
 }
 
@@ -41,8 +42,7 @@ pub(crate) struct ReadLists(Mutex<ListCells>);
 
 impl ReadLists {
     pub(crate) fn cell(&self, merchant: &Key, list: &'static str) -> Arc<OnceCell<()>> {
-        let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lists.entry((merchant.clone(), list)).or_default().clone()
+        self.0.lock().entry((merchant.clone(), list)).or_default().clone()
     }
 
     /// Notes that a list was read to its end, and that its unknown objects are recorded.
@@ -56,57 +56,6 @@ impl ReadLists {
         for back in READ_BACKS {
             self.note_read(merchant, back.list_name);
         }
-    }
-}
-
-/// Merchants with posts since the engine last read their events.
-#[derive(Debug, Default)]
-pub(crate) struct UnreadPosts(Mutex<BTreeSet<Key>>);
-
-impl UnreadPosts {
-    fn merchants(&self) -> MutexGuard<'_, BTreeSet<Key>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns true if the engine must be signalled: an earlier signal that it has not handled
-    /// covers this post, too.
-    pub(crate) fn note(&self, merchant: &Key) -> bool {
-        let mut merchants = self.merchants();
-        !merchants.contains(merchant) && merchants.insert(merchant.clone())
-    }
-
-    /// Requires a new signal for this merchant from now on.
-    pub(crate) fn forget(&self, merchant: &Key) {
-        self.merchants().remove(merchant);
-    }
-
-    pub(crate) fn all(&self) -> BTreeSet<Key> {
-        self.merchants().clone()
-    }
-}
-
-/// The resources that were re-planned while a task of theirs was under way.
-#[derive(Debug, Default)]
-pub(crate) struct Superseded(Mutex<BTreeSet<Key>>);
-
-impl Superseded {
-    /// Notes that a task begins with the present step.
-    pub(crate) fn begin(&self, key: &Key) {
-        self.keys().remove(key);
-    }
-
-    /// Notes that the step was re-planned.
-    pub(crate) fn note(&self, key: &Key) {
-        self.keys().insert(key.clone());
-    }
-
-    /// Returns true if the step with which a task began may be outdated.
-    pub(crate) fn contains(&self, key: &Key) -> bool {
-        self.keys().contains(key)
-    }
-
-    fn keys(&self) -> MutexGuard<'_, BTreeSet<Key>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -124,24 +73,20 @@ pub(crate) struct EffectLogState {
 }
 
 impl EffectLog {
-    fn inner(&self) -> MutexGuard<'_, EffectLogState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Sends effects to a listener from now on. A second listener replaces the first.
     pub(crate) fn subscribe(&self) -> mpsc::UnboundedReceiver<EffectReport> {
         let (told, effects) = mpsc::unbounded_channel();
-        self.inner().listener = Some(told);
+        self.0.lock().listener = Some(told);
         effects
     }
 
     /// Ends the subscription: its receiver ends.
     pub(crate) fn unsubscribe(&self) {
-        self.inner().listener = None;
+        self.0.lock().listener = None;
     }
 
     pub(crate) fn push(&self, happened: EffectReport) {
-        let mut inner = self.inner();
+        let mut inner = self.0.lock();
         if let Some(told) = &inner.listener {
             // The listener may have gone away.
             drop(told.send(happened.clone()));
@@ -153,7 +98,7 @@ impl EffectLog {
     }
 
     pub(crate) fn since(&self, position: u64) -> Vec<EffectReport> {
-        let inner = self.inner();
+        let inner = self.0.lock();
         inner.kept.iter().filter(|one| one.position > position).cloned().collect()
     }
 }

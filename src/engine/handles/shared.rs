@@ -1,11 +1,13 @@
 //! The state that every task of the engine shares.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use parking_lot::Mutex;
 use rand_chacha::ChaCha20Rng;
 use serde_json::Value;
 use tokio::sync::{Notify, Semaphore, watch};
@@ -16,9 +18,7 @@ use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::client::gate::Limiter;
 use crate::client::service_client::Client;
-use crate::engine::handles::registers::{
-    EffectLog, ReadLists, RefusedMerchants, Superseded, UnreadPosts,
-};
+use crate::engine::handles::registers::{EffectLog, KeySet, ReadLists};
 use crate::engine::limits::rules::SpendBudget;
 use crate::model::record::Record;
 use crate::model::state::observed::Observed;
@@ -88,32 +88,40 @@ pub struct EngineSettings {
     pub cautious_start: bool,
 }
 
+/// The handles that every task uses; those that the caller supplied are reached through `Deref`.
 pub struct EngineShared {
-    pub client: Client,
-    /// The only path for appends.
-    pub writer: Arc<Writer<Record, IndexFold>>,
-    /// Typed reads of the fold.
-    pub facts: ReadModel,
-    pub vault: Vault,
-    pub clock: SharedClock,
-    pub secrets: Arc<dyn SecretResolver>,
-    pub partner: Result<PartnerAccess, SecretError>,
-    pub settings: EngineSettings,
+    parts: EngineParts,
     pub(crate) guard: Arc<SpendBudget>,
-    limiter: Arc<Limiter>,
+    pub(crate) limiter: Arc<Limiter>,
     resting: AtomicUsize,
-    refused_merchants: RefusedMerchants,
-    superseded: Arc<Superseded>,
-    unsent_permits: Semaphore,
-    webhook_lock: tokio::sync::Mutex<()>,
-    unread_posts: UnreadPosts,
-    lists: ReadLists,
-    in_doubt_signal: Notify,
-    effect_log: EffectLog,
-    rng: Mutex<ChaCha20Rng>,
+    /// Merchants with refused credentials while the record of that is being written: no further
+    /// intent of theirs is written.
+    pub(crate) refused_merchants: KeySet,
+    /// Resources that were re-planned while a task of theirs was under way: the step with which it
+    /// began may be outdated.
+    pub(crate) superseded: Arc<KeySet>,
+    /// Bounds the intents on disk without a sent call: each of them would be in doubt after a crash.
+    pub(crate) unsent_permits: Semaphore,
+    /// Held while a webhook is accepted, or while it is decided that none has come.
+    pub(crate) webhook_lock: tokio::sync::Mutex<()>,
+    /// Merchants with posts since the engine last read their events; one signal covers all posts of
+    /// a merchant.
+    pub(crate) unread_posts: KeySet,
+    pub(crate) read_lists: ReadLists,
+    /// Notified of an effect that is in doubt, or is sent once more, while its task continues.
+    pub(crate) in_doubt_signal: Notify,
+    pub(crate) effect_log: EffectLog,
     opened: Mutex<BTreeMap<String, Secret>>,
     merchants: Mutex<BTreeMap<Key, CachedEntry<Observed>>>,
     stopping: watch::Sender<bool>,
+}
+
+impl Deref for EngineShared {
+    type Target = EngineParts;
+
+    fn deref(&self) -> &EngineParts {
+        &self.parts
+    }
 }
 
 impl std::fmt::Debug for EngineShared {
@@ -136,7 +144,7 @@ pub struct EngineParts {
     /// The partner application, or the reason why its values are unavailable.
     pub partner: Result<PartnerAccess, SecretError>,
     pub settings: EngineSettings,
-    pub rng: ChaCha20Rng,
+    pub rng: Mutex<ChaCha20Rng>,
 }
 
 /// An error that stops the engine: the state on disk or our own mistakes, never the service.
@@ -161,38 +169,25 @@ pub enum EngineError {
 
 impl EngineShared {
     pub fn new(parts: EngineParts) -> Arc<Self> {
+        let settings = &parts.settings;
+        let unsent = settings.concurrency.saturating_mul(UNSENT_PER_CALL).max(1);
         Arc::new(Self {
-            limiter: Arc::new(Limiter::new(parts.settings.concurrency)),
+            limiter: Arc::new(Limiter::new(settings.concurrency)),
+            guard: Arc::new(SpendBudget::new(&settings.policy, &parts.facts, &parts.clock)),
             resting: AtomicUsize::new(0),
-            refused_merchants: RefusedMerchants::default(),
+            refused_merchants: KeySet::default(),
             superseded: Arc::default(),
-            unsent_permits: Semaphore::new(
-                parts.settings.concurrency.saturating_mul(UNSENT_PER_CALL).max(1),
-            ),
-            guard: Arc::new(SpendBudget::new(&parts.settings.policy, &parts.facts, &parts.clock)),
+            unsent_permits: Semaphore::new(unsent),
             webhook_lock: tokio::sync::Mutex::default(),
-            unread_posts: UnreadPosts::default(),
-            lists: ReadLists::default(),
+            unread_posts: KeySet::default(),
+            read_lists: ReadLists::default(),
             in_doubt_signal: Notify::new(),
             effect_log: EffectLog::default(),
-            rng: Mutex::new(parts.rng),
             opened: Mutex::default(),
             merchants: Mutex::default(),
             stopping: watch::Sender::new(false),
-            client: parts.client,
-            writer: parts.writer,
-            facts: parts.facts,
-            vault: parts.vault,
-            clock: parts.clock,
-            secrets: parts.secrets,
-            partner: parts.partner,
-            settings: parts.settings,
+            parts,
         })
-    }
-
-    /// Returns the lists that this process has read.
-    pub(crate) fn read_lists(&self) -> &ReadLists {
-        &self.lists
     }
 
     pub(crate) fn now(&self) -> DateTime<Utc> {
@@ -200,12 +195,12 @@ impl EngineShared {
     }
 
     pub(crate) fn random<T>(&self, use_it: impl FnOnce(&mut ChaCha20Rng) -> T) -> T {
-        use_it(&mut self.rng.lock().unwrap_or_else(PoisonError::into_inner))
+        use_it(&mut self.rng.lock())
     }
 
     /// Returns the known state of a merchant: every call needs it, and it seldom changes.
     pub(crate) fn merchant(&self, key: &Key) -> Result<Option<Arc<Observed>>, ReadModelError> {
-        let mut merchants = self.merchants.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut merchants = self.merchants.lock();
         let now = self.facts.observed_cached(key, merchants.get(key))?;
         let known = now.as_ref().map(|now| now.value.clone());
         match now {
@@ -218,7 +213,7 @@ impl EngineShared {
     /// Returns a sealed credential. It is opened once and kept in memory, since every call needs
     /// one.
     pub(crate) fn credential(&self, reference: &str) -> Result<Secret, EngineError> {
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = self.opened.lock();
         if let Some(secret) = opened.get(reference) {
             return Ok(secret.clone());
         }
@@ -260,49 +255,9 @@ impl EngineShared {
         self.write(Vec::new(), Vec::new()).await
     }
 
-    /// Returns the limiter that every call passes.
-    pub(crate) fn limiter(&self) -> &Arc<Limiter> {
-        &self.limiter
-    }
-
-    /// Returns the merchants whose refused credentials are being recorded.
-    pub(crate) fn refused_merchants(&self) -> &RefusedMerchants {
-        &self.refused_merchants
-    }
-
-    /// Returns the resources that were re-planned while a task of theirs was under way.
-    pub(crate) fn superseded(&self) -> &Arc<Superseded> {
-        &self.superseded
-    }
-
     /// Returns the number of tasks that only wait, and so leave their room to others.
     pub(crate) fn resting(&self) -> usize {
         self.resting.load(Ordering::Relaxed).saturating_add(self.limiter.waiting())
-    }
-
-    /// Returns the permits that bound the intents on disk without a sent call: each of them would
-    /// be in doubt after a crash.
-    pub(crate) fn unsent_permits(&self) -> &Semaphore {
-        &self.unsent_permits
-    }
-
-    /// Returns the lock for accepting a webhook, or deciding that none has come.
-    pub(crate) fn webhook_lock(&self) -> &tokio::sync::Mutex<()> {
-        &self.webhook_lock
-    }
-
-    pub(crate) fn unread_posts(&self) -> &UnreadPosts {
-        &self.unread_posts
-    }
-
-    pub(crate) fn effect_log(&self) -> &EffectLog {
-        &self.effect_log
-    }
-
-    /// Returns the signal of an effect that is in doubt, or is sent once more, while its task
-    /// continues.
-    pub(crate) fn in_doubt_signal(&self) -> &Notify {
-        &self.in_doubt_signal
     }
 
     /// Requests every task to end at the next safe place.

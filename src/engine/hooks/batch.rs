@@ -7,10 +7,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -212,21 +213,17 @@ impl Answers {
         Self { context: ground, state: Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, AnswerState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the read at which the last try stopped.
     pub(crate) fn take_needed_read(&self) -> Option<NeededRead> {
-        self.state().wanted.take()
+        self.state.lock().wanted.take()
     }
 
     pub(crate) fn add_answer(&self, wanted: &NeededRead, answer: Result<Value, String>) {
-        self.state().known.insert(wanted.key(), answer);
+        self.state.lock().known.insert(wanted.key(), answer);
     }
 
     fn ask(&self, wanted: NeededRead) -> Result<Value, String> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some(known) = state.known.get(&wanted.key()) {
             return known.clone();
         }

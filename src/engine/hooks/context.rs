@@ -1,9 +1,10 @@
 //! Immutable context of one batch of hook runs; `Send`.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
 use crate::base::id::Key;
@@ -186,7 +187,7 @@ pub(crate) struct Unwritten(Mutex<BTreeMap<String, Value>>);
 
 impl Unwritten {
     pub(crate) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Value>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Adds the values that a successful run keeps and adds to. `stored` returns the written value

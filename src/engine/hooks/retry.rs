@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::model::events::hook_run::{FailedHook, TRIES_MAX};
@@ -50,13 +50,9 @@ fn pair(failed: &FailedHook) -> EventAndScript {
 }
 
 impl WorkerSignal {
-    fn lock(&self) -> MutexGuard<'_, DueRetries> {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Signals new events, and hooks to run again.
     pub(crate) fn signal(&self, due: Vec<FailedHook>) {
-        let mut failed = self.lock();
+        let mut failed = self.failed.lock();
         for one in due {
             let pair = pair(&one);
             if !failed.running.contains(&pair) {
@@ -84,17 +80,17 @@ impl WorkerSignal {
 
     /// Returns the hooks to run again, under the names that their scripts had.
     pub(crate) fn waiting(&self) -> Vec<FailedHook> {
-        self.lock().due.values().cloned().collect()
+        self.failed.lock().due.values().cloned().collect()
     }
 
     pub(crate) fn take(&self, one: &FailedHook) {
-        let mut failed = self.lock();
+        let mut failed = self.failed.lock();
         failed.due.remove(&pair(one));
         failed.running.insert(pair(one));
     }
 
     pub(crate) fn recorded(&self, all: &[FailedHook]) {
-        let mut failed = self.lock();
+        let mut failed = self.failed.lock();
         for one in all {
             failed.running.remove(&pair(one));
         }

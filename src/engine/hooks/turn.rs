@@ -1,10 +1,11 @@
 //! One turn of a script: some of a merchant's events, or hooks that failed before. Its batches run on
 //! threads with enough stack, and between stretches the answers are fetched that a run needs.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -117,13 +118,13 @@ impl MerchantWorker {
             match self.run_stretch(script, &course, pace).await.transpose()? {
                 Some(Some(wanted)) => {
                     let answer = self.fetch(&wanted).await;
-                    lock_batch(&course).add_answer(&wanted, answer);
+                    course.lock().add_answer(&wanted, answer);
                 }
                 Some(None) => break,
-                None => lock_batch(&course).fail(pace)?,
+                None => course.lock().fail(pace)?,
             }
         }
-        let mut course = lock_batch(&course);
+        let mut course = course.lock();
         let records = std::mem::take(&mut course.records);
         log_runs(&records);
         Ok((course.at, records))
@@ -146,10 +147,10 @@ impl MerchantWorker {
         pace: StretchLimits,
     ) -> Stretch {
         if self.shared.settings.hook_time.is_none() {
-            return on_stack(|| lock_batch(course).run_stretch(pace));
+            return on_stack(|| course.lock().run_stretch(pace));
         }
         let course = course.clone();
-        self.pool.run(script, move || lock_batch(&course).run_stretch(pace)).await
+        self.pool.run(script, move || course.lock().run_stretch(pace)).await
     }
 
     async fn fetch(&self, wanted: &NeededRead) -> Result<Value, String> {
@@ -176,10 +177,6 @@ impl MerchantWorker {
 
 /// The result of one stretch: a needed answer, or the end; `None` if there was no thread for it.
 type Stretch = Option<Result<Option<NeededRead>, EngineError>>;
-
-fn lock_batch(course: &Mutex<HookBatch>) -> MutexGuard<'_, HookBatch> {
-    course.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Logs the messages of scripts to the operator, and their failures.
 fn log_runs(records: &[Record]) {

@@ -2,9 +2,10 @@
 //! view of them that reads start from, and the decision if a lost state may have done something.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use parking_lot::Mutex;
 
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
@@ -94,7 +95,7 @@ impl KnownState {
 
     /// Reads one resource again, after a record about it was written.
     pub(crate) fn refresh(&mut self, facts: &ReadModel, key: &Key) -> Result<(), ReadModelError> {
-        self.recent().remove(key);
+        self.recent.lock().remove(key);
         match facts.observed_state(key)? {
             Some(known) => self.observed.insert(key.clone(), pack(key, &known)?),
             None => self.observed.remove(key),
@@ -138,10 +139,6 @@ impl KnownState {
         CredentialSource { merchant, spec, is_read: false, account: None, urgency, generation }
     }
 
-    fn recent(&self) -> MutexGuard<'_, BTreeMap<Key, Arc<Observed>>> {
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn files(&self) -> &SpecFiles {
         &self.files
     }
@@ -175,12 +172,12 @@ impl StateView for KnownState {
     }
 
     fn observed(&self, key: &Key) -> Option<Arc<Observed>> {
-        if let Some(known) = self.recent().get(key) {
+        if let Some(known) = self.recent.lock().get(key) {
             return Some(known.clone());
         }
         let packed = self.observed.get(key)?;
         let known = Arc::new(packed.unpack().unwrap_or_else(|error| unreadable(key, &error)));
-        let mut recent = self.recent();
+        let mut recent = self.recent.lock();
         if recent.len() >= RECENT_MAX {
             recent.clear();
         }

@@ -5,9 +5,9 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use crate::base::clock::SharedClock;
@@ -97,7 +97,7 @@ impl SpendBudget {
 
     /// Locks the state that is counted outside the fold.
     pub(crate) fn counting(&self) -> MutexGuard<'_, PendingSpend> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     pub(crate) fn blocking_limit(

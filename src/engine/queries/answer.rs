@@ -158,7 +158,7 @@ impl EngineView<'_> {
     }
 
     pub(crate) fn traffic(&self) -> TrafficView {
-        let traffic = self.shared.limiter().traffic();
+        let traffic = self.shared.limiter.traffic();
         let view = |silent: DownHost| self.down_host_view(&silent);
         TrafficView {
             slowed: traffic.slowed,
@@ -178,7 +178,7 @@ impl EngineView<'_> {
     /// Returns the effects behind this position of the journal, among the newest few thousand of
     /// this process.
     pub(crate) fn effects_since(&self, position: u64) -> Vec<EffectReport> {
-        self.shared.effect_log().since(position)
+        self.shared.effect_log.since(position)
     }
 }
 

@@ -176,7 +176,7 @@ async fn write_reading(
     };
     shared.write(blobs, vec![Record::Observation(Box::new(observation))]).await?;
     if reading.name == SURVEY {
-        shared.read_lists().note_all_read(&reading.merchant);
+        shared.read_lists.note_all_read(&reading.merchant);
     }
     tracing::info!(key = %reading.key, reading = reading.name, "read");
     Ok(TaskResult::Changed(reading.key.clone()))
@@ -275,7 +275,7 @@ impl ReadFailure {
                 TaskFailure::Unreachable(why)
             }
         };
-        Ok(TaskResult::RetryLater(key, unable, shared.limiter().time_until_probe()))
+        Ok(TaskResult::RetryLater(key, unable, shared.limiter.time_until_probe()))
     }
 }
 

@@ -73,7 +73,7 @@ async fn read_and_compare(
         news.add(&key, Some(Record::UnknownObjects(Box::new(strays)))).await?;
     }
     news.write().await?;
-    shared.read_lists().note_read(&list.0, list.1);
+    shared.read_lists.note_read(&list.0, list.1);
     Ok((ListSeen::At(at), news.touched))
 }
 

@@ -17,7 +17,7 @@ use crate::base::id::{Key, RemoteId};
 use crate::client::gate::Limiter;
 use crate::effects::core::row::Isolation;
 use crate::effects::register::effect_row;
-use crate::engine::handles::registers::Superseded;
+use crate::engine::handles::registers::KeySet;
 use crate::engine::handles::task_result::TaskFailure;
 use crate::engine::protocol::actions::ActionCommand;
 use crate::engine::protocol::query::Reply;
@@ -38,7 +38,7 @@ pub(crate) struct Scheduler {
     pub(crate) failures: BTreeMap<Key, TaskFailure>,
     /// The selected resources; `None` selects all.
     pub(crate) targets: Option<BTreeSet<Key>>,
-    pub(crate) superseded: Arc<Superseded>,
+    pub(crate) superseded: Arc<KeySet>,
     pub(crate) limiter: Arc<Limiter>,
 }
 
@@ -49,7 +49,7 @@ impl std::fmt::Debug for Scheduler {
 }
 
 impl Scheduler {
-    pub(crate) fn new(limiter: Arc<Limiter>, superseded: Arc<Superseded>) -> Self {
+    pub(crate) fn new(limiter: Arc<Limiter>, superseded: Arc<KeySet>) -> Self {
         Self {
             queue: BTreeSet::new(),
             busy: BTreeSet::new(),
@@ -114,7 +114,7 @@ impl Scheduler {
         for key in keys {
             let is_busy = self.busy.contains(&key);
             if is_busy {
-                self.superseded.note(&key);
+                self.superseded.insert(&key);
             }
             let free = !is_busy || fault_injection::is_active("two-open-effects");
             let may_start = has_work(&key) && self.is_selected(&key) && free;

@@ -123,7 +123,7 @@ fn a_resource_with_a_task_is_not_queued_and_its_task_is_superseded() {
     scheduler.enqueue([key("a")].into(), &all);
     assert!(scheduler.queue.is_empty());
     assert!(scheduler.superseded.contains(&key("a")));
-    scheduler.superseded.begin(&key("a"));
+    scheduler.superseded.remove(&key("a"));
     assert!(!scheduler.superseded.contains(&key("a")), "the next task begins with the new step");
 }
 

@@ -183,7 +183,7 @@ impl Machine {
             secrets: outside.secrets.clone(),
             partner: Ok(outside.partner.clone()),
             settings: settings(outside.rules.clone()),
-            rng: Dice::new(seed, 5).into_rng(),
+            rng: Dice::new(seed, 5).into_rng().into(),
         });
         Ok(OpenedState { shared, index: self.index.clone() })
     }
