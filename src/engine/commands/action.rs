@@ -37,25 +37,24 @@ pub(crate) async fn run_action(
     shared: &EngineShared,
     jobs: Vec<EffectJob>,
     reply: oneshot::Sender<Reply>,
-) -> TaskResult {
+) -> Result<TaskResult, EngineError> {
     let Some((key, verb)) = jobs.first().map(|job| (job.effect.key.clone(), verb_of(&job.effect)))
     else {
-        return TaskResult::Broken(EngineError::Bug("the action has no try".to_owned()));
+        return Err(EngineError::Bug("the action has no try".to_owned()));
     };
     let mut told =
         report(Some(key.clone()), &verb, ActionStatus::NotSent, "nothing was sent".to_owned());
     for (tries, job) in (1..).zip(jobs) {
         let id = job.id;
-        let finished = perform::perform(shared, job).await;
+        let finished = perform::perform(shared, job).await?;
         let stopped = matches!(finished, TaskResult::Stopped(_));
         #[expect(clippy::wildcard_enum_match_arm, reason = "every other end is followed at once")]
         let wait = match finished {
-            TaskResult::Broken(error) => return TaskResult::Broken(error),
             TaskResult::Unauthorised(key, merchant) => {
                 let why = format!("the service refuses the credentials of {}", merchant.short());
                 let told = report(Some(key.clone()), &verb, ActionStatus::Blocked, why);
                 let finished = TaskResult::Unauthorised(key, merchant);
-                return finished.with_reply(Reply::Action(Box::new(told)), reply);
+                return Ok(finished.with_reply(Reply::Action(Box::new(told)), reply));
             }
             TaskResult::RetryLater(_, unable, least) => {
                 told = report_failure(&key, &verb, &unable);
@@ -63,11 +62,10 @@ pub(crate) async fn run_action(
             }
             _ => Duration::ZERO,
         };
-        match current_report(shared, &key, &verb, id) {
-            Ok(Some(settled)) => told = settled,
-            Err(error) => return TaskResult::Broken(error),
-            Ok(None) if stopped || told.status == ActionStatus::Blocked => {}
-            Ok(None) => {
+        match current_report(shared, &key, &verb, id)? {
+            Some(settled) => told = settled,
+            None if stopped || told.status == ActionStatus::Blocked => {}
+            None => {
                 let wait = wait.max(shared.random(|rng| backoff::jittered_delay(tries, rng)));
                 if tries < TRIES && shared.sleep_or_stop(wait).await {
                     continue;
@@ -76,7 +74,7 @@ pub(crate) async fn run_action(
         }
         break;
     }
-    TaskResult::Changed(key).with_reply(Reply::Action(Box::new(told)), reply)
+    Ok(TaskResult::Changed(key).with_reply(Reply::Action(Box::new(told)), reply))
 }
 
 fn verb_of(effect: &Effect) -> String {
@@ -178,21 +176,20 @@ impl EngineView<'_> {
 
 impl FollowUpReadings {
     /// Runs the readings if the command is done. After a failed reading the known state stays.
-    pub(crate) async fn read(self, shared: &EngineShared, finished: TaskResult) -> TaskResult {
-        let TaskResult::WithReply(_, Reply::Action(acted), _) = &finished else { return finished };
-        if acted.status != ActionStatus::Done {
-            return finished;
-        }
-        for reading in self.readings {
-            let read = read::read(shared, reading, &self.wallet, RecordWhen::IfChanged).await;
-            if let TaskResult::Broken(error) = read {
-                return TaskResult::Broken(error);
-            }
+    pub(crate) async fn read(
+        self,
+        shared: &EngineShared,
+        finished: TaskResult,
+    ) -> Result<TaskResult, EngineError> {
+        let done = matches!(&finished, TaskResult::WithReply(_, Reply::Action(acted), _)
+            if acted.status == ActionStatus::Done);
+        for reading in self.readings.into_iter().filter(|_| done) {
+            let read = read::read(shared, reading, &self.wallet, RecordWhen::IfChanged).await?;
             if !matches!(read, TaskResult::Changed(_)) {
                 tracing::warn!(ended = ?read, "cannot read the accounts again");
                 break;
             }
         }
-        finished
+        Ok(finished)
     }
 }

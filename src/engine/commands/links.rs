@@ -143,26 +143,19 @@ pub(crate) async fn make_page(
     shared: &EngineShared,
     job: EffectJob,
     reply: oneshot::Sender<PageLink>,
-) -> TaskResult {
+) -> Result<TaskResult, EngineError> {
     let (key, before) = (job.effect.key.clone(), last_page(shared, &job.effect.key));
-    let mut finished = perform::perform(shared, job).await;
-    if matches!(finished, TaskResult::RetryLater(..)) {
+    let finished = match perform::perform(shared, job).await {
         // The engine does not retry: the visitor opens the link again.
-        finished = TaskResult::Changed(key.clone());
-    }
-    let made = match (before, last_page(shared, &key)) {
-        (Ok(before), Ok(after)) => Ok(after.filter(|after| before.as_ref() != Some(after))),
-        (Err(error), _) | (_, Err(error)) => Err(error),
+        Ok(TaskResult::RetryLater(..)) => Ok(TaskResult::Changed(key.clone())),
+        finished => finished,
     };
-    let opened = made.and_then(|made| made.map(|name| shared.credential(&name)).transpose());
-    match opened {
-        Ok(opened) => {
-            // A visitor who has gone away opens the link again.
-            reply.send(opened).unwrap_or_default();
-            finished
-        }
-        Err(error) => TaskResult::Broken(error),
-    }
+    let (before, after) = (before?, last_page(shared, &key)?);
+    let made = after.filter(|after| before.as_ref() != Some(after));
+    let opened = made.map(|name| shared.credential(&name)).transpose()?;
+    // A visitor who has gone away opens the link again.
+    reply.send(opened).unwrap_or_default();
+    finished
 }
 
 /// Returns the vault's name of the page made last.

@@ -8,18 +8,20 @@ use serde_json::{Value, json};
 use crate::base::hash::Mark;
 use crate::base::id::{Key, RemoteId};
 use crate::effects::core::expect;
-use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
+use crate::effects::core::row::RemoteQuery;
 use crate::effects::merchants::read::mark_of;
 use crate::effects::register::verifying_query;
 use crate::engine::commands::decision::{CommandResult, Decision};
-use crate::engine::executor::{progress, settle};
-use crate::engine::handles::access::{CredentialError, CredentialSource};
+use crate::engine::executor::progress;
+use crate::engine::executor::progress::Attempt;
+use crate::engine::executor::request::row_of;
+use crate::engine::handles::access::CredentialSource;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::actions::{ManualResolution, ResolveIntent, ResolveResult};
 use crate::engine::protocol::query::Reply;
 use crate::engine::readers::read;
-use crate::engine::readers::read::ReadFailure;
+use crate::engine::readers::read::ObjectAnswer;
 use crate::engine::view::EngineView;
 use crate::kinds::register;
 use crate::model::intent::{EffectProof, Intent, IntentProgress, IntentState, OpenIntent};
@@ -92,10 +94,10 @@ async fn write_resolution(
             let progress = IntentProgress::Doubt { reason, unsent: false };
             let doubt = Record::Progress { intent: id, at, progress };
             shared.write(Vec::new(), vec![word, doubt]).await?;
-            let row = crate::engine::executor::request::row_of(&open.intent.effect)?;
+            let (row, intent) = (row_of(&open.intent.effect)?, &open.intent);
             // An effect that was sent the permitted number of times is sent as often once more at a
             // person's request.
-            return settle::settle(shared, row, &open.intent, wallet, 1).await;
+            return Attempt { shared, row, intent, wallet }.settle(1).await;
         }
     };
     let (before, told) = (shared.facts.observed_state(&key)?, progress.clone());
@@ -112,7 +114,7 @@ fn observation(
     remote_id: RemoteId,
 ) -> Result<Observation, EngineError> {
     let intent = &open.intent;
-    let row = crate::engine::executor::request::row_of(&intent.effect)?;
+    let row = row_of(&intent.effect)?;
     let learned = (row.learn)(intent, &expect::expected_answer(&intent.expect, &remote_id));
     // An effect that ends an object implies that, whatever its answer is; every other effect leaves
     // an object.
@@ -123,15 +125,12 @@ fn observation(
         // Facts that an answer gave about this very object stay known.
         facts.retain(|_, fact| !fact.is_null());
     }
+    let keys = (&intent.key, &intent.merchant);
     Ok(Observation {
-        key: intent.key.clone(),
-        merchant: intent.merchant.clone(),
-        at: shared.now(),
-        source: FactSource::Operator,
         remote_id: Some(remote_id),
         exists: Some(exists),
         applied: Some(intent.applied.clone()),
-        facts,
+        ..shared.observation(keys, FactSource::Operator, facts)
     })
 }
 
@@ -181,21 +180,14 @@ pub(crate) async fn check_object(
         ));
     };
     let wallet = CredentialSource { account, ..wallet.clone() };
-    let answers = match read::answers(shared, &[query], &wallet).await {
-        Ok(answers) => answers,
-        Err(ReadFailure::Access(CredentialError::Engine(error))) => return Err(error),
-        Err(ReadFailure::Access(CredentialError::Secret(error))) => {
-            return Ok(ObjectCheck::Unreadable(error.message));
-        }
-        Err(ReadFailure::Read(error)) => return Ok(ObjectCheck::Unreadable(error.to_string())),
-    };
-    Ok(match answers.first() {
-        Some(RemoteAnswer::Body(item)) => compare_with_intent(intent, id, item),
-        Some(answer @ RemoteAnswer::Missing(_)) if !answer.is_unknown_path() => {
+    Ok(match read::or_reason(read::object(shared, query, &wallet).await)? {
+        Err(why) => ObjectCheck::Unreadable(why),
+        Ok(ObjectAnswer::Object(item)) => compare_with_intent(intent, id, &item),
+        Ok(ObjectAnswer::Gone) => {
             let merchant = intent.merchant.short();
             ObjectCheck::Differs(format!("the service has no {id} among the {list} of {merchant}"))
         }
-        Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => {
+        Ok(ObjectAnswer::NotShown) => {
             ObjectCheck::Unreadable("the service does not show such objects".to_owned())
         }
     })

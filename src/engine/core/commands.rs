@@ -10,7 +10,7 @@ use crate::engine::commands::links::make_page;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::core::tasks::TaskClass;
 use crate::engine::handles::shared::EngineError;
-use crate::engine::handles::task_result::{EffectJob, TaskResult};
+use crate::engine::handles::task_result::EffectJob;
 use crate::engine::protocol::actions::{ActionCommand, ActionStatus};
 use crate::engine::protocol::approvals::SavedPlan;
 use crate::engine::protocol::input::{EngineCommand, PayerRequest};
@@ -53,10 +53,8 @@ impl Engine {
             CommandWork::Run(task) => task,
         };
         self.tasks.spawn(TaskClass::Command, async move {
-            match task.await {
-                Ok((result, answer)) => result.with_reply(answer, reply),
-                Err(error) => TaskResult::Broken(error),
-            }
+            let (result, answer) = task.await?;
+            Ok(result.with_reply(answer, reply))
         });
     }
 
@@ -115,7 +113,7 @@ impl Engine {
             (0..TRIES).map(|_| self.asked_job(ready.effect.clone(), &ready.actor)).collect();
         let shared = self.shared.clone();
         self.tasks.spawn(TaskClass::Command, async move {
-            let finished = run_action(&shared, jobs, reply).await;
+            let finished = run_action(&shared, jobs, reply).await?;
             afterwards.read(&shared, finished).await
         });
     }

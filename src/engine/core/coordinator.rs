@@ -199,7 +199,7 @@ impl Engine {
             tokio::select! {
                 biased;
                 Some(finished) = self.tasks.join_next(), if !self.tasks.is_empty() => {
-                    self.finish(finished.map_err(EngineError::from)?)?;
+                    self.finish(finished?)?;
                 }
                 Some(event) = self.scripts.asked.recv() => self.handle(event)?,
                 Some(event) = events.recv(), if !self.stopping => self.handle(event)?,

@@ -29,14 +29,10 @@ impl Engine {
             return;
         }
         self.tasks.spawn(TaskClass::Command, async move {
-            match partner_webhook::receive(&shared, &notice).await {
-                Ok(key) => {
-                    // The sender may have gone away; it sends the webhook again.
-                    stored.send(()).unwrap_or_default();
-                    TaskResult::RecordWritten(key)
-                }
-                Err(error) => TaskResult::Broken(error),
-            }
+            let key = partner_webhook::receive(&shared, &notice).await?;
+            // The sender may have gone away; it sends the webhook again.
+            stored.send(()).unwrap_or_default();
+            Ok(TaskResult::RecordWritten(key))
         });
     }
 
@@ -96,7 +92,6 @@ impl Engine {
                 drop(to.send(reply));
                 return Ok(());
             }
-            TaskResult::Broken(error) => return Err(error),
         };
         self.scheduler.busy.remove(&key);
         let used = self.known_state.task_ended(&key);

@@ -91,7 +91,7 @@ impl Engine {
             return Ok(());
         }
         let now = self.shared.now();
-        self.scripts.wake_actions(&self.shared, now)?;
+        self.scripts.agenda.wake(&self.shared.facts, now)?;
         while let Some(due) = self.scripts.next_due_action(&self.shared, now)? {
             match due {
                 DueAction::Perform(pending) => self.perform_action(*pending)?,
@@ -128,9 +128,7 @@ impl Engine {
         let action = Action { verb: request.verb, merchant, name: Some(name), fields };
         let (reply, answer) = oneshot::channel();
         self.act(ActionCommand { action, actor: format!("hook {script}") }, reply);
-        let shared = self.shared.clone();
-        let task = async move { await_action(&shared, id, answer).await };
-        self.tasks.spawn(TaskClass::HookAction, task);
+        self.tasks.spawn(TaskClass::HookAction, await_action(self.shared.clone(), id, answer));
     }
 
     /// Suspends or resumes a resource in the name of the script.

@@ -154,24 +154,15 @@ impl Engine {
     /// Records a resource for which nothing has to be sent.
     fn start_note(&mut self, key: &Key, applied: AppliedSpec) {
         let known = self.known_state.observed(key);
-        let merchant = known.map_or_else(|| key.clone(), |known| known.merchant.clone());
-        let note = Observation {
-            key: key.clone(),
-            merchant,
-            at: self.shared.now(),
-            source: FactSource::Operator,
-            remote_id: None,
-            exists: None,
-            applied: Some(applied),
-            facts: serde_json::Value::Null,
-        };
+        let merchant = known.as_ref().map_or(key, |known| &known.merchant);
+        let nothing = serde_json::Value::Null;
+        let note = self.shared.observation((key, merchant), FactSource::Operator, nothing);
+        let note = Observation { applied: Some(applied), ..note };
         let (shared, key) = (self.shared.clone(), key.clone());
         self.tasks.spawn(TaskClass::Work, async move {
             let records = vec![Record::Observation(Box::new(note))];
-            match shared.write(Vec::new(), records).await {
-                Ok(()) => TaskResult::Changed(key),
-                Err(error) => TaskResult::Broken(error),
-            }
+            shared.write(Vec::new(), records).await?;
+            Ok(TaskResult::Changed(key))
         });
     }
 }

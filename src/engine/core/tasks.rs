@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinHandle, JoinSet};
 
+use crate::engine::handles::shared::EngineError;
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::known::files::{ReadScope, TreeRead};
 use crate::engine::protocol::query::{EngineQuery, Reply};
@@ -39,7 +40,7 @@ pub(crate) enum TaskClass {
 
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
-    set: JoinSet<(TaskClass, TaskResult)>,
+    set: JoinSet<(TaskClass, Result<TaskResult, EngineError>)>,
     running: BTreeMap<TaskClass, usize>,
 }
 
@@ -47,7 +48,7 @@ impl Tasks {
     pub(crate) fn spawn(
         &mut self,
         class: TaskClass,
-        task: impl Future<Output = TaskResult> + Send + 'static,
+        task: impl Future<Output = Result<TaskResult, EngineError>> + Send + 'static,
     ) {
         let running = self.running.entry(class).or_default();
         *running = running.saturating_add(1);
@@ -55,14 +56,15 @@ impl Tasks {
     }
 
     /// Waits for the end of a task; `None` if there is none.
-    pub(crate) async fn join_next(&mut self) -> Option<Result<TaskResult, JoinError>> {
-        let ended = self.set.join_next().await?;
-        Some(ended.map(|(class, result)| {
-            if let Some(running) = self.running.get_mut(&class) {
-                *running = running.saturating_sub(1);
-            }
-            result
-        }))
+    pub(crate) async fn join_next(&mut self) -> Option<Result<TaskResult, EngineError>> {
+        let (class, result) = match self.set.join_next().await? {
+            Ok(ended) => ended,
+            Err(error) => return Some(Err(error.into())),
+        };
+        if let Some(running) = self.running.get_mut(&class) {
+            *running = running.saturating_sub(1);
+        }
+        Some(result)
     }
 
     /// Returns the number of tasks of a class that can start now; `None` for a class without a
@@ -168,7 +170,7 @@ mod tests {
     #[tokio::test]
     async fn the_end_of_a_task_frees_its_slot() {
         let mut tasks = Tasks::default();
-        tasks.spawn(TaskClass::Poll, async { TaskResult::Approved });
+        tasks.spawn(TaskClass::Poll, async { Ok(TaskResult::Approved) });
         let ended = tasks.join_next().await.unwrap().unwrap();
         assert!(matches!(ended, TaskResult::Approved));
         assert_eq!(tasks.slots_left(TaskClass::Poll), Some(POLLS_MAX));

@@ -112,10 +112,8 @@ impl Engine {
         let (shared, intent) = (self.shared.clone(), self.retention.intent.clone());
         let read_at = self.event_schedule.read_at.clone();
         self.tasks.spawn(TaskClass::Upkeep, async move {
-            match drop_old_data(&shared, (&retention, &read_at), &intent).await {
-                Ok(()) => TaskResult::RetentionDone,
-                Err(error) => TaskResult::Broken(error),
-            }
+            drop_old_data(&shared, (&retention, &read_at), &intent).await?;
+            Ok(TaskResult::RetentionDone)
         });
     }
 
@@ -140,10 +138,8 @@ impl Engine {
         self.scheduler.lock(keys.iter().cloned());
         let shared = self.shared.clone();
         self.tasks.spawn(TaskClass::Upkeep, async move {
-            match shared.write(Vec::new(), records).await {
-                Ok(()) => TaskResult::BookkeepingDone(keys),
-                Err(error) => TaskResult::Broken(error),
-            }
+            shared.write(Vec::new(), records).await?;
+            Ok(TaskResult::BookkeepingDone(keys))
         });
     }
 

@@ -16,7 +16,7 @@ use crate::base::fault_injection;
 use crate::base::id::Key;
 use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
 use crate::engine::events::ingest::Ingest;
-use crate::engine::handles::access::{CredentialError, CredentialSource};
+use crate::engine::handles::access::CredentialSource;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::{PollResult, ResyncCount, TaskResult};
 use crate::engine::readers::read::ReadFailure;
@@ -49,7 +49,7 @@ pub(crate) async fn poll(
     wallet: &CredentialSource,
     round: PollRequest,
     ignored: &BTreeMap<Key, Box<[String]>>,
-) -> TaskResult {
+) -> Result<TaskResult, EngineError> {
     let merchant = wallet.merchant.clone();
     let mut looked = PollResult {
         merchant,
@@ -61,23 +61,13 @@ pub(crate) async fn poll(
         read_backs: 0,
         touched: BTreeSet::new(),
     };
-    looked.trouble = match poll_list_and_posts(shared, wallet, round, ignored, &mut looked).await {
-        Ok(()) => None,
-        Err(ReadFailure::Access(CredentialError::Engine(error))) => {
-            return TaskResult::Broken(error);
-        }
-        Err(ReadFailure::Access(CredentialError::Secret(error))) => Some(error.message),
-        Err(ReadFailure::Read(error)) => Some(error.to_string()),
-    };
+    let polled = poll_list_and_posts(shared, wallet, round, ignored, &mut looked).await;
+    looked.trouble = read::or_reason(polled)?.err();
     looked.done = looked.trouble.is_none();
-    if let Some(why) = &looked.trouble {
-        log_failure(wallet, why);
+    if let Some(reason) = &looked.trouble {
+        tracing::warn!(merchant = %wallet.merchant, reason, "cannot read the events");
     }
-    TaskResult::EventsPolled(looked)
-}
-
-fn log_failure(wallet: &CredentialSource, why: &str) {
-    tracing::warn!(merchant = %wallet.merchant, reason = why, "cannot read the events");
+    Ok(TaskResult::EventsPolled(looked))
 }
 
 async fn poll_list_and_posts(

@@ -15,7 +15,7 @@ use crate::base::fault_injection;
 use crate::base::id::{Key, Mode};
 use crate::effects::core::evidence::{RepeatRisk, is_reported_by_webhook_only, repeat_risk};
 use crate::effects::core::row::{EffectRow, RemoteAnswer, RemoteQuery};
-use crate::engine::executor::progress::write_progress;
+use crate::engine::executor::progress::Attempt;
 use crate::engine::executor::settle;
 use crate::engine::handles::access::CredentialSource;
 use crate::engine::handles::shared::{EngineError, EngineShared};
@@ -26,7 +26,6 @@ use crate::engine::readers::{compare, read};
 use crate::kinds::register;
 use crate::kinds::remote::readback::ReadBack;
 use crate::model::effect::Effect;
-use crate::model::intent::{Intent, IntentProgress};
 use crate::model::plan::Reason;
 use crate::model::record::Record;
 use crate::store::read_model::model::ReadModelError;
@@ -88,17 +87,16 @@ fn awaits_approval(
 /// Writes an intent and, instead of sending it, looks its effect up. If the effect is confirmed
 /// absent, the next try is sent.
 pub(crate) async fn look_first(
-    shared: &EngineShared,
-    row: &EffectRow,
-    (intent, wallet): (&Intent, &CredentialSource),
+    attempt: Attempt<'_>,
     (blobs, spent): (Vec<SealedValue>, Option<Record>),
     reason: String,
 ) -> Result<TaskResult, EngineError> {
+    let Attempt { shared, intent, .. } = attempt;
     let promise = Record::Intent(Box::new(intent.clone()));
     shared.write(blobs, spent.into_iter().chain([promise]).collect()).await?;
     let reason = with_deadline(reason, settle::deadline(shared, intent)?, shared.now());
-    write_progress(shared, intent, IntentProgress::Doubt { reason, unsent: false }).await?;
-    settle::settle(shared, row, intent, wallet, 1).await
+    attempt.write_doubt(reason).await?;
+    attempt.settle(1).await
 }
 
 /// Adds to the reason of a lookup the moment at which it can end, if that is in the future.

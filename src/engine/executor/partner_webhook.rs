@@ -14,16 +14,14 @@ use crate::base::id::Key;
 use crate::base::outside_text::ServiceCode;
 use crate::base::outside_text::known::KnownValues;
 use crate::base::secret::Secret;
-use crate::effects::core::row::EffectRow;
-use crate::engine::executor::answer::handle_answer;
-use crate::engine::executor::progress::put_on_hold;
+use crate::engine::executor::progress::Attempt;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::input::IncomingWebhook;
 use crate::engine::readers::read::seal_facts;
 use crate::model::events::event;
 use crate::model::events::event::{PartnerWebhook, Via};
-use crate::model::intent::{EffectProof, Intent, IntentProgress, IntentState, OpenIntent};
+use crate::model::intent::{EffectProof, IntentProgress, IntentState, OpenIntent};
 use crate::model::record::Record;
 use crate::model::remote_object::Freshness;
 use crate::model::state::observed::{FactSource, Observation};
@@ -252,34 +250,29 @@ fn settle_submission(open: OpenIntent, fact: &Observation) -> Record {
     Record::Progress { intent: open.intent.id, at: fact.at, progress }
 }
 
-/// Waits for the webhook that proves a submission whose answer was lost; without one in time, the
-/// submission is on hold for a person.
-pub(crate) async fn await_webhook(
-    shared: &EngineShared,
-    row: &EffectRow,
-    intent: &Intent,
-) -> Result<TaskResult, EngineError> {
-    let most = shared.settings.timeout.saturating_add(shared.settings.grace);
-    let now = Instant::now();
-    let after = now.checked_add(most).unwrap_or(now);
-    loop {
-        // A webhook that is being stored now takes precedence over this decision.
-        let one_by_one = shared.webhook_lock.lock().await;
-        if is_decided(shared, intent)? {
-            return handle_answer(shared, row, intent, &Value::Null, EffectProof::Found).await;
-        }
-        if Instant::now() >= after {
-            let why = "the answer was lost, and no notification that carries its mark has come";
-            return put_on_hold(shared, intent, why.to_owned()).await;
-        }
-        drop(one_by_one);
-        if !shared.sleep_or_stop(LOOK_EVERY).await {
-            return Ok(TaskResult::Stopped(intent.key.clone()));
+impl Attempt<'_> {
+    /// Waits for the webhook that proves a submission whose answer was lost; without one in time,
+    /// the submission is on hold for a person.
+    pub(crate) async fn await_webhook(self) -> Result<TaskResult, EngineError> {
+        let Self { shared, intent, .. } = self;
+        let most = shared.settings.timeout.saturating_add(shared.settings.grace);
+        let now = Instant::now();
+        let after = now.checked_add(most).unwrap_or(now);
+        loop {
+            // A webhook that is being stored now takes precedence over this decision.
+            let one_by_one = shared.webhook_lock.lock().await;
+            let known = shared.facts.observed_state(&intent.key)?;
+            if known.is_some_and(|known| known.text("mark") == Some(intent.mark.as_str())) {
+                return self.handle_answer(&Value::Null, EffectProof::Found).await;
+            }
+            if Instant::now() >= after {
+                let why = "the answer was lost, and no notification that carries its mark has come";
+                return self.put_on_hold(why.to_owned()).await;
+            }
+            drop(one_by_one);
+            if !shared.sleep_or_stop(LOOK_EVERY).await {
+                return Ok(TaskResult::Stopped(intent.key.clone()));
+            }
         }
     }
-}
-
-fn is_decided(shared: &EngineShared, intent: &Intent) -> Result<bool, EngineError> {
-    let known = shared.facts.observed_state(&intent.key)?;
-    Ok(known.is_some_and(|known| known.text("mark") == Some(intent.mark.as_str())))
 }

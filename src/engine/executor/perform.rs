@@ -6,13 +6,12 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::effects::core::row::EffectRow;
-use crate::engine::executor::answer::{handle_answer, handle_refusal};
 use crate::engine::executor::epoch::EpochGate;
-use crate::engine::executor::progress::write_progress;
-use crate::engine::executor::request::{row_of, send_intent};
-use crate::engine::executor::{answer, epoch, evidence, request, settle};
+use crate::engine::executor::progress::Attempt;
+use crate::engine::executor::request::row_of;
+use crate::engine::executor::{answer, epoch, evidence, request};
 use crate::engine::handles::access;
-use crate::engine::handles::access::{CredentialError, CredentialSource, access};
+use crate::engine::handles::access::{CredentialError, access};
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::{EffectJob, TaskFailure, TaskResult};
 use crate::engine::limits::budget::Reservation;
@@ -22,19 +21,16 @@ use crate::model::effect::{Effect, Exposure, SingleUse};
 use crate::model::intent::{EffectProof, Intent, IntentProgress, StoredRequest};
 use crate::model::outcome::Outcome;
 use crate::model::record::Record;
-use crate::model::state::observed::{FactSource, Observation};
+use crate::model::state::observed::FactSource;
 use crate::store::vault::keys::SealedValue;
 
 /// Performs one effect to its end, or until it can only wait.
-pub(crate) async fn perform(shared: &EngineShared, job: EffectJob) -> TaskResult {
+pub(crate) async fn perform(
+    shared: &EngineShared,
+    job: EffectJob,
+) -> Result<TaskResult, EngineError> {
     let key = job.effect.key.clone();
-    match run_steps(shared, job).await {
-        Ok(finished) => finished,
-        Err(CredentialError::Secret(error)) => {
-            TaskResult::RetryLater(key, TaskFailure::Secret(error.message), Duration::ZERO)
-        }
-        Err(CredentialError::Engine(error)) => TaskResult::Broken(error),
-    }
+    run_steps(shared, job).await.or_else(|error| error.into_result(key))
 }
 
 async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, CredentialError> {
@@ -43,7 +39,7 @@ async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, 
     access(shared, &wallet, job.effect.request.auth)?;
     let gate = epoch::epoch_gate(shared, row, &job.effect)?;
     if let EpochGate::Closed(unable) = gate {
-        return Ok(TaskResult::RetryLater(job.effect.key, unable, Duration::ZERO));
+        return Ok(TaskResult::retry(job.effect.key, unable));
     }
     let bytes = request::body_bytes(shared, &job.effect).map_err(CredentialError::Secret)?;
     let request = &job.effect.request;
@@ -55,23 +51,21 @@ async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, 
     match epoch::read_before_create(shared, row, &job).await {
         Ok(None) => {}
         Ok(Some(barred)) => return Ok(barred),
-        Err(unread) => return unread.into_result(shared, job.effect.key, &wallet),
+        Err(unread) => return Ok(unread.into_result(shared, job.effect.key, &wallet)?),
     }
     let baseline = match baseline(shared, row, &gate, &job).await {
         Ok(Ok(baseline)) => baseline,
-        Ok(Err(unable)) => {
-            return Ok(TaskResult::RetryLater(job.effect.key, unable, Duration::ZERO));
-        }
-        Err(unread) => return unread.into_result(shared, job.effect.key, &wallet),
+        Ok(Err(unable)) => return Ok(TaskResult::retry(job.effect.key, unable)),
+        Err(unread) => return Ok(unread.into_result(shared, job.effect.key, &wallet)?),
     };
-    let reserved =
-        match shared.guard.reserve(id, &job.effect, job.rest).await.map_err(EngineError::from)? {
-            Ok(reserved) => reserved,
-            Err(over) => {
-                let unable = TaskFailure::Blocked(over.to_string());
-                return Ok(TaskResult::RetryLater(job.effect.key, unable, Duration::ZERO));
-            }
-        };
+    let reserved = shared.guard.reserve(id, &job.effect, job.rest).await;
+    let reserved = match reserved.map_err(EngineError::from)? {
+        Ok(reserved) => reserved,
+        Err(over) => {
+            let unable = TaskFailure::Blocked(over.to_string());
+            return Ok(TaskResult::retry(job.effect.key, unable));
+        }
+    };
     let promise = shared.unsent_permits.acquire().await;
     if shared.superseded.contains(&job.effect.key) {
         return Ok(TaskResult::Changed(job.effect.key));
@@ -92,17 +86,18 @@ async fn run_steps(shared: &EngineShared, job: EffectJob) -> Result<TaskResult, 
         shared.vault.erase(&borrowed).map_err(EngineError::from)?;
     }
     let (request, blobs) = request::stored_request(shared, &job.effect, bytes.as_deref())?;
-    let intent = intent(job, request, baseline, &reserved);
+    let mut intent = intent(job, request, baseline, &reserved);
     if let EpochGate::LookUp(reason) = gate {
-        let intent = Intent { baseline: evidence::lookup_baseline(), ..intent };
-        let (about, with) = ((&intent, &wallet), (blobs, spent));
-        let looked = epoch::look_first(shared, row, about, with, reason).await?;
+        intent.baseline = evidence::lookup_baseline();
+        let attempt = Attempt { shared, row, intent: &intent, wallet: &wallet };
+        let looked = epoch::look_first(attempt, (blobs, spent), reason).await?;
         drop(reserved);
         return Ok(looked);
     }
-    let outcome = write_and_send(shared, (blobs, spent, reserved), &intent, &wallet).await?;
+    let attempt = Attempt { shared, row, intent: &intent, wallet: &wallet };
+    let outcome = attempt.write_and_send((blobs, spent, reserved)).await?;
     drop(promise);
-    Ok(handle_outcome(shared, row, &intent, &wallet, outcome).await?)
+    Ok(attempt.handle_outcome(outcome).await?)
 }
 
 pub(crate) fn intent(
@@ -129,30 +124,50 @@ pub(crate) fn intent(
         subject: effect.subject,
         on_doubt: effect.on_doubt,
         cause,
-        at: reserved.at(),
-        exposure: if counts { reserved.stake() } else { Exposure::default() },
+        at: reserved.at,
+        exposure: if counts { reserved.stake.clone() } else { Exposure::default() },
     }
 }
 
-/// Law 1: sends only once the intent is on disk; an injected fault reverses the order.
-async fn write_and_send(
-    shared: &EngineShared,
-    (blobs, spent, reserved): (Vec<SealedValue>, Option<Record>, Reservation),
-    intent: &Intent,
-    wallet: &CredentialSource,
-) -> Result<Outcome, EngineError> {
-    let promise = Record::Intent(Box::new(intent.clone()));
-    let promise: Vec<Record> = spent.into_iter().chain([promise]).collect();
-    if crate::base::fault_injection::is_active("send-before-sync") {
-        shared.vault.write(&blobs)?;
-        let outcome = send_intent(shared, intent, wallet).await?;
+impl Attempt<'_> {
+    /// Law 1: sends only once the intent is on disk; an injected fault reverses the order.
+    async fn write_and_send(
+        self,
+        (blobs, spent, reserved): (Vec<SealedValue>, Option<Record>, Reservation),
+    ) -> Result<Outcome, EngineError> {
+        let shared = self.shared;
+        let promise = Record::Intent(Box::new(self.intent.clone()));
+        let promise: Vec<Record> = spent.into_iter().chain([promise]).collect();
+        if crate::base::fault_injection::is_active("send-before-sync") {
+            shared.vault.write(&blobs)?;
+            let outcome = self.send().await?;
+            shared.write(blobs, promise).await?;
+            return Ok(outcome);
+        }
         shared.write(blobs, promise).await?;
-        return Ok(outcome);
+        // The fold counts it from here on.
+        drop(reserved);
+        self.send().await
     }
-    shared.write(blobs, promise).await?;
-    // The fold counts it from here on.
-    drop(reserved);
-    send_intent(shared, intent, wallet).await
+
+    /// Records the meaning of a first answer.
+    async fn handle_outcome(self, outcome: Outcome) -> Result<TaskResult, EngineError> {
+        match outcome {
+            Outcome::Done { reply } => self.handle_answer(&reply, EffectProof::Answer).await,
+            Outcome::Refused { status, problem } => self.handle_refusal(status, problem).await,
+            Outcome::NotSent { reason, retry_after_s } => {
+                let wait = Duration::from_secs(retry_after_s.unwrap_or(0));
+                let (key, reason) = (self.intent.key.clone(), reason.to_string());
+                let progress = IntentProgress::NotSent { reason: reason.clone() };
+                self.write_progress(progress).await?;
+                Ok(TaskResult::RetryLater(key, TaskFailure::Unreachable(reason), wait))
+            }
+            Outcome::InDoubt { reason } => {
+                self.write_doubt(reason.to_string()).await?;
+                self.settle(1).await
+            }
+        }
+    }
 }
 
 /// Reads the state just before sending. An effect whose evidence needs that state is not sent
@@ -178,35 +193,6 @@ async fn baseline(
     })
 }
 
-pub(crate) async fn handle_outcome(
-    shared: &EngineShared,
-    row: &EffectRow,
-    intent: &Intent,
-    wallet: &CredentialSource,
-    outcome: Outcome,
-) -> Result<TaskResult, EngineError> {
-    match outcome {
-        Outcome::Done { reply } => {
-            handle_answer(shared, row, intent, &reply, EffectProof::Answer).await
-        }
-        Outcome::Refused { status, problem } => {
-            handle_refusal(shared, row, intent, status, problem).await
-        }
-        Outcome::NotSent { reason, retry_after_s } => {
-            let (wait, reason) =
-                (Duration::from_secs(retry_after_s.unwrap_or(0)), reason.to_string());
-            write_progress(shared, intent, IntentProgress::NotSent { reason: reason.clone() })
-                .await?;
-            Ok(TaskResult::RetryLater(intent.key.clone(), TaskFailure::Unreachable(reason), wait))
-        }
-        Outcome::InDoubt { reason } => {
-            let reason = reason.to_string();
-            write_progress(shared, intent, IntentProgress::Doubt { reason, unsent: false }).await?;
-            settle::settle(shared, row, intent, wallet, 1).await
-        }
-    }
-}
-
 /// Returns true if an effect uses a value that is too old.
 pub(crate) fn uses_expired_value(shared: &EngineShared, effect: &Effect) -> bool {
     effect.single_use.as_ref().is_some_and(|once| once.expires_at <= shared.now())
@@ -218,17 +204,7 @@ pub(crate) fn uses_expired_value(shared: &EngineShared, effect: &Effect) -> bool
 pub(crate) fn consume_value_record(shared: &EngineShared, effect: &Effect) -> Option<Record> {
     let SingleUse { expires_at: _, clearing_facts: spent, is_reusable: again } =
         effect.single_use.as_deref()?;
-    if *again {
-        return None;
-    }
-    Some(Record::Observation(Box::new(Observation {
-        key: effect.key.clone(),
-        merchant: effect.merchant.clone(),
-        at: shared.now(),
-        source: FactSource::Answer,
-        remote_id: None,
-        exists: None,
-        applied: None,
-        facts: spent.clone(),
-    })))
+    let keys = (&effect.key, &effect.merchant);
+    let fact = || shared.observation(keys, FactSource::Answer, spent.clone());
+    (!again).then(|| Record::Observation(Box::new(fact())))
 }

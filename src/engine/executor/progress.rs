@@ -3,6 +3,8 @@
 use crate::base::clock::timestamp;
 use crate::base::id::RemoteId;
 use crate::base::money::{Currency, Money};
+use crate::effects::core::row::EffectRow;
+use crate::engine::handles::access::CredentialSource;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::actions::{EffectReport, EffectVerb};
@@ -11,38 +13,46 @@ use crate::model::intent::{Cause, Intent, IntentProgress};
 use crate::model::record::Record;
 use crate::model::state::observed::{Observation, Observed};
 
-pub(crate) async fn write_and_end(
-    shared: &EngineShared,
-    intent: &Intent,
-    progress: IntentProgress,
-) -> Result<TaskResult, EngineError> {
-    write_progress(shared, intent, progress).await?;
-    Ok(TaskResult::Changed(intent.key.clone()))
+/// An intent on its way to its result, with all that its task needs.
+#[derive(Clone, Copy)]
+pub(crate) struct Attempt<'a> {
+    pub(crate) shared: &'a EngineShared,
+    pub(crate) row: &'static EffectRow,
+    pub(crate) intent: &'a Intent,
+    pub(crate) wallet: &'a CredentialSource,
 }
 
-pub(crate) async fn write_progress(
-    shared: &EngineShared,
-    intent: &Intent,
-    progress: IntentProgress,
-) -> Result<(), EngineError> {
-    let goes_on = matches!(progress, IntentProgress::Doubt { .. } | IntentProgress::Resent);
-    let told = progress.clone();
-    let record = Record::Progress { intent: intent.id, at: shared.now(), progress };
-    shared.write(Vec::new(), vec![record]).await?;
-    report_effect(shared, intent, shared.facts.observed_state(&intent.key)?.as_ref(), &told);
-    if goes_on {
-        shared.in_doubt_signal.notify_one();
+impl Attempt<'_> {
+    pub(crate) async fn write_progress(self, progress: IntentProgress) -> Result<(), EngineError> {
+        let Self { shared, intent, .. } = self;
+        let goes_on = matches!(progress, IntentProgress::Doubt { .. } | IntentProgress::Resent);
+        let told = progress.clone();
+        let record = Record::Progress { intent: intent.id, at: shared.now(), progress };
+        shared.write(Vec::new(), vec![record]).await?;
+        report_effect(shared, intent, shared.facts.observed_state(&intent.key)?.as_ref(), &told);
+        if goes_on {
+            shared.in_doubt_signal.notify_one();
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Puts an intent on hold: a person has to act.
-pub(crate) async fn put_on_hold(
-    shared: &EngineShared,
-    intent: &Intent,
-    reason: String,
-) -> Result<TaskResult, EngineError> {
-    write_and_end(shared, intent, IntentProgress::OnHold { reason, observation: None }).await
+    /// Records that the answer of a call that was sent is not known.
+    pub(crate) async fn write_doubt(self, reason: String) -> Result<(), EngineError> {
+        self.write_progress(IntentProgress::Doubt { reason, unsent: false }).await
+    }
+
+    pub(crate) async fn write_and_end(
+        self,
+        progress: IntentProgress,
+    ) -> Result<TaskResult, EngineError> {
+        self.write_progress(progress).await?;
+        Ok(TaskResult::Changed(self.intent.key.clone()))
+    }
+
+    /// Puts an intent on hold: a person has to act.
+    pub(crate) async fn put_on_hold(self, reason: String) -> Result<TaskResult, EngineError> {
+        self.write_and_end(IntentProgress::OnHold { reason, observation: None }).await
+    }
 }
 
 /// Effects that only prepare another one.

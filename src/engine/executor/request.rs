@@ -3,13 +3,14 @@
 
 use serde_json::{Map, Value};
 
-use crate::api::call::{Auth, Call};
+use crate::api::call::Call;
 use crate::base::hash::keyed_digest;
 use crate::base::id::Key;
 use crate::effects::core::row::EffectRow;
 use crate::effects::register::effect_row;
+use crate::engine::executor::progress::Attempt;
 use crate::engine::handles::access;
-use crate::engine::handles::access::{CredentialError, CredentialSource, access};
+use crate::engine::handles::access::{CredentialError, access};
 use crate::engine::handles::shared::{EngineError, EngineShared, SecretError};
 use crate::model::effect::Effect;
 use crate::model::intent::{Intent, StoredBody, StoredRequest};
@@ -177,37 +178,23 @@ pub(crate) fn row_of(name: &str) -> Result<&'static EffectRow, EngineError> {
     effect_row(name).ok_or_else(|| EngineError::Bug(format!("unknown effect: {name}")))
 }
 
-/// Sends an intent's request, the same bytes each time.
-pub(crate) async fn send_intent(
-    shared: &EngineShared,
-    intent: &Intent,
-    wallet: &CredentialSource,
-) -> Result<Outcome, EngineError> {
-    let call = stored_call(shared, intent)?;
-    let access = match access_for(shared, wallet, &call) {
-        Ok(access) => access,
-        Err(CredentialError::Engine(error)) => return Err(error),
-        Err(CredentialError::Secret(error)) => {
-            return Ok(Outcome::not_sent(&error.message));
+impl Attempt<'_> {
+    /// Sends the intent's request, the same bytes each time.
+    pub(crate) async fn send(self) -> Result<Outcome, EngineError> {
+        let Self { shared, intent, wallet, .. } = self;
+        let call = stored_call(shared, intent)?;
+        let access = match access(shared, wallet, call.auth) {
+            Ok(access) => access,
+            Err(CredentialError::Engine(error)) => return Err(error),
+            Err(CredentialError::Secret(error)) => return Ok(Outcome::not_sent(&error.message)),
+        };
+        let client = access::client_for(shared, wallet, call.auth);
+        let Some(web_url) = &intent.request.web_url else {
+            return Ok(client.send(&call, &access).await);
+        };
+        match client.with_web_url(web_url) {
+            Ok(brand) => Ok(brand.send(&call, &access).await),
+            Err(error) => Ok(Outcome::not_sent(&error.to_string())),
         }
-    };
-    let client = access::client_for(shared, wallet, call.auth);
-    let Some(web_url) = &intent.request.web_url else {
-        return Ok(client.send(&call, &access).await);
-    };
-    match client.with_web_url(web_url) {
-        Ok(brand) => Ok(brand.send(&call, &access).await),
-        Err(error) => Ok(Outcome::not_sent(&error.to_string())),
     }
-}
-
-pub(crate) fn access_for(
-    shared: &EngineShared,
-    wallet: &CredentialSource,
-    call: &Call,
-) -> Result<crate::client::request::Access, CredentialError> {
-    if call.auth == Auth::None {
-        return Ok(crate::client::request::Access::None);
-    }
-    access(shared, wallet, call.auth)
 }

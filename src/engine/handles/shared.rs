@@ -21,7 +21,7 @@ use crate::client::service_client::Client;
 use crate::engine::handles::registers::{EffectLog, KeySet, ReadLists};
 use crate::engine::limits::rules::SpendBudget;
 use crate::model::record::Record;
-use crate::model::state::observed::Observed;
+use crate::model::state::observed::{FactSource, Observation, Observed};
 use crate::plan::state_view;
 use crate::policy;
 use crate::store::error::StoreError;
@@ -192,6 +192,25 @@ impl EngineShared {
 
     pub(crate) fn now(&self) -> DateTime<Utc> {
         self.clock.now()
+    }
+
+    /// Builds an observation, made now, that states these facts and nothing else.
+    pub(crate) fn observation(
+        &self,
+        (key, merchant): (&Key, &Key),
+        source: FactSource,
+        facts: Value,
+    ) -> Observation {
+        Observation {
+            key: key.clone(),
+            merchant: merchant.clone(),
+            at: self.now(),
+            source,
+            remote_id: None,
+            exists: None,
+            applied: None,
+            facts,
+        }
     }
 
     pub(crate) fn random<T>(&self, use_it: impl FnOnce(&mut ChaCha20Rng) -> T) -> T {

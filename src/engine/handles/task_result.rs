@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
-use crate::engine::handles::access::CredentialSource;
+use crate::engine::handles::access::{CredentialError, CredentialSource};
 use crate::engine::handles::shared::EngineError;
 use crate::engine::protocol::query::Reply;
 use crate::model::effect::Effect;
@@ -56,8 +56,6 @@ pub enum TaskResult {
     Stopped(Key),
     /// The service refuses the credentials: the resource, and its merchant.
     Unauthorised(Key, Key),
-    /// The state on disk failed, or the program has a mistake: everything ends.
-    Broken(EngineError),
 }
 
 impl TaskResult {
@@ -80,9 +78,13 @@ impl TaskResult {
             | Self::Approved
             | Self::BookkeepingDone(_)
             | Self::Released
-            | Self::WithReply(..)
-            | Self::Broken(_) => None,
+            | Self::WithReply(..) => None,
         }
+    }
+
+    /// A failed try that may be repeated after the usual wait.
+    pub(crate) fn retry(key: Key, failure: TaskFailure) -> Self {
+        Self::RetryLater(key, failure, Duration::ZERO)
     }
 
     /// Adds an answer that is sent once the engine has handled this result.
@@ -103,7 +105,7 @@ pub(crate) struct EffectJob {
     pub again: bool,
 }
 
-pub(crate) type Task = Pin<Box<dyn Future<Output = TaskResult> + Send>>;
+pub(crate) type Task = Pin<Box<dyn Future<Output = Result<TaskResult, EngineError>> + Send>>;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ResyncCount {
@@ -166,6 +168,16 @@ pub enum TaskFailure {
     Waiting(String),
     /// The service refuses the partner application's own credentials (exit code 4).
     Denied(String),
+}
+
+impl CredentialError {
+    /// Returns the end of a task that cannot continue without the credential.
+    pub(crate) fn into_result(self, key: Key) -> Result<TaskResult, EngineError> {
+        match self {
+            Self::Secret(error) => Ok(TaskResult::retry(key, TaskFailure::Secret(error.message))),
+            Self::Engine(error) => Err(error),
+        }
+    }
 }
 
 impl TaskFailure {

@@ -44,15 +44,6 @@ pub(crate) struct ActionEnd {
 }
 
 impl Scripts {
-    pub(crate) fn wake_actions(
-        &mut self,
-        shared: &EngineShared,
-        now: DateTime<Utc>,
-    ) -> Result<(), EngineError> {
-        self.agenda.wake(&shared.facts, now)?;
-        Ok(())
-    }
-
     /// Returns the next due action request that has a slot. Requests that are settled, or that wait
     /// for a person or a later time, are passed over.
     pub(crate) fn next_due_action(
@@ -113,27 +104,28 @@ impl Scripts {
 }
 
 /// Records the result of an action request, after the record that is its effect.
-pub(crate) async fn settle_request(shared: Arc<EngineShared>, end: ActionEnd) -> TaskResult {
+pub(crate) async fn settle_request(
+    shared: Arc<EngineShared>,
+    end: ActionEnd,
+) -> Result<TaskResult, EngineError> {
     let ActionEnd { id, outcome, message, with } = end;
-    let (first, key) = with.map_or((None, None), |(record, key)| (Some(record), Some(key)));
+    let (first, key) = with.unzip();
     let result = ActionResult { id: id.clone(), outcome, message, at: shared.now() };
     let records = first.into_iter().chain([Record::ActionSettled(Box::new(result))]).collect();
-    match shared.write(Vec::new(), records).await {
-        Ok(()) => TaskResult::ActionTried(id, true, key),
-        Err(error) => TaskResult::Broken(error),
-    }
+    shared.write(Vec::new(), records).await?;
+    Ok(TaskResult::ActionTried(id, true, key))
 }
 
 /// Waits until an action is settled, and records the result.
 pub(crate) async fn await_action(
-    shared: &Arc<EngineShared>,
+    shared: Arc<EngineShared>,
     id: ActionRequestId,
     answer: oneshot::Receiver<Reply>,
-) -> TaskResult {
+) -> Result<TaskResult, EngineError> {
     let Ok(Reply::Action(acted)) = answer.await else {
-        return TaskResult::ActionTried(id, false, None);
+        return Ok(TaskResult::ActionTried(id, false, None));
     };
-    let fate = match acted.status {
+    let outcome = match acted.status {
         ActionStatus::Done => ActionOutcome::Done,
         ActionStatus::Refused => ActionOutcome::Refused,
         ActionStatus::Invalid => ActionOutcome::Invalid,
@@ -142,15 +134,10 @@ pub(crate) async fn await_action(
         | ActionStatus::NotSent
         | ActionStatus::Blocked => {
             tracing::info!(event = id.event, action = %id.name, reason = acted.message, "waits");
-            return TaskResult::ActionTried(id, false, None);
+            return Ok(TaskResult::ActionTried(id, false, None));
         }
     };
-    let granted =
-        ActionResult { id: id.clone(), outcome: fate, message: acted.message, at: shared.now() };
-    match shared.write(Vec::new(), vec![Record::ActionSettled(Box::new(granted))]).await {
-        Ok(()) => TaskResult::ActionTried(id, true, None),
-        Err(error) => TaskResult::Broken(error),
-    }
+    settle_request(shared, ActionEnd { id, outcome, message: acted.message, with: None }).await
 }
 
 pub(crate) fn suspend_request(verb: &str, fields: &Value) -> Option<SuspensionRequest> {

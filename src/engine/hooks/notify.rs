@@ -9,10 +9,10 @@ use chrono::TimeDelta;
 use crate::base::fault_injection;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
+use crate::engine::hooks::actions::{ActionEnd, settle_request};
 use crate::engine::protocol::payers::IntakeLink;
 use crate::model::events::hook_run::{
-    ActionOutcome, ActionRequestId, ActionResult, Channel, NotificationAttempt, PendingAction,
-    Scheduled,
+    ActionOutcome, ActionRequestId, Channel, NotificationAttempt, PendingAction, Scheduled,
 };
 use crate::model::record::Record;
 use crate::notify::message::{DeliveryResult, OutgoingNotification};
@@ -79,57 +79,38 @@ pub(crate) struct NotificationSend {
 }
 
 impl NotificationSend {
-    pub(crate) async fn run(self) -> TaskResult {
-        match self.send().await {
-            Ok(settled) => TaskResult::ActionTried(self.id, settled, None),
-            Err(error) => TaskResult::Broken(error),
-        }
-    }
-
-    /// Records the attempt, makes it, and records the result. Returns true if the notification is
-    /// settled.
-    async fn send(&self) -> Result<bool, EngineError> {
+    /// Records the attempt, makes it, and records the result.
+    pub(crate) async fn run(self) -> Result<TaskResult, EngineError> {
         if !fault_injection::is_active("told-without-a-note") {
             self.write_attempt(true).await?;
         }
-        let (fate, why) = match self.notifier.deliver(&self.message).await {
+        let warn = |why: &str, what: &str| {
+            tracing::warn!(event = self.id.event, action = %self.id.name, reason = why, "{what}");
+        };
+        let (outcome, message) = match self.notifier.deliver(&self.message).await {
             DeliveryResult::Done => (ActionOutcome::Done, "told".to_owned()),
             DeliveryResult::Refused(why) => (ActionOutcome::Refused, why),
             DeliveryResult::InDoubt(why) if self.repeats => {
-                self.warn(&why, "notification sent again: its answer was lost");
-                return Ok(false);
+                warn(&why, "notification sent again: its answer was lost");
+                return Ok(TaskResult::ActionTried(self.id, false, None));
             }
             DeliveryResult::InDoubt(why) => (ActionOutcome::Unknown, why),
             DeliveryResult::NotSent(why) => {
-                self.warn(&why, "notification not sent yet");
+                warn(&why, "notification not sent yet");
                 self.write_attempt(false).await?;
-                return Ok(false);
+                return Ok(TaskResult::ActionTried(self.id, false, None));
             }
         };
-        if fate != ActionOutcome::Done {
-            self.warn(&why, "notification not sent");
+        if outcome != ActionOutcome::Done {
+            warn(&message, "notification not sent");
         }
-        let granted = ActionResult {
-            id: self.id.clone(),
-            outcome: fate,
-            message: why,
-            at: self.shared.now(),
-        };
-        self.shared.write(Vec::new(), vec![Record::ActionSettled(Box::new(granted))]).await?;
-        Ok(true)
+        settle_request(self.shared, ActionEnd { id: self.id, outcome, message, with: None }).await
     }
 
-    async fn write_attempt(&self, under_way: bool) -> Result<(), EngineError> {
+    async fn write_attempt(&self, in_progress: bool) -> Result<(), EngineError> {
         let (id, at) = (self.id.clone(), self.shared.now());
-        let record = Record::NotificationAttempt(Box::new(NotificationAttempt {
-            id,
-            in_progress: under_way,
-            at,
-        }));
+        let attempt = NotificationAttempt { id, in_progress, at };
+        let record = Record::NotificationAttempt(Box::new(attempt));
         self.shared.write(Vec::new(), vec![record]).await
-    }
-
-    fn warn(&self, why: &str, what: &str) {
-        tracing::warn!(event = self.id.event, action = %self.id.name, reason = why, "{what}");
     }
 }

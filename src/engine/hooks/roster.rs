@@ -50,10 +50,8 @@ impl Scripts {
         }
         let shared = shared.clone();
         Ok(ScriptChange::Record(Box::pin(async move {
-            match enrol(&shared, &known, &queues).await {
-                Ok(()) => TaskResult::ScriptsRecorded,
-                Err(error) => TaskResult::Broken(error),
-            }
+            enrol(&shared, &known, &queues).await?;
+            Ok(TaskResult::ScriptsRecorded)
         })))
     }
 

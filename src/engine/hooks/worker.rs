@@ -78,14 +78,8 @@ fn requesting_event(record: &Record) -> Option<String> {
 type ScriptCursors = BTreeMap<String, ScriptCursor>;
 
 impl MerchantWorker {
-    pub(crate) async fn run(self) -> TaskResult {
-        match self.run_scripts().await {
-            Ok(()) => TaskResult::HooksRan(self.merchant),
-            Err(error) => TaskResult::Broken(error),
-        }
-    }
-
-    async fn run_scripts(&self) -> Result<(), EngineError> {
+    /// Runs all hooks of the merchant.
+    pub(crate) async fn run(self) -> Result<TaskResult, EngineError> {
         let mut places = self.load_cursors()?;
         let mut turns = FuturesUnordered::new();
         loop {
@@ -97,7 +91,8 @@ impl MerchantWorker {
                 }
             }
             if turns.is_empty() {
-                return self.write(Vec::new(), &places).await;
+                self.write(Vec::new(), &places).await?;
+                return Ok(TaskResult::HooksRan(self.merchant.clone()));
             }
             tokio::select! {
                 // A fixed order: of a result and a signal at one moment, the result comes first.

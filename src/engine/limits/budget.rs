@@ -23,19 +23,10 @@ use crate::store::read_model::model::ReadModelError;
 pub(crate) struct Reservation {
     guard: Arc<SpendBudget>,
     id: IntentId,
-    at: DateTime<Utc>,
-    stake: Exposure,
-}
-
-impl Reservation {
     /// The time of the reservation: the day to which it counts.
-    pub(crate) fn at(&self) -> DateTime<Utc> {
-        self.at
-    }
-
-    pub(crate) fn stake(&self) -> Exposure {
-        self.stake.clone()
-    }
+    pub(crate) at: DateTime<Utc>,
+    /// The exposure that counts.
+    pub(crate) stake: Exposure,
 }
 
 impl Drop for Reservation {

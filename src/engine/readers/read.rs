@@ -51,19 +51,9 @@ pub(crate) async fn read(
     reading: RemoteReading,
     wallet: &CredentialSource,
     write: RecordWhen,
-) -> TaskResult {
-    match run_queries(shared, &reading, wallet, write).await {
-        Ok(finished) => finished,
-        Err(unread) => match unread.into_result(shared, reading.key.clone(), wallet) {
-            Ok(finished) => finished,
-            Err(CredentialError::Engine(error)) => TaskResult::Broken(error),
-            Err(CredentialError::Secret(error)) => TaskResult::RetryLater(
-                reading.key,
-                TaskFailure::Secret(error.message),
-                Duration::ZERO,
-            ),
-        },
-    }
+) -> Result<TaskResult, EngineError> {
+    let finished = run_queries(shared, &reading, wallet, write).await;
+    finished.or_else(|unread| unread.into_result(shared, reading.key, wallet))
 }
 
 async fn run_queries(
@@ -75,37 +65,33 @@ async fn run_queries(
     let row = reading_row(reading.name)
         .ok_or_else(|| EngineError::Bug(format!("unknown reading: {}", reading.name)))?;
     let answers = answers(shared, &(row.queries)(&reading.subject), wallet).await?;
-    match interpret(shared, row, reading, &answers)? {
+    let key = reading.key.clone();
+    let failed = match interpret(shared, row, reading, &answers)? {
         Ok(learned) if write == RecordWhen::IfChanged && is_known(shared, reading, &learned)? => {
-            tracing::debug!(key = %reading.key, reading = reading.name, "unchanged");
-            Ok(TaskResult::Changed(reading.key.clone()))
+            tracing::debug!(%key, reading = reading.name, "unchanged");
+            return Ok(TaskResult::Changed(key));
         }
-        Ok(learned) => write_reading(shared, reading, wallet, learned).await,
-        Err(ReadingError::Hold(reason)) => {
-            let hold = Record::OnHold { key: reading.key.clone(), reason, at: shared.now() };
-            shared.write(Vec::new(), vec![hold]).await?;
-            Ok(TaskResult::Changed(reading.key.clone()))
+        Ok(learned) => return write_reading(shared, reading, wallet, learned).await,
+        Err(failed) => failed,
+    };
+    let record = match failed {
+        ReadingError::RetryLater(reason) => {
+            return Ok(TaskResult::retry(key, TaskFailure::Blocked(reason)));
         }
-        Err(ReadingError::UnknownObjects(found)) => {
-            let (key, merchant) = (reading.key.clone(), reading.merchant.clone());
-            let strays = UnknownObjectsFound { key, merchant, found, at: shared.now() };
-            shared.write(Vec::new(), vec![Record::UnknownObjects(Box::new(strays))]).await?;
-            Ok(TaskResult::Changed(reading.key.clone()))
+        ReadingError::Mismatch(reason) => {
+            return Ok(TaskResult::retry(key, TaskFailure::Mismatch(reason)));
         }
-        Err(ReadingError::RetryLater(reason)) => Ok(TaskResult::RetryLater(
-            reading.key.clone(),
-            TaskFailure::Blocked(reason),
-            Duration::ZERO,
-        )),
-        Err(ReadingError::Mismatch(reason)) => Ok(TaskResult::RetryLater(
-            reading.key.clone(),
-            TaskFailure::Mismatch(reason),
-            Duration::ZERO,
-        )),
-        Err(ReadingError::InProgress(reason)) => {
-            Ok(TaskResult::RetryLater(reading.key.clone(), TaskFailure::Waiting(reason), WAIT_MIN))
+        ReadingError::InProgress(reason) => {
+            return Ok(TaskResult::RetryLater(key, TaskFailure::Waiting(reason), WAIT_MIN));
         }
-    }
+        ReadingError::Hold(reason) => Record::OnHold { key: key.clone(), reason, at: shared.now() },
+        ReadingError::UnknownObjects(found) => {
+            let (key, merchant, at) = (key.clone(), reading.merchant.clone(), shared.now());
+            Record::UnknownObjects(Box::new(UnknownObjectsFound { key, merchant, found, at }))
+        }
+    };
+    shared.write(Vec::new(), vec![record]).await?;
+    Ok(TaskResult::Changed(key))
 }
 
 /// Returns true if the results of a reading are known already, its secrets included.
@@ -164,15 +150,14 @@ async fn write_reading(
     }
     let (facts, blobs) = seal_facts(shared, &reading.key, learned.facts, &learned.secrets)?;
     let known = shared.facts.observed_state(&reading.key).map_err(EngineError::from)?;
+    let keys = (&reading.key, &reading.merchant);
+    let observation = shared.observation(keys, FactSource::Read, facts);
     let observation = Observation {
-        key: reading.key.clone(),
-        merchant: reading.merchant.clone(),
-        at: not_before_known(shared.now(), known.as_ref()),
-        source: FactSource::Read,
+        at: not_before_known(observation.at, known.as_ref()),
         remote_id: learned.remote_id,
         exists: Some(learned.exists),
         applied: Some(reading.applied.clone()),
-        facts,
+        ..observation
     };
     shared.write(blobs, vec![Record::Observation(Box::new(observation))]).await?;
     if reading.name == SURVEY {
@@ -237,18 +222,47 @@ pub(crate) async fn answers(
     Ok(answers)
 }
 
+/// Turns a failure outside the engine into its text.
+pub(crate) fn or_reason<T>(read: Result<T, ReadFailure>) -> Result<Result<T, String>, EngineError> {
+    match read {
+        Ok(read) => Ok(Ok(read)),
+        Err(ReadFailure::Access(CredentialError::Engine(error))) => Err(error),
+        Err(ReadFailure::Access(CredentialError::Secret(error))) => Ok(Err(error.message)),
+        Err(ReadFailure::Read(error)) => Ok(Err(error.to_string())),
+    }
+}
+
 /// Returns the answer to one query for a person, or the reason why there is none.
 pub(crate) async fn one(
     shared: &EngineShared,
     query: RemoteQuery,
     wallet: &CredentialSource,
 ) -> Result<Result<Option<RemoteAnswer>, String>, EngineError> {
-    match answers(shared, &[query], wallet).await {
-        Ok(answers) => Ok(Ok(answers.into_iter().next())),
-        Err(ReadFailure::Access(CredentialError::Engine(error))) => Err(error),
-        Err(ReadFailure::Access(CredentialError::Secret(error))) => Ok(Err(error.message)),
-        Err(ReadFailure::Read(error)) => Ok(Err(error.to_string())),
-    }
+    let answers = or_reason(answers(shared, &[query], wallet).await)?;
+    Ok(answers.map(|answers| answers.into_iter().next()))
+}
+
+/// The service's answer about one object.
+pub(crate) enum ObjectAnswer {
+    Object(Value),
+    /// There is no such object.
+    Gone,
+    /// No evidence: the service does not show such objects.
+    NotShown,
+}
+
+/// Reads one object.
+pub(crate) async fn object(
+    shared: &EngineShared,
+    query: RemoteQuery,
+    wallet: &CredentialSource,
+) -> Result<ObjectAnswer, ReadFailure> {
+    let answers = answers(shared, &[query], wallet).await?;
+    Ok(match answers.into_iter().next() {
+        Some(RemoteAnswer::Body(item)) => ObjectAnswer::Object(item),
+        Some(answer @ RemoteAnswer::Missing(_)) if !answer.is_unknown_path() => ObjectAnswer::Gone,
+        Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => ObjectAnswer::NotShown,
+    })
 }
 
 impl ReadFailure {
@@ -258,9 +272,9 @@ impl ReadFailure {
         shared: &EngineShared,
         key: Key,
         wallet: &CredentialSource,
-    ) -> Result<TaskResult, CredentialError> {
+    ) -> Result<TaskResult, EngineError> {
         let error = match self {
-            Self::Access(error) => return Err(error),
+            Self::Access(error) => return error.into_result(key),
             Self::Read(error) => error,
         };
         if error == ReadError::Unauthorised

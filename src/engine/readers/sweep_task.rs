@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::id::{Key, RemoteId};
 use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
-use crate::engine::handles::access::{CredentialError, CredentialSource};
+use crate::engine::handles::access::CredentialSource;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::{ListSeen, MerchantList, SweepResult, TaskResult};
 use crate::engine::readers::compare::{ListRead, ListedObject};
@@ -23,22 +23,16 @@ pub(crate) async fn sweep(
     back: &'static ReadBack,
     wallet: &CredentialSource,
     ignored: &BTreeMap<Key, Box<[String]>>,
-) -> TaskResult {
-    match read_and_compare(shared, &list, back, wallet, ignored).await {
-        Ok((seen, touched)) => {
-            TaskResult::ListSwept(SweepResult { list, seen: Some(seen), touched })
+) -> Result<TaskResult, EngineError> {
+    let read = read_and_compare(shared, &list, back, wallet, ignored).await;
+    let (seen, touched) = match read::or_reason(read)? {
+        Ok((seen, touched)) => (Some(seen), touched),
+        Err(reason) => {
+            tracing::warn!(merchant = %list.0, list = list.1, reason, "cannot read the list");
+            (None, BTreeSet::new())
         }
-        Err(ReadFailure::Access(CredentialError::Engine(error))) => TaskResult::Broken(error),
-        Err(ReadFailure::Access(CredentialError::Secret(error))) => {
-            failed_sweep(list, &error.message)
-        }
-        Err(ReadFailure::Read(error)) => failed_sweep(list, &error.to_string()),
-    }
-}
-
-fn failed_sweep(list: MerchantList, why: &str) -> TaskResult {
-    tracing::warn!(merchant = %list.0, list = list.1, reason = why, "cannot read the list");
-    TaskResult::ListSwept(SweepResult { list, seen: None, touched: BTreeSet::new() })
+    };
+    Ok(TaskResult::ListSwept(SweepResult { list, seen, touched }))
 }
 
 async fn read_and_compare(

@@ -70,12 +70,12 @@ impl RefreshTimer {
         let key = merchant.clone();
         let task = async move {
             for reading in readings {
-                let finished = read::read(&shared, reading, &wallet, RecordWhen::IfChanged).await;
+                let finished = read::read(&shared, reading, &wallet, RecordWhen::IfChanged).await?;
                 if !matches!(finished, TaskResult::Changed(_)) {
-                    return finished;
+                    return Ok(finished);
                 }
             }
-            TaskResult::Changed(merchant)
+            Ok(TaskResult::Changed(merchant))
         };
         Some((key, Box::pin(task)))
     }
