@@ -24,6 +24,10 @@ pub struct EngineView<'a> {
 }
 
 impl EngineView<'_> {
+    pub(crate) fn digest_key(&self) -> &[u8; 32] {
+        &self.shared.settings.planning.digest_key
+    }
+
     /// Returns the part of the view that reads are started from.
     pub(crate) fn snapshot(&self) -> Snapshot<'_> {
         Snapshot {

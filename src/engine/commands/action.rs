@@ -19,9 +19,9 @@ use crate::engine::handles::access::CredentialSource;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::{EffectJob, TaskFailure, TaskResult};
 use crate::engine::protocol::actions::{ActionReport, ActionStatus};
+use crate::engine::protocol::intents::unsettled_reason;
 use crate::engine::protocol::query::Reply;
-use crate::engine::readers::read;
-use crate::engine::readers::read::RecordWhen;
+use crate::engine::readers::read::{self, RecordWhen};
 use crate::engine::scheduler::backoff;
 use crate::engine::view::EngineView;
 use crate::model::effect::{Effect, RemoteReading};
@@ -140,13 +140,9 @@ pub(crate) fn report_done(key: &Key, verb: &str, known: &Observed) -> ActionRepo
 }
 
 pub(crate) fn report_unsettled(key: &Key, verb: &str, state: &IntentState) -> ActionReport {
-    let (stands, why) = match state {
-        IntentState::OnHold { attempt: _, reason } => (ActionStatus::OnHold, reason.clone()),
-        IntentState::InDoubt { attempt: _, reason } => (ActionStatus::InDoubt, reason.clone()),
-        IntentState::Open { .. } | IntentState::Closed => {
-            (ActionStatus::InDoubt, "in flight".to_owned())
-        }
-    };
+    let on_hold = matches!(state, IntentState::OnHold { .. });
+    let stands = if on_hold { ActionStatus::OnHold } else { ActionStatus::InDoubt };
+    let why = unsettled_reason(state).unwrap_or("in flight").to_owned();
     report(Some(key.clone()), verb, stands, why)
 }
 

@@ -71,7 +71,7 @@ impl EngineView<'_> {
     /// Digest of an action's request: two actions with one digest ask for the same.
     fn digest(&self, action: &Action, fields: &Value) -> Digest {
         let about = json!([action.verb, action.merchant, fields]);
-        keyed_digest(&self.shared.settings.planning.digest_key, LABEL, &canonical(&about))
+        keyed_digest(self.digest_key(), LABEL, &canonical(&about))
     }
 
     /// Returns the state of an action that was requested before under this name; `None`: it may be

@@ -109,11 +109,20 @@ impl EngineView<'_> {
         if let Some(one) = documents.find(|one| one.annotations.adopts.as_ref() == Some(id)) {
             return Ok(Some(one.key.clone()));
         }
+        self.resource_of(id, None)
+    }
+
+    /// Returns the resource that this object is, unless it is `but`.
+    pub(crate) fn resource_of(
+        &self,
+        id: &RemoteId,
+        but: Option<&Key>,
+    ) -> Result<Option<Key>, ReadModelError> {
         for (key, _) in self.shared.facts.resources_of_id(id.as_str())? {
             let known = self.known_state.observed(&key);
             let same =
                 known.is_some_and(|known| known.exists && known.remote_id.as_ref() == Some(id));
-            if same && !is_action(&key) {
+            if same && !is_action(&key) && but != Some(&key) {
                 return Ok(Some(key));
             }
         }

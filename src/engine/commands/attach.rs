@@ -97,8 +97,7 @@ impl EngineView<'_> {
     }
 
     fn token_digest(&self, token: &Secret) -> Digest {
-        let key = &self.shared.settings.planning.digest_key;
-        keyed_digest(key, LABEL, token.expose().as_bytes())
+        keyed_digest(self.digest_key(), LABEL, token.expose().as_bytes())
     }
 
     /// Returns the document that asks for this token.

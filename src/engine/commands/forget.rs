@@ -10,6 +10,7 @@ use crate::engine::handles::shared::EngineError;
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::input::AllowPrune;
 use crate::engine::protocol::query::Reply;
+use crate::engine::protocol::views::nearest_key;
 use crate::engine::view::EngineView;
 use crate::model::manifest::TreeState;
 use crate::model::record::Record;
@@ -78,9 +79,8 @@ impl EngineView<'_> {
             return refuse(why, "run `reckon validate` and correct the files".to_owned());
         }
         let Some(known) = self.known_state.observed(key) else {
-            let names: Vec<String> = self.planner.steps().map(|step| step.key.short()).collect();
-            let meant = nearest(&name, names.iter().map(String::as_str));
-            return Err(ForgetResult::Unknown(meant.map(str::to_owned)));
+            let meant = nearest_key(key, self.planner.steps().map(|step| &step.key));
+            return Err(ForgetResult::Unknown(meant));
         };
         if let Some(open) = self.known_state.open_intent(key) {
             let why = format!("an effect of {name} is not settled (intent {})", open.intent.id);
@@ -159,14 +159,12 @@ impl EngineView<'_> {
 
     /// Returns the records to write now, for resources that are not busy.
     pub(crate) fn due_bookkeeping(&self) -> Vec<Record> {
-        let commit = self.known_state.files().commit();
+        let commit = self.known_state.files.commit();
         let mut records =
             self.planner.pending_records(self.known_state, self.shared.now(), commit.as_deref());
-        let chosen =
-            |key: &Key| self.scheduler.targets.as_ref().is_none_or(|chosen| chosen.contains(key));
         records.retain(|record| {
             let keys = record_keys(record);
-            keys.last().is_some_and(chosen)
+            keys.last().is_some_and(|key| self.scheduler.is_selected(key))
                 && !keys.iter().any(|key| self.scheduler.busy.contains(key))
         });
         records

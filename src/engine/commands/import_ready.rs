@@ -1,19 +1,21 @@
 //! Decides if an object may be imported for a document, before the service is asked. Decides only.
 
+use std::sync::Arc;
+
 use crate::base::id::{Key, RemoteId};
-use crate::base::wording::nearest;
 use crate::engine::handles::access::CredentialSource;
-use crate::engine::handles::shared::EngineError;
+use crate::engine::handles::shared::EngineShared;
+use crate::engine::protocol::views::nearest_key;
 use crate::engine::view::EngineView;
 use crate::kinds::planning::step::merchant_of;
 use crate::kinds::remote::import_check::ImportCheck;
-use crate::model::effect::is_action;
 use crate::model::state::drift::{AdoptRequest, AdoptionReport, AdoptionStatus};
 use crate::plan::planner::AdoptionTarget;
 use crate::plan::state_view::StateView;
 
 /// An object that may be imported, as far as this state knows.
 pub(crate) struct ReadyImport {
+    pub(crate) shared: Arc<EngineShared>,
     pub(crate) asked: AdoptRequest,
     pub(crate) actor: String,
     pub(crate) wanted: AdoptionTarget,
@@ -30,12 +32,11 @@ impl ReadyImport {
     }
 }
 
-fn import_report(asked: &AdoptRequest, stands: AdoptionStatus, message: String) -> AdoptionReport {
-    let (key, remote_id) = (asked.key.clone(), asked.id.clone());
+fn import_report(asked: &AdoptRequest, status: AdoptionStatus, message: String) -> AdoptionReport {
     AdoptionReport {
-        key,
-        remote_id,
-        status: stands,
+        key: asked.key.clone(),
+        remote_id: asked.id.clone(),
+        status,
         message,
         changes: Vec::new(),
         unverified_fields: Vec::new(),
@@ -61,7 +62,7 @@ impl EngineView<'_> {
         let merchant = merchant_of(&wanted.manifest).unwrap_or_else(|| asked.key.clone());
         self.check_not_busy(&asked.key, &merchant).map_err(refuse)?;
         self.check_not_linked(&asked.key, &asked.id).map_err(refuse)?;
-        let other = self.other_owner(&asked.key, &asked.id);
+        let other = self.resource_of(&asked.id, Some(&asked.key));
         if let Some(other) =
             other.map_err(|error| refuse((AdoptionStatus::Refused, error.to_string())))?
         {
@@ -75,9 +76,17 @@ impl EngineView<'_> {
             return Err(refuse((AdoptionStatus::Refused, why)));
         }
         let wallet = self.known_state.credential_source(&merchant);
-        let read = self.known_state.files().provenance(&wanted.manifest.place.file);
+        let read = self.known_state.files.provenance(&wanted.manifest.place.file);
         let commit = read.commit.filter(|_| !read.uncommitted);
-        Ok(ReadyImport { asked, actor, wanted, expects, wallet, commit })
+        Ok(ReadyImport {
+            shared: self.shared.clone(),
+            asked,
+            actor,
+            wanted,
+            expects,
+            wallet,
+            commit,
+        })
     }
 
     fn wanted_document(&self, key: &Key) -> Result<AdoptionTarget, (AdoptionStatus, String)> {
@@ -89,9 +98,7 @@ impl EngineView<'_> {
             let why = format!("the document of {name} is invalid; run `reckon validate`");
             return Err((AdoptionStatus::Refused, why));
         }
-        let names: Vec<String> =
-            self.known_state.desired().manifests.keys().map(Key::short).collect();
-        let meant = nearest(&name, names.iter().map(String::as_str));
+        let meant = nearest_key(key, self.known_state.desired().manifests.keys());
         let meant = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
         let why = format!(
             "there is no document {name}: write one that matches the object \
@@ -141,17 +148,5 @@ impl EngineView<'_> {
             `reckon forget {name}`, and restore the document"
         );
         Err((AdoptionStatus::Refused, why))
-    }
-
-    fn other_owner(&self, key: &Key, id: &RemoteId) -> Result<Option<Key>, EngineError> {
-        for (other, _) in self.shared.facts.resources_of_id(id.as_str())? {
-            let known = self.known_state.observed(&other);
-            let same =
-                known.is_some_and(|known| known.exists && known.remote_id.as_ref() == Some(id));
-            if same && other != *key && !is_action(&other) {
-                return Ok(Some(other));
-            }
-        }
-        Ok(None)
     }
 }

@@ -34,16 +34,8 @@ impl EngineView<'_> {
             return Intake::Expired;
         }
         let state = self.intake_state(&manifest, link.terms.replaces.as_deref());
-        match state {
-            Intake::Requested(_) | Intake::NotYet if self.shared.now() >= link.until => {
-                Intake::Expired
-            }
-            Intake::Requested(_)
-            | Intake::Received
-            | Intake::Stored
-            | Intake::Expired
-            | Intake::NotYet => state,
-        }
+        let asks = matches!(state, Intake::Requested(_) | Intake::NotYet);
+        if asks && self.shared.now() >= link.until { Intake::Expired } else { state }
     }
 
     pub(crate) fn intake_link(&self, key: &Key) -> Result<IntakeTerms, String> {

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::base::id::{Key, Kind, Name, RemoteId};
-use crate::client::gate::Urgency;
 use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
 use crate::effects::merchants::read::mark_of;
 use crate::engine::commands::decision::Decision;
@@ -91,10 +90,7 @@ impl EngineView<'_> {
         Ok(InventoryContext {
             merchant: merchant.clone(),
             back,
-            wallet: CredentialSource {
-                urgency: Urgency::Poll,
-                ..self.known_state.credential_source(merchant)
-            },
+            wallet: self.snapshot().poll_credentials(merchant),
             adopts: adopts.collect(),
             names: self.known_state.desired().manifests.keys().cloned().chain(known).collect(),
             marks: self.marks(),

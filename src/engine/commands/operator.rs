@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 
 use crate::base::clock::timestamp;
 use crate::base::id::{IntentId, Key};
-use crate::base::wording::nearest;
 use crate::engine::commands::decision::Decision;
 use crate::engine::handles::shared::EngineError;
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::diagnostics::StateReply;
 use crate::engine::protocol::query::Reply;
+use crate::engine::protocol::views::{nearest_key, no_merchant};
 use crate::engine::view::EngineView;
 use crate::kinds::planning::step::merchant_of;
 use crate::model::events::hook_run::{HooksAcknowledged, HooksReplayed};
@@ -145,7 +145,7 @@ impl EngineView<'_> {
         let merchants = self.snapshot().merchants();
         let all = match &asked.merchant {
             Some(key) if !merchants.contains(key) => {
-                return Ok(Err(unknown_merchant(key, &merchants)));
+                return Ok(Err(no_merchant(key, &merchants)));
             }
             Some(key) => vec![WebhookAddress::Merchant(key.clone())],
             None => {
@@ -184,9 +184,7 @@ impl EngineView<'_> {
     pub(crate) fn suspend_record(&self, pause: &SuspensionRequest, actor: String) -> SuspendRecord {
         let key = pause.key().clone();
         if self.planner.step(&key).is_none() && self.known_state.suspension(&key).is_none() {
-            let names: Vec<String> = self.planner.steps().map(|step| step.key.short()).collect();
-            let nearest = nearest(&key.short(), names.iter().map(String::as_str));
-            let nearest = nearest.map(str::to_owned);
+            let nearest = nearest_key(&key, self.planner.steps().map(|step| &step.key));
             return (None, SuspensionResult::Unknown { key, nearest });
         }
         let at = self.shared.now();
@@ -222,13 +220,6 @@ impl EngineView<'_> {
         let holds = self.known_state.suspension(&merchant)?.is_in_force(self.shared.now());
         (holds && merchant != *key).then_some(RemainingSuspension::Merchant(merchant))
     }
-}
-
-fn unknown_merchant(key: &Key, merchants: &[Key]) -> String {
-    let names: Vec<String> = merchants.iter().map(Key::short).collect();
-    let meant = nearest(&key.short(), names.iter().map(String::as_str));
-    let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
-    format!("there is no merchant {}{meant}", key.short())
 }
 
 /// The record to write, if any, and the answer that follows.

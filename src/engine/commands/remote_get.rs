@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use crate::api::reads::ReadEndpoint;
-use crate::client::gate::Urgency;
 use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
 use crate::engine::commands::decision::Decision;
 use crate::engine::handles::access::CredentialSource;
@@ -51,10 +50,7 @@ impl EngineView<'_> {
         if let Some(body) = body.as_ref().filter(|_| read.body) {
             call = call.body(body.to_string().into_bytes());
         }
-        let wallet = CredentialSource {
-            urgency: Urgency::Poll,
-            ..self.known_state.credential_source(merchant)
-        };
+        let wallet = self.snapshot().poll_credentials(merchant);
         Ok((RemoteQuery::one(call), read.secret, wallet))
     }
 }

@@ -12,19 +12,18 @@ use crate::effects::core::row::RemoteQuery;
 use crate::effects::merchants::read::mark_of;
 use crate::effects::register::verifying_query;
 use crate::engine::commands::decision::{CommandResult, Decision};
-use crate::engine::executor::progress;
-use crate::engine::executor::progress::Attempt;
+use crate::engine::executor::progress::{self, Attempt};
 use crate::engine::executor::request::row_of;
 use crate::engine::handles::access::CredentialSource;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::actions::{ManualResolution, ResolveIntent, ResolveResult};
+use crate::engine::protocol::intents::unsettled_reason;
 use crate::engine::protocol::query::Reply;
-use crate::engine::readers::read;
-use crate::engine::readers::read::ObjectAnswer;
+use crate::engine::readers::read::{self, ObjectAnswer};
 use crate::engine::view::EngineView;
 use crate::kinds::register;
-use crate::model::intent::{EffectProof, Intent, IntentProgress, IntentState, OpenIntent};
+use crate::model::intent::{EffectProof, Intent, IntentProgress, OpenIntent};
 use crate::model::record::Record;
 use crate::model::state::observed::{FactSource, Observation};
 
@@ -41,7 +40,10 @@ async fn run_resolution(
     let finished = write_resolution(shared, &open, &wallet, resolving).await?;
     let told = match shared.facts.open_intent(&key)? {
         None => ResolveResult::Settled(key),
-        Some(open) => ResolveResult::Unsettled(key, unsettled_reason(&open.state)),
+        Some(open) => {
+            let why = unsettled_reason(&open.state).unwrap_or("in flight");
+            ResolveResult::Unsettled(key, why.to_owned())
+        }
     };
     Ok((finished, Reply::Resolved(told)))
 }
@@ -60,14 +62,6 @@ async fn check_given_id(
         ObjectCheck::Differs(why) => Some(ResolveResult::Differs(key, why)),
         ObjectCheck::Unreadable(why) => Some(ResolveResult::Unverified(key, why)),
     })
-}
-
-fn unsettled_reason(state: &IntentState) -> String {
-    match state {
-        IntentState::InDoubt { attempt: _, reason }
-        | IntentState::OnHold { attempt: _, reason } => reason.clone(),
-        IntentState::Open { .. } | IntentState::Closed => "in flight".to_owned(),
-    }
 }
 
 async fn write_resolution(
@@ -144,11 +138,8 @@ impl EngineView<'_> {
         if self.scheduler.busy.contains(&key) {
             return Decision::answer(Reply::Resolved(ResolveResult::Busy(key)));
         }
-        let account = open.intent.request.account.clone();
-        let wallet = CredentialSource {
-            account,
-            ..self.known_state.credential_source(&open.intent.merchant)
-        };
+        let wallet = self.known_state.credential_source(&open.intent.merchant);
+        let wallet = wallet.with_account(open.intent.request.account.clone());
         let (shared, settled) = (self.shared.clone(), open.clone());
         let task = async move { run_resolution(&shared, settled, wallet, resolving).await };
         Decision::run(task).settling(open)
@@ -179,7 +170,7 @@ pub(crate) async fn check_object(
             "the service does not show such an object by its id".to_owned(),
         ));
     };
-    let wallet = CredentialSource { account, ..wallet.clone() };
+    let wallet = wallet.clone().with_account(account);
     Ok(match read::or_reason(read::object(shared, query, &wallet).await)? {
         Err(why) => ObjectCheck::Unreadable(why),
         Ok(ObjectAnswer::Object(item)) => compare_with_intent(intent, id, &item),

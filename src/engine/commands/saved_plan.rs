@@ -69,8 +69,7 @@ impl EngineView<'_> {
 
     /// Returns the steps of a plan that change something, with their basis.
     fn saved_steps(&self, plan: &PlanView) -> Vec<SavedStep> {
-        let changing = plan.steps.iter().filter(|step| step.verdict.is_change());
-        changing.filter_map(|step| Some(self.saved_step(step.key()?, step))).collect()
+        changing(plan).map(|(key, step)| self.saved_step(key, step)).collect()
     }
 
     fn saved_step(&self, key: Key, step: &StepView) -> SavedStep {
@@ -123,10 +122,6 @@ impl EngineView<'_> {
         let mut bytes = [0_u8; TOKEN_BYTES];
         self.shared.random(|rng| rand_core::Rng::fill_bytes(rng, &mut bytes));
         data_encoding::BASE32_NOPAD.encode(&bytes).to_ascii_lowercase()
-    }
-
-    pub(crate) fn digest_key(&self) -> &[u8; 32] {
-        &self.shared.settings.planning.digest_key
     }
 
     /// Decides if a saved plan, read from this JSON value, may be applied now.

@@ -192,7 +192,7 @@ impl Engine {
             let looks = [
                 self.next_read(),
                 self.scripts.next_due().filter(|_| !self.stopping),
-                self.next_retention(),
+                self.retention.due,
             ];
             let sweep = looks.into_iter().flatten().min();
             let shared = self.shared.clone();
@@ -206,7 +206,9 @@ impl Engine {
                 looked = self.reader.wait() => self.files_read(looked?)?,
                 () = shared.in_doubt_signal.notified() => self.catch_up()?,
                 () = backoff::wait_for_clock_move(&mut moves), if !self.stopping => self.clock_moved()?,
-                () = backoff::sleep_until(due), if due.is_some() && !self.stopping => self.retry(),
+                () = backoff::sleep_until(due), if due.is_some() && !self.stopping => {
+                    self.scheduler.retry(&|key| self.planner.has_work(key));
+                }
                 () = backoff::sleep_until(dated), if dated.is_some() && !self.stopping => self.replan_dated(),
                 () = backoff::sleep_until(again), if again.is_some() && !self.stopping => {}
                 () = backoff::sleep_until(sweep), if sweep.is_some() && !self.stopping => {
@@ -302,6 +304,11 @@ impl Engine {
         for key in &keys {
             self.scheduler.forget_failure(key);
         }
+        self.recompute(keys);
+    }
+
+    /// Plans these resources again and queues those that have work.
+    pub(crate) fn recompute(&mut self, keys: impl IntoIterator<Item = Key>) {
         let made = self.planner.recompute(&self.known_state, keys);
         self.enqueue(made);
     }

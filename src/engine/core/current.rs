@@ -28,22 +28,16 @@ impl Engine {
             return Ok(());
         }
         let keys = self.shared.writer.changed_resources().take();
-        for key in &keys {
-            self.known_state.refresh(&self.shared.facts, key)?;
-        }
+        self.known_state.refresh_all(&keys)?;
         // An action has no document, so it has no step.
-        let documents = keys.into_iter().filter(|key| !is_action(key));
-        let made = self.planner.recompute(&self.known_state, documents);
-        self.enqueue(made);
+        self.recompute(keys.into_iter().filter(|key| !is_action(key)));
         Ok(())
     }
 
     /// Plans everything again: resources on hold may be ready now.
     pub(crate) fn replan_all(&mut self) -> Result<(), EngineError> {
         let known = self.known_state.known_keys();
-        for key in &known {
-            self.known_state.refresh(&self.shared.facts, key)?;
-        }
+        self.known_state.refresh_all(&known)?;
         let made = self.planner.recompute_all(&self.known_state);
         self.enqueue(made);
         self.redispatch_actions()
@@ -52,7 +46,7 @@ impl Engine {
     /// Reads files on another thread from now on: for a daemon.
     pub fn read_in_background(&mut self) {
         self.reader.aside = true;
-        self.known_state.files_mut().remember_report();
+        self.known_state.files.remember_report();
     }
 
     /// Reads files, here or on another thread, and answers the waiting questions.
@@ -65,7 +59,7 @@ impl Engine {
             return Ok(());
         }
         let before = self.known_state.desired().tree_state;
-        let touched = self.known_state.files_mut().read(&look.scope);
+        let touched = self.known_state.files.read(&look.scope);
         self.apply_changes(before, touched);
         self.answer_all(look.questions)
     }
@@ -77,7 +71,7 @@ impl Engine {
         }
         let Some(TreeReadRequest { scope, questions }) = self.reader.next.take() else { return };
         self.reader.questions = questions;
-        if let Some(look) = self.known_state.files_mut().read_elsewhere(scope) {
+        if let Some(look) = self.known_state.files.read_elsewhere(scope) {
             self.reader.under_way = Some(tokio::task::spawn_blocking(look));
         }
     }
@@ -85,7 +79,7 @@ impl Engine {
     pub(crate) fn files_read(&mut self, looked: TreeRead) -> Result<(), EngineError> {
         self.catch_up()?;
         let before = self.known_state.desired().tree_state;
-        let touched = self.known_state.files_mut().apply_read(looked);
+        let touched = self.known_state.files.apply_read(looked);
         self.apply_changes(before, touched);
         let questions = std::mem::take(&mut self.reader.questions);
         self.answer_all(questions)

@@ -39,24 +39,26 @@ impl Engine {
     /// Plans a resource again after a record about it; a task of the resource continues.
     pub(crate) fn record_written(&mut self, key: Option<Key>) -> Result<(), EngineError> {
         if let Some(key) = key {
-            self.known_state.refresh(&self.shared.facts, &key)?;
+            self.known_state.refresh(&key)?;
             self.replan(self.view().affected_resources(&key));
         }
         self.run_hooks()
     }
 
     pub(crate) fn finish(&mut self, finished: TaskResult) -> Result<(), EngineError> {
-        self.after_calls(&finished);
+        if let Some(key) = finished.resource() {
+            self.release_slot(key);
+        }
+        if self.shared.limiter.take_reopened() {
+            self.scheduler.retry_unreachable();
+        }
         if self.ends_account_read(&finished) {
             return Ok(());
         }
         let (key, again) = match finished {
             TaskResult::Changed(key) => (key, None),
             TaskResult::BlockedByUnknown(key, touched) => {
-                for one in &touched {
-                    self.known_state.refresh(&self.shared.facts, one)?;
-                }
-                self.replan(touched);
+                self.refresh_and_replan(touched)?;
                 (key, None)
             }
             TaskResult::RetryLater(key, unable, least) => (key, Some((unable, least))),
@@ -97,7 +99,7 @@ impl Engine {
         let used = self.known_state.task_ended(&key);
         let left = self.waiting_removal(&key, used);
         self.shared.writer.changed_resources().forget(&key);
-        self.known_state.refresh(&self.shared.facts, &key)?;
+        self.known_state.refresh(&key)?;
         self.read_afterwards(&key)?;
         self.settle_count(&key);
         self.leave_lane(&key);
@@ -142,8 +144,7 @@ impl Engine {
     ) -> Result<(), EngineError> {
         self.scheduler.busy.remove(key);
         self.known_state.task_ended(key);
-        self.known_state.refresh(&self.shared.facts, merchant)?;
-        self.known_state.refresh(&self.shared.facts, key)?;
+        self.known_state.refresh_all([merchant, key])?;
         self.leave_lane(key);
         if self.shared.refused_merchants.contains(merchant)
             && !awaits_authorization(&self.shared, merchant)?

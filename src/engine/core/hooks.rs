@@ -12,8 +12,7 @@ use crate::engine::handles::shared::EngineError;
 use crate::engine::hooks::actions::{
     ActionEnd, DueAction, await_action, settle_request, suspend_message, suspend_request,
 };
-use crate::engine::hooks::notify;
-use crate::engine::hooks::notify::NotificationSender;
+use crate::engine::hooks::notify::{self, NotificationSender};
 use crate::engine::hooks::roster::ScriptChange;
 use crate::engine::protocol::actions::ActionCommand;
 use crate::engine::protocol::input::ScriptSet;
@@ -79,7 +78,7 @@ impl Engine {
     }
 
     pub(crate) fn hooks_ran(&mut self, merchant: &Key) -> Result<(), EngineError> {
-        self.scripts.worker_ended(merchant);
+        self.scripts.running.remove(merchant);
         self.change_scripts()?;
         self.hooks_due()
     }

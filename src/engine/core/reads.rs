@@ -144,7 +144,7 @@ impl Engine {
 
     /// Reads every list now, and answers with the plan once that is done.
     pub(crate) fn refresh(&mut self, reply: oneshot::Sender<Reply>) {
-        self.readers.sweeps.add_waiter(reply);
+        self.readers.sweeps.waiters.push(reply);
         self.sweep_all();
         self.answer_refreshes();
     }
@@ -195,10 +195,8 @@ impl Engine {
         self.run_hooks()
     }
 
-    fn refresh_and_replan(&mut self, keys: BTreeSet<Key>) -> Result<(), EngineError> {
-        for key in &keys {
-            self.known_state.refresh(&self.shared.facts, key)?;
-        }
+    pub(crate) fn refresh_and_replan(&mut self, keys: BTreeSet<Key>) -> Result<(), EngineError> {
+        self.known_state.refresh_all(&keys)?;
         self.replan(keys);
         Ok(())
     }

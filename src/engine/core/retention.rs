@@ -67,8 +67,9 @@ pub(crate) async fn drop_old_data(
         let ledger = shared.facts.event_ledger(&merchant)?;
         let times = (shared.now(), read_at.get(&merchant).copied());
         let Some(horizon) = horizon(&merchant, &ledger, times, retention) else { continue };
-        drop_events(shared, &merchant, horizon).await?;
-        drop_forged(shared, &merchant, horizon).await?;
+        let dropping = Dropping { shared, merchant: &merchant, horizon };
+        dropping.drop_events().await?;
+        dropping.drop_unmatched().await?;
     }
     drop_page(shared, intent).await
 }
@@ -92,86 +93,76 @@ fn horizon(
     Some(old.min(seen).max(ledger.horizon.unwrap_or(DateTime::<Utc>::MIN_UTC)))
 }
 
-/// Drops a merchant's old events. Events are numbered roughly in the order of their times. So the
-/// search ends at the first page without an old event, or at an event that a script was not run
-/// for.
-async fn drop_events(
-    shared: &EngineShared,
-    merchant: &Key,
+/// Drops the data of a merchant up to its horizon.
+struct Dropping<'a> {
+    shared: &'a EngineShared,
+    merchant: &'a Key,
     horizon: DateTime<Utc>,
-) -> Result<(), EngineError> {
-    let (mut after, ran_to) = (0, shared.facts.ran_by_all_scripts(merchant)?);
-    loop {
-        let page = shared.facts.events_after(merchant, after, DROPPED_MAX)?;
-        let Some((last, _)) = page.last() else { return Ok(()) };
-        let mut old = false;
-        for (_, id) in &page {
-            old |= shared.facts.is_older(merchant, id, horizon)?;
-        }
-        if shared.facts.can_drop_any(merchant, &page, horizon)? {
-            let first = page.first().map_or(after, |(number, _)| number.saturating_sub(1));
-            let events = (first, *last);
-            write_dropped(
-                shared,
-                EventsDropped { events, ..empty_record(shared, merchant, horizon) },
-            )
-            .await?;
-        }
-        if !old || *last > ran_to || shared.is_stopping() {
-            return Ok(());
-        }
-        after = *last;
-    }
 }
 
-/// Drops old posts that were no event of the merchant.
-async fn drop_forged(
-    shared: &EngineShared,
-    merchant: &Key,
-    horizon: DateTime<Utc>,
-) -> Result<(), EngineError> {
-    let mut after: Option<String> = None;
-    loop {
-        let page = shared.facts.unmatched_after(merchant, after.as_deref(), DROPPED_MAX)?;
-        let Some((last, _)) = page.last().cloned() else { break };
-        let old = page.into_iter().filter(|(_, first)| *first <= horizon);
-        let old: Vec<String> = old.map(|(id, _)| id).collect();
-        if !old.is_empty() {
-            write_dropped(
-                shared,
-                EventsDropped { forged: old, ..empty_record(shared, merchant, horizon) },
-            )
-            .await?;
+impl Dropping<'_> {
+    /// Drops a merchant's old events. Events are numbered roughly in the order of their times. So
+    /// the search ends at the first page without an old event, or at an event that a script was not
+    /// run for.
+    async fn drop_events(&self) -> Result<(), EngineError> {
+        let Self { shared, merchant, horizon } = *self;
+        let (mut after, ran_to) = (0, shared.facts.ran_by_all_scripts(merchant)?);
+        loop {
+            let page = shared.facts.events_after(merchant, after, DROPPED_MAX)?;
+            let Some((last, _)) = page.last() else { return Ok(()) };
+            let mut old = false;
+            for (_, id) in &page {
+                old |= shared.facts.is_older(merchant, id, horizon)?;
+            }
+            if shared.facts.can_drop_any(merchant, &page, horizon)? {
+                let first = page.first().map_or(after, |(number, _)| number.saturating_sub(1));
+                self.write(EventsDropped { events: (first, *last), ..self.nothing() }).await?;
+            }
+            if !old || *last > ran_to || shared.is_stopping() {
+                return Ok(());
+            }
+            after = *last;
         }
-        after = Some(last);
     }
-    let old = shared.facts.malformed_bodies(merchant)?.into_iter().filter(|(_, at)| *at <= horizon);
-    let old: Vec<Digest> = old.map(|(digest, _)| digest).collect();
-    for some in old.chunks(DROPPED_MAX) {
-        let garbled = some.to_vec();
-        write_dropped(
-            shared,
-            EventsDropped { malformed: garbled, ..empty_record(shared, merchant, horizon) },
-        )
-        .await?;
-    }
-    Ok(())
-}
 
-fn empty_record(shared: &EngineShared, merchant: &Key, horizon: DateTime<Utc>) -> EventsDropped {
-    EventsDropped {
-        merchant: merchant.clone(),
-        horizon,
-        events: (0, 0),
-        forged: Vec::new(),
-        malformed: Vec::new(),
-        actions: Vec::new(),
-        at: shared.now(),
+    /// Drops old posts that were no event of the merchant.
+    async fn drop_unmatched(&self) -> Result<(), EngineError> {
+        let Self { shared, merchant, horizon } = *self;
+        let mut after: Option<String> = None;
+        loop {
+            let page = shared.facts.unmatched_after(merchant, after.as_deref(), DROPPED_MAX)?;
+            let Some((last, _)) = page.last().cloned() else { break };
+            let old = page.into_iter().filter(|(_, first)| *first <= horizon);
+            let forged: Vec<String> = old.map(|(id, _)| id).collect();
+            if !forged.is_empty() {
+                self.write(EventsDropped { forged, ..self.nothing() }).await?;
+            }
+            after = Some(last);
+        }
+        let old = shared.facts.malformed_bodies(merchant)?.into_iter();
+        let old = old.filter(|(_, at)| *at <= horizon);
+        let old: Vec<Digest> = old.map(|(digest, _)| digest).collect();
+        for some in old.chunks(DROPPED_MAX) {
+            self.write(EventsDropped { malformed: some.to_vec(), ..self.nothing() }).await?;
+        }
+        Ok(())
     }
-}
 
-async fn write_dropped(shared: &EngineShared, retained: EventsDropped) -> Result<(), EngineError> {
-    shared.write(Vec::new(), vec![Record::EventsDropped(Box::new(retained))]).await
+    fn nothing(&self) -> EventsDropped {
+        EventsDropped {
+            merchant: self.merchant.clone(),
+            horizon: self.horizon,
+            events: (0, 0),
+            forged: Vec::new(),
+            malformed: Vec::new(),
+            actions: Vec::new(),
+            at: self.shared.now(),
+        }
+    }
+
+    async fn write(&self, dropped: EventsDropped) -> Result<(), EngineError> {
+        self.shared.write(Vec::new(), vec![Record::EventsDropped(Box::new(dropped))]).await
+    }
 }
 
 const INTENTS_MAX: usize = 4096;
@@ -192,13 +183,10 @@ pub(super) async fn drop_page(shared: &EngineShared, last: &AtomicU64) -> Result
     for (merchant, actions) in old {
         // Without a horizon a repeated hook run is not ruled out.
         let Some(horizon) = shared.facts.event_ledger(&merchant)?.horizon else { continue };
+        let dropping = Dropping { shared, merchant: &merchant, horizon };
         for some in actions.chunks(DROPPED_MAX) {
-            let actions = some.to_vec();
-            write_dropped(
-                shared,
-                EventsDropped { actions, ..empty_record(shared, &merchant, horizon) },
-            )
-            .await?;
+            let dropped = EventsDropped { actions: some.to_vec(), ..dropping.nothing() };
+            dropping.write(dropped).await?;
         }
     }
     Ok(())

@@ -8,9 +8,9 @@ use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::engine::core::coordinator::Engine;
 use crate::engine::handles::shared::EngineError;
-use crate::engine::handles::task_result::{TaskFailure, TaskResult};
+use crate::engine::handles::task_result::TaskFailure;
 use crate::engine::limits::plan_cap::PlanCap;
-use crate::engine::scheduler::schedule::{LaneBlocked, is_exclusive};
+use crate::engine::scheduler::schedule::LaneBlocked;
 use crate::model::change::LimitExceeded;
 use crate::model::effect::Effect;
 use crate::model::plan::{Reason, Step};
@@ -22,24 +22,20 @@ impl Engine {
         self.scheduler.enqueue(keys, &|key| self.planner.has_work(key));
     }
 
-    pub(crate) fn retry(&mut self) {
-        self.scheduler.retry(&|key| self.planner.has_work(key));
-    }
-
     /// Queues the resources that waited for a lane.
     pub(crate) fn requeue_waiting(&mut self) {
         self.scheduler.requeue_waiting(&|key| self.planner.has_work(key));
     }
 
     pub(crate) fn take_lane(&mut self, key: &Key, effect: &Effect) -> Result<(), LaneBlocked> {
-        let is_being_read = is_exclusive(effect) && self.is_being_read(effect);
+        let is_being_read = self.is_being_read(effect);
         let open = self.known_state.open_intents().map(|open| &open.intent);
         self.scheduler.take_lane(key, effect, is_being_read, open)
     }
 
     /// Returns true if an effect may start now; otherwise it waits for its lane.
     pub(crate) fn enter_lane(&mut self, key: &Key, effect: &Effect) -> bool {
-        let is_being_read = is_exclusive(effect) && self.is_being_read(effect);
+        let is_being_read = self.is_being_read(effect);
         let open = self.known_state.open_intents().map(|open| &open.intent);
         self.scheduler.enter_lane(key, effect, is_being_read, open)
     }
@@ -57,21 +53,6 @@ impl Engine {
         self.scheduler.release_slot(key, &|key| self.planner.has_work(key));
     }
 
-    /// Returns the permitted number of tasks of the plan, including those that only wait.
-    pub(crate) fn capacity(&self, room: usize) -> usize {
-        room.saturating_add(self.shared.resting())
-    }
-
-    /// Applies changes of the limiter during a task.
-    pub(crate) fn after_calls(&mut self, finished: &TaskResult) {
-        if let Some(key) = finished.resource() {
-            self.release_slot(key);
-        }
-        if self.shared.limiter.take_reopened() {
-            self.scheduler.retry_unreachable();
-        }
-    }
-
     /// Schedules another try of a resource, or gives it up after too many failures.
     pub(crate) fn schedule_retry(&mut self, key: Key, failure: TaskFailure, least: Duration) {
         self.uncount(&key);
@@ -85,8 +66,7 @@ impl Engine {
         } else {
             tracing::warn!(key = %key, failures, reason = why, "effect delayed");
         }
-        let made = self.planner.recompute(&self.known_state, [key]);
-        self.enqueue(made);
+        self.recompute([key]);
     }
 
     /// Handles a moved clock: everything that waits for a time now past continues at once.
@@ -114,8 +94,7 @@ impl Engine {
         drop(counting);
         if moved {
             let keys: BTreeSet<Key> = self.view().spend_requests().map(|wish| wish.key).collect();
-            let made = self.planner.recompute(&self.known_state, keys);
-            self.enqueue(made);
+            self.recompute(keys);
         }
     }
 

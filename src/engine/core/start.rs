@@ -12,8 +12,7 @@ use crate::engine::executor::{perform, settle};
 use crate::engine::handles::access::CredentialSource;
 use crate::engine::handles::shared::EngineError;
 use crate::engine::handles::task_result::{EffectJob, TaskResult};
-use crate::engine::readers::read;
-use crate::engine::readers::read::RecordWhen;
+use crate::engine::readers::read::{self, RecordWhen};
 use crate::engine::view::EngineView;
 use crate::model::effect::{Effect, RemoteReading, StepWork};
 use crate::model::intent::{Cause, IntentState, OpenIntent};
@@ -40,11 +39,8 @@ impl Engine {
 
     /// Starts the settlement of an open intent; its resource starts no other task meanwhile.
     pub(crate) fn settle_open(&mut self, open: Arc<OpenIntent>) {
-        let account = open.intent.request.account.clone();
-        let wallet = CredentialSource {
-            account,
-            ..self.known_state.credential_source(&open.intent.merchant)
-        };
+        let wallet = self.known_state.credential_source(&open.intent.merchant);
+        let wallet = wallet.with_account(open.intent.request.account.clone());
         let shared = self.shared.clone();
         self.scheduler.lock([open.intent.key.clone()]);
         self.scheduler.occupy_lane(&open.intent);
@@ -56,8 +52,10 @@ impl Engine {
     pub(crate) fn start_tasks(&mut self) -> Result<(), EngineError> {
         let room = self.shared.settings.concurrency.saturating_mul(TASKS_PER_CALL).max(1);
         self.scheduler.resume_idle_lanes(&|key| self.planner.has_work(key));
-        let waits = self.stopping || self.known_state.files().is_being_read();
-        while !waits && self.tasks.running(TaskClass::Work) < self.capacity(room) {
+        let waits = self.stopping || self.known_state.files.is_being_read();
+        while !waits
+            && self.tasks.running(TaskClass::Work) < room.saturating_add(self.shared.resting())
+        {
             let Some(key) = self.scheduler.queue.pop_first() else {
                 return Ok(());
             };
@@ -103,8 +101,7 @@ impl Engine {
             .cloned()
             .collect();
         keys.extend(self.planner.health_due(self.shared.now()));
-        let made = self.planner.recompute(&self.known_state, keys);
-        self.enqueue(made);
+        self.recompute(keys);
         self.check_whole_plan();
     }
 
@@ -121,9 +118,8 @@ impl Engine {
         let id = self.next_intent;
         self.next_intent = id.next();
         let cause = self.view().cause(key);
-        let account = effect.request.account.clone();
-        let wallet =
-            CredentialSource { account, ..self.known_state.credential_source(&effect.merchant) };
+        let wallet = self.known_state.credential_source(&effect.merchant);
+        let wallet = wallet.with_account(effect.request.account.clone());
         let effect = if fault_injection::is_active("attempt-in-the-name") {
             with_attempt_in_name(effect, &self.shared.settings.planning.partner, id)
         } else {
@@ -188,9 +184,9 @@ impl EngineView<'_> {
         let step = self.planner.full_step(self.known_state, key);
         let place = step.as_ref().and_then(|step| step.place.clone());
         let (Some(step), Some((file, line))) = (step, place) else {
-            return Cause { commit: self.known_state.files().commit(), ..Cause::default() };
+            return Cause { commit: self.known_state.files.commit(), ..Cause::default() };
         };
-        let read = self.known_state.files().provenance(&file);
+        let read = self.known_state.files.provenance(&file);
         Cause {
             changed: self.changed_lines(&step),
             file: Some(file),
@@ -208,7 +204,7 @@ impl EngineView<'_> {
             return Vec::new();
         }
         let fields: Vec<&str> = step.changes.iter().map(|change| change.path.as_str()).collect();
-        let mut lines = self.known_state.files().lines(&step.key, &fields);
+        let mut lines = self.known_state.files.lines(&step.key, &fields);
         lines.sort_unstable();
         lines.dedup();
         lines

@@ -101,10 +101,6 @@ impl Engine {
             RetentionTimer { retention: Some(retention), due, ..RetentionTimer::default() };
     }
 
-    pub(crate) fn next_retention(&self) -> Option<Instant> {
-        self.retention.due
-    }
-
     pub(crate) fn drop_old(&mut self) {
         let is_due = self.retention.due.is_some_and(|due| due <= Instant::now());
         let Some(retention) = self.retention.retention.clone().filter(|_| is_due) else { return };
@@ -145,12 +141,8 @@ impl Engine {
 
     /// Plans the resources again once their records are durable.
     pub(crate) fn bookkeeping_done(&mut self, keys: BTreeSet<Key>) -> Result<(), EngineError> {
-        for key in &keys {
-            self.scheduler.busy.remove(key);
-            self.known_state.refresh(&self.shared.facts, key)?;
-        }
-        self.replan(keys);
-        Ok(())
+        self.scheduler.busy.retain(|key| !keys.contains(key));
+        self.refresh_and_replan(keys)
     }
 
     /// Returns the named resources to which a permission does not apply: their documents exist, or

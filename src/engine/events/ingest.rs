@@ -16,12 +16,11 @@ use crate::api::transaction::GetTransaction;
 use crate::base::fault_injection;
 use crate::base::hash::Mark;
 use crate::base::id::Key;
-use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
+use crate::effects::core::row::RemoteQuery;
 use crate::effects::payments::transactions::transaction_facts;
 use crate::engine::handles::access::CredentialSource;
 use crate::engine::handles::shared::{EngineError, EngineShared};
-use crate::engine::readers::read;
-use crate::engine::readers::read::{ReadFailure, not_before_known};
+use crate::engine::readers::read::{self, ObjectAnswer, ReadFailure, not_before_known};
 use crate::model::effect::is_action;
 use crate::model::events::event::{EventStatus, VerifiedEvent, Via};
 use crate::model::record::Record;
@@ -172,12 +171,11 @@ impl<'a> Ingest<'a> {
             }
             _ => return Ok(None),
         };
-        let answers = read::answers(self.shared, &[RemoteQuery::one(call)], self.wallet).await?;
-        Ok(match answers.first() {
-            Some(RemoteAnswer::Body(now)) => {
-                RemoteObject::of(&format!("{}.", object.kind), now, object.modified)
+        Ok(match read::object(self.shared, RemoteQuery::one(call), self.wallet).await? {
+            ObjectAnswer::Object(now) => {
+                RemoteObject::of(&format!("{}.", object.kind), &now, object.modified)
             }
-            Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => None,
+            ObjectAnswer::Gone | ObjectAnswer::NotShown => None,
         })
     }
 
@@ -221,16 +219,10 @@ impl<'a> Ingest<'a> {
                 continue;
             }
             self.touched.insert(key.clone());
-            self.records.push(Record::Observation(Box::new(Observation {
-                key: key.clone(),
-                merchant: known.merchant.clone(),
-                at: not_before_known(self.shared.now(), Some(&known)),
-                source: FactSource::Read,
-                remote_id: None,
-                exists: None,
-                applied: None,
-                facts: transaction_facts(data),
-            })));
+            let facts = transaction_facts(data);
+            let fact = self.shared.observation((key, &known.merchant), FactSource::Read, facts);
+            let at = not_before_known(fact.at, Some(&known));
+            self.records.push(Record::Observation(Box::new(Observation { at, ..fact })));
         }
         Ok(())
     }

@@ -14,12 +14,12 @@ use crate::api::event::{Event, GetEvent, ListEvents};
 use crate::base::clock::timestamp;
 use crate::base::fault_injection;
 use crate::base::id::Key;
-use crate::effects::core::row::{RemoteAnswer, RemoteQuery};
+use crate::effects::core::row::RemoteQuery;
 use crate::engine::events::ingest::Ingest;
 use crate::engine::handles::access::CredentialSource;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::{PollResult, ResyncCount, TaskResult};
-use crate::engine::readers::read::ReadFailure;
+use crate::engine::readers::read::{ObjectAnswer, ReadFailure};
 use crate::engine::readers::{read, sweep_task};
 use crate::model::events::event::{ForgedWebhook, Polled, Via};
 use crate::model::record::Record;
@@ -50,9 +50,8 @@ pub(crate) async fn poll(
     round: PollRequest,
     ignored: &BTreeMap<Key, Box<[String]>>,
 ) -> Result<TaskResult, EngineError> {
-    let merchant = wallet.merchant.clone();
-    let mut looked = PollResult {
-        merchant,
+    let result = PollResult {
+        merchant: wallet.merchant.clone(),
         done: false,
         listed_at: None,
         again: round.again.is_some(),
@@ -61,180 +60,166 @@ pub(crate) async fn poll(
         read_backs: 0,
         touched: BTreeSet::new(),
     };
-    let polled = poll_list_and_posts(shared, wallet, round, ignored, &mut looked).await;
-    looked.trouble = read::or_reason(polled)?.err();
-    looked.done = looked.trouble.is_none();
-    if let Some(reason) = &looked.trouble {
+    let mut poll = Poll { shared, wallet, about: BTreeSet::new(), result };
+    let polled = poll.read_list_and_posts(round, ignored).await;
+    let mut result = poll.result;
+    result.trouble = read::or_reason(polled)?.err();
+    result.done = result.trouble.is_none();
+    if let Some(reason) = &result.trouble {
         tracing::warn!(merchant = %wallet.merchant, reason, "cannot read the events");
     }
-    Ok(TaskResult::EventsPolled(looked))
+    Ok(TaskResult::EventsPolled(result))
 }
 
-async fn poll_list_and_posts(
-    shared: &EngineShared,
-    wallet: &CredentialSource,
-    round: PollRequest,
-    ignored: &BTreeMap<Key, Box<[String]>>,
-    looked: &mut PollResult,
-) -> Result<(), ReadFailure> {
-    // A post is answered before its record can be read here.
-    shared.wait_for_reads().await?;
-    let mut about = BTreeSet::new();
-    if round.list {
-        read_list(shared, wallet, round.again, &mut about, looked).await?;
-        looked.listed_at = Some(shared.now());
-    }
-    read_back(shared, wallet, round.read_backs, &mut about, looked).await?;
-    let news = sweep_task::sweep_each(shared, wallet, about, ignored).await?;
-    looked.touched.extend(news);
-    Ok(())
+/// A read under way.
+struct Poll<'a> {
+    shared: &'a EngineShared,
+    wallet: &'a CredentialSource,
+    /// Resources to sweep for the new events.
+    about: BTreeSet<Key>,
+    result: PollResult,
 }
 
-/// Reads the list from the last known place to its end. The list only grows, so its pages stay the
-/// same.
-async fn read_list(
-    shared: &EngineShared,
-    wallet: &CredentialSource,
-    again: Option<(DateTime<Utc>, bool)>,
-    about: &mut BTreeSet<Key>,
-    looked: &mut PollResult,
-) -> Result<(), ReadFailure> {
-    let ledger = shared.facts.event_ledger(&wallet.merchant).map_err(EngineError::from)?;
-    let from = match ledger.polled_to {
-        Some(to) => to.checked_sub_signed(OVERLAP).unwrap_or(to),
-        None => first_start(shared, wallet).await?,
-    };
-    let from = again.map_or(from, |(since, _)| from.min(since));
-    let sure = shared.facts.has_read_all_events(&wallet.merchant).map_err(EngineError::from)?;
-    let mut to = ledger.polled_to;
-    let mut shown = 0_u64;
-    for number in 1_u64.. {
-        let call = Call::to::<ListEvents>(&[]).query("start_date", timestamp(&from));
-        let page = page(shared, wallet, call, number).await?;
-        // A page may hold fewer entries than requested.
-        let here = u64::try_from(page.results.len()).unwrap_or(u64::MAX);
-        shown = shown.saturating_add(here);
-        let is_last = here == 0 || shown >= page.total_entries;
-        let mut telling = Ingest::new(shared, wallet);
-        telling.quiet = again.is_some_and(|(_, quiet)| quiet);
-        for event in &page.results {
-            telling.add(event, Via::Poll).await?;
-            let created = event.created.map(|created| created.0);
-            to = to.max(created);
-            looked.count.oldest = looked.count.oldest.into_iter().chain(created).min();
+impl<'a> Poll<'a> {
+    async fn read_list_and_posts(
+        &mut self,
+        round: PollRequest,
+        ignored: &BTreeMap<Key, Box<[String]>>,
+    ) -> Result<(), ReadFailure> {
+        // A post is answered before its record can be read here.
+        self.shared.wait_for_reads().await?;
+        if round.list {
+            self.read_list(round.again).await?;
+            self.result.listed_at = Some(self.shared.now());
         }
-        looked.count.read = looked.count.read.saturating_add(here);
-        looked.count.new = looked.count.new.saturating_add(telling.new_events());
-        let noted = ledger.polled_at.is_some_and(|at| is_recent(shared, at));
-        if to != ledger.polled_to || !noted || (is_last && !sure) {
-            let (merchant, at) = (wallet.merchant.clone(), shared.now());
-            let polled = Polled { merchant, to: to.unwrap_or(from), whole: is_last, at };
-            telling.records.push(Record::Polled(Box::new(polled)));
-        }
-        write(shared, telling, about, &mut looked.touched).await?;
-        if is_last {
-            break;
-        }
+        self.read_back(round.read_backs).await?;
+        let about = std::mem::take(&mut self.about);
+        let news = sweep_task::sweep_each(self.shared, self.wallet, about, ignored).await?;
+        self.result.touched.extend(news);
+        Ok(())
     }
-    Ok(())
+
+    /// Reads the list from the last known place to its end. The list only grows, so its pages stay
+    /// the same.
+    async fn read_list(&mut self, again: Option<(DateTime<Utc>, bool)>) -> Result<(), ReadFailure> {
+        let (shared, merchant) = (self.shared, &self.wallet.merchant);
+        let ledger = shared.facts.event_ledger(merchant).map_err(EngineError::from)?;
+        let from = match ledger.polled_to {
+            Some(to) => to.checked_sub_signed(OVERLAP).unwrap_or(to),
+            None => self.first_start().await?,
+        };
+        let from = again.map_or(from, |(since, _)| from.min(since));
+        let sure = shared.facts.has_read_all_events(merchant).map_err(EngineError::from)?;
+        let mut to = ledger.polled_to;
+        let mut shown = 0_u64;
+        for number in 1_u64.. {
+            let call = Call::to::<ListEvents>(&[]).query("start_date", timestamp(&from));
+            let page = self.page(call, number).await?;
+            // A page may hold fewer entries than requested.
+            let here = u64::try_from(page.results.len()).unwrap_or(u64::MAX);
+            shown = shown.saturating_add(here);
+            let is_last = here == 0 || shown >= page.total_entries;
+            let mut telling = self.ingest();
+            telling.quiet = again.is_some_and(|(_, quiet)| quiet);
+            let count = &mut self.result.count;
+            for event in &page.results {
+                telling.add(event, Via::Poll).await?;
+                let created = event.created.map(|created| created.0);
+                to = to.max(created);
+                count.oldest = count.oldest.into_iter().chain(created).min();
+            }
+            count.read = count.read.saturating_add(here);
+            count.new = count.new.saturating_add(telling.new_events());
+            let noted = ledger.polled_at.is_some_and(|at| is_recent(shared, at));
+            if to != ledger.polled_to || !noted || (is_last && !sure) {
+                let (merchant, at) = (merchant.clone(), shared.now());
+                let polled = Polled { merchant, to: to.unwrap_or(from), whole: is_last, at };
+                telling.records.push(Record::Polled(Box::new(polled)));
+            }
+            self.write(telling).await?;
+            if is_last {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn ingest(&self) -> Ingest<'a> {
+        Ingest::new(self.shared, self.wallet)
+    }
+
+    /// Returns the start of the first read: events from long before reckon knew the merchant are no
+    /// news.
+    async fn first_start(&self) -> Result<DateTime<Utc>, ReadFailure> {
+        let newest = self.page(Call::to::<ListEvents>(&[]), 1).await?;
+        let newest = newest.results.first().and_then(|event| event.created);
+        let from = newest.and_then(|newest| newest.0.checked_sub_signed(FIRST));
+        Ok(from.unwrap_or(DateTime::UNIX_EPOCH))
+    }
+
+    async fn page(&self, call: Call, number: u64) -> Result<Page<Event>, ReadFailure> {
+        let call = call.query("page", number).query("page_size", PAGE_SIZE_MAX);
+        let page = match read::object(self.shared, RemoteQuery::one(call), self.wallet).await? {
+            ObjectAnswer::Object(page) => serde_json::from_value(page).ok(),
+            ObjectAnswer::Gone | ObjectAnswer::NotShown => None,
+        };
+        page.ok_or_else(|| {
+            let reason = "the list of events is not a page of events".into();
+            ReadFailure::Read(crate::client::read::ReadError::Unreachable { reason })
+        })
+    }
+
+    async fn write(&mut self, telling: Ingest<'_>) -> Result<(), EngineError> {
+        let Ingest { blobs, records, about, touched, .. } = telling;
+        if !records.is_empty() {
+            self.shared.write(blobs, records).await?;
+        }
+        self.about.extend(about);
+        self.result.touched.extend(touched);
+        Ok(())
+    }
+
+    /// Reads events by the posted ids, up to `most`.
+    async fn read_back(&mut self, most: usize) -> Result<(), ReadFailure> {
+        let (shared, merchant) = (self.shared, &self.wallet.merchant);
+        let waiting = shared.facts.events_waiting(merchant, most).map_err(EngineError::from)?;
+        for id in waiting {
+            self.result.read_backs = self.result.read_backs.saturating_add(1);
+            let answer = self.read_event(&id).await?;
+            let mut telling = self.ingest();
+            match answer {
+                ObjectAnswer::Object(event) => {
+                    let event: Event = serde_json::from_value(event).unwrap_or_default();
+                    if event.id == id {
+                        telling.add(&event, Via::ReadBack).await?;
+                    }
+                }
+                ObjectAnswer::Gone => {
+                    let (merchant, at) = (merchant.clone(), shared.now());
+                    let forged = ForgedWebhook { merchant, event: id, at };
+                    telling.records.push(Record::Forged(Box::new(forged)));
+                }
+                ObjectAnswer::NotShown => {}
+            }
+            self.write(telling).await?;
+        }
+        Ok(())
+    }
+
+    async fn read_event(&self, id: &str) -> Result<ObjectAnswer, ReadFailure> {
+        let (shared, merchant) = (self.shared, &self.wallet.merchant);
+        if fault_injection::is_active("read-back-skipped") {
+            let known = shared.facts.event(merchant, id).map_err(EngineError::from)?;
+            let body = known.and_then(|known| known.posted);
+            let opened = body.map(|body| shared.vault.unseal_text(&body)).transpose();
+            let opened = opened.map_err(EngineError::from)?;
+            let event = opened.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+            return Ok(event.map_or(ObjectAnswer::NotShown, ObjectAnswer::Object));
+        }
+        read::object(shared, RemoteQuery::one(Call::to::<GetEvent>(&[id])), self.wallet).await
+    }
 }
 
 fn is_recent(shared: &EngineShared, at: DateTime<Utc>) -> bool {
     at.checked_add_signed(NOTED_EVERY).is_some_and(|until| shared.now() < until)
-}
-
-/// Returns the start of the first read: events from long before reckon knew the merchant are no
-/// news.
-async fn first_start(
-    shared: &EngineShared,
-    wallet: &CredentialSource,
-) -> Result<DateTime<Utc>, ReadFailure> {
-    let newest = page(shared, wallet, Call::to::<ListEvents>(&[]), 1).await?;
-    let newest = newest.results.first().and_then(|event| event.created);
-    let from = newest.and_then(|newest| newest.0.checked_sub_signed(FIRST));
-    Ok(from.unwrap_or(DateTime::UNIX_EPOCH))
-}
-
-async fn page(
-    shared: &EngineShared,
-    wallet: &CredentialSource,
-    call: Call,
-    number: u64,
-) -> Result<Page<Event>, ReadFailure> {
-    let call = call.query("page", number).query("page_size", PAGE_SIZE_MAX);
-    let answers = read::answers(shared, &[RemoteQuery::one(call)], wallet).await?;
-    let page = match answers.into_iter().next() {
-        Some(RemoteAnswer::Body(page)) => serde_json::from_value(page).ok(),
-        Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => None,
-    };
-    page.ok_or_else(|| {
-        let reason = "the list of events is not a page of events".into();
-        ReadFailure::Read(crate::client::read::ReadError::Unreachable { reason })
-    })
-}
-
-async fn write(
-    shared: &EngineShared,
-    telling: Ingest<'_>,
-    about: &mut BTreeSet<Key>,
-    touched: &mut BTreeSet<Key>,
-) -> Result<(), EngineError> {
-    let Ingest { blobs, records, about: news, touched: known, .. } = telling;
-    if !records.is_empty() {
-        shared.write(blobs, records).await?;
-    }
-    about.extend(news);
-    touched.extend(known);
-    Ok(())
-}
-
-/// Reads events by the posted ids, up to `most`.
-async fn read_back(
-    shared: &EngineShared,
-    wallet: &CredentialSource,
-    most: usize,
-    about: &mut BTreeSet<Key>,
-    looked: &mut PollResult,
-) -> Result<(), ReadFailure> {
-    let merchant = &wallet.merchant;
-    let waiting = shared.facts.events_waiting(merchant, most).map_err(EngineError::from)?;
-    for id in waiting {
-        looked.read_backs = looked.read_backs.saturating_add(1);
-        let answer = read_event(shared, wallet, &id).await?;
-        let mut telling = Ingest::new(shared, wallet);
-        match answer {
-            Some(RemoteAnswer::Body(event)) => {
-                let event: Event = serde_json::from_value(event).unwrap_or_default();
-                if event.id == id {
-                    telling.add(&event, Via::ReadBack).await?;
-                }
-            }
-            Some(answer @ RemoteAnswer::Missing(_)) if !answer.is_unknown_path() => {
-                let forged =
-                    ForgedWebhook { merchant: merchant.clone(), event: id, at: shared.now() };
-                telling.records.push(Record::Forged(Box::new(forged)));
-            }
-            Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => {}
-        }
-        write(shared, telling, about, &mut looked.touched).await?;
-    }
-    Ok(())
-}
-
-async fn read_event(
-    shared: &EngineShared,
-    wallet: &CredentialSource,
-    id: &str,
-) -> Result<Option<RemoteAnswer>, ReadFailure> {
-    if fault_injection::is_active("read-back-skipped") {
-        let known = shared.facts.event(&wallet.merchant, id).map_err(EngineError::from)?;
-        let body = known.and_then(|known| known.posted);
-        let opened = body.map(|body| shared.vault.unseal_text(&body)).transpose();
-        let opened = opened.map_err(EngineError::from)?;
-        return Ok(opened
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .map(RemoteAnswer::Body));
-    }
-    let query = RemoteQuery::one(Call::to::<GetEvent>(&[id]));
-    Ok(read::answers(shared, &[query], wallet).await?.into_iter().next())
 }

@@ -11,12 +11,12 @@ use tokio::time::Instant;
 
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::base::wording::nearest;
 use crate::engine::events::schedule::{EventResync, EventSchedule};
 use crate::engine::handles::shared::EngineShared;
 use crate::engine::handles::task_result::{PollResult, ResyncCount};
 use crate::engine::protocol::events::{ResyncEvents, ResyncedEvents};
 use crate::engine::protocol::query::Reply;
+use crate::engine::protocol::views::no_merchant;
 
 impl EventSchedule {
     /// Begins to read lists of events again; the reply follows once all of them were read.
@@ -48,10 +48,7 @@ impl EventSchedule {
         if merchants.contains(wanted) {
             return Ok([wanted.clone()].into());
         }
-        let names: Vec<String> = merchants.iter().map(Key::short).collect();
-        let meant = nearest(&wanted.short(), names.iter().map(String::as_str));
-        let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
-        Err(format!("there is no merchant {}{meant}", wanted.short()))
+        Err(no_merchant(wanted, merchants))
     }
 
     /// Returns the time from which a recovery reads a merchant's list, and true if hooks are

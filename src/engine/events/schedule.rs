@@ -13,8 +13,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::base::id::Key;
-use crate::engine::events::poll;
-use crate::engine::events::poll::PollRequest;
+use crate::engine::events::poll::{self, PollRequest};
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::{PollResult, Task};
 use crate::engine::known::known_state::Snapshot;
@@ -47,7 +46,7 @@ pub(crate) struct EventSchedule {
     pub(crate) read_at: BTreeMap<Key, DateTime<Utc>>,
     budgets: BTreeMap<Key, LookupQuota>,
     /// The period without a listener before this process began.
-    away: Option<(DateTime<Utc>, DateTime<Utc>)>,
+    pub(crate) away: Option<(DateTime<Utc>, DateTime<Utc>)>,
     under_way: BTreeSet<Key>,
     /// Lists that a person wants read again.
     pub(crate) recovery: Option<EventResync>,
@@ -76,11 +75,6 @@ impl EventSchedule {
             self.schedule(merchant);
         }
         self.away = last.map(|last| (last, shared.now()));
-    }
-
-    /// Returns the period without a listener before this process began.
-    pub(crate) fn absence(&self) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
-        self.away
     }
 
     pub(crate) fn schedule(&mut self, merchant: &Key) {

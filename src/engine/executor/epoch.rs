@@ -124,7 +124,7 @@ pub(crate) async fn read_before_create(
         .filter(|_| shared.settings.first_look && repeat_risk(row, effect) == RepeatRisk::Findable);
     let Some(back) = back else { return Ok(None) };
     let cell = shared.read_lists.cell(&effect.merchant, back.list_name);
-    let wallet = CredentialSource { account: None, ..job.wallet.clone() };
+    let wallet = job.wallet.clone().with_account(None);
     cell.get_or_try_init(|| read_list(shared, &effect.merchant, back, &wallet)).await?;
     let touched = blocked_keys(shared, [&effect.key, &effect.merchant])?;
     Ok((!touched.is_empty()).then(|| TaskResult::BlockedByUnknown(effect.key.clone(), touched)))

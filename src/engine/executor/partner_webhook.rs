@@ -19,8 +19,7 @@ use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::TaskResult;
 use crate::engine::protocol::input::IncomingWebhook;
 use crate::engine::readers::read::seal_facts;
-use crate::model::events::event;
-use crate::model::events::event::{PartnerWebhook, Via};
+use crate::model::events::event::{self, PartnerWebhook, Via};
 use crate::model::intent::{EffectProof, IntentProgress, IntentState, OpenIntent};
 use crate::model::record::Record;
 use crate::model::remote_object::Freshness;
@@ -122,7 +121,7 @@ fn learn(
             continue;
         };
         let (facts, blobs) = seal_facts(shared, key, facts, &secrets)?;
-        let fact = observation(shared, key, facts);
+        let fact = shared.observation((key, key), FactSource::Webhook, facts);
         news.blobs.extend(blobs);
         news.records.extend(held.take().map(|open| settle_submission(open, &fact)));
         news.records.push(Record::Observation(Box::new(fact)));
@@ -214,19 +213,6 @@ fn decision(event: &PartnerEvent, is_test: bool, mark: &str) -> Option<DecisionF
             Some((json!({"state": "declined", "mark": mark, "reason": reason}), Vec::new()))
         }
         PartnerEventType::Other(_) => None,
-    }
-}
-
-fn observation(shared: &EngineShared, key: &Key, facts: Value) -> Observation {
-    Observation {
-        key: key.clone(),
-        merchant: key.clone(),
-        at: shared.now(),
-        source: FactSource::Webhook,
-        remote_id: None,
-        exists: None,
-        applied: None,
-        facts,
     }
 }
 

@@ -10,13 +10,11 @@ use crate::engine::executor::epoch::EpochGate;
 use crate::engine::executor::progress::Attempt;
 use crate::engine::executor::request::row_of;
 use crate::engine::executor::{answer, epoch, evidence, request};
-use crate::engine::handles::access;
-use crate::engine::handles::access::{CredentialError, access};
+use crate::engine::handles::access::{self, CredentialError, access};
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::{EffectJob, TaskFailure, TaskResult};
 use crate::engine::limits::budget::Reservation;
-use crate::engine::readers::read;
-use crate::engine::readers::read::ReadFailure;
+use crate::engine::readers::read::{self, ReadFailure};
 use crate::model::effect::{Effect, Exposure, SingleUse};
 use crate::model::intent::{EffectProof, Intent, IntentProgress, StoredRequest};
 use crate::model::outcome::Outcome;
@@ -124,8 +122,8 @@ pub(crate) fn intent(
         subject: effect.subject,
         on_doubt: effect.on_doubt,
         cause,
-        at: reserved.at,
-        exposure: if counts { reserved.stake.clone() } else { Exposure::default() },
+        at: reserved.at(),
+        exposure: if counts { reserved.stake() } else { Exposure::default() },
     }
 }
 

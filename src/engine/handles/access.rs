@@ -33,6 +33,11 @@ pub(crate) struct CredentialSource {
 }
 
 impl CredentialSource {
+    /// Uses the keys of this account, if it has any.
+    pub(crate) fn with_account(self, account: Option<String>) -> Self {
+        Self { account, ..self }
+    }
+
     /// Returns true if the manifest itself names this credential.
     fn has_own_field(&self, field: &str) -> bool {
         self.spec.as_ref().is_some_and(|spec| spec.pointer(field).is_some())

@@ -29,30 +29,24 @@ pub enum TaskResult {
     /// A record about this resource, if any, was written outside its own task, such as a partner
     /// webhook.
     RecordWritten(Option<Key>),
-    /// A list of the service was read.
     ListSwept(SweepResult),
-    /// A merchant's events were read.
     EventsPolled(PollResult),
     /// Hooks that failed for good are to be run again.
     Replayed,
     /// The list of scripts that are used from now on is on disk.
     ScriptsRecorded,
-    /// A search for settled old data has ended.
     RetentionDone,
-    /// The hooks of a merchant's events have run.
     HooksRan(Key),
     /// A try of a hook's action has ended: true if it is settled, and the resource to plan again.
     ActionTried(ActionRequestId, bool, Option<Key>),
     /// A plan was approved: plan every resource again that a limit blocks.
     Approved,
-    /// Bookkeeping records of these resources were written.
     BookkeepingDone(BTreeSet<Key>),
     /// A release was recorded: plan everything again.
     Released,
     /// Handles the inner result first, and then sends this answer: the asker's next question sees
     /// the consequences.
     WithReply(Box<TaskResult>, Reply, oneshot::Sender<Reply>),
-    /// The task was requested to stop.
     Stopped(Key),
     /// The service refuses the credentials: the resource, and its merchant.
     Unauthorised(Key, Key),

@@ -30,7 +30,6 @@ const ANSWERS_MAX: usize = 64;
 /// written: they take memory.
 const WEIGHT_MAX: usize = 4096;
 
-/// The time during one stretch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StretchLimits {
     /// The time for the whole stretch; `None`: the clock is read.
@@ -55,7 +54,6 @@ pub(crate) struct HookBatch {
     weight: usize,
     /// The number of the last event that was handled.
     pub(crate) at: u64,
-    /// The records of the runs, in order.
     pub(crate) records: Vec<Record>,
 }
 
@@ -196,7 +194,6 @@ impl NeededRead {
     }
 }
 
-/// The answers available to one run.
 pub(crate) struct Answers {
     context: Arc<BatchContext>,
     state: Mutex<AnswerState>,

@@ -26,11 +26,9 @@ pub(crate) struct BatchContext {
     pub(crate) shared: Arc<EngineShared>,
     pub(crate) hooks: Hooks,
     pub(crate) merchant: Key,
-    /// The script's present name.
     pub(crate) script: String,
     /// The script's lane in the set; `None` if the script is gone.
     pub(crate) lane: Option<ScriptIdentity>,
-    /// The merchant's mode.
     pub(crate) mode: Value,
     /// Values that its runs keep, until they are written.
     pub(crate) unwritten: Unwritten,

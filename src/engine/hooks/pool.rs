@@ -16,7 +16,6 @@ const WORKERS: usize = 8;
 /// for others.
 const WORKERS_EACH: usize = 3;
 
-/// The threads and their limits.
 pub(crate) struct ScriptPool {
     threads: ThreadPool,
     all: Semaphore,

@@ -26,7 +26,6 @@ const fn slots(channel: &Channel) -> usize {
     }
 }
 
-/// The order of actions in this process.
 #[derive(Debug, Default)]
 pub(crate) struct ActionQueue {
     /// Every action of this process that is not settled.

@@ -12,7 +12,6 @@ use crate::model::events::hook_run::{FailedHook, TRIES_MAX};
 
 /// The wait before the second try; it doubles with each further one.
 const RETRY_WAIT: TimeDelta = TimeDelta::seconds(30);
-/// Longest wait of a hook for its next try.
 const RETRY_WAIT_MAX: TimeDelta = TimeDelta::minutes(8);
 
 /// Returns the time of the next run of a hook that failed this number of times; `None`: no further
@@ -30,7 +29,6 @@ pub(crate) fn latest_retry(now: DateTime<Utc>) -> DateTime<Utc> {
 
 type EventAndScript = (String, String);
 
-/// The signal of one merchant's worker.
 #[derive(Default)]
 pub(crate) struct WorkerSignal {
     rung: Notify,

@@ -28,7 +28,6 @@ pub(crate) enum ScriptChange {
     None,
     /// The list of scripts is on disk already.
     Recorded,
-    /// Records the list of scripts.
     Record(Task),
 }
 

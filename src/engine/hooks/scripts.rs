@@ -30,7 +30,6 @@ use crate::scripting::hooks::Hooks;
 /// runs are written.
 const RETRIES_MAX: usize = 256;
 
-/// The scripts of a daemon, and their activity.
 pub(crate) struct Scripts {
     /// Channel from the engine's own tasks to the engine.
     sender: mpsc::UnboundedSender<EngineInput>,
@@ -45,7 +44,6 @@ pub(crate) struct Scripts {
     pub(crate) changing: Option<ScriptSet>,
     /// The newest set, good or not; `None` before the first read.
     found: Option<ScriptSet>,
-    /// Merchants whose hooks are being run.
     pub(crate) running: BTreeMap<Key, Arc<WorkerSignal>>,
     pool: Arc<ScriptPool>,
     pub(crate) agenda: ActionQueue,
@@ -142,10 +140,6 @@ impl Scripts {
             pool: self.pool.clone(),
         };
         Box::pin(worker.run())
-    }
-
-    pub(crate) fn worker_ended(&mut self, merchant: &Key) {
-        self.running.remove(merchant);
     }
 
     /// Returns failed hooks whose retry is due, by merchant, up to a limit; notes the time of the

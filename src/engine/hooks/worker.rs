@@ -31,7 +31,6 @@ use crate::scripting::hooks::{Hooks, ScriptQueue};
 /// that take any time.
 const BATCH_MAX: u64 = 512;
 
-/// The inputs of a merchant's worker.
 pub(crate) struct MerchantWorker {
     pub(crate) shared: Arc<EngineShared>,
     pub(crate) hooks: Hooks,
@@ -52,7 +51,6 @@ struct ScriptCursor {
 
 pub(crate) struct ScriptWork {
     pub(crate) queue: ScriptQueue,
-    /// Failed hooks that are run again now.
     pub(crate) failed: Vec<FailedHook>,
     /// Numbers of the first and the last event; no events if the first is greater.
     pub(crate) events: (u64, u64),
@@ -61,7 +59,6 @@ pub(crate) struct ScriptWork {
 pub(crate) struct ScriptWorkDone {
     pub(crate) script: String,
     pub(crate) failed: Vec<FailedHook>,
-    /// The number of the last event.
     pub(crate) at: u64,
     pub(crate) records: Vec<Record>,
     /// Held until the records are written: only then does the script run for another merchant.

@@ -13,7 +13,6 @@ use crate::model::issue::{Issue, PlacedIssue, TreeProblems};
 use crate::model::manifest::{Desired, Provenance};
 use crate::spec::tree::loader::Loader;
 
-/// The source of the desired state.
 pub trait SpecSource: Send {
     fn desired(&self) -> Arc<Desired>;
     /// Reads these files again, or all files if the list is empty. Returns the resources whose
@@ -93,7 +92,6 @@ impl ReadScope {
     }
 }
 
-/// The files and their last read.
 pub(crate) struct SpecFiles {
     /// `None` while another thread reads.
     specs: Option<Box<dyn SpecSource>>,
@@ -102,14 +100,12 @@ pub(crate) struct SpecFiles {
     report: Option<ReadReport>,
 }
 
-/// The results of a read besides the desired state.
 struct ReadReport {
     problems: TreeProblems,
     digest: Option<Digest>,
     commit: Option<String>,
 }
 
-/// The files after a read on another thread.
 pub(crate) struct TreeRead {
     specs: Box<dyn SpecSource>,
     touched: BTreeSet<Key>,

@@ -35,7 +35,7 @@ const RECENT_MAX: usize = 64;
 /// Desired state and facts. Every fact is read from the fold; a failed read stops the engine, since
 /// mistaking an unknown object for an absent one would create it twice.
 pub struct KnownState {
-    files: SpecFiles,
+    pub(crate) files: SpecFiles,
     facts: ReadModel,
     clock: SharedClock,
     observed: BTreeMap<Key, Packed<Observed>>,
@@ -94,21 +94,28 @@ impl KnownState {
     }
 
     /// Reads one resource again, after a record about it was written.
-    pub(crate) fn refresh(&mut self, facts: &ReadModel, key: &Key) -> Result<(), ReadModelError> {
+    pub(crate) fn refresh(&mut self, key: &Key) -> Result<(), ReadModelError> {
         self.recent.lock().remove(key);
-        match facts.observed_state(key)? {
+        match self.facts.observed_state(key)? {
             Some(known) => self.observed.insert(key.clone(), pack(key, &known)?),
             None => self.observed.remove(key),
         };
-        match facts.open_intent(key)? {
+        match self.facts.open_intent(key)? {
             Some(open) => self.open.insert(key.clone(), Arc::new(open)),
             None => self.open.remove(key),
         };
-        match facts.suspension(key)? {
+        match self.facts.suspension(key)? {
             Some(suspension) => self.suspended.insert(key.clone(), Arc::new(suspension)),
             None => self.suspended.remove(key),
         };
         Ok(())
+    }
+
+    pub(crate) fn refresh_all<'k>(
+        &mut self,
+        keys: impl IntoIterator<Item = &'k Key>,
+    ) -> Result<(), ReadModelError> {
+        keys.into_iter().try_for_each(|key| self.refresh(key))
     }
 
     /// Notes a task that uses a merchant's credentials: its intents are not known before it ends.
@@ -137,14 +144,6 @@ impl KnownState {
         let generation = manifest.map_or(0, |manifest| manifest.annotations.generation);
         let (merchant, urgency) = (merchant.clone(), Urgency::Change);
         CredentialSource { merchant, spec, is_read: false, account: None, urgency, generation }
-    }
-
-    pub(crate) fn files(&self) -> &SpecFiles {
-        &self.files
-    }
-
-    pub(crate) fn files_mut(&mut self) -> &mut SpecFiles {
-        &mut self.files
     }
 
     /// Returns the last suspension of every name, in effect or over.

@@ -23,10 +23,19 @@ use crate::store::read_model::model::ReadModelError;
 pub(crate) struct Reservation {
     guard: Arc<SpendBudget>,
     id: IntentId,
+    at: DateTime<Utc>,
+    stake: Exposure,
+}
+
+impl Reservation {
     /// The time of the reservation: the day to which it counts.
-    pub(crate) at: DateTime<Utc>,
-    /// The exposure that counts.
-    pub(crate) stake: Exposure,
+    pub(crate) fn at(&self) -> DateTime<Utc> {
+        self.at
+    }
+
+    pub(crate) fn stake(&self) -> Exposure {
+        self.stake.clone()
+    }
 }
 
 impl Drop for Reservation {
@@ -90,7 +99,6 @@ impl SpendBudget {
 
 enum ReserveResult {
     Reserved(Reservation),
-    /// There is no room.
     Over(Box<LimitExceeded>),
     /// There may be room once pending effects are recorded or given up.
     Wait,

@@ -14,7 +14,6 @@ use crate::base::money::Currency;
 use crate::model::effect::Effect;
 use crate::model::plan::Step;
 
-/// Fields of an answer that contain the amount.
 const AMOUNTS: [&str; 2] = ["total_amount", "amount"];
 /// Suffix in the meaning of an amount to which a surcharge will be added.
 const OPEN_END: &str = "_before_surcharge";

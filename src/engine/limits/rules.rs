@@ -24,7 +24,6 @@ use crate::policy::limits::TypicalAmounts;
 use crate::policy::permission::approval_status;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
-/// The limits, the counted sums, and the pending ones.
 pub(crate) struct SpendBudget {
     pub(crate) rules: PolicyRules,
     pub(crate) facts: ReadModel,

@@ -16,7 +16,6 @@ use crate::engine::protocol::views::MoneyView;
 use crate::model::effect::Action;
 use crate::model::intent::Cause;
 
-/// An action on its way to the engine.
 #[derive(Debug)]
 pub struct ActionCommand {
     pub action: Action,
@@ -50,7 +49,6 @@ pub struct ActionReport {
     pub status: ActionStatus,
     /// True if it was done before: this time nothing was sent.
     pub before: bool,
-    /// One sentence for people.
     pub message: String,
     /// The id of the object on the service, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -73,7 +71,6 @@ pub enum ManualResolution {
     Retry,
 }
 
-/// A person's decision on its way to the engine.
 #[derive(Debug)]
 pub struct ResolveIntent {
     pub id: IntentId,

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Key;
+use crate::engine::protocol::views::is_zero;
 use crate::model::events::event::EventLedger;
 use crate::model::events::hook_run::ActionOutcome;
 use crate::model::events::scripts::ScriptValuesSize;
@@ -108,11 +109,6 @@ pub struct ScriptView {
     pub kept_keys: u64,
     /// Bytes of its values, of at most [`crate::model::events::scripts::BYTES_MAX`].
     pub kept_bytes: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(stopped: &u64) -> bool {
-    *stopped == 0
 }
 
 /// Growing data, against its bounds.

@@ -19,7 +19,6 @@ use crate::model::state::drift::{AdoptRequest, ForgetRequest, InventoryRequest};
 use crate::model::state::lifecycle::ReleaseRequest;
 use crate::scripting::hooks::Hooks;
 
-/// An event that wakes the engine.
 #[derive(Debug)]
 pub enum EngineInput {
     /// Files may have changed; an empty list means the whole tree.
@@ -70,23 +69,18 @@ pub enum PayerRequest {
 /// are durable.
 #[derive(Debug)]
 pub enum EngineCommand {
-    /// Acknowledges the failed hooks of an event.
     Acknowledge(String, String),
     /// Acknowledges an object that was made again, for this reason.
     AcknowledgeOrphan((IntentId, String), String),
     AllowPrune(AllowPrune, String),
     ApproveLive(ApproveLive),
     ApprovePlan(ApprovingPlan),
-    /// Approves the plan by a signed commit.
     ApproveSigned(ApproveSigned),
-    /// Submits a payer's tokens for a saved method.
     Attach(SubmitToken),
-    /// Forgets a resource or an object.
     Forget(ForgetRequest, String),
     /// Forgets an absent script.
     ForgetScript(String, String),
     Import(AdoptRequest, String),
-    /// Lists a merchant's objects.
     Inventory(InventoryRequest),
     /// Records that nothing was sent for these resources since the backup, or what was (no
     /// resources: for any).
@@ -95,10 +89,8 @@ pub enum EngineCommand {
     RemoteGet(RemoteGet),
     /// Runs the hooks of this event again that failed for good.
     Replay(String, String),
-    /// Settles an intent as a person decides.
     Resolve(ResolveIntent),
     Rotate(RotationRequest, String),
-    /// Suspends or resumes a resource.
     Suspend(SuspensionRequest, String),
 }
 
@@ -118,7 +110,6 @@ impl AllowPrune {
     }
 }
 
-/// A set of scripts as found in the folder.
 #[derive(Debug, Clone)]
 pub struct ScriptSet {
     /// The set, if it has no problems.
@@ -128,7 +119,6 @@ pub struct ScriptSet {
     pub problems: usize,
 }
 
-/// A webhook of the partner interface as it arrived.
 #[derive(Clone, PartialEq, Eq)]
 pub struct IncomingWebhook {
     /// The generation of the address at which it arrived.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_with::skip_serializing_none;
 
 use crate::base::id::{Key, Mode};
 use crate::base::money::Currency;
@@ -12,7 +13,7 @@ use crate::effects::core::row::LostReply;
 use crate::effects::register::effect_row;
 use crate::engine::protocol::views::MoneyView;
 use crate::model::effect::PER_OCCURRENCE;
-use crate::model::intent::{Cause, Intent};
+use crate::model::intent::{Cause, Intent, IntentState};
 use crate::store::read_model::model::{ReadModel, ReadModelError};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +25,6 @@ pub struct IntentView {
     pub state: String,
     /// Number of times it was sent.
     pub attempts: u32,
-    /// The reason why it is not settled.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<String>,
     /// The effect's own name at the service.
@@ -38,10 +38,9 @@ pub struct IntentView {
 }
 
 /// The known parts of an effect without a known result, and the places where it would show.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntentEvidence {
-    /// The object that it changes.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub target: Option<String>,
     /// The expected values of its answer for money and state; nothing private.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
@@ -55,7 +54,6 @@ pub struct IntentEvidence {
     /// The way in which a lost answer of it is settled, in a sentence.
     pub settled_by: String,
     /// Its origin: a document's file, line and commit, or a person.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub caused_by: Option<String>,
 }
 
@@ -72,7 +70,6 @@ const ASKED: [&str; 9] = [
     "schedule",
 ];
 
-/// Open intents, and resources that were made again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntentsView {
     /// Intents that are not closed, oldest first.
@@ -89,7 +86,6 @@ pub struct IntentsView {
     pub last_resort: Option<DisownPreview>,
 }
 
-/// A resource that was made again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemadeView {
     /// The intent whose result is not known.
@@ -110,6 +106,15 @@ pub(crate) fn evidence(intent: &Intent) -> IntentEvidence {
         shows_at,
         settled_by,
         caused_by: caused_by(&intent.cause),
+    }
+}
+
+/// Returns the reason why an intent is in doubt or on hold.
+pub(crate) fn unsettled_reason(state: &IntentState) -> Option<&str> {
+    match state {
+        IntentState::InDoubt { attempt: _, reason }
+        | IntentState::OnHold { attempt: _, reason } => Some(reason),
+        IntentState::Open { .. } | IntentState::Closed => None,
     }
 }
 
@@ -147,7 +152,6 @@ fn caused_by(cause: &Cause) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// One unknown object that blocks a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnknownObjectView {
     pub id: String,
@@ -173,16 +177,14 @@ pub struct DisownPreview {
     pub active: usize,
 }
 
-/// One object with an unknown mark.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DisownedView {
     pub id: String,
     pub list: String,
     pub merchant: Key,
     /// Its status at the service, if it collects money.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub money: Option<MoneyView>,
 }
 

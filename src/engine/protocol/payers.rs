@@ -8,6 +8,7 @@ use std::fmt;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize, Serializer};
+use serde_with::skip_serializing_none;
 
 use crate::base::id::{Key, Mode};
 use crate::base::secret::Secret;
@@ -16,14 +17,11 @@ use crate::model::state::health::PaymentResult;
 /// A payer's link with a verified signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IntakeLink {
-    /// The saved method.
     pub key: Key,
     pub terms: IntakeTerms,
-    /// End of the link's validity.
     pub until: DateTime<Utc>,
 }
 
-/// The terms of a payer's link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntakeTerms {
     /// The generation of the saved method's document.
@@ -34,7 +32,6 @@ pub struct IntakeTerms {
     pub replaces: Option<String>,
 }
 
-/// The present state of a payer's link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Intake {
     Requested(Box<IntakePage>),
@@ -48,14 +45,11 @@ pub enum Intake {
     NotYet,
 }
 
-/// The data of a payer's page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IntakePage {
     /// `card` or `bank`.
     pub sort: &'static str,
-    /// The merchant's public key.
     pub public_key: String,
-    /// The merchant's name, if known.
     pub merchant: Option<String>,
     /// Test or live.
     pub mode: Mode,
@@ -73,7 +67,6 @@ pub struct IntakePage {
 /// A token on its way to the engine. It crosses the control socket, and is displayed nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttachToken {
-    /// The saved method.
     pub key: Key,
     #[serde(serialize_with = "serialize_exposed")]
     pub token: Secret,
@@ -130,33 +123,29 @@ impl Serialize for SecretLink {
     }
 }
 
-/// The newest payment of a resource, and the next one.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaymentsView {
     /// The newest try to collect money; `None` until an event reports one.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub last: Option<PaymentView>,
     /// Failed tries since the last successful one.
     pub failures: u32,
     /// The date of the next payment, as the service last showed it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub next: Option<String>,
 }
 
 /// One try to collect money.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaymentView {
     /// The transaction, or the occurrence.
     pub id: String,
     pub result: PaymentResult,
     /// In minor units.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub amount: Option<i64>,
     /// ISO 4217.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub currency: Option<String>,
     /// The service's code of a failure.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<String>,
     /// By the service's clock.
     pub at: String,

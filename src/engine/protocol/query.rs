@@ -47,14 +47,11 @@ pub enum EngineQuery {
     Scoped(StepSelection),
     /// The same as a plan that can be saved in a file.
     Save(Box<SavePlan>),
-    /// Every live authorisation that waits for a person's approval.
     Approvals,
-    /// The terms for a payer's link of this saved method.
     IntakeLink(Key),
     /// Positions in the journal, for `why`.
     #[serde(rename = "trail")]
     JournalRefs(WhySubject),
-    /// The valid addresses.
     Addresses,
     /// The effects whose result was recorded behind this record of the journal, since the process
     /// began.
@@ -81,7 +78,6 @@ pub enum Reply {
     Metrics(Box<Metrics>),
     /// Open intents and possible orphans.
     Intents(IntentsView),
-    /// The gateway's events, and the state of their receiver.
     Events(Box<EventsView>),
     Event(Option<Box<EventView>>),
     Hooks(Box<HooksView>),
@@ -90,14 +86,11 @@ pub enum Reply {
     /// Data for scripts, or the reason why there is none.
     #[serde(rename = "known")]
     ScriptData(Result<Value, String>),
-    /// The plan, with the tree's state and problems.
     Plan(Box<PlanView>),
     Saved(Box<SavedPlan>),
     #[serde(rename = "paused")]
     Suspension(Box<SuspensionResult>),
-    /// Selected names that no resource has.
     Unknown(Vec<UnknownName>),
-    /// Every live authorisation that waits for a person's approval.
     Approvals(Vec<LiveBinding>),
     /// The recorded approval; `None` if nothing waited for exactly that one.
     Approved(Option<Box<BindingApproval>>),
@@ -113,13 +106,11 @@ pub enum Reply {
     Imported(Box<AdoptionReport>),
     #[serde(rename = "all_adopted")]
     AllImported(Vec<AdoptionReport>),
-    /// A merchant's objects, or the reason why they are not known.
     Inventory(Result<Vec<InventoryItem>, String>),
     /// The service's response with its secrets hidden, or the reason why there is none.
     #[serde(rename = "shown")]
     RemoteGet(Result<Value, String>),
     Forgot(Box<ForgetResult>),
-    /// About the state on disk.
     State(StateReply),
     /// The requested portal link, if there is one.
     Link(Option<SecretLink>),
@@ -127,7 +118,6 @@ pub enum Reply {
     IntakeLink(Result<IntakeTerms, String>),
     /// The saved method that received a token, or the reason of the refusal.
     Attached(Result<Key, String>),
-    /// The rotated addresses with their valid generations.
     Addresses(Vec<(WebhookAddress, Rotation)>),
     /// The addresses that a rotation concerned, or the reason of its refusal.
     Rotated(Result<Vec<WebhookAddress>, String>),

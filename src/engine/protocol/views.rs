@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_with::skip_serializing_none;
 
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
+use crate::base::wording::nearest;
 use crate::engine::protocol::payers::PaymentsView;
 use crate::model::change::{LimitExceeded, MonthlyDue, PlannedAction, Removal, Replaced};
 use crate::model::issue::{PlacedIssue, ProblemCounts, TreeProblems};
@@ -57,6 +59,7 @@ impl Overview {
 }
 
 /// One resource: an item of `/api/v1/resources` (design.md part 4).
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResourceView {
     pub kind: String,
@@ -68,27 +71,20 @@ pub struct ResourceView {
     pub reason: String,
     /// One sentence.
     pub message: String,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub remote_id: Option<String>,
     /// Its conditions, each with status, reason and time.
     #[serde(default)]
     pub conditions: Vec<Condition>,
     pub verdict: String,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub file: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub line: Option<usize>,
     /// Time of the newest known fact; later changes at the service are not known.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub last_known: Option<String>,
     /// Confidence in that fact now; only if there is an object.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub confidence: Option<Confidence>,
     /// Time at which the service last showed the known state; only if this process read it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verified_at: Option<String>,
     /// The newest payment or attempt, and the next payment; only for resources that collect money.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub payments: Option<Box<PaymentsView>>,
     /// Number of times it was made again without proof that the first try failed.
     #[serde(skip_serializing_if = "is_zero", default)]
@@ -239,9 +235,8 @@ pub struct MoneyView {
     pub amount: i64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
+pub(crate) fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
+    *count == T::default()
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -294,6 +289,33 @@ pub struct UnknownName {
     pub key: Key,
     /// The most similar name, if there is one.
     pub nearest: Option<String>,
+}
+
+impl UnknownName {
+    /// Returns those of these names that are not known; `keys` are all that exist.
+    pub(crate) fn among<'a, 'k>(
+        names: impl Iterator<Item = &'a Key>,
+        known: impl Fn(&Key) -> bool,
+        keys: impl Iterator<Item = &'k Key>,
+    ) -> Vec<Self> {
+        let (unknown, keys) = (names.filter(|key| !known(key)), keys.collect::<Vec<_>>());
+        let like = |key: &Key| nearest_key(key, keys.iter().copied());
+        let view = |key: &Key| Self { key: key.clone(), nearest: like(key) };
+        unknown.map(view).collect()
+    }
+}
+
+/// Returns the most similar name to that of a resource.
+pub(crate) fn nearest_key<'k>(key: &Key, keys: impl Iterator<Item = &'k Key>) -> Option<String> {
+    let names: Vec<String> = keys.map(Key::short).collect();
+    nearest(&key.short(), names.iter().map(String::as_str)).map(str::to_owned)
+}
+
+/// Message: there is no such merchant.
+pub(crate) fn no_merchant(key: &Key, merchants: &[Key]) -> String {
+    let meant = nearest_key(key, merchants.iter());
+    let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+    format!("there is no merchant {}{meant}", key.short())
 }
 
 #[derive(Debug)]

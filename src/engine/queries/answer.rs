@@ -10,10 +10,10 @@ use crate::base::id::Key;
 use crate::client::gate::DownHost;
 use crate::engine::handles::shared::EngineError;
 use crate::engine::handles::task_result::TaskFailure;
-use crate::engine::protocol::actions::EffectReport;
 use crate::engine::protocol::diagnostics::{EventTotals, Metrics, StateReply};
 use crate::engine::protocol::query::{EngineQuery, Reply};
 use crate::engine::protocol::views::{DownHostView, Overview, TrafficView};
+use crate::engine::queries::journal_refs::locate;
 use crate::engine::view::EngineView;
 use crate::model::change::PlannedAction;
 use crate::model::plan::Reason;
@@ -47,10 +47,13 @@ impl EngineView<'_> {
             EngineQuery::Approvals => Reply::Approvals(self.approvals()),
             EngineQuery::IntakeLink(key) => Reply::IntakeLink(self.intake_link(&key)),
             EngineQuery::JournalRefs(wanted) => {
-                Reply::State(StateReply::Trail(self.journal_refs(&wanted)?))
+                let head = self.shared.writer.head();
+                Reply::State(StateReply::Trail(locate(&self.shared.facts, &wanted, head)?))
             }
             EngineQuery::Addresses => Reply::Addresses(self.shared.facts.rotations()?),
-            EngineQuery::Effects(position) => Reply::Effects(self.effects_since(position)),
+            EngineQuery::Effects(position) => {
+                Reply::Effects(self.shared.effect_log.since(position))
+            }
             EngineQuery::Settle => Reply::Settled,
         })
     }
@@ -173,12 +176,6 @@ impl EngineView<'_> {
         let since = now.checked_sub_signed(span(silent.since)).unwrap_or(now);
         let next = now.checked_add_signed(span(silent.next)).unwrap_or(now);
         DownHostView { host: silent.host.clone(), since: timestamp(&since), next: timestamp(&next) }
-    }
-
-    /// Returns the effects behind this position of the journal, among the newest few thousand of
-    /// this process.
-    pub(crate) fn effects_since(&self, position: u64) -> Vec<EffectReport> {
-        self.shared.effect_log.since(position)
     }
 }
 

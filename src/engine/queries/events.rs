@@ -88,7 +88,7 @@ impl EngineView<'_> {
     /// Message if the receiver was absent before this process began: partner webhooks of that time
     /// may be lost.
     fn absence_message(&self) -> Option<String> {
-        let (from, to) = self.event_schedule.absence()?;
+        let (from, to) = self.event_schedule.away?;
         let away = to.signed_duration_since(from);
         (away >= AWAY_MIN).then(|| {
             let lost = if away > SENDER_TRIES_FOR {

@@ -9,10 +9,10 @@ use crate::base::money::Currency;
 use crate::engine::handles::shared::EngineError;
 use crate::engine::protocol::intents::{
     DisownPreview, DisownedView, IntentView, IntentsView, RemadeView, UnknownObjectView,
-    collected_money, evidence, merchant_mode,
+    collected_money, evidence, merchant_mode, unsettled_reason,
 };
 use crate::engine::view::EngineView;
-use crate::model::intent::{IntentState, OpenIntent};
+use crate::model::intent::OpenIntent;
 use crate::model::state::observed::Observed;
 use crate::model::state::orphan::{Collection, UnknownObject};
 use crate::plan::state_view::StateView;
@@ -69,18 +69,13 @@ impl EngineView<'_> {
 }
 
 fn intent_view(open: &OpenIntent) -> IntentView {
-    let reason = match &open.state {
-        IntentState::InDoubt { attempt: _, reason }
-        | IntentState::OnHold { attempt: _, reason } => Some(reason.clone()),
-        IntentState::Open { attempt: _ } | IntentState::Closed => None,
-    };
     IntentView {
         id: open.intent.id.to_string(),
         key: open.intent.key.clone(),
         effect: open.intent.effect.clone(),
         state: open.state.word().to_owned(),
         attempts: open.state.attempt(),
-        reason,
+        reason: unsettled_reason(&open.state).map(str::to_owned),
         source_id: open.intent.source_id.to_string(),
         mark: open.intent.mark.to_string(),
         at: timestamp(&open.intent.at),

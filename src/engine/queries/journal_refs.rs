@@ -6,7 +6,6 @@ use serde_json::Value;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::engine::protocol::diagnostics::{Provenances, RecordRefs, WhySubject};
-use crate::engine::view::EngineView;
 use crate::kinds::planning::step::MERCHANT;
 use crate::model::effect::Action;
 use crate::model::events::event::{EventEntry, EventStatus, VerifiedEvent};
@@ -15,12 +14,6 @@ use crate::model::operator::PlanApproval;
 use crate::model::remote_object::RemoteObject;
 use crate::store::journal::chain::Head;
 use crate::store::read_model::model::{ReadModel, ReadModelError};
-
-impl EngineView<'_> {
-    pub(crate) fn journal_refs(&self, wanted: &WhySubject) -> Result<Provenances, ReadModelError> {
-        locate(&self.shared.facts, wanted, self.shared.writer.head())
-    }
-}
 
 /// Returns the positions of a subject, from the fold.
 pub fn locate(

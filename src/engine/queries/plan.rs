@@ -6,12 +6,10 @@ use serde_json::{Value, json};
 
 use crate::base::hash::{canonical, keyed_digest};
 use crate::base::id::Key;
-use crate::base::wording::nearest;
 use crate::engine::protocol::views::{
     CHECKSUM_SHORT, ComparedTrees, MoneyView, PlanView, StepView, UnknownName,
 };
-use crate::engine::queries::scoped;
-use crate::engine::queries::scoped::{due, step_sums};
+use crate::engine::queries::scoped::{self, due, step_sums};
 use crate::engine::view::EngineView;
 use crate::model::change::PlannedAction;
 use crate::model::manifest::Desired;
@@ -39,7 +37,7 @@ impl EngineView<'_> {
             let view = StepView { problems: self.field_problems(step), due, ..step_view(step) };
             with_plan_checksum(view, step, &checksum)
         };
-        let problems = self.known_state.files().problems();
+        let problems = self.known_state.files.problems();
         let steps = plan.steps.iter().filter(|step| !is_settled(step)).map(told);
         let steps: Vec<StepView> = steps.collect();
         PlanView {
@@ -47,8 +45,8 @@ impl EngineView<'_> {
             coverage: self.known_state.desired().tree_state,
             position: head.sequence,
             head: data_encoding::HEXLOWER.encode(&head.hash),
-            commit: self.known_state.files().commit(),
-            files: self.known_state.files().digest(),
+            commit: self.known_state.files.commit(),
+            files: self.known_state.files.digest(),
             checksum: checksum.clone(),
             looked_at: self.readers.sweeps.list_reads(),
             totals: totals.collect(),
@@ -67,8 +65,8 @@ impl EngineView<'_> {
     pub(crate) fn checksum<'a>(&self, steps: impl Iterator<Item = &'a Step>) -> String {
         let changing = steps.filter(|step| unlimited_verdict(step).is_change());
         let about: Vec<Value> = changing.map(|step| self.approved_parts(step)).collect();
-        let key = &self.shared.settings.planning.digest_key;
-        keyed_digest(key, CHECKSUM_LABEL, &canonical(&Value::Array(about))).to_string()
+        let about = canonical(&Value::Array(about));
+        keyed_digest(self.digest_key(), CHECKSUM_LABEL, &about).to_string()
     }
 
     fn approved_parts(&self, step: &Step) -> Value {
@@ -198,11 +196,6 @@ fn names_in_neither(before: &Desired, after: &Desired, scope: &StepSelection) ->
             |tree: &Desired| tree.manifests.contains_key(key) || tree.broken.contains(key);
         in_tree(before) || in_tree(after)
     };
-    let names: Vec<String> =
-        before.manifests.keys().chain(after.manifests.keys()).map(Key::short).collect();
-    let like = |key: &Key| nearest(&key.short(), names.iter().map(String::as_str));
-    let unknown = scope.names().filter(|key| !known(key));
-    unknown
-        .map(|key| UnknownName { key: key.clone(), nearest: like(key).map(str::to_owned) })
-        .collect()
+    let keys = before.manifests.keys().chain(after.manifests.keys());
+    UnknownName::among(scope.names(), known, keys)
 }

@@ -24,8 +24,7 @@ use crate::model::state::observed::ServiceRefusal;
 use crate::plan::blocks::generation_of;
 use crate::plan::state_view::StateView;
 use crate::policy::limit_check::{LimitPeriod, check_plan};
-use crate::policy::permission;
-use crate::policy::permission::approval_status;
+use crate::policy::permission::{self, approval_status};
 
 type PlannedSums = BTreeMap<(Mode, Option<Key>), RunningTotals>;
 
@@ -84,7 +83,7 @@ impl EngineView<'_> {
         let (kept, now) = (guard.facts.plan_approvals()?, guard.now());
         let rules = &guard.rules.approvals;
         let mut planned = PlannedSums::new();
-        for wish in self.spend_requests().filter(|wish| self.is_chosen(&wish.key)) {
+        for wish in self.spend_requests().filter(|wish| self.scheduler.is_selected(&wish.key)) {
             let rest = (!kept.is_empty()).then(|| self.digest_without_amounts(&wish.key));
             let wish = SpendRequest { amountless_digest: rest, ..wish };
             let alone = self.planner.step(&wish.key).is_some_and(|step| exceeds_single_limit(step));
@@ -96,10 +95,6 @@ impl EngineView<'_> {
             }
         }
         Ok(planned)
-    }
-
-    fn is_chosen(&self, key: &Key) -> bool {
-        self.scheduler.targets.as_ref().is_none_or(|chosen| chosen.contains(key))
     }
 
     /// Returns the exposure of every step that has one, blocked by a limit or not.
@@ -141,7 +136,7 @@ impl EngineView<'_> {
     pub(crate) fn digest_without_amounts(&self, key: &Key) -> Digest {
         let manifest = self.known_state.desired().manifest(key);
         let spec = manifest.as_ref().map(|manifest| &manifest.spec);
-        permission::amountless_digest(spec, &self.shared.settings.planning.digest_key)
+        permission::amountless_digest(spec, self.digest_key())
     }
 
     /// Returns the problems of a step's fields: the service's refusals, and dates that are over.
@@ -164,7 +159,7 @@ impl EngineView<'_> {
             return Vec::new();
         };
         let issues = (row.overdue)(&manifest.spec, today.date_naive());
-        issues.iter().filter_map(|issue| self.known_state.files().place(&step.key, issue)).collect()
+        issues.iter().filter_map(|issue| self.known_state.files.place(&step.key, issue)).collect()
     }
 
     /// Returns the messages of the refusal in a step's reason, each at its field; empty for any
@@ -177,7 +172,7 @@ impl EngineView<'_> {
         let refusal = known.as_ref().and_then(|known| known.refusal.as_ref());
         let issues = refusal.map(|refusal| refusal_issues(step.key.kind.as_str(), refusal));
         let issues = issues.into_iter().flatten();
-        issues.filter_map(|issue| self.known_state.files().place(&step.key, &issue)).collect()
+        issues.filter_map(|issue| self.known_state.files.place(&step.key, &issue)).collect()
     }
 }
 

@@ -7,7 +7,6 @@ use chrono::NaiveDate;
 
 use crate::base::id::{Key, Kind, Mode};
 use crate::base::money::Currency;
-use crate::base::wording::nearest;
 use crate::engine::protocol::views::{DueView, MoneyView, PlanView, StepView, UnknownName};
 use crate::engine::view::EngineView;
 use crate::model::change::PlannedAction;
@@ -132,15 +131,7 @@ impl EngineView<'_> {
             self.planner.step(key).is_some()
                 || self.known_state.desired().manifests.contains_key(key)
         };
-        let unknown: Vec<&Key> = scope.names().filter(|key| !known(key)).collect();
-        if unknown.is_empty() {
-            return Vec::new();
-        }
-        let names: Vec<String> = self.planner.steps().map(|step| step.key.short()).collect();
-        let like = |key: &Key| nearest(&key.short(), names.iter().map(String::as_str));
-        let told =
-            |key: &&Key| UnknownName { key: (*key).clone(), nearest: like(key).map(str::to_owned) };
-        unknown.iter().map(told).collect()
+        UnknownName::among(scope.names(), known, self.planner.steps().map(|step| &step.key))
     }
 }
 

@@ -15,8 +15,7 @@ use crate::effects::core::row::{
 use crate::effects::merchants::authorization::APPLICATION;
 use crate::effects::merchants::read::SURVEY;
 use crate::effects::register::reading_row;
-use crate::engine::handles::access;
-use crate::engine::handles::access::{CredentialError, CredentialSource, access};
+use crate::engine::handles::access::{self, CredentialError, CredentialSource, access};
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::{TaskFailure, TaskResult};
 use crate::engine::readers::compare;

@@ -20,8 +20,7 @@ use crate::engine::protocol::query::Reply;
 use crate::engine::protocol::views::{Confidence, ListReadView};
 use crate::engine::readers::sweep_task;
 use crate::kinds::planning::step::MERCHANT;
-use crate::kinds::register;
-use crate::kinds::register::READ_BACKS;
+use crate::kinds::register::{self, READ_BACKS};
 use crate::kinds::remote::readback::ReadBack;
 use crate::model::state::observed::Observed;
 
@@ -41,7 +40,8 @@ pub(crate) struct SweepSchedule {
     seen: BTreeMap<MerchantList, ListSeen>,
     /// Lists that a refresh reads.
     requested: VecDeque<MerchantList>,
-    waiters: Vec<oneshot::Sender<Reply>>,
+    /// Refreshes that wait for the reads under way.
+    pub(crate) waiters: Vec<oneshot::Sender<Reply>>,
 }
 
 impl SweepSchedule {
@@ -155,11 +155,6 @@ impl SweepSchedule {
         if self.on {
             self.sweep_after(list.clone(), wait);
         }
-    }
-
-    /// Adds a refresh that waits for the reads under way.
-    pub(crate) fn add_waiter(&mut self, reply: oneshot::Sender<Reply>) {
-        self.waiters.push(reply);
     }
 
     pub(crate) fn take_waiters(&mut self) -> Vec<oneshot::Sender<Reply>> {

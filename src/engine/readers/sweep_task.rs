@@ -8,7 +8,7 @@ use crate::engine::handles::access::CredentialSource;
 use crate::engine::handles::shared::{EngineError, EngineShared};
 use crate::engine::handles::task_result::{ListSeen, MerchantList, SweepResult, TaskResult};
 use crate::engine::readers::compare::{ListRead, ListedObject};
-use crate::engine::readers::read::ReadFailure;
+use crate::engine::readers::read::{ObjectAnswer, ReadFailure};
 use crate::engine::readers::{compare, read};
 use crate::kinds::register;
 use crate::kinds::remote::readback::ReadBack;
@@ -24,9 +24,9 @@ pub(crate) async fn sweep(
     wallet: &CredentialSource,
     ignored: &BTreeMap<Key, Box<[String]>>,
 ) -> Result<TaskResult, EngineError> {
-    let read = read_and_compare(shared, &list, back, wallet, ignored).await;
-    let (seen, touched) = match read::or_reason(read)? {
-        Ok((seen, touched)) => (Some(seen), touched),
+    let mut batch = SweepBatch::new(shared, wallet, ignored);
+    let (seen, touched) = match read::or_reason(batch.read_list(&list, back).await)? {
+        Ok(seen) => (Some(seen), batch.touched),
         Err(reason) => {
             tracing::warn!(merchant = %list.0, list = list.1, reason, "cannot read the list");
             (None, BTreeSet::new())
@@ -35,40 +35,29 @@ pub(crate) async fn sweep(
     Ok(TaskResult::ListSwept(SweepResult { list, seen, touched }))
 }
 
-async fn read_and_compare(
+/// Reads single objects, each by itself; returns those with new information.
+pub(crate) async fn sweep_each(
     shared: &EngineShared,
-    list: &MerchantList,
-    back: &'static ReadBack,
     wallet: &CredentialSource,
+    keys: BTreeSet<Key>,
     ignored: &BTreeMap<Key, Box<[String]>>,
-) -> Result<(ListSeen, BTreeSet<Key>), ReadFailure> {
-    let at = shared.now();
-    let mut ours = expected_objects(shared, &list.0, back)?;
-    let answers = read::answers(shared, &[RemoteQuery::list((back.list)())], wallet).await?;
-    let Some(RemoteAnswer::Items(items)) = answers.into_iter().next() else {
-        return Ok((ListSeen::Never, BTreeSet::new()));
-    };
-    let look = ListRead { back, key: &shared.settings.planning.digest_key, at };
-    let mut news = RecordBatch { shared, records: Vec::new(), touched: BTreeSet::new() };
-    for item in &items {
-        let Some((id, found)) = ListedObject::of(item, &mut ours) else { continue };
-        if let Some(known) = known_unless_busy(shared, &found.key, &id)? {
-            let paths = ignored.get(&found.key).map_or(&[][..], |paths| paths);
-            news.add(&found.key, look.compare(&found, &known, paths)).await?;
-        }
+) -> Result<BTreeSet<Key>, ReadFailure> {
+    let mut batch = SweepBatch::new(shared, wallet, ignored);
+    for key in keys {
+        let known = shared.facts.observed_state(&key).map_err(EngineError::from)?;
+        let Some(known) = known.filter(|known| known.exists) else { continue };
+        let Some((back, id)) = read_back_of(&key, &known).zip(known.remote_id) else { continue };
+        let look = ListRead { back, key: &shared.settings.planning.digest_key, at: shared.now() };
+        batch.read_single(&look, &id, key).await?;
     }
-    for (id, key) in ours {
-        let paths = ignored.get(&key).map_or(&[][..], |paths| paths);
-        read_single(shared, wallet, (&look, paths), (&id, key), &mut news).await?;
-    }
-    news.write().await?;
-    for strays in compare::changed_unknown_objects(shared, &list.0, (back, at), &items)? {
-        let key = strays.key.clone();
-        news.add(&key, Some(Record::UnknownObjects(Box::new(strays)))).await?;
-    }
-    news.write().await?;
-    shared.read_lists.note_read(&list.0, list.1);
-    Ok((ListSeen::At(at), news.touched))
+    batch.write().await?;
+    Ok(batch.touched)
+}
+
+/// Returns the read of an object's kind, as its applied state selects it.
+fn read_back_of(key: &Key, known: &Observed) -> Option<&'static ReadBack> {
+    let row = register::find(key.kind.as_str())?;
+    (row.read_back)(&known.applied.as_ref()?.spec)
 }
 
 /// Returns every object of the merchant that this list should contain, by its id.
@@ -79,9 +68,7 @@ fn expected_objects(
 ) -> Result<BTreeMap<RemoteId, Key>, EngineError> {
     let mut ours = BTreeMap::new();
     shared.facts.each_observed(|key, known| {
-        let spec = known.applied.as_ref().map(|applied| &applied.spec);
-        let row = register::find(key.kind.as_str());
-        let shown = row.zip(spec).and_then(|(row, spec)| (row.read_back)(spec));
+        let shown = read_back_of(&key, &known);
         let same = shown.is_some_and(|shown| std::ptr::eq(shown, back));
         if let (true, true, Some(id)) =
             (same && known.exists, known.merchant == *merchant, known.remote_id)
@@ -105,59 +92,82 @@ fn known_unless_busy(
     Ok(if shared.facts.open_intent(key)?.is_some() { None } else { known })
 }
 
-/// Reads an object by itself that the list does not contain.
-async fn read_single(
-    shared: &EngineShared,
-    wallet: &CredentialSource,
-    (look, ignored): (&ListRead<'_>, &[String]),
-    (id, key): (&RemoteId, Key),
-    news: &mut RecordBatch<'_>,
-) -> Result<(), ReadFailure> {
-    let Some(known) = known_unless_busy(shared, &key, id)? else { return Ok(()) };
-    let answers = read::answers(shared, &[RemoteQuery::one((look.back.one)(id))], wallet).await?;
-    let told = match answers.first() {
-        Some(answer @ RemoteAnswer::Missing(_)) if !answer.is_unknown_path() => {
-            look.missing_record(&key, &known)
-        }
-        Some(RemoteAnswer::Body(item)) => {
-            look.compare(&ListedObject { key: key.clone(), item }, &known, ignored)
-        }
-        Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => None,
-    };
-    news.add(&key, told).await?;
-    Ok(())
-}
-
-/// Reads single objects, each by itself; returns those with new information.
-pub(crate) async fn sweep_each(
-    shared: &EngineShared,
-    wallet: &CredentialSource,
-    keys: BTreeSet<Key>,
-    ignored: &BTreeMap<Key, Box<[String]>>,
-) -> Result<BTreeSet<Key>, ReadFailure> {
-    let mut news = RecordBatch { shared, records: Vec::new(), touched: BTreeSet::new() };
-    for key in keys {
-        let known = shared.facts.observed_state(&key).map_err(EngineError::from)?;
-        let Some(known) = known.filter(|known| known.exists) else { continue };
-        let spec = known.applied.as_ref().map(|applied| &applied.spec);
-        let row = register::find(key.kind.as_str());
-        let back = row.zip(spec).and_then(|(row, spec)| (row.read_back)(spec));
-        let Some((back, id)) = back.zip(known.remote_id) else { continue };
-        let look = ListRead { back, key: &shared.settings.planning.digest_key, at: shared.now() };
-        let paths = ignored.get(&key).map_or(&[][..], |paths| paths);
-        read_single(shared, wallet, (&look, paths), (&id, key), &mut news).await?;
-    }
-    news.write().await?;
-    Ok(news.touched)
-}
-
-struct RecordBatch<'a> {
+/// Compares objects with the known state, and collects the records of the differences.
+struct SweepBatch<'a> {
     shared: &'a EngineShared,
+    wallet: &'a CredentialSource,
+    /// Documents that ignore drift, with the ignored fields.
+    ignored: &'a BTreeMap<Key, Box<[String]>>,
     records: Vec<Record>,
     touched: BTreeSet<Key>,
 }
 
-impl RecordBatch<'_> {
+impl<'a> SweepBatch<'a> {
+    fn new(
+        shared: &'a EngineShared,
+        wallet: &'a CredentialSource,
+        ignored: &'a BTreeMap<Key, Box<[String]>>,
+    ) -> Self {
+        Self { shared, wallet, ignored, records: Vec::new(), touched: BTreeSet::new() }
+    }
+
+    async fn read_list(
+        &mut self,
+        list: &MerchantList,
+        back: &'static ReadBack,
+    ) -> Result<ListSeen, ReadFailure> {
+        let (shared, at) = (self.shared, self.shared.now());
+        let mut ours = expected_objects(shared, &list.0, back)?;
+        let query = RemoteQuery::list((back.list)());
+        let answers = read::answers(shared, &[query], self.wallet).await?;
+        let Some(RemoteAnswer::Items(items)) = answers.into_iter().next() else {
+            return Ok(ListSeen::Never);
+        };
+        let look = ListRead { back, key: &shared.settings.planning.digest_key, at };
+        for item in &items {
+            let Some((id, found)) = ListedObject::of(item, &mut ours) else { continue };
+            if let Some(known) = known_unless_busy(shared, &found.key, &id)? {
+                self.add(&found.key, look.compare(&found, &known, self.paths(&found.key))).await?;
+            }
+        }
+        for (id, key) in ours {
+            self.read_single(&look, &id, key).await?;
+        }
+        self.write().await?;
+        for strays in compare::changed_unknown_objects(shared, &list.0, (back, at), &items)? {
+            let key = strays.key.clone();
+            self.add(&key, Some(Record::UnknownObjects(Box::new(strays)))).await?;
+        }
+        self.write().await?;
+        shared.read_lists.note_read(&list.0, list.1);
+        Ok(ListSeen::At(at))
+    }
+
+    /// Reads an object by itself that the list does not contain.
+    async fn read_single(
+        &mut self,
+        look: &ListRead<'_>,
+        id: &RemoteId,
+        key: Key,
+    ) -> Result<(), ReadFailure> {
+        let Some(known) = known_unless_busy(self.shared, &key, id)? else { return Ok(()) };
+        let query = RemoteQuery::one((look.back.one)(id));
+        let told = match read::object(self.shared, query, self.wallet).await? {
+            ObjectAnswer::Gone => look.missing_record(&key, &known),
+            ObjectAnswer::Object(item) => {
+                let found = ListedObject { key: key.clone(), item: &item };
+                look.compare(&found, &known, self.paths(&key))
+            }
+            ObjectAnswer::NotShown => None,
+        };
+        self.add(&key, told).await?;
+        Ok(())
+    }
+
+    fn paths(&self, key: &Key) -> &'a [String] {
+        self.ignored.get(key).map_or(&[], |paths| paths)
+    }
+
     async fn add(&mut self, key: &Key, record: Option<Record>) -> Result<(), EngineError> {
         if let Some(record) = record {
             self.records.push(record);

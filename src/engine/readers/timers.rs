@@ -14,8 +14,7 @@ use tokio::time::Instant;
 use crate::base::id::Key;
 use crate::engine::handles::task_result::{Task, TaskResult};
 use crate::engine::known::known_state::Snapshot;
-use crate::engine::readers::read;
-use crate::engine::readers::read::RecordWhen;
+use crate::engine::readers::read::{self, RecordWhen};
 use crate::engine::readers::sweep::SweepSchedule;
 
 /// Interval between two readings while a resource waits for a change.
