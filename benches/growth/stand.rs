@@ -304,7 +304,7 @@ impl Stand {
                 redirect_uri: partner("redirect_uri"),
             }),
             settings: settings(),
-            rng: ChaCha20Rng::seed_from_u64(self.engines),
+            rng: ChaCha20Rng::seed_from_u64(self.engines).into(),
         });
         Ok((shared, index))
     }

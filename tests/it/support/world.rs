@@ -340,7 +340,7 @@ impl World {
                 cautious_start: self.cautious_start,
                 policy: self.policy.clone(),
             },
-            rng: ChaCha20Rng::seed_from_u64(self.engines.fetch_add(1, Ordering::Relaxed)),
+            rng: ChaCha20Rng::seed_from_u64(self.engines.fetch_add(1, Ordering::Relaxed)).into(),
         })
     }
 
