@@ -20,7 +20,7 @@ use crate::cli::commands::{
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::daemon::run;
-use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print;
 use crate::cli::print::Printer;
 use crate::sim;
@@ -58,7 +58,7 @@ fn workers(cores: Option<NonZeroUsize>) -> usize {
 }
 
 /// Prints a failure, and returns the exit code of the command's result.
-fn exit_code(result: Result<Exit, CommandFailure>, out: Printer) -> u8 {
+fn exit_code(result: CommandResult, out: Printer) -> u8 {
     match result {
         Ok(exit) => exit.code(),
         Err(failure) => print_failure(&failure, out),
@@ -115,7 +115,7 @@ fn print_failure(failure: &CommandFailure, out: Printer) -> u8 {
 // `chaos`: the simulator as a command.
 
 /// Runs the command. A failure of the product exits with 5, a bug of ours.
-pub(crate) fn run_simulator(args: &ChaosArgs, out: Printer) -> Result<Exit, CommandFailure> {
+pub(crate) fn run_simulator(args: &ChaosArgs, out: Printer) -> CommandResult {
     let counter = machine::counter(u64::from(args.runs), "worlds");
     let report = sim::chaos::chaos(args.seed, args.runs, &mut |done| counter.set(u64::from(done)));
     drop(counter);
@@ -124,62 +124,56 @@ pub(crate) fn run_simulator(args: &ChaosArgs, out: Printer) -> Result<Exit, Comm
 }
 
 /// Runs the requested command.
-pub(crate) async fn run_command(cli: &Cli, out: Printer) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run_command(cli: &Cli, out: Printer) -> CommandResult {
+    let setup = || Context::load(cli, out);
     match &cli.command {
         CliCommand::Init(args) => init::run(cli, args, out).await,
-        CliCommand::Chaos(_) => Err(CommandFailure::bug(
-            "internal error: the simulator was started inside a \
-            command",
-        )),
+        CliCommand::Chaos(_) => {
+            Err(CommandFailure::bug("internal error: the simulator was started inside a command"))
+        }
         CliCommand::Sandbox(args) => command::run(cli, args, out).await,
-        CliCommand::Validate(args) => documents::validate(&Context::load(cli)?, args, out),
+        CliCommand::Validate(args) => documents::validate(&setup()?, args),
         CliCommand::Plan(args) if let Some(range) = &args.against => {
-            plan::plan_against(&Context::load(cli)?, args, range, out)
+            plan::plan_against(&setup()?, args, range)
         }
         CliCommand::Plan(args) => plan::run(cli, args, out).await,
-        CliCommand::Apply(args) => apply::run(&Context::load(cli)?, args, out).await,
+        CliCommand::Apply(args) => apply::run(&setup()?, args).await,
         CliCommand::Approve(args) if let Some(file) = plan_approval::file_without_config(args) => {
             plan_approval::write_file(None, args, file, out).await
         }
-        CliCommand::Approve(args) => approve::run(&Context::load(cli)?, args, out).await,
-        CliCommand::Suspend(args) => suspend::run(&Context::load(cli)?, args, out).await,
-        CliCommand::Resume(args) => suspend::resume(&Context::load(cli)?, args, out).await,
-        CliCommand::Import(args) => import::run(&Context::load(cli)?, args, out).await,
-        CliCommand::Forget(args) => init::forget(&Context::load(cli)?, args, out).await,
-        CliCommand::Run(args) => Box::pin(run::run(Context::load(cli)?, args, out)).await,
-        CliCommand::Get(args) => get::run(&Context::load(cli)?, args, out).await,
-        CliCommand::Describe(args) => get::describe(&Context::load(cli)?, args, out).await,
-        CliCommand::Link(args) => payer_links::run(&Context::load(cli)?, args, out).await,
-        CliCommand::Events(command) => events::run(&Context::load(cli)?, command, out).await,
-        CliCommand::Attach(args) => payer_links::attach(&Context::load(cli)?, args, out).await,
+        CliCommand::Approve(args) => approve::run(&setup()?, args).await,
+        CliCommand::Suspend(args) => suspend::run(&setup()?, args).await,
+        CliCommand::Resume(args) => suspend::resume(&setup()?, args).await,
+        CliCommand::Import(args) => import::run(&setup()?, args).await,
+        CliCommand::Forget(args) => init::forget(&setup()?, args).await,
+        CliCommand::Run(args) => Box::pin(run::run(setup()?, args)).await,
+        CliCommand::Get(args) => get::run(&setup()?, args).await,
+        CliCommand::Describe(args) => get::describe(&setup()?, args).await,
+        CliCommand::Link(args) => payer_links::run(&setup()?, args).await,
+        CliCommand::Events(command) => events::run(&setup()?, command).await,
+        CliCommand::Attach(args) => payer_links::attach(&setup()?, args).await,
         CliCommand::Explain(args) => documents::explain(args, out),
         CliCommand::Schema(args) => documents::schema(args, out),
-        CliCommand::Intents(args) => get::intents(&Context::load(cli)?, args, out).await,
-        CliCommand::Gateway(command) => {
-            gateway_actions::run(&Context::load(cli)?, command, out).await
-        }
-        CliCommand::Hooks(command) => Box::pin(run_hooks(cli, command, out)).await,
-        CliCommand::Seal(args) => documents::seal(&Context::load(cli)?, args, out),
-        CliCommand::Why(args) => why::run(&Context::load(cli)?, args, out).await,
-        CliCommand::Store(command) => store::run(&Context::load(cli)?, command, out).await,
+        CliCommand::Intents(args) => get::intents(&setup()?, args).await,
+        CliCommand::Gateway(command) => gateway_actions::run(&setup()?, command).await,
+        CliCommand::Hooks(HooksCommand::Doc) => hooks::doc(out),
+        CliCommand::Hooks(command) => Box::pin(run_hooks(&setup()?, command)).await,
+        CliCommand::Seal(args) => documents::seal(&setup()?, args),
+        CliCommand::Why(args) => why::run(&setup()?, args).await,
+        CliCommand::Store(command) => store::run(&setup()?, command).await,
     }
 }
 
-/// Runs one of the subcommands of `hooks`.
-async fn run_hooks(
-    cli: &Cli,
-    command: &HooksCommand,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+async fn run_hooks(setup: &Context, command: &HooksCommand) -> CommandResult {
     match command {
-        HooksCommand::Check => hooks::check(&Context::load(cli)?, out),
-        HooksCommand::Test(args) => hooks::test(&Context::load(cli)?, args, out),
-        HooksCommand::Try(args) => hook_trials::try_scripts(&Context::load(cli)?, args, out).await,
-        HooksCommand::Diff(args) => hook_trials::diff(&Context::load(cli)?, args, out).await,
-        HooksCommand::List => hooks::list(&Context::load(cli)?, out).await,
-        HooksCommand::Forget(args) => hooks::forget(&Context::load(cli)?, args, out).await,
-        HooksCommand::Repl => hook_repl::run(&Context::load(cli)?, out).await,
-        HooksCommand::Doc => hooks::doc(out),
+        HooksCommand::Check => hooks::check(setup),
+        HooksCommand::Test(args) => hooks::test(setup, args),
+        HooksCommand::Try(args) => hook_trials::try_scripts(setup, args).await,
+        HooksCommand::Diff(args) => hook_trials::diff(setup, args).await,
+        HooksCommand::List => hooks::list(setup).await,
+        HooksCommand::Forget(args) => hooks::forget(setup, args).await,
+        HooksCommand::Repl => hook_repl::run(setup).await,
+        HooksCommand::Doc => hooks::doc(setup.out),
     }
 }
 

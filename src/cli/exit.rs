@@ -12,8 +12,8 @@ use crate::render::diagnostic::OutputStyle;
 use crate::store::error::{OpenError, StoreError};
 use crate::store::read_model::model::ReadModelError;
 
-/// The exit codes (design.md part 4); of several the most serious is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The exit codes (design.md part 4), the most serious last; of several that one is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     Done,
     /// Changes are pending (`--detailed-exitcode`).
@@ -24,11 +24,11 @@ pub enum Exit {
     Input,
     /// The environment is wrong: unreachable, locked, a mismatched state.
     Environment,
-    /// A bug of ours.
-    Bug,
     /// A signal ended the command before its work was done: SIGINT, and SIGTERM except for a
     /// daemon.
     Interrupted,
+    /// A bug of ours.
+    Bug,
 }
 
 impl Exit {
@@ -45,25 +45,15 @@ impl Exit {
         }
     }
 
-    /// Returns the seriousness, in the order 5 > 130 > 4 > 1 > 3 > 2 > 0.
-    fn weight(self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::Pending => 1,
-            Self::NeedsAttention => 2,
-            Self::Input => 3,
-            Self::Environment => 4,
-            Self::Interrupted => 5,
-            Self::Bug => 6,
-        }
-    }
-
     /// Returns the more serious of two.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
-        if other.weight() > self.weight() { other } else { self }
+        self.max(other)
     }
 }
+
+/// The result of a command, or of a part of one.
+pub type CommandResult<T = Exit> = Result<T, CommandFailure>;
 
 /// The failure of a command.
 #[derive(Debug)]

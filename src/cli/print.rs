@@ -9,7 +9,7 @@ use std::{fs, io};
 
 use serde::Serialize;
 
-use super::exit::CommandFailure;
+use super::exit::{CommandFailure, CommandResult};
 use crate::cli::args::options::Output;
 use crate::render::progress::without_bar;
 
@@ -46,7 +46,7 @@ impl Printer {
         self,
         value: &T,
         text: impl FnOnce() -> String,
-    ) -> Result<(), CommandFailure> {
+    ) -> CommandResult<()> {
         match self.form {
             Output::Text | Output::Markdown => self.text(&text()),
             Output::Json => self.text(&crate::render::json(value)),
@@ -56,7 +56,7 @@ impl Printer {
 
     /// Prints text as it is. A closed reader is no failure.
     #[expect(clippy::unused_self, reason = "the streams belong to it")]
-    pub(crate) fn text(self, text: &str) -> Result<(), CommandFailure> {
+    pub(crate) fn text(self, text: &str) -> CommandResult<()> {
         let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         ignore_broken_pipe(without_bar(|| {
             let mut stdout = anstream::stdout().lock();
@@ -86,7 +86,7 @@ impl Printer {
         shown: impl FnOnce() -> String,
         refusal: (&'static str, &str),
         question: &str,
-    ) -> Result<bool, CommandFailure> {
+    ) -> CommandResult<bool> {
         if yes {
             return Ok(true);
         }
@@ -100,7 +100,7 @@ impl Printer {
 
     /// Asks a yes or no question at the terminal; no is the default.
     #[expect(clippy::unused_self, reason = "the streams belong to it")]
-    pub(crate) fn confirm(self, question: &str) -> Result<bool, CommandFailure> {
+    pub(crate) fn confirm(self, question: &str) -> CommandResult<bool> {
         let mut stderr = anstream::stderr();
         ignore_broken_pipe(write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush()))?;
         let mut answer = String::new();
@@ -130,7 +130,7 @@ pub(crate) fn print_note(text: &str) {
 }
 
 /// Ignores a broken pipe: its reader has seen enough.
-fn ignore_broken_pipe(written: io::Result<()>) -> Result<(), CommandFailure> {
+fn ignore_broken_pipe(written: io::Result<()>) -> CommandResult<()> {
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(CommandFailure::environment("reckon::output", format!("write the output: {error}")))

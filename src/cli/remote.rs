@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 use crate::base::secret::Secret;
 use crate::base::wording::{causes, root_cause};
 use crate::cli::args::options::{Cli, ServerArgs};
-use crate::cli::exit::{ANSWER, CommandFailure, TLS, UNREACHABLE};
+use crate::cli::exit::{ANSWER, CommandFailure, CommandResult, TLS, UNREACHABLE};
 use crate::config::setting::ProcessEnv;
 use crate::config::settings::{Config, FILE_NAME};
 use crate::control::protocol::{
@@ -47,7 +47,7 @@ pub(crate) struct ServerClient {
 }
 
 /// Reads the token in a file: the first one, where there are several.
-pub(crate) fn read_token(file: &Path) -> Result<Secret, CommandFailure> {
+pub(crate) fn read_token(file: &Path) -> CommandResult<Secret> {
     let failed = |why: &dyn std::fmt::Display| {
         let what = format!("read the token file {}: {why}", file.display());
         CommandFailure::environment("reckon::server::token_file", what)
@@ -76,7 +76,7 @@ impl ServerClient {
     ///
     /// # Errors
     /// This machine has no certificates to trust.
-    pub(crate) fn new(address: ServerAddress, token: Secret) -> Result<Self, CommandFailure> {
+    pub(crate) fn new(address: ServerAddress, token: Secret) -> CommandResult<Self> {
         let builder = reqwest::Client::builder()
             .tls_version_min(tls::Version::TLS_1_2)
             .redirect(redirect::Policy::none())
@@ -218,7 +218,7 @@ pub(crate) struct ServerAddress {
 /// # Errors
 /// The text is no address, carries credentials, a query or a fragment, or would show the token to
 /// the network.
-pub(crate) fn parse_address(text: &str) -> Result<ServerAddress, CommandFailure> {
+pub(crate) fn parse_address(text: &str) -> CommandResult<ServerAddress> {
     let wrong = |what: &str| {
         CommandFailure::input("reckon::server::url", format!("--server: {what}"))
             .help("write https://HOST[:PORT][/PATH], or http://127.0.0.1:PORT for a daemon on this machine")
@@ -261,7 +261,7 @@ fn is_this_machine(host: &str) -> bool {
 ///
 /// # Errors
 /// The arguments are incomplete, or conflict with `--state`.
-pub(crate) fn server_of_args(cli: &Cli) -> Result<Option<ServerClient>, CommandFailure> {
+pub(crate) fn server_of_args(cli: &Cli) -> CommandResult<Option<ServerClient>> {
     let usage = |what: &str, help: &str| {
         Err(CommandFailure::input("reckon::server::usage", what).help(help))
     };
@@ -290,7 +290,7 @@ pub(crate) fn load_config(
     server: Option<&ServerClient>,
     cli: &Cli,
     file: &Path,
-) -> Result<Config, CommandFailure> {
+) -> CommandResult<Config> {
     if server.is_some() && cli.config.is_none() && !file.exists() {
         empty_config()
     } else {
@@ -303,7 +303,7 @@ pub(crate) fn load_config(
 pub(crate) fn check_context(
     server: Option<&ServerClient>,
     config: &Config,
-) -> Result<CheckCx, CommandFailure> {
+) -> CommandResult<CheckCx> {
     match config.check_context(&ProcessEnv) {
         Err(_) if server.is_some() => Ok(empty_config()?.check_context(&ProcessEnv)?),
         check_context => Ok(check_context?),
@@ -311,7 +311,7 @@ pub(crate) fn check_context(
 }
 
 /// Returns the configuration without a file.
-fn empty_config() -> Result<Config, CommandFailure> {
+fn empty_config() -> CommandResult<Config> {
     let text = format!("apiVersion: {API_VERSION}\nkind: Config\n");
     let config = Config::parse(FILE_NAME, Path::new("."), text.into_bytes());
     config.map_err(|broken| {

@@ -19,8 +19,7 @@ use crate::cli::context::machine::counter;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{StateSession, daemon};
 use crate::cli::context::state_handle::make_dir;
-use crate::cli::exit::{CommandFailure, Exit, local_only};
-use crate::cli::print::Printer;
+use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
 use crate::cli::remote::Daemon;
 use crate::control::requests::Release;
 use crate::engine::protocol::query::OverviewQuery;
@@ -52,11 +51,7 @@ struct BackupOutput {
 }
 
 /// Runs the command.
-pub(crate) async fn run(
-    setup: &Context,
-    args: &BackupArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run(setup: &Context, args: &BackupArgs) -> CommandResult {
     if setup.server.is_some() {
         return Err(local_only(
             "`store backup`",
@@ -78,7 +73,7 @@ pub(crate) async fn run(
         bytes: manifest.bytes(),
         manifest,
     };
-    out.result(&report, || backup_text(&report))?;
+    setup.out.result(&report, || backup_text(&report))?;
     Ok(Exit::Done)
 }
 
@@ -87,7 +82,7 @@ async fn copy_beside_daemon(
     setup: &Context,
     client: &Daemon,
     to: &Path,
-) -> Result<(BackupManifest, VerifiedBackup), CommandFailure> {
+) -> CommandResult<(BackupManifest, VerifiedBackup)> {
     for _ in 1..TRIES_MAX {
         let compactions = compactions(setup)?;
         let copied = copy(setup, (head(client).await?, Some(compactions)), to)?;
@@ -99,12 +94,12 @@ async fn copy_beside_daemon(
     copy(setup, (head(client).await?, Some(compactions)), to)?.map_err(backup_failure)
 }
 
-fn compactions(setup: &Context) -> Result<Compactions, CommandFailure> {
+fn compactions(setup: &Context) -> CommandResult<Compactions> {
     Compactions::of(&disk(setup, "journal")?, &disk(setup, "vault")?).map_err(backup_failure)
 }
 
 /// Returns the daemon's last durable record.
-async fn head(client: &Daemon) -> Result<Head, CommandFailure> {
+async fn head(client: &Daemon) -> CommandResult<Head> {
     let overview = client.send(OverviewQuery).await?;
     let hash = data_encoding::HEXLOWER.decode(overview.head.as_bytes()).unwrap_or_default();
     let hash = hash.try_into().map_err(|_| {
@@ -121,7 +116,7 @@ fn copy(
     setup: &Context,
     (head, compactions): (Head, Option<Compactions>),
     to: &Path,
-) -> Result<Result<(BackupManifest, VerifiedBackup), BackupError>, CommandFailure> {
+) -> CommandResult<Result<(BackupManifest, VerifiedBackup), BackupError>> {
     let source = BackupSource {
         journal: disk(setup, "journal")?,
         archive: if setup.state.join("archive").is_dir() {
@@ -138,7 +133,7 @@ fn copy(
     Ok(write::write(&source, to, &setup.existing_key()?, &mut |done, of| slow.set(done, of)))
 }
 
-fn disk(setup: &Context, part: &str) -> Result<Arc<dyn Disk>, CommandFailure> {
+fn disk(setup: &Context, part: &str) -> CommandResult<Arc<dyn Disk>> {
     let path = setup.state.join(part);
     let opened = RealDisk::open(&path).map_err(|error| {
         CommandFailure::environment(
@@ -237,11 +232,7 @@ struct RestoreOutput {
 }
 
 /// Runs `store restore`.
-pub(crate) async fn restore_backup(
-    setup: &Context,
-    args: &RestoreArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn restore_backup(setup: &Context, args: &RestoreArgs) -> CommandResult {
     if daemon(setup).await?.is_some() {
         let what = format!("a running daemon holds the state {}", setup.state.display());
         return Err(CommandFailure::environment("reckon::state::locked", what)
@@ -268,7 +259,7 @@ pub(crate) async fn restore_backup(
         moved_aside: aside.map(|path| path.display().to_string()),
         nothing_since: args.nothing_since,
     };
-    out.result(&report, || restore_text(&report))?;
+    setup.out.result(&report, || restore_text(&report))?;
     Ok(Exit::Done)
 }
 
@@ -309,7 +300,7 @@ fn restore_text(report: &RestoreOutput) -> String {
 }
 
 /// Parses `KIND/NAME` as `get` does, and `Action/NAME` as `events failed` writes it.
-fn parse_key(text: &str) -> Result<Key, CommandFailure> {
+fn parse_key(text: &str) -> CommandResult<Key> {
     match text.parse::<Key>() {
         Ok(key) if is_action(&key) => Ok(key),
         Ok(_) | Err(_) => get::parse_resource(text),
@@ -317,11 +308,7 @@ fn parse_key(text: &str) -> Result<Key, CommandFailure> {
 }
 
 /// Runs `store release`.
-pub(crate) async fn release(
-    setup: &Context,
-    args: &ReleaseArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn release(setup: &Context, args: &ReleaseArgs) -> CommandResult {
     let keys: Vec<Key> = args.what.iter().map(|text| parse_key(text)).collect::<Result<_, _>>()?;
     if let Some(other) = keys.iter().find(|key| args.done && !is_action(key)) {
         let what = format!("{} is not an action of a hook", other.short());
@@ -346,6 +333,6 @@ pub(crate) async fn release(
         let names: Vec<String> = keys.iter().map(Key::short).collect();
         format!("recorded: not made since the backup: {}", names.join(", "))
     };
-    out.result(&keys, || told)?;
+    setup.out.result(&keys, || told)?;
     Ok(Exit::Done)
 }

@@ -19,7 +19,7 @@ use crate::cli::context::machine::below;
 use crate::cli::context::open::Context;
 use crate::cli::context::secrets::place;
 use crate::cli::context::selection::check_paths;
-use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
 use crate::config::schema::CONFIG;
 use crate::kinds::planning::step::MERCHANT;
@@ -43,11 +43,7 @@ struct ValidateOutput<'a> {
 }
 
 /// Runs the command.
-pub(crate) fn validate(
-    setup: &Context,
-    args: &PathArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) fn validate(setup: &Context, args: &PathArgs) -> CommandResult {
     check_paths(setup, &args.paths)?;
     let mut loader = setup.loader();
     loader.load_all();
@@ -56,7 +52,7 @@ pub(crate) fn validate(
     let TreeProblems { shown, omitted } = &problems;
     let documents = loader.documents();
     let report = ValidateOutput { version: 1, documents, problems: shown, omitted: *omitted };
-    out.result(&report, || problems_text(&loader, &problems, out))?;
+    setup.out.result(&report, || problems_text(&loader, &problems, setup.out))?;
     let verdict = exit_for(problems.has_errors());
     // The process ends now, and its memory with it: freeing a large tree first takes time.
     std::mem::forget(loader);
@@ -126,7 +122,7 @@ fn is_chosen(setup: &Context, paths: &[PathBuf], file: &str) -> bool {
 // configuration.
 
 /// Runs `explain`.
-pub(crate) fn explain(args: &ExplainArgs, out: Printer) -> Result<Exit, CommandFailure> {
+pub(crate) fn explain(args: &ExplainArgs, out: Printer) -> CommandResult {
     let (kind, path) = args.what.split_once('.').unwrap_or((&args.what, ""));
     let (name, explained) = if kind.eq_ignore_ascii_case(CONFIG) {
         (CONFIG, config::schema::explain(path))
@@ -143,7 +139,7 @@ pub(crate) fn explain(args: &ExplainArgs, out: Printer) -> Result<Exit, CommandF
 }
 
 /// Runs `schema`. Prints JSON in every form but YAML.
-pub(crate) fn schema(args: &SchemaArgs, out: Printer) -> Result<Exit, CommandFailure> {
+pub(crate) fn schema(args: &SchemaArgs, out: Printer) -> CommandResult {
     let schema = match &args.kind {
         Some(kind) if kind.eq_ignore_ascii_case(CONFIG) => config::schema::schema(),
         Some(kind) => header::of_kind(kind_row(kind)?),
@@ -154,7 +150,7 @@ pub(crate) fn schema(args: &SchemaArgs, out: Printer) -> Result<Exit, CommandFai
 }
 
 /// Returns the kind of this name, in any case.
-fn kind_row(name: &str) -> Result<&'static KindRow, CommandFailure> {
+fn kind_row(name: &str) -> CommandResult<&'static KindRow> {
     let found = KINDS.iter().find(|row| row.name.eq_ignore_ascii_case(name));
     found.ok_or_else(|| {
         CommandFailure::input("reckon::usage::kind", format!("there is no kind {name:?}"))
@@ -174,7 +170,7 @@ struct SealOutput {
 }
 
 /// Runs the command.
-pub(crate) fn seal(setup: &Context, args: &SealArgs, out: Printer) -> Result<Exit, CommandFailure> {
+pub(crate) fn seal(setup: &Context, args: &SealArgs) -> CommandResult {
     let field = secret_field(args)?;
     if setup.config.secrets.age.is_none() {
         let what = format!("`secrets.age` is missing in {}", setup.config.file);
@@ -186,17 +182,17 @@ pub(crate) fn seal(setup: &Context, args: &SealArgs, out: Printer) -> Result<Exi
     let broken = |why: String| CommandFailure::environment("reckon::seal::identity", why);
     let keyring = setup.secrets()?.keyring().map_err(broken)?;
     let place = place(&args.key, &field);
-    let sealed = keyring.seal(&place, &read_secret(out)?);
+    let sealed = keyring.seal(&place, &read_secret(setup.out)?);
     let age = sealed.map_err(|error| CommandFailure::environment("reckon::seal::failed", error))?;
     let sealed = SealOutput { r#for: place, field, age };
-    out.result(&sealed, || {
+    setup.out.result(&sealed, || {
         render::documents::sealed_yaml(&sealed.r#for, &sealed.field, &sealed.age)
     })?;
     Ok(Exit::Done)
 }
 
 /// Returns the path of the named field.
-fn secret_field(args: &SealArgs) -> Result<String, CommandFailure> {
+fn secret_field(args: &SealArgs) -> CommandResult<String> {
     let kind = args.key.kind.as_str();
     let row = KINDS.iter().find(|row| row.name == kind).ok_or_else(|| {
         CommandFailure::input("reckon::usage::kind", format!("there is no kind {kind:?}"))
@@ -209,7 +205,7 @@ fn secret_field(args: &SealArgs) -> Result<String, CommandFailure> {
 }
 
 /// Reads the value from standard input, without one newline at its end.
-fn read_secret(out: Printer) -> Result<Secret, CommandFailure> {
+fn read_secret(out: Printer) -> CommandResult<Secret> {
     let stdin = io::stdin().lock();
     if stdin.is_terminal() {
         out.note("type the value (it is shown) and end with Ctrl-D; piping it in is safer");

@@ -17,8 +17,7 @@ use crate::cli::commands::{gateway_actions, webhook_urls};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
 use crate::cli::context::{machine, selection};
-use crate::cli::exit::{CommandFailure, Exit, local_only};
-use crate::cli::print::Printer;
+use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
 use crate::control::requests::{Dismiss, Replay, Resync};
 use crate::engine::protocol::events::{EventsView, EventsWanted, ResyncEvents};
 use crate::engine::protocol::hooks::HooksView;
@@ -30,45 +29,38 @@ use crate::scripting::language::names::EVENTS;
 const TAIL_EVERY: Duration = Duration::from_secs(1);
 
 /// Runs the command.
-pub(crate) async fn run(
-    setup: &Context,
-    command: &EventsCommand,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run(setup: &Context, command: &EventsCommand) -> CommandResult {
     match command {
-        EventsCommand::Urls(args) => webhook_urls::run(setup, args, out).await,
+        EventsCommand::Urls(args) => webhook_urls::run(setup, args).await,
         EventsCommand::List(args) => {
             let view = newest_events(setup, args).await?;
-            out.result(&view, || render::events::text(&view, out.color))?;
+            setup.out.result(&view, || render::events::text(&view, setup.out.color))?;
             Ok(Exit::Done)
         }
-        EventsCommand::Show { id } => show(setup, id, out).await,
-        EventsCommand::Failed { ack: Some(id), .. } => acknowledge(setup, id, out).await,
+        EventsCommand::Show { id } => show(setup, id).await,
+        EventsCommand::Failed { ack: Some(id), .. } => acknowledge(setup, id).await,
         EventsCommand::Failed { ack_script: Some(script), .. } => {
-            acknowledge_all(setup, script, out).await
+            acknowledge_all(setup, script).await
         }
-        EventsCommand::Failed { .. } => list_failed(setup, out).await,
-        EventsCommand::Trigger(args) => trigger(setup, args, out).await,
-        EventsCommand::Resync(args) => run_resync(setup, args, out).await,
-        EventsCommand::Replay { id: Some(id), .. } => replay(setup, id, out).await,
+        EventsCommand::Failed { .. } => list_failed(setup).await,
+        EventsCommand::Trigger(args) => trigger(setup, args).await,
+        EventsCommand::Resync(args) => run_resync(setup, args).await,
+        EventsCommand::Replay { id: Some(id), .. } => replay(setup, id).await,
         EventsCommand::Replay { script, .. } => {
-            replay_all(setup, script.as_deref().unwrap_or_default(), out).await
+            replay_all(setup, script.as_deref().unwrap_or_default()).await
         }
-        EventsCommand::Tail(args) => tail(setup, args, out).await,
+        EventsCommand::Tail(args) => tail(setup, args).await,
     }
 }
 
 /// Returns the newest events.
-async fn newest_events(
-    setup: &Context,
-    args: &EventsListArgs,
-) -> Result<EventsView, CommandFailure> {
+async fn newest_events(setup: &Context, args: &EventsListArgs) -> CommandResult<EventsView> {
     let merchant = args.merchant.as_deref().map(gateway_actions::merchant).transpose()?;
     let wanted = EventsWanted { merchant, most: args.limit };
     StateSession::open_view(setup).await?.ask_once(setup, EventsQuery(wanted)).await
 }
 
-async fn show(setup: &Context, id: &str, out: Printer) -> Result<Exit, CommandFailure> {
+async fn show(setup: &Context, id: &str) -> CommandResult {
     let session = StateSession::open_view(setup).await?;
     let event = session.ask_once(setup, EventQuery(id.to_owned())).await?;
     let Some(event) = event else {
@@ -76,27 +68,27 @@ async fn show(setup: &Context, id: &str, out: Printer) -> Result<Exit, CommandFa
             CommandFailure::input("reckon::events::unknown", format!("there is no event {id}"));
         return Err(failure.help("list the newest events with `reckon events list`"));
     };
-    out.result(&event, || render::events::event_detail(&event))?;
+    setup.out.result(&event, || render::events::event_detail(&event))?;
     Ok(Exit::Done)
 }
 
 /// Lists failed hooks, actions that were not done, and those that wait. Exits with 3 if a person
 /// has to act: a hook failed for good, or an action was not done or is on hold.
-async fn list_failed(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
+async fn list_failed(setup: &Context) -> CommandResult {
     let view = hooks(setup).await?;
-    out.result(&view, || render::events::failed_runs(&view))?;
+    setup.out.result(&view, || render::events::failed_runs(&view))?;
     let held = view.waiting.iter().any(|wish| wish.on_hold.is_some());
     let waited_for = render::hooks::known_scripts::needs_attention(&view.known);
     let quiet = !waited_for && view.totals.dead == 0 && view.undone.is_empty() && !held;
     Ok(if quiet { Exit::Done } else { Exit::NeedsAttention })
 }
 
-async fn hooks(setup: &Context) -> Result<HooksView, CommandFailure> {
+async fn hooks(setup: &Context) -> CommandResult<HooksView> {
     StateSession::open_view(setup).await?.ask_once(setup, HooksQuery).await
 }
 
 /// Returns the listed events for which a script failed for good.
-async fn failed_events(setup: &Context, script: &str) -> Result<BTreeSet<String>, CommandFailure> {
+async fn failed_events(setup: &Context, script: &str) -> CommandResult<BTreeSet<String>> {
     let view = hooks(setup).await?;
     let dead = view.dead.into_iter().filter(|one| one.script == script);
     let dead: BTreeSet<String> = dead.map(|one| one.event).collect();
@@ -109,37 +101,33 @@ async fn failed_events(setup: &Context, script: &str) -> Result<BTreeSet<String>
 }
 
 /// Acknowledges every event for which a script failed for good.
-async fn acknowledge_all(
-    setup: &Context,
-    script: &str,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+async fn acknowledge_all(setup: &Context, script: &str) -> CommandResult {
     let mut forgotten: usize = 0;
     for event in failed_events(setup, script).await? {
         let found = StateSession::open(setup).await?.send(setup, Dismiss(event)).await?;
         forgotten = forgotten.saturating_add(found);
     }
-    out.result(&serde_json::json!({ "forgotten": forgotten }), || {
+    setup.out.result(&serde_json::json!({ "forgotten": forgotten }), || {
         format!("{forgotten} acknowledged: no longer listed, still in the journal")
     })?;
     Ok(Exit::Done)
 }
 
 /// Runs every failed hook again of the events for which this script failed for good.
-async fn replay_all(setup: &Context, script: &str, out: Printer) -> Result<Exit, CommandFailure> {
+async fn replay_all(setup: &Context, script: &str) -> CommandResult {
     let mut hooks: usize = 0;
     for event in failed_events(setup, script).await? {
         let found = StateSession::open(setup).await?.send(setup, Replay(event)).await?;
         hooks = hooks.saturating_add(found);
     }
-    out.result(&serde_json::json!({ "hooks": hooks }), || {
+    setup.out.result(&serde_json::json!({ "hooks": hooks }), || {
         format!("{hooks} hooks will run again; a running daemon starts them at once")
     })?;
     Ok(Exit::Done)
 }
 
 /// Acknowledges the failed hooks of an event, on a person's word.
-async fn acknowledge(setup: &Context, id: &str, out: Printer) -> Result<Exit, CommandFailure> {
+async fn acknowledge(setup: &Context, id: &str) -> CommandResult {
     let session = StateSession::open(setup).await?;
     let found = session.send(setup, Dismiss(id.to_owned())).await?;
     if found == 0 {
@@ -147,7 +135,7 @@ async fn acknowledge(setup: &Context, id: &str, out: Printer) -> Result<Exit, Co
         let failure = CommandFailure::input("reckon::events::forget", message);
         return Err(failure.help("list failed hook runs and actions with `reckon events failed`"));
     }
-    out.result(&serde_json::json!({ "forgotten": found }), || {
+    setup.out.result(&serde_json::json!({ "forgotten": found }), || {
         format!(
             "{} acknowledged: no longer listed, still in the journal",
             count_verb(found, "item", "items")
@@ -156,7 +144,7 @@ async fn acknowledge(setup: &Context, id: &str, out: Printer) -> Result<Exit, Co
     Ok(Exit::Done)
 }
 
-async fn replay(setup: &Context, id: &str, out: Printer) -> Result<Exit, CommandFailure> {
+async fn replay(setup: &Context, id: &str) -> CommandResult {
     let session = StateSession::open(setup).await?;
     let hooks = session.send(setup, Replay(id.to_owned())).await?;
     if hooks == 0 {
@@ -164,7 +152,7 @@ async fn replay(setup: &Context, id: &str, out: Printer) -> Result<Exit, Command
         let failure = CommandFailure::input("reckon::events::replay", message);
         return Err(failure.help("list failed hook runs with `reckon events failed`"));
     }
-    out.result(&serde_json::json!({ "hooks": hooks }), || {
+    setup.out.result(&serde_json::json!({ "hooks": hooks }), || {
         let hooks = count_verb(hooks, "hook", "hooks");
         format!("{hooks} will run again; a running daemon starts them at once")
     })?;
@@ -172,11 +160,7 @@ async fn replay(setup: &Context, id: &str, out: Printer) -> Result<Exit, Command
 }
 
 /// Prints the newest events, and follows new ones until it is interrupted.
-async fn tail(
-    setup: &Context,
-    args: &EventsListArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+async fn tail(setup: &Context, args: &EventsListArgs) -> CommandResult {
     if setup.server.is_none() {
         setup.require_state()?;
     }
@@ -184,14 +168,14 @@ async fn tail(
     loop {
         let mut view = newest_events(setup, args).await?;
         view.items.retain(|item| seen.insert((item.merchant.clone(), item.id.clone())));
-        match out.form {
+        match setup.out.form {
             Output::Json | Output::Yaml => {
                 for item in view.items.iter().rev() {
-                    out.text(&serde_json::to_string(item).map_err(CommandFailure::bug)?)?;
+                    setup.out.text(&serde_json::to_string(item).map_err(CommandFailure::bug)?)?;
                 }
             }
             Output::Text | Output::Markdown => {
-                out.text(&render::events::event_lines(&view.items, out.color))?;
+                setup.out.text(&render::events::event_lines(&view.items, setup.out.color))?;
             }
         }
         tokio::select! {
@@ -204,18 +188,14 @@ async fn tail(
 // `events resync`: reads the merchants' lists of events again from some moment on.
 
 /// Runs the command. A list that could not be read is a failure of the environment (exit 4).
-pub(crate) async fn run_resync(
-    setup: &Context,
-    args: &ResyncArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run_resync(setup: &Context, args: &ResyncArgs) -> CommandResult {
     let merchant = args.merchant.as_deref().map(gateway_actions::merchant).transpose()?;
     let since = selection::parse_since(&args.since, SystemClock.now())?;
     let asked = ResyncEvents { merchant, since, without_hooks: args.without_hooks };
     let read = StateSession::open(setup).await?.send(setup, Resync(asked)).await?;
     let read = read.map_err(|why| CommandFailure::input("reckon::events::recover", why))?;
     let told = serde_json::json!({ "since": timestamp(&since), "merchants": read });
-    out.result(&told, || render::events::resync_result(&read, &timestamp(&since)))?;
+    setup.out.result(&told, || render::events::resync_result(&read, &timestamp(&since)))?;
     let whole = read.iter().all(|one| one.trouble.is_none());
     Ok(if whole { Exit::Done } else { Exit::Environment })
 }
@@ -224,11 +204,7 @@ pub(crate) async fn run_resync(
 const PARTNERS: [&str; 2] = ["merchant.", "merchant_application."];
 
 /// Runs the command.
-pub(crate) async fn trigger(
-    setup: &Context,
-    args: &TriggerArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn trigger(setup: &Context, args: &TriggerArgs) -> CommandResult {
     if setup.server.is_some() {
         return Err(local_only("`events trigger`", "it uses the sandbox on this machine"));
     }
@@ -238,7 +214,7 @@ pub(crate) async fn trigger(
     let order = json!({"merchant": merchant.name, "mode": mode, "type": args.event, "set": set});
     let event = control(setup, "events", &order).await?;
     let id = event.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-    out.result(&event, || {
+    setup.out.result(&event, || {
         format!(
             "{} was sent as {id}; see `reckon events show {id}` and `reckon events failed`",
             args.event
@@ -248,7 +224,7 @@ pub(crate) async fn trigger(
 }
 
 /// Checks that this type exists, and that the service sends it to a merchant's address.
-fn check_type(kind: &str) -> Result<(), CommandFailure> {
+fn check_type(kind: &str) -> CommandResult<()> {
     let names = EVENTS.iter().map(|row| row.name);
     if !names.clone().any(|name| name == kind) {
         let failure =
@@ -267,7 +243,7 @@ fn check_type(kind: &str) -> Result<(), CommandFailure> {
 }
 
 /// Returns the named merchant, or the only one, with its mode.
-fn chosen_merchant(setup: &Context, named: Option<&str>) -> Result<(Key, Mode), CommandFailure> {
+fn chosen_merchant(setup: &Context, named: Option<&str>) -> CommandResult<(Key, Mode)> {
     let all = webhook_urls::merchants(setup);
     let named = named.map(gateway_actions::merchant).transpose()?;
     let wrong = |what: String| {
@@ -290,7 +266,7 @@ fn chosen_merchant(setup: &Context, named: Option<&str>) -> Result<(Key, Mode), 
 }
 
 /// Parses `path=value`; the value is JSON, or else a text.
-fn parse_pair(text: &str) -> Result<(String, Value), CommandFailure> {
+fn parse_pair(text: &str) -> CommandResult<(String, Value)> {
     let (path, value) =
         text.split_once('=').filter(|(path, _)| !path.is_empty()).ok_or_else(|| {
             CommandFailure::input("reckon::events::set", format!("--set {text}: there is no `=`")).help(

@@ -19,7 +19,7 @@ use crate::cli::commands::gateway_fields::{
 };
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
-use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
 use crate::control::requests::{Act, ServiceRead};
 use crate::effects::core::context::set_field;
@@ -34,32 +34,24 @@ use crate::render;
 const SIGNATURE_BYTES_MAX: u64 = 8192;
 
 /// Runs the command.
-pub(crate) async fn run(
-    setup: &Context,
-    command: &GatewayCommand,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run(setup: &Context, command: &GatewayCommand) -> CommandResult {
     match command {
-        GatewayCommand::Change(change) => act(setup, change, out).await,
-        GatewayCommand::Get(args) => get(setup, args, out).await,
+        GatewayCommand::Change(change) => act(setup, change).await,
+        GatewayCommand::Get(args) => get(setup, args).await,
     }
 }
 
-async fn act(
-    setup: &Context,
-    command: &GatewayChange,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+async fn act(setup: &Context, command: &GatewayChange) -> CommandResult {
     let action = action(command)?;
-    if !confirm(&action, common(command).yes, out)? {
-        out.note("nothing was done");
+    if !confirm(&action, common(command).yes, setup.out)? {
+        setup.out.note("nothing was done");
         return Ok(Exit::Done);
     }
     let acted = StateSession::open(setup).await?.send(setup, Act(action)).await?;
     if acted.status == ActionStatus::Invalid {
         return Err(CommandFailure::input("reckon::gateway::invalid", acted.message));
     }
-    out.result(&acted, || render::actions::action_result(&acted))?;
+    setup.out.result(&acted, || render::actions::action_result(&acted))?;
     Ok(exit(&acted))
 }
 
@@ -78,7 +70,7 @@ fn exit(acted: &ActionReport) -> Exit {
 
 /// Shows the action and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
 /// required.
-fn confirm(action: &Action, yes: bool, out: Printer) -> Result<bool, CommandFailure> {
+fn confirm(action: &Action, yes: bool, out: Printer) -> CommandResult<bool> {
     let refusal =
         ("reckon::gateway::unconfirmed", "review the action, then repeat the command with --yes");
     out.agree(yes, || render::actions::action_request(action), refusal, "Do it?")
@@ -109,7 +101,7 @@ fn common(command: &GatewayChange) -> &ActionArgs {
 }
 
 /// Returns the action of a command.
-fn action(command: &GatewayChange) -> Result<Action, CommandFailure> {
+fn action(command: &GatewayChange) -> CommandResult<Action> {
     let (verb, fields) = match command {
         GatewayChange::Charge(args) => ("charge", charge(args)),
         GatewayChange::Credit(args) => ("credit", movement(args, false)),
@@ -177,7 +169,7 @@ fn movement(args: &MoveArgs, hold: bool) -> Value {
 }
 
 /// Parses the key of a merchant that is named without its kind.
-pub(crate) fn merchant(text: &str) -> Result<Key, CommandFailure> {
+pub(crate) fn merchant(text: &str) -> CommandResult<Key> {
     format!("Merchant/{text}").parse().map_err(|error| {
         let failure =
             CommandFailure::input("reckon::gateway::merchant", format!("--merchant: {error}"));
@@ -186,7 +178,7 @@ pub(crate) fn merchant(text: &str) -> Result<Key, CommandFailure> {
 }
 
 /// Reads a signature's strokes, from a file or standard input.
-fn read_strokes(path: &Path) -> Result<String, CommandFailure> {
+fn read_strokes(path: &Path) -> CommandResult<String> {
     let failed = |error: std::io::Error| {
         CommandFailure::input("reckon::gateway::data", format!("read {}: {error}", path.display()))
     };
@@ -208,19 +200,15 @@ fn read_strokes(path: &Path) -> Result<String, CommandFailure> {
 // `gateway get`: the service's own answer to a read.
 
 /// Runs the command.
-pub(crate) async fn get(
-    setup: &Context,
-    args: &GatewayGetArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn get(setup: &Context, args: &GatewayGetArgs) -> CommandResult {
     let Some(name) = &args.read else {
-        out.text(&list_reads())?;
+        setup.out.text(&list_reads())?;
         return Ok(Exit::Done);
     };
     let showing = parse_read(name, args)?;
     let shown = StateSession::open(setup).await?.send(setup, ServiceRead(showing)).await?;
     let body = shown.map_err(|why| CommandFailure::environment("reckon::gateway::get", why))?;
-    out.result(&body, || render::json(&body))?;
+    setup.out.result(&body, || render::json(&body))?;
     Ok(Exit::Done)
 }
 
@@ -240,7 +228,7 @@ fn list_reads() -> String {
 ///
 /// # Errors
 /// The message lists everything that is wrong with them.
-fn parse_read(name: &str, args: &GatewayGetArgs) -> Result<RemoteGet, CommandFailure> {
+fn parse_read(name: &str, args: &GatewayGetArgs) -> CommandResult<RemoteGet> {
     let read = ReadEndpoint::find(name).ok_or_else(|| unknown(name))?;
     let (query, parameters): (Vec<&String>, Vec<&String>) =
         args.given.iter().partition(|given| given.contains('='));

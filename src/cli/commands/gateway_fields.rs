@@ -15,19 +15,19 @@ use crate::cli::args::gateway_fields::{
     AccountArgs, AccountTypeArg, ChangeArgs, Deletable, MerchantArgs, PurgeArgs, SaveArgs,
     ScheduleArgs, TokenArgs, UploadArgs, VaultArgs,
 };
-use crate::cli::exit::CommandFailure;
+use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::effects::merchants::settings::{
     BANK_SETTINGS, CARD_SETTINGS, MERCHANT_SETTINGS, METHOD_TEXTS, RECURRING_SETTINGS,
     RemoteSetting,
 };
 
 /// Returns the fields to set of a merchant.
-pub(crate) fn merchant_set(args: &MerchantArgs) -> Result<Value, CommandFailure> {
+pub(crate) fn merchant_set(args: &MerchantArgs) -> CommandResult<Value> {
     Ok(json!({"set": parse_settings(&args.set, &MERCHANT_SETTINGS)?}))
 }
 
 /// Returns an account and the fields to set of it.
-pub(crate) fn account(args: &AccountArgs) -> Result<Value, CommandFailure> {
+pub(crate) fn account(args: &AccountArgs) -> CommandResult<Value> {
     let settings: &[RemoteSetting] = match args.kind {
         AccountTypeArg::Card => &CARD_SETTINGS,
         AccountTypeArg::Bank => &BANK_SETTINGS,
@@ -37,7 +37,7 @@ pub(crate) fn account(args: &AccountArgs) -> Result<Value, CommandFailure> {
 }
 
 /// Returns an object and the fields to change of it.
-pub(crate) fn change(args: &ChangeArgs) -> Result<Value, CommandFailure> {
+pub(crate) fn change(args: &ChangeArgs) -> CommandResult<Value> {
     let settings: &[RemoteSetting] = match args.kind {
         Deletable::Card | Deletable::Bank => &METHOD_TEXTS,
         Deletable::Recurring => &RECURRING_SETTINGS,
@@ -67,7 +67,7 @@ pub(crate) fn purge(args: &PurgeArgs) -> Value {
 fn parse_settings(
     given: &[String],
     settings: &[RemoteSetting],
-) -> Result<Map<String, Value>, CommandFailure> {
+) -> CommandResult<Map<String, Value>> {
     let (mut set, mut wrong) = (Map::new(), Vec::new());
     for pair in given {
         match parse_setting(pair, settings) {
@@ -110,7 +110,7 @@ fn parse_setting<'a>(
 const TOKEN_BYTES_MAX: u64 = 1024;
 
 /// Returns the fields of an upload, with the bytes of the file.
-pub(crate) fn upload(args: &UploadArgs) -> Result<Value, CommandFailure> {
+pub(crate) fn upload(args: &UploadArgs) -> CommandResult<Value> {
     let name = args.file.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = args.file_name.clone().or(name).unwrap_or_default();
     let content = BASE64.encode(&bytes(&args.file)?);
@@ -118,18 +118,18 @@ pub(crate) fn upload(args: &UploadArgs) -> Result<Value, CommandFailure> {
 }
 
 /// Returns the fields of a method for a contact's vault.
-pub(crate) fn vault(args: &VaultArgs) -> Result<Value, CommandFailure> {
+pub(crate) fn vault(args: &VaultArgs) -> CommandResult<Value> {
     let token = token(&args.token, &mut io::stdin())?;
     Ok(json!({"contact": args.contact, "type": args.kind.word(), "token": token}))
 }
 
 /// Returns the fields of a method to save.
-pub(crate) fn save(args: &SaveArgs) -> Result<Value, CommandFailure> {
+pub(crate) fn save(args: &SaveArgs) -> CommandResult<Value> {
     let token = token(&args.token, &mut io::stdin())?;
     Ok(json!({"type": args.kind.word(), "token": token, "description": args.description}))
 }
 
-fn bytes(path: &Path) -> Result<Vec<u8>, CommandFailure> {
+fn bytes(path: &Path) -> CommandResult<Vec<u8>> {
     let failed = |why: String| {
         CommandFailure::input("reckon::gateway::file", format!("{}: {why}", path.display()))
     };
@@ -150,7 +150,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, CommandFailure> {
 }
 
 /// Returns the given token, or the one on standard input. No error contains it.
-fn token(args: &TokenArgs, input: &mut impl Read) -> Result<String, CommandFailure> {
+fn token(args: &TokenArgs, input: &mut impl Read) -> CommandResult<String> {
     if args.token != "-" {
         return Ok(args.token.clone());
     }

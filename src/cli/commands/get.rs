@@ -9,8 +9,7 @@ use crate::cli::args::options::{GetArgs, ResourceArgs};
 use crate::cli::args::resources::{DismissArgs, IntentsArgs, IntentsCommand, ResolveArgs};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
-use crate::cli::exit::{CommandFailure, Exit};
-use crate::cli::print::Printer;
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::control::requests::{DismissOrphan, Resolve};
 use crate::engine::protocol::actions::{ManualResolution, ResolveResult};
 use crate::engine::protocol::query::{IntentsQuery, ResourceQuery, ResourcesQuery};
@@ -25,11 +24,7 @@ struct GetOutput {
 }
 
 /// Runs `get`.
-pub(crate) async fn run(
-    setup: &Context,
-    args: &GetArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run(setup: &Context, args: &GetArgs) -> CommandResult {
     let wanted = args.what.as_deref().map(parse_filter).transpose()?;
     let session = StateSession::open_view(setup).await?;
     let mut items = session.ask_once(setup, ResourcesQuery).await?;
@@ -38,7 +33,7 @@ pub(crate) async fn run(
         items.retain(|item| wanted.matches(item));
     }
     let items = GetOutput { items };
-    out.result(&items, || render::resources::table(&items.items, out.color))?;
+    setup.out.result(&items, || render::resources::table(&items.items, setup.out.color))?;
     Ok(Exit::Done)
 }
 
@@ -50,7 +45,7 @@ enum GetFilter {
 
 impl GetFilter {
     /// Refuses a name that no resource has.
-    fn check(&self, items: &[ResourceView]) -> Result<(), CommandFailure> {
+    fn check(&self, items: &[ResourceView]) -> CommandResult<()> {
         match self {
             Self::One(key) if !items.iter().any(|item| self.matches(item)) => {
                 Err(unknown_resource(key, items))
@@ -84,7 +79,7 @@ fn unknown_resource(key: &Key, items: &[ResourceView]) -> CommandFailure {
 }
 
 /// Parses `KIND` or `KIND/NAME`; a kind in any case, singular or plural.
-fn parse_filter(text: &str) -> Result<GetFilter, CommandFailure> {
+fn parse_filter(text: &str) -> CommandResult<GetFilter> {
     let (kind, rest) = text.split_once('/').map_or((text, None), |(kind, rest)| (kind, Some(rest)));
     let plain = |name: &str| name.to_lowercase().trim_end_matches('s').replace(['-', '_'], "");
     let row = KINDS.iter().find(|row| plain(row.name) == plain(kind));
@@ -100,7 +95,7 @@ fn parse_filter(text: &str) -> Result<GetFilter, CommandFailure> {
 }
 
 /// Parses `KIND/NAME` as `get` does.
-pub(crate) fn parse_resource(text: &str) -> Result<Key, CommandFailure> {
+pub(crate) fn parse_resource(text: &str) -> CommandResult<Key> {
     match parse_filter(text)? {
         GetFilter::One(key) => Ok(key),
         GetFilter::Kind(kind) => {
@@ -117,11 +112,7 @@ pub(crate) fn parse_resource(text: &str) -> Result<Key, CommandFailure> {
 }
 
 /// Runs `describe`.
-pub(crate) async fn describe(
-    setup: &Context,
-    args: &ResourceArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn describe(setup: &Context, args: &ResourceArgs) -> CommandResult {
     let session = StateSession::open_view(setup).await?;
     let found = session.ask_once(setup, ResourceQuery(args.key.clone())).await?;
     let Some(found) = found else {
@@ -132,26 +123,22 @@ pub(crate) async fn describe(
         )
         .help("list all resources with `reckon get`"));
     };
-    out.result(&found, || render::resources::describe(&found, out.color))?;
+    setup.out.result(&found, || render::resources::describe(&found, setup.out.color))?;
     Ok(Exit::Done)
 }
 
 /// Runs the command.
-pub(crate) async fn intents(
-    setup: &Context,
-    args: &IntentsArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn intents(setup: &Context, args: &IntentsArgs) -> CommandResult {
     match &args.command {
-        None => list_intents(setup, out).await,
-        Some(IntentsCommand::Resolve(args)) => resolve(setup, args, out).await,
-        Some(IntentsCommand::Dismiss(args)) => dismiss(setup, args, out).await,
+        None => list_intents(setup).await,
+        Some(IntentsCommand::Resolve(args)) => resolve(setup, args).await,
+        Some(IntentsCommand::Dismiss(args)) => dismiss(setup, args).await,
     }
 }
 
-async fn list_intents(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
+async fn list_intents(setup: &Context) -> CommandResult {
     let view = StateSession::open_view(setup).await?.ask_once(setup, IntentsQuery).await?;
-    out.result(&view, || render::intents::text(&view, out.color))?;
+    setup.out.result(&view, || render::intents::text(&view, setup.out.color))?;
     Ok(if view.items.is_empty() && view.unknown_objects.is_empty() {
         Exit::Done
     } else {
@@ -160,11 +147,7 @@ async fn list_intents(setup: &Context, out: Printer) -> Result<Exit, CommandFail
 }
 
 /// Records that a person reviewed an object that was created again.
-async fn dismiss(
-    setup: &Context,
-    args: &DismissArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+async fn dismiss(setup: &Context, args: &DismissArgs) -> CommandResult {
     let session = StateSession::open(setup).await?;
     let found = session.send(setup, DismissOrphan(args.id, args.reason.clone())).await?;
     let Some(key) = found else {
@@ -174,16 +157,12 @@ async fn dismiss(
     };
     let text =
         || format!("{} of {} is no longer listed; the journal keeps it", args.id, key.short());
-    out.result(&serde_json::json!({ "dismissed": args.id, "key": key }), text)?;
+    setup.out.result(&serde_json::json!({ "dismissed": args.id, "key": key }), text)?;
     Ok(Exit::Done)
 }
 
 /// Records a person's resolution.
-async fn resolve(
-    setup: &Context,
-    args: &ResolveArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+async fn resolve(setup: &Context, args: &ResolveArgs) -> CommandResult {
     let session = StateSession::open(setup).await?;
     let resolved = session.send(setup, Resolve(args.id, args.said.0.clone())).await?;
     let exit = match &resolved {
@@ -199,7 +178,7 @@ async fn resolve(
             return Err(unreadable_object(&key.short(), why, args));
         }
     };
-    out.result(&resolved, || render::intents::resolve_result(&resolved))?;
+    setup.out.result(&resolved, || render::intents::resolve_result(&resolved))?;
     Ok(exit)
 }
 

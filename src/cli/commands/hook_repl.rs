@@ -12,7 +12,7 @@ use crate::cli::commands::hook_trials::on_stage;
 use crate::cli::commands::hooks::{check_script, diagnostic_look, load_valid};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
-use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
 use crate::render::hooks::runs;
 use crate::scripting::hooks::Hooks;
@@ -39,12 +39,18 @@ struct Prompt<'a> {
 }
 
 /// Runs the command. Mistakes at a terminal are no failure; in a pipe they exit with 1.
-pub(crate) async fn run(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
-    let (folder, hooks) = load_valid(setup, out)?;
+pub(crate) async fn run(setup: &Context) -> CommandResult {
+    let (folder, hooks) = load_valid(setup)?;
     let repl = Some(Repl::new(&hooks, &folder.scripts));
     let session = StateSession::open_view(setup).await?;
-    let mut prompt =
-        Prompt { session: &session, hooks: &hooks, out, repl, typed: String::new(), failed: false };
+    let mut prompt = Prompt {
+        session: &session,
+        hooks: &hooks,
+        out: setup.out,
+        repl,
+        typed: String::new(),
+        failed: false,
+    };
     let ended = prompt.lines().await;
     let failed = prompt.failed;
     session.end(setup, ended).await?;
@@ -53,7 +59,7 @@ pub(crate) async fn run(setup: &Context, out: Printer) -> Result<Exit, CommandFa
 }
 
 impl Prompt<'_> {
-    async fn lines(&mut self) -> Result<(), CommandFailure> {
+    async fn lines(&mut self) -> CommandResult<()> {
         loop {
             self.prompt()?;
             let line = tokio::task::spawn_blocking(read).await.map_err(CommandFailure::bug)??;
@@ -68,11 +74,11 @@ impl Prompt<'_> {
     }
 
     /// Evaluates an unfinished input at the end of all input.
-    async fn evaluate_rest(&mut self) -> Result<(), CommandFailure> {
+    async fn evaluate_rest(&mut self) -> CommandResult<()> {
         if self.typed.trim().is_empty() { Ok(()) } else { self.evaluate(true).await }
     }
 
-    fn prompt(&self) -> Result<(), CommandFailure> {
+    fn prompt(&self) -> CommandResult<()> {
         if !self.out.interactive {
             return Ok(());
         }
@@ -84,7 +90,7 @@ impl Prompt<'_> {
     }
 
     /// Takes one line; an empty line ends an unfinished input.
-    async fn line(&mut self, line: &str) -> Result<(), CommandFailure> {
+    async fn line(&mut self, line: &str) -> CommandResult<()> {
         if self.typed.is_empty() && line.trim().is_empty() {
             return Ok(());
         }
@@ -92,7 +98,7 @@ impl Prompt<'_> {
         self.evaluate(line.trim().is_empty()).await
     }
 
-    async fn evaluate(&mut self, is_end: bool) -> Result<(), CommandFailure> {
+    async fn evaluate(&mut self, is_end: bool) -> CommandResult<()> {
         let Some(mut repl) = self.repl.take() else {
             return Err(CommandFailure::bug("internal error: the interpreter is missing"));
         };
@@ -123,7 +129,7 @@ impl Prompt<'_> {
         Ok(())
     }
 
-    async fn command(&mut self, command: &str) -> Result<(), CommandFailure> {
+    async fn command(&mut self, command: &str) -> CommandResult<()> {
         let Some(repl) = self.repl.as_mut() else {
             return Err(CommandFailure::bug(
                 "internal \
@@ -153,17 +159,13 @@ impl Prompt<'_> {
         Ok(())
     }
 
-    fn wrong(&mut self, message: &str) -> Result<(), CommandFailure> {
+    fn wrong(&mut self, message: &str) -> CommandResult<()> {
         self.failed = true;
         self.print(&json!({ "problem": { "message": message } }), || message.to_owned())
     }
 
     /// Prints one line of JSON for programs, so that each answer is complete in itself.
-    fn print(
-        &self,
-        value: &serde_json::Value,
-        text: impl FnOnce() -> String,
-    ) -> Result<(), CommandFailure> {
+    fn print(&self, value: &serde_json::Value, text: impl FnOnce() -> String) -> CommandResult<()> {
         match self.out.form {
             Output::Json | Output::Yaml => self.out.text(&value.to_string()),
             Output::Text | Output::Markdown => self.out.text(&text()),
@@ -172,7 +174,7 @@ impl Prompt<'_> {
 }
 
 /// Reads the next line; `None` at the end of the input.
-fn read() -> Result<Option<String>, CommandFailure> {
+fn read() -> CommandResult<Option<String>> {
     let mut line = String::new();
     let count = io::stdin().read_line(&mut line);
     let count = count.map_err(|error| CommandFailure::environment("reckon::terminal", error))?;

@@ -18,8 +18,7 @@ use crate::cli::context::open::Context;
 use crate::cli::context::selection;
 use crate::cli::context::session::StateSession;
 use crate::cli::context::state_handle::EngineOptions;
-use crate::cli::exit::{CommandFailure, Exit};
-use crate::cli::print::Printer;
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::control::requests::{PastEvents, ServiceRead};
 use crate::engine::handles::shared::EngineShared;
 use crate::engine::hooks::event::{PastEvent, past_events, remote_get};
@@ -104,7 +103,7 @@ pub(crate) fn merchant(event: &Value) -> Option<Key> {
 ///
 /// # Errors
 /// The event is unknown, or not verified.
-pub(crate) async fn event(session: &StateSession, id: &str) -> Result<Value, CommandFailure> {
+pub(crate) async fn event(session: &StateSession, id: &str) -> CommandResult<Value> {
     let event = session.ask(ScriptTrialQuery(TrialRunQuery::Event(id.to_owned()))).await?;
     let unknown = |why: &str| {
         let failure = CommandFailure::input("reckon::events::unknown", why);
@@ -123,7 +122,7 @@ pub(crate) async fn on_stage<T: Send + 'static>(
     session: &StateSession,
     merchant: Option<Key>,
     work: impl FnOnce(Arc<dyn Reads>) -> T + Send + 'static,
-) -> Result<T, CommandFailure> {
+) -> CommandResult<T> {
     let (sender, mut questions) = mpsc::unbounded_channel();
     let reads: Arc<dyn Reads> = Arc::new(SessionReads { merchant, questions: sender });
     let worker = tokio::task::spawn_blocking(move || on_stack(move || work(reads)));
@@ -157,23 +156,23 @@ async fn answer_read(session: &StateSession, ask: ScriptRead) -> Result<Value, S
 // that they request.
 
 /// Runs the command. A run that fails is an error of the script (exit 1).
-pub(crate) async fn try_scripts(
-    setup: &Context,
-    args: &HooksTryArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
-    let (folder, hooks) = load_valid(setup, out)?;
+pub(crate) async fn try_scripts(setup: &Context, args: &HooksTryArgs) -> CommandResult {
+    let (folder, hooks) = load_valid(setup)?;
     check_script(&hooks, args.script.as_deref())?;
     let session = StateSession::open_view(setup).await?;
     let tried = run_scripts(&session, &hooks, args).await;
     let (event, ends) = session.end(setup, tried).await?;
-    out.result(&runs::trial_json(&event, &ends, &folder.scripts), || {
+    setup.out.result(&runs::trial_json(&event, &ends, &folder.scripts), || {
         let runs: String = ends.iter().flatten().map(runs::run_text).collect();
         let failures = ends.iter().filter_map(|end| end.as_ref().err());
         let problems: Vec<_> = failures.map(|failure| failure.problem(&folder.scripts)).collect();
         let none = if ends.is_empty() { "no script handles this event\n" } else { "" };
-        [runs.as_str(), none, &shown::problem_report(&folder, &problems, diagnostic_look(out))]
-            .concat()
+        [
+            runs.as_str(),
+            none,
+            &shown::problem_report(&folder, &problems, diagnostic_look(setup.out)),
+        ]
+        .concat()
     })?;
     Ok(if ends.iter().any(Result::is_err) { Exit::Input } else { Exit::Done })
 }
@@ -182,7 +181,7 @@ async fn run_scripts(
     session: &StateSession,
     hooks: &Hooks,
     args: &HooksTryArgs,
-) -> Result<(Value, Vec<runs::TrialOutcome>), CommandFailure> {
+) -> CommandResult<(Value, Vec<runs::TrialOutcome>)> {
     let event = event(session, &args.event).await?;
     let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
     let mut ends = Vec::new();
@@ -197,13 +196,9 @@ async fn run_scripts(
 }
 
 /// Runs the command; exits with 2 if something differs.
-pub(crate) async fn diff(
-    setup: &Context,
-    args: &HooksDiffArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn diff(setup: &Context, args: &HooksDiffArgs) -> CommandResult {
     let since = selection::parse_since(&args.since, SystemClock.now())?;
-    let (_, hooks) = load_valid(setup, out)?;
+    let (_, hooks) = load_valid(setup)?;
     check_script(&hooks, args.script.as_deref())?;
     let session = StateSession::open_view(setup).await?;
     let compared = async {
@@ -215,7 +210,7 @@ pub(crate) async fn diff(
     };
     let compared = compared.await;
     let diff = session.end(setup, compared).await?;
-    out.result(&diff, || runs::comparison_text(&diff, out.color))?;
+    setup.out.result(&diff, || runs::comparison_text(&diff, setup.out.color))?;
     Ok(if diff.is_unchanged() { Exit::Done } else { Exit::Pending })
 }
 
@@ -233,7 +228,7 @@ async fn compare_event(
     script: Option<&str>,
     mut past: PastEvent,
     shadow: &mut HooksDiff,
-) -> Result<(), CommandFailure> {
+) -> CommandResult<()> {
     shadow.events = shadow.events.saturating_add(1);
     if past.event.is_null() {
         shadow.unreadable = shadow.unreadable.saturating_add(1);
@@ -260,7 +255,7 @@ async fn run_present(
     hooks: &Hooks,
     script: Option<&str>,
     past: &Arc<PastEvent>,
-) -> Result<PresentRuns, CommandFailure> {
+) -> CommandResult<PresentRuns> {
     let kind = past.event.get("type").and_then(Value::as_str).unwrap_or_default();
     let mut handlers = hooks.handlers(kind);
     handlers.retain(|handler| script.is_none_or(|script| script == handler.script));
@@ -319,7 +314,7 @@ pub(crate) async fn past_events_since(
     setup: &Context,
     session: &StateSession,
     since: DateTime<Utc>,
-) -> Result<Vec<PastEvent>, CommandFailure> {
+) -> CommandResult<Vec<PastEvent>> {
     match session {
         StateSession::Daemon(client) => Ok(client.send(PastEvents(since)).await?),
         // Opening the files would create them.
@@ -336,7 +331,7 @@ pub(crate) fn past_events_of_daemon(
     setup: &Context,
     shared: &EngineShared,
     since: DateTime<Utc>,
-) -> Result<Vec<PastEvent>, CommandFailure> {
+) -> CommandResult<Vec<PastEvent>> {
     let past =
         open_journals(setup)?.events(since, shared.writer.head()).map_err(journal_failure)?;
     Ok(past_events(shared, past))

@@ -11,7 +11,7 @@ use crate::cli::commands::documents::exit_for;
 use crate::cli::context::machine::below;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
-use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print;
 use crate::cli::print::Printer;
 use crate::config::notify::NotifyTarget;
@@ -35,13 +35,15 @@ use crate::scripting::tools::testcases::{Case, CaseResult};
 use crate::scripting::tools::{former_names, testcases};
 
 /// Runs `hooks check`.
-pub(crate) fn check(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
+pub(crate) fn check(setup: &Context) -> CommandResult {
     let folder = folder(setup)?;
     let (_, mut problems) = load(setup, &folder)?;
     problems.extend(folder.cases.iter().flat_map(former_names::warnings));
     problems.sort();
     let report = render::diagnostic::json(folder.script_count(), &problems);
-    out.result(&report, || shown::check_report(&folder, &problems, diagnostic_look(out)))?;
+    setup
+        .out
+        .result(&report, || shown::check_report(&folder, &problems, diagnostic_look(setup.out)))?;
     Ok(exit_for(problems.iter().any(|problem| problem.severity == Severity::Error)))
 }
 
@@ -52,7 +54,7 @@ pub(crate) fn diagnostic_look(out: Printer) -> OutputStyle {
 }
 
 /// Reads the scripts folder of the configuration.
-pub(crate) fn folder(setup: &Context) -> Result<ScriptFolder, CommandFailure> {
+pub(crate) fn folder(setup: &Context) -> CommandResult<ScriptFolder> {
     let path = setup.config.scripts.get(&ProcessEnv)?;
     let name = below(&setup.root, &path);
     let place = FolderLocation::from_config(&setup.root, &path);
@@ -67,7 +69,7 @@ pub(crate) fn folder(setup: &Context) -> Result<ScriptFolder, CommandFailure> {
 pub(crate) fn load(
     setup: &Context,
     folder: &ScriptFolder,
-) -> Result<(Option<Hooks>, Vec<PlacedIssue>), CommandFailure> {
+) -> CommandResult<(Option<Hooks>, Vec<PlacedIssue>)> {
     let mut problems = folder.problems.clone();
     let hooks = match Hooks::load(&folder.scripts, &known_names(&setup.config)?) {
         Ok(hooks) => {
@@ -87,15 +89,12 @@ pub(crate) fn load(
 ///
 /// # Errors
 /// The failure lists everything that is wrong with the set.
-pub(crate) fn load_valid(
-    setup: &Context,
-    out: Printer,
-) -> Result<(ScriptFolder, Hooks), CommandFailure> {
+pub(crate) fn load_valid(setup: &Context) -> CommandResult<(ScriptFolder, Hooks)> {
     let folder = folder(setup)?;
     let (hooks, problems) = load(setup, &folder)?;
     match hooks {
         Some(hooks) => Ok((folder, hooks)),
-        None => Err(invalid_scripts(&folder, problems, "nothing was run", out)),
+        None => Err(invalid_scripts(&folder, problems, "nothing was run", setup.out)),
     }
 }
 
@@ -115,7 +114,7 @@ pub(crate) fn invalid_scripts(
 ///
 /// # Errors
 /// There is none of that name.
-pub(crate) fn check_script(hooks: &Hooks, name: Option<&str>) -> Result<(), CommandFailure> {
+pub(crate) fn check_script(hooks: &Hooks, name: Option<&str>) -> CommandResult<()> {
     let Some(name) = name.filter(|name| !hooks.scripts().any(|known| known == *name)) else {
         return Ok(());
     };
@@ -125,7 +124,7 @@ pub(crate) fn check_script(hooks: &Hooks, name: Option<&str>) -> Result<(), Comm
 }
 
 /// Returns the names that scripts may use.
-fn known_names(config: &Config) -> Result<ConfiguredNames, CommandFailure> {
+fn known_names(config: &Config) -> CommandResult<ConfiguredNames> {
     let mail = config.notify.iter().filter_map(|(name, target)| match target {
         NotifyTarget::Mail(mail) => Some((name.to_string(), mail.allows_any_recipient)),
         NotifyTarget::Web { .. } => None,
@@ -139,7 +138,7 @@ fn known_names(config: &Config) -> Result<ConfiguredNames, CommandFailure> {
 }
 
 /// Runs `hooks doc`.
-pub(crate) fn doc(out: Printer) -> Result<Exit, CommandFailure> {
+pub(crate) fn doc(out: Printer) -> CommandResult {
     if out.form == Output::Markdown {
         out.text(&shown::markdown())?;
     } else {
@@ -152,41 +151,38 @@ pub(crate) fn doc(out: Printer) -> Result<Exit, CommandFailure> {
 // is gone.
 
 /// Runs `hooks list`. A script that is absent or stopped needs attention (exit 3).
-pub(crate) async fn list(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
+pub(crate) async fn list(setup: &Context) -> CommandResult {
     let HooksView { known, quotas, .. } = view(setup).await?;
     let shown =
         || format!("{}{}", script_list::script_lines(&known), known_scripts::quota_lines(&quotas));
-    out.result(&json!({ "version": 1, "scripts": known, "quotas": quotas }), shown)?;
+    setup.out.result(&json!({ "version": 1, "scripts": known, "quotas": quotas }), shown)?;
     Ok(if script_list::needs_attention(&known) { Exit::NeedsAttention } else { Exit::Done })
 }
 
-async fn known_scripts(setup: &Context) -> Result<Vec<ScriptView>, CommandFailure> {
+async fn known_scripts(setup: &Context) -> CommandResult<Vec<ScriptView>> {
     Ok(view(setup).await?.known)
 }
 
-async fn view(setup: &Context) -> Result<HooksView, CommandFailure> {
+async fn view(setup: &Context) -> CommandResult<HooksView> {
     StateSession::open_view(setup).await?.ask_once(setup, HooksQuery).await
 }
 
 /// Runs `hooks forget`.
-pub(crate) async fn forget(
-    setup: &Context,
-    args: &HooksForgetArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn forget(setup: &Context, args: &HooksForgetArgs) -> CommandResult {
     let known = known_scripts(setup).await?;
     let named = known.iter().find(|one| one.script == args.script);
     let script =
         named.filter(|one| one.absent.is_some()).ok_or_else(|| cannot_forget(&known, args))?;
-    if !confirm(script, args.yes, out)? {
+    if !confirm(script, args.yes, setup.out)? {
         return Ok(Exit::Done);
     }
     let session = StateSession::open(setup).await?;
     let kept = session.send(setup, ForgetScript(args.script.clone())).await?;
     let kept = kept.ok_or_else(|| cannot_forget(&known, args))?;
-    out.result(&json!({ "script": args.script, "events": script.waiting, "kept": kept }), || {
-        format!("{} is forgotten", args.script)
-    })?;
+    setup.out.result(
+        &json!({ "script": args.script, "events": script.waiting, "kept": kept }),
+        || format!("{} is forgotten", args.script),
+    )?;
     Ok(Exit::Done)
 }
 
@@ -213,7 +209,7 @@ fn cannot_forget(known: &[ScriptView], args: &HooksForgetArgs) -> CommandFailure
 }
 
 /// Asks for agreement, unless `--yes` is set. Without a terminal `--yes` is required.
-fn confirm(script: &ScriptView, yes: bool, out: Printer) -> Result<bool, CommandFailure> {
+fn confirm(script: &ScriptView, yes: bool, out: Printer) -> CommandResult<bool> {
     let refusal = (
         "reckon::hooks::unconfirmed",
         "review what would be forgotten, then repeat the command with --yes",
@@ -225,16 +221,12 @@ fn confirm(script: &ScriptView, yes: bool, out: Printer) -> Result<bool, Command
 const REPORT: u32 = 0o644;
 
 /// Runs the cases. A set that does not load has none.
-pub(crate) fn test(
-    setup: &Context,
-    args: &HooksTestArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) fn test(setup: &Context, args: &HooksTestArgs) -> CommandResult {
     let folder = folder(setup)?;
     let (hooks, mut problems) = load(setup, &folder)?;
     let files = read_cases(&folder, hooks.as_ref(), &mut problems);
     let Some(hooks) = hooks.filter(|_| files.is_some()) else {
-        return Err(invalid_scripts(&folder, problems, "no case was run", out));
+        return Err(invalid_scripts(&folder, problems, "no case was run", setup.out));
     };
     let wanted = |script: &str, case: &Case| {
         args.filter
@@ -252,7 +244,7 @@ pub(crate) fn test(
             CommandFailure::environment("reckon::hooks::junit", what)
         })?;
     }
-    out.result(&shown::case_results_json(&verdicts), || shown::case_results(&verdicts))?;
+    setup.out.result(&shown::case_results_json(&verdicts), || shown::case_results(&verdicts))?;
     let failed = verdicts.iter().any(|verdict| verdict.difference.is_some());
     Ok(if failed { Exit::Input } else { Exit::Done })
 }

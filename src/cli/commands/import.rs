@@ -16,7 +16,7 @@ use crate::cli::commands::get::parse_resource;
 use crate::cli::context::machine::below;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
-use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
 use crate::control::requests::{Import, ImportAll, Inventory};
 use crate::model::state::drift::{
@@ -26,13 +26,9 @@ use crate::render;
 use crate::spec::header::API_VERSION;
 
 /// Runs the command.
-pub(crate) async fn run(
-    setup: &Context,
-    args: &ImportArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run(setup: &Context, args: &ImportArgs) -> CommandResult {
     if let (Some(sort), Some(merchant)) = (args.all, &args.merchant) {
-        return run_all(setup, args, (sort, merchant), out).await;
+        return run_all(setup, args, (sort, merchant)).await;
     }
     let (Some(what), Some(id)) = (&args.what, &args.id) else {
         return Err(CommandFailure::input("reckon::import::usage", "missing document and id"));
@@ -41,10 +37,10 @@ pub(crate) async fn run(
     let asked = AdoptRequest { key, id, unverified, write: args.yes };
     let looked = ask(setup, asked.clone()).await?;
     if looked.status != AdoptionStatus::Adoptable {
-        return print_outcome(&looked, out);
+        return print_outcome(&looked, setup.out);
     }
-    out.note(&render::adoption::adoption_result(&looked));
-    if !out.interactive {
+    setup.out.note(&render::adoption::adoption_result(&looked));
+    if !setup.out.interactive {
         let failure = CommandFailure::input(
             "reckon::import::unconfirmed",
             "not confirmed: no \
@@ -52,24 +48,21 @@ pub(crate) async fn run(
         );
         return Err(failure.help("review the takeover, then repeat the command with --yes"));
     }
-    if !out.confirm("Take it over?")? {
-        out.note("nothing was written");
+    if !setup.out.confirm("Take it over?")? {
+        setup.out.note("nothing was written");
         return Ok(Exit::Done);
     }
     let taken = ask(setup, AdoptRequest { write: true, ..asked }).await?;
-    print_outcome(&taken, out)
+    print_outcome(&taken, setup.out)
 }
 
 /// Has the process that holds the state check an object, or record it.
-pub(crate) async fn ask(
-    setup: &Context,
-    asked: AdoptRequest,
-) -> Result<AdoptionReport, CommandFailure> {
+pub(crate) async fn ask(setup: &Context, asked: AdoptRequest) -> CommandResult<AdoptionReport> {
     StateSession::open(setup).await?.send(setup, Import(asked)).await
 }
 
 /// Prints the outcome.
-fn print_outcome(adopted: &AdoptionReport, out: Printer) -> Result<Exit, CommandFailure> {
+fn print_outcome(adopted: &AdoptionReport, out: Printer) -> CommandResult {
     let what = || format!("{}: {}", adopted.key.short(), adopted.message);
     let failure = match adopted.status {
         AdoptionStatus::Adopted | AdoptionStatus::AlreadyAdopted | AdoptionStatus::Adoptable => {
@@ -117,12 +110,11 @@ pub(crate) async fn run_all(
     setup: &Context,
     args: &ImportArgs,
     (sort, merchant): (ImportList, &str),
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+) -> CommandResult {
     let folder = folder(setup, args.into.as_deref())?;
     let found = inventory(setup, sort, merchant).await?;
-    if !confirm(&found, &folder, args.yes, out)? {
-        out.note("nothing was written");
+    if !confirm(&found, &folder, args.yes, setup.out)? {
+        setup.out.note("nothing was written");
         return Ok(Exit::Done);
     }
     let mut all =
@@ -150,7 +142,7 @@ pub(crate) async fn run_all(
         let session = StateSession::open(setup).await?;
         all.items.extend(session.send(setup, ImportAll(part.to_vec())).await?);
     }
-    out.result(&all, || text(&all))?;
+    setup.out.result(&all, || text(&all))?;
     Ok(exit(&all.items))
 }
 
@@ -159,7 +151,7 @@ async fn inventory(
     setup: &Context,
     sort: ImportList,
     merchant: &str,
-) -> Result<Vec<InventoryItem>, CommandFailure> {
+) -> CommandResult<Vec<InventoryItem>> {
     let key = format!("Merchant/{merchant}").parse().map_err(|error| {
         let failure =
             CommandFailure::input("reckon::import::merchant", format!("--merchant: {error}"));
@@ -173,7 +165,7 @@ async fn inventory(
 
 /// Returns the folder for the documents. A folder outside the tree is refused, since reckon does
 /// not read it.
-fn folder(setup: &Context, into: Option<&Path>) -> Result<PathBuf, CommandFailure> {
+fn folder(setup: &Context, into: Option<&Path>) -> CommandResult<PathBuf> {
     let specs = below(&setup.root, &setup.specs);
     let default = setup.specs.join(FOLDER);
     let into = into.unwrap_or(&default);
@@ -188,7 +180,7 @@ fn folder(setup: &Context, into: Option<&Path>) -> Result<PathBuf, CommandFailur
 
 /// Checks that no link leads to a folder, existing or not: reckon does not read files behind a
 /// link.
-fn check_no_links(setup: &Context, folder: &Path) -> Result<(), CommandFailure> {
+fn check_no_links(setup: &Context, folder: &Path) -> CommandResult<()> {
     match FolderLocation::from_config(&setup.root, &setup.root.join(folder)).open() {
         Err(error @ PathError::Link { .. }) => {
             let what = format!("{} cannot hold documents: {error}", folder.display());
@@ -201,12 +193,7 @@ fn check_no_links(setup: &Context, folder: &Path) -> Result<(), CommandFailure> 
 
 /// Shows the objects and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
 /// required.
-fn confirm(
-    found: &[InventoryItem],
-    folder: &Path,
-    yes: bool,
-    out: Printer,
-) -> Result<bool, CommandFailure> {
+fn confirm(found: &[InventoryItem], folder: &Path, yes: bool, out: Printer) -> CommandResult<bool> {
     let acts = |one: &InventoryItem| {
         matches!(one.import_option, ImportOption::Document(_) | ImportOption::New(..))
     };
@@ -226,7 +213,7 @@ fn confirm(
 }
 
 /// Writes a document to a new file; never overwrites one.
-fn write(folder: &Path, key: &Key, id: &str, spec: &Value) -> Result<PathBuf, CommandFailure> {
+fn write(folder: &Path, key: &Key, id: &str, spec: &Value) -> CommandResult<PathBuf> {
     let failed = |path: &Path, error: std::io::Error| {
         let what = format!("write {}: {error}", path.display());
         CommandFailure::environment("reckon::import::write", what)

@@ -16,7 +16,7 @@ use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
 use crate::cli::context::state_handle::StateHandle;
-use crate::cli::exit::{CommandFailure, Exit, local_only};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
 use crate::cli::print::Printer;
 use crate::control::requests::Forget;
 use crate::engine::protocol::intents::DisownPreview;
@@ -50,7 +50,7 @@ struct InitOutput {
 }
 
 /// Runs the command.
-pub(crate) async fn run(cli: &Cli, args: &InitArgs, out: Printer) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run(cli: &Cli, args: &InitArgs, out: Printer) -> CommandResult {
     if args.empty_remote {
         return disown(cli, args, out).await;
     }
@@ -72,7 +72,7 @@ pub(crate) async fn run(cli: &Cli, args: &InitArgs, out: Printer) -> Result<Exit
 }
 
 /// Writes a file unless it exists; returns true if it was written.
-fn write_new(path: &Path, text: &str) -> Result<bool, CommandFailure> {
+fn write_new(path: &Path, text: &str) -> CommandResult<bool> {
     let failed = |error: std::io::Error| {
         CommandFailure::environment(
             "reckon::init::write",
@@ -103,20 +103,16 @@ fn text(made: &InitOutput, dir: &Path) -> String {
 }
 
 /// Runs the command.
-pub(crate) async fn forget(
-    setup: &Context,
-    args: &ForgetArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn forget(setup: &Context, args: &ForgetArgs) -> CommandResult {
     let what = parse_subject(&args.what)?;
-    if !confirm_forget(&what, args.yes, out)? {
-        out.note("nothing was written");
+    if !confirm_forget(&what, args.yes, setup.out)? {
+        setup.out.note("nothing was written");
         return Ok(Exit::Done);
     }
     let forgot = StateSession::open(setup).await?.send(setup, Forget(what)).await?;
     match &forgot {
         ForgetResult::Resource(..) | ForgetResult::Object(..) => {
-            out.result(&forgot, || render::adoption::forget_result(&forgot))?;
+            setup.out.result(&forgot, || render::adoption::forget_result(&forgot))?;
             Ok(Exit::Done)
         }
         ForgetResult::Refused(why, help) => {
@@ -128,7 +124,7 @@ pub(crate) async fn forget(
 }
 
 /// Parses the name of a resource, or an id.
-fn parse_subject(text: &str) -> Result<ForgetRequest, CommandFailure> {
+fn parse_subject(text: &str) -> CommandResult<ForgetRequest> {
     if text.contains('/') {
         return Ok(ForgetRequest::Resource(parse_resource(text)?));
     }
@@ -155,7 +151,7 @@ fn unknown_subject(text: &str, nearest: Option<&str>) -> CommandFailure {
 }
 
 /// Asks for agreement, unless `--yes` is set. Without a terminal `--yes` is required.
-fn confirm_forget(what: &ForgetRequest, yes: bool, out: Printer) -> Result<bool, CommandFailure> {
+fn confirm_forget(what: &ForgetRequest, yes: bool, out: Printer) -> CommandResult<bool> {
     let refusal = (
         "reckon::forget::unconfirmed",
         "review what would be forgotten, then repeat the command with --yes",
@@ -166,12 +162,8 @@ fn confirm_forget(what: &ForgetRequest, yes: bool, out: Printer) -> Result<bool,
 // `init --empty-remote`: declares, once a person agreed, that unknown objects are not ours.
 
 /// Lists the objects that would be disowned, asks, and records the declaration.
-pub(crate) async fn disown(
-    cli: &Cli,
-    args: &InitArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
-    let setup = Context::load(cli)?;
+pub(crate) async fn disown(cli: &Cli, args: &InitArgs, out: Printer) -> CommandResult {
+    let setup = Context::load(cli, out)?;
     if setup.server.is_some() {
         return Err(local_only(
             "`init --empty-remote`",
@@ -200,7 +192,7 @@ fn confirm_disown(
     open: &StateHandle,
     yes: bool,
     out: Printer,
-) -> Result<(DisownPreview, bool), CommandFailure> {
+) -> CommandResult<(DisownPreview, bool)> {
     let unknown = disown_preview(&open.state.facts).map_err(OpenError::from)?;
     out.note(&render::adoption::disown_request(&unknown));
     if yes {
@@ -220,7 +212,7 @@ fn confirm_disown(
     Ok((unknown, agreed))
 }
 
-async fn declare(open: &StateHandle) -> Result<(), CommandFailure> {
+async fn declare(open: &StateHandle) -> CommandResult<()> {
     let record = Record::EmptyRemote { at: SystemClock.now(), actor: machine::actor() };
     open.state.writer.append(Commit::of(vec![record])).await.map_err(OpenError::from)?;
     Ok(())

@@ -20,8 +20,7 @@ use crate::cli::commands::get::parse_resource;
 use crate::cli::commands::webhook_urls::base;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{StateSession, daemon};
-use crate::cli::exit::{CommandFailure, Exit};
-use crate::cli::print::Printer;
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::control::requests::{Attach, IntakeUrl, PortalLink};
 use crate::engine::protocol::payers::{AttachToken, IntakeLink, IntakeTerms};
 use crate::engine::protocol::query::IntakeLinkQuery;
@@ -30,14 +29,10 @@ use crate::kinds::saved_method::shape::SavedMethodKind;
 use crate::kinds::schema::kind::SpecSchema;
 
 /// Runs the command.
-pub(crate) async fn run(
-    setup: &Context,
-    args: &LinkArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run(setup: &Context, args: &LinkArgs) -> CommandResult {
     let key = parse_resource(&args.what)?;
     let link = match key.kind.as_str() {
-        SavedMethodKind::NAME => intake_link(setup, &key, args.days, out).await?,
+        SavedMethodKind::NAME => intake_link(setup, &key, args.days).await?,
         InvoiceKind::NAME if args.days.is_some() => {
             let what = "--days does not apply: the service decides how long the link of an \
                 invoice is valid";
@@ -50,27 +45,24 @@ pub(crate) async fn run(
             return Err(failure.help("write Invoice/NAME or SavedMethod/NAME"));
         }
     };
-    out.result(&json!({"link": link.expose()}), || link.expose().to_owned())?;
+    setup.out.result(&json!({"link": link.expose()}), || link.expose().to_owned())?;
     Ok(Exit::Done)
 }
 
 /// Returns the link of a payer's page; notes that its details replace those of a saved method.
-async fn intake_link(
-    setup: &Context,
-    key: &Key,
-    days: Option<u16>,
-    out: Printer,
-) -> Result<Secret, CommandFailure> {
+async fn intake_link(setup: &Context, key: &Key, days: Option<u16>) -> CommandResult<Secret> {
     let (link, replaces) = link(setup, key, days).await?;
     if replaces {
         let name = key.short();
-        out.note(&format!("{name} is saved already: the details given under this link replace it"));
+        setup.out.note(&format!(
+            "{name} is saved already: the details given under this link replace it"
+        ));
     }
     Ok(link)
 }
 
 /// Returns the portal link of an invoice.
-async fn portal_link(setup: &Context, key: &Key) -> Result<Secret, CommandFailure> {
+async fn portal_link(setup: &Context, key: &Key) -> CommandResult<Secret> {
     let link = StateSession::open(setup).await?.send(setup, PortalLink(key.clone())).await?;
     link.map(|link| link.0).ok_or_else(|| {
         let what = format!("no portal link of {} is available now", key.short());
@@ -89,11 +81,7 @@ const STDIN: &str = "-";
 const TOKEN_BYTES_MAX: u64 = 4 * 1024;
 
 /// Runs the command.
-pub(crate) async fn attach(
-    setup: &Context,
-    args: &AttachArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn attach(setup: &Context, args: &AttachArgs) -> CommandResult {
     let key = parse_resource(&args.what)?;
     let (token, more) = tokens(&args.tokens)?;
     let is_running = daemon(setup).await?.is_some();
@@ -106,7 +94,7 @@ pub(crate) async fn attach(
         CommandFailure::input("reckon::attach::refused", why).help(help)
     })?;
     let name = key.short();
-    out.result(&json!({"attached": name}), || {
+    setup.out.result(&json!({"attached": name}), || {
         let place = if args.replace { " in place of the saved details" } else { "" };
         if is_running {
             format!("attached to {name}; the daemon saves it{place}")
@@ -119,7 +107,7 @@ pub(crate) async fn attach(
 
 /// Returns the tokens of the arguments, or the words of standard input. The first one is empty
 /// where there is none.
-fn tokens(arguments: &[String]) -> Result<(Secret, Vec<Secret>), CommandFailure> {
+fn tokens(arguments: &[String]) -> CommandResult<(Secret, Vec<Secret>)> {
     let mut all = Vec::new();
     for argument in arguments {
         if argument == STDIN {
@@ -133,7 +121,7 @@ fn tokens(arguments: &[String]) -> Result<(Secret, Vec<Secret>), CommandFailure>
 }
 
 /// Reads the tokens from standard input.
-fn read() -> Result<Vec<Secret>, CommandFailure> {
+fn read() -> CommandResult<Vec<Secret>> {
     let mut text = Zeroizing::new(String::new());
     let read = io::stdin().lock().take(TOKEN_BYTES_MAX).read_to_string(&mut text);
     read.map_err(|error| {
@@ -154,7 +142,7 @@ pub(crate) async fn link(
     setup: &Context,
     key: &Key,
     days: Option<u16>,
-) -> Result<(Secret, bool), CommandFailure> {
+) -> CommandResult<(Secret, bool)> {
     let session = StateSession::open(setup).await?;
     let terms = session.ask_once(setup, IntakeLinkQuery(key.clone())).await?;
     let terms = terms.map_err(|why| {
@@ -177,7 +165,7 @@ pub(crate) fn make_link(
     key: &Key,
     terms: IntakeTerms,
     days: u16,
-) -> Result<Secret, CommandFailure> {
+) -> CommandResult<Secret> {
     let until = SystemClock.now().checked_add_signed(TimeDelta::days(i64::from(days)));
     let until = until.ok_or_else(|| {
         CommandFailure::bug(

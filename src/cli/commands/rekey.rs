@@ -10,7 +10,7 @@ use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::daemon;
 use crate::cli::context::state_handle::StateHandle;
-use crate::cli::exit::{CommandFailure, Exit, local_only};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
 use crate::cli::print::Printer;
 use crate::cli::remote::Daemon;
 use crate::control::requests::Rekey;
@@ -33,11 +33,7 @@ struct RekeyOutput {
 }
 
 /// Runs the command.
-pub(crate) async fn run(
-    setup: &Context,
-    args: &RekeyArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run(setup: &Context, args: &RekeyArgs) -> CommandResult {
     if setup.server.is_some() {
         return Err(local_only("`store rekey`", "it changes the key of the state"));
     }
@@ -45,8 +41,8 @@ pub(crate) async fn run(
         return Err(setup.absent("there is no state"));
     }
     let key_file = new_key_file(setup, args)?;
-    if !confirm(args, out)? {
-        out.note("nothing was changed");
+    if !confirm(args, setup.out)? {
+        setup.out.note("nothing was changed");
         return Ok(Exit::Done);
     }
     let rekeyed = match daemon(setup).await? {
@@ -57,12 +53,12 @@ pub(crate) async fn run(
     let own = setup.own_key_file().map(|file| file.path().to_owned());
     let key_file = key_file.or(own).unwrap_or_default();
     let report = RekeyOutput { rekeyed, key_file, set_secrets_key };
-    out.result(&report, || text(&report))?;
+    setup.out.result(&report, || text(&report))?;
     Ok(Exit::Done)
 }
 
 /// Returns the absolute path of the file of the new key; `None` where the command makes the key.
-fn new_key_file(setup: &Context, args: &RekeyArgs) -> Result<Option<PathBuf>, CommandFailure> {
+fn new_key_file(setup: &Context, args: &RekeyArgs) -> CommandResult<Option<PathBuf>> {
     let refused = |error: RekeyError| CommandFailure::input(KEY_FILE, error);
     let path = match (&args.new_key_file, setup.own_key_file()) {
         (None, Some(_)) => return Ok(None),
@@ -91,7 +87,7 @@ fn new_key_file(setup: &Context, args: &RekeyArgs) -> Result<Option<PathBuf>, Co
 
 /// Asks for agreement, since the old key then opens nothing; without a terminal `--yes` is
 /// required.
-fn confirm(args: &RekeyArgs, out: Printer) -> Result<bool, CommandFailure> {
+fn confirm(args: &RekeyArgs, out: Printer) -> CommandResult<bool> {
     if args.yes {
         return Ok(true);
     }
@@ -109,18 +105,12 @@ fn confirm(args: &RekeyArgs, out: Printer) -> Result<bool, CommandFailure> {
 }
 
 /// Has the daemon exchange the key.
-async fn rekey_by_daemon(
-    client: &Daemon,
-    new_key_file: Option<PathBuf>,
-) -> Result<Rekeyed, CommandFailure> {
+async fn rekey_by_daemon(client: &Daemon, new_key_file: Option<PathBuf>) -> CommandResult<Rekeyed> {
     client.send(Rekey(new_key_file)).await?.map_err(rekey_failure)
 }
 
 /// Exchanges the key where no daemon runs.
-async fn rekey_here(
-    setup: &Context,
-    new_key_file: Option<PathBuf>,
-) -> Result<Rekeyed, CommandFailure> {
+async fn rekey_here(setup: &Context, new_key_file: Option<PathBuf>) -> CommandResult<Rekeyed> {
     let open = setup.open_state(false).await?;
     let wanted = RekeyRequest { new_key_file, at: SystemClock.now(), actor: machine::actor() };
     let done = rekeyer(setup, &open)?.rekey(&wanted).await;
@@ -131,7 +121,7 @@ async fn rekey_here(
 }
 
 /// Creates the exchanger of an open state's key.
-pub(crate) fn rekeyer(setup: &Context, open: &StateHandle) -> Result<Rekeyer, CommandFailure> {
+pub(crate) fn rekeyer(setup: &Context, open: &StateHandle) -> CommandResult<Rekeyer> {
     Ok(Rekeyer::new(&open.state, setup.own_key_file(), machine::rng()?))
 }
 

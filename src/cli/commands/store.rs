@@ -12,8 +12,7 @@ use crate::cli::commands::{backup, rekey};
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::daemon;
-use crate::cli::exit::{CommandFailure, Exit, local_only};
-use crate::cli::print::Printer;
+use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
 use crate::cli::remote::Daemon;
 use crate::config::events::ArchiveRetention;
 use crate::config::setting::ProcessEnv;
@@ -46,24 +45,20 @@ struct CheckOutput {
 }
 
 /// Runs the command.
-pub(crate) async fn run(
-    setup: &Context,
-    command: &StoreCommand,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run(setup: &Context, command: &StoreCommand) -> CommandResult {
     match command {
-        StoreCommand::Check => check(setup, false, out).await,
-        StoreCommand::Rebuild => check(setup, true, out).await,
-        StoreCommand::Backup(args) => backup::run(setup, args, out).await,
-        StoreCommand::Restore(args) => backup::restore_backup(setup, args, out).await,
-        StoreCommand::Compact(args) => compact(setup, args, out).await,
-        StoreCommand::Rekey(args) => rekey::run(setup, args, out).await,
-        StoreCommand::Release(args) => backup::release(setup, args, out).await,
+        StoreCommand::Check => check(setup, false).await,
+        StoreCommand::Rebuild => check(setup, true).await,
+        StoreCommand::Backup(args) => backup::run(setup, args).await,
+        StoreCommand::Restore(args) => backup::restore_backup(setup, args).await,
+        StoreCommand::Compact(args) => compact(setup, args).await,
+        StoreCommand::Rekey(args) => rekey::run(setup, args).await,
+        StoreCommand::Release(args) => backup::release(setup, args).await,
     }
 }
 
 /// Verifies everything; first rebuilds the index if `rebuild` is set.
-async fn check(setup: &Context, rebuild: bool, out: Printer) -> Result<Exit, CommandFailure> {
+async fn check(setup: &Context, rebuild: bool) -> CommandResult {
     let state = setup.open_state(rebuild).await?.state;
     let head = state.verify()?;
     let facts = &state.facts;
@@ -93,7 +88,7 @@ async fn check(setup: &Context, rebuild: bool, out: Printer) -> Result<Exit, Com
         cut_bytes: state.found.cut.as_ref().map(|cut| cut.bytes),
     };
     state.close().await?;
-    out.result(&report, || check_text(&report))?;
+    setup.out.result(&report, || check_text(&report))?;
     Ok(if report.problems.is_empty() { Exit::Done } else { Exit::Environment })
 }
 
@@ -148,11 +143,7 @@ struct CompactOutput {
 }
 
 /// Runs the command.
-pub(crate) async fn compact(
-    setup: &Context,
-    args: &CompactArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn compact(setup: &Context, args: &CompactArgs) -> CommandResult {
     if setup.server.is_some() {
         return Err(local_only("`store compact`", "it changes the files of the state"));
     }
@@ -170,25 +161,19 @@ pub(crate) async fn compact(
         after: shorter.after,
         compacted: shorter.compacted,
     };
-    out.result(&report, || compaction_text(&report))?;
+    setup.out.result(&report, || compaction_text(&report))?;
     Ok(Exit::Done)
 }
 
 /// Has the daemon compact the state.
-async fn compact_by_daemon(
-    client: &Daemon,
-    drop_history: bool,
-) -> Result<CompactionResult, CommandFailure> {
+async fn compact_by_daemon(client: &Daemon, drop_history: bool) -> CommandResult<CompactionResult> {
     let done = client.send(Compact(drop_history)).await?;
     let done = done.map_err(|why| CommandFailure::environment("reckon::store::compact", why))?;
     Ok(*done)
 }
 
 /// Compacts the state where no daemon runs.
-async fn compact_here(
-    setup: &Context,
-    drop_history: bool,
-) -> Result<CompactionResult, CommandFailure> {
+async fn compact_here(setup: &Context, drop_history: bool) -> CommandResult<CompactionResult> {
     let history = if drop_history { ArchivePolicy::Drop } else { archive_policy(setup)? };
     let open = setup.open_state(false).await?;
     let wanted = CompactionRequest { history, at: SystemClock.now(), actor: machine::actor() };
@@ -196,7 +181,7 @@ async fn compact_here(
 }
 
 /// Returns the configured treatment of the records that a snapshot replaces.
-pub(crate) fn archive_policy(setup: &Context) -> Result<ArchivePolicy, CommandFailure> {
+pub(crate) fn archive_policy(setup: &Context) -> CommandResult<ArchivePolicy> {
     let config = &setup.config;
     Ok(match config.store.archive_retention(&config.events, &ProcessEnv)? {
         ArchiveRetention::Keep => ArchivePolicy::Keep,

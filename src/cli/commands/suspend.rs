@@ -7,7 +7,7 @@ use crate::cli::commands::get::parse_resource;
 use crate::cli::context::open::Context;
 use crate::cli::context::selection;
 use crate::cli::context::session::StateSession;
-use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
 use crate::control::requests::Suspend;
 use crate::model::operator::{
@@ -16,11 +16,7 @@ use crate::model::operator::{
 use crate::render;
 
 /// Runs `suspend`.
-pub(crate) async fn run(
-    setup: &Context,
-    args: &SuspendArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run(setup: &Context, args: &SuspendArgs) -> CommandResult {
     let reason = args.reason.trim().to_owned();
     if reason.is_empty() || reason.chars().count() > REASON_LENGTH_MAX {
         let what = format!("--reason is empty or too long: 1 to {REASON_LENGTH_MAX} characters");
@@ -33,24 +29,17 @@ pub(crate) async fn run(
     let now = SystemClock.now();
     let until = args.until.as_deref().map(|text| selection::parse_end(text, now)).transpose()?;
     let pause = SuspensionRequest::Suspend { key: parse_resource(&args.what)?, reason, until };
-    print_outcome(&record(setup, pause).await?, out)
+    print_outcome(&record(setup, pause).await?, setup.out)
 }
 
 /// Runs `resume`.
-pub(crate) async fn resume(
-    setup: &Context,
-    args: &ResumeArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn resume(setup: &Context, args: &ResumeArgs) -> CommandResult {
     let pause = SuspensionRequest::Resume { key: parse_resource(&args.what)? };
-    print_outcome(&record(setup, pause).await?, out)
+    print_outcome(&record(setup, pause).await?, setup.out)
 }
 
 /// Records the command, or has the daemon do so. Without a state, only a suspension makes one.
-async fn record(
-    setup: &Context,
-    pause: SuspensionRequest,
-) -> Result<SuspensionResult, CommandFailure> {
+async fn record(setup: &Context, pause: SuspensionRequest) -> CommandResult<SuspensionResult> {
     if let Some(draft) = StateSession::draft(setup).await? {
         let paused = record_in(setup, draft, pause.clone()).await?;
         if !matches!(paused, SuspensionResult::Suspended(_)) {
@@ -64,13 +53,13 @@ async fn record_in(
     setup: &Context,
     mut session: StateSession,
     pause: SuspensionRequest,
-) -> Result<SuspensionResult, CommandFailure> {
+) -> CommandResult<SuspensionResult> {
     let suspended = session.record(Suspend(pause)).await;
     session.end(setup, suspended).await
 }
 
 /// Prints the outcome.
-fn print_outcome(paused: &SuspensionResult, out: Printer) -> Result<Exit, CommandFailure> {
+fn print_outcome(paused: &SuspensionResult, out: Printer) -> CommandResult {
     match paused {
         SuspensionResult::Suspended(_) | SuspensionResult::Resumed { key: _, still: None } => {}
         SuspensionResult::Resumed { key: _, still: Some(still) } => out.note(&help(still)),

@@ -8,8 +8,7 @@ use crate::cli::args::events::UrlsArgs;
 use crate::cli::commands::gateway_actions;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{StateSession, daemon};
-use crate::cli::exit::{CommandFailure, Exit};
-use crate::cli::print::Printer;
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::config::setting::ProcessEnv;
 use crate::control::local::LocalQuery;
 use crate::control::protocol::ControlRequest;
@@ -55,11 +54,7 @@ struct ApplicantUrl {
 }
 
 /// Runs the command: exchanges addresses if requested, and prints all of them.
-pub(crate) async fn run(
-    setup: &Context,
-    args: &UrlsArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run(setup: &Context, args: &UrlsArgs) -> CommandResult {
     let step = match (args.rotate, args.finish) {
         (true, false) => Some(RotationStep::Begun),
         (false, true) => Some(RotationStep::Finished),
@@ -67,23 +62,18 @@ pub(crate) async fn run(
         (false, false) => None,
     };
     if let Some(step) = step {
-        rotate(setup, args, step, out).await?;
+        rotate(setup, args, step).await?;
     }
     let addresses = match &setup.server {
         Some(server) => server.send(Urls).await?,
         None => addresses(setup, &rotations(setup).await?)?,
     };
-    out.result(&addresses, || text(&addresses))?;
+    setup.out.result(&addresses, || text(&addresses))?;
     Ok(Exit::Done)
 }
 
 /// Has addresses exchanged.
-async fn rotate(
-    setup: &Context,
-    args: &UrlsArgs,
-    step: RotationStep,
-    out: Printer,
-) -> Result<(), CommandFailure> {
+async fn rotate(setup: &Context, args: &UrlsArgs, step: RotationStep) -> CommandResult<()> {
     let merchant = args.merchant.as_deref().map(gateway_actions::merchant).transpose()?;
     let session = StateSession::open(setup).await?;
     let rotated = session.send(setup, Rotate(RotationRequest { merchant, step })).await?;
@@ -104,13 +94,13 @@ async fn rotate(
         }
     };
     for address in addresses {
-        out.note(&format!("{address}: {next}"));
+        setup.out.note(&format!("{address}: {next}"));
     }
     Ok(())
 }
 
 /// Returns the rotations of the addresses, from the process that holds the state.
-async fn rotations(setup: &Context) -> Result<Vec<(WebhookAddress, Rotation)>, CommandFailure> {
+async fn rotations(setup: &Context) -> CommandResult<Vec<(WebhookAddress, Rotation)>> {
     if let Some(daemon) = daemon(setup).await? {
         return Ok(daemon.send(AddressesQuery).await?);
     }
@@ -125,7 +115,7 @@ async fn rotations(setup: &Context) -> Result<Vec<(WebhookAddress, Rotation)>, C
 pub(crate) fn addresses(
     setup: &Context,
     rotations: &[(WebhookAddress, Rotation)],
-) -> Result<EventUrls, CommandFailure> {
+) -> CommandResult<EventUrls> {
     let base = base(setup)?;
     let outside = setup.public_routes()?;
     let of = |address: &WebhookAddress| {
@@ -153,7 +143,7 @@ pub(crate) fn addresses(
 }
 
 /// Returns the public base URL of the daemon; without one, the private listener's.
-pub(crate) fn base(setup: &Context) -> Result<String, CommandFailure> {
+pub(crate) fn base(setup: &Context) -> CommandResult<String> {
     if let Some(url) = &setup.config.public_url {
         return Ok(url.get(&ProcessEnv)?.as_str().trim_end_matches('/').to_owned());
     }

@@ -11,8 +11,7 @@ use crate::cli::context::git::program::Git;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{StateSession, daemon};
 use crate::cli::context::state_handle::StateHandle;
-use crate::cli::exit::{CommandFailure, Exit};
-use crate::cli::print::Printer;
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::remote::Daemon;
 use crate::control::local::LocalQuery;
 use crate::control::protocol::ControlRequest;
@@ -43,11 +42,7 @@ requests! {
 }
 
 /// Runs the command.
-pub(crate) async fn run(
-    setup: &Context,
-    args: &WhyArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run(setup: &Context, args: &WhyArgs) -> CommandResult {
     parse_subject(&args.what)?;
     let view = match &setup.server {
         Some(server) => server.send(Why(args.what.clone(), args.verify)).await?,
@@ -59,7 +54,7 @@ pub(crate) async fn run(
             unsent_view(setup, &parse_subject(&args.what)?).await?.ok_or_else(|| unknown(args))?
         }
     };
-    out.result(&view, || why::text(&view, out.color))?;
+    setup.out.result(&view, || why::text(&view, setup.out.color))?;
     Ok(Exit::Done)
 }
 
@@ -72,7 +67,7 @@ fn unknown(args: &WhyArgs) -> CommandFailure {
 }
 
 /// Returns the history in the state on this machine.
-async fn view_here(setup: &Context, args: &WhyArgs) -> Result<Option<WhyView>, CommandFailure> {
+async fn view_here(setup: &Context, args: &WhyArgs) -> CommandResult<Option<WhyView>> {
     let way = TrailSource::open(setup).await?;
     let told = collect(setup, args, &way).await;
     way.close().await?;
@@ -85,7 +80,7 @@ pub(crate) fn of_daemon(
     shared: &Arc<EngineShared>,
     what: &str,
     verify: bool,
-) -> Result<Option<WhyView>, CommandFailure> {
+) -> CommandResult<Option<WhyView>> {
     let args = WhyArgs { what: what.to_owned(), verify };
     let way = TrailSource::InDaemon(shared.clone());
     tokio::runtime::Handle::current().block_on(collect(setup, &args, &way))
@@ -96,7 +91,7 @@ async fn collect(
     setup: &Context,
     args: &WhyArgs,
     way: &TrailSource,
-) -> Result<Option<WhyView>, CommandFailure> {
+) -> CommandResult<Option<WhyView>> {
     let wanted = parse_subject(&args.what)?;
     let sought = way.locate(wanted.clone()).await?;
     if sought.resources.is_empty() && sought.about.is_empty() {
@@ -117,7 +112,7 @@ async fn collect(
 }
 
 /// Parses the argument.
-fn parse_subject(text: &str) -> Result<WhySubject, CommandFailure> {
+fn parse_subject(text: &str) -> CommandResult<WhySubject> {
     if let Some(key) = resource(text)? {
         return Ok(WhySubject::Resource(key));
     }
@@ -129,7 +124,7 @@ fn parse_subject(text: &str) -> Result<WhySubject, CommandFailure> {
 
 /// Parses `KIND/NAME`, `Action/NAME`, or the name of an obligation, such as
 /// `acme:Invoice/default/jane;r2`.
-fn resource(text: &str) -> Result<Option<Key>, CommandFailure> {
+fn resource(text: &str) -> CommandResult<Option<Key>> {
     if !text.contains('/') {
         return Ok(None);
     }
@@ -150,7 +145,7 @@ enum TrailSource {
 }
 
 impl TrailSource {
-    async fn open(setup: &Context) -> Result<Self, CommandFailure> {
+    async fn open(setup: &Context) -> CommandResult<Self> {
         match daemon(setup).await? {
             Some(client) => Ok(Self::Daemon(client)),
             None => Ok(Self::Own(Box::new(setup.view_state().await?))),
@@ -158,7 +153,7 @@ impl TrailSource {
     }
 
     /// Returns the journal positions of a subject.
-    async fn locate(&self, wanted: WhySubject) -> Result<Provenances, CommandFailure> {
+    async fn locate(&self, wanted: WhySubject) -> CommandResult<Provenances> {
         match self {
             Self::Daemon(client) => Ok(client.send(JournalRefsQuery(wanted)).await?),
             Self::Own(open) => Ok(locate(&open.state.facts, &wanted, open.state.writer.head())?),
@@ -166,7 +161,7 @@ impl TrailSource {
         }
     }
 
-    async fn close(self) -> Result<(), CommandFailure> {
+    async fn close(self) -> CommandResult<()> {
         if let Self::Own(open) = self {
             open.state.close().await?;
         }
@@ -175,7 +170,7 @@ impl TrailSource {
 }
 
 /// Opens the journal's files.
-pub(crate) fn open_journals(setup: &Context) -> Result<JournalSet, CommandFailure> {
+pub(crate) fn open_journals(setup: &Context) -> CommandResult<JournalSet> {
     let reader = |path: &Path| {
         let opened = RealDisk::open(path).map_err(|error| {
             CommandFailure::environment(
@@ -195,7 +190,7 @@ async fn merchant(
     way: &TrailSource,
     books: &JournalSet,
     story: &ResourceHistory,
-) -> Result<Option<ResourceHistory>, CommandFailure> {
+) -> CommandResult<Option<ResourceHistory>> {
     let merchant = story.effects.first().map(|effect| effect.intent.merchant.clone());
     let Some(merchant) = merchant.filter(|key| key.kind.as_str() == MERCHANT && *key != story.key)
     else {
@@ -303,7 +298,7 @@ const CHECKSUM_MIN: usize = 16;
 pub(crate) async fn unsent_view(
     setup: &Context,
     wanted: &WhySubject,
-) -> Result<Option<WhyView>, CommandFailure> {
+) -> CommandResult<Option<WhyView>> {
     let plan = StateSession::open_view(setup).await?.ask_once(setup, PlanQuery).await?;
     Ok(match wanted {
         WhySubject::Resource(key) => {

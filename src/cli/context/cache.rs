@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::clock::{Clock, SystemClock};
 use crate::cli::context::open::Context;
 use crate::cli::context::{machine, state_handle};
-use crate::cli::exit::CommandFailure;
+use crate::cli::exit::CommandResult;
 use crate::config::setting::ProcessEnv;
 use crate::engine::protocol::views::PlanView;
 use crate::kinds::schema::kind::Stamp;
@@ -61,10 +61,7 @@ pub(crate) struct FileMarks {
 }
 
 /// Returns the last plan, if nothing that it was made from has changed.
-pub(crate) fn cached_plan(
-    setup: &Context,
-    look: UnchangedBy,
-) -> Result<Option<PlanView>, CommandFailure> {
+pub(crate) fn cached_plan(setup: &Context, look: UnchangedBy) -> CommandResult<Option<PlanView>> {
     let peeked = match open_closed(
         &setup.state,
         &machine::owner(),

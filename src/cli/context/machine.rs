@@ -12,7 +12,7 @@ use rustix::process::{
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::base::clock::{Clock, SystemClock, timestamp};
-use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::render::progress;
 use crate::render::progress::Counter;
 use crate::store::disk::directory::LockOwner;
@@ -32,12 +32,12 @@ pub(crate) fn boot_id() -> String {
 }
 
 /// Returns a seed from the operating system.
-pub(crate) fn seed() -> Result<u64, CommandFailure> {
+pub(crate) fn seed() -> CommandResult<u64> {
     getrandom::u64().map_err(|error| CommandFailure::environment("reckon::random", error))
 }
 
 /// Returns a generator seeded by the operating system.
-pub(crate) fn rng() -> Result<ChaCha20Rng, CommandFailure> {
+pub(crate) fn rng() -> CommandResult<ChaCha20Rng> {
     let mut seed = [0; 32];
     getrandom::fill(&mut seed)
         .map_err(|error| CommandFailure::environment("reckon::random", error))?;

@@ -11,7 +11,8 @@ use crate::cli::context::git::program;
 use crate::cli::context::secrets::OpenedSecrets;
 use crate::cli::context::state_handle::{Embedded, EngineOptions, StateHandle, clock};
 use crate::cli::context::{machine, state_handle};
-use crate::cli::exit::{CommandFailure, WAY_ON, local_only};
+use crate::cli::exit::{CommandFailure, CommandResult, WAY_ON, local_only};
+use crate::cli::print::Printer;
 use crate::cli::remote;
 use crate::cli::remote::ServerClient;
 use crate::config::setting::{ConfigError, ProcessEnv};
@@ -34,9 +35,11 @@ const CONCURRENCY: usize = 16;
 /// Failures in a row after which a command gives a resource up; the daemon never does.
 const FAILURES_MAX: u32 = 6;
 
-/// A configuration and the places it names.
+/// A configuration, the places it names, and the streams of the command.
 #[derive(Debug)]
 pub(crate) struct Context {
+    /// The streams that a command prints to.
+    pub out: Printer,
     pub config: Config,
     /// The folder of the configuration file.
     pub root: PathBuf,
@@ -59,7 +62,7 @@ pub(crate) struct Context {
 
 impl Context {
     /// Reads the configuration.
-    pub(crate) fn load(cli: &Cli) -> Result<Self, CommandFailure> {
+    pub(crate) fn load(cli: &Cli, out: Printer) -> CommandResult<Self> {
         let file = cli.config.clone().unwrap_or_else(|| PathBuf::from(FILE_NAME));
         let server = remote::server_of_args(cli)?;
         let config = remote::load_config(server.as_ref(), cli, &file)?;
@@ -69,17 +72,16 @@ impl Context {
             None => config.state.get(&ProcessEnv)?,
         };
         let check = remote::check_context(server.as_ref(), &config)?;
-        let (chosen, state_named) = (cli.config.is_some(), cli.state.is_some());
-        let root = config.dir.to_path_buf();
         Ok(Self {
+            out,
+            root: config.dir.to_path_buf(),
             config,
-            root,
             specs,
             state,
             server,
             check,
-            config_named: chosen,
-            state_named,
+            config_named: cli.config.is_some(),
+            state_named: cli.state.is_some(),
             identity: OnceLock::new(),
         })
     }
@@ -118,7 +120,7 @@ impl Context {
     }
 
     /// Returns the folder of files that specs may attach.
-    pub(crate) fn attachments_path(&self) -> Result<Option<PathBuf>, CommandFailure> {
+    pub(crate) fn attachments_path(&self) -> CommandResult<Option<PathBuf>> {
         let folder = self.config.secrets.attachments.as_ref();
         Ok(folder.map(|folder| folder.get(&ProcessEnv)).transpose()?)
     }
@@ -151,7 +153,7 @@ impl Context {
     }
 
     /// Returns `partner.name`.
-    pub(crate) fn partner(&self) -> Result<String, CommandFailure> {
+    pub(crate) fn partner(&self) -> CommandResult<String> {
         let name = self.config.partner.name.as_ref();
         Ok(self.config.require("partner.name", name, &ProcessEnv)?.to_string())
     }
@@ -160,18 +162,18 @@ impl Context {
     ///
     /// # Errors
     /// There is no state, or it cannot be opened.
-    pub(crate) async fn open_state(&self, rebuild: bool) -> Result<StateHandle, CommandFailure> {
+    pub(crate) async fn open_state(&self, rebuild: bool) -> CommandResult<StateHandle> {
         self.require_local()?;
         self.require_state()?;
         self.check_owner(self.open(rebuild)?).await
     }
 
     /// Opens the state, a new one where there is none, and checks its owner.
-    pub(crate) async fn make_state(&self) -> Result<StateHandle, CommandFailure> {
+    pub(crate) async fn make_state(&self) -> CommandResult<StateHandle> {
         self.check_owner(self.open(false)?).await
     }
 
-    async fn check_owner(&self, open: StateHandle) -> Result<StateHandle, CommandFailure> {
+    async fn check_owner(&self, open: StateHandle) -> CommandResult<StateHandle> {
         if open.state.facts.state_owner()?.is_some() {
             self.bind(&open, None).await?;
         }
@@ -182,14 +184,14 @@ impl Context {
     pub(crate) async fn open_bound(
         &self,
         embedded: Option<&Embedded>,
-    ) -> Result<StateHandle, CommandFailure> {
+    ) -> CommandResult<StateHandle> {
         let open = self.open(false)?;
         self.bind(&open, embedded).await?;
         Ok(open)
     }
 
     /// Refuses to work on the state of a daemon elsewhere.
-    fn require_local(&self) -> Result<(), CommandFailure> {
+    fn require_local(&self) -> CommandResult<()> {
         if self.server.is_some() {
             return Err(local_only("this command", "it works on the state on this machine"));
         }
@@ -200,7 +202,7 @@ impl Context {
     ///
     /// # Errors
     /// The state is not on this machine, but at the named daemon.
-    fn open(&self, rebuild: bool) -> Result<StateHandle, CommandFailure> {
+    fn open(&self, rebuild: bool) -> CommandResult<StateHandle> {
         self.require_local()?;
         let key = self.key_or_make()?;
         let state = OpenState::open(&self.opening(rebuild)?, &key)?;
@@ -221,7 +223,7 @@ impl Context {
         &self,
         open: &StateHandle,
         embedded: Option<&Embedded>,
-    ) -> Result<(), CommandFailure> {
+    ) -> CommandResult<()> {
         let id = match embedded {
             Some(embedded) => Some(embedded.partner.client_id.clone()),
             None => self.access().ok().map(|partner| partner.client_id),
@@ -237,7 +239,7 @@ impl Context {
     }
 
     /// Returns the options for opening the state, with the holder of its lock.
-    pub(crate) fn opening(&self, rebuild: bool) -> Result<StateOptions, CommandFailure> {
+    pub(crate) fn opening(&self, rebuild: bool) -> CommandResult<StateOptions> {
         let (dir, marking) =
             (self.state.clone(), Some(state_handle::mark_settings(&self.config, &self.state)?));
         Ok(StateOptions {
@@ -274,7 +276,7 @@ impl Context {
         &self,
         open: &StateHandle,
         how: EngineOptions,
-    ) -> Result<Arc<EngineShared>, CommandFailure> {
+    ) -> CommandResult<Arc<EngineShared>> {
         let partner = match &how.embedded {
             Some(embedded) => Ok(embedded.partner.clone()),
             None => self.access(),
@@ -315,7 +317,7 @@ impl Context {
     }
 
     /// Returns the secrets that the operator opened to specs.
-    pub(crate) fn secrets(&self) -> Result<OpenedSecrets, CommandFailure> {
+    pub(crate) fn secrets(&self) -> CommandResult<OpenedSecrets> {
         let files = self.config.secrets.files.as_ref();
         Ok(OpenedSecrets {
             variables: self.config.open_variables(&ProcessEnv)?,
@@ -335,7 +337,7 @@ impl Context {
     }
 
     /// Returns the opened folder of files that specs may attach.
-    fn attachments(&self) -> Result<Option<AttachmentFolder>, CommandFailure> {
+    fn attachments(&self) -> CommandResult<Option<AttachmentFolder>> {
         let place = |path: PathBuf| FolderLocation::from_config(&self.root, &path);
         Ok(self.attachments_path()?.map(place).map(AttachmentFolder::new))
     }

@@ -16,7 +16,7 @@ use crate::cli::context::git::tree::TempTree;
 use crate::cli::context::open::Context;
 use crate::cli::context::state_handle::{Embedded, StateHandle, clock, make_dir};
 use crate::cli::context::{machine, state_handle};
-use crate::cli::exit::CommandFailure;
+use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::cli::print::print_note;
 use crate::client::request::{ClientCredentials, ServiceConfig};
 use crate::client::service_client::Client;
@@ -41,7 +41,7 @@ impl Context {
     ///
     /// # Errors
     /// The command line names a folder that holds no state, or the state cannot be opened.
-    pub(crate) async fn view_state(&self) -> Result<StateHandle, CommandFailure> {
+    pub(crate) async fn view_state(&self) -> CommandResult<StateHandle> {
         if self.server.is_some() || self.has_state()? {
             return self.open_state(false).await;
         }
@@ -62,7 +62,7 @@ impl Context {
     }
 
     /// Fails if there is no state.
-    pub(crate) fn require_state(&self) -> Result<(), CommandFailure> {
+    pub(crate) fn require_state(&self) -> CommandResult<()> {
         if self.has_state()? { Ok(()) } else { Err(self.absent("there is no state")) }
     }
 
@@ -70,7 +70,7 @@ impl Context {
     ///
     /// # Errors
     /// The command line names a folder that holds no state, or there is no key yet.
-    pub(crate) fn future_state(&self) -> Result<StateHandle, CommandFailure> {
+    pub(crate) fn future_state(&self) -> CommandResult<StateHandle> {
         if !self.state_named && self.key_if_exists()?.is_none() {
             return Err(self.absent("there is no state, and no key for a new one,"));
         }
@@ -79,7 +79,7 @@ impl Context {
 
     /// Returns the same as [`Self::future_state`], also where there is no key yet: nothing rests on
     /// the key.
-    pub(crate) fn draft_state(&self) -> Result<StateHandle, CommandFailure> {
+    pub(crate) fn draft_state(&self) -> CommandResult<StateHandle> {
         if self.state_named {
             Err(self.absent("there is no state"))
         } else {
@@ -88,7 +88,7 @@ impl Context {
     }
 
     /// Returns true if there is a state, or the mark of a lost one.
-    pub(crate) fn has_state(&self) -> Result<bool, CommandFailure> {
+    pub(crate) fn has_state(&self) -> CommandResult<bool> {
         let marks =
             std::fs::read_dir(state_handle::mark_settings(&self.config, &self.state)?.folder);
         Ok(is_state(&self.state) || marks.is_ok_and(|mut marks| marks.next().is_some()))
@@ -119,7 +119,7 @@ impl Context {
 
     /// Returns an empty state in a temporary folder, under the existing key, else under a random
     /// one.
-    fn temporary_state(&self) -> Result<StateHandle, CommandFailure> {
+    fn temporary_state(&self) -> CommandResult<StateHandle> {
         let mut bytes = [0; 32];
         machine::rng()?.fill_bytes(&mut bytes);
         let key = &self.key_if_exists()?.unwrap_or_else(|| MasterKey::new(bytes));
@@ -146,7 +146,7 @@ fn is_state(dir: &Path) -> bool {
 impl Context {
     /// Returns the key of the state, from the configuration or the file beside the state. Makes the
     /// state's folder, and a key file for a state that has no keys yet.
-    pub(crate) fn key_or_make(&self) -> Result<MasterKey, CommandFailure> {
+    pub(crate) fn key_or_make(&self) -> CommandResult<MasterKey> {
         make_dir(&self.state)?;
         let made = self.config.secrets.key.is_some();
         if made || self.state.join("vault").join(KEYS_FILE).exists() {
@@ -158,7 +158,7 @@ impl Context {
     }
 
     /// Returns the same key, which must exist: none is made.
-    pub(crate) fn existing_key(&self) -> Result<MasterKey, CommandFailure> {
+    pub(crate) fn existing_key(&self) -> CommandResult<MasterKey> {
         if let Some(setting) = &self.config.secrets.key {
             let bytes = setting.get(&ProcessEnv)?;
             let bytes = bytes
@@ -180,7 +180,7 @@ impl Context {
     }
 
     /// Returns the key that is configured, or the one in the key file, if either exists.
-    pub(crate) fn key_if_exists(&self) -> Result<Option<MasterKey>, CommandFailure> {
+    pub(crate) fn key_if_exists(&self) -> CommandResult<Option<MasterKey>> {
         let there = self.config.secrets.key.is_some() || KeyFile::of(&self.state).path().exists();
         there.then(|| self.existing_key()).transpose()
     }
@@ -191,7 +191,7 @@ impl Context {
     }
 
     /// Returns the public routes, whose addresses are derived from the existing key's identity.
-    pub(crate) fn public_routes(&self) -> Result<PublicRoutes, CommandFailure> {
+    pub(crate) fn public_routes(&self) -> CommandResult<PublicRoutes> {
         if let Some(known) = self.identity.get() {
             return Ok(PublicRoutes::new(&known.digest_key()));
         }
@@ -200,7 +200,7 @@ impl Context {
     }
 
     /// Reads the identity of the state; a state that is not made yet gets the identity of its key.
-    fn known_identity(&self, key: &MasterKey) -> Result<Identity, CommandFailure> {
+    fn known_identity(&self, key: &MasterKey) -> CommandResult<Identity> {
         let vault = self.state.join("vault");
         if !vault.join(KEYS_FILE).exists() {
             return Ok(Identity::of(key));
@@ -221,7 +221,7 @@ impl Context {
         &self,
         embedded: Option<&Embedded>,
         partner: Option<&PartnerAccess>,
-    ) -> Result<Client, CommandFailure> {
+    ) -> CommandResult<Client> {
         let config = &self.config.service;
         let url = |path, setting| self.config.require(path, setting, &ProcessEnv);
         let (base_url, web_url, ca_file) = if let Some(embedded) = embedded {
@@ -246,7 +246,7 @@ impl Context {
 
     /// Reads the extra authority's certificate, PEM. A missing file counts as none: the sandbox
     /// writes the file when it first starts, and a call without it fails with a message of its own.
-    fn ca(&self) -> Result<Option<Vec<u8>>, CommandFailure> {
+    fn ca(&self) -> CommandResult<Option<Vec<u8>>> {
         let Some(setting) = &self.config.service.ca_file else { return Ok(None) };
         let path = setting.get(&ProcessEnv)?;
         match pem(&path) {

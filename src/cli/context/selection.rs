@@ -10,7 +10,7 @@ use crate::base::wording::nearest;
 use crate::cli::args::resources::ChoiceArgs;
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
-use crate::cli::exit::CommandFailure;
+use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::engine::protocol::views::UnknownName;
 use crate::model::operator::StepSelection;
 
@@ -22,7 +22,7 @@ pub(crate) fn scope(
     setup: &Context,
     paths: &[PathBuf],
     choice: &ChoiceArgs,
-) -> Result<StepSelection, CommandFailure> {
+) -> CommandResult<StepSelection> {
     check_paths(setup, paths)?;
     let below = |path: &PathBuf| machine::below(&setup.root, path).to_string_lossy().into_owned();
     Ok(StepSelection {
@@ -33,7 +33,7 @@ pub(crate) fn scope(
 }
 
 /// Refuses path arguments that name nothing: a mistyped path would choose nothing and succeed.
-pub(crate) fn check_paths(setup: &Context, paths: &[PathBuf]) -> Result<(), CommandFailure> {
+pub(crate) fn check_paths(setup: &Context, paths: &[PathBuf]) -> CommandResult<()> {
     let specs = machine::below(&setup.root, &setup.specs);
     for path in paths {
         if !path.exists() {
@@ -82,7 +82,7 @@ pub(crate) fn unknown_names(unknown: &[UnknownName]) -> CommandFailure {
 ///
 /// # Errors
 /// The text is none of these, or in the future.
-pub(crate) fn parse_since(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, CommandFailure> {
+pub(crate) fn parse_since(text: &str, now: DateTime<Utc>) -> CommandResult<DateTime<Utc>> {
     let wrong = |what: &str| {
         CommandFailure::input("reckon::since", format!("{text:?} is {what}"))
             .help("write a moment such as 2026-11-30T12:00:00Z, a date, or a time before now: 90m, 12h, 7d, 2w")
@@ -96,7 +96,7 @@ pub(crate) fn parse_since(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc
 ///
 /// # Errors
 /// The text is none of these, or past.
-pub(crate) fn parse_end(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, CommandFailure> {
+pub(crate) fn parse_end(text: &str, now: DateTime<Utc>) -> CommandResult<DateTime<Utc>> {
     let wrong = |what: &str| {
         CommandFailure::input("reckon::suspend::until", format!("{text:?} is {what}"))
             .help("write a moment such as 2026-11-30T12:00:00Z, a date, or a time from now: 90m, 12h, 3d, 2w")

@@ -9,7 +9,7 @@ use crate::base::folder_location::FolderLocation;
 use crate::base::hash::sha256;
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
-use crate::cli::exit::CommandFailure;
+use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::control::local::{SentFile, SentTree, TreeContents};
 use crate::control::protocol::REQUEST_BYTES_MAX;
 use crate::kinds::schema::kind::AttachmentFiles;
@@ -20,7 +20,7 @@ use crate::spec::tree::files::{Listing, read};
 ///
 /// # Errors
 /// The tree cannot be read completely (a missing file would look like a removal), or is too large.
-pub(crate) fn read_tree(setup: &Context) -> Result<SentTree, CommandFailure> {
+pub(crate) fn read_tree(setup: &Context) -> CommandResult<SentTree> {
     let mut files = BTreeMap::new();
     let mut bytes = 0_usize;
     for (path, content) in contents(&setup.place())? {
@@ -42,7 +42,7 @@ pub(crate) fn read_tree(setup: &Context) -> Result<SentTree, CommandFailure> {
 }
 
 /// Returns every file of a tree, with its content.
-fn contents(root: &FolderLocation) -> Result<Vec<(String, Vec<u8>)>, CommandFailure> {
+fn contents(root: &FolderLocation) -> CommandResult<Vec<(String, Vec<u8>)>> {
     let Listing { files, problems: troubles } = Listing::of(root, "");
     if let Some(trouble) = troubles.into_values().next() {
         let place = root.path().join(&trouble.path);
@@ -64,7 +64,7 @@ fn contents(root: &FolderLocation) -> Result<Vec<(String, Vec<u8>)>, CommandFail
 
 /// Returns size and digest of the files that documents name; `None` where the configuration opens
 /// no folder of them.
-fn attached_files(setup: &Context) -> Result<Option<BTreeMap<String, SentFile>>, CommandFailure> {
+fn attached_files(setup: &Context) -> CommandResult<Option<BTreeMap<String, SentFile>>> {
     let Some(folder) = setup.attachments_path()? else { return Ok(None) };
     let folder = AttachmentFolder::new(FolderLocation::from_config(&setup.root, &folder));
     let mut loader = setup.loader();
@@ -90,7 +90,7 @@ pub(crate) fn digests(sent: &SentTree) -> TreeContents {
 ///
 /// # Errors
 /// The tree cannot be read completely.
-pub(crate) fn local_digests(root: &FolderLocation) -> Result<TreeContents, CommandFailure> {
+pub(crate) fn local_digests(root: &FolderLocation) -> CommandResult<TreeContents> {
     let files = contents(root)?.into_iter();
     let files = files.map(|(path, content)| (path, sha256(&content))).collect();
     Ok(TreeContents { files, attached: BTreeMap::new() })

@@ -7,7 +7,7 @@ use crate::cli::context::git::tracked::TrackedSpecs;
 use crate::cli::context::open::Context;
 use crate::cli::context::state_handle::{EngineOptions, StateHandle};
 use crate::cli::context::{cache, machine};
-use crate::cli::exit::CommandFailure;
+use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::cli::remote::Daemon;
 use crate::control::handle::Control;
 use crate::control::protocol::ControlRequest;
@@ -43,7 +43,7 @@ impl OwnState {
         mut self,
         setup: &Context,
         request: ControlRequest,
-    ) -> Result<Reply, CommandFailure> {
+    ) -> CommandResult<Reply> {
         setup.bind(&self.open, None).await?;
         self.engine.select_targets([].into());
         let (sender, events) = mpsc::channel(2);
@@ -61,13 +61,13 @@ impl OwnState {
     }
 
     /// Records a person's decision, without a run of the engine.
-    async fn record(&mut self, request: ControlRequest) -> Result<Reply, CommandFailure> {
+    async fn record(&mut self, request: ControlRequest) -> CommandResult<Reply> {
         let command = requests::engine_command(request, machine::actor())?;
         Ok(self.engine.command(command).await?)
     }
 
     /// Caches the plan for the next command, and closes the state cleanly.
-    pub(crate) async fn close(self, setup: &Context) -> Result<(), CommandFailure> {
+    pub(crate) async fn close(self, setup: &Context) -> CommandResult<()> {
         let plan = self.engine.view().plan_view();
         drop(self.engine);
         cache::store_plan(setup, &**self.open.state.index(), self.seen, &plan);
@@ -95,7 +95,7 @@ impl LoadedTree {
 
 impl StateSession {
     /// Connects to the daemon, or opens the existing state.
-    pub(crate) async fn open(setup: &Context) -> Result<Self, CommandFailure> {
+    pub(crate) async fn open(setup: &Context) -> CommandResult<Self> {
         if let Some(client) = daemon(setup).await? {
             return Ok(Self::Daemon(client));
         }
@@ -105,10 +105,7 @@ impl StateSession {
 
     /// Connects to the daemon, or opens the state with a loaded tree. Makes a state where there is
     /// none.
-    pub(crate) async fn open_with(
-        setup: &Context,
-        loaded: LoadedTree,
-    ) -> Result<Self, CommandFailure> {
+    pub(crate) async fn open_with(setup: &Context, loaded: LoadedTree) -> CommandResult<Self> {
         if let Some(client) = daemon(setup).await? {
             return Ok(Self::Daemon(client));
         }
@@ -117,7 +114,7 @@ impl StateSession {
     }
 
     /// Connects to the daemon, or opens the state. Makes a state where there is none.
-    pub(crate) async fn make(setup: &Context) -> Result<Self, CommandFailure> {
+    pub(crate) async fn make(setup: &Context) -> CommandResult<Self> {
         if let Some(client) = daemon(setup).await? {
             return Ok(Self::Daemon(client));
         }
@@ -127,7 +124,7 @@ impl StateSession {
 
     /// Opens a session as [`Self::make`] does; binds a new state first: the record of the state's
     /// owner comes first in the journal.
-    pub(crate) async fn make_bound(setup: &Context) -> Result<Self, CommandFailure> {
+    pub(crate) async fn make_bound(setup: &Context) -> CommandResult<Self> {
         let session = Self::make(setup).await?;
         if let Self::Own(own) = &session {
             setup.bind(&own.open, None).await?;
@@ -137,7 +134,7 @@ impl StateSession {
 
     /// Opens a draft of the state that a command would make, under its key. Returns `None` if there
     /// is a state or a daemon.
-    pub(crate) async fn future(setup: &Context) -> Result<Option<Self>, CommandFailure> {
+    pub(crate) async fn future(setup: &Context) -> CommandResult<Option<Self>> {
         if Self::exists(setup).await? {
             return Ok(None);
         }
@@ -145,7 +142,7 @@ impl StateSession {
     }
 
     /// Opens a draft like [`Self::future`], under any key.
-    pub(crate) async fn draft(setup: &Context) -> Result<Option<Self>, CommandFailure> {
+    pub(crate) async fn draft(setup: &Context) -> CommandResult<Option<Self>> {
         if Self::exists(setup).await? {
             return Ok(None);
         }
@@ -153,12 +150,12 @@ impl StateSession {
     }
 
     /// Returns true if there is a state or a daemon.
-    async fn exists(setup: &Context) -> Result<bool, CommandFailure> {
+    async fn exists(setup: &Context) -> CommandResult<bool> {
         Ok(daemon(setup).await?.is_some() || setup.has_state()?)
     }
 
     /// Connects to the daemon, or opens the state for a view: a missing state is not made.
-    pub(crate) async fn open_view(setup: &Context) -> Result<Self, CommandFailure> {
+    pub(crate) async fn open_view(setup: &Context) -> CommandResult<Self> {
         if let Some(client) = daemon(setup).await? {
             return Ok(Self::Daemon(client));
         }
@@ -166,11 +163,7 @@ impl StateSession {
         Self::own_in(setup, LoadedTree::now(setup), open)
     }
 
-    fn own_in(
-        setup: &Context,
-        loaded: LoadedTree,
-        open: StateHandle,
-    ) -> Result<Self, CommandFailure> {
+    fn own_in(setup: &Context, loaded: LoadedTree, open: StateHandle) -> CommandResult<Self> {
         let LoadedTree { loader, before } = loaded;
         let seen = cache::file_marks(&loader, before);
         let shared = setup.engine_parts(&open, EngineOptions::default())?;
@@ -179,7 +172,7 @@ impl StateSession {
     }
 
     /// Sends a query.
-    pub(crate) async fn ask<Q: Query>(&self, query: Q) -> Result<Q::Answer, CommandFailure> {
+    pub(crate) async fn ask<Q: Query>(&self, query: Q) -> CommandResult<Q::Answer> {
         match self {
             Self::Daemon(client) => Ok(client.send(query).await?),
             Self::Own(own) => {
@@ -194,7 +187,7 @@ impl StateSession {
         self,
         setup: &Context,
         query: Q,
-    ) -> Result<Q::Answer, CommandFailure> {
+    ) -> CommandResult<Q::Answer> {
         let answer = self.ask(query).await;
         self.end(setup, answer).await
     }
@@ -205,7 +198,7 @@ impl StateSession {
         self,
         setup: &Context,
         request: R,
-    ) -> Result<R::Response, CommandFailure> {
+    ) -> CommandResult<R::Response> {
         match self {
             Self::Daemon(client) => Ok(client.send(request).await?),
             Self::Own(own) => {
@@ -220,10 +213,7 @@ impl StateSession {
     ///
     /// # Errors
     /// The request is another one, and the state is one of this process.
-    pub(crate) async fn record<R: Request>(
-        &mut self,
-        request: R,
-    ) -> Result<R::Response, CommandFailure> {
+    pub(crate) async fn record<R: Request>(&mut self, request: R) -> CommandResult<R::Response> {
         match self {
             Self::Daemon(client) => Ok(client.send(request).await?),
             Self::Own(own) => {
@@ -237,8 +227,8 @@ impl StateSession {
     pub(crate) async fn end<T>(
         self,
         setup: &Context,
-        answer: Result<T, CommandFailure>,
-    ) -> Result<T, CommandFailure> {
+        answer: CommandResult<T>,
+    ) -> CommandResult<T> {
         if let Self::Own(own) = self {
             own.close(setup).await?;
         }
@@ -248,7 +238,7 @@ impl StateSession {
 
 /// Returns the process that holds the state, if one answers: the named daemon, or else the one on
 /// this machine.
-pub(crate) async fn daemon(setup: &Context) -> Result<Option<Daemon>, CommandFailure> {
+pub(crate) async fn daemon(setup: &Context) -> CommandResult<Option<Daemon>> {
     if let Some(server) = &setup.server {
         return Ok(Some(Daemon::Server(server.clone())));
     }

@@ -9,7 +9,7 @@ use rand_core::Rng;
 use crate::base::clock::{Clock, SharedClock, SystemClock};
 use crate::cli::context::git::tree::TempTree;
 use crate::cli::context::machine;
-use crate::cli::exit::CommandFailure;
+use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::cli::print::print_note;
 use crate::config::setting::ProcessEnv;
 use crate::config::settings::Config;
@@ -75,7 +75,7 @@ impl StateHandle {
 }
 
 /// Makes a folder that only its owner can enter, or restricts an existing one to its owner.
-pub(crate) fn make_dir(dir: &Path) -> Result<(), CommandFailure> {
+pub(crate) fn make_dir(dir: &Path) -> CommandResult<()> {
     private_dir(dir).map_err(|error| {
         CommandFailure::environment(
             "reckon::state::dir",
@@ -88,7 +88,7 @@ pub(crate) fn make_dir(dir: &Path) -> Result<(), CommandFailure> {
 
 /// Returns the settings of this state's mark: its folder is the one that the configuration names,
 /// else one beside the state.
-pub(crate) fn mark_settings(config: &Config, state: &Path) -> Result<MarkOptions, CommandFailure> {
+pub(crate) fn mark_settings(config: &Config, state: &Path) -> CommandResult<MarkOptions> {
     let named = config.state_mark.as_ref();
     let named = named.map(|folder| folder.get(&ProcessEnv)).transpose()?;
     let mut fresh = [0; 16];

@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, watch};
 use zeroize::Zeroizing;
 
 use crate::cli::context::open::Context;
-use crate::cli::exit::CommandFailure;
+use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::config::events::WebhookSettings;
 use crate::config::setting::{ConfigError, ProcessEnv, Setting};
 use crate::config::settings::Config;
@@ -54,7 +54,7 @@ impl Listeners {
     ///
     /// # Errors
     /// The process cannot listen at an address.
-    pub(crate) async fn open(setup: &Context, rehearses: bool) -> Result<Self, CommandFailure> {
+    pub(crate) async fn open(setup: &Context, rehearses: bool) -> CommandResult<Self> {
         let (sender, events) = mpsc::channel(EVENTS_MAX);
         let control = Control::new(sender.clone());
         let (ending, ended) = watch::channel(false);
@@ -75,7 +75,7 @@ async fn listen(
     control: &Control,
     (is_ready, ended): (watch::Receiver<bool>, &watch::Receiver<bool>),
     rehearses: bool,
-) -> Result<(SocketAddr, SocketAddr), CommandFailure> {
+) -> CommandResult<(SocketAddr, SocketAddr)> {
     let listen = setup.config.listen.get(&ProcessEnv)?;
     // An embedded sandbox posts from this machine, whatever the service's networks are.
     let rules =
@@ -118,8 +118,8 @@ async fn listen_at(
     listen: SocketAddr,
     over: impl Future<Output = ()> + Send + 'static,
     setting: &str,
-) -> Result<SocketAddr, CommandFailure> {
-    let serving = listener::start(router, listen, over).await.map_err(|error| {
+) -> CommandResult<SocketAddr> {
+    listener::serve(router, listen, over).await.map_err(|error| {
         CommandFailure::environment("reckon::listen", format!("listen on {listen}: {error}"))
             .help(format!("choose another address: {setting} in reckon.yaml"))
     })?;
@@ -148,7 +148,7 @@ const FILE_BYTES_MAX: u64 = 64 * 1024;
 ///
 /// # Errors
 /// Others may read the file, or a line of it is no token.
-pub(crate) fn tokens(state: &Path) -> Result<Tokens, CommandFailure> {
+pub(crate) fn tokens(state: &Path) -> CommandResult<Tokens> {
     let path = state.join(FILE);
     let failed = |why: &dyn std::fmt::Display| {
         let what = format!("read or make {}: {why}", path.display());

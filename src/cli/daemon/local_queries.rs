@@ -19,7 +19,7 @@ use crate::cli::context::git::tree;
 use crate::cli::context::git::tree::TempTree;
 use crate::cli::context::open::Context;
 use crate::cli::context::{machine, sent_tree};
-use crate::cli::exit::CommandFailure;
+use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::control::handle::LocalQueries;
 use crate::control::local::{LocalQuery, SentFile, SentTree, TreeContents, TreeDifferences};
 use crate::control::protocol::{ControlError, Response};
@@ -49,11 +49,7 @@ impl DaemonQueries {
     }
 
     /// Returns the engine's answer for a sent tree.
-    fn plan_of_sent_tree(
-        &self,
-        sent: SentTree,
-        question: EngineQuery,
-    ) -> Result<Reply, CommandFailure> {
+    fn plan_of_sent_tree(&self, sent: SentTree, question: EngineQuery) -> CommandResult<Reply> {
         if !matches!(question, EngineQuery::Plan | EngineQuery::Scoped(_) | EngineQuery::Save(_)) {
             return Err(CommandFailure::input(
                 "reckon::server::question",
@@ -75,7 +71,7 @@ impl DaemonQueries {
     }
 
     /// Returns the daemon's handles for an engine of its own, which counts for itself.
-    fn shared_copy(&self) -> Result<Arc<EngineShared>, CommandFailure> {
+    fn shared_copy(&self) -> CommandResult<Arc<EngineShared>> {
         let shared = &self.shared;
         Ok(EngineShared::new(EngineParts {
             client: shared.client.clone(),
@@ -91,12 +87,12 @@ impl DaemonQueries {
     }
 
     /// Returns the webhook addresses and the applicants' links.
-    fn urls(&self) -> Result<Reply, CommandFailure> {
+    fn urls(&self) -> CommandResult<Reply> {
         json_reply(webhook_urls::addresses(&self.setup, &self.shared.facts.rotations()?)?)
     }
 
     /// Compares the daemon's tree with another one.
-    fn compare(&self, theirs: &TreeContents) -> Result<TreeDifferences, CommandFailure> {
+    fn compare(&self, theirs: &TreeContents) -> CommandResult<TreeDifferences> {
         let commit = self.setup.commit();
         let mut mine = match sent_tree::local_digests(&self.setup.place()) {
             Ok(mine) => mine,
@@ -139,7 +135,7 @@ impl LocalQueries for DaemonQueries {
     }
 }
 
-fn json_reply(value: impl Serialize) -> Result<Reply, CommandFailure> {
+fn json_reply(value: impl Serialize) -> CommandResult<Reply> {
     Ok(Reply::Local(LocalReply(serde_json::to_value(value).map_err(CommandFailure::bug)?)))
 }
 
@@ -147,7 +143,7 @@ fn json_reply(value: impl Serialize) -> Result<Reply, CommandFailure> {
 ///
 /// # Errors
 /// A path leads out of the folder.
-fn write_tree(files: &BTreeMap<String, String>) -> Result<TempTree, CommandFailure> {
+fn write_tree(files: &BTreeMap<String, String>) -> CommandResult<TempTree> {
     let folder = TempTree::make()?;
     for (path, text) in files {
         let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));

@@ -25,7 +25,7 @@ use crate::cli::context::state_handle::{EngineOptions, StateHandle};
 use crate::cli::daemon::listeners::Listeners;
 use crate::cli::daemon::local_queries::DaemonQueries;
 use crate::cli::daemon::targets::DaemonNotifier;
-use crate::cli::exit::{CommandFailure, Exit, local_only};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
 use crate::cli::print::Printer;
 use crate::config::events::CompactionMode;
 use crate::config::setting::ProcessEnv;
@@ -47,11 +47,7 @@ const RETAINED_EVERY: Duration = Duration::from_hours(1);
 const REPORT_EVERY: Duration = Duration::from_millis(200);
 
 /// Runs the command.
-pub(crate) async fn run(
-    setup: Context,
-    args: &RunArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run(setup: Context, args: &RunArgs) -> CommandResult {
     if setup.server.is_some() {
         return Err(local_only("`run`", "it starts the daemon itself"));
     }
@@ -63,12 +59,12 @@ pub(crate) async fn run(
     let embedded = if args.sandbox { Some(command::embed(&setup)?) } else { None };
     let doors = Listeners::open(&setup, args.sandbox).await?;
     let open = setup.open_bound(embedded.as_ref().map(|one| &one.access)).await?;
-    let ended = serve(&setup, &open, doors, embedded.as_ref(), out).await;
+    let ended = serve(&setup, &open, doors, embedded.as_ref()).await;
     let head = open.state.close().await?;
     if let Some(embedded) = embedded {
         embedded.close().await;
     }
-    out.note(&format!("stopped; head {}", data_encoding::HEXLOWER.encode(&head.hash)));
+    setup.out.note(&format!("stopped; head {}", data_encoding::HEXLOWER.encode(&head.hash)));
     ended
 }
 
@@ -78,8 +74,7 @@ async fn serve(
     open: &StateHandle,
     doors: Listeners,
     embedded: Option<&EmbeddedSandbox>,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+) -> CommandResult {
     let (signal, signalled) = watch::channel(Exit::Done);
     let base = format!("http://{}", doors.outside);
     let facts = open.state.facts.clone();
@@ -109,10 +104,10 @@ async fn serve(
     let watcher = tokio::spawn(watch_tree(setup.specs.clone(), sender.clone(), over));
     let mut overviews = engine.overviews();
     overviews.mark_changed();
-    let reporter = tokio::spawn(report(overviews, out));
+    let reporter = tokio::spawn(report(overviews, setup.out));
     let approving = sender.clone();
     let stopper = tokio::spawn(stop_at_signal(signal, sender));
-    announce(setup, embedded, private, out)?;
+    announce(setup, embedded, private)?;
     ready.send_replace(true);
     engine.read_in_background();
     engine.start_sweeps();
@@ -121,7 +116,6 @@ async fn serve(
         open,
         approving,
         engine.overviews(),
-        out,
     );
     let result = tokio::select! {
         result = engine.run(events, RunUntil::Stopped) => result.map_err(CommandFailure::from),
@@ -138,14 +132,14 @@ async fn serve(
 }
 
 /// Returns how long events are kept.
-fn retention(setup: &Context) -> Result<Retention, CommandFailure> {
+fn retention(setup: &Context) -> CommandResult<Retention> {
     let keep = setup.config.events.keep.get(&ProcessEnv)?;
     let keep = TimeDelta::from_std(keep).unwrap_or(TimeDelta::MAX);
     Ok(Retention { keep, every: RETAINED_EVERY, late: Retention::LATE, ahead: Retention::AHEAD })
 }
 
 /// Returns the settings of compaction.
-fn compaction(setup: &Context, open: &StateHandle) -> Result<CompactionPlan, CommandFailure> {
+fn compaction(setup: &Context, open: &StateHandle) -> CommandResult<CompactionPlan> {
     let automatic = setup.config.store.compact.get(&ProcessEnv)? == CompactionMode::Auto;
     let (compactor, archive_policy) = (open.state.compactor(), archive_policy(setup)?);
     Ok(CompactionPlan { compactor, history: archive_policy, automatic })
@@ -176,7 +170,7 @@ fn engine(
     open: &StateHandle,
     embedded: Option<(&EmbeddedSandbox, WebhookAddresses)>,
     control: &Control,
-) -> Result<Engine, CommandFailure> {
+) -> CommandResult<Engine> {
     let mut loader = setup.loader();
     loader.load_all();
     let how = EngineOptions {
@@ -194,8 +188,7 @@ fn announce(
     setup: &Context,
     embedded: Option<&EmbeddedSandbox>,
     address: SocketAddr,
-    out: Printer,
-) -> Result<(), CommandFailure> {
+) -> CommandResult<()> {
     let service = embedded.map(|one| one.access.base_url.clone());
     let addresses = json!({"http": format!("http://{address}"), "sandbox": service});
     let path = setup.state.join("addresses.json");
@@ -206,9 +199,9 @@ fn announce(
         )
     })?;
     if let Some(service) = &service {
-        out.text(&format!("sandbox   {service}"))?;
+        setup.out.text(&format!("sandbox   {service}"))?;
     }
-    out.text(&format!("listening http://{address}"))
+    setup.out.text(&format!("listening http://{address}"))
 }
 
 /// Reports each change of the counts when the engine is at rest, and the progress until then.
@@ -242,7 +235,7 @@ async fn report(mut overviews: watch::Receiver<Overview>, out: Printer) {
 const HINTS_MAX: usize = 8;
 
 /// Reads and checks the present scripts.
-pub(crate) fn read_scripts(setup: &Context) -> Result<ScriptSet, CommandFailure> {
+pub(crate) fn read_scripts(setup: &Context) -> CommandResult<ScriptSet> {
     let folder = hooks::folder(setup)?;
     let (hooks, problems) = hooks::load(setup, &folder)?;
     let wrong = problems.iter().filter(|problem| problem.severity == Severity::Error).count();

@@ -15,7 +15,7 @@ use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::selection::{check_paths, scope, unknown_names};
 use crate::cli::context::session::{LoadedTree, OwnState, StateSession, daemon};
-use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
 use crate::cli::remote::Daemon;
 use crate::engine::core::coordinator::{Engine, RunUntil};
@@ -33,23 +33,19 @@ use crate::render::progress::{RunProgress, next_overview};
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// Runs the command.
-pub(crate) async fn run(
-    setup: &Context,
-    args: &ApplyArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run(setup: &Context, args: &ApplyArgs) -> CommandResult {
     if let Some(server) = &setup.server {
-        return apply_options::apply_by_server(setup, server, args, out).await;
+        return apply_options::apply_by_server(setup, server, args).await;
     }
     if let Some(path) = args.paths.iter().find(|path| plan::is_plan(path)) {
-        return run_saved(setup, args, path, out).await;
+        return run_saved(setup, args, path).await;
     }
     check_paths(setup, &args.paths)?;
-    let loaded = load_valid(setup, args, out)?;
+    let loaded = load_valid(setup, args)?;
     match StateSession::open_with(setup, loaded).await? {
-        StateSession::Daemon(client) => apply_by_daemon(setup, &client, args, out).await,
+        StateSession::Daemon(client) => apply_by_daemon(setup, &client, args).await,
         StateSession::Own(mut own) => {
-            let exit = apply_here(setup, args, out, &mut own).await;
+            let exit = apply_here(setup, args, &mut own).await;
             own.close(setup).await?;
             exit
         }
@@ -60,15 +56,11 @@ pub(crate) async fn run(
 ///
 /// # Errors
 /// A document is invalid, and `--isolate` is not set.
-pub(crate) fn load_valid(
-    setup: &Context,
-    args: &ApplyArgs,
-    out: Printer,
-) -> Result<LoadedTree, CommandFailure> {
+pub(crate) fn load_valid(setup: &Context, args: &ApplyArgs) -> CommandResult<LoadedTree> {
     let loaded = LoadedTree::now(setup);
     let problems = loaded.loader.problems();
     if problems.has_errors() && !args.isolate {
-        out.note(&documents::problems_text(&loaded.loader, &problems, out));
+        setup.out.note(&documents::problems_text(&loaded.loader, &problems, setup.out));
         let failure = CommandFailure::input("reckon::apply::broken", "some documents are invalid");
         return Err(failure.help("correct them, or apply the valid ones: `reckon apply --isolate`"));
     }
@@ -76,12 +68,7 @@ pub(crate) fn load_valid(
 }
 
 /// Waits while the daemon does the work, and shows what remains.
-async fn apply_by_daemon(
-    setup: &Context,
-    client: &Daemon,
-    args: &ApplyArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+async fn apply_by_daemon(setup: &Context, client: &Daemon, args: &ApplyArgs) -> CommandResult {
     let scope = scope(setup, &args.paths, &args.choice)?;
     if !scope.exclude.is_empty() {
         let what =
@@ -89,59 +76,54 @@ async fn apply_by_daemon(
         return Err(CommandFailure::environment("reckon::apply::daemon", what)
             .help("suspend the resource with `reckon suspend`, or stop the daemon first"));
     }
-    out.note("the daemon holds the state and applies by itself; waiting for it");
+    setup.out.note("the daemon holds the state and applies by itself; waiting for it");
     let before = daemon_plan(client, scope.clone()).await?;
-    if !apply_report::confirm(&before, args, out)? {
+    if !apply_report::confirm(&before, args, setup.out)? {
         return Ok(Exit::Done);
     }
-    apply_options::record_allowed_by_daemon(client, args, out).await?;
+    apply_options::record_allowed_by_daemon(client, args, setup.out).await?;
     client.send(SettleQuery).await?;
-    let done = apply_report::print_effects_since(client, before.position, out).await?;
+    let done = apply_report::print_effects_since(client, before.position, setup.out).await?;
     // A chosen resource may have disappeared meanwhile: then the whole plan is shown.
     let after = match daemon_plan(client, scope).await {
         Ok(after) => after,
         Err(_) => daemon_plan(client, StepSelection::default()).await?,
     };
-    apply_report::show(&after, &done, out)?;
+    apply_report::show(&after, &done, setup.out)?;
     Ok(plan::attention_exit(&after))
 }
 
 /// Returns the daemon's plan of a scope.
-async fn daemon_plan(client: &Daemon, scope: StepSelection) -> Result<PlanView, CommandFailure> {
+async fn daemon_plan(client: &Daemon, scope: StepSelection) -> CommandResult<PlanView> {
     client.send(ScopedPlanQuery(scope)).await?.map_err(|names| unknown_names(&names))
 }
 
 /// Does the work in this process.
-async fn apply_here(
-    setup: &Context,
-    args: &ApplyArgs,
-    out: Printer,
-    own: &mut OwnState,
-) -> Result<Exit, CommandFailure> {
+async fn apply_here(setup: &Context, args: &ApplyArgs, own: &mut OwnState) -> CommandResult {
     setup.bind(&own.open, None).await?;
     let scope = scope(setup, &args.paths, &args.choice)?;
     own.engine.refresh_accounts().await?;
-    approval::record_signed(setup, own, out).await?;
+    approval::record_signed(setup, own).await?;
     let engine = &mut own.engine;
     let allowing = apply_options::allowed_removals(engine, args)?;
     match reviewed_plan(&scope, args, engine)? {
         Some(before) if allowing.is_empty() && is_nothing(&before, engine) => {
-            apply_report::show(&before, &[], out)?;
+            apply_report::show(&before, &[], setup.out)?;
             Ok(plan::attention_exit(&before))
         }
-        Some(before) if !apply_report::confirm(&before, args, out)? => {
-            out.note("nothing was done");
+        Some(before) if !apply_report::confirm(&before, args, setup.out)? => {
+            setup.out.note("nothing was done");
             Ok(Exit::Done)
         }
         Some(_) | None => {
-            apply_options::record_allowed(engine, &allowing, out).await?;
+            apply_options::record_allowed(engine, &allowing, setup.out).await?;
             if !scope.is_everything() {
                 engine.select_targets(engine.view().selected(&scope));
             }
-            if let Some(exit) = apply_report::refuse_whole_plan(&scope, out, engine)? {
+            if let Some(exit) = apply_report::refuse_whole_plan(&scope, setup.out, engine)? {
                 return Ok(exit);
             }
-            run_steps(&scope, out, engine).await
+            run_steps(&scope, setup.out, engine).await
         }
     }
 }
@@ -151,7 +133,7 @@ pub(crate) async fn run_steps(
     scope: &StepSelection,
     out: Printer,
     engine: &mut Engine,
-) -> Result<Exit, CommandFailure> {
+) -> CommandResult {
     engine.cap_to_plan();
     let effects = tokio::spawn(apply_report::print_effects(engine.subscribe_effects(), out));
     let ended = run_engine(engine, out).await;
@@ -166,7 +148,7 @@ fn reviewed_plan(
     scope: &StepSelection,
     args: &ApplyArgs,
     engine: &Engine,
-) -> Result<Option<PlanView>, CommandFailure> {
+) -> CommandResult<Option<PlanView>> {
     if args.yes && scope.is_everything() && engine.view().overview().changes > 0 {
         return Ok(None);
     }
@@ -180,7 +162,7 @@ fn is_nothing(plan: &PlanView, engine: &Engine) -> bool {
 }
 
 /// Runs the engine until only outside events remain, or until a signal stops it.
-async fn run_engine(engine: &mut Engine, out: Printer) -> Result<Exit, CommandFailure> {
+async fn run_engine(engine: &mut Engine, out: Printer) -> CommandResult {
     let (sender, events) = mpsc::channel(16);
     let (signal, signalled) = watch::channel(Exit::Done);
     let progress = tokio::spawn(show_progress(engine.overviews(), out));
@@ -218,7 +200,7 @@ fn report(
     done: &[EffectReport],
     out: Printer,
     engine: &Engine,
-) -> Result<Exit, CommandFailure> {
+) -> CommandResult {
     let after = engine.view().plan_of(scope);
     apply_report::show(&after, done, out)?;
     apply_options::print_removals(engine, out);
@@ -245,12 +227,7 @@ fn report(
 // `apply PLANFILE`: does just the steps of a saved plan, once.
 
 /// Runs the command.
-pub(crate) async fn run_saved(
-    setup: &Context,
-    args: &ApplyArgs,
-    path: &Path,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run_saved(setup: &Context, args: &ApplyArgs, path: &Path) -> CommandResult {
     if args.paths.len() > 1 || !args.choice.target.is_empty() || !args.choice.exclude.is_empty() {
         let what = format!(
             "{} is a saved plan: it takes no further paths, --target or --exclude",
@@ -262,19 +239,19 @@ pub(crate) async fn run_saved(
     }
     let (saved, file) = plan::read_saved(path)?;
     if !saved.changes() {
-        apply_report::show(&saved.plan, &[], out)?;
-        out.note(&format!("{} contains no changes: nothing was done", saved.id));
+        apply_report::show(&saved.plan, &[], setup.out)?;
+        setup.out.note(&format!("{} contains no changes: nothing was done", saved.id));
         return Ok(Exit::Done);
     }
     if daemon(setup).await?.is_none() && !setup.has_state()? {
         // A missing key fails here: the plan then belongs to another state.
         setup.future_state()?;
     }
-    let loaded = load_valid(setup, args, out)?;
+    let loaded = load_valid(setup, args)?;
     match StateSession::open_with(setup, loaded).await? {
         StateSession::Daemon(_) => Err(daemon_refusal()),
         StateSession::Own(mut own) => {
-            let exit = apply_saved_here(setup, args, (&saved, file, path), out, &mut own).await;
+            let exit = apply_saved_here(setup, args, (&saved, file, path), &mut own).await;
             own.close(setup).await?;
             exit
         }
@@ -296,19 +273,18 @@ async fn apply_saved_here(
     setup: &Context,
     args: &ApplyArgs,
     (saved, file, path): (&SavedPlan, Value, &Path),
-    out: Printer,
     own: &mut OwnState,
-) -> Result<Exit, CommandFailure> {
+) -> CommandResult {
     setup.bind(&own.open, None).await?;
     let engine = &mut own.engine;
     engine
         .view()
         .check_saved_plan(saved, file)?
         .map_err(|why| apply_report::unfit_failure(&why, path))?;
-    if !apply_report::confirm(&saved.plan, args, out)? {
-        out.note("nothing was done; the plan can still be applied");
+    if !apply_report::confirm(&saved.plan, args, setup.out)? {
+        setup.out.note("nothing was done; the plan can still be applied");
         return Ok(Exit::Done);
     }
     engine.use_plan(saved, machine::actor()).await?;
-    run_steps(&saved.scope, out, engine).await
+    run_steps(&saved.scope, setup.out, engine).await
 }

@@ -11,7 +11,7 @@ use crate::cli::commands::planning::{apply_report, plan};
 use crate::cli::context::open::Context;
 use crate::cli::context::sent_tree::{digests, read_tree};
 use crate::cli::context::{machine, selection};
-use crate::cli::exit::{CommandFailure, Exit, local_only};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
 use crate::cli::print::Printer;
 use crate::cli::remote::{Daemon, ServerClient};
 use crate::control::local::{SentTree, TreeDifferences};
@@ -35,8 +35,7 @@ pub(crate) async fn apply_by_server(
     setup: &Context,
     server: &ServerClient,
     args: &ApplyArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+) -> CommandResult {
     if args.paths.iter().any(|path| plan::is_plan(path)) {
         let why = "a daemon applies every file by itself, so a saved plan limits nothing there";
         return Err(local_only("`apply PLANFILE`", why));
@@ -54,21 +53,24 @@ pub(crate) async fn apply_by_server(
     let before = plan_of_tree(server, &tree, scope.clone()).await?;
     if before.has_errors() && !args.isolate {
         for problem in &before.problems {
-            out.note(&render::plan::problem(problem));
+            setup.out.note(&render::plan::problem(problem));
         }
         let failure = CommandFailure::input("reckon::apply::broken", "some documents are invalid");
         return Err(failure.help("correct them, or apply the valid ones: `reckon apply --isolate`"));
     }
-    if !apply_report::confirm(&before, args, out)? {
+    if !apply_report::confirm(&before, args, setup.out)? {
         return Ok(Exit::Done);
     }
-    out.note(&format!("the daemon at {} applies; waiting for it", server.address()));
-    record_allowed_by_daemon(&Daemon::Server(server.clone()), args, out).await?;
+    setup.out.note(&format!("the daemon at {} applies; waiting for it", server.address()));
+    record_allowed_by_daemon(&Daemon::Server(server.clone()), args, setup.out).await?;
     server.send(SettleQuery).await?;
-    let done =
-        apply_report::print_effects_since(&Daemon::Server(server.clone()), before.position, out)
-            .await?;
-    show_rest(server, &tree, (scope, &done), out).await
+    let done = apply_report::print_effects_since(
+        &Daemon::Server(server.clone()),
+        before.position,
+        setup.out,
+    )
+    .await?;
+    show_rest(server, &tree, (scope, &done), setup.out).await
 }
 
 /// Shows what remains, and reports a tree that changed in the meantime.
@@ -77,7 +79,7 @@ async fn show_rest(
     tree: &SentTree,
     (scope, done): (StepSelection, &[EffectReport]),
     out: Printer,
-) -> Result<Exit, CommandFailure> {
+) -> CommandResult {
     let differences = compare(server, tree).await?;
     // A chosen resource may have disappeared meanwhile: then the whole plan is shown.
     let after = match plan_of_tree(server, tree, scope).await {
@@ -96,10 +98,7 @@ async fn show_rest(
 }
 
 /// Compares the daemon's tree with this one.
-async fn compare(
-    server: &ServerClient,
-    tree: &SentTree,
-) -> Result<TreeDifferences, CommandFailure> {
+async fn compare(server: &ServerClient, tree: &SentTree) -> CommandResult<TreeDifferences> {
     Ok(server.send(Compare(digests(tree))).await?)
 }
 
@@ -108,7 +107,7 @@ async fn plan_of_tree(
     server: &ServerClient,
     tree: &SentTree,
     scope: StepSelection,
-) -> Result<PlanView, CommandFailure> {
+) -> CommandResult<PlanView> {
     let plan = server.send(PlanOf(tree.clone(), ScopedPlanQuery(scope))).await?;
     plan.map_err(|names| selection::unknown_names(&names))
 }
@@ -161,7 +160,7 @@ const ALL: &str = "all";
 ///
 /// # Errors
 /// An argument is no name.
-fn parse_allowed(args: &ApplyArgs) -> Result<AllowPrune, CommandFailure> {
+fn parse_allowed(args: &ApplyArgs) -> CommandResult<AllowPrune> {
     let mut allowing = AllowPrune::default();
     for word in &args.allow_prune {
         if word == ALL {
@@ -184,10 +183,7 @@ fn parse_allowed(args: &ApplyArgs) -> Result<AllowPrune, CommandFailure> {
 ///
 /// # Errors
 /// No guard could stop one of these resources.
-pub(crate) fn allowed_removals(
-    engine: &Engine,
-    args: &ApplyArgs,
-) -> Result<AllowPrune, CommandFailure> {
+pub(crate) fn allowed_removals(engine: &Engine, args: &ApplyArgs) -> CommandResult<AllowPrune> {
     let allowing = parse_allowed(args)?;
     match engine.not_allowable(&allowing).first() {
         None => Ok(allowing),
@@ -209,7 +205,7 @@ pub(crate) async fn record_allowed(
     engine: &mut Engine,
     allowing: &AllowPrune,
     out: Printer,
-) -> Result<(), CommandFailure> {
+) -> CommandResult<()> {
     if !allowing.is_empty() {
         let command = EngineCommand::AllowPrune(allowing.clone(), machine::actor());
         let about = requests::typed::<Allow>(engine.command(command).await?)?;
@@ -223,7 +219,7 @@ pub(crate) async fn record_allowed_by_daemon(
     client: &Daemon,
     args: &ApplyArgs,
     out: Printer,
-) -> Result<(), CommandFailure> {
+) -> CommandResult<()> {
     let allowing = parse_allowed(args)?;
     if allowing.is_empty() {
         return Ok(());

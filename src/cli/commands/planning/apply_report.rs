@@ -11,7 +11,7 @@ use crate::base::id::Key;
 use crate::base::wording::{count_noun, count_verb};
 use crate::cli::args::options::{ApplyArgs, Output};
 use crate::cli::commands::planning::plan;
-use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
 use crate::cli::remote::Daemon;
 use crate::engine::commands::saved_plan::SAVED_PLAN;
@@ -50,7 +50,7 @@ pub(crate) async fn print_effects_since(
     client: &Daemon,
     position: u64,
     out: Printer,
-) -> Result<Vec<EffectReport>, CommandFailure> {
+) -> CommandResult<Vec<EffectReport>> {
     let done = client.send(EffectsQuery(position)).await?;
     for one in &done {
         print_effect(one, out);
@@ -69,21 +69,13 @@ fn print_effect(happened: &EffectReport, out: Printer) {
 
 /// Shows the plan and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
 /// required.
-pub(crate) fn confirm(
-    before: &PlanView,
-    args: &ApplyArgs,
-    out: Printer,
-) -> Result<bool, CommandFailure> {
+pub(crate) fn confirm(before: &PlanView, args: &ApplyArgs, out: Printer) -> CommandResult<bool> {
     let refusal = ("reckon::apply::unconfirmed", "review the plan, then run `reckon apply --yes`");
     out.agree(args.yes, || render::plan::text(before, out.color), refusal, "Apply this plan?")
 }
 
 /// Shows the effects that were done, and the plan of what remains.
-pub(crate) fn show(
-    plan: &PlanView,
-    done: &[EffectReport],
-    out: Printer,
-) -> Result<(), CommandFailure> {
+pub(crate) fn show(plan: &PlanView, done: &[EffectReport], out: Printer) -> CommandResult<()> {
     if matches!(out.form, Output::Json | Output::Yaml) {
         return out.result(&ApplyOutput { plan, done }, String::new);
     }
@@ -228,7 +220,7 @@ pub(crate) fn refuse_whole_plan(
     scope: &StepSelection,
     out: Printer,
     engine: &Engine,
-) -> Result<Option<Exit>, CommandFailure> {
+) -> CommandResult<Option<Exit>> {
     if engine.exceeded_limits().is_empty() {
         return Ok(None);
     }

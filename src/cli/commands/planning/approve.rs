@@ -14,7 +14,7 @@ use crate::cli::commands::planning::plan_approval::NOTHING;
 use crate::cli::commands::signed::approval;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
-use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
 use crate::control::requests::{Approve, Release};
 use crate::engine::protocol::query::{ApprovalsQuery, ResourceQuery};
@@ -24,41 +24,39 @@ use crate::model::state::lifecycle::ReleaseRequest;
 use crate::render;
 
 /// Runs the command.
-pub(crate) async fn run(
-    setup: &Context,
-    args: &ApproveArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run(setup: &Context, args: &ApproveArgs) -> CommandResult {
     if args.signed.signed {
-        return approval::show_signed(setup, out).await;
+        return approval::show_signed(setup).await;
     }
     if let Some(file) = &args.signed.write {
-        return plan_approval::write_file(Some(setup), args, file, out).await;
+        return plan_approval::write_file(Some(setup), args, file, setup.out).await;
     }
     if let Some(checksum) = plan_approval::checksum(&args.what)? {
-        return plan_approval::run(setup, args, &checksum, out).await;
+        return plan_approval::run(setup, args, &checksum).await;
     }
     let key = parse_resource(&args.what)?;
     let mut yes = args.yes;
     if let Some(future) = StateSession::future(setup).await? {
-        let agreed = confirm_before_state(&future, &key, yes, out).await;
+        let agreed = confirm_before_state(&future, &key, yes, setup.out).await;
         if !future.end(setup, agreed).await? {
-            out.note(NOTHING);
+            setup.out.note(NOTHING);
             return Ok(Exit::Done);
         }
         yes = true;
     }
     let mut session = StateSession::make_bound(setup).await?;
     if let Some(why) = waiting_reason(&session, &key).await? {
-        return run_submission((setup, session), (&key, &why), yes, out).await;
+        return run_submission((setup, session), (&key, &why), yes, setup.out).await;
     }
-    let approved = approve(&mut session, &key, yes, out).await;
+    let approved = approve(&mut session, &key, yes, setup.out).await;
     let is_running = matches!(session, StateSession::Daemon(_));
     match session.end(setup, approved).await? {
         Some(approval) => {
-            out.result(&approval, || render::approvals::approval_result(&approval, is_running))?;
+            setup
+                .out
+                .result(&approval, || render::approvals::approval_result(&approval, is_running))?;
         }
-        None => out.note(NOTHING),
+        None => setup.out.note(NOTHING),
     }
     Ok(Exit::Done)
 }
@@ -70,7 +68,7 @@ async fn confirm_before_state(
     key: &Key,
     yes: bool,
     out: Printer,
-) -> Result<bool, CommandFailure> {
+) -> CommandResult<bool> {
     match waiting_reason(future, key).await? {
         Some(why) => confirm_submission((key, &why), yes, out),
         None => Err(nothing_waits(key, &[])),
@@ -84,7 +82,7 @@ async fn approve(
     key: &Key,
     yes: bool,
     out: Printer,
-) -> Result<Option<BindingApproval>, CommandFailure> {
+) -> CommandResult<Option<BindingApproval>> {
     let waiting = session.ask(ApprovalsQuery).await?;
     let Some(binding) = waiting.iter().find(|binding| binding.merchant == *key) else {
         return Err(nothing_waits(key, &waiting));
@@ -105,7 +103,7 @@ fn no_longer_waits(key: &Key) -> CommandFailure {
 
 /// Shows the binding and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
 /// required.
-fn confirm(binding: &LiveBinding, yes: bool, out: Printer) -> Result<bool, CommandFailure> {
+fn confirm(binding: &LiveBinding, yes: bool, out: Printer) -> CommandResult<bool> {
     let refusal =
         ("reckon::approve::unconfirmed", "review the binding, then repeat the command with --yes");
     out.agree(yes, || render::approvals::live_binding(binding), refusal, "Approve this binding?")
@@ -129,7 +127,7 @@ fn nothing_waits(key: &Key, waiting: &[LiveBinding]) -> CommandFailure {
 pub(crate) async fn waiting_reason(
     session: &StateSession,
     key: &Key,
-) -> Result<Option<String>, CommandFailure> {
+) -> CommandResult<Option<String>> {
     let found = session.ask(ResourceQuery(key.clone())).await?;
     let waits = Reason::MaybeSubmitted(Box::new(key.clone())).to_string();
     Ok(found.map(|found| found.message).filter(|message| *message == waits))
@@ -141,7 +139,7 @@ pub(crate) async fn run_submission(
     (key, why): (&Key, &str),
     yes: bool,
     out: Printer,
-) -> Result<Exit, CommandFailure> {
+) -> CommandResult {
     let approved = record_submission(&mut session, (key, why), yes, out).await;
     let is_running = matches!(session, StateSession::Daemon(_));
     if !session.end(setup, approved).await? {
@@ -160,7 +158,7 @@ pub(crate) fn confirm_submission(
     (key, why): (&Key, &str),
     yes: bool,
     out: Printer,
-) -> Result<bool, CommandFailure> {
+) -> CommandResult<bool> {
     let refusal = (
         "reckon::approve::unconfirmed",
         "look for the application at the service, then repeat the command with --yes",
@@ -174,7 +172,7 @@ async fn record_submission(
     (key, why): (&Key, &str),
     yes: bool,
     out: Printer,
-) -> Result<bool, CommandFailure> {
+) -> CommandResult<bool> {
     if !confirm_submission((key, why), yes, out)? {
         return Ok(false);
     }

@@ -24,7 +24,7 @@ use crate::cli::context::git::tree::{Revision, RevisionRange};
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{StateSession, daemon};
 use crate::cli::context::{cache, selection, sent_tree};
-use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print;
 use crate::cli::print::Printer;
 use crate::cli::remote::ServerClient;
@@ -44,15 +44,15 @@ use crate::spec::tree::attachments::AttachmentFolder;
 use crate::spec::tree::loader::Loader;
 
 /// Runs the command.
-pub(crate) async fn run(cli: &Cli, args: &PlanArgs, out: Printer) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run(cli: &Cli, args: &PlanArgs, out: Printer) -> CommandResult {
     if let Some(PlanCommand::Show(show)) = &args.command {
         return show_saved(show, out);
     }
-    let setup = &Context::load(cli)?;
+    let setup = &Context::load(cli, out)?;
     let scope = selection::scope(setup, &args.paths.paths, &args.choice)?;
     let fresh = RefreshOptions { verify: args.verify, refresh: args.refresh };
     let plan = match &args.out {
-        Some(file) => save(setup, scope, fresh, file, out).await?,
+        Some(file) => save(setup, scope, fresh, file).await?,
         None => make_plan(setup, fresh, scope).await?,
     };
     show(&plan, out)?;
@@ -81,7 +81,7 @@ async fn make_plan(
     setup: &Context,
     fresh: RefreshOptions,
     scope: StepSelection,
-) -> Result<PlanView, CommandFailure> {
+) -> CommandResult<PlanView> {
     let look = if fresh.verify { UnchangedBy::Content } else { UnchangedBy::Metadata };
     if scope.is_everything()
         && !fresh.refresh
@@ -100,7 +100,7 @@ pub(crate) async fn ask_about_plan<T>(
     fresh: RefreshOptions,
     draft: Option<StateSession>,
     query: impl Query<Answer = Result<T, Vec<UnknownName>>>,
-) -> Result<T, CommandFailure> {
+) -> CommandResult<T> {
     if let Some(server) = &setup.server {
         return ask_with_tree(setup, server, fresh, query).await;
     }
@@ -121,7 +121,7 @@ async fn ask_with_tree<T>(
     server: &ServerClient,
     fresh: RefreshOptions,
     query: impl Query<Answer = Result<T, Vec<UnknownName>>>,
-) -> Result<T, CommandFailure> {
+) -> CommandResult<T> {
     let sent = sent_tree::read_tree(setup)?;
     if fresh.refresh {
         server.send(Refresh).await?;
@@ -130,10 +130,7 @@ async fn ask_with_tree<T>(
 }
 
 /// Has the holder of the state read the chosen sources again.
-async fn read_again(
-    session: &mut StateSession,
-    fresh: RefreshOptions,
-) -> Result<(), CommandFailure> {
+async fn read_again(session: &mut StateSession, fresh: RefreshOptions) -> CommandResult<()> {
     match session {
         StateSession::Daemon(client) if fresh.refresh => drop(client.send(Refresh).await?),
         StateSession::Daemon(client) if fresh.verify => drop(client.send(Verify).await?),
@@ -144,7 +141,7 @@ async fn read_again(
 }
 
 /// Prints a plan.
-pub(crate) fn show(plan: &PlanView, out: Printer) -> Result<(), CommandFailure> {
+pub(crate) fn show(plan: &PlanView, out: Printer) -> CommandResult<()> {
     if out.form == Output::Markdown {
         return out.text(&render::plan::markdown(plan));
     }
@@ -173,8 +170,7 @@ pub(crate) async fn save(
     scope: StepSelection,
     fresh: RefreshOptions,
     path: &Path,
-    out: Printer,
-) -> Result<PlanView, CommandFailure> {
+) -> CommandResult<PlanView> {
     let saving = SavePlan {
         scope,
         dirty: setup.place().open().ok().and_then(|_| program::is_dirty(&setup.specs)),
@@ -187,7 +183,9 @@ pub(crate) async fn save(
         CommandFailure::environment("reckon::plan_file::write", what)
     })?;
     let name = path.display();
-    out.note(&format!("saved as {name}; `reckon apply {name}` applies exactly this plan, once"));
+    setup
+        .out
+        .note(&format!("saved as {name}; `reckon apply {name}` applies exactly this plan, once"));
     Ok(saved.plan)
 }
 
@@ -205,7 +203,7 @@ pub(crate) fn is_plan(path: &Path) -> bool {
 }
 
 /// Reads a saved plan, and its JSON.
-pub(crate) fn read_saved(path: &Path) -> Result<(SavedPlan, Value), CommandFailure> {
+pub(crate) fn read_saved(path: &Path) -> CommandResult<(SavedPlan, Value)> {
     let mut text = String::new();
     let file =
         File::open(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_string(&mut text));
@@ -221,7 +219,7 @@ pub(crate) fn read_saved(path: &Path) -> Result<(SavedPlan, Value), CommandFailu
 }
 
 /// Shows a saved plan; reads nothing but the file.
-pub(crate) fn show_saved(args: &ShowArgs, out: Printer) -> Result<Exit, CommandFailure> {
+pub(crate) fn show_saved(args: &ShowArgs, out: Printer) -> CommandResult {
     let (saved, _) = read_saved(&args.file)?;
     let name = args.file.display().to_string();
     if out.form == Output::Markdown {
@@ -240,12 +238,7 @@ const ANY_KEY: [u8; 32] = [0; 32];
 const ANY_PARTNER: &str = "partner";
 
 /// Runs the command.
-pub(crate) fn plan_against(
-    setup: &Context,
-    args: &PlanArgs,
-    range: &str,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) fn plan_against(setup: &Context, args: &PlanArgs, range: &str) -> CommandResult {
     setup.place().open().map_err(|error| {
         let what = format!("open the folder of specs {}: {error}", setup.place());
         CommandFailure::input("reckon::git::specs", what)
@@ -259,10 +252,10 @@ pub(crate) fn plan_against(
     };
     let problems = problems_of_both(&old, &new);
     for problem in &problems.shown {
-        out.note(&render::plan::problem(problem));
+        setup.out.note(&render::plan::problem(problem));
     }
     let rules = setup.config.rules(&ProcessEnv).unwrap_or_else(|error| {
-        out.note(&format!("limits not checked: {error}"));
+        setup.out.note(&format!("limits not checked: {error}"));
         PolicyRules::default()
     });
     let trees = ComparedTrees {
@@ -275,7 +268,7 @@ pub(crate) fn plan_against(
     let scope = selection::scope(setup, &args.paths.paths, &args.choice)?;
     let plan = PlanView::against(&offline_settings(setup), trees, &scope, SystemClock.now());
     let plan = plan.map_err(|names| selection::unknown_names(&names))?;
-    show(&plan, out)?;
+    show(&plan, setup.out)?;
     Ok(exit(&plan, args.detailed_exitcode))
 }
 
@@ -316,7 +309,7 @@ impl LoadedRevision {
     }
 
     /// Loads the tree of a revision; its files are called `REV:FILE`.
-    fn at(setup: &Context, revision: &Revision) -> Result<Self, CommandFailure> {
+    fn at(setup: &Context, revision: &Revision) -> CommandResult<Self> {
         let plain = |path: &PathBuf| FolderLocation::from_config(&setup.root, path).open().is_ok();
         let attached = setup.attachments_path()?.filter(plain);
         let folder = revision.extract(&setup.specs, attached.as_deref())?;

@@ -14,7 +14,7 @@ use crate::cli::commands::signed::approval::keys;
 use crate::cli::context::open::Context;
 use crate::cli::context::session::StateSession;
 use crate::cli::context::{machine, selection};
-use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
 use crate::config::approvals::ApprovalFile;
 use crate::control::requests::ApprovePlan;
@@ -30,7 +30,7 @@ pub(crate) const NOTHING: &str = "nothing was approved";
 
 /// Returns the named checksum: given by itself, or in a plan that was written as JSON. `None` if
 /// the argument names something else.
-pub(crate) fn checksum(what: &str) -> Result<Option<String>, CommandFailure> {
+pub(crate) fn checksum(what: &str) -> CommandResult<Option<String>> {
     let plausible =
         what.len() >= CHECKSUM_SHORT && what.bytes().all(|byte| byte.is_ascii_hexdigit());
     if plausible {
@@ -51,30 +51,25 @@ pub(crate) fn checksum(what: &str) -> Result<Option<String>, CommandFailure> {
 }
 
 /// Runs the command.
-pub(crate) async fn run(
-    setup: &Context,
-    args: &ApproveArgs,
-    checksum: &str,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run(setup: &Context, args: &ApproveArgs, checksum: &str) -> CommandResult {
     let mut yes = args.yes;
     if let Some(future) = StateSession::future(setup).await? {
-        let agreed = confirm_before_state(&future, checksum, yes, out).await;
+        let agreed = confirm_before_state(&future, checksum, yes, setup.out).await;
         if !future.end(setup, agreed).await? {
-            out.note(NOTHING);
+            setup.out.note(NOTHING);
             return Ok(Exit::Done);
         }
         yes = true;
     }
     let mut session = StateSession::make_bound(setup).await?;
-    let answer = approve(&mut session, args, (checksum, yes), out).await;
+    let answer = approve(&mut session, args, (checksum, yes), setup.out).await;
     let Some(answer) = session.end(setup, answer).await? else {
-        out.note(NOTHING);
+        setup.out.note(NOTHING);
         return Ok(Exit::Done);
     };
     match answer {
         PlanApprovalResult::Approved { .. } => {
-            out.result(&answer, || render::approvals::plan_approval_result(&answer))?;
+            setup.out.result(&answer, || render::approvals::plan_approval_result(&answer))?;
             Ok(Exit::Done)
         }
         PlanApprovalResult::Changed { .. }
@@ -90,7 +85,7 @@ async fn confirm_before_state(
     checksum: &str,
     yes: bool,
     out: Printer,
-) -> Result<bool, CommandFailure> {
+) -> CommandResult<bool> {
     let plan = future.ask(PlanQuery).await?;
     if plan.checksum.starts_with(checksum) {
         return confirm(&plan, yes, out);
@@ -104,7 +99,7 @@ async fn approve(
     args: &ApproveArgs,
     (checksum, yes): (&str, bool),
     out: Printer,
-) -> Result<Option<PlanApprovalResult>, CommandFailure> {
+) -> CommandResult<Option<PlanApprovalResult>> {
     let plan = session.ask(PlanQuery).await?;
     if plan.checksum.starts_with(checksum) && !confirm(&plan, yes, out)? {
         return Ok(None);
@@ -116,7 +111,7 @@ async fn approve(
 
 /// Shows the plan and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
 /// required.
-pub(crate) fn confirm(plan: &PlanView, yes: bool, out: Printer) -> Result<bool, CommandFailure> {
+pub(crate) fn confirm(plan: &PlanView, yes: bool, out: Printer) -> CommandResult<bool> {
     let refusal =
         ("reckon::approve::unconfirmed", "review the plan, then repeat the command with --yes");
     let question = "Approve this plan, for these steps and at most these amounts?";
@@ -157,7 +152,7 @@ pub(crate) async fn write_file(
     args: &ApproveArgs,
     file: &Path,
     out: Printer,
-) -> Result<Exit, CommandFailure> {
+) -> CommandResult {
     let plan = named_plan(setup, &args.what).await?;
     let now = SystemClock.now();
     let expires = args.signed.expires.as_deref().map(|text| selection::parse_end(text, now));
@@ -190,7 +185,7 @@ pub(crate) async fn write_file(
 }
 
 /// Returns the plan in the file, else the present one.
-async fn named_plan(setup: Option<&Context>, what: &str) -> Result<PlanView, CommandFailure> {
+async fn named_plan(setup: Option<&Context>, what: &str) -> CommandResult<PlanView> {
     let checksum = checksum(what)?;
     let checksum = checksum.ok_or_else(|| {
         CommandFailure::input("reckon::approval::what", format!("{what:?} is not a plan"))
@@ -215,7 +210,7 @@ fn is_file(what: &str) -> bool {
     Path::new(what).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }
 
-fn read_plan(file: &str) -> Result<PlanView, CommandFailure> {
+fn read_plan(file: &str) -> CommandResult<PlanView> {
     let broken = |why: String| {
         let failure = CommandFailure::input("reckon::approve::plan_file", format!("{file}: {why}"));
         failure.help("write it with `reckon plan -o json`")

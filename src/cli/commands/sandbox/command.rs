@@ -22,7 +22,7 @@ use crate::cli::context::machine;
 use crate::cli::context::open::Context;
 use crate::cli::context::secrets::OpenedSecrets;
 use crate::cli::context::state_handle::Embedded;
-use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
 use crate::config::setting::ProcessEnv;
 use crate::engine::handles::shared::{PartnerAccess, SecretError, SecretResolver};
@@ -37,18 +37,14 @@ use crate::store::read_model::model::ReadModel;
 use crate::store::state::index::private_index;
 
 /// Runs the command.
-pub(crate) async fn run(
-    cli: &Cli,
-    args: &SandboxArgs,
-    out: Printer,
-) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run(cli: &Cli, args: &SandboxArgs, out: Printer) -> CommandResult {
     if let Some(SandboxCommand::Env) = args.command {
-        return env::run(&Context::load(cli)?, out).await;
+        return env::run(&Context::load(cli, out)?).await;
     }
-    let dir = directory(cli);
+    let dir = directory(cli, out);
     let scenario = args.scenario.as_deref().map(Scenario::read).transpose()?;
     let begins = scenario.as_ref().and_then(Scenario::clock);
-    let Listen { listen, plain_http } = Listen::choose(cli, args)?;
+    let Listen { listen, plain_http } = Listen::choose(cli, args, out)?;
     let place = BoundAddress::bind(listen, plain_http).map_err(cannot_listen)?;
     let options = SandboxOptions {
         seed: args.seed,
@@ -92,12 +88,13 @@ struct Listen {
 
 impl Listen {
     /// Returns the argument, else `service.base_url` of the configuration, else [`LISTEN`].
-    fn choose(cli: &Cli, args: &SandboxArgs) -> Result<Self, CommandFailure> {
+    fn choose(cli: &Cli, args: &SandboxArgs, out: Printer) -> CommandResult<Self> {
         let plain_http = args.plain_http;
         if let Some(listen) = args.listen {
             return Ok(Self { listen, plain_http });
         }
-        let configured = Context::load(cli).ok().and_then(|setup| setup.config.service.base_url);
+        let configured =
+            Context::load(cli, out).ok().and_then(|setup| setup.config.service.base_url);
         let Some(base) = configured else { return Ok(Self { listen: LISTEN, plain_http }) };
         let base = base.get(&ProcessEnv)?;
         let plain_http = plain_http || base.as_str().starts_with("http://");
@@ -115,13 +112,13 @@ fn cannot_listen(error: ServeError) -> CommandFailure {
 
 /// Returns the directory of the sandbox's state: the argument, else one beneath the configured
 /// state.
-fn directory(cli: &Cli) -> PathBuf {
-    let configured = || Context::load(cli).ok().map(|setup| setup.state.join("sandbox"));
+fn directory(cli: &Cli, out: Printer) -> PathBuf {
+    let configured = || Context::load(cli, out).ok().map(|setup| setup.state.join("sandbox"));
     cli.state.clone().or_else(configured).unwrap_or_else(|| PathBuf::from(".reckon/sandbox"))
 }
 
 /// Parses the moment at which the sandbox's clock starts; `None` for the real time.
-fn parse_clock(text: &str) -> Result<Option<DateTime<Utc>>, CommandFailure> {
+fn parse_clock(text: &str) -> CommandResult<Option<DateTime<Utc>>> {
     if text == "real" {
         return Ok(None);
     }
@@ -133,7 +130,7 @@ fn parse_clock(text: &str) -> Result<Option<DateTime<Utc>>, CommandFailure> {
 }
 
 /// Opens the sandbox's state.
-fn open(dir: &Path, options: SandboxOptions) -> Result<Sandbox, CommandFailure> {
+fn open(dir: &Path, options: SandboxOptions) -> CommandResult<Sandbox> {
     let failed = |error: &dyn std::fmt::Display| {
         let what = format!("open the sandbox's state {}: {error}", dir.display());
         CommandFailure::environment("reckon::sandbox::state", what)
@@ -144,7 +141,7 @@ fn open(dir: &Path, options: SandboxOptions) -> Result<Sandbox, CommandFailure> 
 }
 
 /// Waits until a sandbox has ended.
-async fn wait_for_end(running: ListeningSandbox) -> Result<(), CommandFailure> {
+async fn wait_for_end(running: ListeningSandbox) -> CommandResult<()> {
     let ended = running.done.await.map_err(std::io::Error::other).and_then(|ended| ended);
     ended.map_err(|error| CommandFailure::environment("reckon::sandbox::serve", error))
 }
@@ -160,7 +157,7 @@ pub(crate) struct EmbeddedSandbox {
 }
 
 /// Starts a sandbox at the configured service's loopback address.
-pub(crate) fn embed(setup: &Context) -> Result<EmbeddedSandbox, CommandFailure> {
+pub(crate) fn embed(setup: &Context) -> CommandResult<EmbeddedSandbox> {
     let base = setup.config.service.base_url.as_ref();
     let base = setup.config.require("service.base_url", base, &ProcessEnv)?;
     let listen = loopback(base.as_str())?;
@@ -191,7 +188,7 @@ fn own_url(base: &str, listen: SocketAddr, place: &BoundAddress) -> String {
 }
 
 /// Returns the loopback address of a URL, at which a sandbox can listen.
-fn loopback(url: &str) -> Result<SocketAddr, CommandFailure> {
+fn loopback(url: &str) -> CommandResult<SocketAddr> {
     let host = url.split_once("://").map_or(url, |(_, host)| host).trim_end_matches('/');
     let host = host.replace("localhost", "127.0.0.1");
     let address = host.parse::<SocketAddr>().ok().filter(|address| address.ip().is_loopback());
@@ -205,7 +202,7 @@ fn loopback(url: &str) -> Result<SocketAddr, CommandFailure> {
 }
 
 /// Returns the partner application of a sandbox.
-fn partner(sandbox: &Sandbox) -> Result<PartnerAccess, CommandFailure> {
+fn partner(sandbox: &Sandbox) -> CommandResult<PartnerAccess> {
     let all = control_in_process(sandbox, "GET", "/_sandbox/credentials", None)
         .map_err(CommandFailure::bug)?;
     let text = |field: &str| {
@@ -227,7 +224,7 @@ impl EmbeddedSandbox {
         &self,
         setup: &Context,
         addresses: WebhookAddresses,
-    ) -> Result<Arc<dyn SecretResolver>, CommandFailure> {
+    ) -> CommandResult<Arc<dyn SecretResolver>> {
         let mut loader = setup.loader();
         loader.load_all();
         let manifests = loader.desired().manifests.iter();
@@ -246,7 +243,7 @@ impl EmbeddedSandbox {
     }
 
     /// Sets the address for the partner's notifications at the sandbox.
-    pub(crate) fn notify(&self, addresses: &WebhookAddresses) -> Result<(), CommandFailure> {
+    pub(crate) fn notify(&self, addresses: &WebhookAddresses) -> CommandResult<()> {
         let generation = addresses.generation(&WebhookAddress::Partner)?;
         let event_url = addresses.outside.event_url(&addresses.base, generation);
         let told = json!({ "event_url": event_url });
@@ -276,7 +273,7 @@ pub(crate) struct WebhookAddresses {
 }
 
 impl WebhookAddresses {
-    fn generation(&self, address: &WebhookAddress) -> Result<u32, CommandFailure> {
+    fn generation(&self, address: &WebhookAddress) -> CommandResult<u32> {
         Ok(self.facts.rotation(address)?.generation)
     }
 }

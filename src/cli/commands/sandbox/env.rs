@@ -14,8 +14,7 @@ use tower::ServiceExt;
 
 use crate::cli::context::open::Context;
 use crate::cli::context::parts;
-use crate::cli::exit::{CommandFailure, Exit};
-use crate::cli::print::Printer;
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::config::setting::{ProcessEnv, Setting};
 use crate::sandbox::server::Sandbox;
 
@@ -23,7 +22,7 @@ use crate::sandbox::server::Sandbox;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Runs the command.
-pub(crate) async fn run(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
+pub(crate) async fn run(setup: &Context) -> CommandResult {
     let base = setup.config.service.base_url.as_ref();
     let base = setup.config.require("service.base_url", base, &ProcessEnv)?.as_str().to_owned();
     let http = client(setup, base.starts_with("https"))?;
@@ -35,17 +34,13 @@ pub(crate) async fn run(setup: &Context, out: Printer) -> Result<Exit, CommandFa
         let name = key.name.as_str();
         lines.extend(merchant_lines(&http, &base, name, &manifest.unpack().spec).await?);
     }
-    out.text(&lines.join("\n"))?;
+    setup.out.text(&lines.join("\n"))?;
     Ok(Exit::Done)
 }
 
 /// Posts an order to a control path of a running sandbox. The command never asks the service
 /// itself: the address has to be one of this machine, and the answer a sandbox's.
-pub(crate) async fn control(
-    setup: &Context,
-    path: &str,
-    order: &Value,
-) -> Result<Value, CommandFailure> {
+pub(crate) async fn control(setup: &Context, path: &str, order: &Value) -> CommandResult<Value> {
     let base = setup.config.service.base_url.as_ref();
     let base = setup.config.require("service.base_url", base, &ProcessEnv)?.as_str().to_owned();
     let not_one = || {
@@ -112,7 +107,7 @@ async fn merchant_lines(
     base: &str,
     name: &str,
     spec: &Value,
-) -> Result<Vec<String>, CommandFailure> {
+) -> CommandResult<Vec<String>> {
     let variable = |pointer: &str| spec.pointer(pointer).and_then(Value::as_str);
     let code = variable("/credentials/authorization_code/env");
     let secret_key = variable("/credentials/keys/secret_key/env");
@@ -143,7 +138,7 @@ fn export(variable: &str, value: &str) -> String {
 }
 
 /// Creates a client that trusts the sandbox's authority.
-fn client(setup: &Context, tls: bool) -> Result<reqwest::Client, CommandFailure> {
+fn client(setup: &Context, tls: bool) -> CommandResult<reqwest::Client> {
     let failed = |error: &dyn std::fmt::Display| {
         CommandFailure::environment("reckon::sandbox::env", format!("reach the sandbox: {error}"))
     };
@@ -165,7 +160,7 @@ async fn ask(
     method: http::Method,
     base: &str,
     body: Option<&Value>,
-) -> Result<Value, CommandFailure> {
+) -> CommandResult<Value> {
     let url = format!("{}/_sandbox/credentials", base.trim_end_matches('/'));
     let mut request = http.request(method, url);
     if let Some(body) = body {

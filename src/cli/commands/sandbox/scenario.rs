@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::env::{control_in_process, send, text as body_text, token};
 use crate::base::hash::{Digest, sha256};
 use crate::base::wording::count_noun;
-use crate::cli::exit::CommandFailure;
+use crate::cli::exit::{CommandFailure, CommandResult};
 use crate::sandbox::server::Sandbox;
 
 /// A scenario as its file holds it.
@@ -87,7 +87,7 @@ impl Scenario {
     ///
     /// # Errors
     /// The file cannot be read, or is no scenario; the message names the place.
-    pub(crate) fn read(path: &Path) -> Result<Self, CommandFailure> {
+    pub(crate) fn read(path: &Path) -> CommandResult<Self> {
         let shown = path.display();
         let bytes = std::fs::read(path).map_err(|error| {
             CommandFailure::input("reckon::scenario::read", format!("{shown}: {error}"))
@@ -158,7 +158,7 @@ const DEMO: &str = "demo";
 ///
 /// # Errors
 /// The state holds something else, or a step got another answer than it expects.
-pub(crate) async fn play(sandbox: &Sandbox, scenario: &Scenario) -> Result<String, CommandFailure> {
+pub(crate) async fn play(sandbox: &Sandbox, scenario: &Scenario) -> CommandResult<String> {
     let before = control_in_process(sandbox, "GET", "/_sandbox/scenario", None)
         .map_err(CommandFailure::bug)?;
     let (name, digest) = (&scenario.name, scenario.digest.to_string());

@@ -23,7 +23,7 @@ use crate::cli::commands::signed::repository::{ApprovalRepo, NotTrusted, SignedC
 use crate::cli::context::open::Context;
 use crate::cli::context::session::{OwnState, StateSession};
 use crate::cli::context::state_handle::StateHandle;
-use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
 use crate::config::approvals::ApprovalFile;
 use crate::control::handle::Control;
@@ -49,11 +49,7 @@ pub(crate) struct Examination {
 
 /// Records the approvals of the present plan; prints the problems of other files beside the result.
 /// Examines nothing unless a limit blocks a step.
-pub(crate) async fn record_signed(
-    setup: &Context,
-    own: &mut OwnState,
-    out: Printer,
-) -> Result<(), CommandFailure> {
+pub(crate) async fn record_signed(setup: &Context, own: &mut OwnState) -> CommandResult<()> {
     let Some(place) = SignedConfig::of(setup)? else { return Ok(()) };
     let plan = own.engine.view().plan_view();
     if !has_limited_step(&plan) {
@@ -61,16 +57,16 @@ pub(crate) async fn record_signed(
     }
     let view = record_counting(&place, own, &plan).await?;
     for file in view.files.iter().filter(|file| file.status == SignedFileStatus::Counts) {
-        out.note(&render::approvals::approval_file_line(file));
+        setup.out.note(&render::approvals::approval_file_line(file));
     }
     for problem in view.problems() {
-        out.note(&render::approvals::approval_problem(problem));
+        setup.out.note(&render::approvals::approval_problem(problem));
     }
     Ok(())
 }
 
 /// Runs `approve --signed`: shows the status of every file.
-pub(crate) async fn show_signed(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
+pub(crate) async fn show_signed(setup: &Context) -> CommandResult {
     let Some(place) = SignedConfig::of(setup)? else {
         let what = "policy.approvals.signed is not set in reckon.yaml";
         return Err(CommandFailure::input("reckon::approval::not_configured", what)
@@ -93,9 +89,9 @@ pub(crate) async fn show_signed(setup: &Context, out: Printer) -> Result<Exit, C
     };
     let beside = matches!(session, StateSession::Daemon(_));
     let view = session.end(setup, told).await?;
-    out.result(&view, || render::approvals::signed_approvals(&view))?;
+    setup.out.result(&view, || render::approvals::signed_approvals(&view))?;
     if beside {
-        out.note("the daemon holds the state, and records valid approvals by itself");
+        setup.out.note("the daemon holds the state, and records valid approvals by itself");
     }
     Ok(if view.problems().next().is_some() { Exit::Input } else { Exit::Done })
 }
@@ -105,7 +101,7 @@ async fn record_counting(
     place: &SignedConfig,
     own: &mut OwnState,
     plan: &PlanView,
-) -> Result<SignedApprovalsView, CommandFailure> {
+) -> CommandResult<SignedApprovalsView> {
     let known = KnownApprovals::of(&own.open.state.facts, plan)?;
     let Examination { mut view, counting } = examine(place, plan, &known, SystemClock.now());
     for (number, signing) in counting {
@@ -287,8 +283,7 @@ pub(crate) async fn keep_examining(
     open: &StateHandle,
     events: mpsc::Sender<EngineInput>,
     overviews: watch::Receiver<Overview>,
-    out: Printer,
-) -> Result<(), CommandFailure> {
+) -> CommandResult<()> {
     let Some(place) = SignedConfig::of(setup)? else { return std::future::pending().await };
     let (facts, mut told) = (open.state.facts.clone(), Vec::new());
     let mut last: Option<(ExaminedInputs, Instant)> = None;
@@ -305,7 +300,7 @@ pub(crate) async fn keep_examining(
             return Ok(());
         };
         last = Some((now, Instant::now()));
-        print_new(&view, &mut told, out);
+        print_new(&view, &mut told, setup.out);
     }
 }
 
@@ -326,7 +321,7 @@ async fn record_counting_by_engine(
     place: &SignedConfig,
     facts: &ReadModel,
     events: &mpsc::Sender<EngineInput>,
-) -> Result<Option<SignedApprovalsView>, CommandFailure> {
+) -> CommandResult<Option<SignedApprovalsView>> {
     let control = Control::new(events.clone());
     let Ok(plan) = control.ask(PlanQuery).await else { return Ok(None) };
     if !has_limited_step(&plan) {

@@ -13,7 +13,7 @@ use crate::cli::context::git::program::{Git, GitError, path_from_top};
 use crate::cli::context::git::{committed, program};
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
-use crate::cli::exit::CommandFailure;
+use crate::cli::exit::CommandResult;
 use crate::config::approvals::{AuthorEvidence, SignedRules};
 use crate::config::setting::ProcessEnv;
 use crate::kinds::register::KINDS;
@@ -77,7 +77,7 @@ impl NotTrusted {
 
 impl SignedConfig {
     /// Returns the configuration of signed approvals; `None` if it has none.
-    pub(crate) fn of(setup: &Context) -> Result<Option<Self>, CommandFailure> {
+    pub(crate) fn of(setup: &Context) -> CommandResult<Option<Self>> {
         let section = setup.config.policy.approvals.signed.as_ref();
         let rules = section.map(|section| section.get(&ProcessEnv)).transpose()?.flatten();
         let valid_for = setup.config.rules(&ProcessEnv)?.approvals.valid_for;

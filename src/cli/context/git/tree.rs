@@ -13,7 +13,7 @@ use std::{fs, io, thread};
 
 use super::program::Git;
 use crate::cli::context::machine;
-use crate::cli::exit::CommandFailure;
+use crate::cli::exit::{CommandFailure, CommandResult};
 
 /// Git's mode of a symbolic link.
 const LINK: &str = "120000";
@@ -42,7 +42,7 @@ impl RevisionRange {
     ///
     /// # Errors
     /// Git knows no such commit.
-    pub(crate) fn read(folder: &Path, text: &str) -> Result<Self, CommandFailure> {
+    pub(crate) fn read(folder: &Path, text: &str) -> CommandResult<Self> {
         if let Some((before, after)) = text.split_once("...") {
             let (before, after) = (Revision::find(folder, before)?, Revision::find(folder, after)?);
             let base = run_text(folder, &["merge-base", &before.commit, &after.commit])?;
@@ -57,7 +57,7 @@ impl RevisionRange {
 }
 
 impl Revision {
-    fn find(folder: &Path, name: &str) -> Result<Self, CommandFailure> {
+    fn find(folder: &Path, name: &str) -> CommandResult<Self> {
         let name = if name.is_empty() { "HEAD" } else { name };
         let wrong = || {
             CommandFailure::input("reckon::git::revision", format!("there is no commit {name:?} in this \
@@ -74,11 +74,7 @@ impl Revision {
     }
 
     /// Extracts the specs of this revision, and the attachments if they are in the same repository.
-    pub(crate) fn extract(
-        &self,
-        specs: &Path,
-        attached: Option<&Path>,
-    ) -> Result<TempTree, CommandFailure> {
+    pub(crate) fn extract(&self, specs: &Path, attached: Option<&Path>) -> CommandResult<TempTree> {
         let folder = TempTree::make()?;
         self.take(specs, &folder.specs, is_spec)?;
         let top = |folder: &Path| run_text(folder, &["rev-parse", "--show-toplevel"]).ok();
@@ -94,7 +90,7 @@ impl Revision {
     }
 
     /// Writes the files beneath `from` in this revision to `into`.
-    fn take(&self, from: &Path, into: &Path, keep: fn(&str) -> bool) -> Result<(), CommandFailure> {
+    fn take(&self, from: &Path, into: &Path, keep: fn(&str) -> bool) -> CommandResult<()> {
         let prefix = run_text(from, &["rev-parse", "--show-prefix"])?;
         let prefix = prefix.trim_end_matches('\n');
         let mut list = vec!["ls-tree", "-r", "-z", "--full-tree", &self.commit];
@@ -147,7 +143,7 @@ fn contents(
     folder: &Path,
     entries: &[TreeEntry],
     take: &mut dyn FnMut(&str, &[u8]) -> io::Result<()>,
-) -> Result<(), CommandFailure> {
+) -> CommandResult<()> {
     if entries.is_empty() {
         return Ok(());
     }
@@ -213,7 +209,7 @@ pub(crate) struct TempTree {
 
 impl TempTree {
     /// Creates an empty folder.
-    pub(crate) fn make() -> Result<Self, CommandFailure> {
+    pub(crate) fn make() -> CommandResult<Self> {
         let name = format!("reckon-{:016x}", machine::seed()?);
         let root = std::env::temp_dir().join(name);
         fs::DirBuilder::new().mode(0o700).create(&root).map_err(not_written)?;
@@ -259,7 +255,7 @@ fn make_dir(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// Git cannot be started, or fails.
-fn run(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>, CommandFailure> {
+fn run(folder: &Path, arguments: &[&str]) -> CommandResult<Vec<u8>> {
     Git::at(folder).output(arguments, &[]).map_err(|trouble| {
         CommandFailure::environment("reckon::git::failed", trouble)
             .help("install git, and keep the specs in a git repository")
@@ -267,7 +263,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>, CommandFailure> {
 }
 
 /// Returns git's answer as text.
-fn run_text(folder: &Path, arguments: &[&str]) -> Result<String, CommandFailure> {
+fn run_text(folder: &Path, arguments: &[&str]) -> CommandResult<String> {
     Ok(String::from_utf8_lossy(&run(folder, arguments)?).into_owned())
 }
 
