@@ -123,7 +123,6 @@ pub(crate) fn run_simulator(args: &ChaosArgs, out: Printer) -> CommandResult {
     Ok(if report.is_clean() { Exit::Done } else { Exit::Bug })
 }
 
-/// Runs the requested command.
 pub(crate) async fn run_command(cli: &Cli, out: Printer) -> CommandResult {
     let setup = || Context::load(cli, out);
     match &cli.command {

@@ -27,12 +27,10 @@ pub enum Exit {
     /// A signal ended the command before its work was done: SIGINT, and SIGTERM except for a
     /// daemon.
     Interrupted,
-    /// A bug of ours.
     Bug,
 }
 
 impl Exit {
-    /// Returns the code that the shell sees.
     pub fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -55,11 +53,9 @@ impl Exit {
 /// The result of a command, or of a part of one.
 pub type CommandResult<T = Exit> = Result<T, CommandFailure>;
 
-/// The failure of a command.
 #[derive(Debug)]
 pub struct CommandFailure {
     pub exit: Exit,
-    /// Machine-readable code.
     pub code: &'static str,
     /// The failure and its cause.
     pub message: String,
@@ -70,17 +66,14 @@ pub struct CommandFailure {
 }
 
 impl CommandFailure {
-    /// Creates a failure of the user's input.
     pub fn input(code: &'static str, message: impl fmt::Display) -> Self {
         Self::new(Exit::Input, code, message)
     }
 
-    /// Creates a failure of the environment.
     pub fn environment(code: &'static str, message: impl fmt::Display) -> Self {
         Self::new(Exit::Environment, code, message)
     }
 
-    /// Creates the failure of a bug of ours.
     pub fn bug(message: impl fmt::Display) -> Self {
         let help = "please report this bug; everything that was sent is in the journal".to_owned();
         Self { help: Some(help), ..Self::new(Exit::Bug, "reckon::bug", message) }
@@ -90,7 +83,6 @@ impl CommandFailure {
         Self { exit, code, message: message.to_string(), help: None, problems: Vec::new() }
     }
 
-    /// Adds the help.
     #[must_use]
     pub fn help(mut self, help: impl fmt::Display) -> Self {
         self.help = Some(help.to_string());
@@ -111,11 +103,8 @@ impl From<ReadModelError> for CommandFailure {
     }
 }
 
-/// No daemon answers at the address.
 pub(crate) const UNREACHABLE: &str = "server_unreachable";
-/// The certificate is not trusted.
 pub(crate) const TLS: &str = "server_tls";
-/// The answer is not a daemon's.
 pub(crate) const ANSWER: &str = "not_a_daemon";
 
 /// Returns the failure of a command that a daemon elsewhere cannot run, with the reason.

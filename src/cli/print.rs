@@ -19,7 +19,6 @@ const WIDTH: usize = 100;
 /// The two streams, and the requested form.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer {
-    /// The form of results.
     pub form: Output,
     /// True if standard output is a terminal that shows colour.
     pub color: bool,
@@ -144,9 +143,6 @@ fn ignore_broken_pipe(written: io::Result<()>) -> CommandResult<()> {
 
 /// Writes a file in place of an existing one; a link of that name is replaced, and its target stays
 /// as it is.
-///
-/// # Errors
-/// The folder cannot be written to.
 pub(crate) fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     let fresh = temporary_path(path);
     drop(fs::remove_file(&fresh));

@@ -33,7 +33,6 @@ use crate::http::private::auth::Tokens;
 use crate::kinds::schema::kind::CheckCx;
 use crate::spec::header::API_VERSION;
 
-/// Time limit for a connection.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
 /// Bytes that are read of a token file, at most.
 const TOKEN_FILE_BYTES_MAX: u64 = 64 * 1024;
@@ -65,7 +64,6 @@ pub(crate) fn read_token(file: &Path) -> CommandResult<Secret> {
 /// Code of a daemon's error for a path that it does not have.
 const NO_SUCH_PATH: &str = "no_such_path";
 
-/// Body of a refusal.
 #[derive(Deserialize)]
 struct RefusalBody {
     error: ControlError,
@@ -73,9 +71,6 @@ struct RefusalBody {
 
 impl ServerClient {
     /// Creates a client for this address.
-    ///
-    /// # Errors
-    /// This machine has no certificates to trust.
     pub(crate) fn new(address: ServerAddress, token: Secret) -> CommandResult<Self> {
         let builder = reqwest::Client::builder()
             .tls_version_min(tls::Version::TLS_1_2)
@@ -94,7 +89,6 @@ impl ServerClient {
         Ok(Self { http, address, token })
     }
 
-    /// Returns the address, for messages.
     pub(crate) fn address(&self) -> &str {
         &self.address.shown
     }
@@ -202,10 +196,8 @@ impl ServerClient {
     }
 }
 
-/// Address of a daemon.
 #[derive(Debug, Clone)]
 pub(crate) struct ServerAddress {
-    /// As it was written, for messages.
     pub shown: String,
     /// URL that requests are posted to.
     pub control: Url,
@@ -250,7 +242,6 @@ pub(crate) fn parse_address(text: &str) -> CommandResult<ServerAddress> {
     Ok(ServerAddress { shown, control: url, plain })
 }
 
-/// Returns true if a host is this machine.
 fn is_this_machine(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     let loopback = |ip: IpAddr| ip.to_canonical().is_loopback();
@@ -258,9 +249,6 @@ fn is_this_machine(host: &str) -> bool {
 }
 
 /// Returns the daemon that the arguments name, if they name one.
-///
-/// # Errors
-/// The arguments are incomplete, or conflict with `--state`.
 pub(crate) fn server_of_args(cli: &Cli) -> CommandResult<Option<ServerClient>> {
     let usage = |what: &str, help: &str| {
         Err(CommandFailure::input("reckon::server::usage", what).help(help))
@@ -310,7 +298,6 @@ pub(crate) fn check_context(
     }
 }
 
-/// Returns the configuration without a file.
 fn empty_config() -> CommandResult<Config> {
     let text = format!("apiVersion: {API_VERSION}\nkind: Config\n");
     let config = Config::parse(FILE_NAME, Path::new("."), text.into_bytes());

@@ -31,7 +31,6 @@ use crate::model::state::drift::{AdoptRequest, AdoptionReport, AdoptionStatus};
 
 /// Largest number of retries of an import while something is under way.
 const IMPORT_TRIES_MAX: u32 = 200;
-/// Pause between two retries.
 const IMPORT_PAUSE: Duration = Duration::from_millis(25);
 
 /// A source of answers to local queries.
@@ -40,7 +39,7 @@ pub trait LocalQueries: fmt::Debug + Send + Sync {
     fn local_query(&self, query: LocalQuery) -> Response;
 }
 
-/// Handle of the engine. Cheap to clone.
+/// Handle of the engine. Cheap to clone. Its calls fail once the engine has ended.
 #[derive(Debug, Clone)]
 pub struct Control {
     engine: mpsc::Sender<EngineInput>,
@@ -50,24 +49,17 @@ pub struct Control {
 }
 
 impl Control {
-    /// Builds a handle that sends to this channel.
     pub fn new(engine: mpsc::Sender<EngineInput>) -> Self {
         Self { engine, local: Arc::default(), inbox: Arc::default(), posts: Arc::default() }
     }
 
     /// Sends a query and waits for the answer without a time limit.
-    ///
-    /// # Errors
-    /// The engine ended.
     pub async fn ask<Q: Query>(&self, query: Q) -> Result<Q::Answer, ControlError> {
         let query = query.into_query();
         typed::<Q>(self.call(|reply| EngineInput::Ask(query, reply)).await?)
     }
 
     /// Sends a request in the name of this actor, and waits for the response without a time limit.
-    ///
-    /// # Errors
-    /// The engine ended.
     pub async fn send<R: Request>(
         &self,
         request: R,
@@ -105,9 +97,6 @@ impl Control {
     }
 
     /// Sends an input with a channel for its answer, and waits for the answer.
-    ///
-    /// # Errors
-    /// The engine ended.
     pub(crate) async fn call<T>(
         &self,
         input: impl FnOnce(oneshot::Sender<T>) -> EngineInput,
@@ -118,9 +107,6 @@ impl Control {
     }
 
     /// Starts a read of the whole tree, and does not wait for its consequences.
-    ///
-    /// # Errors
-    /// The engine ended.
     pub async fn reconcile(&self) -> Result<(), ControlError> {
         let input = EngineInput::Files(Vec::new());
         self.engine.send(input).await.map_err(|_| ControlError::engine_stopped())
@@ -175,16 +161,12 @@ impl Control {
 
 /// The public addresses: the service's posts, applicants and payers.
 impl Control {
-    /// Sets the receiver of merchants' events.
     pub fn receive(&self, inbox: EventReceiver) {
         // Only the first call has an effect: a second receiver would belong to another state.
         drop(self.inbox.set(inbox));
     }
 
     /// Submits a partner webhook of the service; returns once it is on disk.
-    ///
-    /// # Errors
-    /// The engine ended.
     pub async fn partner_webhook(&self, notice: IncomingWebhook) -> Result<(), ControlError> {
         self.call(|stored| EngineInput::PartnerWebhook(notice, stored)).await
     }
@@ -208,9 +190,6 @@ impl Control {
 
     /// Returns true if an address of this generation is valid; `None` while the state is not open
     /// yet.
-    ///
-    /// # Errors
-    /// The state cannot be read.
     pub fn is_address_valid(
         &self,
         address: &WebhookAddress,
@@ -237,9 +216,6 @@ impl Control {
     }
 
     /// Returns the only one of these resources that exists; `None` if none or several do.
-    ///
-    /// # Errors
-    /// The engine ended.
     pub async fn only_existing(&self, named: &[Key]) -> Result<Option<Key>, ControlError> {
         let mut found = Vec::new();
         for key in named {
@@ -251,26 +227,17 @@ impl Control {
     }
 
     /// Returns the page that an applicant may open, or the portal link of an invoice.
-    ///
-    /// # Errors
-    /// The engine ended.
     pub async fn visit(&self, key: Key) -> Result<PageLink, ControlError> {
         self.call(|page| EngineInput::Visit(key, page)).await
     }
 
     /// Returns the state of a payer's link; changes nothing.
-    ///
-    /// # Errors
-    /// The engine ended.
     pub async fn intake(&self, link: IntakeLink) -> Result<Intake, ControlError> {
         self.call(|reply| EngineInput::Payer(PayerRequest::Open(link, reply))).await
     }
 
     /// Submits a token that came through a payer's link. Returns the saved method once the token
     /// is on disk, or the reason of its refusal.
-    ///
-    /// # Errors
-    /// The engine ended.
     pub async fn submit_token(
         &self,
         attaching: AttachToken,
@@ -282,13 +249,11 @@ impl Control {
         typed::<requests::Attach>(self.call(submit).await?)
     }
 
-    /// Returns the counts of answered posts.
     pub fn posts(&self) -> &Posts {
         &self.posts
     }
 }
 
-/// The answer to a post.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PostAnswer {
     /// The post is on disk, now or from before.
@@ -299,17 +264,13 @@ pub enum PostAnswer {
     Unknown,
     /// The post came from a source that is not permitted.
     Forbidden,
-    /// The body did not end in time.
     Slow,
-    /// The body was too large.
     Large,
-    /// Too many posts came at once.
     Flood,
     /// The post could not be stored now; the service has to send it again.
     Later,
 }
 
-/// Every answer with its label.
 const WORDS: [(PostAnswer, &str); 8] = [
     (PostAnswer::Stored, "stored"),
     (PostAnswer::Malformed, "garbled"),
@@ -321,12 +282,10 @@ const WORDS: [(PostAnswer, &str); 8] = [
     (PostAnswer::Later, "later"),
 ];
 
-/// Number of posts by answer.
 #[derive(Debug, Default)]
 pub struct Posts([AtomicU64; WORDS.len()]);
 
 impl Posts {
-    /// Counts one post.
     pub fn count(&self, answered: PostAnswer) {
         let counts = WORDS.iter().zip(&self.0);
         for (_, count) in counts.filter(|((known, _), _)| *known == answered) {
@@ -334,7 +293,6 @@ impl Posts {
         }
     }
 
-    /// Returns all counts by label.
     pub fn counts(&self) -> BTreeMap<String, u64> {
         let counts = WORDS.iter().zip(&self.0);
         counts

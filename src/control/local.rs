@@ -49,7 +49,6 @@ pub enum LocalQuery {
 pub struct SentTree {
     /// Prefix of the paths of its files in reports.
     pub prefix: String,
-    /// The checked-out commit, if there is one.
     pub commit: Option<String>,
     /// The files of specs, by their paths below the folder.
     pub files: BTreeMap<String, String>,
@@ -67,7 +66,6 @@ impl fmt::Debug for SentTree {
 /// Size and digest of a file that documents name. The content is not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SentFile {
-    /// In bytes.
     pub size: u64,
     /// SHA-256 of the content.
     pub sha256: Digest,
@@ -82,16 +80,13 @@ pub struct TreeContents {
     pub attached: BTreeMap<String, Digest>,
 }
 
-/// Differences between the daemon's tree and the one compared with it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeDifferences {
     /// The commit that the daemon has checked out, if there is one.
     pub commit: Option<String>,
     /// Files that only the other tree has.
     pub missing: Vec<String>,
-    /// Files that only the daemon has.
     pub more: Vec<String>,
-    /// Files with different content.
     pub changed: Vec<String>,
     /// Files that documents name and that are missing or have different content.
     pub attached: Vec<String>,
@@ -100,7 +95,6 @@ pub struct TreeDifferences {
 }
 
 impl TreeContents {
-    /// Compares this tree with another one.
     pub fn differences(&self, other: &Self) -> TreeDifferences {
         let only = |these: &Self, those: &Self| -> Vec<String> {
             these.files.keys().filter(|path| !those.files.contains_key(*path)).cloned().collect()
@@ -122,7 +116,6 @@ impl TreeContents {
 }
 
 impl TreeDifferences {
-    /// Returns true if the trees are equal.
     pub fn is_none(&self) -> bool {
         let Self { commit: _, missing, more, changed, attached, trouble } = self;
         let files = [missing, more, changed, attached];
@@ -131,7 +124,6 @@ impl TreeDifferences {
 }
 
 impl LocalQuery {
-    /// Returns true if the answer is a secret.
     pub fn is_secret(&self) -> bool {
         match self {
             // Events hold names and addresses.

@@ -27,15 +27,12 @@ use crate::model::state::credentials::LiveBinding;
 use crate::model::state::drift::{AdoptRequest, ForgetRequest, InventoryRequest};
 use crate::model::state::lifecycle::ReleaseRequest;
 
-/// Path to which requests are posted.
 pub const CONTROL_PATH: &str = "/api/v1/control";
 /// Header in which both sides state their version.
 pub const VERSION_HEADER: &str = "reckon-version";
-/// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Largest request, in bytes: it may hold a whole tree of specs.
 pub const REQUEST_BYTES_MAX: usize = 128 << 20;
-/// Largest response, in bytes.
 pub const RESPONSE_BYTES_MAX: usize = 1 << 30;
 /// Interval of the keep-alive spaces.
 pub const BEAT: Duration = Duration::from_secs(10);
@@ -50,13 +47,11 @@ pub enum ControlRequest {
     Ask(EngineQuery),
     /// Approves exactly this live authorisation.
     Approve(Box<LiveBinding>),
-    /// Performs a change that no document describes.
     Act(Box<Action>),
     /// Settles an intent as a person decides.
     Resolve(IntentId, ManualResolution),
     /// Approves the plan of this checksum; the transport supplies the actor.
     ApprovePlan(Box<ApprovingPlan>),
-    /// Allows removals.
     Allow(AllowPrune),
     /// Answers the plan after the content of every file was read again: `"verify"`.
     Verify,
@@ -64,7 +59,6 @@ pub enum ControlRequest {
     Refresh,
     /// Answers the portal link of this invoice: a secret.
     Link(Key),
-    /// Suspends or resumes a resource.
     #[serde(rename = "pause")]
     Suspend(Box<SuspensionRequest>),
     /// Records what was sent for these resources since the backup, or that nothing was; no
@@ -75,7 +69,6 @@ pub enum ControlRequest {
     Local(Box<LocalQuery>),
     /// Imports an object of the service for a document.
     Import(Box<AdoptRequest>),
-    /// Lists a merchant's objects.
     Inventory(InventoryRequest),
     /// Answers the service's response to a read.
     #[serde(rename = "show")]
@@ -90,18 +83,14 @@ pub enum ControlRequest {
     Attach(AttachToken),
     /// Rotates addresses that the service was given.
     Rotate(RotationRequest),
-    /// Reads lists of events again.
     #[serde(rename = "recover")]
     ResyncEvents(ResyncEvents),
     /// Acknowledges the failed hooks of this event.
     Dismiss(String),
     /// Acknowledges the object that an intent may have created twice, for this reason.
     DismissOrphan(IntentId, String),
-    /// Forgets an absent script.
     ForgetScript(String),
-    /// Compacts the state.
     Compact {
-        /// True if the history is dropped.
         drop_history: bool,
     },
     /// Changes the state's key; only over the socket of the daemon's own machine.
@@ -147,39 +136,28 @@ pub type Response = Result<Reply, ControlError>;
 pub struct ControlError {
     /// Machine-readable code: one of the constants of this type.
     pub code: String,
-    /// Message for people.
     pub message: String,
     /// Remedy: the action or the command.
     pub help: String,
 }
 
 impl ControlError {
-    /// The engine ended before it answered.
     pub const STOPPED: &str = "engine_stopped";
-    /// The request cannot be read.
     pub const BAD_REQUEST: &str = "bad_request";
-    /// The request exceeds the size limit.
     pub const TOO_LONG: &str = "request_too_long";
-    /// Too many clients ask at once.
     pub const BUSY: &str = "too_many_connections";
-    /// The peer has no permission.
     pub const NOT_ALLOWED: &str = "not_allowed";
-    /// The connection broke before the answer.
     pub const LOST: &str = "connection_lost";
     /// There is a socket, but it cannot be used.
     pub const UNUSABLE: &str = "socket_unusable";
     /// A token is required, and the request had none.
     pub const TOKEN_NEEDED: &str = "token_needed";
-    /// The token is not known.
     pub const WRONG_TOKEN: &str = "wrong_token";
     /// The token permits only reads.
     pub const READ_ONLY: &str = "read_only_token";
-    /// The two sides have different versions.
     pub const OTHER_VERSION: &str = "version_mismatch";
-    /// A bug of ours.
     pub const BUG: &str = "our_mistake";
 
-    /// Builds an error with one of the codes above.
     pub fn new(code: &str, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { code: code.to_owned(), message: message.into(), help: help.into() }
     }
@@ -193,7 +171,6 @@ impl ControlError {
         )
     }
 
-    /// Builds the error of a bug of ours.
     pub(crate) fn bug(message: &str) -> Self {
         Self::new(Self::BUG, format!("internal error: {message}"), "please report this bug")
     }

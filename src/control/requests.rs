@@ -179,9 +179,6 @@ requests! {
 }
 
 /// Converts a request and its actor into a command.
-///
-/// # Errors
-/// The request is answered in another way: a bug of ours.
 pub(crate) fn engine_command(
     request: ControlRequest,
     actor: String,

@@ -13,9 +13,7 @@ use tokio::sync::Mutex;
 use super::protocol::{ControlError, ControlRequest, Response};
 use super::requests::{Request, typed};
 
-/// Largest response, in bytes.
 const RESPONSE_BYTES_MAX: u64 = 1 << 30;
-/// Longest time for a listening process to accept.
 const CONNECT_MAX: Duration = Duration::from_secs(5);
 
 /// A connection to the process that owns the state.
@@ -60,7 +58,6 @@ impl SocketClient {
     }
 }
 
-/// Sends a request and reads its response.
 async fn exchange(
     stream: &mut BufReader<UnixStream>,
     request: &ControlRequest,
@@ -113,9 +110,6 @@ pub(crate) struct ShortAddress {
 
 /// Returns a short address of the socket at `path`: the address of a Unix socket has room for about
 /// a hundred bytes, so the folder of a longer path is replaced by its short name under `/proc`.
-///
-/// # Errors
-/// The folder cannot be opened.
 pub(crate) fn short_address(path: &Path) -> io::Result<ShortAddress> {
     let long = path.as_os_str().len() > ADDRESS_BYTES_MAX;
     let (Some(folder), Some(name), true) = (path.parent(), path.file_name(), long) else {
@@ -126,14 +120,11 @@ pub(crate) fn short_address(path: &Path) -> io::Result<ShortAddress> {
     Ok(ShortAddress { path: short, _folder: Some(folder) })
 }
 
-/// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum LineRead {
     /// A line without its end. The last one may have none.
     Whole(Vec<u8>),
-    /// More bytes than are accepted.
     TooLong,
-    /// The end of the input.
     End,
 }
 

@@ -26,7 +26,6 @@ use super::socket_client::{LineRead, SocketClient, read_line, short_address};
 
 /// Largest request, in bytes: it may hold a file of 10 MiB in base64.
 const REQUEST_BYTES_MAX: u64 = 16 << 20;
-/// Largest number of simultaneous connections.
 const CONNECTIONS_MAX: usize = 64;
 /// Longest silence of a connection between two requests.
 const SILENCE_MAX: Duration = Duration::from_mins(1);
@@ -38,18 +37,11 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// The reason why the socket cannot be served: the environment.
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
-    /// Another process answers at this path.
     #[error("another process serves {}; use that process, or stop it first", path.display())]
     Served { path: PathBuf },
     /// The operating system refuses.
     #[error("{what} {}: {source}", path.display())]
-    Io {
-        /// The attempted operation.
-        what: &'static str,
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
+    Io { what: &'static str, path: PathBuf, source: io::Error },
 }
 
 /// Serves requests at `path` until `shutdown` ends; the same as [`ControlSocket::bind`] and [`ControlSocket::serve`].
@@ -68,7 +60,6 @@ where
     }
 }
 
-/// A listening socket.
 #[derive(Debug)]
 pub struct ControlSocket {
     listener: UnixListener,
@@ -140,12 +131,10 @@ impl Drop for ControlSocket {
     }
 }
 
-/// Returns true if a process of this user may ask.
 fn may_ask(uid: u32, owner: u32) -> bool {
     uid == owner || uid == 0
 }
 
-/// One connected peer.
 struct SocketConnection {
     stream: UnixStream,
     control: Control,
@@ -192,7 +181,6 @@ impl SocketConnection {
     }
 }
 
-/// Returns the response to one line.
 async fn answer(control: &Control, actor: u32, line: &[u8]) -> Response {
     match serde_json::from_slice::<ControlRequest>(line) {
         Ok(request) => {
@@ -207,7 +195,6 @@ async fn answer(control: &Control, actor: u32, line: &[u8]) -> Response {
     }
 }
 
-/// Sends one response and a line end.
 async fn send<S>(stream: &mut S, response: &Response) -> io::Result<()>
 where
     S: tokio::io::AsyncWrite + Unpin,

@@ -36,10 +36,8 @@ use crate::store::disk::real::RealDisk;
 use crate::store::disk::traits::Disk;
 use crate::store::journal::chain::Head;
 
-/// Attempts of one copy, at most.
 const TRIES_MAX: usize = 5;
 
-/// Output of `store backup`.
 #[derive(Debug, Serialize)]
 struct BackupOutput {
     backup: String,
@@ -50,7 +48,6 @@ struct BackupOutput {
     manifest: BackupManifest,
 }
 
-/// Runs the command.
 pub(crate) async fn run(setup: &Context, args: &BackupArgs) -> CommandResult {
     if setup.server.is_some() {
         return Err(local_only(
@@ -111,7 +108,6 @@ async fn head(client: &Daemon) -> CommandResult<Head> {
     Ok(Head { sequence: overview.position, hash })
 }
 
-/// Copies the state up to this head.
 fn copy(
     setup: &Context,
     (head, compactions): (Head, Option<Compactions>),
@@ -144,7 +140,6 @@ fn disk(setup: &Context, part: &str) -> CommandResult<Arc<dyn Disk>> {
     Ok(Arc::new(opened))
 }
 
-/// Returns the failure of a backup that cannot be written or read.
 pub(crate) fn backup_failure(error: BackupError) -> CommandFailure {
     match error {
         BackupError::Occupied { .. } | BackupError::Unreadable { .. } => {
@@ -160,7 +155,6 @@ pub(crate) fn backup_failure(error: BackupError) -> CommandFailure {
     }
 }
 
-/// Formats the report for people.
 fn backup_text(report: &BackupOutput) -> String {
     let manifest = &report.manifest;
     let lines = [
@@ -184,7 +178,6 @@ fn backup_text(report: &BackupOutput) -> String {
 
 // Progress of copying or reading many bytes: shown only once it takes a while.
 
-/// Time before progress is shown.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Counts mebibytes at a terminal.
@@ -221,7 +214,6 @@ fn mebibytes(bytes: u64) -> u64 {
     bytes.checked_shr(20).unwrap_or(0)
 }
 
-/// Output of `store restore`.
 #[derive(Debug, Serialize)]
 struct RestoreOutput {
     #[serde(rename = "restored")]
@@ -231,7 +223,6 @@ struct RestoreOutput {
     nothing_since: bool,
 }
 
-/// Runs `store restore`.
 pub(crate) async fn restore_backup(setup: &Context, args: &RestoreArgs) -> CommandResult {
     if daemon(setup).await?.is_some() {
         let what = format!("a running daemon holds the state {}", setup.state.display());
@@ -263,7 +254,6 @@ pub(crate) async fn restore_backup(setup: &Context, args: &RestoreArgs) -> Comma
     Ok(Exit::Done)
 }
 
-/// Returns the failure of a restore.
 fn restore_failure(error: RestoreError) -> CommandFailure {
     match error {
         RestoreError::Backup(error) => backup_failure(error),
@@ -278,7 +268,6 @@ fn restore_failure(error: RestoreError) -> CommandFailure {
     }
 }
 
-/// Formats the report for people.
 fn restore_text(report: &RestoreOutput) -> String {
     let RestoreOutput { began, records, moved_aside, nothing_since } = report;
     let mut lines = vec![
@@ -307,7 +296,6 @@ fn parse_key(text: &str) -> CommandResult<Key> {
     }
 }
 
-/// Runs `store release`.
 pub(crate) async fn release(setup: &Context, args: &ReleaseArgs) -> CommandResult {
     let keys: Vec<Key> = args.what.iter().map(|text| parse_key(text)).collect::<Result<_, _>>()?;
     if let Some(other) = keys.iter().find(|key| args.done && !is_action(key)) {

@@ -37,12 +37,10 @@ struct ValidateOutput<'a> {
     version: u32,
     documents: usize,
     problems: &'a [PlacedIssue],
-    /// The count of the problems that are not listed.
     #[serde(skip_serializing_if = "ProblemCounts::is_zero")]
     omitted: ProblemCounts,
 }
 
-/// Runs the command.
 pub(crate) fn validate(setup: &Context, args: &PathArgs) -> CommandResult {
     check_paths(setup, &args.paths)?;
     let mut loader = setup.loader();
@@ -59,7 +57,6 @@ pub(crate) fn validate(setup: &Context, args: &PathArgs) -> CommandResult {
     Ok(verdict)
 }
 
-/// Returns the exit code for trees with or without errors.
 pub(crate) fn exit_for(errors: bool) -> Exit {
     if errors { Exit::Input } else { Exit::Done }
 }
@@ -121,7 +118,6 @@ fn is_chosen(setup: &Context, paths: &[PathBuf], file: &str) -> bool {
 // `explain` and `schema`: the fields of documents, for people and for editors. Neither needs a
 // configuration.
 
-/// Runs `explain`.
 pub(crate) fn explain(args: &ExplainArgs, out: Printer) -> CommandResult {
     let (kind, path) = args.what.split_once('.').unwrap_or((&args.what, ""));
     let (name, explained) = if kind.eq_ignore_ascii_case(CONFIG) {
@@ -158,10 +154,8 @@ fn kind_row(name: &str) -> CommandResult<&'static KindRow> {
     })
 }
 
-/// Bytes of a value, at most.
 const VALUE_BYTES_MAX: u64 = 64 * 1024;
 
-/// Output of `seal -o json`.
 #[derive(Debug, Serialize)]
 struct SealOutput {
     r#for: String,
@@ -169,7 +163,6 @@ struct SealOutput {
     age: String,
 }
 
-/// Runs the command.
 pub(crate) fn seal(setup: &Context, args: &SealArgs) -> CommandResult {
     let field = secret_field(args)?;
     if setup.config.secrets.age.is_none() {
@@ -191,7 +184,6 @@ pub(crate) fn seal(setup: &Context, args: &SealArgs) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// Returns the path of the named field.
 fn secret_field(args: &SealArgs) -> CommandResult<String> {
     let kind = args.key.kind.as_str();
     let row = KINDS.iter().find(|row| row.name == kind).ok_or_else(|| {

@@ -15,7 +15,6 @@ use crate::cli::args::options::Output;
 use crate::cli::commands::sandbox::env::control;
 use crate::cli::commands::{gateway_actions, webhook_urls};
 use crate::cli::context::open::Context;
-use crate::cli::context::session::StateSession;
 use crate::cli::context::{machine, selection};
 use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
 use crate::control::requests::{Dismiss, Replay, Resync};
@@ -28,7 +27,6 @@ use crate::scripting::language::names::EVENTS;
 /// Interval at which `events tail` asks for new events.
 const TAIL_EVERY: Duration = Duration::from_secs(1);
 
-/// Runs the command.
 pub(crate) async fn run(setup: &Context, command: &EventsCommand) -> CommandResult {
     match command {
         EventsCommand::Urls(args) => webhook_urls::run(setup, args).await,
@@ -53,16 +51,14 @@ pub(crate) async fn run(setup: &Context, command: &EventsCommand) -> CommandResu
     }
 }
 
-/// Returns the newest events.
 async fn newest_events(setup: &Context, args: &EventsListArgs) -> CommandResult<EventsView> {
     let merchant = args.merchant.as_deref().map(gateway_actions::merchant).transpose()?;
     let wanted = EventsWanted { merchant, most: args.limit };
-    StateSession::open_view(setup).await?.ask_once(setup, EventsQuery(wanted)).await
+    setup.query(EventsQuery(wanted)).await
 }
 
 async fn show(setup: &Context, id: &str) -> CommandResult {
-    let session = StateSession::open_view(setup).await?;
-    let event = session.ask_once(setup, EventQuery(id.to_owned())).await?;
+    let event = setup.query(EventQuery(id.to_owned())).await?;
     let Some(event) = event else {
         let failure =
             CommandFailure::input("reckon::events::unknown", format!("there is no event {id}"));
@@ -84,7 +80,7 @@ async fn list_failed(setup: &Context) -> CommandResult {
 }
 
 async fn hooks(setup: &Context) -> CommandResult<HooksView> {
-    StateSession::open_view(setup).await?.ask_once(setup, HooksQuery).await
+    setup.query(HooksQuery).await
 }
 
 /// Returns the listed events for which a script failed for good.
@@ -100,11 +96,10 @@ async fn failed_events(setup: &Context, script: &str) -> CommandResult<BTreeSet<
     Ok(dead)
 }
 
-/// Acknowledges every event for which a script failed for good.
 async fn acknowledge_all(setup: &Context, script: &str) -> CommandResult {
     let mut forgotten: usize = 0;
     for event in failed_events(setup, script).await? {
-        let found = StateSession::open(setup).await?.send(setup, Dismiss(event)).await?;
+        let found = setup.send(Dismiss(event)).await?;
         forgotten = forgotten.saturating_add(found);
     }
     setup.out.result(&serde_json::json!({ "forgotten": forgotten }), || {
@@ -117,7 +112,7 @@ async fn acknowledge_all(setup: &Context, script: &str) -> CommandResult {
 async fn replay_all(setup: &Context, script: &str) -> CommandResult {
     let mut hooks: usize = 0;
     for event in failed_events(setup, script).await? {
-        let found = StateSession::open(setup).await?.send(setup, Replay(event)).await?;
+        let found = setup.send(Replay(event)).await?;
         hooks = hooks.saturating_add(found);
     }
     setup.out.result(&serde_json::json!({ "hooks": hooks }), || {
@@ -126,10 +121,8 @@ async fn replay_all(setup: &Context, script: &str) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// Acknowledges the failed hooks of an event, on a person's word.
 async fn acknowledge(setup: &Context, id: &str) -> CommandResult {
-    let session = StateSession::open(setup).await?;
-    let found = session.send(setup, Dismiss(id.to_owned())).await?;
+    let found = setup.send(Dismiss(id.to_owned())).await?;
     if found == 0 {
         let message = format!("event {id} has nothing to acknowledge");
         let failure = CommandFailure::input("reckon::events::forget", message);
@@ -145,8 +138,7 @@ async fn acknowledge(setup: &Context, id: &str) -> CommandResult {
 }
 
 async fn replay(setup: &Context, id: &str) -> CommandResult {
-    let session = StateSession::open(setup).await?;
-    let hooks = session.send(setup, Replay(id.to_owned())).await?;
+    let hooks = setup.send(Replay(id.to_owned())).await?;
     if hooks == 0 {
         let message = format!("event {id} has no failed hook run");
         let failure = CommandFailure::input("reckon::events::replay", message);
@@ -192,7 +184,7 @@ pub(crate) async fn run_resync(setup: &Context, args: &ResyncArgs) -> CommandRes
     let merchant = args.merchant.as_deref().map(gateway_actions::merchant).transpose()?;
     let since = selection::parse_since(&args.since, SystemClock.now())?;
     let asked = ResyncEvents { merchant, since, without_hooks: args.without_hooks };
-    let read = StateSession::open(setup).await?.send(setup, Resync(asked)).await?;
+    let read = setup.send(Resync(asked)).await?;
     let read = read.map_err(|why| CommandFailure::input("reckon::events::recover", why))?;
     let told = serde_json::json!({ "since": timestamp(&since), "merchants": read });
     setup.out.result(&told, || render::events::resync_result(&read, &timestamp(&since)))?;
@@ -203,7 +195,6 @@ pub(crate) async fn run_resync(setup: &Context, args: &ResyncArgs) -> CommandRes
 /// Prefixes of types that the service sends to the partner, when an application is decided.
 const PARTNERS: [&str; 2] = ["merchant.", "merchant_application."];
 
-/// Runs the command.
 pub(crate) async fn trigger(setup: &Context, args: &TriggerArgs) -> CommandResult {
     if setup.server.is_some() {
         return Err(local_only("`events trigger`", "it uses the sandbox on this machine"));

@@ -18,7 +18,6 @@ use crate::cli::commands::gateway_fields::{
     account, change, merchant_set, purge, save, schedule, upload, vault,
 };
 use crate::cli::context::open::Context;
-use crate::cli::context::session::StateSession;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
 use crate::control::requests::{Act, ServiceRead};
@@ -33,7 +32,6 @@ use crate::render;
 /// The longest signature that is read, in bytes (service-facts, 31).
 const SIGNATURE_BYTES_MAX: u64 = 8192;
 
-/// Runs the command.
 pub(crate) async fn run(setup: &Context, command: &GatewayCommand) -> CommandResult {
     match command {
         GatewayCommand::Change(change) => act(setup, change).await,
@@ -47,7 +45,7 @@ async fn act(setup: &Context, command: &GatewayChange) -> CommandResult {
         setup.out.note("nothing was done");
         return Ok(Exit::Done);
     }
-    let acted = StateSession::open(setup).await?.send(setup, Act(action)).await?;
+    let acted = setup.send(Act(action)).await?;
     if acted.status == ActionStatus::Invalid {
         return Err(CommandFailure::input("reckon::gateway::invalid", acted.message));
     }
@@ -55,7 +53,6 @@ async fn act(setup: &Context, command: &GatewayChange) -> CommandResult {
     Ok(exit(&acted))
 }
 
-/// Returns the exit code of an action's status.
 fn exit(acted: &ActionReport) -> Exit {
     match acted.status {
         ActionStatus::Done => Exit::Done,
@@ -100,7 +97,6 @@ fn common(command: &GatewayChange) -> &ActionArgs {
     }
 }
 
-/// Returns the action of a command.
 fn action(command: &GatewayChange) -> CommandResult<Action> {
     let (verb, fields) = match command {
         GatewayChange::Charge(args) => ("charge", charge(args)),
@@ -177,7 +173,6 @@ pub(crate) fn merchant(text: &str) -> CommandResult<Key> {
     })
 }
 
-/// Reads a signature's strokes, from a file or standard input.
 fn read_strokes(path: &Path) -> CommandResult<String> {
     let failed = |error: std::io::Error| {
         CommandFailure::input("reckon::gateway::data", format!("read {}: {error}", path.display()))
@@ -199,14 +194,13 @@ fn read_strokes(path: &Path) -> CommandResult<String> {
 
 // `gateway get`: the service's own answer to a read.
 
-/// Runs the command.
 pub(crate) async fn get(setup: &Context, args: &GatewayGetArgs) -> CommandResult {
     let Some(name) = &args.read else {
         setup.out.text(&list_reads())?;
         return Ok(Exit::Done);
     };
     let showing = parse_read(name, args)?;
-    let shown = StateSession::open(setup).await?.send(setup, ServiceRead(showing)).await?;
+    let shown = setup.send(ServiceRead(showing)).await?;
     let body = shown.map_err(|why| CommandFailure::environment("reckon::gateway::get", why))?;
     setup.out.result(&body, || render::json(&body))?;
     Ok(Exit::Done)

@@ -21,12 +21,10 @@ use crate::effects::merchants::settings::{
     RemoteSetting,
 };
 
-/// Returns the fields to set of a merchant.
 pub(crate) fn merchant_set(args: &MerchantArgs) -> CommandResult<Value> {
     Ok(json!({"set": parse_settings(&args.set, &MERCHANT_SETTINGS)?}))
 }
 
-/// Returns an account and the fields to set of it.
 pub(crate) fn account(args: &AccountArgs) -> CommandResult<Value> {
     let settings: &[RemoteSetting] = match args.kind {
         AccountTypeArg::Card => &CARD_SETTINGS,
@@ -36,7 +34,6 @@ pub(crate) fn account(args: &AccountArgs) -> CommandResult<Value> {
     Ok(json!({"account": args.account, "type": args.kind.word(), "set": set}))
 }
 
-/// Returns an object and the fields to change of it.
 pub(crate) fn change(args: &ChangeArgs) -> CommandResult<Value> {
     let settings: &[RemoteSetting] = match args.kind {
         Deletable::Card | Deletable::Bank => &METHOD_TEXTS,
@@ -106,10 +103,8 @@ fn parse_setting<'a>(
 // `gateway upload`, `gateway vault` and `gateway save`: reads files and one-time tokens on this
 // machine.
 
-/// The longest token that is read, in bytes.
 const TOKEN_BYTES_MAX: u64 = 1024;
 
-/// Returns the fields of an upload, with the bytes of the file.
 pub(crate) fn upload(args: &UploadArgs) -> CommandResult<Value> {
     let name = args.file.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = args.file_name.clone().or(name).unwrap_or_default();
@@ -117,13 +112,11 @@ pub(crate) fn upload(args: &UploadArgs) -> CommandResult<Value> {
     Ok(json!({"contact": args.contact, "file_name": name, "content": content}))
 }
 
-/// Returns the fields of a method for a contact's vault.
 pub(crate) fn vault(args: &VaultArgs) -> CommandResult<Value> {
     let token = token(&args.token, &mut io::stdin())?;
     Ok(json!({"contact": args.contact, "type": args.kind.word(), "token": token}))
 }
 
-/// Returns the fields of a method to save.
 pub(crate) fn save(args: &SaveArgs) -> CommandResult<Value> {
     let token = token(&args.token, &mut io::stdin())?;
     Ok(json!({"type": args.kind.word(), "token": token, "description": args.description}))

@@ -8,7 +8,6 @@ use crate::base::wording::nearest;
 use crate::cli::args::options::{GetArgs, ResourceArgs};
 use crate::cli::args::resources::{DismissArgs, IntentsArgs, IntentsCommand, ResolveArgs};
 use crate::cli::context::open::Context;
-use crate::cli::context::session::StateSession;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::control::requests::{DismissOrphan, Resolve};
 use crate::engine::protocol::actions::{ManualResolution, ResolveResult};
@@ -23,11 +22,9 @@ struct GetOutput {
     items: Vec<ResourceView>,
 }
 
-/// Runs `get`.
 pub(crate) async fn run(setup: &Context, args: &GetArgs) -> CommandResult {
     let wanted = args.what.as_deref().map(parse_filter).transpose()?;
-    let session = StateSession::open_view(setup).await?;
-    let mut items = session.ask_once(setup, ResourcesQuery).await?;
+    let mut items = setup.query(ResourcesQuery).await?;
     if let Some(wanted) = wanted {
         wanted.check(&items)?;
         items.retain(|item| wanted.matches(item));
@@ -37,7 +34,6 @@ pub(crate) async fn run(setup: &Context, args: &GetArgs) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// Argument of `get`.
 enum GetFilter {
     Kind(&'static str),
     One(Key),
@@ -54,7 +50,6 @@ impl GetFilter {
         }
     }
 
-    /// Returns true for a resource that matches the argument.
     fn matches(&self, item: &ResourceView) -> bool {
         match self {
             Self::Kind(kind) => item.kind == *kind,
@@ -111,10 +106,8 @@ pub(crate) fn parse_resource(text: &str) -> CommandResult<Key> {
     }
 }
 
-/// Runs `describe`.
 pub(crate) async fn describe(setup: &Context, args: &ResourceArgs) -> CommandResult {
-    let session = StateSession::open_view(setup).await?;
-    let found = session.ask_once(setup, ResourceQuery(args.key.clone())).await?;
+    let found = setup.query(ResourceQuery(args.key.clone())).await?;
     let Some(found) = found else {
         let key = args.key.short();
         return Err(CommandFailure::input(
@@ -127,7 +120,6 @@ pub(crate) async fn describe(setup: &Context, args: &ResourceArgs) -> CommandRes
     Ok(Exit::Done)
 }
 
-/// Runs the command.
 pub(crate) async fn intents(setup: &Context, args: &IntentsArgs) -> CommandResult {
     match &args.command {
         None => list_intents(setup).await,
@@ -137,7 +129,7 @@ pub(crate) async fn intents(setup: &Context, args: &IntentsArgs) -> CommandResul
 }
 
 async fn list_intents(setup: &Context) -> CommandResult {
-    let view = StateSession::open_view(setup).await?.ask_once(setup, IntentsQuery).await?;
+    let view = setup.query(IntentsQuery).await?;
     setup.out.result(&view, || render::intents::text(&view, setup.out.color))?;
     Ok(if view.items.is_empty() && view.unknown_objects.is_empty() {
         Exit::Done
@@ -148,8 +140,7 @@ async fn list_intents(setup: &Context) -> CommandResult {
 
 /// Records that a person reviewed an object that was created again.
 async fn dismiss(setup: &Context, args: &DismissArgs) -> CommandResult {
-    let session = StateSession::open(setup).await?;
-    let found = session.send(setup, DismissOrphan(args.id, args.reason.clone())).await?;
+    let found = setup.send(DismissOrphan(args.id, args.reason.clone())).await?;
     let Some(key) = found else {
         let message = format!("intent {} is not listed under MADE AGAIN", args.id);
         let failure = CommandFailure::input("reckon::intents::not_listed", message);
@@ -161,10 +152,8 @@ async fn dismiss(setup: &Context, args: &DismissArgs) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// Records a person's resolution.
 async fn resolve(setup: &Context, args: &ResolveArgs) -> CommandResult {
-    let session = StateSession::open(setup).await?;
-    let resolved = session.send(setup, Resolve(args.id, args.said.0.clone())).await?;
+    let resolved = setup.send(Resolve(args.id, args.said.0.clone())).await?;
     let exit = match &resolved {
         ResolveResult::Unknown => {
             let message = format!("there is no unsettled intent {}", args.id);
@@ -182,7 +171,6 @@ async fn resolve(setup: &Context, args: &ResolveArgs) -> CommandResult {
     Ok(exit)
 }
 
-/// Returns the failure where the id names another object.
 fn other_object(name: &str, why: &str) -> CommandFailure {
     let failure =
         CommandFailure::input("reckon::intents::differs", format!("{name} is not settled: {why}"));
@@ -193,7 +181,6 @@ fn other_object(name: &str, why: &str) -> CommandFailure {
     CommandFailure { exit: Exit::NeedsAttention, ..failure }
 }
 
-/// Returns the failure where the object cannot be read.
 fn unreadable_object(name: &str, why: &str, args: &ResolveArgs) -> CommandFailure {
     let id = match &args.said.0 {
         ManualResolution::Done(id) | ManualResolution::Unverified(id) => id.to_string(),

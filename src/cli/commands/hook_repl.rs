@@ -26,7 +26,6 @@ const HELP: &str = ":event ID     bind `event` to a known event, and drop all re
 :quit         leave
 Everything else is evaluated; `reckon hooks doc` lists the functions. Requested actions are never done.";
 
-/// The session, and the lines of an unfinished input.
 struct Prompt<'a> {
     session: &'a StateSession,
     hooks: &'a Hooks,
@@ -34,7 +33,6 @@ struct Prompt<'a> {
     /// `None` while a thread of the stage evaluates.
     repl: Option<Repl>,
     typed: String,
-    /// True once a line was wrong.
     failed: bool,
 }
 

@@ -37,7 +37,6 @@ use crate::scripting::tools::comparison::{RecordedReads, RunDifferences};
 /// A read, and the channel for its answer.
 type PendingRead = (ScriptRead, answers::Sender<Result<Value, String>>);
 
-/// One read of a script.
 enum ScriptRead {
     Resource(ScriptResourceQuery),
     Find(ScriptFindQuery),
@@ -100,9 +99,6 @@ pub(crate) fn merchant(event: &Value) -> Option<Key> {
 }
 
 /// Returns the event as scripts see it.
-///
-/// # Errors
-/// The event is unknown, or not verified.
 pub(crate) async fn event(session: &StateSession, id: &str) -> CommandResult<Value> {
     let event = session.ask(ScriptTrialQuery(TrialRunQuery::Event(id.to_owned()))).await?;
     let unknown = |why: &str| {
@@ -309,7 +305,6 @@ fn event_diff(past: &PastEvent, now: &PresentRuns) -> EventDiff {
 
 // Past events and their hook runs, from the journal of the process that holds the state.
 
-/// Returns the events since a moment.
 pub(crate) async fn past_events_since(
     setup: &Context,
     session: &StateSession,

@@ -10,7 +10,6 @@ use crate::cli::args::options::Output;
 use crate::cli::commands::documents::exit_for;
 use crate::cli::context::machine::below;
 use crate::cli::context::open::Context;
-use crate::cli::context::session::StateSession;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print;
 use crate::cli::print::Printer;
@@ -34,7 +33,6 @@ use crate::scripting::language::source::ScriptSource;
 use crate::scripting::tools::testcases::{Case, CaseResult};
 use crate::scripting::tools::{former_names, testcases};
 
-/// Runs `hooks check`.
 pub(crate) fn check(setup: &Context) -> CommandResult {
     let folder = folder(setup)?;
     let (_, mut problems) = load(setup, &folder)?;
@@ -47,13 +45,11 @@ pub(crate) fn check(setup: &Context) -> CommandResult {
     Ok(exit_for(problems.iter().any(|problem| problem.severity == Severity::Error)))
 }
 
-/// Returns the appearance of printed problems.
 pub(crate) fn diagnostic_look(out: Printer) -> OutputStyle {
     let color = out.color && out.form == Output::Text;
     OutputStyle { color, unicode: true, width: out.width }
 }
 
-/// Reads the scripts folder of the configuration.
 pub(crate) fn folder(setup: &Context) -> CommandResult<ScriptFolder> {
     let path = setup.config.scripts.get(&ProcessEnv)?;
     let name = below(&setup.root, &path);
@@ -86,9 +82,6 @@ pub(crate) fn load(
 }
 
 /// Returns the folder and its valid set.
-///
-/// # Errors
-/// The failure lists everything that is wrong with the set.
 pub(crate) fn load_valid(setup: &Context) -> CommandResult<(ScriptFolder, Hooks)> {
     let folder = folder(setup)?;
     let (hooks, problems) = load(setup, &folder)?;
@@ -111,9 +104,6 @@ pub(crate) fn invalid_scripts(
 }
 
 /// Checks that the set has the named script, if one is named.
-///
-/// # Errors
-/// There is none of that name.
 pub(crate) fn check_script(hooks: &Hooks, name: Option<&str>) -> CommandResult<()> {
     let Some(name) = name.filter(|name| !hooks.scripts().any(|known| known == *name)) else {
         return Ok(());
@@ -123,7 +113,6 @@ pub(crate) fn check_script(hooks: &Hooks, name: Option<&str>) -> CommandResult<(
     Err(failure.help(wording::suggestion_help(name, hooks.scripts().collect::<Vec<_>>())))
 }
 
-/// Returns the names that scripts may use.
 fn known_names(config: &Config) -> CommandResult<ConfiguredNames> {
     let mail = config.notify.iter().filter_map(|(name, target)| match target {
         NotifyTarget::Mail(mail) => Some((name.to_string(), mail.allows_any_recipient)),
@@ -137,7 +126,6 @@ fn known_names(config: &Config) -> CommandResult<ConfiguredNames> {
     })
 }
 
-/// Runs `hooks doc`.
 pub(crate) fn doc(out: Printer) -> CommandResult {
     if out.form == Output::Markdown {
         out.text(&shown::markdown())?;
@@ -164,10 +152,9 @@ async fn known_scripts(setup: &Context) -> CommandResult<Vec<ScriptView>> {
 }
 
 async fn view(setup: &Context) -> CommandResult<HooksView> {
-    StateSession::open_view(setup).await?.ask_once(setup, HooksQuery).await
+    setup.query(HooksQuery).await
 }
 
-/// Runs `hooks forget`.
 pub(crate) async fn forget(setup: &Context, args: &HooksForgetArgs) -> CommandResult {
     let known = known_scripts(setup).await?;
     let named = known.iter().find(|one| one.script == args.script);
@@ -176,8 +163,7 @@ pub(crate) async fn forget(setup: &Context, args: &HooksForgetArgs) -> CommandRe
     if !confirm(script, args.yes, setup.out)? {
         return Ok(Exit::Done);
     }
-    let session = StateSession::open(setup).await?;
-    let kept = session.send(setup, ForgetScript(args.script.clone())).await?;
+    let kept = setup.send(ForgetScript(args.script.clone())).await?;
     let kept = kept.ok_or_else(|| cannot_forget(&known, args))?;
     setup.out.result(
         &json!({ "script": args.script, "events": script.waiting, "kept": kept }),

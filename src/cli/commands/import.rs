@@ -15,7 +15,6 @@ use crate::cli::args::resources::{ImportArgs, ImportList};
 use crate::cli::commands::get::parse_resource;
 use crate::cli::context::machine::below;
 use crate::cli::context::open::Context;
-use crate::cli::context::session::StateSession;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::print::Printer;
 use crate::control::requests::{Import, ImportAll, Inventory};
@@ -25,7 +24,6 @@ use crate::model::state::drift::{
 use crate::render;
 use crate::spec::header::API_VERSION;
 
-/// Runs the command.
 pub(crate) async fn run(setup: &Context, args: &ImportArgs) -> CommandResult {
     if let (Some(sort), Some(merchant)) = (args.all, &args.merchant) {
         return run_all(setup, args, (sort, merchant)).await;
@@ -58,10 +56,9 @@ pub(crate) async fn run(setup: &Context, args: &ImportArgs) -> CommandResult {
 
 /// Has the process that holds the state check an object, or record it.
 pub(crate) async fn ask(setup: &Context, asked: AdoptRequest) -> CommandResult<AdoptionReport> {
-    StateSession::open(setup).await?.send(setup, Import(asked)).await
+    setup.send(Import(asked)).await
 }
 
-/// Prints the outcome.
 fn print_outcome(adopted: &AdoptionReport, out: Printer) -> CommandResult {
     let what = || format!("{}: {}", adopted.key.short(), adopted.message);
     let failure = match adopted.status {
@@ -93,19 +90,16 @@ const FOLDER: &str = "imported";
 /// Objects in one request, at most: the length of a request is limited.
 const AT_ONCE_MAX: usize = 100;
 
-/// Outcome for all objects.
 #[derive(Debug, Serialize)]
 struct ImportOutput {
     written: Vec<PathBuf>,
     /// Objects that were taken over, or the reason why not.
     items: Vec<AdoptionReport>,
-    /// Number of objects that were known before.
     known: usize,
     /// Objects without a written document: the id, and the reason.
     left: Vec<(String, String)>,
 }
 
-/// Runs the command.
 pub(crate) async fn run_all(
     setup: &Context,
     args: &ImportArgs,
@@ -139,8 +133,7 @@ pub(crate) async fn run_all(
         asked.push(AdoptRequest { key, id, unverified: false, write: true });
     }
     for part in asked.chunks(AT_ONCE_MAX) {
-        let session = StateSession::open(setup).await?;
-        all.items.extend(session.send(setup, ImportAll(part.to_vec())).await?);
+        all.items.extend(setup.send(ImportAll(part.to_vec())).await?);
     }
     setup.out.result(&all, || text(&all))?;
     Ok(exit(&all.items))
@@ -158,8 +151,7 @@ async fn inventory(
         failure.help("write the name of the merchant's document, such as --merchant acme")
     })?;
     let asked = InventoryRequest { merchant: key, list: sort.list().to_owned() };
-    let session = StateSession::open(setup).await?;
-    let found = session.send(setup, Inventory(asked)).await?;
+    let found = setup.send(Inventory(asked)).await?;
     found.map_err(|why| CommandFailure::environment("reckon::import::unreadable", why))
 }
 
@@ -265,7 +257,6 @@ fn text(all: &ImportOutput) -> String {
     lines.join("\n")
 }
 
-/// Returns the exit code of the outcome.
 fn exit(items: &[AdoptionReport]) -> Exit {
     items.iter().fold(Exit::Done, |exit, one| {
         exit.or(match one.status {

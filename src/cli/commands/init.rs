@@ -14,7 +14,6 @@ use crate::cli::args::resources::ForgetArgs;
 use crate::cli::commands::get::parse_resource;
 use crate::cli::context::machine;
 use crate::cli::context::open::Context;
-use crate::cli::context::session::StateSession;
 use crate::cli::context::state_handle::StateHandle;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit, local_only};
 use crate::cli::print::Printer;
@@ -42,14 +41,12 @@ fn files() -> [(&'static str, String); 4] {
     ]
 }
 
-/// Files that were made, and files that existed before.
 #[derive(Debug, Serialize)]
 struct InitOutput {
     made: Vec<PathBuf>,
     kept: Vec<PathBuf>,
 }
 
-/// Runs the command.
 pub(crate) async fn run(cli: &Cli, args: &InitArgs, out: Printer) -> CommandResult {
     if args.empty_remote {
         return disown(cli, args, out).await;
@@ -92,7 +89,6 @@ fn write_new(path: &Path, text: &str) -> CommandResult<bool> {
     }
 }
 
-/// Lists the files, and the next command.
 fn text(made: &InitOutput, dir: &Path) -> String {
     let line = |word: &str, path: &PathBuf| format!("{word}  {}", path.display());
     let mut lines: Vec<String> = made.made.iter().map(|path| line("made", path)).collect();
@@ -102,14 +98,13 @@ fn text(made: &InitOutput, dir: &Path) -> String {
     lines.join("\n")
 }
 
-/// Runs the command.
 pub(crate) async fn forget(setup: &Context, args: &ForgetArgs) -> CommandResult {
     let what = parse_subject(&args.what)?;
     if !confirm_forget(&what, args.yes, setup.out)? {
         setup.out.note("nothing was written");
         return Ok(Exit::Done);
     }
-    let forgot = StateSession::open(setup).await?.send(setup, Forget(what)).await?;
+    let forgot = setup.send(Forget(what)).await?;
     match &forgot {
         ForgetResult::Resource(..) | ForgetResult::Object(..) => {
             setup.out.result(&forgot, || render::adoption::forget_result(&forgot))?;

@@ -28,7 +28,6 @@ use crate::kinds::invoice::shape::InvoiceKind;
 use crate::kinds::saved_method::shape::SavedMethodKind;
 use crate::kinds::schema::kind::SpecSchema;
 
-/// Runs the command.
 pub(crate) async fn run(setup: &Context, args: &LinkArgs) -> CommandResult {
     let key = parse_resource(&args.what)?;
     let link = match key.kind.as_str() {
@@ -61,9 +60,8 @@ async fn intake_link(setup: &Context, key: &Key, days: Option<u16>) -> CommandRe
     Ok(link)
 }
 
-/// Returns the portal link of an invoice.
 async fn portal_link(setup: &Context, key: &Key) -> CommandResult<Secret> {
-    let link = StateSession::open(setup).await?.send(setup, PortalLink(key.clone())).await?;
+    let link = setup.send(PortalLink(key.clone())).await?;
     link.map(|link| link.0).ok_or_else(|| {
         let what = format!("no portal link of {} is available now", key.short());
         CommandFailure::input("reckon::link::none", what).help(
@@ -80,13 +78,12 @@ const STDIN: &str = "-";
 /// Bytes that are read of standard input at most; a token is shorter.
 const TOKEN_BYTES_MAX: u64 = 4 * 1024;
 
-/// Runs the command.
 pub(crate) async fn attach(setup: &Context, args: &AttachArgs) -> CommandResult {
     let key = parse_resource(&args.what)?;
     let (token, more) = tokens(&args.tokens)?;
     let is_running = daemon(setup).await?.is_some();
     let token = AttachToken { key: key.clone(), token, more, replace: args.replace };
-    let attached = StateSession::open(setup).await?.send(setup, Attach(token)).await?;
+    let attached = setup.send(Attach(token)).await?;
     attached.map_err(|why| {
         let help =
             "check its reason with `reckon get`: it accepts a token while that is AwaitsIntake, and with \
@@ -120,7 +117,6 @@ fn tokens(arguments: &[String]) -> CommandResult<(Secret, Vec<Secret>)> {
     Ok((all.next().unwrap_or_else(|| Secret::from("")), all.collect()))
 }
 
-/// Reads the tokens from standard input.
 fn read() -> CommandResult<Vec<Secret>> {
     let mut text = Zeroizing::new(String::new());
     let read = io::stdin().lock().take(TOKEN_BYTES_MAX).read_to_string(&mut text);
@@ -134,7 +130,6 @@ fn read() -> CommandResult<Vec<Secret>> {
 // the document, and for one card or bank account: the first one, or a replacement of the saved
 // one.
 
-/// Days for which a link is valid by default.
 const DAYS: u16 = 7;
 
 /// Returns the link, and whether its token replaces a saved method.
@@ -144,7 +139,8 @@ pub(crate) async fn link(
     days: Option<u16>,
 ) -> CommandResult<(Secret, bool)> {
     let session = StateSession::open(setup).await?;
-    let terms = session.ask_once(setup, IntakeLinkQuery(key.clone())).await?;
+    let terms = session.ask(IntakeLinkQuery(key.clone())).await;
+    let terms = session.end(setup, terms).await?;
     let terms = terms.map_err(|why| {
         let help = "check its reason with `reckon get`: a link is made while that is AwaitsIntake \
             or InSync";

@@ -22,7 +22,6 @@ use crate::store::vault::keys::KEYS_FILE;
 /// Code of problems with the file of the new key.
 const KEY_FILE: &str = "reckon::rekey::key_file";
 
-/// Output of `store rekey`.
 #[derive(Debug, Serialize)]
 struct RekeyOutput {
     rekeyed: Rekeyed,
@@ -32,7 +31,6 @@ struct RekeyOutput {
     set_secrets_key: bool,
 }
 
-/// Runs the command.
 pub(crate) async fn run(setup: &Context, args: &RekeyArgs) -> CommandResult {
     if setup.server.is_some() {
         return Err(local_only("`store rekey`", "it changes the key of the state"));
@@ -104,7 +102,6 @@ fn confirm(args: &RekeyArgs, out: Printer) -> CommandResult<bool> {
     out.confirm("Exchange the key?")
 }
 
-/// Has the daemon exchange the key.
 async fn rekey_by_daemon(client: &Daemon, new_key_file: Option<PathBuf>) -> CommandResult<Rekeyed> {
     client.send(Rekey(new_key_file)).await?.map_err(rekey_failure)
 }
@@ -120,7 +117,6 @@ async fn rekey_here(setup: &Context, new_key_file: Option<PathBuf>) -> CommandRe
     Ok(done)
 }
 
-/// Creates the exchanger of an open state's key.
 pub(crate) fn rekeyer(setup: &Context, open: &StateHandle) -> CommandResult<Rekeyer> {
     Ok(Rekeyer::new(&open.state, setup.own_key_file(), machine::rng()?))
 }
@@ -136,7 +132,6 @@ pub(crate) fn rekeyed_line(rekeyed: &Rekeyed) -> String {
     format!("key           exchanged {times}, last at {} by {actor}", timestamp(at))
 }
 
-/// Formats the report for people.
 fn text(report: &RekeyOutput) -> String {
     let path: &Path = &report.key_file;
     let next = if report.set_secrets_key {

@@ -25,7 +25,6 @@ use crate::store::state::compact::{ArchivePolicy, CompactionRequest, CompactionR
 use crate::store::state::open::{UnreadableValue, unreadable_values};
 use crate::store::vault::upkeep::Gap;
 
-/// Output of `store check` and `store rebuild`.
 #[derive(Debug, Serialize)]
 struct CheckOutput {
     records: u64,
@@ -44,7 +43,6 @@ struct CheckOutput {
     problems: Vec<UnreadableValue>,
 }
 
-/// Runs the command.
 pub(crate) async fn run(setup: &Context, command: &StoreCommand) -> CommandResult {
     match command {
         StoreCommand::Check => check(setup, false).await,
@@ -92,7 +90,6 @@ async fn check(setup: &Context, rebuild: bool) -> CommandResult {
     Ok(if report.problems.is_empty() { Exit::Done } else { Exit::Environment })
 }
 
-/// Formats the report for people.
 fn check_text(report: &CheckOutput) -> String {
     let mut lines = vec![
         format!("journal       {}, every one verified", count_noun(report.records, "record")),
@@ -129,7 +126,6 @@ fn check_text(report: &CheckOutput) -> String {
     lines.join("\n")
 }
 
-/// Output of `store compact`.
 #[derive(Debug, Serialize)]
 struct CompactOutput {
     compacted: Option<Compacted>,
@@ -142,7 +138,6 @@ struct CompactOutput {
     after: Sizes,
 }
 
-/// Runs the command.
 pub(crate) async fn compact(setup: &Context, args: &CompactArgs) -> CommandResult {
     if setup.server.is_some() {
         return Err(local_only("`store compact`", "it changes the files of the state"));
@@ -165,7 +160,6 @@ pub(crate) async fn compact(setup: &Context, args: &CompactArgs) -> CommandResul
     Ok(Exit::Done)
 }
 
-/// Has the daemon compact the state.
 async fn compact_by_daemon(client: &Daemon, drop_history: bool) -> CommandResult<CompactionResult> {
     let done = client.send(Compact(drop_history)).await?;
     let done = done.map_err(|why| CommandFailure::environment("reckon::store::compact", why))?;
@@ -192,7 +186,6 @@ pub(crate) fn archive_policy(setup: &Context) -> CommandResult<ArchivePolicy> {
     })
 }
 
-/// Formats the report for people.
 fn compaction_text(report: &CompactOutput) -> String {
     let mut lines = match &report.compacted {
         None => vec!["nothing to compact: no record since the last compaction".to_owned()],

@@ -15,7 +15,6 @@ use crate::model::operator::{
 };
 use crate::render;
 
-/// Runs `suspend`.
 pub(crate) async fn run(setup: &Context, args: &SuspendArgs) -> CommandResult {
     let reason = args.reason.trim().to_owned();
     if reason.is_empty() || reason.chars().count() > REASON_LENGTH_MAX {
@@ -32,7 +31,6 @@ pub(crate) async fn run(setup: &Context, args: &SuspendArgs) -> CommandResult {
     print_outcome(&record(setup, pause).await?, setup.out)
 }
 
-/// Runs `resume`.
 pub(crate) async fn resume(setup: &Context, args: &ResumeArgs) -> CommandResult {
     let pause = SuspensionRequest::Resume { key: parse_resource(&args.what)? };
     print_outcome(&record(setup, pause).await?, setup.out)
@@ -58,7 +56,6 @@ async fn record_in(
     session.end(setup, suspended).await
 }
 
-/// Prints the outcome.
 fn print_outcome(paused: &SuspensionResult, out: Printer) -> CommandResult {
     match paused {
         SuspensionResult::Suspended(_) | SuspensionResult::Resumed { key: _, still: None } => {}

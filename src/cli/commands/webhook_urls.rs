@@ -7,7 +7,7 @@ use crate::base::id::{Key, Mode};
 use crate::cli::args::events::UrlsArgs;
 use crate::cli::commands::gateway_actions;
 use crate::cli::context::open::Context;
-use crate::cli::context::session::{StateSession, daemon};
+use crate::cli::context::session::daemon;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::config::setting::ProcessEnv;
 use crate::control::local::LocalQuery;
@@ -18,7 +18,6 @@ use crate::engine::protocol::query::{AddressesQuery, Reply};
 use crate::kinds::planning::step::MERCHANT;
 use crate::model::operator::{Rotation, RotationRequest, RotationStep, WebhookAddress};
 
-/// Output of `events urls -o json`.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct EventUrls {
     partner: PartnerUrl,
@@ -72,11 +71,9 @@ pub(crate) async fn run(setup: &Context, args: &UrlsArgs) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// Has addresses exchanged.
 async fn rotate(setup: &Context, args: &UrlsArgs, step: RotationStep) -> CommandResult<()> {
     let merchant = args.merchant.as_deref().map(gateway_actions::merchant).transpose()?;
-    let session = StateSession::open(setup).await?;
-    let rotated = session.send(setup, Rotate(RotationRequest { merchant, step })).await?;
+    let rotated = setup.send(Rotate(RotationRequest { merchant, step })).await?;
     let addresses = rotated.map_err(|why| {
         CommandFailure::input("reckon::events::rotate", why).help(
             "end an exchange with `--finish` once the service has the new addresses; for a leaked \
@@ -111,7 +108,6 @@ async fn rotations(setup: &Context) -> CommandResult<Vec<(WebhookAddress, Rotati
     Ok(found?)
 }
 
-/// Returns all addresses and links.
 pub(crate) fn addresses(
     setup: &Context,
     rotations: &[(WebhookAddress, Rotation)],
@@ -176,7 +172,6 @@ fn text(addresses: &EventUrls) -> String {
     lines.join("\n")
 }
 
-/// Returns the merchants of all documents, and their modes.
 pub(crate) fn merchants(setup: &Context) -> Vec<(Key, Mode)> {
     documents(setup).merchants
 }

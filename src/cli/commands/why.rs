@@ -9,7 +9,7 @@ use crate::cli::args::options::WhyArgs;
 use crate::cli::commands::get;
 use crate::cli::context::git::program::Git;
 use crate::cli::context::open::Context;
-use crate::cli::context::session::{StateSession, daemon};
+use crate::cli::context::session::daemon;
 use crate::cli::context::state_handle::StateHandle;
 use crate::cli::exit::{CommandFailure, CommandResult, Exit};
 use crate::cli::remote::Daemon;
@@ -41,7 +41,6 @@ requests! {
         Reply::Local(LocalReply(value)) => serde_json::from_value(value).ok();
 }
 
-/// Runs the command.
 pub(crate) async fn run(setup: &Context, args: &WhyArgs) -> CommandResult {
     parse_subject(&args.what)?;
     let view = match &setup.server {
@@ -86,7 +85,6 @@ pub(crate) fn of_daemon(
     tokio::runtime::Handle::current().block_on(collect(setup, &args, &way))
 }
 
-/// Collects the history of the named thing.
 async fn collect(
     setup: &Context,
     args: &WhyArgs,
@@ -111,7 +109,6 @@ async fn collect(
     Ok(Some(WhyView { version: 1, about, resources, verified_from: whole, position, head }))
 }
 
-/// Parses the argument.
 fn parse_subject(text: &str) -> CommandResult<WhySubject> {
     if let Some(key) = resource(text)? {
         return Ok(WhySubject::Resource(key));
@@ -152,7 +149,6 @@ impl TrailSource {
         }
     }
 
-    /// Returns the journal positions of a subject.
     async fn locate(&self, wanted: WhySubject) -> CommandResult<Provenances> {
         match self {
             Self::Daemon(client) => Ok(client.send(JournalRefsQuery(wanted)).await?),
@@ -169,7 +165,6 @@ impl TrailSource {
     }
 }
 
-/// Opens the journal's files.
 pub(crate) fn open_journals(setup: &Context) -> CommandResult<JournalSet> {
     let reader = |path: &Path| {
         let opened = RealDisk::open(path).map_err(|error| {
@@ -206,7 +201,6 @@ pub(crate) fn journal_failure(error: crate::store::error::StoreError) -> Command
         .help("run `reckon store check` for details")
 }
 
-/// Returns the view of a resource's history.
 fn view(
     setup: &Context,
     wanted: &WhySubject,
@@ -299,7 +293,7 @@ pub(crate) async fn unsent_view(
     setup: &Context,
     wanted: &WhySubject,
 ) -> CommandResult<Option<WhyView>> {
-    let plan = StateSession::open_view(setup).await?.ask_once(setup, PlanQuery).await?;
+    let plan = setup.query(PlanQuery).await?;
     Ok(match wanted {
         WhySubject::Resource(key) => {
             let step = plan.steps.iter().find(|step| step.key().as_ref() == Some(key));

@@ -20,7 +20,6 @@ use crate::store::error::OpenError;
 use crate::store::index::ordered::{Batch, Index};
 use crate::store::state::index::open_closed;
 
-/// Key of the cached plan in the index.
 const ENTRY: &[u8] = b"x/plan";
 /// Steps of a plan that is cached, at most; a longer plan is made anew each time.
 const STEPS_MAX: usize = 500;
@@ -30,7 +29,6 @@ const QUARTER_S: i64 = 15 * 60;
 /// Way to find a file unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UnchangedBy {
-    /// By size, time and inode.
     Metadata,
     /// By its content, which is read.
     Content,
@@ -96,7 +94,6 @@ pub(crate) fn now_ns() -> i64 {
     SystemClock.now().timestamp_nanos_opt().unwrap_or(0)
 }
 
-/// Returns the present quarter of an hour.
 fn quarter() -> i64 {
     SystemClock.now().timestamp().div_euclid(QUARTER_S)
 }
@@ -109,7 +106,6 @@ pub(crate) fn file_marks(loader: &Loader, read_at_ns: i64) -> FileMarks {
     }
 }
 
-/// Caches a plan for the next run.
 pub(crate) fn store_plan(setup: &Context, index: &dyn Index, seen: FileMarks, plan: &PlanView) {
     let head = data_encoding::HEXLOWER.decode(plan.head.as_bytes());
     let head = head.ok().and_then(|head| <[u8; 32]>::try_from(head).ok());

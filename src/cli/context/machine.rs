@@ -31,12 +31,10 @@ pub(crate) fn boot_id() -> String {
     if id.is_empty() { format!("{:?}", SystemClock.now()) } else { id.trim().to_owned() }
 }
 
-/// Returns a seed from the operating system.
 pub(crate) fn seed() -> CommandResult<u64> {
     getrandom::u64().map_err(|error| CommandFailure::environment("reckon::random", error))
 }
 
-/// Returns a generator seeded by the operating system.
 pub(crate) fn rng() -> CommandResult<ChaCha20Rng> {
     let mut seed = [0; 32];
     getrandom::fill(&mut seed)

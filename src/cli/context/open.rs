@@ -43,13 +43,10 @@ pub(crate) struct Context {
     pub config: Config,
     /// The folder of the configuration file.
     pub root: PathBuf,
-    /// The folder of specs.
     pub specs: PathBuf,
-    /// The state directory.
     pub state: PathBuf,
     /// The named daemon elsewhere: then nothing of the state is on this machine.
     pub server: Option<ServerClient>,
-    /// Context of document checks.
     pub check: CheckCx,
     /// True if the operator named the configuration.
     config_named: bool,
@@ -61,7 +58,6 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Reads the configuration.
     pub(crate) fn load(cli: &Cli, out: Printer) -> CommandResult<Self> {
         let file = cli.config.clone().unwrap_or_else(|| PathBuf::from(FILE_NAME));
         let server = remote::server_of_args(cli)?;
@@ -97,7 +93,6 @@ impl Context {
         self.place().open().ok().and_then(|_| program::commit(&self.specs))
     }
 
-    /// Returns a loader of the spec tree.
     pub(crate) fn loader(&self) -> Loader {
         let prefix = machine::below(&self.root, &self.specs);
         let cx = ReadContext { kinds: KINDS, check: self.check.clone() };
@@ -119,7 +114,6 @@ impl Context {
         Loader::new(specs, &format!("{revision}:{}", prefix.to_string_lossy()), cx)
     }
 
-    /// Returns the folder of files that specs may attach.
     pub(crate) fn attachments_path(&self) -> CommandResult<Option<PathBuf>> {
         let folder = self.config.secrets.attachments.as_ref();
         Ok(folder.map(|folder| folder.get(&ProcessEnv)).transpose()?)
@@ -152,16 +146,12 @@ impl Context {
         self.root.canonicalize().into_iter().chain(real).collect()
     }
 
-    /// Returns `partner.name`.
     pub(crate) fn partner(&self) -> CommandResult<String> {
         let name = self.config.partner.name.as_ref();
         Ok(self.config.require("partner.name", name, &ProcessEnv)?.to_string())
     }
 
     /// Opens the existing state, and checks its owner.
-    ///
-    /// # Errors
-    /// There is no state, or it cannot be opened.
     pub(crate) async fn open_state(&self, rebuild: bool) -> CommandResult<StateHandle> {
         self.require_local()?;
         self.require_state()?;
@@ -190,7 +180,6 @@ impl Context {
         Ok(open)
     }
 
-    /// Refuses to work on the state of a daemon elsewhere.
     fn require_local(&self) -> CommandResult<()> {
         if self.server.is_some() {
             return Err(local_only("this command", "it works on the state on this machine"));
@@ -271,7 +260,6 @@ impl Context {
         })
     }
 
-    /// Returns everything that the engine's tasks share.
     pub(crate) fn engine_parts(
         &self,
         open: &StateHandle,
@@ -336,7 +324,6 @@ impl Context {
         seen.iter().all(|(path, stamp)| files.and_then(|files| files.stamp(path)) == *stamp)
     }
 
-    /// Returns the opened folder of files that specs may attach.
     fn attachments(&self) -> CommandResult<Option<AttachmentFolder>> {
         let place = |path: PathBuf| FolderLocation::from_config(&self.root, &path);
         Ok(self.attachments_path()?.map(place).map(AttachmentFolder::new))

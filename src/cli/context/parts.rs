@@ -61,7 +61,6 @@ impl Context {
         self.temporary_state()
     }
 
-    /// Fails if there is no state.
     pub(crate) fn require_state(&self) -> CommandResult<()> {
         if self.has_state()? { Ok(()) } else { Err(self.absent("there is no state")) }
     }
@@ -216,7 +215,6 @@ impl Context {
 const PEM_BYTES_MAX: u64 = 1 << 20;
 
 impl Context {
-    /// Returns the client of the service.
     pub(crate) fn client(
         &self,
         embedded: Option<&Embedded>,
@@ -261,9 +259,6 @@ impl Context {
 }
 
 /// Reads the certificates of a file.
-///
-/// # Errors
-/// The file cannot be read, or is no plain file.
 pub(crate) fn pem(path: &Path) -> Result<Vec<u8>, PathError> {
     let mut pem = Vec::new();
     open_file(path)?.take(PEM_BYTES_MAX).read_to_end(&mut pem)?;

@@ -35,13 +35,11 @@ pub(crate) type ReadVariable = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>
 
 /// Secrets from the environment, from files, from programs and from sealed texts.
 pub(crate) struct OpenedSecrets {
-    /// The variables that specs may name.
     pub variables: Variables,
     /// The folder beneath which files may be read.
     pub files: Option<PathBuf>,
     /// The folder of files that specs may attach.
     pub attachments: Option<AttachmentFolder>,
-    /// The programs that specs may name.
     pub programs: Programs,
     /// The file of the identity that opens sealed texts.
     pub identity: Option<Setting<PathBuf>>,
@@ -106,7 +104,6 @@ impl OpenedSecrets {
         value.map(Secret::from).ok_or_else(|| format!("the variable {name} is not set; {WAY_ON}"))
     }
 
-    /// Reads a file beneath the opened folder.
     fn file(&self, name: &str) -> Result<Secret, String> {
         let folder = self.files.as_ref().ok_or("secrets.files is not set in reckon.yaml")?;
         let identity = self.identity()?;
@@ -166,7 +163,6 @@ fn run_blocking<T>(run: impl FnOnce() -> T) -> T {
 
 // Secrets in files: beneath one folder, without links, of limited size.
 
-/// Bytes of a secret in a file, at most.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// Reads a file beneath a folder; no link leads out of the folder. `closed` is a file that no spec
@@ -215,9 +211,6 @@ pub(crate) fn text(path: &Path) -> Result<Zeroizing<String>, String> {
 }
 
 /// Reads the text of a small file.
-///
-/// # Errors
-/// As for [`text`].
 fn content(file: File) -> Result<Zeroizing<String>, String> {
     let broken = |error: io::Error| format!("cannot be read: {error}");
     let mut bytes = Zeroizing::new(Vec::new());
@@ -229,7 +222,6 @@ fn content(file: File) -> Result<Zeroizing<String>, String> {
     Ok(Zeroizing::new(text.to_owned()))
 }
 
-/// Returns true if a path leads to this file.
 fn is_same(path: &Path, file: &File) -> bool {
     let id = |found: &Metadata| (found.dev(), found.ino());
     let named = path.metadata().ok();

@@ -15,9 +15,6 @@ use crate::engine::protocol::views::UnknownName;
 use crate::model::operator::StepSelection;
 
 /// Returns the scope of path arguments, `--target` and `--exclude`.
-///
-/// # Errors
-/// A path does not exist, or is outside of the specs folder.
 pub(crate) fn scope(
     setup: &Context,
     paths: &[PathBuf],
@@ -66,7 +63,6 @@ fn nearest_path(path: &Path) -> String {
     }
 }
 
-/// Returns the failure of chosen names that no resource has.
 pub(crate) fn unknown_names(unknown: &[UnknownName]) -> CommandFailure {
     let names: Vec<String> = unknown.iter().map(|one| one.key.short()).collect();
     let what = format!("no such resource: {}", names.join(" or "));
@@ -79,9 +75,6 @@ pub(crate) fn unknown_names(unknown: &[UnknownName]) -> CommandFailure {
 }
 
 /// Parses a past moment: as it is written, the beginning of a date, or a duration before now.
-///
-/// # Errors
-/// The text is none of these, or in the future.
 pub(crate) fn parse_since(text: &str, now: DateTime<Utc>) -> CommandResult<DateTime<Utc>> {
     let wrong = |what: &str| {
         CommandFailure::input("reckon::since", format!("{text:?} is {what}"))
@@ -93,9 +86,6 @@ pub(crate) fn parse_since(text: &str, now: DateTime<Utc>) -> CommandResult<DateT
 }
 
 /// Parses a future moment: as it is written, the beginning of a date, or a duration from now.
-///
-/// # Errors
-/// The text is none of these, or past.
 pub(crate) fn parse_end(text: &str, now: DateTime<Utc>) -> CommandResult<DateTime<Utc>> {
     let wrong = |what: &str| {
         CommandFailure::input("reckon::suspend::until", format!("{text:?} is {what}"))

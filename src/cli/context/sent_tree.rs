@@ -76,7 +76,6 @@ fn attached_files(setup: &Context) -> CommandResult<Option<BTreeMap<String, Sent
     Ok(Some(known.collect()))
 }
 
-/// Returns the digests of a sent tree.
 pub(crate) fn digests(sent: &SentTree) -> TreeContents {
     let files = sent.files.iter();
     let attached = sent.attached.iter().flatten();
@@ -87,9 +86,6 @@ pub(crate) fn digests(sent: &SentTree) -> TreeContents {
 }
 
 /// Returns the digests of a tree on this machine.
-///
-/// # Errors
-/// The tree cannot be read completely.
 pub(crate) fn local_digests(root: &FolderLocation) -> CommandResult<TreeContents> {
     let files = contents(root)?.into_iter();
     let files = files.map(|(path, content)| (path, sha256(&content))).collect();

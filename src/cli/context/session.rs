@@ -84,7 +84,6 @@ pub(crate) struct LoadedTree {
 }
 
 impl LoadedTree {
-    /// Loads the present tree.
     pub(crate) fn now(setup: &Context) -> Self {
         let before = cache::now_ns();
         let mut loader = setup.loader();
@@ -96,30 +95,23 @@ impl LoadedTree {
 impl StateSession {
     /// Connects to the daemon, or opens the existing state.
     pub(crate) async fn open(setup: &Context) -> CommandResult<Self> {
-        if let Some(client) = daemon(setup).await? {
-            return Ok(Self::Daemon(client));
-        }
-        let open = setup.open_state(false).await?;
-        Self::own_in(setup, LoadedTree::now(setup), open)
+        Self::connect(setup, None, setup.open_state(false)).await
     }
 
     /// Connects to the daemon, or opens the state with a loaded tree. Makes a state where there is
     /// none.
     pub(crate) async fn open_with(setup: &Context, loaded: LoadedTree) -> CommandResult<Self> {
-        if let Some(client) = daemon(setup).await? {
-            return Ok(Self::Daemon(client));
-        }
-        let open = setup.make_state().await?;
-        Self::own_in(setup, loaded, open)
+        Self::connect(setup, Some(loaded), setup.make_state()).await
     }
 
     /// Connects to the daemon, or opens the state. Makes a state where there is none.
     pub(crate) async fn make(setup: &Context) -> CommandResult<Self> {
-        if let Some(client) = daemon(setup).await? {
-            return Ok(Self::Daemon(client));
-        }
-        let open = setup.make_state().await?;
-        Self::own_in(setup, LoadedTree::now(setup), open)
+        Self::connect(setup, None, setup.make_state()).await
+    }
+
+    /// Connects to the daemon, or opens the state for a view: a missing state is not made.
+    pub(crate) async fn open_view(setup: &Context) -> CommandResult<Self> {
+        Self::connect(setup, None, setup.view_state()).await
     }
 
     /// Opens a session as [`Self::make`] does; binds a new state first: the record of the state's
@@ -135,32 +127,35 @@ impl StateSession {
     /// Opens a draft of the state that a command would make, under its key. Returns `None` if there
     /// is a state or a daemon.
     pub(crate) async fn future(setup: &Context) -> CommandResult<Option<Self>> {
-        if Self::exists(setup).await? {
-            return Ok(None);
-        }
-        Self::own_in(setup, LoadedTree::now(setup), setup.future_state()?).map(Some)
+        Self::draft_of(setup, || setup.future_state()).await
     }
 
     /// Opens a draft like [`Self::future`], under any key.
     pub(crate) async fn draft(setup: &Context) -> CommandResult<Option<Self>> {
-        if Self::exists(setup).await? {
+        Self::draft_of(setup, || setup.draft_state()).await
+    }
+
+    async fn draft_of(
+        setup: &Context,
+        state: impl FnOnce() -> CommandResult<StateHandle>,
+    ) -> CommandResult<Option<Self>> {
+        if daemon(setup).await?.is_some() || setup.has_state()? {
             return Ok(None);
         }
-        Self::own_in(setup, LoadedTree::now(setup), setup.draft_state()?).map(Some)
+        Self::own_in(setup, LoadedTree::now(setup), state()?).map(Some)
     }
 
-    /// Returns true if there is a state or a daemon.
-    async fn exists(setup: &Context) -> CommandResult<bool> {
-        Ok(daemon(setup).await?.is_some() || setup.has_state()?)
-    }
-
-    /// Connects to the daemon, or opens the state for a view: a missing state is not made.
-    pub(crate) async fn open_view(setup: &Context) -> CommandResult<Self> {
+    /// Connects to the daemon, or opens a state of this process; loads the tree unless it is given.
+    async fn connect(
+        setup: &Context,
+        loaded: Option<LoadedTree>,
+        state: impl Future<Output = CommandResult<StateHandle>>,
+    ) -> CommandResult<Self> {
         if let Some(client) = daemon(setup).await? {
             return Ok(Self::Daemon(client));
         }
-        let open = setup.view_state().await?;
-        Self::own_in(setup, LoadedTree::now(setup), open)
+        let open = state.await?;
+        Self::own_in(setup, loaded.unwrap_or_else(|| LoadedTree::now(setup)), open)
     }
 
     fn own_in(setup: &Context, loaded: LoadedTree, open: StateHandle) -> CommandResult<Self> {
@@ -171,39 +166,12 @@ impl StateSession {
         Ok(Self::Own(Box::new(OwnState { engine, open, seen })))
     }
 
-    /// Sends a query.
     pub(crate) async fn ask<Q: Query>(&self, query: Q) -> CommandResult<Q::Answer> {
         match self {
             Self::Daemon(client) => Ok(client.send(query).await?),
             Self::Own(own) => {
                 let reply = own.engine.answer(query.into_query())?;
                 Ok(requests::typed::<Q>(reply)?)
-            }
-        }
-    }
-
-    /// Sends a query, and ends the session.
-    pub(crate) async fn ask_once<Q: Query>(
-        self,
-        setup: &Context,
-        query: Q,
-    ) -> CommandResult<Q::Answer> {
-        let answer = self.ask(query).await;
-        self.end(setup, answer).await
-    }
-
-    /// Sends a request, and ends the session. A state of this process does just this request, and
-    /// nothing that a document asks for.
-    pub(crate) async fn send<R: Request>(
-        self,
-        setup: &Context,
-        request: R,
-    ) -> CommandResult<R::Response> {
-        match self {
-            Self::Daemon(client) => Ok(client.send(request).await?),
-            Self::Own(own) => {
-                let reply = own.run_request(setup, request.into_request()).await?;
-                Ok(requests::typed::<R>(reply)?)
             }
         }
     }
@@ -233,6 +201,27 @@ impl StateSession {
             own.close(setup).await?;
         }
         answer
+    }
+}
+
+impl Context {
+    /// Asks the holder of the state; a state that is missing is not made.
+    pub(crate) async fn query<Q: Query>(&self, query: Q) -> CommandResult<Q::Answer> {
+        let session = StateSession::open_view(self).await?;
+        let answer = session.ask(query).await;
+        session.end(self, answer).await
+    }
+
+    /// Sends a request to the holder of the state. A state of this process does just this request,
+    /// and nothing that a document asks for.
+    pub(crate) async fn send<R: Request>(&self, request: R) -> CommandResult<R::Response> {
+        match StateSession::open(self).await? {
+            StateSession::Daemon(client) => Ok(client.send(request).await?),
+            StateSession::Own(own) => {
+                let reply = own.run_request(self, request.into_request()).await?;
+                Ok(requests::typed::<R>(reply)?)
+            }
+        }
     }
 }
 

@@ -25,11 +25,9 @@ use crate::store::vault::wrapping::Identity;
 #[derive(Debug, Clone)]
 pub(crate) struct Embedded {
     pub partner: PartnerAccess,
-    /// The sandbox's address.
     pub base_url: String,
     /// The sandbox's certificate authority, PEM.
     pub ca: Option<Vec<u8>>,
-    /// The sandbox's time.
     pub clock: SharedClock,
 }
 
@@ -42,7 +40,6 @@ pub(crate) fn clock(embedded: Option<&Embedded>) -> SharedClock {
     }
 }
 
-/// Options of the engine.
 #[derive(Default)]
 pub(crate) struct EngineOptions {
     /// The embedded sandbox, where it replaces the service.
@@ -53,7 +50,6 @@ pub(crate) struct EngineOptions {
     pub keep_trying: bool,
 }
 
-/// An open state, and its identity.
 #[derive(Debug)]
 pub(crate) struct StateHandle {
     pub state: OpenState,

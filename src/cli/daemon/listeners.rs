@@ -51,9 +51,6 @@ pub(crate) struct Listeners {
 
 impl Listeners {
     /// Opens the listeners.
-    ///
-    /// # Errors
-    /// The process cannot listen at an address.
     pub(crate) async fn open(setup: &Context, rehearses: bool) -> CommandResult<Self> {
         let (sender, events) = mpsc::channel(EVENTS_MAX);
         let control = Control::new(sender.clone());
@@ -110,9 +107,6 @@ fn ingress_rules(config: &Config) -> Result<ingress::IngressRules, ConfigError> 
 }
 
 /// Listens at an address.
-///
-/// # Errors
-/// The process cannot listen; the help names the setting to change.
 async fn listen_at(
     router: axum::Router,
     listen: SocketAddr,

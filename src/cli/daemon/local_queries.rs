@@ -48,7 +48,6 @@ impl DaemonQueries {
         Self { setup, shared, planning: Mutex::default() }
     }
 
-    /// Returns the engine's answer for a sent tree.
     fn plan_of_sent_tree(&self, sent: SentTree, question: EngineQuery) -> CommandResult<Reply> {
         if !matches!(question, EngineQuery::Plan | EngineQuery::Scoped(_) | EngineQuery::Save(_)) {
             return Err(CommandFailure::input(
@@ -86,12 +85,10 @@ impl DaemonQueries {
         }))
     }
 
-    /// Returns the webhook addresses and the applicants' links.
     fn urls(&self) -> CommandResult<Reply> {
         json_reply(webhook_urls::addresses(&self.setup, &self.shared.facts.rotations()?)?)
     }
 
-    /// Compares the daemon's tree with another one.
     fn compare(&self, theirs: &TreeContents) -> CommandResult<TreeDifferences> {
         let commit = self.setup.commit();
         let mut mine = match sent_tree::local_digests(&self.setup.place()) {
@@ -140,9 +137,6 @@ fn json_reply(value: impl Serialize) -> CommandResult<Reply> {
 }
 
 /// Writes a sent tree into a folder of its own.
-///
-/// # Errors
-/// A path leads out of the folder.
 fn write_tree(files: &BTreeMap<String, String>) -> CommandResult<TempTree> {
     let folder = TempTree::make()?;
     for (path, text) in files {

@@ -46,7 +46,6 @@ const RETAINED_EVERY: Duration = Duration::from_hours(1);
 /// Shortest time between two reports for people.
 const REPORT_EVERY: Duration = Duration::from_millis(200);
 
-/// Runs the command.
 pub(crate) async fn run(setup: Context, args: &RunArgs) -> CommandResult {
     if setup.server.is_some() {
         return Err(local_only("`run`", "it starts the daemon itself"));
@@ -138,14 +137,12 @@ fn retention(setup: &Context) -> CommandResult<Retention> {
     Ok(Retention { keep, every: RETAINED_EVERY, late: Retention::LATE, ahead: Retention::AHEAD })
 }
 
-/// Returns the settings of compaction.
 fn compaction(setup: &Context, open: &StateHandle) -> CommandResult<CompactionPlan> {
     let automatic = setup.config.store.compact.get(&ProcessEnv)? == CompactionMode::Auto;
     let (compactor, archive_policy) = (open.state.compactor(), archive_policy(setup)?);
     Ok(CompactionPlan { compactor, history: archive_policy, automatic })
 }
 
-/// Watches the tree until the daemon ends.
 async fn watch_tree(
     root: PathBuf,
     events: mpsc::Sender<EngineInput>,
@@ -234,7 +231,6 @@ async fn report(mut overviews: watch::Receiver<Overview>, out: Printer) {
 /// Pending hints of changed files, at most; further hints add nothing.
 const HINTS_MAX: usize = 8;
 
-/// Reads and checks the present scripts.
 pub(crate) fn read_scripts(setup: &Context) -> CommandResult<ScriptSet> {
     let folder = hooks::folder(setup)?;
     let (hooks, problems) = hooks::load(setup, &folder)?;

@@ -20,7 +20,6 @@ use crate::notify::message::{
     DeliveryResult, NotificationTarget, OutgoingNotification, SmtpLogin, SmtpTarget,
 };
 
-/// Port for mail submission.
 const PORT: u16 = 587;
 /// Port for mail submission with TLS from the first byte on.
 const PORT_TLS: u16 = 465;
@@ -136,7 +135,6 @@ fn usual_port(encryption: message::SmtpEncryption) -> u16 {
 // Delivery of the notifications of hooks to the targets of the configuration, which are read when
 // the first one is needed.
 
-/// The notifier of a daemon.
 pub(crate) struct DaemonNotifier {
     setup: Arc<Context>,
     addresses: WebhookAddresses,

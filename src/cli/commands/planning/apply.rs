@@ -32,7 +32,6 @@ use crate::render::progress::{RunProgress, next_overview};
 /// Shortest time between two updates of the progress.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
-/// Runs the command.
 pub(crate) async fn run(setup: &Context, args: &ApplyArgs) -> CommandResult {
     if let Some(server) = &setup.server {
         return apply_options::apply_by_server(setup, server, args).await;
@@ -53,9 +52,6 @@ pub(crate) async fn run(setup: &Context, args: &ApplyArgs) -> CommandResult {
 }
 
 /// Loads the tree.
-///
-/// # Errors
-/// A document is invalid, and `--isolate` is not set.
 pub(crate) fn load_valid(setup: &Context, args: &ApplyArgs) -> CommandResult<LoadedTree> {
     let loaded = LoadedTree::now(setup);
     let problems = loaded.loader.problems();
@@ -93,7 +89,6 @@ async fn apply_by_daemon(setup: &Context, client: &Daemon, args: &ApplyArgs) -> 
     Ok(plan::attention_exit(&after))
 }
 
-/// Returns the daemon's plan of a scope.
 async fn daemon_plan(client: &Daemon, scope: StepSelection) -> CommandResult<PlanView> {
     client.send(ScopedPlanQuery(scope)).await?.map_err(|names| unknown_names(&names))
 }
@@ -183,7 +178,6 @@ async fn run_engine(engine: &mut Engine, out: Printer) -> CommandResult {
     Ok(*signalled.borrow())
 }
 
-/// Shows progress until the task is aborted.
 async fn show_progress(mut overviews: watch::Receiver<Overview>, out: Printer) {
     let progress = RunProgress::default();
     while let Some(now) = next_overview(&mut overviews, true).await {
@@ -226,7 +220,6 @@ fn report(
 
 // `apply PLANFILE`: does just the steps of a saved plan, once.
 
-/// Runs the command.
 pub(crate) async fn run_saved(setup: &Context, args: &ApplyArgs, path: &Path) -> CommandResult {
     if args.paths.len() > 1 || !args.choice.target.is_empty() || !args.choice.exclude.is_empty() {
         let what = format!(

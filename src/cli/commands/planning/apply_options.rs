@@ -25,12 +25,9 @@ use crate::engine::protocol::views::PlanView;
 use crate::model::operator::StepSelection;
 use crate::render;
 
-/// Files that a message names, at most.
 const NAMES_MAX: usize = 5;
-/// Characters of a commit in a message.
 const COMMIT_LENGTH: usize = 12;
 
-/// Runs the command.
 pub(crate) async fn apply_by_server(
     setup: &Context,
     server: &ServerClient,
@@ -97,12 +94,10 @@ async fn show_rest(
     Ok(Exit::NeedsAttention.or(plan::attention_exit(&after)))
 }
 
-/// Compares the daemon's tree with this one.
 async fn compare(server: &ServerClient, tree: &SentTree) -> CommandResult<TreeDifferences> {
     Ok(server.send(Compare(digests(tree))).await?)
 }
 
-/// Returns the plan of this tree.
 async fn plan_of_tree(
     server: &ServerClient,
     tree: &SentTree,
@@ -112,7 +107,6 @@ async fn plan_of_tree(
     plan.map_err(|names| selection::unknown_names(&names))
 }
 
-/// Returns the failure where the daemon's tree differs from this one.
 fn other_tree(server: &ServerClient, tree: &SentTree, found: &TreeDifferences) -> CommandFailure {
     let (at, here, there) =
         (server.address(), commit(tree.commit.as_ref()), commit(found.commit.as_ref()));
@@ -138,13 +132,11 @@ fn other_tree(server: &ServerClient, tree: &SentTree, found: &TreeDifferences) -
     )
 }
 
-/// Returns a commit for people.
 fn commit(commit: Option<&String>) -> String {
     let short = |commit: &String| commit.chars().take(COMMIT_LENGTH).collect::<String>();
     commit.map_or_else(|| "no commit".to_owned(), |commit| format!("commit {}", short(commit)))
 }
 
-/// Returns some names, and how many more there are.
 fn names(files: &[String]) -> String {
     let some = files.iter().take(NAMES_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
     match files.len().saturating_sub(NAMES_MAX) {
@@ -157,9 +149,6 @@ fn names(files: &[String]) -> String {
 const ALL: &str = "all";
 
 /// Parses the arguments.
-///
-/// # Errors
-/// An argument is no name.
 fn parse_allowed(args: &ApplyArgs) -> CommandResult<AllowPrune> {
     let mut allowing = AllowPrune::default();
     for word in &args.allow_prune {
@@ -180,9 +169,6 @@ fn parse_allowed(args: &ApplyArgs) -> CommandResult<AllowPrune> {
 }
 
 /// Returns the allowed removals, if each of them is guarded now.
-///
-/// # Errors
-/// No guard could stop one of these resources.
 pub(crate) fn allowed_removals(engine: &Engine, args: &ApplyArgs) -> CommandResult<AllowPrune> {
     let allowing = parse_allowed(args)?;
     match engine.not_allowable(&allowing).first() {
@@ -200,7 +186,6 @@ fn nothing_to_allow(key: &Key) -> CommandFailure {
     )
 }
 
-/// Records the allowed removals in this process.
 pub(crate) async fn record_allowed(
     engine: &mut Engine,
     allowing: &AllowPrune,

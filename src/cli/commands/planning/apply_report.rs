@@ -93,7 +93,6 @@ fn new_plan_help(file: &Path) -> String {
     format!("make a new plan: `reckon plan --out {}`", file.display())
 }
 
-/// Returns the failure of an apply of the plan in this file.
 pub(crate) fn unfit_failure(unfit: &PlanUnfit, file: &Path) -> CommandFailure {
     match unfit {
         PlanUnfit::Form(version) => CommandFailure::input(
@@ -164,7 +163,6 @@ fn used_failure(used: &UsedBefore, file: &Path) -> CommandFailure {
     CommandFailure::input("reckon::plan_file::used", parts.join(", ")).help(help)
 }
 
-/// Returns the failure of a plan whose basis has changed.
 fn stale_failure(moved: &[PlanChange], file: &Path) -> CommandFailure {
     let said =
         |one: &PlanChange| format!("{}{}: {}", place_of_change(one), one.key.short(), one.what);
@@ -188,7 +186,6 @@ fn place_of_change(moved: &PlanChange) -> String {
     }
 }
 
-/// Returns a change as a problem, for programs.
 fn problem_of_change(moved: &PlanChange, file: &Path) -> PlacedIssue {
     PlacedIssue {
         file: moved.file.clone().unwrap_or_default(),
@@ -203,7 +200,6 @@ fn problem_of_change(moved: &PlanChange, file: &Path) -> PlacedIssue {
     }
 }
 
-/// Lists the first names, and the number of the others.
 fn first_names(keys: &[Key]) -> String {
     let shown: Vec<String> = keys.iter().take(LISTED_MAX).map(Key::short).collect();
     match keys.len().saturating_sub(shown.len()) {

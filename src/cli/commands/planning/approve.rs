@@ -23,7 +23,6 @@ use crate::model::state::credentials::{BindingApproval, LiveBinding};
 use crate::model::state::lifecycle::ReleaseRequest;
 use crate::render;
 
-/// Runs the command.
 pub(crate) async fn run(setup: &Context, args: &ApproveArgs) -> CommandResult {
     if args.signed.signed {
         return approval::show_signed(setup).await;
@@ -133,7 +132,6 @@ pub(crate) async fn waiting_reason(
     Ok(found.map(|found| found.message).filter(|message| *message == waits))
 }
 
-/// Shows the waiting application, asks, and records the approval.
 pub(crate) async fn run_submission(
     (setup, mut session): (&Context, StateSession),
     (key, why): (&Key, &str),
@@ -166,7 +164,6 @@ pub(crate) fn confirm_submission(
     out.agree(yes, || format!("{}: {why}", key.short()), refusal, "Submit this application?")
 }
 
-/// Returns whether a person agreed and the approval is recorded.
 async fn record_submission(
     session: &mut StateSession,
     (key, why): (&Key, &str),

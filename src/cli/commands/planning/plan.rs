@@ -43,7 +43,6 @@ use crate::render;
 use crate::spec::tree::attachments::AttachmentFolder;
 use crate::spec::tree::loader::Loader;
 
-/// Runs the command.
 pub(crate) async fn run(cli: &Cli, args: &PlanArgs, out: Printer) -> CommandResult {
     if let Some(PlanCommand::Show(show)) = &args.command {
         return show_saved(show, out);
@@ -68,7 +67,6 @@ pub(crate) struct RefreshOptions {
     pub(crate) refresh: bool,
 }
 
-/// Returns the exit code of a plan.
 pub(crate) fn exit(plan: &PlanView, detailed: bool) -> Exit {
     let pending = detailed && plan.steps.iter().any(|step| step.verdict.is_change());
     let code = if pending { Exit::Pending } else { Exit::Done };
@@ -140,7 +138,6 @@ async fn read_again(session: &mut StateSession, fresh: RefreshOptions) -> Comman
     Ok(())
 }
 
-/// Prints a plan.
 pub(crate) fn show(plan: &PlanView, out: Printer) -> CommandResult<()> {
     if out.form == Output::Markdown {
         return out.text(&render::plan::markdown(plan));
@@ -159,7 +156,6 @@ pub(crate) fn attention_exit(plan: &PlanView) -> Exit {
 const OWNER: u32 = 0o600;
 /// Bytes of a file that are read, at most: a plan of a hundred thousand steps is smaller.
 const FILE_BYTES_MAX: u64 = 1 << 29;
-/// First bytes of a saved plan.
 const FIRST_BYTES: &str = "{\n  \"saved_plan\":";
 
 /// Saves the plan of this scope to a file, and returns the plan. A saved plan is sealed with the
@@ -237,7 +233,6 @@ const ANY_KEY: [u8; 32] = [0; 32];
 /// Placeholder partner name where the configuration's cannot be read; no name leaves this process.
 const ANY_PARTNER: &str = "partner";
 
-/// Runs the command.
 pub(crate) fn plan_against(setup: &Context, args: &PlanArgs, range: &str) -> CommandResult {
     setup.place().open().map_err(|error| {
         let what = format!("open the folder of specs {}: {error}", setup.place());
@@ -301,7 +296,6 @@ struct LoadedRevision {
 }
 
 impl LoadedRevision {
-    /// Loads the present tree.
     fn present(setup: &Context) -> Self {
         let mut loader = setup.loader();
         loader.load_all();

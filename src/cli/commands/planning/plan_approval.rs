@@ -25,7 +25,6 @@ use crate::model::effect::{Exposure, RecordedMove};
 use crate::policy::permission::first_excess;
 use crate::render;
 
-/// Message of a command that wrote nothing.
 pub(crate) const NOTHING: &str = "nothing was approved";
 
 /// Returns the named checksum: given by itself, or in a plan that was written as JSON. `None` if
@@ -50,7 +49,6 @@ pub(crate) fn checksum(what: &str) -> CommandResult<Option<String>> {
     checksum.map(|text| Some(text.to_owned())).ok_or_else(|| broken(&"missing `checksum`"))
 }
 
-/// Runs the command.
 pub(crate) async fn run(setup: &Context, args: &ApproveArgs, checksum: &str) -> CommandResult {
     let mut yes = args.yes;
     if let Some(future) = StateSession::future(setup).await? {
@@ -118,7 +116,6 @@ pub(crate) fn confirm(plan: &PlanView, yes: bool, out: Printer) -> CommandResult
     out.agree(yes, || render::plan::text(plan, out.color), refusal, question)
 }
 
-/// Returns the failure of a plan that was not approved.
 pub(crate) fn not_approved(answer: &PlanApprovalResult) -> CommandFailure {
     match answer {
         PlanApprovalResult::Beyond { moves, ceiling } => {
@@ -192,8 +189,7 @@ async fn named_plan(setup: Option<&Context>, what: &str) -> CommandResult<PlanVi
             .help("write the checksum of a plan, or the file of `reckon plan -o json`")
     })?;
     let Some(setup) = setup.filter(|_| !is_file(what)) else { return read_plan(what) };
-    let session = StateSession::open_view(setup).await?;
-    let plan = session.ask_once(setup, PlanQuery).await?;
+    let plan = setup.query(PlanQuery).await?;
     if !plan.checksum.starts_with(&checksum) {
         return Err(not_approved(&PlanApprovalResult::Changed { checksum: plan.checksum }));
     }
@@ -205,7 +201,6 @@ pub(crate) fn file_without_config(args: &ApproveArgs) -> Option<&Path> {
     args.signed.write.as_deref().filter(|_| is_file(&args.what))
 }
 
-/// Returns true if the argument names a plan by its file.
 fn is_file(what: &str) -> bool {
     Path::new(what).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }
@@ -242,7 +237,6 @@ fn is_step_of(step: &StepView, key: &crate::base::id::Key) -> bool {
     format!("{}/{}/{}", step.kind, step.namespace, step.name) == key.to_string()
 }
 
-/// Writes a new file; never overwrites one.
 fn make_file(path: &Path, text: &str) -> io::Result<()> {
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         fs::create_dir_all(parent)?;

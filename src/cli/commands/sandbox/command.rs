@@ -36,7 +36,6 @@ use crate::store::disk::directory::private_dir;
 use crate::store::read_model::model::ReadModel;
 use crate::store::state::index::private_index;
 
-/// Runs the command.
 pub(crate) async fn run(cli: &Cli, args: &SandboxArgs, out: Printer) -> CommandResult {
     if let Some(SandboxCommand::Env) = args.command {
         return env::run(&Context::load(cli, out)?).await;
@@ -105,7 +104,6 @@ impl Listen {
     }
 }
 
-/// Returns the failure of a sandbox that cannot listen.
 fn cannot_listen(error: ServeError) -> CommandFailure {
     CommandFailure::environment("reckon::sandbox::listen", error)
 }
@@ -129,7 +127,6 @@ fn parse_clock(text: &str) -> CommandResult<Option<DateTime<Utc>>> {
     Ok(Some(time.with_timezone(&Utc)))
 }
 
-/// Opens the sandbox's state.
 fn open(dir: &Path, options: SandboxOptions) -> CommandResult<Sandbox> {
     let failed = |error: &dyn std::fmt::Display| {
         let what = format!("open the sandbox's state {}: {error}", dir.display());
@@ -140,7 +137,6 @@ fn open(dir: &Path, options: SandboxOptions) -> CommandResult<Sandbox> {
     Sandbox::open(index, options).map_err(|error| failed(&error))
 }
 
-/// Waits until a sandbox has ended.
 async fn wait_for_end(running: ListeningSandbox) -> CommandResult<()> {
     let ended = running.done.await.map_err(std::io::Error::other).and_then(|ended| ended);
     ended.map_err(|error| CommandFailure::environment("reckon::sandbox::serve", error))
@@ -149,7 +145,6 @@ async fn wait_for_end(running: ListeningSandbox) -> CommandResult<()> {
 /// A sandbox inside the daemon.
 #[derive(Debug)]
 pub(crate) struct EmbeddedSandbox {
-    /// Its partner application, address and clock.
     pub access: Embedded,
     sandbox: Sandbox,
     running: ListeningSandbox,
@@ -201,7 +196,6 @@ fn loopback(url: &str) -> CommandResult<SocketAddr> {
     })
 }
 
-/// Returns the partner application of a sandbox.
 fn partner(sandbox: &Sandbox) -> CommandResult<PartnerAccess> {
     let all = control_in_process(sandbox, "GET", "/_sandbox/credentials", None)
         .map_err(CommandFailure::bug)?;
@@ -252,7 +246,6 @@ impl EmbeddedSandbox {
         Ok(())
     }
 
-    /// Stops the sandbox.
     pub(crate) async fn close(self) {
         // The listener may have ended already.
         if self.stop.send(()).is_ok() {
@@ -264,9 +257,7 @@ impl EmbeddedSandbox {
 /// Addresses at which the daemon receives the service's webhooks.
 #[derive(Debug, Clone)]
 pub(crate) struct WebhookAddresses {
-    /// Derives the addresses.
     pub outside: PublicRoutes,
-    /// The base URL of the addresses.
     pub base: String,
     /// Holds the current generation of each address.
     pub facts: ReadModel,

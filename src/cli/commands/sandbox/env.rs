@@ -21,7 +21,6 @@ use crate::sandbox::server::Sandbox;
 /// A sandbox answers at once or not at all.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Runs the command.
 pub(crate) async fn run(setup: &Context) -> CommandResult {
     let base = setup.config.service.base_url.as_ref();
     let base = setup.config.require("service.base_url", base, &ProcessEnv)?.as_str().to_owned();
@@ -70,7 +69,6 @@ pub(crate) async fn control(setup: &Context, path: &str, order: &Value) -> Comma
     Ok(value)
 }
 
-/// Returns true for an address of this machine.
 fn is_loopback(url: &str) -> bool {
     let uri: Option<http::Uri> = url.parse().ok();
     let host = uri.as_ref().and_then(http::Uri::host).unwrap_or_default();
@@ -124,7 +122,6 @@ async fn merchant_lines(
     Ok(lines)
 }
 
-/// Returns a merchant's secret key of test mode.
 fn test_key(all: &Value, merchant: &str) -> String {
     let merchants = all.get("merchants").and_then(Value::as_array).into_iter().flatten();
     let mut mine = merchants.filter(|one| one.get("name").is_some_and(|name| name == merchant));
@@ -154,7 +151,6 @@ fn client(setup: &Context, tls: bool) -> CommandResult<reqwest::Client> {
     builder.build().map_err(|error| failed(&error))
 }
 
-/// Asks a running sandbox for its credentials.
 async fn ask(
     http: &reqwest::Client,
     method: http::Method,
@@ -179,7 +175,6 @@ async fn ask(
 
 // Calls to an embedded sandbox of this process, without a socket.
 
-/// Bytes of an answer that are read, at most.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
 /// Sends one request, with an `Authorization` header or without. Returns the status and the body,

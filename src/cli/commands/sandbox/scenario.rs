@@ -22,7 +22,6 @@ use crate::sandbox::server::Sandbox;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ScenarioFile {
-    /// The purpose of the scenario.
     about: String,
     /// The moment at which the sandbox's clock starts; the real time by default.
     #[serde(default)]
@@ -133,7 +132,6 @@ pub(crate) fn text(pattern: &str, kept: &KeptValues) -> Result<String, String> {
     Ok(filled)
 }
 
-/// Returns a body with its names substituted.
 pub(crate) fn body(pattern: &Value, kept: &KeptValues) -> Result<Value, String> {
     Ok(match pattern {
         Value::String(pattern) => Value::String(text(pattern, kept)?),
@@ -155,9 +153,6 @@ const DEMO: &str = "demo";
 
 /// Plays a scenario, unless it was played into this state before. Returns a report for people, with
 /// the values that its steps kept.
-///
-/// # Errors
-/// The state holds something else, or a step got another answer than it expects.
 pub(crate) async fn play(sandbox: &Sandbox, scenario: &Scenario) -> CommandResult<String> {
     let before = control_in_process(sandbox, "GET", "/_sandbox/scenario", None)
         .map_err(CommandFailure::bug)?;
@@ -202,9 +197,6 @@ fn report(scenario: &Scenario, kept: &KeptValues) -> String {
 }
 
 /// Runs one step.
-///
-/// # Errors
-/// The request failed, or its answer is not the expected one.
 async fn run(sandbox: &Sandbox, step: &ScenarioStep, kept: &mut KeptValues) -> Result<(), String> {
     let wrong = || format!("`{}` is not a method and a path", step.request);
     let (method, path) = step.request.split_once(' ').ok_or_else(wrong)?;
@@ -256,9 +248,6 @@ fn basic(key: &str) -> String {
 }
 
 /// Returns a key of a merchant.
-///
-/// # Errors
-/// There is no merchant of that name.
 fn key(sandbox: &Sandbox, name: &str, pointer: &str) -> Result<String, String> {
     let all = control_in_process(sandbox, "GET", "/_sandbox/credentials", None)?;
     let merchants = all.get("merchants").and_then(Value::as_array).into_iter().flatten();
@@ -266,7 +255,6 @@ fn key(sandbox: &Sandbox, name: &str, pointer: &str) -> Result<String, String> {
     mine.map(|one| body_text(one, pointer)).ok_or_else(|| format!("there is no merchant `{name}`"))
 }
 
-/// Returns the partner's own token.
 fn tenant(sandbox: &Sandbox) -> Result<String, String> {
     let all = control_in_process(sandbox, "GET", "/_sandbox/credentials", None)?;
     let body = json!({

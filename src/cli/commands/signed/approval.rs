@@ -344,7 +344,6 @@ async fn record_counting_by_engine(
     Ok(Some(view))
 }
 
-/// Prints the messages that are new.
 fn print_new(view: &SignedApprovalsView, told: &mut Vec<String>, out: Printer) {
     let counting = view.files.iter().filter(|file| file.status == SignedFileStatus::Counts);
     let problems = view.problems().map(render::approvals::approval_problem);

@@ -8,7 +8,6 @@ use crate::cli::context::git::program::{Git, GitError};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SignedCommit {
     pub id: String,
-    /// Number of parents.
     pub parents: usize,
     /// The addresses of author, committer and co-authors. They are unverified: a commit can claim
     /// any address.
@@ -21,11 +20,9 @@ pub(crate) struct SignedCommit {
 /// Result of verifying a signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CommitSignature {
-    /// The commit has no signature.
     Unsigned,
     /// The signature is not an SSH one.
     NotSsh,
-    /// The signature is invalid.
     Invalid,
     /// The signature is valid, by a key that is not among the allowed ones.
     UnknownKey(String),
@@ -33,12 +30,10 @@ pub(crate) enum CommitSignature {
     Valid(Signer),
 }
 
-/// The signer of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Signer {
     /// The name in the file of allowed signers: an address, or patterns of addresses.
     pub principal: String,
-    /// The fingerprint of the key.
     pub key: String,
 }
 

@@ -26,7 +26,6 @@ const NOTHING: &str = "000000";
 /// A commit that changed documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DocumentChange {
-    /// The commit's id.
     pub commit: String,
     /// The documents, each with the digest of its content from then on, where that is known.
     pub documents: BTreeMap<Key, Option<Digest>>,
@@ -35,9 +34,7 @@ pub(crate) struct DocumentChange {
 /// The documents to look for.
 #[derive(Debug)]
 pub(crate) struct SoughtDocuments {
-    /// Names of the documents.
     pub keys: BTreeSet<Key>,
-    /// Context for reading them.
     pub cx: ReadContext,
 }
 

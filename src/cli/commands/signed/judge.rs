@@ -20,7 +20,6 @@ use crate::engine::protocol::approvals::{ApproveSigned, ApprovingPlan};
 use crate::model::issue::PlacedIssue;
 use crate::model::operator::ApprovalSignature;
 
-/// Characters of a commit's id in a message.
 const SHORT: usize = 12;
 
 /// Reason against a file: a code, the message, and the help.
@@ -41,9 +40,7 @@ pub(crate) struct Judge<'a> {
 pub(crate) struct ApprovalEntry {
     /// Path from the top of the repository.
     pub path: String,
-    /// Name in problems.
     pub shown: String,
-    /// Id of its content.
     pub blob: String,
 }
 
@@ -139,7 +136,6 @@ impl<'a> Judge<'a> {
         }))
     }
 
-    /// Checks that the approval has not expired.
     fn check_not_expired(
         &self,
         said: &ApprovalFile,
@@ -216,7 +212,6 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Returns the signer of an approval's commit.
 fn signer(commit: &SignedCommit) -> Result<Signer, Rejection> {
     let id = short(&commit.id);
     let no = |code, what: String, help| Err(Rejection(code, what, help));
@@ -287,7 +282,6 @@ fn check_other_person(
 }
 
 impl Rejection {
-    /// Converts the reason to a problem of the file.
     pub(crate) fn into_problem(self, file: &ApprovalEntry) -> PlacedIssue {
         let Self(code, message, help) = self;
         problem(&file.shown, code, message, help)

@@ -37,7 +37,6 @@ pub(crate) struct SignedConfig {
 #[derive(Debug)]
 pub(crate) struct ApprovalRepo {
     pub git: Git,
-    /// The commit that is checked out.
     pub head: String,
     /// Folder of the specs, from the top.
     pub specs: String,
@@ -45,7 +44,6 @@ pub(crate) struct ApprovalRepo {
     pub folder: String,
     /// Evidence that counts for the author of a document.
     pub authors: AuthorEvidence,
-    /// Validity of an approval.
     pub valid_for: Duration,
     root: PathBuf,
 }
@@ -55,7 +53,6 @@ pub(crate) struct ApprovalRepo {
 pub(crate) enum NotTrusted {
     /// The operator has to change something first.
     Problem(Box<PlacedIssue>),
-    /// Git failed.
     Git(GitError),
 }
 
@@ -66,7 +63,6 @@ impl From<GitError> for NotTrusted {
 }
 
 impl NotTrusted {
-    /// Converts the reason to a problem of the configuration.
     pub(crate) fn problem(self, place: &SignedConfig) -> PlacedIssue {
         match self {
             Self::Problem(problem) => *problem,
@@ -87,12 +83,10 @@ impl SignedConfig {
         Ok(rules.map(|rules| Self { root, config, specs, rules, valid_for, check }))
     }
 
-    /// Returns the folder of specs.
     pub(crate) fn specs(&self) -> &FolderLocation {
         &self.specs
     }
 
-    /// Returns the context for reading documents.
     pub(crate) fn reading(&self) -> ReadContext {
         ReadContext { kinds: KINDS, check: self.check.clone() }
     }
@@ -216,7 +210,6 @@ impl SignedConfig {
         PlacedIssue { line: line.parse().unwrap_or(1), ..problem(file, code, message, help) }
     }
 
-    /// Returns the problem of a failed git call.
     pub(crate) fn git_problem(&self, trouble: &GitError) -> PlacedIssue {
         let help = "install git 2.35 or later and ssh-keygen";
         self.problem("reckon::approval::git", trouble.to_string(), help)
@@ -230,12 +223,10 @@ impl ApprovalRepo {
     }
 }
 
-/// Returns true if a file may hold documents.
 pub(crate) fn is_yaml(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
-/// Creates a problem of a whole file.
 pub(crate) fn problem(file: &str, code: &str, message: String, help: &str) -> PlacedIssue {
     PlacedIssue {
         file: file.to_owned(),

@@ -32,7 +32,6 @@ pub(crate) struct Committed {
 /// A file that differs from its commit.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Difference {
-    /// Path below the folder.
     pub path: String,
     /// True if only the line ends differ.
     pub line_ends: bool,
@@ -129,7 +128,6 @@ fn without_returns(bytes: &[u8]) -> Vec<u8> {
 /// Attributes that change a file's bytes on their way into a commit, and the one that names a
 /// program to merge with.
 const REFUSED: [&str; 4] = ["working-tree-encoding", "filter", "ident", "merge"];
-/// Size of an attributes file that is read, at most.
 const BYTES_MAX: usize = 1 << 20;
 
 /// An attribute that must not be set.
@@ -144,9 +142,6 @@ pub(crate) struct ForbiddenAttribute {
 }
 
 /// Returns the first of these files that has such an attribute.
-///
-/// # Errors
-/// Git cannot be run.
 pub(crate) fn first_forbidden<'a>(
     git: &Git,
     paths: impl Iterator<Item = &'a str>,

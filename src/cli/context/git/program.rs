@@ -67,11 +67,8 @@ pub(crate) struct Git {
 /// Output of one git call.
 #[derive(Debug)]
 pub(crate) struct GitOutput {
-    /// True if the exit status is 0.
     pub success: bool,
-    /// Standard output.
     pub out: Vec<u8>,
-    /// Standard error.
     pub err: String,
 }
 
@@ -91,7 +88,6 @@ impl GitError {
 }
 
 impl Git {
-    /// Creates a runner for this folder.
     pub(crate) fn at(folder: impl Into<PathBuf>) -> Self {
         Self { top: folder.into(), signers: None }
     }
@@ -102,9 +98,6 @@ impl Git {
     }
 
     /// Runs git with `input` on its standard input.
-    ///
-    /// # Errors
-    /// Git cannot be run, or does not end in time.
     pub(crate) fn run(&self, arguments: &[&str], input: &[u8]) -> Result<GitOutput, GitError> {
         let failed = |why: String| GitError { call: call(arguments), why };
         let io = |error: io::Error| failed(error.to_string());
@@ -131,9 +124,6 @@ impl Git {
     }
 
     /// Returns git's answer.
-    ///
-    /// # Errors
-    /// As [`Git::run`], or git fails.
     pub(crate) fn output(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, GitError> {
         let said = self.run(arguments, input)?;
         if said.success {
@@ -213,7 +203,6 @@ fn wait(child: &mut Child) -> Result<ExitStatus, GitError> {
     }
 }
 
-/// Kills a program that may have ended by itself.
 fn end(child: &mut Child) {
     drop(child.kill());
     drop(child.wait());
@@ -226,9 +215,6 @@ const BLOBS: usize = 1024;
 
 /// Reads these blobs, each once, and passes their bytes to `take`; `None` for an id that names no
 /// blob here.
-///
-/// # Errors
-/// Git cannot be run, or its answer is no list of objects.
 pub(crate) fn for_each<'a>(
     git: &Git,
     ids: &[&'a str],

@@ -30,18 +30,13 @@ pub(crate) struct RevisionRange {
 /// A commit, and the name that it was given by.
 #[derive(Debug)]
 pub(crate) struct Revision {
-    /// The name on the command line.
     pub name: String,
-    /// The commit's id.
     pub commit: String,
 }
 
 impl RevisionRange {
     /// Parses `REV`, `A..B`, or `A...B` (B against the merge base of both). An empty side is
     /// `HEAD`.
-    ///
-    /// # Errors
-    /// Git knows no such commit.
     pub(crate) fn read(folder: &Path, text: &str) -> CommandResult<Self> {
         if let Some((before, after)) = text.split_once("...") {
             let (before, after) = (Revision::find(folder, before)?, Revision::find(folder, after)?);
@@ -108,7 +103,6 @@ impl Revision {
     }
 }
 
-/// Returns true if a file may be a document.
 fn is_spec(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
@@ -208,7 +202,6 @@ pub(crate) struct TempTree {
 }
 
 impl TempTree {
-    /// Creates an empty folder.
     pub(crate) fn make() -> CommandResult<Self> {
         let name = format!("reckon-{:016x}", machine::seed()?);
         let root = std::env::temp_dir().join(name);
@@ -218,7 +211,6 @@ impl TempTree {
         Ok(Self { root, specs, attachments: None })
     }
 
-    /// Returns the folder of the specs.
     pub(crate) fn specs(&self) -> &Path {
         &self.specs
     }
@@ -229,7 +221,6 @@ impl TempTree {
     }
 }
 
-/// Path that is removed on drop.
 #[derive(Debug)]
 struct RemovedOnDrop(PathBuf);
 
@@ -252,9 +243,6 @@ fn make_dir(path: &Path) -> io::Result<()> {
 }
 
 /// Runs git.
-///
-/// # Errors
-/// Git cannot be started, or fails.
 fn run(folder: &Path, arguments: &[&str]) -> CommandResult<Vec<u8>> {
     Git::at(folder).output(arguments, &[]).map_err(|trouble| {
         CommandFailure::environment("reckon::git::failed", trouble)
@@ -262,7 +250,6 @@ fn run(folder: &Path, arguments: &[&str]) -> CommandResult<Vec<u8>> {
     })
 }
 
-/// Returns git's answer as text.
 fn run_text(folder: &Path, arguments: &[&str]) -> CommandResult<String> {
     Ok(String::from_utf8_lossy(&run(folder, arguments)?).into_owned())
 }

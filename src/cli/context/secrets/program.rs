@@ -25,9 +25,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// Limits of one program run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProgramLimits {
-    /// Longest run time.
     pub time: Duration,
-    /// Bytes of its output, at most.
     pub bytes: u64,
 }
 
@@ -40,11 +38,9 @@ impl Default for ProgramLimits {
 /// A program to run: its words, its folder, and its environment.
 #[derive(Debug)]
 pub(super) struct Program<'a> {
-    /// The program and its arguments.
     pub words: &'a [String],
     /// The folder it runs in; a relative program with a `/` is found from there too.
     pub dir: &'a Path,
-    /// The complete environment.
     pub environment: Vec<(&'static str, String)>,
 }
 
